@@ -60,7 +60,7 @@ def open(target: str | Path, **options: Any) -> Session:
 
 
 def launch(kernel: Any, grid: int | Sequence[int], block: int | Sequence[int] | None,
-           args: Sequence[Any] | Mapping[str, Any] = (), **options: Any) -> LaunchSession:  # fmt: skip
+           args: Sequence[Any] | Mapping[str, Any] = (), **options: Any) -> LaunchSession:
     """Launch a kernel with NumPy arrays and numbers, and return its session at cycle 0: step, run, why, back.
 
     kernel: PTX as text; FILE.ptx, FILE.cu or FILE.py with ::KERNEL behind it; a kernel of numba-cuda or Triton. block None:

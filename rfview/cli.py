@@ -131,7 +131,7 @@ def _guarded(words: list[str]) -> int:
         package = (error.name or "").partition(".")[0] if isinstance(error, ModuleNotFoundError) else ""
         if package not in ("", "rfview"):
             return _fail(f"this Python ({sys.executable}) lacks the package {package}; pip install . in rfview's folder "
-                         "brings all that it needs", code=2)  # fmt: skip
+                         "brings all that it needs", code=2)
         from rfview import crash
 
         return _fail(crash.sentence(error), code=INTERNAL_ERROR)

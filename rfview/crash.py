@@ -50,7 +50,7 @@ def _write(error: BaseException, number: int) -> Path | None:
     """Write a report and return its path, None where it can be written nowhere."""
     lines = "".join(traceback.format_exception(error))
     about = (f"rfview {__version__}, Python {platform.python_version()}, {platform.platform()}\n"
-             f"{' '.join(sys.argv)}\n\n")  # fmt: skip
+             f"{' '.join(sys.argv)}\n\n")
     for folder in folders():
         path = folder / f"rfview-crash-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}-{number}.txt"
         try:

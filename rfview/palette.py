@@ -203,7 +203,7 @@ def _value_table(theme: str) -> dict[str, Paint]:
 
     found = scales.colours(theme == "light")
     return {name: Paint(colour) for name, colour in found.items()} | {
-        "bg:" + name: Paint(None, colour) for name, colour in found.items()}  # fmt: skip
+        "bg:" + name: Paint(None, colour) for name, colour in found.items()}
 
 
 def _grounds(theme: str) -> dict[str, str | None]:

@@ -81,7 +81,7 @@ def film(frames: list[tuple[list[list[Segment]], int]], width: int, height: int,
 
 def _rows(strips: list[list[Segment]], width: int, height: int, classes: dict[Look, str]) -> list[str]:
     return [f'<g transform="translate({MARGIN},{MARGIN + y * ROW})">{_row(strip, width, classes)}</g>'
-            for y, strip in enumerate(strips[:height])]  # fmt: skip
+            for y, strip in enumerate(strips[:height])]
 
 
 def _page(rows: list[str], width: int, height: int, classes: dict[Look, str], more: str = "") -> str:
@@ -94,7 +94,7 @@ def _page(rows: list[str], width: int, height: int, classes: dict[Look, str], mo
         'xml:space="preserve">',
         f"<style>text{{font:{SIZE}px {FONTS}}}{''.join(styles)}{more}</style>",
         f'<rect width="{wide}" height="{high}" rx="8" fill="{GROUND.hex}"/>', *rows, "</svg>", "",
-    ])  # fmt: skip
+    ])
 
 
 def _row(strip: list[Segment], width: int, classes: dict[Look, str]) -> str:

@@ -314,7 +314,7 @@ def tried(a: Known, operands: Sequence[Known], count: int, holds: Callable[[list
     wide = next((end.shape[1:] for end in [*ends, known.low] if end.ndim > 1), ())
     shape = (count, *wide)
     low, high, *ends = (np.broadcast_to(end[:, None] if wide and end.ndim == 1 else end, shape)
-                        for end in (known.low, known.high, *ends))  # fmt: skip
+                        for end in (known.low, known.high, *ends))
     open_ = (low == 0) & (high != 0)
     ranges = np.stack([end[open_] for end in ends], axis=1) if open_.any() else np.empty((0, len(ends)), np.int64)
     if not len(ranges):
@@ -327,7 +327,7 @@ def tried(a: Known, operands: Sequence[Known], count: int, holds: Callable[[list
         different, which = np.unique(ranges, axis=0, return_inverse=True)
         which = which.ravel()
         answers = [_try(one, MAX_TRIED_EACH, holds) if number < MAX_RANGES else None
-                   for number, one in enumerate(different)]  # fmt: skip
+                   for number, one in enumerate(different)]
     truth = np.array([(0, 1) if answer is None else answer for answer in answers], np.int64)
     low, high = low.copy(), high.copy()
     low[open_], high[open_] = truth[which].T

@@ -31,7 +31,7 @@ def check(session: Session, told: Callable[[float], object] | None = None) -> Fi
     if "check" not in session.kept:
         if session.branch is not None and session.branch.changes:
             raise InputError("check: this branch has something changed in its middle, and a check begins at cycle 0; "
-                             "check the session that it was forked from")  # fmt: skip
+                             "check the session that it was forked from")
         progress = session.progress
         if told is None and progress is not None:
             told = lambda seconds: progress(session.cycle)
@@ -58,7 +58,7 @@ def run_of(session: Session) -> dict[str, Any]:
         "preset": simulator.config.preset,
         "settings": {**simulator.config.values(), **simulator.built.values}, "seed": simulator.seed,
         "max_cycles": simulator.max_cycles, "source": (simulator.module.text, simulator.module.path),
-    }  # fmt: skip
+    }
 
 
 def _apart(run: dict[str, Any], told: Callable[[float], object] | None) -> Findings:
@@ -68,7 +68,7 @@ def _apart(run: dict[str, Any], told: Callable[[float], object] | None) -> Findi
         pickle.dump(run, given)
         given.seek(0)
         child = subprocess.Popen([sys.executable, "-m", "rfview.engine.check.child"], cwd=IMPORT_ROOT, stdin=given,
-                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE)  # fmt: skip
+                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     with child:
         try:
             while True:

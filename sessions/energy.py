@@ -37,7 +37,7 @@ def energy_of(info: Mapping[str, Any], counts: Mapping[str, Any], cycles: Any) -
     spec = info["design_spec"]
     origin.require(spec, "the energy")
     run = designs.Run(counts, cycles, float(info["clock_mhz"]), spec["values"], str(info["preset"]),
-                       info.get("parameters", {}))  # fmt: skip
+                       info.get("parameters", {}))
     return designs.energy(tuple(spec["chain"]), run)
 
 
@@ -54,4 +54,4 @@ def energy_at(snapshot: Snapshot) -> dict[str, float] | None:
     """Return the energy in pJ that the register file has used up to a snapshot's cycle."""
     sm = snapshot.sm
     return energy_of(snapshot.info, counts_of(snapshot.info, sm["events"].tolist(), sm["access_wait"].tolist()),
-                     snapshot.cycle)  # fmt: skip
+                     snapshot.cycle)

@@ -26,4 +26,4 @@ def consistent(timeline: Timeline) -> Iterator[None]:
         if path is None or os.environ.get("RFVIEW_TRACEBACK"):
             raise
         raise InputError(f"{path}: what it holds does not fit together ({type(error).__name__}: {error}); record the run "
-                         "again (RFVIEW_TRACEBACK=1 shows where)") from error  # fmt: skip
+                         "again (RFVIEW_TRACEBACK=1 shows where)") from error

@@ -60,7 +60,7 @@ class Session(Cursor):
         """Say what runs on which machine, and where the cursor is: for notebooks and the Python prompt."""
         info, end = self.info, "" if self.timeline.closed else " so far"
         return (f"<Session {info.get('kernel')} on {info.get('design')} {info.get('scheduler')}, cycle {self.cycle:,} of "
-                f"{self.timeline.first:,}..{self.timeline.last:,}{end}>")  # fmt: skip
+                f"{self.timeline.first:,}..{self.timeline.last:,}{end}>")
 
     def _repr_html_(self) -> str:
         """Say it as a table, with the warps per state at the cursor."""
@@ -70,7 +70,7 @@ class Session(Cursor):
         end = f"{self.timeline.last:,}{'' if self.timeline.closed else ' so far'}"
         rows = [("design", self.info["design"]), ("scheduler", self.info["scheduler"]), ("preset", self.info["preset"]),
                 ("cycle", f"{self.cycle:,} of {self.timeline.first:,} to {end}"), ("warps", states),
-                *((("branch", self.branch.text),) if self.branch is not None else ())]  # fmt: skip
+                *((("branch", self.branch.text),) if self.branch is not None else ())]
         return html.table(str(self.info["kernel"]), (), rows, str(self.timeline.fault or ""))
 
     def snapshot(self, cycle: int | None = None) -> Snapshot:
@@ -312,10 +312,10 @@ class Session(Cursor):
     # breakpoints
 
     def add_breakpoint(self, kind: str, value: int = 0, *, warp: int | None = None, condition: str = "",
-                       temporary: bool = False, ignore: int = 0, item: str = "") -> Breakpoint:  # fmt: skip
+                       temporary: bool = False, ignore: int = 0, item: str = "") -> Breakpoint:
         """Add a breakpoint (search/kinds.py); raises InputError for a place, item or stall that does not exist."""
         point = make_breakpoint(self.timeline, self._next_number, kind, value, warp=warp, condition=condition,
-                                temporary=temporary, ignore=ignore, item=item)  # fmt: skip
+                                temporary=temporary, ignore=ignore, item=item)
         self._next_number += 1
         self.breakpoints[point.number] = point
         return point

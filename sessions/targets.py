@@ -36,5 +36,5 @@ def open_session(
     from rfview.sessions.timeline.live import open_live    # imports numba
 
     timeline = open_live(target, design=design, scheduler=scheduler, preset=preset, settings=settings or {},
-                         max_cycles=max_cycles, progress=progress)  # fmt: skip
+                         max_cycles=max_cycles, progress=progress)
     return Session(timeline)

@@ -23,7 +23,7 @@ from rfview.engine import plugin as designs, hooks, isa
 from rfview.engine.launch import Arg, Buffer, Launch, LaunchSpec
 from rfview.engine.program import (INST, LAT_FP_ADD, LAT_FP_MAD, LAT_INT_ADD, LAT_SFU, NO_PC, NO_PRED, NO_REG,
                                    SPACE_CONST, SPACE_GLOBAL, SPACE_PARAM, SPACE_SHARED, UNIT_CTRL, UNIT_LDST, UNIT_SFU,
-                                   UNIT_SP, WAIT_FIXED, WAIT_LONG, WAIT_SHORT, Kernel, Module, Param)  # fmt: skip
+                                   UNIT_SP, WAIT_FIXED, WAIT_LONG, WAIT_SHORT, Kernel, Module, Param)
 from rfview.engine.simulator import Simulator
 from rfview.engine.stalls import STALLS
 
@@ -45,7 +45,7 @@ class Assembly:
         imm: Mapping[int, int] | None = None, unit: int = UNIT_SP, latency: int = LAT_INT_ADD, wait: int = WAIT_FIXED,
         guard: int | None = None, negate: bool = False, pdst: tuple[int, ...] = (), psrc: tuple[int, ...] = (),
         **fields: Any,
-    ) -> Assembly:  # fmt: skip
+    ) -> Assembly:
         """Append an instruction; src and imm map row slots to registers and values."""
         inst = np.zeros((), INST)
         inst["op"], inst["unit"], inst["latency_class"], inst["wait_class"] = op, unit, latency, wait
@@ -100,17 +100,17 @@ class Assembly:
     def fadd(self, d: int, a: int, b: int, **more: Any) -> Assembly:
         """Add two f32 registers."""
         return self.emit(isa.OP_FADD, f"add.f32 R{d}, R{a}, R{b}", dst=(d,), src={0: a, 2: b}, latency=LAT_FP_ADD,
-                         is_float=1, **more)  # fmt: skip
+                         is_float=1, **more)
 
     def fma(self, d: int, a: int, b: int, c: int, **more: Any) -> Assembly:
         """Fused multiply-add of f32 registers."""
         return self.emit(isa.OP_FFMA, f"fma.rn.f32 R{d}, R{a}, R{b}, R{c}", dst=(d,), src={0: a, 2: b, 4: c},
-                         latency=LAT_FP_MAD, is_float=1, **more)  # fmt: skip
+                         latency=LAT_FP_MAD, is_float=1, **more)
 
     def sfu(self, d: int, a: int, **more: Any) -> Assembly:
         """Reciprocal in the special function unit."""
         return self.emit(isa.OP_SFU, f"rcp.approx.f32 R{d}, R{a}", dst=(d,), src={0: a}, unit=UNIT_SFU, latency=LAT_SFU,
-                         wait=WAIT_SHORT, aux=isa.SFU_RCP, is_float=1, **more)  # fmt: skip
+                         wait=WAIT_SHORT, aux=isa.SFU_RCP, is_float=1, **more)
 
     def sreg(self, d: int, which: int, **more: Any) -> Assembly:
         """Read a special register."""
@@ -119,7 +119,7 @@ class Assembly:
     def setp_lt(self, p: int, a: int, imm: int, **more: Any) -> Assembly:
         """Compare unsigned: predicate p = register a < imm."""
         return self.emit(isa.OP_SETP_U32, f"setp.lt.u32 P{p}, R{a}, {imm}", pdst=(p,), src={0: a}, imm={2: imm},
-                         aux=isa.CMP_LT, **more)  # fmt: skip
+                         aux=isa.CMP_LT, **more)
 
     def ld(self, d: int, a: int | None = None, offset: int = 0, shared: bool = False, **more: Any) -> Assembly:
         """Load a word; global without register a: from data + offset (all lanes the same word)."""
@@ -139,10 +139,10 @@ class Assembly:
     def param(self, d: int, offset: int) -> Assembly:
         """Load a word of the parameters at a fixed offset."""
         return self.emit(isa.OP_LDPARAM, f"ld.param.u32 R{d}, [p+{offset}]", dst=(d,), offset=offset, wait=WAIT_SHORT,
-                         space=SPACE_PARAM, width=4, count=1, reg_bits=32)  # fmt: skip
+                         space=SPACE_PARAM, width=4, count=1, reg_bits=32)
 
     def _memory(self, op: int, dst: tuple[int, ...], data: Mapping[int, int], a: int | None, offset: int, shared: bool,
-                kind: int, **more: Any) -> Assembly:  # fmt: skip
+                kind: int, **more: Any) -> Assembly:
         """Append a load or store of 32-bit words. With register a the address is a + data (global) or a (shared)."""
         base = 0 if shared else DATA_ADDRESS
         src, imm = dict(data), {}
@@ -155,7 +155,7 @@ class Assembly:
         what = f"R{dst[0]}" if dst else f"R{data[2]}"
         return self.emit(op, f"{name}.u32 {what}, [{'data' if a is None else f'R{a}'}+{offset}]", dst=dst, src=src, imm=imm,
                          unit=UNIT_LDST, wait=WAIT_SHORT if shared else WAIT_LONG, offset=offset, width=4, count=1,
-                         reg_bits=32, space=SPACE_SHARED if shared else SPACE_GLOBAL, memory_kind=kind, **more)  # fmt: skip
+                         reg_bits=32, space=SPACE_SHARED if shared else SPACE_GLOBAL, memory_kind=kind, **more)
 
     def bar(self, count: int = 0, number: int = 0) -> Assembly:
         """CTA barrier."""
@@ -164,7 +164,7 @@ class Assembly:
     def bra(self, target: int, guard: int | None = None, reconv: int = NO_PC, negate: bool = False) -> Assembly:
         """Branch to instruction number `target`."""
         return self.emit(isa.OP_BRA, f"bra {target}", unit=UNIT_CTRL, target=target, reconv=reconv, guard=guard,
-                         negate=negate)  # fmt: skip
+                         negate=negate)
 
     def exit(self, guard: int | None = None) -> Assembly:
         """End the lanes."""
@@ -185,7 +185,7 @@ class Machine:
     def __init__(
         self, program: Assembly, *, warps: int = 1, ctas: int = 1, registers: int = 20, data: Any = None,
         shared_bytes: int = 1024, threads: int | None = None, design: str = "sram", **more: Any,
-    ) -> None:  # fmt: skip
+    ) -> None:
         kernel = program.kernel(registers, shared_bytes)
         module = Module("test.ptx", "", {"test": kernel})
         launch = Launch("test", (ctas, 1, 1), (threads or 32 * warps, 1, 1), 0, tuple[Arg, ...]())
@@ -193,7 +193,7 @@ class Machine:
         spec = LaunchSpec(
             Path("test.toml"), "test", Path("test.ptx"), (launch,), {"data": Buffer("data", words)}, {}, {}, False, "exact",
             "", None,
-        )  # fmt: skip
+        )
         self.simulator = Simulator(spec, module=module, design=design, **more)
         self.snapshots = [self.simulator.snapshot()]
 

@@ -18,7 +18,7 @@ PACKAGES = ("engine", "sessions", "rfview")
 # What the views and the command line may know of the engine without loading numba: names, tables and plain data.
 ENGINE_FOR_VIEWS = {f"rfview.engine.{name}" for name in (
     "batch", "check.findings", "check.rules", "compilation", "compile.bits", "config", "designs", "errors", "escapes", "events", "files", "hooks", "isa", "kernels", "launch.spec", "launch",
-    "machine.registers", "papers", "plugin", "program", "snapshot", "stalls", "state", "tools")}  # fmt: skip
+    "machine.registers", "papers", "plugin", "program", "snapshot", "stalls", "state", "tools")}
 # The commands that run or compile a machine themselves; they import what loads numba inside a function.
 RUNS_THE_MACHINE = {f"rfview/commands/{name}.py": {"rfview.engine.simulator"}
                     for name in ("run", "record", "map", "compare_recordings")}

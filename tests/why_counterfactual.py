@@ -101,7 +101,7 @@ def issues(timeline: Timeline, first: int, last: int) -> Iterator[tuple[Key, int
     rose = (count[1:] > count[:-1]) & (slot[1:] < cta.shape[1])
     for step, warp in zip(*(axis.tolist() for axis in np.nonzero(rose))):
         key = (int(launch[step + 1]), int(cta[step + 1, slot[step + 1, warp]]), int(inside[step + 1, warp]),
-               int(count[step + 1, warp]))  # fmt: skip
+               int(count[step + 1, warp]))
         yield key, first + step
 
 
@@ -125,7 +125,7 @@ def next_issue(session: Session, chain: Chain) -> tuple[Key, int] | None:
     snapshot = timeline.at(chain.cycle)
     record = snapshot.sm["warp"][chain.warp]
     key = (int(snapshot.sm["launch"]["index"]), int(snapshot.sm["cta"][int(record["cta"])]["id"]),
-           int(record["warp_in_cta"]), int(record["num_issued"]) + 1)  # fmt: skip
+           int(record["warp_in_cta"]), int(record["num_issued"]) + 1)
     cycle = issue_cycle(timeline, key, chain.cycle, min(timeline.last, chain.cycle + 6000))
     return (key, cycle) if cycle < min(timeline.last, chain.cycle + 6000) else None
 
@@ -241,7 +241,7 @@ def examine(design: str, number: int, seed: int, listing: bool = False) -> Tally
 
 
 def _judge(tally: Tally, laboratory: Laboratory, sample: Sample, samples: list[Sample], rng: random.Random,
-           listing: bool) -> None:  # fmt: skip
+           listing: bool) -> None:
     """Add one sample to the tally."""
     chain, resource = sample.chain, sample.chain.resource
     assert resource is not None, chain.text()
@@ -261,7 +261,7 @@ def _judge(tally: Tally, laboratory: Laboratory, sample: Sample, samples: list[S
         print(f"--- {laboratory.what}: {verdict(cycle, sample)}, {sample.issued} -> {cycle}\n{chain.text()}")
     others = [dict(other.chain.resource.relief) for other in samples
               if other.chain.resource is not None and other.chain.resource.kind != resource.kind
-              and laboratory.can_change(dict(other.chain.resource.relief)) and other.chain.resource.relief]  # fmt: skip
+              and laboratory.can_change(dict(other.chain.resource.relief)) and other.chain.resource.relief]
     if is_local and others:
         tally.control[verdict(laboratory.from_checkpoint(sample, rng.choice(others)), sample)] += 1
 
@@ -276,7 +276,7 @@ def report(design: str, tally: Tally) -> str:
              f"  from a checkpoint: {counts(tally.from_checkpoint)}; from the start: {counts(tally.from_start)}; "
              f"no parameter takes the delay away: {tally.no_lever}",
              f"  control, another resource's relief: {counts(tally.control)}",
-             "  stalls: " + ", ".join(f"{name} {count}" for name, count in tally.stalls.most_common())]  # fmt: skip
+             "  stalls: " + ", ".join(f"{name} {count}" for name, count in tally.stalls.most_common())]
     lines += [f"    {kind:<18} {counts(found)}" for kind, found in sorted(tally.by_resource.items())]
     return "\n".join(lines)
 

@@ -80,7 +80,7 @@ def main() -> int:
                 states += found.states
                 lacking += found.lacking
                 print(f"{kernel:<12} {design:<16} {scheduler:<16} {sum(found.states.values()):5} chains, "
-                      f"{len(found.lacking)} lacking", flush=True)  # fmt: skip
+                      f"{len(found.lacking)} lacking", flush=True)
     print("\n".join(lacking))
     print(f"{sum(states.values()):,} chains of {len(states)} states, {len(lacking)} without a named resource")
     print(", ".join(f"{name} {count}" for name, count in states.most_common()))

@@ -19,7 +19,7 @@ NAMES_OF_DTYPES = {
     "int16": ("short", "i16", "s16"), "uint16": ("ushort", "unsigned short", "u16", "bf16", "bfloat16"),
     "int32": ("int", "i32", "s32"), "uint32": ("uint", "unsigned", "unsigned int", "u32"),
     "int64": ("long", "long long", "i64", "s64"), "uint64": ("ulong", "unsigned long", "u64", "size_t"),
-}  # fmt: skip
+}
 DTYPES = ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float16", "float32", "float64")
 MAX_BUFFER_BYTES = 2**31  # assumed: more than any simulated kernel reads, less than a typing slip asks for
 # what NumPy raises where a .npy file's header is none, or says another size than the file has

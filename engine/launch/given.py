@@ -35,7 +35,7 @@ class GivenMemory:
 
 
 def spec_of(kernel: Kernel, grid: tuple[int, int, int], block: tuple[int, int, int], shared_bytes: int, params: bytes,
-            name: str) -> LaunchSpec:  # fmt: skip
+            name: str) -> LaunchSpec:
     """Return one launch as a launch file would say it, without memory; params: the parameter block, filled up with zeros."""
     size = max((param.offset + param.size for param in kernel.params), default=0)
     raw = params.ljust(size, b"\0")
@@ -43,7 +43,7 @@ def spec_of(kernel: Kernel, grid: tuple[int, int, int], block: tuple[int, int, i
     launch = Launch(kernel.name, grid, block, shared_bytes, args)
     return LaunchSpec(path=Path(name), name=name, module_path=Path(f"{name}.ptx"), launches=(launch,), buffers={},
                       symbols={}, expect={}, order_dependent=False, metric="rmse", description="",
-                      registers_per_thread=None)  # fmt: skip
+                      registers_per_thread=None)
 
 
 def place_given(spec: LaunchSpec, module: Module, config: Config, num_rows: int, memory: GivenMemory) -> Placement:
@@ -59,7 +59,7 @@ def place_given(spec: LaunchSpec, module: Module, config: Config, num_rows: int,
     end = local_word + int(config["sm.num_warps"]) * local_words * 32
     if end > memory.global_word:
         raise InputError(f"{spec.name}: shared and local memory take {4 * end:,} bytes, there is room for "
-                         f"{4 * memory.global_word:,}")  # fmt: skip
+                         f"{4 * memory.global_word:,}")
     memory.arena[:end] = 0
     return Placement(linked([(kernel, 0)], memory.addresses), ((kernel, 0),), (ready,), memory.variables, memory.arena,
-                     shared_words, shared_words, local_word, local_words, memory.global_word)  # fmt: skip
+                     shared_words, shared_words, local_word, local_words, memory.global_word)

@@ -35,7 +35,7 @@ def kernel_named(called: str | None, module: Module, where: str) -> Kernel:
         return module.kernels[matches[0]]
     if matches:
         raise InputError(f"{where} = {called!r}: {len(matches)} kernels have this C++ name, give one in full: "
-                         f"{', '.join(matches)}; or template arguments as in 'name<float, 256>'")  # fmt: skip
+                         f"{', '.join(matches)}; or template arguments as in 'name<float, 256>'")
     bases = {(cpp_name(name) or [name])[-1]: name for name in names}
     near = difflib.get_close_matches(wanted[-1], [*bases, *names], n=1)
     hint = f" (did you mean {near[0]!r}?)" if near else ""

@@ -10,7 +10,7 @@ _BUILTIN = {
     "int": "i", "unsigned int": "j", "long": "l", "unsigned long": "m", "long long": "x", "unsigned long long": "y",
     "float": "f", "double": "d", "int8_t": "a", "uint8_t": "h", "int16_t": "s", "uint16_t": "t", "int32_t": "i",
     "uint32_t": "j", "int64_t": "l", "uint64_t": "m", "size_t": "m", "unsigned": "j", "half": "6__half",
-}  # fmt: skip
+}
 _NAMES = {letter: name for name, letter in reversed(_BUILTIN.items()) if len(letter) == 1}
 _SIMPLE = rf"(P*)(K?)([{''.join(_NAMES)}])|L([a-z])(n?\d+)E"        # a builtin type, or a number
 

@@ -87,7 +87,7 @@ def place(spec: LaunchSpec, module: Module, config: Config, num_rows: int) -> Pl
     variables, used = _variables(spec, module, first)
     if is_short and used > 2 * ADDRESS_ROOM:
         raise InputError(f"{spec.path}: buffers and symbols take {used:,} bytes; kernels compiled for 32-bit "
-                         f"addresses reach {2 * ADDRESS_ROOM:,}: leave out --compile addresses=32")  # fmt: skip
+                         f"addresses reach {2 * ADDRESS_ROOM:,}: leave out --compile addresses=32")
     addresses = {variable.name: variable.address for variable in variables if variable.kind == "buffer"}
     symbols = {variable.name: variable.address for variable in variables if variable.kind != "buffer"}
     width = 8 if re.search(r"^\s*\.address_size\s+64\b", module.text, re.MULTILINE) else 4
@@ -104,14 +104,14 @@ def place(spec: LaunchSpec, module: Module, config: Config, num_rows: int) -> Pl
     size, local = 4 * global_word + used, 4 * (global_word - local_word)
     if size > MAX_BYTES:
         raise InputError(f"{spec.path}: takes {size:,} bytes of memory, {local:,} of them local memory of the warps; "
-                         f"at most {MAX_BYTES:,} can be had")  # fmt: skip
+                         f"at most {MAX_BYTES:,} can be had")
     arena = np.zeros(global_word + used // 4, np.uint32)
     variables = tuple(replace(variable, word=global_word + variable.word) for variable in variables)
     _fill(arena, variables, spec, module, symbols)
     _point(arena, variables, spec, {**symbols, **addresses}, width)
     insts = linked(kernels.values(), symbols)
     return Placement(insts, tuple(kernels.values()), launches, variables, arena, shared_words, param_word, local_word,
-                     local_words, global_word)  # fmt: skip
+                     local_words, global_word)
 
 
 def param_words(kernels: Iterable[Kernel]) -> int:
@@ -163,7 +163,7 @@ def _after_given(spec: LaunchSpec, fixed: list[tuple[int, int]], first: int) -> 
     """Return the first address for what has none given, behind those that are."""
     if fixed and first != GLOBAL_BASE:
         raise InputError(f"{spec.path}: gives its buffers' addresses; kernels cannot be compiled for 32-bit ones then: "
-                         "leave out --compile addresses=32")  # fmt: skip
+                         "leave out --compile addresses=32")
     return max([first, *(_after(address, size) for address, size in fixed if address >= GLOBAL_BASE)])
 
 
@@ -172,7 +172,7 @@ def _check_apart(spec: LaunchSpec, variables: list[Variable]) -> None:
     for one, other in zip(variables, variables[1:]):
         if one.address + one.size > other.address:
             raise InputError(f"{spec.path}: {one.kind}s.{one.name}: its {one.size:,} bytes at 0x{one.address:x} overlap "
-                             f"with {other.name} at 0x{other.address:x}")  # fmt: skip
+                             f"with {other.name} at 0x{other.address:x}")
 
 
 def _symbol_dtype(ptx_type: str, size: int) -> np.dtype:
@@ -191,7 +191,7 @@ def _after(at: int, size: int) -> int:
 
 def _fill(
     arena: np.ndarray, variables: tuple[Variable, ...], spec: LaunchSpec, module: Module, symbols: Mapping[str, int]
-) -> None:  # fmt: skip
+) -> None:
     """Copy initial values into the arena."""
     space = arena.view(np.uint8)
     for variable in variables:
@@ -215,7 +215,7 @@ def _fill(
 
 
 def _point(arena: np.ndarray, variables: tuple[Variable, ...], spec: LaunchSpec, addresses: Mapping[str, int],
-           address_bytes: int) -> None:  # fmt: skip
+           address_bytes: int) -> None:
     """Write the addresses that buffers and symbols hold."""
     for variable in variables:
         given = {"buffer": spec.buffers, "symbol": spec.symbols}.get(variable.kind, {}).get(variable.name)
@@ -226,7 +226,7 @@ def _point(arena: np.ndarray, variables: tuple[Variable, ...], spec: LaunchSpec,
 
 
 def placed_launch(spec: LaunchSpec, kernel: Kernel, launch: Launch, entry_pc: int, config: Config, num_rows: int,
-                  addresses: Mapping[str, int], address_bytes: int) -> PlacedLaunch:  # fmt: skip
+                  addresses: Mapping[str, int], address_bytes: int) -> PlacedLaunch:
     """Check a launch against the SM and work out how many CTAs reside at once; raises InputError where none does."""
     where = f"{spec.path}: kernel {kernel.name}"
     registers = max(int(config["kernel.registers"]) or (spec.registers_per_thread or 0), 0) or max(kernel.registers, 1)
@@ -248,14 +248,14 @@ def placed_launch(spec: LaunchSpec, kernel: Kernel, launch: Launch, entry_pc: in
     if resident == 0:
         short = min(limits, key=lambda name: limits[name])
         remedies = {"registers": f"; --set kernel.max_registers={num_rows // warps} keeps the others in local memory",
-                    "shared memory": f"; --set sm.shared_bytes={shared} gives it as much"}  # fmt: skip
+                    "shared memory": f"; --set sm.shared_bytes={shared} gives it as much"}
         refused = RegisterShortage if short == "registers" else InputError
         raise refused(f"{where}: one CTA does not fit on the SM: not enough {short} ({threads} threads, {registers} "
                       f"registers per thread, {shared} bytes of shared memory){remedies.get(short, '')}")
     if launch.num_ctas > resident and any(reloc.symbol == GRID_WORKSPACE for reloc in kernel.relocs):
         short = min(limits, key=lambda name: limits[name])
         raise InputError(f"{where}: a barrier of the whole grid (cooperative launch) needs its {launch.num_ctas:,} CTAs on "
-                         f"the SM at once, {resident} fit, limited by {short}: make grid or block smaller")  # fmt: skip
+                         f"the SM at once, {resident} fit, limited by {short}: make grid or block smaller")
     params = pack_params(launch, kernel.params, addresses, where, address_bytes)
     return PlacedLaunch(kernel, launch, entry_pc, registers, warps, resident, shared, params)
 

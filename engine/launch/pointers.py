@@ -64,7 +64,7 @@ def load_pointers(table: Table, size: int, named: Mapping[str, Mapping[str, Any]
 
 
 def write_pointers(space: Any, pointers: Iterable[Pointer], addresses: Mapping[str, int], address_bytes: int,
-                   where: str) -> None:  # fmt: skip
+                   where: str) -> None:
     """Write addresses into `space`, mutable bytes from 0 on; raises InputError, which begins with `where`, beyond its end.
 
     addresses: of buffers, symbols and textures by name. address_bytes: 4 where the module has 32-bit addresses.
@@ -73,5 +73,5 @@ def write_pointers(space: Any, pointers: Iterable[Pointer], addresses: Mapping[s
         raw = (addresses[pointer.name] + pointer.offset).to_bytes(8, "little")[:address_bytes]
         if pointer.at + len(raw) > len(space):
             raise InputError(f"{where}: pointers[{place}].at: an address of {len(raw)} bytes at {pointer.at} reaches beyond "
-                             f"the end, {len(space)}")  # fmt: skip
+                             f"the end, {len(space)}")
         space[pointer.at : pointer.at + len(raw)] = np.frombuffer(raw, np.uint8) if isinstance(space, np.ndarray) else raw

@@ -19,7 +19,7 @@ MAX_EXTENT = 1 << 27  # texels of the longest texture, a 1D one over linear memo
 def load_texture(name: str, table: Table, buffers: Mapping[str, Any]) -> Texture:
     """Read a [textures.NAME] table; raises LaunchError through it."""
     table.allow("buffer", "offset", "type", "size", "pitch", "channels", "filter", "address", "border", "normalized",
-                "read", "handle")  # fmt: skip
+                "read", "handle")
     buffer = table.text("buffer")
     if buffer not in buffers:
         table.fail("buffer", f"expected the name of a [buffers.NAME] table ({', '.join(buffers) or 'there is none'}), "
@@ -40,7 +40,7 @@ def load_texture(name: str, table: Table, buffers: Mapping[str, Any]) -> Texture
     border = _four(table)
     return Texture(name, buffer, offset, array.dtype.name, size, channels, is_linear,
                    table.take("normalized", (bool,), "true or false", False), reads_float, _address(table), border, pitch,
-                   load_address(table, "handle"))  # fmt: skip
+                   load_address(table, "handle"))
 
 
 def _as_texels(table: Table, buffer: str, array: np.ndarray) -> np.ndarray:
@@ -52,7 +52,7 @@ def _as_texels(table: Table, buffer: str, array: np.ndarray) -> np.ndarray:
         return np.ascontiguousarray(array).reshape(-1).view(dtype)
     if array.dtype.name not in KINDS:
         table.fail("buffer", f"expected texels of {', '.join(KINDS)}, but {buffer} holds {array.dtype}; "
-                             "type names another")  # fmt: skip
+                             "type names another")
     return array
 
 

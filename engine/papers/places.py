@@ -37,7 +37,7 @@ def _places(name: str) -> tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ..
     own = [event for event, _ in found.events]
     stems = dict.fromkeys(event.rpartition("_")[0] for event in own if event.endswith(("_reads", "_writes")))
     return found.places or (("main file", ("rf_reads",), ("rf_writes",)),
-                            *((stem, (f"{stem}_reads",), (f"{stem}_writes",)) for stem in stems))  # fmt: skip
+                            *((stem, (f"{stem}_reads",), (f"{stem}_writes",)) for stem in stems))
 
 
 def area_mm2(chain: Sequence[str], values: Mapping[str, Any], preset: str = "fermi") -> float | None:

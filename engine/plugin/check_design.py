@@ -49,7 +49,7 @@ def check(variant: str, progress: Progress | None = None) -> Iterator[Checked]:
             plain = Simulator(spec, scheduler=scheduler, progress=progress)
             plain.run()
             own = Simulator(spec, design=variant, scheduler=scheduler, progress=progress,
-                            max_cycles=PATIENCE * plain.cycle)  # fmt: skip
+                            max_cycles=PATIENCE * plain.cycle)
             verdict = verdict_of(plain, own)
             if verdict == FINE and (name, scheduler) == (CHECKED[0], SCHEDULERS[0]):
                 verdict = skipping(own, Simulator(spec, design=variant, scheduler=scheduler))

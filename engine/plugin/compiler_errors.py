@@ -35,7 +35,7 @@ def explain(error: BaseException, chain: Iterable[ModuleType], hook: str = "") -
     for found in modules:
         path = Path(str(found.__file__))
         lines = [int(line) for how in (r'File "([^"\n]+)", line (\d+)', r" at ([^\n]+?) \((\d+)\)")
-                 for file, line in re.findall(how, text) if file.endswith(path.name)]  # fmt: skip
+                 for file, line in re.findall(how, text) if file.endswith(path.name)]
         if lines:
             name = _function_at(path, lines[0])     # the innermost place comes first
             where = f"{'hook' if name in HOOKS else 'helper'} {name}"
@@ -50,7 +50,7 @@ def explain(error: BaseException, chain: Iterable[ModuleType], hook: str = "") -
 
 NOISE = re.compile(r"Failed in nopython|During: |File \"|raised from|Rejected as|Overload |No match|Of which|With argument"
                    r"|There are \d+ candidate|<source elided>|No implementation of|No conversion|-{5,}|\^$|>>>"
-                   r"|This is not usually|To see Python|For more information")  # fmt: skip
+                   r"|This is not usually|To see Python|For more information")
 
 
 def sentence_of(text: str) -> str:

@@ -62,13 +62,13 @@ def problems(found: ModuleType) -> list[str]:
         where = f"design {design.name}, {kind} {function.name}"
         if is_hook and arguments != HOOKS[function.name]:
             slips.append(f"{where}: takes ({', '.join(arguments)}), expected ({', '.join(HOOKS[function.name])}) "
-                         f"({path.name}, line {function.lineno})")  # fmt: skip
+                         f"({path.name}, line {function.lineno})")
         if is_hook and not _always_returns(function.body):
             slips.append(f"{where}: a path ends without a return; every path returns an int "
-                         f"({path.name}, line {function.lineno})")  # fmt: skip
+                         f"({path.name}, line {function.lineno})")
         slips += [f"{where}: {text} ({path.name}, line {line})" for line, text in _Fields(roots, arguments).run(function)]
     slips += [f"design {design.name}, {kind} {name}: {text} ({path.name}, line {line})"
-              for kind, name, line, text in spelling.slips(found, body, HOOKS)]  # fmt: skip
+              for kind, name, line, text in spelling.slips(found, body, HOOKS)]
     return slips
 
 
@@ -97,14 +97,14 @@ def _roots(found: ModuleType) -> dict[str, Any]:
     return {
         "sm": (state.SM, []), "rf": (np.dtype(own), open_fields), "spec": (np.dtype(values), open_fields),
         "inst": (program.INST, []), "insts": (program.INST, []), "rows": (rows, []),
-    }  # fmt: skip
+    }
 
 
 def _dtype_slips(design: Any) -> list[str]:
     """Return what is wrong with the state's layout and with names, which NumPy's records must not have already."""
     names = [(entry[0], "state") for entry in design.state] + [(entry.name, "parameter") for entry in design.parameters]
     taken = [f"its {kind} {name!r} has the name of a method of NumPy's records" for name, kind in names
-             if hasattr(np.record, str(name))]  # fmt: skip
+             if hasattr(np.record, str(name))]
     if taken:
         return taken
     try:

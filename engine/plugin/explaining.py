@@ -97,7 +97,7 @@ class Trail(Protocol):
 
     def add(self, sentence: str, evidence: str = "", *, code: int = NOWHERE, warp: int = NOWHERE, since: int = NOWHERE,
             until: int = NOWHERE, pc: int = NOWHERE, bank: int = NOWHERE, buffer: int = NOWHERE,
-            slot: int = NOWHERE, at: int = NOWHERE) -> None:  # fmt: skip
+            slot: int = NOWHERE, at: int = NOWHERE) -> None:
         """Append a link. at: the cycle to look at, by default the one after `since`, which first shows it."""
 
     def bank_link(self, moment: Any, bank: int, code: int, what: str = "") -> None:

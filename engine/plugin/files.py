@@ -45,7 +45,7 @@ def known() -> dict[str, Path]:
         name = load(path).DESIGN.name
         if name in found and found[name].resolve() != path.resolve():
             raise InputError(f"{ENVIRONMENT}: {found[name]} and {path} are both named {name!r}; rename one, in its DESIGN, "
-                             "or give it by its path where it is used")  # fmt: skip
+                             "or give it by its path where it is used")
         found[name] = path
         if name in in_use:
             registry.use(name, in_use[name])         # a file given by its path comes first

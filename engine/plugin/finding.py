@@ -41,7 +41,7 @@ def module(name: str) -> ModuleType:
             close = difflib.get_close_matches(name, names(), 2)
             hint = f"; did you mean {' or '.join(close)}?" if close else "."
             raise InputError(f"no register-file design {name!r}{hint} Known: {', '.join(names())}; a file is given by "
-                             "its path, such as ./my_rf.py, or named in RFVIEW_DESIGNS")  # fmt: skip
+                             "its path, such as ./my_rf.py, or named in RFVIEW_DESIGNS")
         try:
             found = importlib.import_module(_installed()[name])
         except (Exception, SystemExit) as error:

@@ -11,7 +11,7 @@ from rfview.engine.errors import InputError, RfviewError
 
 FUNCTIONS = ("why", "energy", "area_mm2", "node_nm")
 HINTS = {"energy": "; run.values has the designs' own (NAME.key), run.machine the machine's (sm.num_banks)",
-         "area_mm2": "; values has the design's own, as NAME.key"}  # fmt: skip
+         "area_mm2": "; values has the design's own, as NAME.key"}
 
 
 def call(found: ModuleType, name: str, *arguments: Any, passing: tuple[type[Exception], ...] = ()) -> Any:

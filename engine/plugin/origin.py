@@ -45,7 +45,7 @@ def missing(spec: Mapping[str, Any], for_what: str) -> str:
             file = spec["files"][name]["file"]
             written = "; `rfview info FILE --save-designs DIR` writes it" if file in kept(spec) else ""
             return (f"{for_what} needs the design file {file}, with which this was run: "
-                    f"name it, as in {files.ENVIRONMENT}=./{file}{written}")  # fmt: skip
+                    f"name it, as in {files.ENVIRONMENT}=./{file}{written}")
     return ""
 
 
@@ -79,16 +79,16 @@ def save(spec: Mapping[str, Any], folder: str | Path) -> list[Path]:
         own = ", ".join(entry["file"] for entry in spec.get("files", {}).values())
         raise InputError("--save-designs: it holds no design file; " + (
             f"it is from a version that did not keep {own}" if own
-            else f"{'+'.join(spec.get('chain', ()))} came with rfview or with a package"))  # fmt: skip
+            else f"{'+'.join(spec.get('chain', ()))} came with rfview or with a package"))
     for name in kept(spec):
         if not FILE_NAME.fullmatch(name):
             raise InputError(f"--save-designs: it holds a file {name!r}, which is no name of a design file; nothing was "
-                             "written")  # fmt: skip
+                             "written")
     place = Path(folder)
     try:
         place.mkdir(parents=True, exist_ok=True)
         there = {path.name: path.is_file() and not path.is_symlink() and path.read_text("utf-8", "replace")
-                 for path in place.iterdir()}  # fmt: skip
+                 for path in place.iterdir()}
     except OSError as error:
         raise InputError(f"--save-designs: {error.filename or place} cannot be used ({error.strerror or error})") from None
     other = [name for name, text in there.items() if kept(spec).get(name) != text]

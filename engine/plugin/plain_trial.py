@@ -33,7 +33,7 @@ def trial(variant: str) -> str:
     """Run a design's first cycles in a child process without the compiler; return what went wrong in it, "" for nothing."""
     command = [sys.executable, "-m", "rfview.engine.plugin.plain_trial", designs.files.absolute(variant)]
     done = subprocess.run(command, cwd=IMPORT_ROOT, env=os.environ | {"NUMBA_DISABLE_JIT": "1"},
-                          capture_output=True, text=True, check=False)  # fmt: skip
+                          capture_output=True, text=True, check=False)
     return "" if done.returncode == 0 else (done.stdout.strip() or done.stderr.strip().splitlines()[-1])
 
 

@@ -28,7 +28,7 @@ def slips(found: ModuleType, body: Sequence[ast.stmt], hooks: Mapping[str, list[
         for line, text in _uses(found, functions[name], functions, marked, hooks):
             yield kind, name, line, text
     called = {node.func.id for node in ast.walk(ast.Module(list(body), [])) if isinstance(node, ast.Call)
-              and isinstance(node.func, ast.Name)}  # fmt: skip
+              and isinstance(node.func, ast.Name)}
     for name, entry in functions.items():
         arguments = [argument.arg for argument in entry.args.args]
         if name not in marked and name not in called and arguments[:3] == HOOK_BEGIN:
@@ -41,7 +41,7 @@ def _is_device(mark: ast.expr) -> bool:
 
 
 def _uses(found: ModuleType, function: ast.FunctionDef, functions: Mapping[str, ast.FunctionDef], marked: set[str],
-          hooks: Mapping[str, list[str]]) -> Iterator[tuple[int, str]]:  # fmt: skip
+          hooks: Mapping[str, list[str]]) -> Iterator[tuple[int, str]]:
     """Yield (line, sentence) of every name that is not there, not marked, or called with the wrong number of arguments."""
     own = {argument.arg for argument in ast.walk(function.args) if isinstance(argument, ast.arg)}
     own |= {node.id for node in ast.walk(function) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
@@ -52,10 +52,10 @@ def _uses(found: ModuleType, function: ast.FunctionDef, functions: Mapping[str, 
             target = _value(node.func, known, own)
             if isinstance(node.func, ast.Name) and node.func.id in functions and node.func.id not in marked:
                 yield node.lineno, (f"calls {node.func.id}, which is not marked @device "
-                                    "(from rfview.engine.compile.device import device)")  # fmt: skip
+                                    "(from rfview.engine.compile.device import device)")
             elif isinstance(node.func, ast.Name) and node.func.id in functions and node.func.id in hooks:
                 yield node.lineno, (f"calls {node.func.id}, a hook: write hooks.{node.func.id}(sm, rf, spec, ...) "
-                                    "(from rfview.engine import hooks)")  # fmt: skip
+                                    "(from rfview.engine import hooks)")
             elif getattr(target, "__module__", "") == "rfview.engine.hooks" and _calls_itself(node, function):
                 yield node.lineno, f"calls itself; `rfview help {function.name}` shows what a plain banked file does"
             elif (text := _wrong_call(node, target, hooks)) and function.name != target.__name__:

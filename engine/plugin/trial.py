@@ -27,7 +27,7 @@ def check(sm: Any, rf: Any, spec: Any, rows: Any, insts: Any, built: designs.Bui
     if jit.OFF:
         return
     given = {"sm": numba.typeof(sm), "rows": numba.typeof(rows), "insts": numba.typeof(insts),
-             "inst": numba.typeof(insts[0]), "mask": types.uint32}  # fmt: skip
+             "inst": numba.typeof(insts[0]), "mask": types.uint32}
     slips = []
     for level, name in enumerate(built.chain):
         if name not in designs.BUILT_IN:
@@ -56,5 +56,5 @@ def _slips(found: ModuleType, known: dict[str, Any]) -> list[str]:
             kind = entry.signature.return_type
             if not isinstance(types.unliteral(kind), (types.Integer, types.Boolean)):
                 slips.append(f"design {found.DESIGN.name}, hook {name}: returns {types.unliteral(kind)}; every path "
-                             "returns an int")  # fmt: skip
+                             "returns an int")
     return list(dict.fromkeys(slips))

@@ -104,7 +104,7 @@ def build(text: str, settings: Mapping[str, Any], engine_hash: str) -> Built:
     if find(name).DESIGN.takes_main:
         if find(main_name).DESIGN.takes_main:
             raise InputError(f"--design {text}: main={main_name}: {main_name} is built over a main file itself; "
-                             "take one that is not")  # fmt: skip
+                             "take one that is not")
         chain.append(main_name)
         _check_reads(text, find(name), find(main_name))
     elif "main" in variant:
@@ -132,7 +132,7 @@ def _check_reads(text: str, outer: ModuleType, main: ModuleType) -> None:
     if unheard and hasattr(main, "arbitrate") and not hasattr(outer, "arbitrate"):
         raise InputError(f"--design {text}: {main.DESIGN.name} serves reads by an `arbitrate` of its own, which would not "
                          f"ask {outer.DESIGN.name}'s {' and '.join(f'`{hook}`' for hook in unheard)}; "
-                         f"write an `arbitrate` in {outer.DESIGN.name} too, or take another main file")  # fmt: skip
+                         f"write an `arbitrate` in {outer.DESIGN.name} too, or take another main file")
 
 
 def _types(found: Design, sources: list[Path], engine_hash: str, inner_state: Any, inner_spec: Any) -> tuple[Any, Any]:

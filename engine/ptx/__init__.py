@@ -59,7 +59,7 @@ class Kernels(Mapping[str, Kernel]):
 
 
 def decode_module(text: str, path: str, *, max_registers: int = MAX_REGS, optimize: bool = True,
-                  how: Compilation | None = None) -> Module:  # fmt: skip
+                  how: Compilation | None = None) -> Module:
     """Parse PTX text and give its module; kernels are decoded when first looked up.
 
     path: shown in errors. max_registers: registers per thread before spilling (at most 63). optimize: run the clean-up
@@ -81,7 +81,7 @@ def syntax_of(source: Source) -> SyntaxModule:
 
 
 def load_module(path: str | Path, *, max_registers: int = MAX_REGS, optimize: bool = True,
-                how: Compilation | None = None) -> Module:  # fmt: skip
+                how: Compilation | None = None) -> Module:
     """Read a PTX file; see decode_module. Raises PtxError if it cannot be read or holds no PTX."""
     try:
         raw = files.read(path)
@@ -89,7 +89,7 @@ def load_module(path: str | Path, *, max_registers: int = MAX_REGS, optimize: bo
         raise PtxError(f"{path}: cannot read PTX: {problem.strerror or problem}") from None
     if b"\0" in raw[:64]:
         raise PtxError(f"{path}: expected the text of PTX, found compiled code (a cubin or fatbin?); nvcc -ptx writes PTX, "
-                       "cuobjdump -ptx takes it out of a program")  # fmt: skip
+                       "cuobjdump -ptx takes it out of a program")
     # nvrtcGetPTX counts the NUL that ends its string; an editor may have put a mark of its encoding before the text
     text = raw.rstrip(b"\0").decode("utf-8-sig", errors="replace").replace("\r\n", "\n").replace("\r", "\n")
     if ".version" not in text:

@@ -73,7 +73,7 @@ def decode(source: Source, module: SyntaxModule, entry: Function, how: Compilati
     stack_bytes = place_stack(program)
     if predicates.count > NUM_PREDICATES:
         raise source.error(entry.line, f"kernel '{entry.name}' needs {predicates.count} predicate registers at once, "
-                                       f"the machine has {NUM_PREDICATES}")  # fmt: skip
+                                       f"the machine has {NUM_PREDICATES}")
     before = [list(block.insts) for block in program.blocks]
     if how.optimize:
         drop_identity_moves(program, data.registers)
@@ -84,7 +84,7 @@ def decode(source: Source, module: SyntaxModule, entry: Function, how: Compilati
         local_bytes=align_up(program.local_bytes, 4), relocs=emitted.relocs, virtual=emitted.virtual,
         max_threads=entry.max_threads, required_threads=entry.required, spilled_words=program.spilled_words,
         stack_bytes=stack_bytes, notes=(note,) if note else (),
-    )  # fmt: skip
+    )
     return Decoded(kernel, program, before)
 
 

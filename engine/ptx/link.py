@@ -74,7 +74,7 @@ class _Part:
                 strength = max((_LINKAGES.index(word) for word in words & set(_LINKAGES)), default=-1)
                 kind = "function" if words & {".func", ".entry"} else "variable"
                 yield (_Item("section", "", 0, True, first, end) if head == ".section" else
-                       _Item(kind, name, strength, has_body, first, end))  # fmt: skip
+                       _Item(kind, name, strength, has_body, first, end))
             first = end
 
     def _end(self, first: int) -> tuple[int, bool, list[int]]:

@@ -21,7 +21,7 @@ class VirtualInst:
         "src", "imm", "imm_mask", "dst", "guard", "guard_negate", "psrc", "psrc_negate", "pdst",
         "space", "width", "count", "signed", "reg_bits", "memory_kind", "offset", "target", "types", "relocs",
         "is_removable", "is_ordered", "kills_when_guarded", "note",
-    )  # fmt: skip
+    )
 
     def __init__(self, op: int, mnemonic: str, line: int) -> None:
         self.op, self.mnemonic, self.line = op, mnemonic, line

@@ -90,7 +90,7 @@ POINTS = (
     _spread("store", "store of a line, a full SM, per warp", f"st.global.u32 [%a], %y;\n{STEP}", times=8, words=1 << 19),
     _spread("stream", "load and store of a line, a full SM, per warp",
             f"ld.global.u32 %r#, [%a];\nst.global.u32 [%b], %r#;\n{STEP}", times=8, words=1 << 19),
-)  # fmt: skip
+)
 
 
 def _begin(point: Point) -> str:

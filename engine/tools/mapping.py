@@ -101,7 +101,7 @@ def arrange(weight: np.ndarray) -> list[int]:
     for size in range(1, number + 1):
         these = sets[sizes == size]
         costs = np.stack([np.where(these >> item & 1, best[these & ~(1 << item)], np.iinfo(np.int64).max)
-                          for item in range(number)])  # fmt: skip
+                          for item in range(number)])
         last[these] = costs.argmin(axis=0)
         best[these] = costs.min(axis=0) + cut[these]
     offsets = [0] * number

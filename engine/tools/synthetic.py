@@ -50,7 +50,7 @@ class Pattern:
     def __post_init__(self) -> None:
         limits = {"reuse": (1, MAX_REGISTERS), "stride": (1, MAX_REGISTERS), "held": (0, MAX_REGISTERS),
                   "instructions": (1, 4096), "rounds": (1, 1 << 20), "warps": (1, 1 << 14),
-                  "seed": (0, (1 << 31) - 1)}  # fmt: skip
+                  "seed": (0, (1 << 31) - 1)}
         for name, (low, high) in limits.items():
             if not low <= getattr(self, name) <= high:
                 raise InputError(f"--{name} {getattr(self, name)}: expected {low} to {high}")
@@ -139,16 +139,16 @@ def ptx(pattern: Pattern, name: str) -> str:
              f".visible .entry {name}(", "    .param .u64 data,", "    .param .u64 result,", "    .param .u32 rounds", ")",
              "{",
              "    .reg .pred %p<4>;", "    .reg .b32 %r<10>;", "    .reg .b64 %d<8>;",
-             f"    .reg .{'f32' if is_float else 'b32'} %v<{pattern.values}>, %x;"]  # fmt: skip
+             f"    .reg .{'f32' if is_float else 'b32'} %v<{pattern.values}>, %x;"]
     if pattern.shared:
         lines.append(f"    .shared .align 4 .b8 staged[{pattern.warps_per_cta * LANES * 4}];")
     lines += ["", "    ld.param.u64 %d1, [data];", "    ld.param.u64 %d2, [result];", "    ld.param.u32 %r1, [rounds];",
               "    cvta.to.global.u64 %d1, %d1;", "    cvta.to.global.u64 %d2, %d2;", "    mov.u32 %r2, %ctaid.x;",
               "    mov.u32 %r3, %ntid.x;", "    mov.u32 %r4, %tid.x;", "    mad.lo.u32 %r5, %r2, %r3, %r4;",
-              "    mul.wide.u32 %d3, %r5, 4;", "    add.s64 %d1, %d1, %d3;", "    add.s64 %d2, %d2, %d3;"]  # fmt: skip
+              "    mul.wide.u32 %d3, %r5, 4;", "    add.s64 %d1, %d1, %d3;", "    add.s64 %d2, %d2, %d3;"]
     if pattern.shared:
         lines += ["    mov.u32 %r6, staged;", "    shl.b32 %r7, %r4, 2;", "    add.u32 %r6, %r6, %r7;",
-                  f"    ld.global.{kind} %x, [%d1];", f"    st.shared.{kind} [%r6], %x;"]  # fmt: skip
+                  f"    ld.global.{kind} %x, [%d1];", f"    st.shared.{kind} [%r6], %x;"]
     if pattern.loads or pattern.shared:
         # always true: as far as the allocator knows the old value may stay, so that it keeps its register
         lines.append("    setp.ne.u32 %p3, %r1, 0;")
@@ -177,7 +177,7 @@ def ptx(pattern: Pattern, name: str) -> str:
     if half:
         lines += _divide(half, 0)
     lines += ["    add.u32 %r9, %r9, 1;", "    setp.ne.u32 %p1, %r9, 0;", "    @%p1 bra again;", "",
-              "    mov.b32 %r7, %v0;"]  # fmt: skip
+              "    mov.b32 %r7, %v0;"]
     for j in range(1, pattern.values):
         lines += [f"    mov.b32 %r8, %v{j};", "    xor.b32 %r7, %r7, %r8;"]
     return "\n".join([*lines, "    st.global.u32 [%d2], %r7;", "    ret;", "}"]) + "\n"
@@ -216,7 +216,7 @@ def launch(pattern: Pattern, name: str, expected: bool = True) -> str:
              f'args = [{{buffer = "data"}}, {{buffer = "result"}}, {{value = {pattern.rounds}}}]', "",
              "[buffers.data]", f"shape = [{size}]", f'dtype = "{dtype}"',
              f"random = {{seed = {pattern.seed + 1}, {span}}}", "",
-             "[buffers.result]", f"shape = [{threads}]", 'dtype = "uint32"', "zeros = true"]  # fmt: skip
+             "[buffers.result]", f"shape = [{threads}]", 'dtype = "uint32"', "zeros = true"]
     if expected:
         lines += ["", "[expect.result]", f'file = "{name}_expected.npy"', "rtol = 0.0"]
     return "\n".join(lines) + "\n"

@@ -64,7 +64,7 @@ def curve(
         for change in changes:
             merged |= change
         return Simulator(spec, design=design, scheduler=scheduler, preset=preset, settings=merged, max_cycles=max_cycles,
-                         progress=progress, module=module)  # fmt: skip
+                         progress=progress, module=module)
 
     def ipc(ctas: int, *changes: Mapping[str, Any]) -> float:
         simulator = machine(ctas, *changes)

@@ -39,13 +39,13 @@ class _Process:
         ours, theirs = socket.socketpair()
         say = lambda text: print(f"rfview: {text}", file=sys.stderr, flush=True)
         threading.Thread(target=Server(self.device, say).serve, args=(ours, lambda: True), daemon=True,
-                         name="rfview-capture").start()  # fmt: skip
+                         name="rfview-capture").start()
         try:
             self.machine = hooks.Machine(Client(theirs.detach(), os.dup(self.device.memory.descriptor)))
         except OSError as error:
             raise InputError(f"capture: {error.strerror or error}") from None
         self._hooks = {"numba.cuda": lambda: numba_driver.install(self.machine),
-                       "triton": lambda: triton_driver.install(self.machine)}  # fmt: skip
+                       "triton": lambda: triton_driver.install(self.machine)}
         waiting = {name: hook for name, hook in self._hooks.items() if name not in sys.modules}
         sys.meta_path.insert(0, hooks.AfterImport(waiting))
         try:

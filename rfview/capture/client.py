@@ -111,7 +111,7 @@ class Client:
         return address, size
 
     def launch(self, module: int, kernel: str, grid: tuple[int, int, int], block: tuple[int, int, int], shared_bytes: int,
-               values: list[bytes | int], *, cooperative: bool = False) -> int:  # fmt: skip
+               values: list[bytes | int], *, cooperative: bool = False) -> int:
         """Run a kernel to its end; return its cycles. values: a parameter each, in the order in which they are declared.
 
         What the kernel prints goes to standard output. Raises CudaError, Stopped; ValueError for a wrong number of values.
@@ -126,7 +126,7 @@ class Client:
                 raise ValueError(f"{kernel}: an argument of {len(raw)} bytes where {size} are declared")
             block_of_params[offset : offset + size] = raw
         head = wire.LAUNCH_HEAD.pack(module, *grid, *block, shared_bytes, wire.COOPERATIVE if cooperative else 0,
-                                     len(kernel.encode()))  # fmt: skip
+                                     len(kernel.encode()))
         reply = self.ask(wire.LAUNCH, head + kernel.encode() + bytes(block_of_params))
         print(reply[8:].decode("utf-8", "replace"), end="", flush=True)
         return int(struct.unpack_from("<Q", reply)[0])

@@ -29,7 +29,7 @@ MAX_CTAS = 2**32 - 1
 STATUS = {codes.MISALIGNED: wire.MISALIGNED, codes.ASSERTION: wire.ASSERT, codes.CALL: wire.INVALID_PC,
           codes.TRAP: wire.LAUNCH_FAILURE, codes.CYCLE_LIMIT: wire.TIMEOUT, codes.DEADLOCK: wire.TIMEOUT,
           codes.SYNC_LANES: wire.TIMEOUT, codes.BARRIER: wire.LAUNCH_FAILURE, codes.SPLITS_FULL: wire.LAUNCH_FAILURE,
-          codes.PARAM_RANGE: wire.LAUNCH_FAILURE}  # fmt: skip
+          codes.PARAM_RANGE: wire.LAUNCH_FAILURE}
 
 Progress = Callable[[float | None, str], None]
 
@@ -82,7 +82,7 @@ class Device:
 
     def __init__(self, options: dict[str, Any], *, choice: Choice | None = None, runs_choice: bool = True,
                  only: Choice | None = None, progress: Progress | None = None, kind: type[Simulator] = Simulator,
-                 ran: Callable[[Entry, Simulator], None] | None = None, capacity: int = wire.CAPACITY) -> None:  # fmt: skip
+                 ran: Callable[[Entry, Simulator], None] | None = None, capacity: int = wire.CAPACITY) -> None:
         self.memory = DeviceMemory(capacity)
         self.options, self.choice, self.only = options, choice, only
         self._runs_choice, self._progress, self._kind, self._ran = runs_choice, progress, kind, ran
@@ -135,7 +135,7 @@ class Device:
         outcome = run.as_chosen(self._runs_choice) if chosen else run.outcome()
         wall = time.perf_counter() - began
         entry = Entry(number, name, nth, request.grid, request.block, outcome.cycles, outcome.text, wall - run.stepping_s,
-                      wall, chosen, f"{instance}:{nth if instance == name else nth_of_instance}")  # fmt: skip
+                      wall, chosen, f"{instance}:{nth if instance == name else nth_of_instance}")
         if self.only is None or self.only.matches(*known_as):
             self.entries.append(entry)
         self.cycles += outcome.cycles
@@ -144,7 +144,7 @@ class Device:
         if chosen:
             self.taken = Taken(entry, request, module, run.limit, run.before, run.after)
         if outcome.status in (wire.ILLEGAL_ADDRESS, wire.MISALIGNED, wire.ASSERT, wire.INVALID_PC, wire.LAUNCH_FAILURE,
-                              wire.TIMEOUT):  # fmt: skip
+                              wire.TIMEOUT):
             self.failed = outcome.status
         return outcome
 
@@ -200,7 +200,7 @@ class _Run:
         try:
             kernel = self.module.kernel(request.kernel)
             spec = spec_of(kernel, request.grid, request.block, request.shared_bytes, request.params,
-                           short_name(kernel.name))  # fmt: skip
+                           short_name(kernel.name))
             machine, self.limit = _machine(self.module, kernel, spec, image or self.module.image())
             self.machine = machine
         except PtxError as error:
@@ -283,7 +283,7 @@ def _refused(request: Request) -> Outcome | None:
     grid, block = request.grid, request.block
     threads = block[0] * block[1] * block[2]
     fine = (all(1 <= size <= most for size, most in zip((*grid, *block), (*MAX_GRID, *MAX_BLOCK)))
-            and threads <= MAX_THREADS and grid[0] * grid[1] * grid[2] <= MAX_CTAS)  # fmt: skip
+            and threads <= MAX_THREADS and grid[0] * grid[1] * grid[2] <= MAX_CTAS)
     return None if fine else Outcome(wire.INVALID_CONFIGURATION, 0, "", f"grid {grid}, block {block}: no GPU takes these")
 
 

@@ -30,7 +30,7 @@ def ptx_of(blob: bytes) -> tuple[int, str]:
     entries = texts(blob)
     if not entries:
         raise InputError("this program's kernels are compiled code alone, without PTX: compile it with nvcc "
-                         "-gencode arch=compute_80,code=compute_80 beside the others, or without -gencode")  # fmt: skip
+                         "-gencode arch=compute_80,code=compute_80 beside the others, or without -gencode")
     target, packed = max(entries, key=lambda entry: entry[0] if entry[0] < BEYOND else -entry[0])
     return target, unpacked(*packed)
 

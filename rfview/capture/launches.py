@@ -64,7 +64,7 @@ def choice_of(text: str) -> Choice:
     found = re.fullmatch(r"(.+?)(?:(?<!:):(\d{1,9}))?", text)
     if found is None or not re.match(r"[A-Za-z_$%]", text):
         raise InputError(f"--launch {text}: expected a number, as in 3 (the first launch is 0), or a kernel and which "
-                         "of its launches, as in matmul:1")  # fmt: skip
+                         "of its launches, as in matmul:1")
     return Choice(text, kernel=found[1], nth=int(found[2] or 0))
 
 
@@ -74,7 +74,7 @@ def missing(choice: Choice, entries: list[Entry], total: int) -> InputError:
     made = sum(choice.kernel in (entry.kernel, entry.label.rpartition(":")[0]) for entry in entries)
     if made:
         return InputError(f"--launch {choice.text}: the program launched {choice.kernel} {made} time{'s' * (made != 1)}; "
-                          f"the first is {choice.kernel}:0")  # fmt: skip
+                          f"the first is {choice.kernel}:0")
     named = f" of {', '.join(kernels[:8])}{', ...' if len(kernels) > 8 else ''}" if kernels else ""
     return InputError(f"--launch {choice.text}: no such launch; the program made {total:,}{named} (`rfview launches` "
-                      "lists them)")  # fmt: skip
+                      "lists them)")

@@ -27,7 +27,7 @@ class Loaded:
     """One module of PTX. options: of the Simulator, the same for all that a program launches; kind: which Simulator."""
 
     def __init__(self, text: str, name: str, memory: DeviceMemory, options: dict[str, Any],
-                 kind: type[Simulator] = Simulator) -> None:  # fmt: skip
+                 kind: type[Simulator] = Simulator) -> None:
         """Raises PtxError for text that is no PTX, InputError where its symbols find no room."""
         self.text, self.name = text, name
         target = re.search(r"^\s*\.target\s+sm_(\d{1,4})", text, re.MULTILINE)

@@ -27,7 +27,7 @@ PAST_THE_RUNTIME = re.compile(rb"lib(?:cuda|cublas|cublasLt|curand|cufft|cuspars
 
 
 def run(words: list[str], device: Device, say: Callable[[str], None], report: Report, *, stops: bool = False,
-        python: str | None = None) -> int:  # fmt: skip
+        python: str | None = None) -> int:
     """Start a program with its arguments, serve it, and return its exit code, 128 + N where signal N ended it.
 
     say: shows a sentence; report: progress. stops: end the program behind the chosen launch, with code 0. python: the one
@@ -37,7 +37,7 @@ def run(words: list[str], device: Device, say: Callable[[str], None], report: Re
     argv, environment = prepared(words, report, python)
     if environment and (beside := libraries(Path(argv[0]))):
         say(f"{words[0]} is linked with {' and '.join(beside)}: what such a library does on a GPU is not captured, its "
-            "calls fail; kernels that are launched through CUDA's runtime are captured")  # fmt: skip
+            "calls fail; kernels that are launched through CUDA's runtime are captured")
     ours, theirs = socket.socketpair()
     with ours:
         environment |= {wire.LINK: str(theirs.fileno()), wire.MEMORY: str(device.memory.descriptor)}
@@ -119,10 +119,10 @@ def check(path: Path) -> None:
     found = [name for name in strings if name.startswith(b"libcudart.so")]
     if found and found[0] != b"libcudart.so.13":
         raise InputError(f"{path}: is linked with {found[0].decode('ascii', 'replace')}; programs of CUDA 13 can be "
-                         "captured: recompile it with nvcc 13")  # fmt: skip
+                         "captured: recompile it with nvcc 13")
     if not found and b".symtab" not in known:
         raise InputError(f"{path}: is stripped, and has CUDA's runtime inside: leave it unstripped, or link it with "
-                         "nvcc -cudart shared")  # fmt: skip
+                         "nvcc -cudart shared")
 
 
 def libraries(path: Path) -> list[str]:

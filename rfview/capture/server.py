@@ -33,7 +33,7 @@ class Server:
             wire.FACTS: self._facts, wire.KERNELS: self._kernels, wire.SYMBOL: self._symbol, wire.LAUNCH: self._launch,
             wire.OCCUPANCY: self._occupancy, wire.ALIAS: self._alias, wire.TEXTURE: self._texture, wire.RESET: self._reset,
             wire.NAME: self._name, wire.SYNC: self._sync,
-        }  # fmt: skip
+        }
 
     def serve(self, link: socket.socket, lives: Callable[[], bool]) -> None:
         """Answer until the program closes its end, or `lives` says that it has gone; the connection is then at its end."""
@@ -92,7 +92,7 @@ class Server:
         version, _process = struct.unpack("<II", body)
         if version != wire.VERSION:
             return self._failed(wire.NOT_SUPPORTED, f"the program's side speaks version {version} of the protocol, this one "
-                                                    f"{wire.VERSION}")  # fmt: skip
+                                                    f"{wire.VERSION}")
         self.device.reset()
         return wire.SUCCESS, wire.PROPERTIES.pack(*self.device.properties())
 
@@ -103,7 +103,7 @@ class Server:
         if not address:
             free = self.device.memory.capacity - self.device.memory.used
             return self._failed(wire.MEMORY_ALLOCATION, f"the program asks for {size:,} bytes of device memory; {free:,} of "
-                                                        f"{self.device.memory.capacity:,} are free")  # fmt: skip
+                                                        f"{self.device.memory.capacity:,} are free")
         return wire.SUCCESS, struct.pack("<Q", address)
 
     def _free(self, body: bytes) -> Answer:
@@ -131,7 +131,7 @@ class Server:
         loaded = self.device.modules[module]
         kernel = loaded.kernel(body[4:].decode())
         head = wire.FACTS_HEAD.pack(len(kernel.params), kernel.registers, kernel.shared_bytes, kernel.local_bytes,
-                                    kernel.max_threads, kernel.insts.nbytes, loaded.target)  # fmt: skip
+                                    kernel.max_threads, kernel.insts.nbytes, loaded.target)
         return wire.SUCCESS, head + b"".join(wire.PARAM.pack(one.offset, one.size) for one in kernel.params)
 
     def _kernels(self, body: bytes) -> Answer:
@@ -150,7 +150,7 @@ class Server:
             return self.device.failed, b"the device was left with an error by a launch of before"
         params = body[wire.LAUNCH_HEAD.size + length :]
         outcome = self.device.launch(Request(module, name, (gx, gy, gz), (bx, by, bz), shared, params,
-                                             bool(flags & wire.COOPERATIVE)))  # fmt: skip
+                                             bool(flags & wire.COOPERATIVE)))
         if outcome.text:
             self.say(outcome.text)
         reply = struct.pack("<Q", outcome.cycles) + outcome.printed.encode("utf-8", "surrogateescape")

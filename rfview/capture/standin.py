@@ -31,18 +31,18 @@ def library(say: Callable[[float | None, str], None]) -> Path:
     """
     if not sys.platform.startswith("linux") or platform.machine() != "x86_64":
         raise InputError(f"CUDA programs are captured on x86-64 Linux, this is {sys.platform} on {platform.machine()}; "
-                         "Python programs are captured anywhere")  # fmt: skip
+                         "Python programs are captured anywhere")
     compiler, headers = shutil.which("g++"), include_folder()
     if compiler is None:
         raise InputError("to run CUDA programs, a library is compiled once with g++, which is not here: install it "
-                         "(apt install g++, or the like)")  # fmt: skip
+                         "(apt install g++, or the like)")
     if headers is None:
         raise InputError("to run CUDA programs, a library is compiled once with CUDA's headers, and there is no "
-                         "cuda_runtime_api.h: name the toolkit's folder in CUDA_HOME")  # fmt: skip
+                         "cuda_runtime_api.h: name the toolkit's folder in CUDA_HOME")
     release = release_of(headers)
     if release // 1000 != TESTED:
         raise InputError(f"the CUDA headers in {headers} are of release {release // 1000}; programs of CUDA {TESTED} can be "
-                         "captured: name another toolkit's folder in CUDA_HOME")  # fmt: skip
+                         "captured: name another toolkit's folder in CUDA_HOME")
     content = "".join(path.read_text(encoding="utf-8") for path in sorted(SOURCES.iterdir()) if path.is_file())
     key = hashlib.sha256(f"{content}{FLAGS}{release}".encode()).hexdigest()[:16]
     folder = CACHE_FOLDER / f"cudart-{key}"
@@ -86,7 +86,7 @@ def rest() -> str:
             lines.append(f'__asm__(".text\\n.globl {name}\\n.type {name},@function\\n{name}: jmp {base}@PLT\\n");')
         else:
             lines.append(f'extern "C" __attribute__((visibility("default"))) int {name}() '
-                         f'{{ return rfview_not_supported("{name}"); }}')  # fmt: skip
+                         f'{{ return rfview_not_supported("{name}"); }}')
     return "\n".join(lines) + "\n"
 
 

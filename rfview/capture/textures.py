@@ -13,7 +13,7 @@ from rfview.engine.errors import InputError
 from rfview.engine.textures import ADDRESS_MODES, H_BASE_HIGH, H_BASE_LOW, HEADER_BYTES, Texture, described, header
 
 DTYPES = {(0, 8): "i1", (0, 16): "i2", (0, 32): "i4", (1, 8): "u1", (1, 16): "u2", (1, 32): "u4",
-          (2, 16): "f2", (2, 32): "f4"}  # fmt: skip
+          (2, 16): "f2", (2, 32): "f4"}
 
 
 def header_of(memory: DeviceMemory, body: bytes) -> int:
@@ -22,7 +22,7 @@ def header_of(memory: DeviceMemory, body: bytes) -> int:
     Raises InputError for texels that lie in no allocation, or that the machine's textures do not have.
     """
     (address, x, y, z, channels, bits, kind, linear, normalised, as_float, mode_x, mode_y, mode_z, _layers, pitch,
-     *border) = TEXTURE_BODY.unpack(body)  # fmt: skip
+     *border) = TEXTURE_BODY.unpack(body)
     size = (max(x, 1), max(y, 1), max(z, 1))
     if (kind, bits) not in DTYPES or channels not in (1, 2, 4):
         raise InputError(f"a texture of {channels} channels of {bits} bits; there are 1, 2, 4 channels of 8, 16, 32 bits")
@@ -32,7 +32,7 @@ def header_of(memory: DeviceMemory, body: bytes) -> int:
     held = memory.find(address)
     start, name = (held.address, held.name) if held is not None else (address, "")
     texture = Texture("", name, address - start, dtype.name, size, channels, bool(linear), bool(normalised), bool(as_float),
-                      (mode_x, mode_y, mode_z), (border[0], border[1], border[2], border[3]), pitch)  # fmt: skip
+                      (mode_x, mode_y, mode_z), (border[0], border[1], border[2], border[3]), pitch)
     if held is None or texture.offset + texture.extent > held.size or address % 4:
         raise InputError(f"a texture of {texture.extent:,} bytes at 0x{address:x}, which no allocation holds")
     handle = memory.allocate(HEADER_BYTES, kind="texture")
@@ -52,11 +52,11 @@ def table_of(handle: int, words: np.ndarray, names: Mapping[int, str], holders: 
     holder = next((held.address for held in holders if held.address <= base < held.address + held.size), None)
     if holder is None:
         raise InputError(f"the launch reads a texture or surface whose texels lie at 0x{base:x}, in no buffer; a folder's "
-                         "textures are of buffers")  # fmt: skip
+                         "textures are of buffers")
     one = described(words, names[handle], names[holder], holder, handle)
     modes = {number: word for word, number in ADDRESS_MODES.items()}
     return ["", f"[textures.{json.dumps(one.name)}]", f"buffer = {json.dumps(one.buffer)}", f"offset = {one.offset}",
             f'type = "{one.dtype}"', f"size = {list(one.size)}", f"pitch = {one.row_bytes}", f"channels = {one.channels}",
             f'filter = "{"linear" if one.is_linear else "point"}"', f"address = {[modes[mode] for mode in one.address]}",
             f"border = {list(one.border)}", f"normalized = {str(one.is_normalized).lower()}",
-            f'read = "{"normalized_float" if one.reads_float else "element"}"', f"handle = 0x{handle:x}"]  # fmt: skip
+            f'read = "{"normalized_float" if one.reads_float else "element"}"', f"handle = 0x{handle:x}"]

@@ -18,7 +18,7 @@ a reference is a CSV file with columns point and cycles: what the operations cos
 # the number of a preset that has the largest part in a point, where its name is another one
 SOURCES = {"shared": "memory.shared_cycles", "shared_conflict": "memory.shared_cycles", "l1": "memory.l1_hit_cycles",
            "l2": "memory.l2_hit_cycles", "dram": "memory.dram_cycles", "loop": "sm.branch_cycles",
-           "independent": "sm.num_schedulers", "independent_1": "sm.ibuffer_entries"}  # fmt: skip
+           "independent": "sm.num_schedulers", "independent_1": "sm.ibuffer_entries"}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -69,7 +69,7 @@ def data_of(found: dict[str, list[Cost]]) -> dict[str, Any]:
     """Return everything as JSON knows it."""
     return {preset: [{"point": cost.point.name, "what": cost.point.what, "cycles": round(cost.cycles, 3),
                       "reference": cost.reference, "parameter": source_of(preset, cost.point.name)[0]} for cost in costs]
-            for preset, costs in found.items()}  # fmt: skip
+            for preset, costs in found.items()}
 
 
 def text_of(preset: str, costs: Sequence[Cost]) -> str:

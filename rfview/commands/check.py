@@ -55,7 +55,7 @@ def of_program(args: argparse.Namespace) -> int:
     if args.json:
         found = [one.as_dict() for one in checked.defects]
         print(json.dumps({"findings": found, "more": checked.more, "launches": device.total, "ran": checked.ran,
-                          "cycles": device.cycles, "exit_code": code}))  # fmt: skip
+                          "cycles": device.cycles, "exit_code": code}))
     else:
         print(checked.text(device.total, device.cycles))
         if checked.defects:

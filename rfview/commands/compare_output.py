@@ -72,7 +72,7 @@ def csv_of(table: Mapping[str, Any]) -> str:
     energies = ("total", "dynamic", "leakage", "refresh")
     lines.writerow(["kernel", "preset", "design", "scheduler", "own_settings", "cycles", "ipc", "ipc_over_sram",
                     *(f"energy_{part}_pj" for part in energies), "node_nm", "energy_over_baseline", "baseline", "area_mm2",
-                    "eda", "same_bits", "rmse", "verified", "misbehaved", "warp_cycles", "issued", *states])  # fmt: skip
+                    "eda", "same_bits", "rmse", "verified", "misbehaved", "warp_cycles", "issued", *states])
     for row in table["rows"]:
         output = row["output"] or {}
         values = [table["kernel"], table["preset"], row["design"], row["scheduler"],
@@ -103,7 +103,7 @@ def chart_of(table: Mapping[str, Any], metric: str) -> charts.Chart:
         if nodes.differ(row["node_nm"] for row in rows):        # bars that do not compare say so
             labels = [f"{label} {row['node_nm'] or '?'} nm" for label, row in zip(labels, rows, strict=True)]
         parts = [tuple((part, row["energy_pj"][part] / 1e6) for part in ("dynamic", "leakage", "refresh")
-                       if row["energy_pj"][part]) for row in rows]  # fmt: skip
+                       if row["energy_pj"][part]) for row in rows]
         bars = [charts.Bar(label, sum(value for _, value in own), own) for label, own in zip(labels, parts, strict=True)]
         return charts.Chart(title, tuple(bars), "µJ", ",.4g")
     from rfview.engine.stalls import STALLS

@@ -30,7 +30,7 @@ def run(args: argparse.Namespace) -> int:
     check(args)
     if len(args.targets) < 2:
         raise InputError(f"{args.targets[0]}: name a second run to compare it with: another session file, or "
-                         "KERNEL@DESIGN to run it now")  # fmt: skip
+                         "KERNEL@DESIGN to run it now")
     with ExitStack() as stack:
         shared = fair_settings(args)
         timelines = [open_run(target, args, stack, shared) for target in args.targets]
@@ -77,7 +77,7 @@ def report(timelines: list[Timeline], targets: list[str], *, as_json: bool) -> s
 def fair_settings(args: argparse.Namespace) -> dict[str, Any]:
     """Return what all runs that are made now share, as in the table of designs (B0.9), and say it."""
     designs = [target.rpartition("@")[2].partition(":")[0] if "@" in target else "sram"
-               for target in args.targets if not options.is_session(target)]  # fmt: skip
+               for target in args.targets if not options.is_session(target)]
     if not designs:
         return {}
     shared, notes = fair.shared_settings([design or "sram" for design in designs], args.preset,

@@ -24,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     parser.add_argument("target", metavar="FILE|NAME|PROGRAM", nargs="?",
                         help="a launch file (.toml), a recipe (.rfr), a bundled kernel (see `rfview kernels`), "
-                             "or a CUDA program")  # fmt: skip
+                             "or a CUDA program")
     parser.add_argument("words", metavar="ARGUMENT", nargs="*", help="the program's arguments")
     options.add_machine(parser)
     parser.add_argument("--check", action="store_true",

@@ -33,7 +33,7 @@ def run(args: argparse.Namespace) -> int:
 
     if not Path(args.file).exists() and Path(args.file).suffix not in (".rfs", ".rfr"):
         raise InputError(f"{args.file}: no such file; info reads session files (.rfs) and recipes (.rfr), and "
-                         "`rfview kernels` describes kernels")  # fmt: skip
+                         "`rfview kernels` describes kernels")
     if args.save_designs is not None:
         return save_designs(args.file, args.save_designs)
     if args.verify and recipe.is_recipe(args.file):
@@ -76,7 +76,7 @@ def save_designs(file: str, folder: str) -> int:
         print(f"{path}: written; it is a program, so read it before you let it run")
     named = os.pathsep.join(str(path.resolve()) for path in paths)
     print(f"then: {files.ENVIRONMENT}={shlex.quote(named)} rfview {'debug' if recipe.is_recipe(file) else 'replay'} "
-          f"{shlex.quote(file)}")  # fmt: skip
+          f"{shlex.quote(file)}")
     return 0
 
 

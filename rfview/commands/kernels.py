@@ -39,11 +39,11 @@ def run(args: argparse.Namespace) -> int:
     if args.paper is not None:
         print(columns([("kernel", "in the paper", "category", "suite", "threads", "registers", "sizes"),
                        *((row["name"], row["paper_name"], row["category"] or "–", row["suite"] or "–", f"{row['threads']}",
-                          f"{row['registers'] or '–'}", ", ".join(row["sizes"])) for row in rows)]))  # fmt: skip
+                          f"{row['registers'] or '–'}", ", ".join(row["sizes"])) for row in rows)]))
         print("\nthreads: of a CTA of the first launch; registers: per thread, as the paper or suite has them")
         return 0
     print(columns([(row["name"], f"{row['launches']} launch{'es' if row['launches'] > 1 else ''}", row["description"])
-                   for row in rows]))  # fmt: skip
+                   for row in rows]))
     print(f"\ntry: rfview run {rows[-1]['name']}   or   rfview debug {rows[-1]['name']}")
     return 0
 

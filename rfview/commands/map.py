@@ -61,7 +61,7 @@ def run(args: argparse.Namespace) -> int:
         "registers_per_bank": max(mapping.rows_in_use(before)), "offsets": -(-before.main_rows // len(tables) // ports),
         "banks": [{"identity_shifts": table.identity_shifts, "shifts": table.shifts} for table in tables],
         "identity": run_facts(before), "mapped": run_facts(after),
-    }  # fmt: skip
+    }
     print(json.dumps(facts) if args.json else text_of(facts))
     return 1 if False in (facts["identity"]["verified"], facts["mapped"]["verified"]) else 0
 
@@ -71,7 +71,7 @@ def racetrack_machine(args: argparse.Namespace, command: str) -> dict[str, Any]:
     machine = options.machine_of(args)
     if machine["design"].partition("[")[0].strip() != "racetrack":
         raise InputError(f"--design {machine['design']}: rfview {command} is about racetrack memory; expected "
-                         "racetrack[key=value,...]")  # fmt: skip
+                         "racetrack[key=value,...]")
     if "mapping=" in machine["design"] or "racetrack.mapping" in machine["settings"]:
         raise InputError(f"racetrack.mapping: rfview {command} begins with the identity; leave it out")
     if str(machine["settings"].get("sm.mapping", "sequential")) != "sequential":

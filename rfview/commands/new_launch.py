@@ -107,7 +107,7 @@ def text_of(kernel: Kernel, called: str, text: str, file: str, launch: str) -> s
 
 
 def _argument(formal: Formal, kernel: Kernel, found: dict[str, str], name: str, count: int,
-              seed: int) -> tuple[list[str], str]:  # fmt: skip
+              seed: int) -> tuple[list[str], str]:
     """Return the lines of args, with what is known of an argument, and its buffer's table, "" without one."""
     param = kernel.params[formal.first]
     what = formal.name or f"parameter {formal.first}"

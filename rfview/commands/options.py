@@ -177,7 +177,7 @@ def launch_path(target: str) -> Path:
     path = Path(target)
     if is_program(target):
         raise InputError(f"{target}: a program is not a kernel; rfview launches {shlex.quote(target)} runs it and lists "
-                         "what it launches, and rfview capture makes a folder of one of them, for this command")  # fmt: skip
+                         "what it launches, and rfview capture makes a folder of one of them, for this command")
     if is_recipe(target):
         raise InputError(f"{target}: a recipe is not a kernel; open it with rfview debug {shlex.quote(target)}, or record "
                          f"it with rfview record --fill {shlex.quote(target)}")
@@ -187,15 +187,15 @@ def launch_path(target: str) -> Path:
         beside = path.with_suffix(".toml")
         how = (f"run {shlex.quote(str(beside))}" if beside.is_file() else
                f"--grid, --block and --arg do ({target}::KERNEL; see rfview run --help), or a launch file: rfview kernels "
-               f"--new {shlex.quote(target)} writes one to begin from")  # fmt: skip
+               f"--new {shlex.quote(target)} writes one to begin from")
         raise InputError(f"{target}: PTX alone does not say grid, block and arguments; {how}")
     if path.suffix in (".cu", ".py"):
         raise InputError(f"{target}: which of its kernels, and with which arguments? {target}::KERNEL --grid 4 --block 128 "
-                         "--arg NAME=VALUE says it (rfview run --help)")  # fmt: skip
+                         "--arg NAME=VALUE says it (rfview run --help)")
     if path.is_dir():
         held = path / "launch.toml"
         raise InputError(f"{target}: is a folder; " + (f"its launch file is {shlex.quote(str(held))}" if held.is_file() else
-                         "expected a launch file (.toml) or a bundled kernel's name"))  # fmt: skip
+                         "expected a launch file (.toml) or a bundled kernel's name"))
     if path.suffix == ".toml" or os.sep in target or path.is_file():
         return path
     from rfview.engine import kernels

@@ -30,7 +30,7 @@ def add_launch(parser: argparse.ArgumentParser, *, required: bool) -> None:
     """Declare --launch and --stop."""
     parser.add_argument("--launch", metavar="KERNEL[:NTH]|NUMBER", required=required,
                         help="which launch of a program: a number from 0 on (default 0), or a kernel's name and the number "
-                             "of its launch, from 0 on")  # fmt: skip
+                             "of its launch, from 0 on")
     parser.add_argument("--stop", action="store_true", help="end the program after that launch")
     add_python(parser)
 
@@ -39,7 +39,7 @@ def add_python(parser: argparse.ArgumentParser) -> None:
     """Declare --python."""
     parser.add_argument("--python", metavar="PYTHON",
                         help="the Python that runs a script (default: the one in its #! line, else the active "
-                             "environment's, else this one)")  # fmt: skip
+                             "environment's, else this one)")
 
 
 def words_of(args: argparse.Namespace) -> list[str]:
@@ -51,7 +51,7 @@ def words_of(args: argparse.Namespace) -> list[str]:
 
 
 def captured(args: argparse.Namespace, *, runs_choice: bool = True, stops: bool = False,
-             only: str | None = None, **more: Any) -> tuple[int, Device]:  # fmt: skip
+             only: str | None = None, **more: Any) -> tuple[int, Device]:
     """Run the program that a command line names, with its machine; return its exit code and the device that it had.
 
     more: further options of Device.
@@ -66,7 +66,7 @@ def captured(args: argparse.Namespace, *, runs_choice: bool = True, stops: bool 
     choice = choice_of(launch) if launch is not None else None
     with progress.bar(patience_s=2.0) as report:
         device = Device(machine, choice=choice, runs_choice=runs_choice, progress=report,
-                        only=choice_of(only) if only is not None else None, **more)  # fmt: skip
+                        only=choice_of(only) if only is not None else None, **more)
         code = run(words_of(args), device, say, report, stops=stops, python=args.python)
     return code, device
 

@@ -26,7 +26,7 @@ def run(args: argparse.Namespace) -> int:
     file = Path(args.file)
     if file.suffix != ".rfs" and not (file.is_file() and is_recording(file)):
         raise InputError(f"{args.file}: not a session file (.rfs); for a kernel, a launch file (.toml) or a recipe (.rfr), "
-                         f"to run it live: rfview debug {shlex.quote(args.file)}")  # fmt: skip
+                         f"to run it live: rfview debug {shlex.quote(args.file)}")
 
     if screen.is_terminal():
         opened(args.file)

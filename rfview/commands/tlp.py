@@ -45,7 +45,7 @@ def run(args: argparse.Namespace) -> int:
              "p": point.ipc}
             for point in points
         ],
-    }  # fmt: skip
+    }
     print(json.dumps(facts) if args.json else text_of(facts))
     return 0
 

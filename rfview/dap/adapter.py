@@ -99,7 +99,7 @@ class Adapter:
         except Exception as error:
             text = _sentence(error)
             self._wire.event("stopped", reason="exception", description=text, text=text, threadId=MACHINE,
-                             allThreadsStopped=True, hitBreakpointIds=[])  # fmt: skip
+                             allThreadsStopped=True, hitBreakpointIds=[])
 
 
 def _sentence(error: Exception) -> str:

@@ -48,7 +48,7 @@ class Arguments:
     def texts(self, name: str) -> list[str]:
         """Return a list of texts, empty where it is missing; raises InputError for other lists."""
         return [Arguments(self._where, {f"{name}[{index}]": value}).text(f"{name}[{index}]")
-                for index, value in enumerate(self._list(name))]  # fmt: skip
+                for index, value in enumerate(self._list(name))]
 
     def objects(self, name: str) -> list[Arguments]:
         """Return a list of objects, empty where it is missing; raises InputError for other lists."""

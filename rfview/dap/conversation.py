@@ -21,7 +21,7 @@ from rfview.sessions.session import Session
 MACHINE = 1             # thread of the whole machine
 FIRST_WARP = 2          # thread of warp 0
 REASONS = {"breakpoint": "breakpoint", "condition": "goto", "change": "data breakpoint", "goto": "goto",
-           "interrupted": "pause", "fault": "exception", "start": "entry"}  # fmt: skip
+           "interrupted": "pause", "fault": "exception", "start": "entry"}
 
 
 @dataclass(frozen=True)
@@ -156,7 +156,7 @@ class Conversation:
         self._printed = max(self._printed, stop.cycle)
         self.wire.event("stopped", reason=self.reason(stop), description=stop.text, text=stop.text,
                         threadId=self._thread_of(stop, thread), allThreadsStopped=True,
-                        hitBreakpointIds=self.points.known(stop.breakpoint))  # fmt: skip
+                        hitBreakpointIds=self.points.known(stop.breakpoint))
 
     def _thread_of(self, stop: Stop, thread: int) -> int:
         """Return the thread that a stop is about: of the warp that was hit, else the one moved, else a resident one."""

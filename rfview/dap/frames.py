@@ -32,7 +32,7 @@ class Sources:
         """Return a source by the path that the PTX tells."""
         text = self._lines.text_of(path)
         return self._source(path, None if text is None else "\n".join(text), FIRST_FILE + self._lines.paths.index(path)
-                            if path in self._lines.paths else 0)  # fmt: skip
+                            if path in self._lines.paths else 0)
 
     def of_ptx(self) -> dict[str, Any]:
         """Return the PTX as a source."""
@@ -73,9 +73,9 @@ class Sources:
         frames: list[dict[str, Any]] = []
         for frame in self._lines.frames(pc):
             frames.append({"name": frame.function or program[pc]["kernel"], "line": frame.where.line - line_offset,
-                           "column": max(1, frame.column), "source": self.named(frame.where.path), **at})  # fmt: skip
+                           "column": max(1, frame.column), "source": self.named(frame.where.path), **at})
         frames.append({"name": program[pc]["text"], "line": program[pc]["line"] - line_offset, "column": 1,
-                       "source": self.of_ptx(), **at})  # fmt: skip
+                       "source": self.of_ptx(), **at})
         return [{"id": thread + DEPTH * depth, **frame} for depth, frame in enumerate(frames)]
 
     def which(self, given: str, reference: int) -> str:
@@ -112,7 +112,7 @@ class Sources:
                 continue
             entry = program[pc]
             one = {"address": address(pc), "instruction": entry["text"], "location": self.of_ptx(),
-                   "line": entry["line"] - line_offset}  # fmt: skip
+                   "line": entry["line"] - line_offset}
             if not pc or program[pc - 1]["kernel"] != entry["kernel"]:
                 one["symbol"] = entry["kernel"]
             found.append(one)

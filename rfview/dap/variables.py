@@ -44,13 +44,13 @@ class Trees:
         trees: list[tuple[str, Callable[[], Iterator[Node]], dict[str, Any]]] = []
         if warp is not None:
             trees += [("Registers", lambda: self._registers(warp), {"presentationHint": "registers"}),
-                      ("Warp", lambda: self._record(self._sm["warp"][warp], f"w{warp}"), {})]  # fmt: skip
+                      ("Warp", lambda: self._record(self._sm["warp"][warp], f"w{warp}"), {})]
         trees += [("Register file", lambda: self._record(self.session.snapshot().rf, "rf"), {}),
-                  ("Machine", self._machine, {})]  # fmt: skip
+                  ("Machine", self._machine, {})]
         if warp is not None:
             trees.append(("Why", lambda: self._why(warp), {"expensive": True}))
         return [{"name": name, "variablesReference": self._number(tree), "expensive": False, **more}
-                for name, tree, more in trees]  # fmt: skip
+                for name, tree, more in trees]
 
     def children(self, reference: int) -> list[dict[str, Any]]:
         """Return what is below a numbered line; raises InputError for a number of an earlier stop."""

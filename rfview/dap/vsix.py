@@ -48,7 +48,7 @@ def write(path: Path) -> None:
     texts["package.json"] = texts["package.json"].replace('"@COMMAND@"', command).replace("@VERSION@", version)
     about = json.loads(texts["package.json"])
     manifest = MANIFEST.format(**{name: about[name] for name in ("name", "publisher", "displayName", "description")},
-                               version=version, engine=about["engines"]["vscode"])  # fmt: skip
+                               version=version, engine=about["engines"]["vscode"])
     made = io.BytesIO()
     with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as packed:
         packed.writestr("[Content_Types].xml", TYPES)

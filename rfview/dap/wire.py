@@ -65,7 +65,7 @@ class Wire:
         number, command = request.get("seq"), request.get("command")
         message = {"type": "response", "request_seq": number if isinstance(number, int) else 0,
                    "command": command if isinstance(command, str) else "",
-                   "success": not error, "body": body or {}}  # fmt: skip
+                   "success": not error, "body": body or {}}
         if error:
             message |= {"message": error, "body": {"error": {"id": 1, "format": error, "showUser": True}}}
         self._send(message)

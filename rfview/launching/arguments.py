@@ -15,7 +15,7 @@ from rfview.engine.launch.arrays import DTYPES, MAX_BUFFER_BYTES, NAMES_OF_DTYPE
 
 FILLS = ("zeros", "arange", "random")
 EXPECTED = ("expected DTYPE[SHAPE] or DTYPE[SHAPE]:FILL for an array (f4[1024], f2[64,64]:random, i4[8]:arange, f4[8]:1.5), "
-            "FILE.npy, a number (1024, 0.5, i4:1024), or null")  # fmt: skip
+            "FILE.npy, a number (1024, 0.5, i4:1024), or null")
 _ARRAY = re.compile(r"([A-Za-z][\w ]*)\[([\d,_ x]+)\](?::(.+))?\Z")
 _NUMBER = re.compile(r"(?:([A-Za-z][\w ]*):)?"
                      r"([-+]?(?:\d[\d_]*|0x[\da-fA-F]+|(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|inf|nan))\Z")
@@ -91,7 +91,7 @@ def _array(name: str, found: re.Match[str], where: str, place: int) -> Argument:
         is_float = np.dtype(dtype).kind == "f"
         low, high = (_number(end) for end in ends) if ends else ((0.0, 1.0) if is_float else (0, 100))
         return Argument(name, "array", dtype, shape,
-                        fill=f"random = {{seed = {place + 1}, low = {low}, high = {high}}}")  # fmt: skip
+                        fill=f"random = {{seed = {place + 1}, low = {low}, high = {high}}}")
     if not ends and (number := _NUMBER.match(fill)) and not number[1]:
         return Argument(name, "array", dtype, shape, fill=f"value = {_number(fill)}")
     raise InputError(f"{where}: expected zeros, arange, random, random:LOW:HIGH or a number behind the colon, got "

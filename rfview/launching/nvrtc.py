@@ -26,7 +26,7 @@ def compile_ptx(text: str, file: Path, instances: tuple[str, ...] = ()) -> tuple
     path = _library()
     if path is None:
         raise InputError(f"{file}: CUDA C++ takes nvcc, or the wheel {PACKAGE} in this Python ({sys.executable}): "
-                         "pip install 'rfview[cuda]'")  # fmt: skip
+                         "pip install 'rfview[cuda]'")
     library = ctypes.CDLL(str(path))
     library.nvrtcGetErrorString.restype = ctypes.c_char_p
     program = ctypes.c_void_p()
@@ -35,7 +35,7 @@ def compile_ptx(text: str, file: Path, instances: tuple[str, ...] = ()) -> tuple
         for name in instances:
             _check(library, library.nvrtcAddNameExpression(program, name.encode()))
         words = [f"--gpu-architecture={ARCHITECTURE}", "--generate-line-info", "--std=c++17",
-                 *(f"--include-path={folder}" for folder in (file.resolve().parent, *_headers()))]  # fmt: skip
+                 *(f"--include-path={folder}" for folder in (file.resolve().parent, *_headers()))]
         flags = (ctypes.c_char_p * len(words))(*[word.encode() for word in words])
         if library.nvrtcCompileProgram(program, len(words), flags):
             raise InputError(f"{file}: {_said(_text(library, 'Program', program, 'Log'), file)}")
@@ -66,7 +66,7 @@ def _said(log: str, file: Path) -> str:
     first = next((line for line in lines if "error" in line), lines[0] if lines else "cannot be compiled")
     if "cannot open source file" in first or "undefined" in first:
         first += ("; NVRTC compiles kernels alone: put them in a file of their own, or have nvcc in PATH, or compile the "
-                  "program and name its launch (rfview debug ./app --launch KERNEL)")  # fmt: skip
+                  "program and name its launch (rfview debug ./app --launch KERNEL)")
     return first.removeprefix(str(file))
 
 

@@ -14,7 +14,7 @@ PASSED_ON = ("cvta", "mov", "add", "sub", "mad", "selp", "max", "min", "and")   
 ACCESSES = ("ld", "st", "atom", "red", "ldu")
 ELSEWHERE = (".param", ".shared", ".local", ".const")
 EXACT = {"f32": "float32", "f64": "float64", "s8": "int8", "u8": "uint8", "b8": "uint8", "s16": "int16", "s32": "int32",
-         "u32": "uint32", "s64": "int64", "u64": "int64", "b64": "int64"}  # fmt: skip
+         "u32": "uint32", "s64": "int64", "u64": "int64", "b64": "int64"}
 
 
 def body_of(text: str, kernel: str) -> str:

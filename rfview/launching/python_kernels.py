@@ -17,7 +17,7 @@ from typing import Any
 CAPABILITY = (8, 0)
 ARRAY_HEAD = 5      # parameters of numba's arrays in front of shape and strides
 _TRITON = {"float16": "fp16", "float32": "fp32", "float64": "fp64", "uint8": "u8", "uint16": "u16", "uint32": "u32",
-           "uint64": "u64", "int8": "i8", "int16": "i16", "int32": "i32", "int64": "i64"}  # fmt: skip
+           "uint64": "u64", "int8": "i8", "int16": "i16", "int32": "i32", "int64": "i64"}
 
 
 class NotCompiled(Exception):
@@ -78,15 +78,15 @@ def _of_numba(kernel: Any, arguments: list[dict[str, Any]]) -> dict[str, Any]:
         if one["kind"] == "array":
             kinds.append(types.Array(from_dtype(dtype(one["dtype"])), one["rank"], "C"))
             formals.append({"kind": "array", "name": name, "dtype": one["dtype"], "rank": one["rank"],
-                            "count": ARRAY_HEAD + 2 * one["rank"]})  # fmt: skip
+                            "count": ARRAY_HEAD + 2 * one["rank"]})
             continue
         number = one["dtype"] or {bool: "bool", int: "int64", float: "float64"}[type(one["value"])]
         kinds.append(types.boolean if number == "bool" else from_dtype(dtype(number)))
         formals.append({"kind": "number", "name": name, "dtype": "uint8" if number == "bool" else number, "rank": 0,
-                        "count": 1})  # fmt: skip
+                        "count": 1})
     try:
         ptx, _ = cuda.compile(function, types.void(*kinds), cc=CAPABILITY, output="ptx", abi="numba", device=False,
-                              lineinfo=True)  # fmt: skip
+                              lineinfo=True)
     except Exception as error:
         raise NotCompiled(f"cannot be compiled by numba-cuda: {_first(error)}") from None
     return {"ptx": ptx, "order": order, "formals": formals, "shared": 0, "threads": 0, "name": function.__name__}
@@ -112,7 +112,7 @@ def _of_triton(kernel: Any, arguments: list[dict[str, Any]], options: dict[str, 
             continue
         is_array = one["kind"] == "array"
         number = one["dtype"] or ("float32" if isinstance(one["value"], float) else
-                                  "int32" if -(1 << 31) <= one["value"] < 1 << 31 else "int64")  # fmt: skip
+                                  "int32" if -(1 << 31) <= one["value"] < 1 << 31 else "int64")
         signature[name] = ("*" if is_array else "") + _TRITON[number]
         formals.append({"kind": "pointer" if is_array else "number", "name": name, "dtype": number, "rank": 1, "count": 1})
     try:
@@ -120,7 +120,7 @@ def _of_triton(kernel: Any, arguments: list[dict[str, Any]], options: dict[str, 
     except Exception as error:
         raise NotCompiled(f"cannot be compiled by Triton: {_first(error)}") from None
     return {"ptx": built.asm["ptx"], "order": order, "formals": formals, "shared": built.metadata.shared,
-            "threads": 32 * built.metadata.num_warps, "name": kernel.__name__}  # fmt: skip
+            "threads": 32 * built.metadata.num_warps, "name": kernel.__name__}
 
 
 def _first(error: BaseException) -> str:
@@ -140,7 +140,7 @@ def _answer(request: dict[str, Any]) -> dict[str, Any]:
         return {"error": f"{file}: {sys.executable} lacks the package {error.name}; --python names another Python"}
     except (Exception, SystemExit) as error:
         return {"error": f"{file}: stopped where it was read, before its kernels could be asked for: {_first(error)}; what "
-                         "needs a GPU belongs under if __name__ == '__main__':"}  # fmt: skip
+                         "needs a GPU belongs under if __name__ == '__main__':"}
     kernels = [key for key, value in found.items() if framework_of(value)]
     if name not in found:
         return {"error": f"{file} has no {name}; its kernels: {', '.join(kernels) or 'none'}"}

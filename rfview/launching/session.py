@@ -73,7 +73,7 @@ class LaunchSession(Session):
 
 def launch(kernel: Any, grid: int | Sequence[int], block: int | Sequence[int] | None,
            args: Sequence[Any] | Mapping[str, Any] = (), *, entry: str | None = None, shared_bytes: int | None = None,
-           compile_options: dict[str, Any] | None = None, **options: Any) -> LaunchSession:  # fmt: skip
+           compile_options: dict[str, Any] | None = None, **options: Any) -> LaunchSession:
     """Launch a kernel with arrays and numbers, and return its session at cycle 0: step, run, why, as of `rfview.open`.
 
     kernel: PTX as text; a path, or path::KERNEL, of a .ptx, .cu or .py file; or a kernel of numba-cuda or Triton.
@@ -86,7 +86,7 @@ def launch(kernel: Any, grid: int | Sequence[int], block: int | Sequence[int] | 
     given = _apart([of_value(name, value, f"launch: {name}") for name, value in named])
     source = sources.found(kernel, given, entry=entry, options=compile_options)
     renamed = tuple(_titled(argument, formal.name) for argument, formal in zip(
-        source.arguments, (one for one in source.formals if one.kind != "scratch")))  # fmt: skip
+        source.arguments, (one for one in source.formals if one.kind != "scratch")))
     shared = source.shared_bytes if shared_bytes is None else shared_bytes
     call = Call(_extent(grid, "grid"), block_of(block, source), shared, _shared(renamed))
     text = launch_text(call, source.kernel, source.formals, source.file)
@@ -109,7 +109,7 @@ def block_of(block: int | Sequence[int] | None, source: sources.Source) -> Exten
     if any(source.kernel.required_threads):
         return tuple(source.kernel.required_threads)
     raise InputError(f"{source.name}: how many threads has a block? The kernel does not fix it: --block 128 does, in Python "
-                     "block=128")  # fmt: skip
+                     "block=128")
 
 
 def _extent(size: int | Sequence[int], what: str) -> Extent:

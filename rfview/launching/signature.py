@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 # Itanium C++ ABI, builtin types, as NumPy calls them
 _BUILTIN = {"b": "uint8", "c": "int8", "a": "int8", "h": "uint8", "s": "int16", "t": "uint16", "i": "int32", "j": "uint32",
             "l": "int64", "m": "uint64", "x": "int64", "y": "uint64", "f": "float32", "d": "float64",
-            "Dh": "float16"}  # fmt: skip
+            "Dh": "float16"}
 _NAMED = {"__half": "float16", "__nv_bfloat16": "uint16", "half": "float16"}
 _ARRAY = re.compile(r"5ArrayI(Dh|[a-z])Li(\d)E1([CFA])(?:7mutable|8readonly)(?:7aligned|9unaligned)E")
 ARRAY_HEAD = 5      # numba: memory information, parent, number of items, bytes of an item, data; then shape, then strides
@@ -75,7 +75,7 @@ def _numba(kernel: Kernel) -> tuple[Formal, ...] | None:
         return None
     # the arguments stand behind the E that ends the function's own name
     tail = next((kernel.name[at + 1 :] for at in range(first.start(), 0, -1)
-                 if kernel.name[at] == "E" and _tail(kernel.name[at + 1 :]) is not None), None)  # fmt: skip
+                 if kernel.name[at] == "E" and _tail(kernel.name[at + 1 :]) is not None), None)
     if tail is None:        # the first argument is the array itself
         tail = kernel.name[first.start() :]
     types = _tail(tail) or []

@@ -42,7 +42,7 @@ class Source:
 
 
 def found(target: Any, given: Sequence[Argument], *, entry: str | None = None, python: str | None = None,
-          options: dict[str, Any] | None = None) -> Source:  # fmt: skip
+          options: dict[str, Any] | None = None) -> Source:
     """Return the kernel that `target` means, compiled if need be, and its arguments in order.
 
     target: PTX as text; FILE.ptx, FILE.cu or FILE.py, with ::KERNEL behind it; or a kernel of numba-cuda or Triton.
@@ -126,11 +126,11 @@ def _asked(path: Path, name: str | None, given: Sequence[Argument], python: str 
     request = json.dumps({"file": str(path), "kernel": name, "arguments": _plain(given)})
     try:
         done = subprocess.run([python_of(path, python), python_kernels.__file__], input=request, text=True, check=False,
-                              stdout=subprocess.PIPE, timeout=COMPILE_S)  # fmt: skip
+                              stdout=subprocess.PIPE, timeout=COMPILE_S)
         answer = json.loads(done.stdout)
     except subprocess.TimeoutExpired:
         raise InputError(f"{path}: not read and compiled after {COMPILE_S:.0f} s; what runs kernels belongs under "
-                         "if __name__ == '__main__':") from None  # fmt: skip
+                         "if __name__ == '__main__':") from None
     except (OSError, ValueError) as error:
         raise InputError(f"{path}: the Python that was to compile {name} said nothing: {error}") from None
     if "error" in answer:
@@ -155,4 +155,4 @@ def _of_python(answer: dict[str, Any], given: Sequence[Argument]) -> Source:
         at += one["count"]
     expected += [Formal("scratch", "", "", place) for place in range(at, len(kernel.params))]
     return Source(answer["name"], answer["ptx"], file, kernel, tuple(expected), tuple(arguments), answer["shared"],
-                  answer["threads"])  # fmt: skip
+                  answer["threads"])

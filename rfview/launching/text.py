@@ -41,7 +41,7 @@ def in_order(given: Sequence[Argument], expected: Sequence[Formal], kernel: str)
     listed = ", ".join(formal.name or _described(formal) for formal in wanted) or "none"
     if len(given) != len(wanted):
         raise InputError(f"{kernel} takes {len(wanted)} argument{'s' * (len(wanted) != 1)} ({listed}), got {len(given)}: "
-                         f"{', '.join(argument.name for argument in given) or 'none'}")  # fmt: skip
+                         f"{', '.join(argument.name for argument in given) or 'none'}")
     names = [argument.name for argument in given]
     twice = {name for name in names if names.count(name) > 1}
     if twice:
@@ -59,7 +59,7 @@ def in_order(given: Sequence[Argument], expected: Sequence[Formal], kernel: str)
 
 def _described(formal: Formal) -> str:
     types = {"pointer": f"a pointer to {formal.dtype}" if formal.dtype else "a pointer",
-             "array": f"an array of {formal.dtype}, {formal.rank}-D", "bytes": "a struct"}  # fmt: skip
+             "array": f"an array of {formal.dtype}, {formal.rank}-D", "bytes": "a struct"}
     return types.get(formal.kind, formal.dtype)
 
 
@@ -70,7 +70,7 @@ def launch_text(call: Call, kernel: Kernel, expected: Sequence[Formal], module: 
     """
     lines = [*([head] if head else []), f"module = {json.dumps(module)}", "", "[[launch]]",
              f"kernel = {json.dumps(kernel.name)}", f"grid = {list(call.grid)}", f"block = {list(call.block)}",
-             f"shared_bytes = {call.shared_bytes}", "args = ["]  # fmt: skip
+             f"shared_bytes = {call.shared_bytes}", "args = ["]
     waiting = list(call.arguments)
     for formal in expected:
         if formal.kind == "scratch":
@@ -108,7 +108,7 @@ def _words(argument: Argument, formal: Formal, kernel: Kernel) -> str:
         return f"{{buffer = {json.dumps(argument.name)}}},"
     if formal.kind == "bytes":
         raise InputError(f"{what}: the kernel takes a struct there; write a launch file with {{bytes = ...}}: "
-                         "rfview kernels --new begins one")  # fmt: skip
+                         "rfview kernels --new begins one")
     if formal.kind == "pointer" and formal.dtype:
         raise InputError(f"{what} is a number where the kernel takes {_described(formal)}")
     return _number(argument.value, formal, kernel)

@@ -51,7 +51,7 @@ def is_meant(args: argparse.Namespace) -> bool:
         return True
     if given:
         raise InputError(f"{given[0]}: expected FILE.cu::KERNEL, FILE.ptx::KERNEL or FILE.py::KERNEL beside it, got "
-                         f"{args.target or 'nothing'}; a launch file says these itself")  # fmt: skip
+                         f"{args.target or 'nothing'}; a launch file says these itself")
     return False
 
 

@@ -133,7 +133,7 @@ def hooks_text() -> str:
             function = getattr(registers, name)
             lines += _entry(name, list(inspect.signature(function).parameters), function)
     lines += wrap(f"and what these are made of: {', '.join(name for name in helpers if name not in called)}", WIDTH,
-                  initial_indent="  ", subsequent_indent="      ")  # fmt: skip
+                  initial_indent="  ", subsequent_indent="      ")
     return "\n".join(lines)
 
 
@@ -152,7 +152,7 @@ def code_of(word: str) -> str:
     from rfview.engine.plugin.conformance import HOOKS
 
     records = {f"sm.{name}": name.upper() for name in ("warp", "inflight", "collector", "bank", "pipe", "scheduler", "cta",
-                                                       "launch", "config")}  # fmt: skip
+                                                       "launch", "config")}
     if word in HOOKS:
         extra = {"arbitrate": ["default_arbitrate", "grant"], "write_back": ["default_write_back"]}.get(word, [])
         return _definitions(hooks, [word, *extra])

@@ -17,7 +17,7 @@ def has_passed(shown: Shown, cycle: int) -> bool:
 
 
 def page_lines(shown: Shown, tour: str, width: int, cycle: int, chosen: int, said: str = "",
-               more: str = "") -> list[Line]:  # fmt: skip
+               more: str = "") -> list[Line]:
     """Return a page; chosen: the reader's choice, 0 = none yet; said: a word to the reader in the last row.
 
     more: the key that shows the rest of a page that has too little room, PgDn or PgUp.

@@ -33,7 +33,7 @@ def designs(rows: Sequence[tuple[str, str]], now: str, scheduler: str, kept: boo
 
 
 def kernels(rows: Sequence[tuple[str, str]], now: str, selected: int, width: int, height: int,
-            typed: str = "") -> list[Line]:  # fmt: skip
+            typed: str = "") -> list[Line]:
     """Return the bundled kernels, (name, description) each, and the keys.
 
     ▌ANOTHER KERNEL  on this machine, from cycle 0

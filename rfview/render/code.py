@@ -94,7 +94,7 @@ def _line_row(scene: Scene, number: int, width: int, here: bool) -> Line:
     text = table.source(line)
     shown = (text or "").expandtabs(4).strip() or line.text
     point = next((one for one in scene.breakpoints if one.kind == "source" and one.pc is not None
-                  and table.number_at(one.pc) == number), None)  # fmt: skip
+                  and table.number_at(one.pc) == number), None)
     room = width - row.x - (1 if point is None else 3)
     row.add(cut(shown, room), role)
     if point is not None:

@@ -124,13 +124,13 @@ def paint(picture: ComparePicture, width: int, height: int, hints: Sequence[tupl
         lag = 3 if height < 44 else 5
         rows = 9
         blocks = [curve_lines(picture, width, lag), instruction_block(picture, width, rows), strip_lines(picture, width),
-                  state_lines(picture, width)]  # fmt: skip
+                  state_lines(picture, width)]
         used = sum(map(len, blocks))
         blocks.append(totals_block(picture, width, max(3, body - used)))
     elif picture.page == 0:
         rest = 4 + 3 + 3 + 4      # curve, strip, states, and the list's titles and reasons
         blocks = [curve_lines(picture, width, 2), instruction_block(picture, width, max(3, body - rest), under=True),
-                  strip_lines(picture, width, rulers=False), state_lines(picture, width)]  # fmt: skip
+                  strip_lines(picture, width, rulers=False), state_lines(picture, width)]
     else:
         blocks = [reason_lines(picture, width, 6), totals_block(picture, width, max(3, body - 6))]
     lines = [line for block in blocks for line in block]

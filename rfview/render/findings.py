@@ -32,7 +32,7 @@ def render(found: Findings, selected: int, here: int, width: int, height: int) -
     detail = _detail(found.found, selected, width)
     rule = Row(width).add("─" * width, "dim").line()
     return [heading.line(), names.line(), *fill(lines, width, rows), rule, *fill(detail, width, DETAIL_ROWS),
-            hint_row(width, HINTS)]  # fmt: skip
+            hint_row(width, HINTS)]
 
 
 def _row(one: Finding, chosen: bool, is_here: bool, width: int) -> Line:

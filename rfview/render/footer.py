@@ -60,7 +60,7 @@ def event_of(scene: Scene) -> tuple[str, str]:
 
 def footer_hints(panel: str, width: int, has_register_file: bool = True,
                  own: Mapping[str, str] | None = None, design: str = "",
-                 is_alone: bool = False) -> list[tuple[str, str, str]]:  # fmt: skip
+                 is_alone: bool = False) -> list[tuple[str, str, str]]:
     """Return (keys, word, action) in the order of use; the painter keeps those that fit.
 
     design: without its variant. is_alone: the panel takes the whole screen, and there is a way out of that.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from rfview.render import (code, collectors, footer, lens, lines, overlay, overview, pipeline, registers, slots,
-                           stalls, status, timeline, warps, watches, why)  # fmt: skip
+                           stalls, status, timeline, warps, watches, why)
 from rfview.render.layout import Place, is_tiny, layout
 from rfview.render.scene import Scene
 from rfview.render.text import Line

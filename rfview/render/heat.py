@@ -171,7 +171,7 @@ def _cells(view: HeatView, width: int, first: int, rows: int, each: int) -> list
 
 
 def _glyph_cells(view: HeatView, level: np.ndarray, shown: np.ndarray, state: np.ndarray, here: int
-                 ) -> list[tuple[str, str]]:  # fmt: skip
+                 ) -> list[tuple[str, str]]:
     """Return a row of characters; where there are colours they repeat the sign."""
     out = []
     for column, (char, size, kind) in enumerate(zip(shown.tolist(), level.tolist(), state.tolist(), strict=True)):

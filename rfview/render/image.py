@@ -168,7 +168,7 @@ def _pane(view: ImageView, panes: Panes, pane: int) -> list[list[tuple[str, str]
         return [[_ink(value, pane) for value in row] for row in values.tolist()]
     roles = [[_role(value, pane) for value in row] for row in values.tolist()]
     return [[("▀", f"{upper}@{lower}") for upper, lower in zip(*roles[2 * y : 2 * y + 2], strict=True)]
-            for y in range(panes.rows)]  # fmt: skip
+            for y in range(panes.rows)]
 
 
 def blocks(values: np.ndarray, view: ImageView, panes: Panes, high: int, join: Any, missing: float) -> np.ndarray:
@@ -203,4 +203,4 @@ def pixel_at(view: ImageView, width: int, height: int, x: int, y: int) -> tuple[
     if not (0 <= place < len(panes.shown) and 0 <= column < panes.width and 2 <= y < 2 + panes.rows):
         return None
     return (min(view.picture.width - 1, panes.left + column * panes.per),
-            min(view.picture.height - 1, panes.top + (y - 2) * 2 * panes.per))  # fmt: skip
+            min(view.picture.height - 1, panes.top + (y - 2) * 2 * panes.per))

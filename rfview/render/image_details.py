@@ -116,7 +116,7 @@ def _around(view: ImageView, width: int) -> list[Line]:
     power = 0 if top == 0 else int(np.floor(np.log10(top))) - 3
     head = Row(width, "band").add("AROUND IT", "title").add(
         f"  {'error' if picture.is_right else 'change'} × 10^{power}, · is {'right' if picture.is_right else 'unchanged'}"
-        if top else "  nothing differs", "tinfo")  # fmt: skip
+        if top else "  nothing differs", "tinfo")
     names = Row(width).add("     ")
     for x in xs:
         names.add(f"{x:>6}", "bold" if x == view.x else "faint")

@@ -33,7 +33,7 @@ def is_tiny(width: int, height: int) -> bool:
 
 
 def layout(width: int, height: int, panel: str = "warps", zoomed: bool = False, slots: int = 48,
-           lens: int = LENS_CELLS, watches: int = 0) -> list[Place]:  # fmt: skip
+           lens: int = LENS_CELLS, watches: int = 0) -> list[Place]:
     """Return the panels shown and where; `panel` has the keys and is the one kept when only one fits.
 
     | columns | warps      | lens   | beside                         | rows | overview |

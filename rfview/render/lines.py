@@ -112,19 +112,19 @@ def _head(width: int, wide: bool) -> Line:
 
 
 def _source_row(scene: Scene, entry: Entry, width: int, wide: bool, cursor: int, here: int, top: float,
-                whole: float) -> Line:  # fmt: skip
+                whole: float) -> Line:
     """Return one line of the source with its costs."""
     path, line, at = entry
     table = scene.lines
     assert table is not None
     if line <= 0:
         return Row(width).to(MARK).add(cut(path, width - 2) if line == 0 else f"{'…':>{NUMBER}}",
-                                       "bold" if line == 0 else "faint").line()  # fmt: skip
+                                       "bold" if line == 0 else "faint").line()
     row = Row(width, "focus" if at >= 0 and at == cursor else "")
     role = "bold" if at >= 0 and at == cursor else "text" if at >= 0 else "faint"
     row.add("▸" if at >= 0 and at == here else " ", "bold").add(f"{line:>{NUMBER}}", role if at >= 0 else "faint")
     point = next((one for one in scene.breakpoints if one.kind == "source" and one.pc is not None
-                  and table.number_at(one.pc) == at), None) if at >= 0 else None  # fmt: skip
+                  and table.number_at(one.pc) == at), None) if at >= 0 else None
     counts: Counts | None = scene.costs[1] if scene.costs is not None else None
     total = float(counts.states[at].sum()) if counts is not None and at >= 0 else 0.0
     if counts is not None and total:

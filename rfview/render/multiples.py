@@ -66,7 +66,7 @@ def paint(picture: MultiplesPicture, width: int, height: int, hints: Sequence[tu
     role = {"error": "bad", "good": "good"}.get(picture.message_kind, "dim")
     said = "; ".join(filter(None, (picture.message, _nodes(picture))))
     return [status_line(picture, width), head_line(picture, width), *fill(lines, width, body),
-            Row(width).add(" ").add(cut(said, width - 2), role).line(), hint_row(width, hints)]  # fmt: skip
+            Row(width).add(" ").add(cut(said, width - 2), role).line(), hint_row(width, hints)]
 
 
 def _nodes(picture: MultiplesPicture) -> str:

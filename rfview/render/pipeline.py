@@ -9,7 +9,7 @@ from rfview.render.scene import Pipes, Scene
 from rfview.render.text import Line, Row, cut, fill, number, plural, title
 from rfview.render.timeline import ruler
 from rfview.sessions.reports.pipeline import (COLLECTING, DECODED, DONE, EMPTY, EXECUTING, FETCHED, IN_MEMORY,
-                                              ISSUED, LETTERS, REFUSED, WORDS, WRITING, Life)  # fmt: skip
+                                              ISSUED, LETTERS, REFUSED, WORDS, WRITING, Life)
 
 WIDE = 100
 GUTTER = 6          # cells before the first column: the register that goes from or to the chosen instruction

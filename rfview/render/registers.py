@@ -102,7 +102,7 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
 
 
 def _register_row(scene: Scene, reg: int, name: str, first_lane: int, lanes: int, width: int,
-                  where: tuple[str, str] | None) -> Line:  # fmt: skip
+                  where: tuple[str, str] | None) -> Line:
     """Return one register's row. where: its value lies, with a role."""
     machine = scene.now
     assert machine is not None

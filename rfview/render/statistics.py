@@ -10,7 +10,7 @@ BAR = 16
 
 
 def render(scene: Scene, found: Statistics | None, ends: tuple[str, str], width: int, height: int,
-           scroll: int = 0) -> list[Line]:  # fmt: skip
+           scroll: int = 0) -> list[Line]:
     """Return the window's lines.
 
     ▌STATISTICS  a 57,106  to  cursor 122,004                                             Esc closes
@@ -37,7 +37,7 @@ def render(scene: Scene, found: Statistics | None, ends: tuple[str, str], width:
         size = max(len(left), len(right))
         blank = Row(width // 2 - 1).line()
         body = [Row(width).join(a).to(width // 2 + 1).join(b).line() for a, b in zip(
-            fill(left, width // 2 - 1, size), [*right, *[blank] * (size - len(right))], strict=True)]  # fmt: skip
+            fill(left, width // 2 - 1, size), [*right, *[blank] * (size - len(right))], strict=True)]
     room = height - len(lines)
     first = max(0, min(scroll, len(body) - room))
     return fill([*lines, *body[first:]], width, height)

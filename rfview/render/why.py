@@ -136,7 +136,7 @@ class _Axis:
 
 
 def render_popup(scene: Scene, width: int, height: int, selected: int = 0, below: Sequence[Line] = (),
-                 keys: Sequence[tuple[str, str]] = ()) -> list[Line]:  # fmt: skip
+                 keys: Sequence[tuple[str, str]] = ()) -> list[Line]:
     """Return the whole chain with its evidence and, on the right, when each link holds.
 
     ▌WHY w31 does not issue at 184,213                                   Esc closes
@@ -176,7 +176,7 @@ def render_popup(scene: Scene, width: int, height: int, selected: int = 0, below
 
 
 def _link_rows(scene: Scene, axis: _Axis, link: Link, index: int, chosen: bool, has_evidence: bool,
-               spare: int) -> list[Line]:  # fmt: skip
+               spare: int) -> list[Line]:
     """Return a link's rows in the popup: its sentence with its bar, then the evidence; spare: rows that it may wrap into."""
     width = axis.width
     row = Row(width, "popup")

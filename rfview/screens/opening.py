@@ -31,7 +31,7 @@ def greeting(scene: Scene) -> str:
     if scene.is_live:
         back = " and ".join(filter(None, (scene.key("back"), scene.key("reverse_continue"))))
         return "live: " + _hints(scene, (("step", "steps"), ("continue", "runs to a breakpoint or the end")),
-                                 f"{back} go back" if back else "")  # fmt: skip
+                                 f"{back} go back" if back else "")
     pairs = (("step", "step"), ("end", "end"), ("continue", "breakpoints"), ("why", "why"))
     return f"recorded: {scene.last - scene.first:,} cycles; {_hints(scene, pairs, reverse=True)}"
 
@@ -39,7 +39,7 @@ def greeting(scene: Scene) -> str:
 def _hints(scene: Scene, pairs: tuple[tuple[str, str], ...], more: str = "", *, reverse: bool = False) -> str:
     """Return "s S step, G end; ? help": (action, word) with its key, where it has one; reverse: also of what undoes it."""
     parts = [(pair_label(BY_NAME[name], scene.own_keys) if reverse else scene.key(name), word)
-             for name, word in pairs]  # fmt: skip
+             for name, word in pairs]
     keys = ", ".join([f"{key} {word}" for key, word in parts if key] + [more] * bool(more))
     return "; ".join(filter(None, (keys, f"{scene.key('help')} help" if scene.key("help") else "")))
 

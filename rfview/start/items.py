@@ -70,13 +70,13 @@ def recordings(folder: Path, bundled: Path) -> list[Item]:
     newest = sorted(found, key=lambda file: -found[file])[:MAX_RECORDINGS]
     made = [_recording(file, folder, found[file]) for file in newest if file != bundled.resolve()]
     return [*made, Item("bundled example", file=bundled, words=BUNDLED, said="Enter opens it at a third of its run",
-                        more=(("", ""), ("comes with rfview", "")))]  # fmt: skip
+                        more=(("", ""), ("comes with rfview", "")))]
 
 
 def _recording(file: Path, folder: Path, changed: float) -> Item:
     shown = str(file.relative_to(folder.resolve())) if file.is_relative_to(folder.resolve()) else str(file)
     return Item(visible(Path(shown).name), file=file, words=("replay", shown), said=f"Enter opens {shown} where you left it",
-                more=(("", ""), (ago(time.time() - changed), "")))  # fmt: skip
+                more=(("", ""), (ago(time.time() - changed), "")))
 
 
 def opened(file: str) -> None:
@@ -100,7 +100,7 @@ def read(item: Item) -> Item:
             what = f"{info.get('name') or info['kernel']} · {info['design']} {info['scheduler']}"
             cycles = f"{timeline.last - timeline.first:,} cycles"
             return replace(item, right=cycles, more=((visible(what), _left_at(item.file)), *item.more[1:]),
-                           issued=tuple(overview.issue_rate.tolist()), lost=tuple(lost.tolist()))  # fmt: skip
+                           issued=tuple(overview.issue_rate.tolist()), lost=tuple(lost.tolist()))
     except RfviewError as error:
         return replace(item, more=((visible(str(error)), ""), *item.more[1:]), words=(), said=str(error))
 
@@ -128,7 +128,7 @@ def kernels(design: str) -> list[Item]:
     from rfview.commands.kernels import listing
 
     return [Item(row["name"], row["description"], words=("debug", row["name"], "--design", design),
-                 said=f"Enter runs it on {design}: {row['description']}") for row in listing()]  # fmt: skip
+                 said=f"Enter runs it on {design}: {row['description']}") for row in listing()]
 
 
 def own(folder: Path) -> list[Item]:
@@ -150,7 +150,7 @@ def own(folder: Path) -> list[Item]:
 def _kernel(file: Path, name: str) -> Item:
     target = shlex.quote(f"{file.name}::{name}")
     return Item(visible(f"{file.name}::{name}"), "a kernel; needs sizes and arguments",
-                said=f"in a shell: rfview debug {visible(target)} {ARGUMENTS}")  # fmt: skip
+                said=f"in a shell: rfview debug {visible(target)} {ARGUMENTS}")
 
 
 def _files(folder: Path, suffixes: tuple[str, ...]) -> list[Path]:

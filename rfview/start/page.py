@@ -11,9 +11,9 @@ from rfview.start.items import Item
 
 LISTS = ("RECORDINGS", "LESSONS", "KERNELS", "YOUR OWN")       # in the order of Tab
 INFO = {"RECORDINGS": "{}, newest first", "LESSONS": "five minutes each", "KERNELS": "{} bundled",
-        "YOUR OWN": "what rfview runs, and what is here"}  # fmt: skip
+        "YOUR OWN": "what rfview runs, and what is here"}
 HINTS = (("↑ ↓", "choose"), ("Tab", "next list"), ("Enter", "open"), ("d", "design"), ("/", "search all"), ("?", "help"),
-         ("q", "leave"))  # fmt: skip
+         ("q", "leave"))
 HELP = (
     "↑ ↓ j k    choose in a list; PageUp, PageDown, g and G go further",
     "Tab        the next list, Shift+Tab the one before; a click chooses, a second one opens",
@@ -63,7 +63,7 @@ def places(width: int, height: int) -> dict[str, tuple[int, int, int, int]]:
         lessons = min(10, upper)
         return {"RECORDINGS": (0, top, left, upper), "LESSONS": (left + 2, top, width - left - 2, lessons),
                 "YOUR OWN": (left + 2, top + lessons, width - left - 2, upper - lessons),
-                "KERNELS": (0, top + upper, width, room - upper)}  # fmt: skip
+                "KERNELS": (0, top + upper, width, room - upper)}
     first = max(2, min(6, room // 4))
     last = max(2, min(6, room // 4))
     middle, half = room - first - last, width // 2

@@ -25,7 +25,7 @@ from rfview.widgets.guarded import Guarded
 from rfview.widgets.panel import PanelView, StripCache
 
 MOVES = {"down": 1, "j": 1, "up": -1, "k": -1, "pagedown": 8, "pageup": -8, "g": -10_000, "home": -10_000, "G": 10_000,
-         "end": 10_000}  # fmt: skip
+         "end": 10_000}
 
 
 class Found(Message):

@@ -35,7 +35,7 @@ def capture(session: Session, path: str | Path, first: int, last: int) -> Record
 
 
 def record_part(simulator: Any, path: str | Path, begin: str, end: str, progress: Progress | None = None,
-                compiling: Callable[[float, str], None] | None = None) -> RecordResult:  # fmt: skip
+                compiling: Callable[[float, str], None] | None = None) -> RecordResult:
     """Record a fresh simulator's run between two places: a cycle, "launch N" (0 is the first), or a condition.
 
     begin, end: "" is the run's start or end; a condition is searched from the start on. Raises InputError for a place that

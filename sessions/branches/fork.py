@@ -36,7 +36,7 @@ MACHINE = {
     "memory": ("l1_hit_cycles", "l2_hit_cycles", "dram_cycles", "fixed_memory_cycles", "bytes_per_cycle", "queue_cycles",
                "shared_cycles", "const_cycles", "param_cycles", "mshrs", "const_mshrs", "flit_bytes"),
     "scheduler": ("active_set", "inner", "suspend", "parity"),
-}  # fmt: skip
+}
 
 
 def changeable(info: Mapping[str, Any]) -> list[str]:
@@ -143,14 +143,14 @@ def sorted_changes(info: Mapping[str, Any], changes: Mapping[str, Any]) -> tuple
             origin.require(info["design_spec"], f"fork: changing {key}")
             if owner in info["design_spec"]["chain"] and owner not in designs.BUILT_IN:
                 raise InputError(f"fork: {key} cannot change in mid-run (its Parameter has no is_live=True); "
-                                 f"run again with --set {key}={value}")  # fmt: skip
+                                 f"run again with --set {key}={value}")
             raise InputError(f"fork: {key} decides how the machine is laid out and cannot change in mid-run; run again "
-                             f"with --set {key}={value}. What can change: {', '.join(_grouped(allowed))}")  # fmt: skip
+                             f"with --set {key}={value}. What can change: {', '.join(_grouped(allowed))}")
         else:
             near = difflib.get_close_matches(key, allowed, 2)
             hint = f", did you mean {' or '.join(near)}?" if near else ""
             raise InputError(f"fork: no parameter or register {key}{hint or '.'} What can change in mid-run: registers as "
-                             f"w3.R5[7], {', '.join(_grouped(allowed))}")  # fmt: skip
+                             f"w3.R5[7], {', '.join(_grouped(allowed))}")
     return settings, pokes
 
 
@@ -181,7 +181,7 @@ Compiling = Callable[[float, str], None]
 
 
 def machine_at(timeline: Timeline, cycle: int, settings: dict[str, Any],
-                progress: Progress | None, compiling: Compiling | None = None) -> tuple[Any, list[Change]]:  # fmt: skip
+                progress: Progress | None, compiling: Compiling | None = None) -> tuple[Any, list[Change]]:
     """Return a simulator of its own at a cycle of the timeline with the settings in force, and what they changed."""
     if isinstance(timeline, LiveTimeline):
         base = timeline.simulator
@@ -203,7 +203,7 @@ def machine_at(timeline: Timeline, cycle: int, settings: dict[str, Any],
 
 
 def simulate_again(timeline: RecordedTimeline, cycle: int, progress: Progress | None = None,
-                   compiling: Compiling | None = None) -> Any:  # fmt: skip
+                   compiling: Compiling | None = None) -> Any:
     """Return a simulator that has run what a recording holds up to `cycle`, equal to the recorded state bit for bit.
 
     compiling: told how far compiling the machine is, where that is needed.
@@ -212,7 +212,7 @@ def simulate_again(timeline: RecordedTimeline, cycle: int, progress: Progress | 
     """
     if timeline.first != 0:
         raise InputError(f"fork: this recording begins at cycle {timeline.first:,}; only one that begins at 0 can be "
-                         "simulated again")  # fmt: skip
+                         "simulated again")
     try:
         machine = simulator_of(timeline, progress=compiling)
         while machine.cycle < cycle and not machine.finished:
@@ -231,7 +231,7 @@ def simulate_again(timeline: RecordedTimeline, cycle: int, progress: Progress | 
         raise InputError(
             f"fork: simulated again, the recording's cycle {cycle:,} is not what was recorded: it is from rfview "
             f"{theirs['engine_version']} ({theirs['source_hash']}), this is {mine['engine_version']} "
-            f"({mine['source_hash']}); record it again with this version")  # fmt: skip
+            f"({mine['source_hash']}); record it again with this version")
     return machine
 
 

@@ -81,7 +81,7 @@ class Relief:
     def data(self) -> dict[str, Any]:
         """Return everything as JSON knows it; measured says that none of it is an estimate."""
         return {**vars(self), "changes": [vars(change) for change in self.changes], "gain": self.gain, "measured": True,
-                "whole": None if self.whole is None else dict(vars(self.whole))}  # fmt: skip
+                "whole": None if self.whole is None else dict(vars(self.whole))}
 
 
 def settings_of(session: Session, chain: Chain) -> dict[str, Any]:
@@ -122,7 +122,7 @@ def relieve(session: Session, warp: int | None = None, cycle: int | None = None)
     assert branch.branch is not None
     text, issued = session.info["program"][as_ran.pc]["text"], (as_ran.cycle, None if found is None else found.cycle)
     return Relief(branch.branch.name, chain.resource.name, branch.branch.changes, begin, from_start, chain.cycle, chain.warp,
-                  n, text, issued, (ours[0], theirs[0]), (ours[1], theirs[1]), state, cause)  # fmt: skip
+                  n, text, issued, (ours[0], theirs[0]), (ours[1], theirs[1]), state, cause)
 
 
 def whole_run(session: Session, relief: Relief) -> Whole:
@@ -190,7 +190,7 @@ def _anew(session: Session, settings: dict[str, Any]) -> Session:
     check_room(session, f"rerun {name}")
     if timeline.first or not isinstance(timeline, LiveTimeline | RecordedTimeline):
         raise InputError(f"relief: {', '.join(settings)} can only be chosen before a run begins, and this session begins at "
-                         f"cycle {timeline.first:,}")  # fmt: skip
+                         f"cycle {timeline.first:,}")
     base = timeline.simulator if isinstance(timeline, LiveTimeline) else simulator_of(timeline, progress=session.compiling)
     machine = base.twin(settings)
     made = Session(LiveTimeline(machine), session.marks)

@@ -71,7 +71,7 @@ def load(session: Session, target: str) -> Session:
     spec = load_launch_file(launch_path(Path(os.path.expanduser(target)) if target.endswith(".toml") else target))
     machine = Simulator(spec, design=design_text(base.info), scheduler=base.scheduler, preset=base.config.preset,
                         settings=_chosen(base, base.built.chain), max_cycles=base.max_cycles, seed=base.seed,
-                        progress=base._progress)  # fmt: skip
+                        progress=base._progress)
     made = Session(LiveTimeline(machine))
     made.progress, made.compiling = session.progress, session.compiling
     return made
@@ -114,7 +114,7 @@ def _machine(base: Any, design: str, scheduler: str) -> Any:
     settings = {key: value for key, value in settings.items() if key not in {f"{name}.{part}" for part in given}}
     return Simulator(base.spec, design=variant, scheduler=scheduler or base.scheduler, preset=base.config.preset,
                      settings=settings, max_cycles=base.max_cycles, seed=base.seed, progress=base._progress,
-                     module=base.module)  # fmt: skip
+                     module=base.module)
 
 
 def _chosen(base: Any, chain: tuple[str, ...]) -> dict[str, Any]:
@@ -135,10 +135,10 @@ def _changes(old: dict[str, Any], new: dict[str, Any]) -> tuple[Change, ...]:
     found = [Change(key, old[key], new[key]) for key in ("design", "scheduler") if old[key] != new[key]]
     was, files = (info["design_spec"].get("files", {}) for info in (old, new))
     found += [Change(f"{name}'s code", was[name]["code"], files[name]["code"]) for name in files
-              if name in was and was[name]["code"] != files[name]["code"]]  # fmt: skip
+              if name in was and was[name]["code"] != files[name]["code"]]
     before, after = old["parameters"], new["parameters"]
     return (*found, *(Change(key, before[key], value) for key, value in after.items()
-                      if key in before and before[key] != value))  # fmt: skip
+                      if key in before and before[key] != value))
 
 
 def _free_name(session: Session, design: str, scheduler: str) -> str:

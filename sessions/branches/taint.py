@@ -95,7 +95,7 @@ class Flow:
         return {**asdict(self), "arrivals": [asdict(arrival) for arrival in self.arrivals],
                 "outputs": [{**asdict(one), "largest": None if one.largest is None else str(one.largest)}
                             for one in self.outputs],
-                "first_store": asdict(store) if store is not None else None}  # fmt: skip
+                "first_store": asdict(store) if store is not None else None}
 
 
 def lost_bits(session: Session) -> tuple[int, dict[str, int], list[Arrival]]:
@@ -106,7 +106,7 @@ def lost_bits(session: Session) -> tuple[int, dict[str, int], list[Arrival]]:
     timeline = session.timeline
     if "bits_lost" not in timeline.info.get("design_events", ()):
         raise InputError(f"follow: {timeline.info['design']} loses no bits; `follow w3.R5[7]=0x10` shows where another "
-                         "value of a register would go")  # fmt: skip
+                         "value of a register would go")
     lost = compile_expression("event.bits_lost", timeline)
     cycle = session.cycle
     while cycle > timeline.first:
@@ -171,7 +171,7 @@ def follow(session: Session, changes: Mapping[str, Any] | None = None) -> Flow:
     arrivals = [*losses, *found.arrivals]
     faults = [text for text in (timeline.fault, twin.fault) if text]
     return Flow(cycle, what, tuple(arrivals[:MAX_ARRIVALS]), len(losses) + found.count, found.healed, parted,
-                found.end, tuple(_outputs(timeline, twin)), faults[0] if faults else "")  # fmt: skip
+                found.end, tuple(_outputs(timeline, twin)), faults[0] if faults else "")
 
 
 def _run_to_end(timeline: Timeline, progress: Callable[[int], bool | None] | None) -> None:
@@ -224,7 +224,7 @@ class _Comparison:
     """Compares two runs from a cycle on, as long as their cycles belong together."""
 
     def __init__(self, timeline: Timeline, twin: Timeline, begin: int, parted: int | None,
-                 progress: Callable[[int], bool | None] | None):  # fmt: skip
+                 progress: Callable[[int], bool | None] | None):
         self.timeline, self.info = timeline, timeline.info
         self.arrivals: list[Arrival] = []
         self.count = self.healed = 0
@@ -322,7 +322,7 @@ def _outputs(timeline: Timeline, twin: Timeline) -> list[Output]:
         begin, dtype = int(variable["word"]) * 4, np.dtype(variable["dtype"])
         count = int(variable["bytes"]) // dtype.itemsize
         here, right = (memory.view(np.uint8)[begin : begin + count * dtype.itemsize].copy().view(dtype)
-                       for memory in (ours, theirs))  # fmt: skip
+                       for memory in (ours, theirs))
         bytes_differ = (here.view(np.uint8) != right.view(np.uint8)).reshape(count, -1).any(axis=1)
         wrong = np.flatnonzero(bytes_differ)
         if wrong.size:

@@ -13,7 +13,7 @@ from rfview.sessions.codec.streams import Stream, naming, numbers, per_cycle, un
 
 # the streams of a `state` blob, in order: see README.md
 STATE = ("planes", "key_step", "key_bits", "groups", "group_masks", "blocks", "events", "masks", "gaps", "ranks", "sizes",
-         "widths")  # fmt: skip
+         "widths")
 # as loops.py has them, which imports numba
 WIDTH, PLANES = 32, 4
 # no chunk has more cycles, nor more pairs of a block and a mask of its group

@@ -74,7 +74,7 @@ def writes_blob(writes: Writes, row_end: np.ndarray) -> memoryview:
     lanes = writes.lanes[order]
     before_lanes = np.concatenate((np.zeros(1, np.uint32), lanes))[:-1]
     return log_blob(count, warp, row, writes.register[order] & np.uint32(63), deltas(writes.pc[order]),
-                    lanes ^ before_lanes, writes.word)  # fmt: skip
+                    lanes ^ before_lanes, writes.word)
 
 
 class Seen(NamedTuple):

@@ -15,14 +15,14 @@ from rfview.sessions.commands.verb import Answer, verb
 
 
 @verb("fork", signature="NAME [set KEY=VALUE ...]",
-      help="continue as a branch with a parameter (stt.write_cycles=8) or register (w3.R5[7]=1) changed")  # fmt: skip
+      help="continue as a branch with a parameter (stt.write_cycles=8) or register (w3.R5[7]=1) changed")
 def _fork(session: Session, text: str) -> Answer:
     words = text.split()
     if not words:
         names = changeable(session.info)
         raise InputError(f"fork: expected `fork NAME set KEY=VALUE`; KEY is a register such as w3.R5[7] or one of "
                          f"{len(names)} parameters such as {', '.join(list(names)[:3])}; `rfview designs "
-                         f"{session.info['design'].partition('[')[0]}` lists those of the design")  # fmt: skip
+                         f"{session.info['design'].partition('[')[0]}` lists those of the design")
     if len(words) == 2 or (len(words) > 2 and words[1] != "set"):
         raise InputError(f"fork {text}: expected `fork NAME` or `fork NAME set KEY=VALUE ...`")
     changes: dict[str, Any] = {}
@@ -37,11 +37,11 @@ def _fork(session: Session, text: str) -> Answer:
     what = [{"name": change.name, "old": change.old, "new": change.new} for change in made.changes]
     data = {"branch": made.name, "parent": made.parent, "cycle": made.cycle, "changes": what}
     return Answer(f"on branch {made.text}; `branch {made.parent}` goes back, `compare` shows the difference", data,
-                  session=branch)  # fmt: skip
+                  session=branch)
 
 
 @verb("swap", signature="DESIGN|- [SCHEDULER] [warp N]",
-      help="run the kernel again on another design or scheduler, to this cycle or a warp's same instruction")  # fmt: skip
+      help="run the kernel again on another design or scheduler, to this cycle or a warp's same instruction")
 def _swap(session: Session, text: str) -> Answer:
     words = text.split()
     warp = None
@@ -50,7 +50,7 @@ def _swap(session: Session, text: str) -> Answer:
         words = words[:-2]
     if not 1 <= len(words) <= 2 or "warp" in words:
         raise InputError(f"swap {text}: expected `swap DESIGN [SCHEDULER] [warp N]`, as in `swap hrf` or "
-                         "`swap stt[stall=bank] lrr warp 3`; - keeps the design")  # fmt: skip
+                         "`swap stt[stall=bank] lrr warp 3`; - keeps the design")
     made = swap(session, "" if words[0] == "-" else words[0], "".join(words[1:]), warp)
     branch = made.session.branch
     assert branch is not None
@@ -125,7 +125,7 @@ def partners(session: Session, name: str = "") -> tuple[Session, Session]:
     others = [member for member in session.family.values() if member is not session]
     if len(others) != 1:
         known = f"name one of {', '.join(key for key in session.family if key != here)}" if others else (
-            "there is no branch yet: `fork NAME set KEY=VALUE` makes one")  # fmt: skip
+            "there is no branch yet: `fork NAME set KEY=VALUE` makes one")
         raise InputError(f"compare: {known}")
     return session, others[0]
 

@@ -48,10 +48,10 @@ def _add_breakpoint(session: Session, text: str, temporary: bool) -> Answer:
             words.insert(0, "cycle")
         if len(words) not in (2, 4) or (len(words) == 4 and words[2] != "warp"):
             raise InputError(f"break {text}: expected `break cycle N`, `pc N`, `line N`, `FILE:LINE`, `warp N`, "
-                             "`stall [NAME] > N`, `unbalanced` or `if EXPR`")  # fmt: skip
+                             "`stall [NAME] > N`, `unbalanced` or `if EXPR`")
         warp = arguments.number(words[3], "break: warp") if len(words) == 4 else None
         point = session.add_breakpoint(words[0], arguments.number(words[1], f"break {words[0]}"), warp=warp,
-                                       condition=condition, temporary=temporary)  # fmt: skip
+                                       condition=condition, temporary=temporary)
     return told(point)
 
 
@@ -70,7 +70,7 @@ def _add_stall(session: Session, text: str, words: list[str], condition: str, te
         raise InputError(f"break {text}: expected `break stall [NAME] > N [warp W]`, as in `break stall barrier > 100`")
     warp = arguments.number(words[2].lstrip("w"), "break stall: warp") if len(words) == 3 else None
     return session.add_breakpoint("stall", arguments.number(words[0], "break stall"), item=name, warp=warp,
-                                  condition=condition, temporary=temporary)  # fmt: skip
+                                  condition=condition, temporary=temporary)
 
 
 def told(point: Breakpoint) -> Answer:

@@ -10,7 +10,7 @@ from rfview.sessions.commands.verb import Answer, verb
 
 
 @verb("capture", signature="FILE.rfs [from PLACE to PLACE] | stop",
-      help="record from this cycle on; `capture stop` then writes the file, up to the cursor")  # fmt: skip
+      help="record from this cycle on; `capture stop` then writes the file, up to the cursor")
 def _capture(session: Session, text: str) -> Answer:
     words = text.split()
     if words == ["stop"]:
@@ -23,7 +23,7 @@ def _capture(session: Session, text: str) -> Answer:
     check(words[0])
     session.kept["capture"] = (words[0], session.cycle)
     return Answer(f"capturing into {words[0]} from cycle {session.cycle:,} on; `capture stop` writes it up to the cursor",
-                  {"file": words[0], "first": session.cycle})  # fmt: skip
+                  {"file": words[0], "first": session.cycle})
 
 
 def _stop(session: Session) -> Answer:

@@ -19,7 +19,7 @@ def _check(session: Session, text: str) -> Answer | Stop:
         return Answer(text_of(found), {"check": found.as_dict()})
     if not text.isdecimal() or not 1 <= int(text) <= len(found.found):
         raise InputError(f"check {text}: expected the number of a finding, 1 to {len(found.found)}" if found.found else
-                         f"check {text}: nothing was found")  # fmt: skip
+                         f"check {text}: nothing was found")
     return session.goto(found.found[int(text) - 1].cycle)
 
 
@@ -31,7 +31,7 @@ def text_of(found: Findings) -> str:
 def numbered(texts: Sequence[str], more: bool) -> str:
     """Return findings numbered, and behind them how many there are; more: there was no room for some."""
     lines = [f"{number:>3} {line}" if at == 0 else f"    {line}" for number, text in enumerate(texts, 1)
-             for at, line in enumerate(text.splitlines())]  # fmt: skip
+             for at, line in enumerate(text.splitlines())]
     count = len(texts)
     what = "no finding" if not count else f"{count:,}{'+' if more else ''} finding{'s' if count > 1 else ''}"
     return "\n".join([*lines, what])

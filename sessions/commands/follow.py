@@ -14,7 +14,7 @@ MOVES = ("next", "back", "store")
 
 
 @verb("follow", "taint", signature="[next | back | store | REG=VALUE ...]",
-      help="follow the bits lost last (edram), or a changed register value, into registers, memory and outputs")  # fmt: skip
+      help="follow the bits lost last (edram), or a changed register value, into registers, memory and outputs")
 def _follow(session: Session, text: str) -> Answer | Stop:
     if text in MOVES:
         if "follow" not in session.kept:
@@ -40,11 +40,11 @@ def flow_text(flow: Flow, session: Session) -> str:
         return f"{program[arrival.pc]['text']}, PTX line {program[arrival.pc]['line']}"
 
     kinds = {kind: sum(arrival.kind == kind for arrival in flow.arrivals)
-             for kind in dict.fromkeys(arrival.kind for arrival in flow.arrivals)}  # fmt: skip
+             for kind in dict.fromkeys(arrival.kind for arrival in flow.arrivals)}
     more = f" (of the first {MAX_ARRIVALS:,})" if flow.num_arrivals > len(flow.arrivals) else ""
     reached = ", ".join(f"{count:,} {kind}" for kind, count in kinds.items())
     lines = [f"{flow.what}, from cycle {flow.begin:,} on",
-             f"reached {flow.num_arrivals:,} places: {reached}{more}; {flow.healed:,} were overwritten"]  # fmt: skip
+             f"reached {flow.num_arrivals:,} places: {reached}{more}; {flow.healed:,} were overwritten"]
     store = flow.first_store
     if store is not None:
         lines += [f"first wrong store: cycle {store.cycle:,}, {store.text}", f"  {by(store)}".rstrip()]

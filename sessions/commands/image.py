@@ -23,13 +23,13 @@ ELEMENT = re.compile(r"(?P<name>[A-Za-z_$][\w$.]*)\[(?P<index>\d{1,12})\]\Z")
 
 
 @verb("image", signature="BUFFER [WIDTHxHEIGHT] [> FILE.png]",
-      help="a buffer as a picture: on edram exact, approximate and error, elsewhere start, now and changed")  # fmt: skip
+      help="a buffer as a picture: on edram exact, approximate and error, elsewhere start, now and changed")
 def _image(session: Session, text: str) -> Answer:
     what, arrow, name = needed(text, "image").partition(">")
     words = what.split()
     if not 1 <= len(words) <= 2 or (arrow and not name.strip()):
         raise InputError(f"image {text}: expected `image BUFFER WIDTHxHEIGHT`, as in `image out 128x128`, and "
-                         "`> FILE.png` to write it")  # fmt: skip
+                         "`> FILE.png` to write it")
     from rfview.sessions.pictures.picture import picture        # start-up: most sessions show none
 
     found = picture(session, words[0], words[1] if len(words) > 1 else "")
@@ -50,7 +50,7 @@ def write_png(found: Picture, name: str) -> str:
 
 
 @verb("origin", signature="BUFFER[INDEX]",
-      help="which store wrote an element and, where it is wrong on edram, which lost bits made it wrong")  # fmt: skip
+      help="which store wrote an element and, where it is wrong on edram, which lost bits made it wrong")
 def _origin(session: Session, text: str) -> Answer:
     match = ELEMENT.match(needed(text, "origin"))
     if match is None:

@@ -45,7 +45,7 @@ def run_script(session: Session, text: str | Iterable[str]) -> Iterator[Answer]:
 
 
 def run_lines(session: Session, text: str | Iterable[str], *, json: bool = False, out: TextIO | None = None,
-              err: TextIO | None = None, answered: Callable[[], None] | None = None) -> int:  # fmt: skip
+              err: TextIO | None = None, answered: Callable[[], None] | None = None) -> int:
     """Run commands, print each answer to `out`, one JSON object per line with json=True, errors to `err`.
 
     answered: called before each answer or error is printed, to take away what tells of progress.

@@ -43,7 +43,7 @@ def _condition(session: Session, text: str) -> Answer:
 
 
 @verb("trace", "tr", signature="EXPR[, EXPR...] [at EXPR | at breakpoint N] [from PLACE [to PLACE]]",
-      help="list every past hit with the values there; without `at` every change")  # fmt: skip
+      help="list every past hit with the values there; without `at` every change")
 def _trace(session: Session, text: str) -> Answer:
     arguments.needed(text, "trace")
     first = last = None
@@ -56,10 +56,10 @@ def _trace(session: Session, text: str) -> Answer:
         at = arguments.number(str(at).removeprefix("breakpoint "), "trace at breakpoint")
     found = trace(session, split(what), at, first, last)
     rows = [[f"{cycle:,}", *map(value_text, values)] for cycle, values in
-            zip(found.cycles[:SHOWN_ROWS], found.rows, strict=False)]  # fmt: skip
+            zip(found.cycles[:SHOWN_ROWS], found.rows, strict=False)]
     hits = len(found.cycles)
     lines = [f"{'more than ' if found.more else ''}{hits:,} hit{'s' if hits != 1 else ''}"
-             f"{f' of {found.condition}' if found.condition else ''} up to cycle {found.reached:,}"]  # fmt: skip
+             f"{f' of {found.condition}' if found.condition else ''} up to cycle {found.reached:,}"]
     if rows:
         lines.append(reports.table(["cycle", *found.expressions], rows))
     if hits > SHOWN_ROWS:

@@ -90,7 +90,7 @@ class Comparison:
         found = self.first_divergence()
         rows = [(name, *(one.info[name] for one in runs)) for name in ("kernel", "design", "scheduler", "preset")]
         rows += [("cycles", *(f"{one.last:,}{'' if one.closed else ' so far'}" for one in runs)),
-                 ("instructions", *(f"{int(one.stall_totals(one.last)[0]):,}" for one in runs))]  # fmt: skip
+                 ("instructions", *(f"{int(one.stall_totals(one.last)[0]):,}" for one in runs))]
         part = f"first divergence in cycle {found.cycle:,}: {found.late} is behind" if found else "no divergence"
         return html.table("comparison", ("", "A", "B"), rows, part)
 
@@ -174,7 +174,7 @@ class Comparison:
         """Return the first place, by the earlier of both cycles, where a warp takes another path; reads both runs whole."""
         ours, theirs = (log.between(log.timeline.first, log.timeline.last) for log in self.logs)
         keys = [(issues.launch.astype(np.int64) << 56) | (issues.warp.astype(np.int64) << 32) | issues.n
-                for issues in (ours, theirs)]  # fmt: skip
+                for issues in (ours, theirs)]
         _, at_a, at_b = np.intersect1d(keys[0], keys[1], assume_unique=True, return_indices=True)
         differs = np.flatnonzero(ours.pc[at_a] != theirs.pc[at_b])
         if not len(differs):
@@ -276,7 +276,7 @@ def check_same_program(a: Timeline, b: Timeline) -> None:
     if ours != theirs:
         pc, text = next((pair for pair, other in zip(ours, theirs) if pair != other), (min(len(ours), len(theirs)), "end"))
         raise InputError(f"these runs cannot be compared: their programs differ from pc {pc} on ({text}); "
-                         "record both from one PTX file with the same kernel settings")  # fmt: skip
+                         "record both from one PTX file with the same kernel settings")
 
 
 def _short(values: list[Any]) -> str:

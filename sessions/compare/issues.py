@@ -112,7 +112,7 @@ class IssueLog:
         order = np.lexsort((number, launch, rows))
         columns = (launch, number, before["num_issued"][rows, slots] + 1, last_pc[rows, slots])
         return Issues._make([(rows[order] + start).astype(np.int64), *(column[order].astype(np.int32) for column in columns),
-                             slots[order].astype(np.int16)])  # fmt: skip
+                             slots[order].astype(np.int16)])
 
     def between(self, start: int, stop: int) -> Issues:
         """Return the issues of cycles start..stop-1, as far as the timeline reaches."""
@@ -185,7 +185,7 @@ class IssueLog:
         launch = int(timeline.column("sm.launch.index", cycle, cycle + 1)[0])
         within = int(timeline.column(f"sm.warp[{slot}].warp_in_cta", cycle, cycle + 1)[0])
         return WarpName(launch, int(timeline.column(f"sm.cta[{cta}].id", cycle, cycle + 1)[0])
-                        * self._warps_per_cta[launch] + within)  # fmt: skip
+                        * self._warps_per_cta[launch] + within)
 
     def issued(self, name: WarpName, cycle: int) -> int | None:
         """Return how many instructions a warp has issued before a cycle; None once it has gone (all of them)."""
@@ -230,7 +230,7 @@ class IssueLog:
             while 0 <= number < len(timeline.chunk_starts()):
                 part = self.chunk(number)
                 mine = np.flatnonzero((part.launch == name.launch) & (part.warp == name.warp)
-                                      & (part.n >= n - before) & (part.n <= n + after))  # fmt: skip
+                                      & (part.n >= n - before) & (part.n <= n + after))
                 found.update((int(part.n[index]), part.row(int(index))) for index in mine)
                 wanted = max(1, n - before) if way < 0 else n + after
                 if wanted in found or abs(number - at) > 64 or (way > 0 and self.gone(name, number)):

@@ -50,6 +50,6 @@ def sentence(found: dict[str, list[Any]]) -> str:
     if not found:
         return ""
     parts = [f"{name} {' | '.join('–' if value is None else str(value) for value in values)}"
-             for name, values in list(found.items())[:MAX_SAID]]  # fmt: skip
+             for name, values in list(found.items())[:MAX_SAID]]
     more = f" and {len(found) - MAX_SAID} more" if len(found) > MAX_SAID else ""
     return f"the machines differ in: {', '.join(parts)}{more}"

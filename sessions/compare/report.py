@@ -87,14 +87,14 @@ def run_data(timeline: Timeline, target: str, letter: str) -> dict[str, Any]:
         "node_nm": node_of(info),
         "verified": summary.get("verified"),
         "counts": counts_of(info, snapshot.sm["events"].tolist(), snapshot.sm["access_wait"].tolist()),
-    }  # fmt: skip
+    }
 
 
 def parameter_differences(a: dict[str, Any], b: dict[str, Any]) -> dict[str, list[Any]]:
     """Return name -> [A's value, B's value] of the parameters that differ; None where a run has no such parameter."""
     ours, theirs = a["parameters"], b["parameters"]
     return {name: [ours.get(name), theirs.get(name)] for name in sorted({*ours, *theirs})
-            if ours.get(name) != theirs.get(name)}  # fmt: skip
+            if ours.get(name) != theirs.get(name)}
 
 
 def cause(timeline: Timeline, divergence: Divergence) -> dict[str, Any]:
@@ -125,13 +125,13 @@ def divergence_data(comparison: Comparison, found: Divergence | None) -> dict[st
         "cycle": found.cycle, "launch": found.name.launch, "warp": found.name.warp, "n": found.n, "pc": pc,
         "instruction": instruction_text(late.info, pc), "a": issue_data(found.a), "b": issue_data(found.b),
         "late": found.late, "cause": cause(late, found),
-    }  # fmt: skip
+    }
 
 
 def split_data(found: Split | None) -> dict[str, Any] | None:
     """Return the first difference of paths as data."""
     return None if found is None else {"launch": found.name.launch, "warp": found.name.warp, "n": found.n,
-                                       "a": issue_data(found.a), "b": issue_data(found.b)}  # fmt: skip
+                                       "a": issue_data(found.a), "b": issue_data(found.b)}
 
 
 def value_data(found: ValueDifference | None) -> dict[str, Any] | None:
@@ -154,7 +154,7 @@ def compare_data(comparison: Comparison, targets: tuple[str, str] = ("A", "B"), 
         "lead": [{"instructions": lead.count, "cycle_a": lead.cycle_a, "cycle_b": lead.cycle_b, "lag": lead.lag}
                  for lead in comparison.lead(points)],
         "notes": comparison.notes,
-    }  # fmt: skip
+    }
 
 
 def compare_text(data: dict[str, Any], info: dict[str, Any]) -> str:
@@ -162,7 +162,7 @@ def compare_text(data: dict[str, Any], info: dict[str, Any]) -> str:
     a, b = data["runs"]
     kernel = kernel_name(a["kernel"])
     lines = [f"{kernel}   A  {a['design']} {a['scheduler']}  {a['target']}   B  {b['design']} {b['scheduler']}  "
-             f"{b['target']}", ""]  # fmt: skip
+             f"{b['target']}", ""]
     said = machines.sentence(data["machines_differ_in"])
     lines[1:1] = [said] if said else []
     lines += [totals_text(data["runs"]), ""]
@@ -171,9 +171,9 @@ def compare_text(data: dict[str, Any], info: dict[str, Any]) -> str:
         differing = [f"{name} {_short(ours)} | {_short(theirs)}" for name, (ours, theirs) in data["parameters"].items()]
         lines += ["", "parameters that differ, A | B", *(f"  {text}" for text in differing)]
     rows = [[f"{lead['instructions']:,}", f"{lead['cycle_a']:,}", f"{lead['cycle_b']:,}", signed(lead["lag"])]
-            for lead in data["lead"]]  # fmt: skip
+            for lead in data["lead"]]
     lines += ["", "lead and lag: the cycle in which so many instructions have issued",
-              columns(["instructions", "A", "B", "B−A"], rows)]  # fmt: skip
+              columns(["instructions", "A", "B", "B−A"], rows)]
     lines += [f"note: {note}" for note in data["notes"]]
     return "\n".join(lines)
 
@@ -192,9 +192,9 @@ def _divergence_lines(data: dict[str, Any], info: dict[str, Any]) -> list[str]:
     else:
         name = _named(found["launch"], found["warp"], info, found["a"], found["b"])
         lines.append(f"first divergence   cycle {found['cycle']:,}: the {ordinal(found['n'])} instruction of {name}, "
-                     f"{found['instruction']}")  # fmt: skip
+                     f"{found['instruction']}")
         lines.append(f"                   {_cycles(found['a'], found['b'])}; in {found['late']} it waits: "
-                     f"{found['cause']['text']}")  # fmt: skip
+                     f"{found['cause']['text']}")
         if data["machines_differ_in"]:
             lines.append("                   the machines differ in more than the register file, which may be its cause")
         lines += [f"                   {text}" for text in found["cause"]["chain"]]
@@ -203,11 +203,11 @@ def _divergence_lines(data: dict[str, Any], info: dict[str, Any]) -> list[str]:
         name = _named(split["launch"], split["warp"], info, split["a"], split["b"])
         lines.append(f"first other path   the {ordinal(split['n'])} instruction of {name}: A "
                      f"{instruction_text(info, split['a']['pc'])}, B {instruction_text(info, split['b']['pc'])}; "
-                     f"{_cycles(split['a'], split['b'])}")  # fmt: skip
+                     f"{_cycles(split['a'], split['b'])}")
     value = data["first_value_difference"]
     if value is not None:
         a, b = (f"{value[f'value_{side}']:08x} in cycle {value[f'cycle_{side}']:,}"
-                if value[f"value_{side}"] is not None else "not written" for side in "ab")  # fmt: skip
+                if value[f"value_{side}"] is not None else "not written" for side in "ab")
         lines.append(f"first other value  {value['place']}, its {ordinal(value['k'])} value: A {a}, B {b}")
     same = {True: "equal at the end", False: "differs at the end", None: "not compared: a run has not ended"}
     paths = "" if split is not None else "; every warp takes the same path"
@@ -219,7 +219,7 @@ def _cycles(a: dict[str, int] | None, b: dict[str, int] | None) -> str:
     """Return "A 8, B 11 (+3)"."""
     if a is None or b is None:
         return ", ".join(f"{letter} {issue['cycle']:,}" if issue else f"not in {letter}"
-                         for letter, issue in (("A", a), ("B", b)))  # fmt: skip
+                         for letter, issue in (("A", a), ("B", b)))
     return f"A {a['cycle']:,}, B {b['cycle']:,} ({signed(b['cycle'] - a['cycle'])})"
 
 
@@ -269,7 +269,7 @@ def columns(head: list[str], rows: list[list[str]]) -> str:
     cells = [head, *rows]
     widths = [max(len(row[place]) for row in cells) for place in range(len(head))]
     lines = ["  ".join(cell.ljust(wide) if place == 0 and not head[0] else cell.rjust(wide)
-                       for place, (cell, wide) in enumerate(zip(row, widths))) for row in cells]  # fmt: skip
+                       for place, (cell, wide) in enumerate(zip(row, widths))) for row in cells]
     return "\n".join(line.rstrip() for line in lines)
 
 
@@ -284,7 +284,7 @@ def multiples_data(timelines: list[Timeline], targets: list[str], points: int = 
         "machines_differ_in": machines.differences([timeline.info for timeline in timelines]),
         "common_instructions": common,
         "lead": [{"instructions": count, "cycles": [log.cycle_of(count) for log in logs]} for count in counts],
-    }  # fmt: skip
+    }
 
 
 def multiples_text(data: dict[str, Any]) -> str:
@@ -293,13 +293,13 @@ def multiples_text(data: dict[str, Any]) -> str:
     first = runs[0]
     rows = [[run["run"], run["design"], run["scheduler"], f"{run['cycles']:,}", _ratio(first["cycles"], run["cycles"]),
              f"{run['ipc']:.3f}", "–" if run["energy_pj"] is None else f"{run['energy_pj'] / 1e6:.4g}", _main(run),
-             run["target"]] for run in runs]  # fmt: skip
+             run["target"]] for run in runs]
     said = machines.sentence(data["machines_differ_in"])
     lines = [f"{kernel_name(first['kernel'])}, {len(runs)} runs", *([said] if said else []), "",
              reports.table(["run", "design", "scheduler", "cycles", "×A", "IPC", "RF µJ", "mostly", "target"], rows), "",
              totals_text(runs), "", "the cycle in which so many instructions have issued: A, and how much later the others"]
     lead = [[f"{entry['instructions']:,}", f"{entry['cycles'][0]:,}",
-             *(signed(cycle - entry["cycles"][0]) for cycle in entry["cycles"][1:])] for entry in data["lead"]]  # fmt: skip
+             *(signed(cycle - entry["cycles"][0]) for cycle in entry["cycles"][1:])] for entry in data["lead"]]
     return "\n".join([*lines, columns(["instructions", *(run["run"] for run in runs)], lead)])
 
 

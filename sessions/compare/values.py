@@ -89,7 +89,7 @@ def first_value_difference(a: Timeline, b: Timeline,
         name, address, place & 0xFFFFFFFF,
         None if index_a is None else int(ours.cycle[index_a]), None if index_b is None else int(theirs.cycle[index_b]),
         None if index_a is None else int(ours.value[index_a]), None if index_b is None else int(theirs.value[index_b]),
-    )  # fmt: skip
+    )
 
 
 def place_of(info: dict[str, Any], word: int) -> tuple[str, int]:

@@ -77,7 +77,7 @@ def _schema(pa: Any, name: str) -> Any:
 def _batch(pa: Any, schema: Any, batch: Columns) -> Any:
     columns = batch or [()] * len(schema)
     arrays = [pa.array(column if field.type == pa.int64() else map(_text, column), field.type)
-              for field, column in zip(schema, columns, strict=True)]  # fmt: skip
+              for field, column in zip(schema, columns, strict=True)]
     return pa.record_batch(arrays, schema=schema)
 
 

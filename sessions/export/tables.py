@@ -50,18 +50,18 @@ def batches(timeline: Timeline, table: str, first: int, last: int) -> Iterator[C
 
 def _run(timeline: Timeline, first: int, last: int) -> Iterator[Columns]:
     keys = ("kernel", "design", "scheduler", "preset", "seed", "engine_version", "source_hash", "num_warps", "num_banks",
-            "num_schedulers", "clock_mhz", "registers_per_thread")  # fmt: skip
+            "num_schedulers", "clock_mhz", "registers_per_thread")
     info = constants(timeline, *keys, "parameters")
     rows = [("first_cycle", first), ("last_cycle", last - 1), *((key, info[key]) for key in keys),
             *((name, value if isinstance(value, (int, float, str)) else json.dumps(value))
-              for name, value in info["parameters"].items())]  # fmt: skip
+              for name, value in info["parameters"].items())]
     yield list(zip(*rows, strict=True))
 
 
 def _program(timeline: Timeline, first: int, last: int) -> Iterator[Columns]:
     entries = constants(timeline, "program")["program"]
     yield [[entry["pc"] for entry in entries], [entry["kernel"] for entry in entries], [entry["line"] for entry in entries],
-           [str(entry["unit"]) for entry in entries], [entry["text"] for entry in entries]]  # fmt: skip
+           [str(entry["unit"]) for entry in entries], [entry["text"] for entry in entries]]
 
 
 def _states(timeline: Timeline, first: int, last: int) -> Iterator[tuple[int, int, np.ndarray, np.ndarray, list[str]]]:
@@ -78,7 +78,7 @@ def _cycles(timeline: Timeline, first: int, last: int) -> Iterator[Columns]:
         quiet = np.array([name in NO_WORK for name in names])
         launch = timeline.column("sm.launch.index", start, stop).reshape(-1)
         yield [range(start - 1, stop - 1), launch.tolist(), counts[:, codes == 0].sum(axis=1).tolist(),
-               counts[:, ~quiet].sum(axis=1).tolist()]  # fmt: skip
+               counts[:, ~quiet].sum(axis=1).tolist()]
 
 
 def _stalls(timeline: Timeline, first: int, last: int) -> Iterator[Columns]:
@@ -128,7 +128,7 @@ def _instructions(timeline: Timeline, first: int, last: int) -> Iterator[Columns
     for one in followed(timeline, first, last):
         stages = dict(reversed(one.stages))
         rows.append((one.id, one.warp, one.pc, one.stages[0][1], *(stages.get(name) for name in STAGES),
-                     one.done if one.done < last else None))  # fmt: skip
+                     one.done if one.done < last else None))
         if len(rows) == _ROWS:
             yield list(zip(*rows, strict=True))
             rows = []
@@ -140,7 +140,7 @@ def _accesses(timeline: Timeline, first: int, last: int) -> Iterator[Columns]:
     """What every bank did in each cycle, where it did something."""
     for start, stop in windows(timeline, first + 1, last):
         activity, warp, reg = (timeline.column(f"sm.bank[*].{name}", start, stop)
-                               for name in ("activity", "owner_warp", "owner_reg"))  # fmt: skip
+                               for name in ("activity", "owner_warp", "owner_reg"))
         rows, banks = np.nonzero(np.isin(activity, list(KINDS)))
         owners = [[None if value == NONE8 else value for value in held[rows, banks].tolist()] for held in (warp, reg)]
         kinds = [KINDS[kind] for kind in activity[rows, banks].tolist()]
@@ -149,4 +149,4 @@ def _accesses(timeline: Timeline, first: int, last: int) -> Iterator[Columns]:
 
 _SOURCES: dict[str, Callable[[Timeline, int, int], Iterator[Columns]]] = {
     "run": _run, "program": _program, "cycles": _cycles, "stalls": _stalls, "waits": _waits, "events": _events,
-    "instructions": _instructions, "accesses": _accesses}  # fmt: skip
+    "instructions": _instructions, "accesses": _accesses}

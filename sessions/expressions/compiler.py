@@ -16,7 +16,7 @@ from rfview.sessions.expressions.names import FUNCTIONS, Names
 from rfview.sessions.expressions.nodes import Node, apply, changed, fixed, is_plain, narrowed, reduced
 from rfview.sessions.layout import suggest
 from rfview.sessions.expressions.operations import (ARITHMETIC, BITWISE, COMPARE, CONVERT, JOIN, REDUCE, Operation,
-                                                    align, numbers)  # fmt: skip
+                                                    align, numbers)
 from rfview.sessions.timeline.base import Timeline
 
 MAX_LENGTH = 2000

@@ -131,7 +131,7 @@ class Names(ABC):
         if REGISTER.match(name) or PREDICATE.match(name):
             return self.fail(node, f"unknown name {name!r}; a register belongs to a warp: w0.{name}")
         known = ["cycle", "launch", "mem", "rf", "sm", "stall", "total", "event", "warp", *UNITS, *self.stalls,
-                 *self.places, *(self.timeline.layout.sm_dtype.names or ()), *FUNCTIONS]  # fmt: skip
+                 *self.places, *(self.timeline.layout.sm_dtype.names or ()), *FUNCTIONS]
         hint = suggest(name, known) or "; `rfview help expressions` lists the names, such as w3.pc and stall.barrier"
         return self.fail(node, f"unknown name {name!r}{hint}")
 
@@ -235,7 +235,7 @@ class Names(ABC):
         return self._field(where, f"sm.events[{events[what]}]", [])
 
     def _field(self, where: ast.AST, path: str, steps: list[tuple[ast.expr, str | int]], limit: int = 0,
-               over: str = "elements") -> Node:  # fmt: skip
+               over: str = "elements") -> Node:
         """Compile a stored field; limit: how many elements of the first open dimension are real, 0 = all."""
         path += "".join(f".{step}" if isinstance(step, str) else f"[{step}]" for _, step in steps)
         timeline = self.timeline
@@ -266,7 +266,7 @@ class Names(ABC):
             return Bounds(*parts)  # type: ignore[arg-type]
 
         return Node(run, kind, width, over, bounds=bounds, given=lambda values: values[path],
-                    fields={path: Node(run, kind, width, over, bounds=bounds)})  # fmt: skip
+                    fields={path: Node(run, kind, width, over, bounds=bounds)})
 
     def _memory(self, node: ast.expr, steps: list[tuple[ast.expr, Any]]) -> Node:
         """Compile mem[address]."""

@@ -87,7 +87,7 @@ def apply(operation: Operation, part: Node, kind: str) -> Node:
 
     give = part.given
     return Node(run, kind, part.width, part.over, part.constant, lambda low, high: operation.bounds(part.bounds(low, high)),
-                None if give is None else lambda values: np.asarray(operation.run(give(values))), part.fields)  # fmt: skip
+                None if give is None else lambda values: np.asarray(operation.run(give(values))), part.fields)
 
 
 def is_plain(part: Node) -> bool:
@@ -104,7 +104,7 @@ def narrowed(part: Node) -> Node:
     def bounds(low: int, high: int) -> Known:
         known = part.bounds(low, high)
         return tried(known, [one.bounds(low, high) for one in fields.values()], high - low,
-                     lambda values: give(dict(zip(fields, values, strict=True))))  # fmt: skip
+                     lambda values: give(dict(zip(fields, values, strict=True))))
 
     return replace(part, bounds=bounds)
 

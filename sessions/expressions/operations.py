@@ -80,21 +80,21 @@ ARITHMETIC: dict[type, Operation] = {
     ast.Mult: Operation(np.multiply, _known(bounds.multiply)), ast.Div: Operation(np.true_divide, _known(bounds.divide)),
     ast.FloorDiv: Operation(np.floor_divide, _known(bounds.quotient)),
     ast.Mod: Operation(np.mod, _known(bounds.remainder)),
-}  # fmt: skip
+}
 BITWISE: dict[type, Operation] = {
     ast.BitAnd: Operation(np.bitwise_and, _known(bounds.intersect)),
     ast.BitOr: Operation(np.bitwise_or, _known(bounds.unite)),
     ast.BitXor: Operation(np.bitwise_xor, _known(bounds.unite)),
     ast.LShift: Operation(_shift_left, _known(bounds.shift_left)),
     ast.RShift: Operation(_shift_right, _known(bounds.shift_right)),
-}  # fmt: skip
+}
 COMPARE: dict[type, Operation] = {
     ast.Eq: EQUAL, ast.NotEq: Operation(np.not_equal, _known(lambda a, b: bounds.negate(bounds.equal(a, b)))),
     ast.Lt: Operation(np.less, _known(bounds.less)),
     ast.LtE: Operation(np.less_equal, _known(lambda a, b: bounds.less(a, b, True))),
     ast.Gt: Operation(np.greater, _known(lambda a, b: bounds.less(b, a))),
     ast.GtE: Operation(np.greater_equal, _known(lambda a, b: bounds.less(b, a, True))),
-}  # fmt: skip
+}
 REDUCE: dict[str, Operation] = {
     "any": Operation(lambda v: (v != 0).any(axis=1), _known(bounds.any_of)),
     "all": Operation(lambda v: (v != 0).all(axis=1), _known(bounds.all_of)),
@@ -119,7 +119,7 @@ LOGICAL = frozenset({AND, OR})
 def lookup(table: np.ndarray) -> Operation:
     """Return the operation that reads a table; what lies behind its end reads the last entry."""
     return Operation(lambda values: table[np.minimum(values, len(table) - 1)],
-                     _known(lambda part: bounds.looked_up(part, table)))  # fmt: skip
+                     _known(lambda part: bounds.looked_up(part, table)))
 
 
 def lane_bit(lane: int) -> Operation:

@@ -37,7 +37,7 @@ def register_of(info: Mapping[str, Any], name: str) -> str:
     for kernel, ranges in info.get("virtual", {}).items():
         start = next((int(entry["pc"]) for entry in info.get("program", ()) if entry["kernel"] == kernel), 0)
         lives = [f"R{reg} at pc {start + int(first)} to {start + int(last)}" for text, first, last, reg, _ in ranges
-                 if str(text).lstrip("%") == name]  # fmt: skip
+                 if str(text).lstrip("%") == name]
         if lives:
             return ", ".join(lives)
     return ""

@@ -112,7 +112,7 @@ class ChunkHead:
         """Raise Damage unless it follows the chunk before, which ends at cycle `first`; before: as in `following`."""
         if (self.number, self.first) != (number, first):
             raise Damage(f"chunk {self.number} from cycle {self.first:,} on is where chunk {number} from cycle {first:,} on "
-                         "should be")  # fmt: skip
+                         "should be")
         if ChunkHead.following(self.number, self.num, self.first, before) != self:
             raise Damage("it does not follow the chunk before it")
 

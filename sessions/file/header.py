@@ -86,7 +86,7 @@ class Header:
                 raise InputError(f"{path}: session format {number}, this rfview reads format {FORMAT}; update it")
             if outer.get("layout") != LAYOUT:
                 raise InputError(f"{path}: a recording in layout {outer.get('layout', 1)} of session format {FORMAT}, this "
-                                 f"rfview reads layout {LAYOUT}; record the run again")  # fmt: skip
+                                 f"rfview reads layout {LAYOUT}; record the run again")
             body = streams.decompress_map(outer["body"], f"{path}: header")
             layout = Layout(dtype_from_json(body["sm_dtype"]), dtype_from_json(body["rf_dtype"]))
             if layout.sm_dtype.itemsize % 4 or layout.rf_dtype.itemsize % 4:

@@ -106,7 +106,7 @@ SMALL, COUNT, LARGE = whole(0, 255), whole(0, 1 << 31), whole(0, (1 << 64) - 1)
 EXTENT = each(whole(0, (1 << 31) - 1), 3, 3)
 VARIABLE = record(name=text, address=LARGE, word=COUNT, bytes=LARGE, dtype_=text, shape_=each(LARGE, 0, 32))
 INSTRUCTION = record(pc=COUNT, kernel=text, line=COUNT, text=text, mnemonic=text, op=text, unit=text, latency_class_=text,
-                     wait_class=SMALL, dst=each(SMALL, 0, 64), src=each(SMALL, 0, 64))  # fmt: skip
+                     wait_class=SMALL, dst=each(SMALL, 0, 64), src=each(SMALL, 0, 64))
 STALL = record(code=whole(0, 63), name=text, short=text, glyph=text, ascii=text, family=text, sentence=text)
 
 
@@ -134,7 +134,7 @@ INFO = record(
     buffers=each(VARIABLE), symbols=each(VARIABLE), launch_toml=text,
     main_rows_=COUNT, recorded_rows_=COUNT, arena_words_=COUNT, shared_words_=COUNT, global_word_=COUNT, local_word_=COUNT,
     param_word_=COUNT,
-)  # fmt: skip
+)
 
 END = record(finished_=either(flag), fault_=either(text), summary_=either(mapping(anything)))
 

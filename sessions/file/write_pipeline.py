@@ -47,7 +47,7 @@ class WritePipeline(Generic[Raw, Frame]):
         self._error: BaseException | None = None
         self._changed, self._writing = threading.Condition(), threading.Lock()
         self._thread = threading.Thread(target=self._go_on, name="rfview-recorder", daemon=True,
-                                        args=(lambda: self._is_over and not self._unfinished, True))  # fmt: skip
+                                        args=(lambda: self._is_over and not self._unfinished, True))
         self._thread.start()
 
     def put(self, piece: Raw) -> None:

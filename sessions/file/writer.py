@@ -84,7 +84,7 @@ class Writer:
             state = chunk.key.copy()    # the chunk is given back before the header is packed
             self._coder = Coder(self.layout, state, len(chunk.key_rows), len(chunk.key_memory))
             frames.append((framing.HEAD, Header(self.layout, self.info, chunk.first_cycle, state, chunk.key_memory,
-                                                      chunk.key_rows, self.chunk_cycles)))  # fmt: skip
+                                                      chunk.key_rows, self.chunk_cycles)))
         frames.append((framing.CHUNK, (chunk.num_cycles, chunk.first_cycle, self._coder.code(chunk))))
         chunk.release()
         return frames + (self._zone_map() if self._coder.zones.is_full else [])
@@ -211,7 +211,7 @@ def _kept(made: NewFile, writer: Writer | None) -> str:
 
 
 def _run(simulator: Any, writer: Writer, chunk_cycles: int, progress: Callable[[int], bool | None] | None,
-         max_cycles: int | None, compiling: Callable[[float, str], None] | None) -> int:  # fmt: skip
+         max_cycles: int | None, compiling: Callable[[float, str], None] | None) -> int:
     """Drive the simulator and hand its chunks over; return the cycle reached, when all is written."""
     from rfview.sessions.codec.compiling import beside  # imports numba: what replays imports this module too
 

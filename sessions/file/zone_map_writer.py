@@ -53,7 +53,7 @@ class ZoneMapWriter:
         low[:] = high[:] = state[self._words]
         states[:] = np.uint64(1) << (low[: len(states)] >> self._shift & np.uint32(63)).astype(np.uint64)
         for name, places in (("rows", rows), ("pages", chunk.mem_index // PAGE_WORDS % PAGES),
-                             ("registers", chunk.writes.register)):  # fmt: skip
+                             ("registers", chunk.writes.register)):
             self._marks[name][places] |= np.uint64(1 << at)
         self.count += 1
         return Seen(np.uint64(1 << at), self._marks["changed"], self._watched, self._packed, low, high, self._shift, states)
@@ -80,7 +80,7 @@ class ZoneMapWriter:
             "ranged": streams.pack(np.array(ranged, np.uint8)), "parts": parts,
             "states": streams.compress(streams.planes(self._states[:count].T)),
             **{name: streams.compress(_bits_of(marks, count)) for name, marks in self._marks.items()},
-        }  # fmt: skip
+        }
         self._marks["changed"] = changed
         for marks in self._marks.values():
             marks[:] = 0

@@ -36,7 +36,7 @@ class ZoneMaps:
     """
 
     def __init__(self, layout: Layout, read: Callable[[int], dict[str, Any] | None], lost: Callable[[int, Exception], None],
-                 totals: Callable[[int], np.ndarray], chunks: int, rows: int):  # fmt: skip
+                 totals: Callable[[int], np.ndarray], chunks: int, rows: int):
         self.layout = layout
         self._read, self._lost, self._totals, self._chunks = read, lost, totals, chunks
         slots = layout.field(STATES).shape[0]
@@ -144,7 +144,7 @@ class ZoneMaps:
         def expand(found: dict[str, Any], count: int) -> np.ndarray:
             data = np.frombuffer(streams.decompress(found[name]), np.uint8)
             of_all = (streams.join(data.reshape(8, -1), np.uint64).reshape(-1, count) if name == "states"
-                      else _bits(data, count))  # fmt: skip
+                      else _bits(data, count))
             if len(of_all) != self._sizes[name]:
                 raise ValueError(f"{name} of {len(of_all)} places, not {self._sizes[name]}")
             return of_all

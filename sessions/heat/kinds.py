@@ -12,7 +12,7 @@ import numpy as np
 KINDS = ("f32", "s32", "u32", "offset", "f16")
 TYPE = re.compile(r"\.(f32|s32|u32|b32|f16x2|f16|s16|u16|u64|s64|b64|f64|pred)\b")
 WORDS = {"f32": "f32", "s32": "s32", "u32": "u32", "s16": "s32", "u16": "u32", "f16": "f16", "f16x2": "f16",
-         "u64": "offset", "s64": "offset", "b64": "offset"}  # fmt: skip
+         "u64": "offset", "s64": "offset", "b64": "offset"}
 
 
 def kind_of(program: Sequence[Mapping[str, Any]], writers: Sequence[int], words: np.ndarray) -> str:

@@ -37,7 +37,7 @@ class MemoryHeat:
         self._bases: ByteCache[np.ndarray] = ByteCache(BASE_BYTES)
         program = timeline.info.get("program", ())
         self.writers = [int(entry["pc"]) for entry in program if entry["mnemonic"] in STORES
-                        and not any(space in entry["text"] for space in (".shared", ".local", ".param"))]  # fmt: skip
+                        and not any(space in entry["text"] for space in (".shared", ".local", ".param"))]
 
     def _typed(self, words: np.ndarray) -> np.ndarray:
         """Return (.., elements) f8 of (.., words) u4."""
@@ -70,7 +70,7 @@ class MemoryHeat:
         return (low + np.flatnonzero(zone_maps.memory_changes(list(range(self.low, self.high)), low, high))).tolist()
 
     def writes(self, first: int, last: int, progress: Callable[[int], bool | None] | None = None
-               ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
+               ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return (cycle, word, value) of what the chunks that hold cycles first - 1..last write in the range, in order."""
         timeline = self.timeline
         low, high = (timeline.chunk_number(max(cycle, timeline.first)) for cycle in (first - 1, last))
@@ -121,7 +121,7 @@ class MemoryHeat:
         only = self.writers[0] if len(self.writers) == 1 else UNKNOWN
         return Strip(self.item, self.kind, edges, np.arange(values.shape[1]) * each + self.first, each, values, state,
                      np.where(writes > 0, only, NOBODY), np.zeros(columns, bool), writes,
-                     touched.reshape(columns, words).sum(axis=1), np.zeros(columns, bool), self.top, self.count)  # fmt: skip
+                     touched.reshape(columns, words).sum(axis=1), np.zeros(columns, bool), self.top, self.count)
 
     def set_kind(self, kind: str) -> None:
         """A buffer has its type from its launch."""
@@ -138,7 +138,7 @@ class MemoryHeat:
             return Moment(row, now, None, NOBODY, NOBODY, following=self._next_write(cycle, low, high))
         pc, warp, lane = store_at(self.timeline, since, self.low + low)
         return Moment(row, now, self._value(since - 1, row), since, pc, following=self._next_write(cycle, low, high),
-                      warp=warp, lane=lane)  # fmt: skip
+                      warp=warp, lane=lane)
 
     def _value(self, cycle: int, row: int) -> float:
         at = max(cycle, self.timeline.first)
@@ -172,7 +172,7 @@ class MemoryHeat:
         return cycles[(cycles >= first) & (cycles <= last)]
 
     def writes_of(self, lane: int, first: int, last: int,
-                  progress: Callable[[int], bool | None] | None = None) -> np.ndarray:  # fmt: skip
+                  progress: Callable[[int], bool | None] | None = None) -> np.ndarray:
         """Return the same for one element, counted from the range's first."""
         begin = self._skip + lane * self.dtype.itemsize
         low, high = begin // 4, -(-(begin + self.dtype.itemsize) // 4)

@@ -58,7 +58,7 @@ def _register(session: Session, text: str) -> RegisterHeat:
     except InputError as error:
         known = ", ".join(names[:6]) or "none"
         raise InputError(f"heat {text}: expected a register as w5.R3, or elements of a buffer as C[0..127]; buffers: "
-                         f"{known}{suggest(text.partition('[')[0], names)} ({error})") from None  # fmt: skip
+                         f"{known}{suggest(text.partition('[')[0], names)} ({error})") from None
     if register is None:
         raise InputError(f"heat {text}: not a register; w5.R3 is one, and a buffer's elements are C[0..127]")
     log, _ = register

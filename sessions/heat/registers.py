@@ -57,9 +57,9 @@ class RegisterHeat:
             return self._joined[1]
         if not parts:
             parts = [Entries(np.empty(0, np.int64), np.empty((0, LANES), bool), np.empty(0, np.uint32),
-                             np.empty((0, LANES), np.uint32))]  # fmt: skip
+                             np.empty((0, LANES), np.uint32))]
         joined = Entries(*(np.concatenate([getattr(part, name) for part in parts])
-                           for name in ("cycle", "lanes", "pc", "value")))  # fmt: skip
+                           for name in ("cycle", "lanes", "pc", "value")))
         self._joined = (key, joined)
         return joined
 
@@ -110,7 +110,7 @@ class RegisterHeat:
         lost = _any(column[(found.pc[:ahead] == chunk.LOST) & (column > 0)] - 1, columns)
         return Strip(self.item, kind, edges, *_by_row(values, state, rows),
                      *_writers(column[wrote] - 1, found.pc[:ahead][wrote], found.lanes[:ahead][wrote], columns),
-                     lost, self.top, LANES)  # fmt: skip
+                     lost, self.top, LANES)
 
     def set_kind(self, kind: str) -> None:
         """Read the words as another kind, "" for the one of who writes them; the scale begins anew."""
@@ -134,13 +134,13 @@ class RegisterHeat:
         if not past:
             value, state = self.before(number)
             return Moment(lane, float(self._typed(value)[lane]), None, NOBODY, NOBODY, False, bool(state[lane]),
-                          following=following)  # fmt: skip
+                          following=following)
         part, index = past[0]
         pc = int(part.pc[index])
         was = float(self._typed(past[1][0].value[past[1][1]])[lane]) if len(past) > 1 else None
         return Moment(lane, float(self._typed(part.value[index])[lane]), was, int(part.cycle[index]),
                       pc if pc < chunk.CLEARED else NOBODY, pc == chunk.LOST, pc != chunk.CLEARED,
-                      int(part.lanes[index].sum()), following, self.warp, lane)  # fmt: skip
+                      int(part.lanes[index].sum()), following, self.warp, lane)
 
     def _kind(self, words: np.ndarray) -> str:
         """Return the kind that is set, else the register's own, which is found once: it must not change on the way."""
@@ -158,7 +158,7 @@ class RegisterHeat:
         return cycles[(cycles >= first) & (cycles <= last)]
 
     def writes_of(self, lane: int, first: int, last: int,
-                  progress: Callable[[int], bool | None] | None = None) -> np.ndarray:  # fmt: skip
+                  progress: Callable[[int], bool | None] | None = None) -> np.ndarray:
         """Return the same for one lane."""
         found = self.entries(first, last, progress)
         cycles = np.unique(found.cycle[found.is_write & found.lanes[:, lane]])
@@ -196,7 +196,7 @@ def _by_row(values: np.ndarray, state: np.ndarray, rows: int) -> tuple[np.ndarra
 
 
 def _writers(column: np.ndarray, pc: np.ndarray, lanes: np.ndarray, columns: int
-             ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
+             ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Return who wrote in each column: the last, whether others did too, how often, and how many lanes."""
     writer = np.full(columns, NOBODY, np.int64)
     writer[column] = pc

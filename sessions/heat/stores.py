@@ -61,4 +61,4 @@ def words_of(timeline: Timeline, cycle: int, warp: int, entry: dict[str, Any]) -
         return nowhere
     places = [(int(one["address"]), int(one["bytes"]), int(one["word"])) for one in [*info["buffers"], *info["symbols"]]]
     return [next((word + (address - begin) // 4 for begin, size, word in places if begin <= address < begin + size),
-                 nowhere[0]) for address in ((low | high << 32) + offset).tolist()]  # fmt: skip
+                 nowhere[0]) for address in ((low | high << 32) + offset).tolist()]

@@ -58,7 +58,7 @@ class Strip:
                 "each": self.each, "top": self.top, "writer": [None if pc < 0 else pc for pc in self.writer.tolist()],
                 "writes": self.writes.tolist(), "touched": self.touched.tolist(), "lost": self.lost.tolist(),
                 "values": [[value if has else None for value, has in zip(column, there, strict=True)]
-                           for column, there in zip(self.values.tolist(), known.tolist(), strict=True)]}  # fmt: skip
+                           for column, there in zip(self.values.tolist(), known.tolist(), strict=True)]}
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ class History(Protocol):
         ...
 
     def writes_of(self, lane: int, first: int, last: int,
-                  progress: Callable[[int], bool | None] | None = None) -> np.ndarray:  # fmt: skip
+                  progress: Callable[[int], bool | None] | None = None) -> np.ndarray:
         """Return those of one."""
         ...
 
@@ -108,7 +108,7 @@ def around(cycle: int, columns: int, per: int, first: int, last: int) -> np.ndar
 
 
 def around_writes(history: History, cycle: int, columns: int, first: int, last: int,
-                  progress: Callable[[int], bool | None] | None = None) -> np.ndarray:  # fmt: skip
+                  progress: Callable[[int], bool | None] | None = None) -> np.ndarray:
     """Return the edges of columns that are a write each, time in which nothing is written left out; as `around`.
 
     Looks further and further to both sides until there are enough writes.
@@ -132,7 +132,7 @@ def around_writes(history: History, cycle: int, columns: int, first: int, last: 
 
 
 def next_write(history: History, cycle: int, lane: int, forward: bool,
-               progress: Callable[[int], bool | None] | None = None) -> int | None:  # fmt: skip
+               progress: Callable[[int], bool | None] | None = None) -> int | None:
     """Return the next, or last, cycle that is the first to show a write to a lane or element; None where there is none."""
     timeline = history.timeline
     reach, low, high = 4096, cycle + 1, cycle - 1

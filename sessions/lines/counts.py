@@ -110,7 +110,7 @@ def by_line(counts: Counts, table: LineTable) -> Counts:
 
 
 def count_instructions(timeline: Timeline, first: int, last: int,
-                       interrupted: Callable[[int], bool] = lambda cycle: False) -> Counts:  # fmt: skip
+                       interrupted: Callable[[int], bool] = lambda cycle: False) -> Counts:
     """Return the counts of cycles first..last-1 by instruction; less where interrupted. Raises InputError outside."""
     counter = Counter(timeline, first)
     counter.count(last, interrupted)

@@ -45,7 +45,7 @@ class LineCost:
         """Return the line as JSON knows it."""
         return {"file": self.line.path if self.line else None, "line": self.line.line if self.line else None,
                 "source": self.source, "instructions": self.pcs, "issued": self.issued, "stalled": self.stalled,
-                "register_reads": self.reads, "register_writes": self.writes, "share": self.share}  # fmt: skip
+                "register_reads": self.reads, "register_writes": self.writes, "share": self.share}
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ def report_of(timeline: Timeline, table: LineTable, counts: Counts) -> LineRepor
 
     def waits(row: np.ndarray) -> dict[str, int]:
         return {names.get(code, f"state {code}"): int(row[code])
-                for code in np.argsort(-row, kind="stable").tolist() if row[code] and code != ISSUED}  # fmt: skip
+                for code in np.argsort(-row, kind="stable").tolist() if row[code] and code != ISSUED}
 
     costs = []
     for number in range(len(table.lines) + 1):
@@ -94,7 +94,7 @@ def report_of(timeline: Timeline, table: LineTable, counts: Counts) -> LineRepor
 
 
 def line_report(session: Session, first: int | str | None = None, last: int | str | None = None, *,
-                ptx: bool = False) -> LineReport:  # fmt: skip
+                ptx: bool = False) -> LineReport:
     """Return what each source line cost between two places (defaults: the start, the cursor).
 
     ptx: by lines of the PTX in place of those it was compiled from. Raises InputError where the PTX tells no lines, or for
@@ -105,7 +105,7 @@ def line_report(session: Session, first: int | str | None = None, last: int | st
     if not table:
         raise InputError(f"lines: {NO_LINES}")
     ends = sorted((timeline.first if first is None else session.place(first),
-                   session.cycle if last is None else session.place(last)))  # fmt: skip
+                   session.cycle if last is None else session.place(last)))
     for end in ends:
         timeline.require(end)
     if ends[0] == ends[1]:
@@ -117,7 +117,7 @@ def as_text(found: LineReport) -> str:
     """Return the report as lines for people: a block per file, a row per line, the dearest reasons by name."""
     total = sum(line.cycles for line in found.lines)
     lines = [f"cycles {found.first:,} to {found.last:,}: {total:,} warp-cycles of warps that could run, "
-             f"{sum(line.issued for line in found.lines):,} instructions issued"]  # fmt: skip
+             f"{sum(line.issued for line in found.lines):,} instructions issued"]
     top = max((line.share for line in found.lines), default=0.0)
     path: str | None = None
     for line in found.lines:
@@ -127,18 +127,18 @@ def as_text(found: LineReport) -> str:
             lines += ["", visible(here) if here else "no line is known of", _row("line", "share", "", "issued", "stalled",
                                                                                  "reads", "writes", "mostly", "source")]
         reasons = ", ".join(f"{name} {count / max(1, line.cycles):.0%}"
-                            for name, count in list(line.stalled.items())[:MAX_REASONS - 1])  # fmt: skip
+                            for name, count in list(line.stalled.items())[:MAX_REASONS - 1])
         filled = round(line.share / top * BAR) if top else 0
         lines.append(_row(str(line.line.line) if line.line is not None else "-", f"{line.share:.1%}", "#" * filled,
                           f"{line.issued:,}", f"{line.cycles - line.issued:,}", f"{line.reads:,}", f"{line.writes:,}",
-                          reasons, line.source[:SOURCE_COLUMNS]))  # fmt: skip
+                          reasons, line.source[:SOURCE_COLUMNS]))
     return "\n".join(lines)
 
 
 def _row(line: str, share: str, heat: str, issued: str, stalled: str, reads: str, writes: str, mostly: str,
-         source: str) -> str:  # fmt: skip
+         source: str) -> str:
     return (f"{line:>6} {share:>7} {heat:<{BAR}} {issued:>10} {stalled:>12} {reads:>10} {writes:>10}  {mostly:<36}  "
-            f"{source}").rstrip()  # fmt: skip
+            f"{source}").rstrip()
 
 
 def hottest(found: LineReport, count: int) -> list[LineCost]:

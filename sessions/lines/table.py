@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 PLACE = re.compile(r"(?P<file>.+):(?P<line>[0-9]{1,9})\Z")
 NO_LINE = -1
 NO_LINES = ("the PTX tells no source lines; compile with `nvcc -lineinfo -ptx`, or in numba-cuda with lineinfo=True "
-            "(Triton always writes them)")  # fmt: skip
+            "(Triton always writes them)")
 
 
 @dataclass(frozen=True, order=True)
@@ -88,7 +88,7 @@ class LineTable:
             return []
         where = self._where[0]
         return [Frame(SourceLine(where.files[place.file].path, place.line), place.column, where.function(place))
-                for place in where.at(int(self._program[pc]["line"]))]  # fmt: skip
+                for place in where.at(int(self._program[pc]["line"]))]
 
     def text_of(self, path: str) -> list[str] | None:
         """Return a file's lines, None where its text was not found."""

@@ -140,7 +140,7 @@ class _Trail:
             before = moment.since - 1
             sources = list(dict.fromkeys(int(reg) for reg in self.program[moment.pc]["src"] if int(reg) != 255))
             found = next((reg for when in (before, self._issued(warp, moment.pc, before)) for reg in sources
-                          if when >= 0 and self._wrong(warp, reg, lane, when)), None)  # fmt: skip
+                          if when >= 0 and self._wrong(warp, reg, lane, when)), None)
             if found is None:
                 self._loaded(warp, lane, moment.pc, before)
                 return
@@ -152,9 +152,9 @@ class _Trail:
         if cycle < self.timeline.first:
             return -1
         stage, owner, pcs, issue = (self.timeline.column(f"sm.inflight[*].{name}", cycle, cycle + 1)[0]
-                                    for name in ("stage", "warp", "pc", "issue_cycle"))  # fmt: skip
+                                    for name in ("stage", "warp", "pc", "issue_cycle"))
         mine = [int(when) for free, one, at, when in zip(stage, owner, pcs, issue, strict=True)
-                if free and int(one) == warp and int(at) == pc]  # fmt: skip
+                if free and int(one) == warp and int(at) == pc]
         return max(mine, default=-1)
 
     def _lost(self, history: RegisterHeat, warp: int, register: int, lane: int, cycle: int) -> None:
@@ -169,7 +169,7 @@ class _Trail:
         if before.since >= 0 and before.pc >= 0:
             age = cycle - before.since
             self.links.append(Link("wrote", before.since, f"it was written {age:,} cycles before", self._text(before.pc),
-                                   warp, lane, register))  # fmt: skip
+                                   warp, lane, register))
 
     def _loaded(self, warp: int, lane: int, pc: int, cycle: int) -> None:
         """Go on through memory where a wrong value was loaded; say so where it cannot be told whence."""

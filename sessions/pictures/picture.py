@@ -58,7 +58,7 @@ class Picture:
         wrong = self.wrong
         found = {"buffer": self.name, "width": self.width, "height": self.height, "cycle": self.cycle,
                  "against": "right" if self.is_right else "start", "wrong": int(wrong.sum()), "pixels": self.now.size,
-                 "settled": int(self.settled.sum()), "bits_lost": self.bits_lost}  # fmt: skip
+                 "settled": int(self.settled.sum()), "bits_lost": self.bits_lost}
         if wrong.any():
             y, x = np.unravel_index(int(np.argmax(np.where(wrong, self.error, -1.0))), wrong.shape)
             worst = float(self.error[y, x])
@@ -103,7 +103,7 @@ def picture(session: Session, buffer: str, size: str = "") -> Picture:
     error[np.isnan(error)] = np.inf
     error[~_differs(now, other)] = 0.0
     return Picture(buffer, cycle, now.reshape(shape), other.reshape(shape), error.reshape(shape), settled.reshape(shape),
-                   right is not None, lost)  # fmt: skip
+                   right is not None, lost)
 
 
 def variable_of(session: Session, name: str) -> dict[str, Any]:
@@ -111,7 +111,7 @@ def variable_of(session: Session, name: str) -> dict[str, Any]:
     variables = {str(one["name"]): one for one in [*session.info["buffers"], *session.info["symbols"]]}
     if name not in variables:
         raise InputError(f"image {name}: no such buffer{suggest(name, list(variables))}; there are "
-                         f"{', '.join(variables) or 'none'}")  # fmt: skip
+                         f"{', '.join(variables) or 'none'}")
     return variables[name]
 
 
@@ -124,7 +124,7 @@ def size_of(variable: dict[str, Any], text: str) -> tuple[int, int]:
             return shape[-1], total // shape[-1]
         hint = nearly_square(total)
         raise InputError(f"image {name}: its shape is {'x'.join(map(str, shape)) or total}, so say how wide and high: "
-                         f"`image {name} {hint[0]}x{hint[1]}`")  # fmt: skip
+                         f"`image {name} {hint[0]}x{hint[1]}`")
     match = SIZE.match(text.strip())
     if match is None:
         raise InputError(f"image {name} {text}: expected WIDTHxHEIGHT, as in 128x96")

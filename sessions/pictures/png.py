@@ -18,7 +18,7 @@ def panes(picture: Picture) -> list[np.ndarray]:
     """Return (height, width, 3) u1 of the other picture, the present one (both on one grey scale) and the error."""
     low, high = scale(picture)
     return [np.repeat(_grey(values, low, high)[..., None], 3, axis=2) for values in (picture.other, picture.now)] + [
-        _red(picture)]  # fmt: skip
+        _red(picture)]
 
 
 def scale(picture: Picture) -> tuple[float, float]:
@@ -78,4 +78,4 @@ def _png(pixels: np.ndarray) -> bytes:
 
     return b"\x89PNG\r\n\x1a\n" + b"".join((
         block(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)),
-        block(b"IDAT", zlib.compress(rows.tobytes(), 6)), block(b"IEND", b"")))  # fmt: skip
+        block(b"IDAT", zlib.compress(rows.tobytes(), 6)), block(b"IEND", b"")))

@@ -25,7 +25,7 @@ def right_run(session: Session) -> Timeline:
     kept: LiveTimeline | None = session.kept.get("right")
     if kept is None:
         machine, _ = machine_at(session.timeline, session.timeline.first, {_switch(session): "none"}, session.progress,
-                                session.compiling)  # fmt: skip
+                                session.compiling)
         kept = LiveTimeline(machine)
         to_end(session, kept)
         session.kept["right"] = kept

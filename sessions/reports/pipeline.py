@@ -21,10 +21,10 @@ FETCHED, DECODED, ISSUED, COLLECTING, REFUSED, EXECUTING, IN_MEMORY, WRITING, DO
 EMPTY = 255
 STAGES = {COLLECT: COLLECTING, EXECUTE: EXECUTING, MEMORY: IN_MEMORY, WRITE_BACK: WRITING, WRITTEN: DONE}
 LETTERS = {FETCHED: "F", DECODED: "-", ISSUED: "I", COLLECTING: "C", REFUSED: "x", EXECUTING: "E", IN_MEMORY: "M",
-           WRITING: "W", DONE: "r"}  # fmt: skip
+           WRITING: "W", DONE: "r"}
 WORDS = {FETCHED: "fetched and decoded", DECODED: "decoded, behind an older one", ISSUED: "issues",
          COLLECTING: "collects operands", REFUSED: "an operand's bank refused", EXECUTING: "in its execution unit",
-         IN_MEMORY: "in memory", WRITING: "writes its result", DONE: "written, leaves"}  # fmt: skip
+         IN_MEMORY: "in memory", WRITING: "writes its result", DONE: "written, leaves"}
 WRITE_PREDICATES = ("setp", "vote", "and", "or", "xor", "not", "mov")
 PREDICATE = re.compile(r"P\d+\b")
 
@@ -87,7 +87,7 @@ def lives(timeline: Timeline, warp: int, start: int, stop: int) -> list[Life]:
     rows = sorted(known.items())
     producers = _producers([(of, entry["pc"]) for (of, _), entry in rows], timeline.info.get("program", ()))
     return [Life(n, entry["pc"], start + entry["turn"], entry["issue"], entry["cells"], links)
-            for ((_, n), entry), links in zip(rows, producers, strict=True)]  # fmt: skip
+            for ((_, n), entry), links in zip(rows, producers, strict=True)]
 
 
 def _column(timeline: Timeline, path: str, start: int, stop: int) -> np.ndarray:

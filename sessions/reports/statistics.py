@@ -56,14 +56,14 @@ def stats(session: Session, first: int | str | None = None, last: int | str | No
     """
     timeline = session.timeline
     ends = [timeline.first if first is None else session.place(first),
-            session.cycle if last is None else session.place(last)]  # fmt: skip
+            session.cycle if last is None else session.place(last)]
     for end in ends:
         timeline.require(end)
     return between(timeline, *ends, interrupted=session.interrupted)
 
 
 def between(timeline: Timeline, first: int, last: int, *,
-            interrupted: Callable[[int], bool] = lambda cycle: False) -> Statistics:  # fmt: skip
+            interrupted: Callable[[int], bool] = lambda cycle: False) -> Statistics:
     """Return the statistics of cycles first..last-1, whichever order they are given in; raises InputError outside.
 
     Two states are read, however long the stretch is; interrupted is asked between them.
@@ -80,7 +80,7 @@ def between(timeline: Timeline, first: int, last: int, *,
     totals = (late.sm["stall_total"].astype("i8") - early.sm["stall_total"].astype("i8")).tolist()
     states = {names.get(code, f"state {code}"): total for code, total in enumerate(totals) if total}
     ends = [counts_of(info, snapshot.sm["events"].tolist(), snapshot.sm["access_wait"].tolist())
-            for snapshot in (early, late)]  # fmt: skip
+            for snapshot in (early, late)]
     counts = {name: int(ends[1][name]) - int(ends[0][name]) for name in ends[1]}
     energy: dict[str, float] = {}
     try:
@@ -97,7 +97,7 @@ def between(timeline: Timeline, first: int, last: int, *,
         first, last, cycles, micro, issued, issued / cycles, int(info["num_warps"]) * cycles, states,
         {name: count for name, count in counts.items() if count}, energy,
         total / micro * MW_PER_PJ_PER_US if micro else 0.0, total * 1e-12 * micro * 1e-6, node_of(info),
-    )  # fmt: skip
+    )
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,7 @@ class Brief:
         if self.most is not None:
             parts.append(f"{self.most[0]} {self.most[1]:.0%}")
         parts += [f"{name} {value / total:.0%}" for name, value in self.energy_pj.items()
-                  if name != "total" and 0 < value < total]  # fmt: skip
+                  if name != "total" and 0 < value < total]
         return ", ".join(parts)
 
 
@@ -153,23 +153,23 @@ def brief(timeline: Timeline, first: int, last: int) -> Brief:
     seconds = cycles / float(info["clock_mhz"]) * 1e-6 if info.get("clock_mhz") else 0.0
     share = most[0] / (cycles * int(info["num_warps"]))
     return Brief(first, last, totals[0] / cycles, (most[1], share) if most[0] else None, known,
-                 known.get("total", 0.0) * 1e-12 * seconds)  # fmt: skip
+                 known.get("total", 0.0) * 1e-12 * seconds)
 
 
 def as_text(found: Statistics) -> str:
     """Return the statistics as lines for people."""
     lines = [f"cycles {found.first:,} to {found.last:,}: {found.cycles:,} cycles, {found.microseconds:,.3f} µs",
-             f"{found.instructions:,} warp instructions, IPC {found.ipc:.3f}", ""]  # fmt: skip
+             f"{found.instructions:,} warp instructions, IPC {found.ipc:.3f}", ""]
     width = max(map(len, [*found.states, *found.counts, "energy"]), default=0) + 2
     lines.append(f"{'warp-cycles':<{width}}{found.warp_cycles:>15,}  {'balanced' if found.is_balanced else 'UNBALANCED'}")
     for name, value in sorted(found.states.items(), key=lambda item: -item[1]):
         lines.append(f"  {name:<{width - 2}}{value:>15,}  {value / found.warp_cycles:6.1%}")
     lines += ["", f"{'events':<{width}}"]
     lines += [f"  {name:<{width - 2}}{value:>15,}  {value / found.cycles:8.3f} per cycle"
-              for name, value in found.counts.items()]  # fmt: skip
+              for name, value in found.counts.items()]
     if found.energy_pj:
         node = f" at {found.node_nm} nm" if found.node_nm else ""
         lines += ["", f"{'energy pJ':<{width}}{found.energy_pj['total']:>15,.1f}  {found.power_mw:.2f} mW{node}, "
-                  f"energy x delay {found.energy_delay_js:.3e} Js"]  # fmt: skip
+                  f"energy x delay {found.energy_delay_js:.3e} Js"]
         lines += [f"  {name:<{width - 2}}{value:>15,.1f}" for name, value in found.energy_pj.items() if name != "total"]
     return "\n".join(lines)

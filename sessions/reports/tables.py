@@ -51,9 +51,9 @@ def warps(session: Session, text: str) -> Report:
         data.append({"warp": slot, "cta": int(warp["cta"]), "pc": pc, "mask": int(warp["mask"]),
                      "state": names.get(int(warp["state"]), str(warp["state"])),
                      "since": int(warp["state_since_cycle"]), "issued": int(warp["num_issued"]),
-                     "instruction": instruction(info, pc)})  # fmt: skip
+                     "instruction": instruction(info, pc)})
     rows = [[e["warp"], e["cta"], e["pc"], f"{e['mask']:08x}", e["state"], e["since"], e["issued"], e["instruction"]]
-            for e in data]  # fmt: skip
+            for e in data]
     head = ["warp", "cta", "pc", "lanes", "state", "since", "issued", "next instruction"]
     return table(head, rows) if rows else "no warp is resident", data
 
@@ -66,7 +66,7 @@ def banks(session: Session, text: str) -> Report:
         owner = int(bank["owner_warp"])
         data.append({"bank": number, "activity": ACTIVITIES[int(bank["activity"]) & 3], "queue": int(bank["queue"]),
                      "owner": "" if owner == NO_CTA else f"w{owner} R{int(bank['owner_reg'])}",
-                     "until": int(bank["until_cycle"])})  # fmt: skip
+                     "until": int(bank["until_cycle"])})
     rows = [[e["bank"], e["activity"], e["queue"], e["owner"], e["until"]] for e in data]
     return table(["bank", "activity", "queue", "owner", "busy until"], rows), data
 
@@ -79,7 +79,7 @@ def stalls(session: Session, text: str) -> Report:
     now = snapshot.sm["state_count"]
     data: list[dict[str, Any]] = [
             {"state": name, "now": int(now[code]), "total": int(total[code]), "share": float(total[code]) / whole}
-            for code, name in stall_names(session.info).items() if total[code] or now[code]]  # fmt: skip
+            for code, name in stall_names(session.info).items() if total[code] or now[code]]
     data.sort(key=lambda entry: -entry["total"])
     rows = [[e["state"], e["now"], e["total"], f"{e['share']:.1%}"] for e in data]
     return table(["state", "warps now", "warp-cycles", "share"], rows), data
@@ -88,9 +88,9 @@ def stalls(session: Session, text: str) -> Report:
 def breakpoints(session: Session, text: str) -> Report:
     """List the breakpoints."""
     data = [{"number": p.number, "place": p.text, "enabled": p.enabled, "temporary": p.temporary, "hits": p.hits,
-             "ignore": p.ignore} for p in session.breakpoints.values()]  # fmt: skip
+             "ignore": p.ignore} for p in session.breakpoints.values()]
     rows = [[e["number"], e["place"], "on" if e["enabled"] else "off", e["hits"], e["ignore"],
-             "once" if e["temporary"] else ""] for e in data]  # fmt: skip
+             "once" if e["temporary"] else ""] for e in data]
     return table(["number", "place", "", "hits", "ignore", ""], rows) if rows else "no breakpoints", data
 
 
@@ -111,9 +111,9 @@ def time(session: Session, text: str) -> Report:
     kernel = launches[launch]["kernel"] if launch < len(launches) else session.info.get("kernel", "")
     end = "" if timeline.closed else " so far"
     data = {"cycle": session.cycle, "first": timeline.first, "last": timeline.last, "closed": timeline.closed,
-            "percent": round(100 * share, 3), "launch": launch, "kernel": kernel, "fault": timeline.fault}  # fmt: skip
+            "percent": round(100 * share, 3), "launch": launch, "kernel": kernel, "fault": timeline.fault}
     line = (f"cycle {session.cycle:,} of {timeline.first:,}..{timeline.last:,}{end} ({share:.1%}), launch {launch}, "
-            f"kernel {kernel_name(kernel)}")  # fmt: skip
+            f"kernel {kernel_name(kernel)}")
     return line + (f"\nfault: {timeline.fault}" if timeline.fault else ""), data
 
 
@@ -157,7 +157,7 @@ def history(session: Session, topic: str) -> Report:
     cycles, at = session.history
     rows = [["▸" if index == at else "", index, f"{cycle:,}"] for index, cycle in enumerate(cycles)]
     return table(["", "stop", "cycle"], rows), [{"stop": index, "cycle": cycle, "here": index == at}
-                                                for index, cycle in enumerate(cycles)]  # fmt: skip
+                                                for index, cycle in enumerate(cycles)]
 
 
 def accounts(session: Session, topic: str) -> Report:
@@ -169,13 +169,13 @@ def accounts(session: Session, topic: str) -> Report:
     lines = [f"{total:,} warp-cycles in states, {warps} warps x {snapshot.cycle:,} cycles"]
     lines += [f"{name:<10} {value:>16,.1f} pJ" for name, value in energy.items()]
     return "\n".join([*lines, *(found or ("the books balance",))]), {
-        "balanced": not found, "problems": list(found), "warp_cycles": total, "energy_pj": energy}  # fmt: skip
+        "balanced": not found, "problems": list(found), "warp_cycles": total, "energy_pj": energy}
 
 
 TOPICS: dict[str, Callable[[Any, str], Report]] = {
     "warps": warps, "banks": banks, "stalls": stalls, "registers": registers, "breakpoints": breakpoints,
     "marks": marks, "time": time, "output": output, "history": history, "accounts": accounts,
-}  # fmt: skip
+}
 ALIASES = {"w": "warps", "warp": "warps", "bank": "banks", "stall": "stalls", "regs": "registers", "r": "registers",
            "b": "breakpoints", "break": "breakpoints", "mark": "marks", "bookmarks": "marks", "t": "time",
-           "printed": "output"}  # fmt: skip
+           "printed": "output"}

@@ -34,11 +34,11 @@ class Trace:
     def data(self) -> dict[str, Any]:
         """Return the table as JSON knows it."""
         return {"expressions": list(self.expressions), "at": self.condition, "cycles": list(self.cycles),
-                "rows": [list(row) for row in self.rows], "more": self.more, "reached": self.reached}  # fmt: skip
+                "rows": [list(row) for row in self.rows], "more": self.more, "reached": self.reached}
 
 
 def trace(session: Session, expressions: str | Sequence[str], at: str | int = "", first: int | str | None = None,
-          last: int | str | None = None, *, limit: int = MAX_HITS) -> Trace:  # fmt: skip
+          last: int | str | None = None, *, limit: int = MAX_HITS) -> Trace:
     """Return the values of expressions at every past hit of a session, a table; the cursor stays.
 
     at: a condition (its hits are where it becomes true), a breakpoint's number, or "" for every change of the
@@ -47,7 +47,7 @@ def trace(session: Session, expressions: str | Sequence[str], at: str | int = ""
     timeline = session.timeline
     texts = [expressions] if isinstance(expressions, str) else list(expressions)
     ends = [timeline.first if first is None else session.place(first),
-            timeline.last if last is None else session.place(last)]  # fmt: skip
+            timeline.last if last is None else session.place(last)]
     low, high = max(timeline.first, min(ends)), min(timeline.last, max(ends))
     point = session.breakpoint(at) if isinstance(at, int) else None
     if point is None and at:
@@ -59,7 +59,7 @@ def trace(session: Session, expressions: str | Sequence[str], at: str | int = ""
 
 def over(timeline: Timeline, expressions: Sequence[str], target: Target | None, condition: str,
           first: int, last: int, *, limit: int = MAX_HITS,
-          interrupted: Callable[[int], bool] = lambda cycle: False) -> Trace:  # fmt: skip
+          interrupted: Callable[[int], bool] = lambda cycle: False) -> Trace:
     """Return the values of the expressions at every hit in first..last.
 
     target: None stands for every change of any of the expressions. Raises InputError for a wrong expression.

@@ -59,7 +59,7 @@ class Breakpoint:
 
 def make_breakpoint(timeline: Timeline, number: int, kind: str, value: int = 0, *, warp: int | None = None,
                     condition: str = "", temporary: bool = False, ignore: int = 0,
-                    item: str = "") -> Breakpoint:  # fmt: skip
+                    item: str = "") -> Breakpoint:
     """Check a breakpoint against the session and return it; raises InputError naming what does not exist."""
     if kind not in KINDS:
         raise InputError(f"break {kind}: expected one of {', '.join(KINDS)}; a condition follows `if`")

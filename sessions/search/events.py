@@ -55,7 +55,7 @@ def condition(info: Mapping[str, Any], kind: str, warp: int | None = None) -> tu
         return f"changed(event.{kind})", kind
     words = known(info)
     raise InputError(f"no such event {kind!r}{suggest(kind, [*words, *stalls, *counters])}; there are "
-                     f"{', '.join(words)}, the names of stalls and of event counters")  # fmt: skip
+                     f"{', '.join(words)}, the names of stalls and of event counters")
 
 
 def known(info: Mapping[str, Any]) -> list[str]:

@@ -127,7 +127,7 @@ class Arrival(Kind):
         which = "*" if self.warp is None else self.warp
         shape = (stop - before, -1)
         pc, issued, cta = (timeline.column(f"sm.warp[{which}].{name}", before, stop).reshape(shape)
-                           for name in ("pc", "num_issued", "cta"))  # fmt: skip
+                           for name in ("pc", "num_issued", "cta"))
         there = np.isin(pc, np.array(self.pcs, pc.dtype)) & (cta != NO_CTA)
         moved = np.ones_like(there)
         moved[1:] = (pc[1:] != pc[:-1]) | (issued[1:] != issued[:-1]) | (cta[1:] != cta[:-1])
@@ -254,7 +254,7 @@ class Stall(Kind):
         if self.item and (self.item not in names or self.item in WAITING):
             waits = [name for name in names if name not in WAITING]
             raise InputError(f"break stall {self.item}: no such wait{suggest(self.item, waits)}; there are "
-                             f"{', '.join(waits)}")  # fmt: skip
+                             f"{', '.join(waits)}")
         if self.value < 0:
             raise InputError(f"break stall > {self.value}: expected a number of cycles")
         warp = "w" if self.warp is None else f"w{self.warp}"

@@ -51,7 +51,7 @@ def where_changes(expression: Expression) -> Target:
 def where_written(log: RegisterLog, lanes: slice) -> Target:
     """Return the cycles that are the first to show what an instruction wrote to some lanes of a register."""
     return Target(lambda start, stop: log.writes_at(start, stop, lanes),
-                  lambda low, high: at_edges(log.may_change, low, high))  # fmt: skip
+                  lambda low, high: at_edges(log.may_change, low, high))
 
 
 def at_edges(may: Callable[[int, int], np.ndarray], low: int, high: int) -> np.ndarray:
@@ -69,7 +69,7 @@ def any_changes(expressions: list[Expression]) -> Target:
     """Return the cycles at which any of the values differs from the cycle before."""
     targets = [where_changes(expression) for expression in expressions]
     return Target(lambda start, stop: np.logical_or.reduce([target.hits(start, stop) for target in targets]),
-                  lambda low, high: np.bitwise_or.reduce([target.may_hit(low, high) for target in targets]))  # fmt: skip
+                  lambda low, high: np.bitwise_or.reduce([target.may_hit(low, high) for target in targets]))
 
 
 def every_hit(timeline: Timeline, target: Target, first: int, last: int) -> Iterator[tuple[int, int, np.ndarray]]:
@@ -85,7 +85,7 @@ def every_hit(timeline: Timeline, target: Target, first: int, last: int) -> Iter
 
 
 def search(timeline: Timeline, target: Target, cycle: int, forward: bool, limit: int | None,
-           interrupted: Callable[[int], bool]) -> tuple[int | None, int | None]:  # fmt: skip
+           interrupted: Callable[[int], bool]) -> tuple[int | None, int | None]:
     """Return (nearest hit at `cycle` or beyond it, None), (None, None) where there is none, or (None, where it stopped).
 
     limit: the last cycle looked at when going forward; a live timeline is simulated as far as needed. interrupted: asked

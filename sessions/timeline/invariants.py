@@ -67,7 +67,7 @@ def _energy_sums(info: Mapping[str, Any], events: np.ndarray, waits: np.ndarray,
     except ValueError:
         # a design whose energy branches on a count takes one cycle at a time
         single = [energy_of(info, counts_of(info, events[:, i].tolist(), waits[:, i].tolist()), int(cycle))
-                  for i, cycle in enumerate(cycles)]  # fmt: skip
+                  for i, cycle in enumerate(cycles)]
         return np.array([energy is None or _sums_up(energy) for energy in single], bool)
     if energy is None:
         return np.ones(len(cycles), bool)

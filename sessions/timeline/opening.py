@@ -72,7 +72,7 @@ def _open(path: Path, file: BinaryIO, check: bool | None) -> RecordedTimeline:
     magic = file.read(len(framing.MAGIC))
     if magic == framing.OLD_MAGIC:
         raise InputError(f"{path}: a recording of an earlier rfview, from before session format {FORMAT}; "
-                         "record the run again")  # fmt: skip
+                         "record the run again")
     if magic != framing.MAGIC:
         raise InputError(f"{path}: not an rfview recording, or its first bytes are damaged")
     try:
@@ -90,7 +90,7 @@ def _open(path: Path, file: BinaryIO, check: bool | None) -> RecordedTimeline:
     except Damage as error:
         index = walk.rebuilt()
         walk.warnings.insert(0, f"{path}: the index is missing or damaged ({error}); rebuilt from the chunks, up to cycle "
-                                f"{index.last:,}{walk.stopped}")  # fmt: skip
+                                f"{index.last:,}{walk.stopped}")
     else:
         if check or (check is None and size <= CHECK_AT_OPEN_BYTES):
             walk.check(index, index_offset)
@@ -138,7 +138,7 @@ class Walk:
         """
         known = sorted([*((offset, framing.CHUNK, number) for number, offset in enumerate(index.offset)),
                         *((offset, framing.ZONE, number) for number, offset in enumerate(index.zones)),
-                        (end, framing.INDEX, 0)])  # fmt: skip
+                        (end, framing.INDEX, 0)])
         offset, chunk, before = self.head.end, 0, (0, self.head.crc)
         for place, (expected, tag, number) in enumerate(known):
             try:
@@ -162,7 +162,7 @@ class Walk:
                 number = max(0, min(chunk, len(index.offset) - 1))
                 index.cut(number)
                 self.warnings.append(f"{self.path}: chunk {number} is damaged ({error}); the session ends at cycle "
-                                     f"{index.last:,}")  # fmt: skip
+                                     f"{index.last:,}")
                 return
 
 

@@ -78,7 +78,7 @@ class Recipe:
         try:
             buffers, symbols = ({name: _array(stored) for name, stored in body[part]} for part in ("buffers", "symbols"))
             expect = {name: Expect(name, _array(stored), rtol, atol, reason)
-                      for name, stored, rtol, atol, reason in body["expect"]}  # fmt: skip
+                      for name, stored, rtol, atol, reason in body["expect"]}
             spec = launch_of_text(info["launch_toml"], info["name"], buffers, symbols)
         except (KeyError, TypeError, ValueError) as error:
             raise InputError(f"{self.path}: cannot be run ({error})") from None
@@ -89,13 +89,13 @@ class Recipe:
         from rfview.sessions.timeline.simulate import simulator_like     # imports numba
 
         return simulator_like(self.info, self.spec(), f"{self.path}: simulating it again",
-                              max_cycles=self.info["max_cycles"], progress=progress)  # fmt: skip
+                              max_cycles=self.info["max_cycles"], progress=progress)
 
     def origin(self, machine: Any) -> str:
         """Return which version wrote the recipe and which one this is, as part of a sentence."""
         mine = machine.info
         return (f"it is from rfview {self.info['engine_version']} ({self.info['source_hash']}), this is "
-                f"{mine['engine_version']} ({mine['source_hash']})")  # fmt: skip
+                f"{mine['engine_version']} ({mine['source_hash']})")
 
 
 def _array(stored: list[Any]) -> np.ndarray:

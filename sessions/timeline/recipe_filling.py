@@ -64,11 +64,11 @@ class _Checked:
         if other := design_origin.edited(self._recipe.info["design_spec"]):
             raise _Differs(f"{self._recipe.path}: simulated again, the run {what}; {since}: {other}")
         raise _Differs(f"{self._recipe.path}: simulated again, the run {what}; {since}. This version cannot fill the "
-                       f"recipe: {self._recipe.origin(machine)}")  # fmt: skip
+                       f"recipe: {self._recipe.origin(machine)}")
 
 
 def fill(recipe: Recipe, path: str | Path, progress: Progress | None = None,
-         compiling: Callable[[float, str], None] | None = None) -> RecordResult:  # fmt: skip
+         compiling: Callable[[float, str], None] | None = None) -> RecordResult:
     """Simulate a recipe again and record it, comparing the states that were summed; imports numba.
 
     progress, and what an interrupted run leaves: as of rfview.sessions.file.writer.record. compiling: progress while code is
@@ -87,5 +87,5 @@ def live(recipe: Recipe, compiling: Callable[[float, str], None] | None = None) 
     timeline = LiveTimeline(machine)
     if machine.info["source_hash"] != recipe.info["source_hash"]:
         timeline.warnings.append(f"{recipe.path}: may run differently from when it was written: {recipe.origin(machine)}; "
-                                 f"rfview record --fill {recipe.path} checks it")  # fmt: skip
+                                 f"rfview record --fill {recipe.path} checks it")
     return timeline

@@ -100,7 +100,7 @@ def write_recipe(simulator: Any, path: str | Path, progress: Progress | None = N
     size = _write(made, {**body, **end, "cycles": simulator.cycle, "sums": sums.sums})
     _commit(made)
     return RecipeResult(target, simulator.cycle, len(sums.sums), size, end["finished"], end["fault"],
-                        (end["summary"] or {}).get("verified"), time.perf_counter() - began)  # fmt: skip
+                        (end["summary"] or {}).get("verified"), time.perf_counter() - began)
 
 
 def _run(simulator: Any, sums: Sums, progress: Progress | None) -> None:
@@ -126,7 +126,7 @@ def _described(simulator: Any) -> dict[str, Any]:
         "symbols": [[name, _stored(buffer.array)] for name, buffer in spec.symbols.items()],
         "expect": [[name, _stored(expect.array), expect.rtol, expect.atol, expect.reason]
                    for name, expect in spec.expect.items()],
-    }  # fmt: skip
+    }
 
 
 def _end(simulator: Any) -> dict[str, Any]:

@@ -98,7 +98,7 @@ class RecordedTimeline(Timeline):
             rows, memory = (partial(self._base, number, rows) for rows in (True, False))
             part = DecodedChunk(chunk, self.layout, rows, memory, partial(self._row, number))
             self._decoded.put(number, part, part.nbytes_hint(self._index.row_writes[number],
-                                                             self._index.mem_writes[number]))  # fmt: skip
+                                                             self._index.mem_writes[number]))
         return part
 
     def _name(self, number: int) -> str:
@@ -155,7 +155,7 @@ class RecordedTimeline(Timeline):
     def _newest(self, number: int, milestone: int, rows: bool) -> np.ndarray:
         """Return the values at the start of a chunk: those at an earlier one, and the newest of what was written since."""
         writes, sums = (self._index.row_writes, self._index.row_sums) if rows else (self._index.mem_writes,
-                                                                                    self._index.mem_sums)  # fmt: skip
+                                                                                    self._index.mem_sums)
         array = self._base(milestone, rows).copy()
         left = np.ones(len(array), bool)
         at = number
@@ -189,7 +189,7 @@ class RecordedTimeline(Timeline):
             counts = self._index.row_sums if level else self._index.row_writes
             if counts[at if level else at - 1] and self._may_write(row, before, at):
                 value = (self._log(at, level, True, lambda stored: RowLog(stored, size).last(row, lanes)) if level
-                         else self.decoded(at - 1).chunk.row_writes(row, lanes)[2][-1:])  # fmt: skip
+                         else self.decoded(at - 1).chunk.row_writes(row, lanes)[2][-1:])
                 if len(value):
                     return value[0]
             at = before

@@ -43,7 +43,7 @@ def simulator_like(info: Mapping[str, Any], spec: LaunchSpec, for_what: str = "s
     design = chain[0] if len(chain) == 1 else f"{chain[0]}[main={chain[1]}]"
     machine = Simulator(spec, design=design, scheduler=info["scheduler"], preset=info["preset"],
                         settings=info["parameters"], seed=info["seed"],
-                        source=(source["text"], source["path"]), **more)  # fmt: skip
+                        source=(source["text"], source["path"]), **more)
     machine.info["sources"] = list(info.get("sources", ()))     # what lies here under these names may be of another program
     return machine
 

@@ -44,7 +44,7 @@ def verify(timeline: RecordedTimeline, progress: Callable[[float], object] | Non
 def _differences(end, begin, number: int, start: int) -> Iterator[str]:  # type: ignore[no-untyped-def]
     """Yield what of the state at a border is not the same from both sides."""
     same = (end.sm.tobytes() == begin.sm.tobytes(), end.rf.tobytes() == begin.rf.tobytes(),
-            np.array_equal(end.rows, begin.rows), np.array_equal(end.memory, begin.memory))  # fmt: skip
+            np.array_equal(end.rows, begin.rows), np.array_equal(end.memory, begin.memory))
     wrong = [part for part, is_same in zip(PARTS, same, strict=True) if not is_same]
     if wrong:
         yield (f"chunk {number} (cycle {start:,}): {' and '.join(wrong)} at its start are not those at the end of chunk "

@@ -64,5 +64,5 @@ def _own_reason(trail: Trail, moment: Moment, refusal: Refusal, name: str, sente
     else:
         trail.add(sentence[:1].lower() + sentence[1:].rstrip(".") or name,
                   f"bank {bank} in cycle {moment.ran:,}; queue {moment.bank(bank, 'queue')}",
-                  code=refusal.code, since=moment.ran, bank=bank)  # fmt: skip
+                  code=refusal.code, since=moment.ran, bank=bank)
     trail.end("register file", f"register file {design}, bank {bank}: {name}")

@@ -123,7 +123,7 @@ def _say_reserved(trail: Trail, moment: Moment, flight: Flight) -> None:
     other = next((other for other in executing if other.done_cycle == done), None)
     if other is not None:
         trail.add(f"a result of w{other.warp} {other.name} comes out in its cycle {done:,}", other.text, warp=other.warp,
-                  since=other.since_cycle, until=done, pc=other.pc)  # fmt: skip
+                  since=other.since_cycle, until=done, pc=other.pc)
     buses = plural(moment.config["result_buses"], "result bus")
     trail.end("result bus", f"{buses}, reserved as a pipe takes an instruction", {"sm.reserve_results": 0})
 

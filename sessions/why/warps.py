@@ -250,7 +250,7 @@ def _fetch(trail: Trail, moment: Moment, warp: int) -> None:
     pause = moment.config.get("refill_cycles", 0)      # recordings of earlier machines have no such number
     if issued > 0 and not branched and pause and moment.cycle <= last_issue + pause + 1:
         trail.add(f"it used up its I-buffer in cycle {last_issue:,}", "what is fetched is decoded before it can issue",
-                  warp=warp, since=last_issue, pc=last_pc)  # fmt: skip
+                  warp=warp, since=last_issue, pc=last_pc)
         trail.end("fetch", f"decoding, {plural(pause, 'extra cycle')} per refill", {"sm.refill_cycles": 0})
         return
     earlier = trail.past.at(moment.ran) or moment

@@ -25,7 +25,7 @@ def rows(runs: int) -> list[dict[str, Any]]:
 def timings(kind: str, runs: int) -> dict[str, float]:
     """Return processor seconds of each kernel's run, the least of `runs`, in a process that checks ("on") or does not."""
     done = subprocess.run([sys.executable, "-m", "tests.bench.checking", kind, str(runs)], cwd=REPOSITORY, check=True,
-                          capture_output=True, text=True)  # fmt: skip
+                          capture_output=True, text=True)
     return json.loads(done.stdout)
 
 

@@ -18,7 +18,7 @@ def with_second_core(name: str, ratios: dict[str, Any]) -> list[dict[str, Any]]:
     rows = [row(f"share of a second core that was free: {name}", shares, "of 1")]
     if found:
         rows.append(row(f"recording beside not recording, where a second core was free: {name}", found, "x", at_most=1.8,
-                        note=f"of all the {len(found)} with {FREE} or more of it"))  # fmt: skip
+                        note=f"of all the {len(found)} with {FREE} or more of it"))
     return rows
 
 

@@ -86,13 +86,13 @@ def recipes(spec: LaunchSpec, folder: Path, runs: int) -> Rows:
     return [row("recipe to plain run with summary", ratios[1:], "x", at_most=1.1),
             row("recipe's size", file.stat().st_size, "bytes", note=note),
             row("recipe filled to recording", fills[1:], "x"),
-            row("filled recipe differs from the recording", int(not same), "files", at_most=0)]  # fmt: skip
+            row("filled recipe differs from the recording", int(not same), "files", at_most=0)]
 
 
 def long_run(path: Path) -> Rows:
     """Run ten million cycles live in a process of its own, then rewind it to random cycles."""
     child = subprocess.run([sys.executable, "-m", "tests.bench.rewinding", str(path)], check=True, capture_output=True,
-                           text=True, cwd=WORKLOADS.parent.parent.parent)  # fmt: skip
+                           text=True, cwd=WORKLOADS.parent.parent.parent)
     found = json.loads(child.stdout)
     return [row("live run: cycles", found["cycles"], "cycles"),
             row("live run: keyframes", found["keyframes"], "keyframes", note=f"{found['keyframe_mb']} MB"),
@@ -100,7 +100,7 @@ def long_run(path: Path) -> Rows:
             row("live run: most memory, with 100 rewinds", found["memory_mb"], "MB", at_most=300),
             row("live run: rewind to a random cycle, median", found["seeks_ms"], "ms"),
             row("live run: rewind to a random cycle, p99", float(np.percentile(found["seeks_ms"], 99)), "ms"),
-            row("live run: one cycle back from there", found["backs_ms"], "ms")]  # fmt: skip
+            row("live run: one cycle back from there", found["backs_ms"], "ms")]
 
 
 def long_child(path: str) -> dict[str, Any]:
@@ -112,7 +112,7 @@ def long_child(path: str) -> dict[str, Any]:
     timeline: Any = session.timeline
     keyframes = timeline._keyframes
     found = {"cycles": last, "keyframes": len(keyframes.cycles), "keyframe_mb": round(keyframes.nbytes / 1e6, 1),
-             "longest": max(np.diff([*keyframes.cycles, last]).tolist())}  # fmt: skip
+             "longest": max(np.diff([*keyframes.cycles, last]).tolist())}
     order, seeks, backs = random.Random(1), [], []
     for _ in range(SEEKS):
         cycle = order.randint(1, last)

@@ -8,7 +8,7 @@ from typing import Any
 
 
 def row(what: str, values: Sequence[float] | float, unit: str, at_most: float | None = None, at_least: float | None = None,
-        note: str = "", cpu: Sequence[float] = ()) -> dict[str, Any]:  # fmt: skip
+        note: str = "", cpu: Sequence[float] = ()) -> dict[str, Any]:
     """Return a row: the median of the values, their spread, the goal as text, and whether the median meets it.
 
     cpu: the same measurements as CPU time, which what else the machine does lengthens less.

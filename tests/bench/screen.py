@@ -31,7 +31,7 @@ def rows(path: Path, runs: int) -> list[dict[str, Any]]:
     return [row("key to paint, p95", 1000 * float(np.percentile(waits, 95)), "ms", at_most=33),
             row("key held: steps per second", steps, "steps/s", at_least=30),
             row("rfview debug, warm: first frame from exec", first, "s", at_most=0.55),
-            row("rfview debug, warm: first step from exec", stepped, "s", at_most=1)]  # fmt: skip
+            row("rfview debug, warm: first step from exec", stepped, "s", at_most=1)]
 
 
 def cycle_of(text: str) -> int:

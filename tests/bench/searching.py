@@ -33,7 +33,7 @@ ONE_WORD = {
 LAST_CHANGE = {"a word that never changed": "sm.config.num_banks", "a barrier that is not used": "sm.barrier[3][7].arrived"}
 # nothing is known of these before they are looked at, cycle by cycle
 OTHERS = {"two words": "w3.pc / (w4.pc + 1) == 0.12345", "a word of all warps": "any(w.num_issued / 7 == 0.12345)",
-          "a register's lane": "f32(w3.R5[7]) == 0.12345"}  # fmt: skip
+          "a register's lane": "f32(w3.R5[7]) == 0.12345"}
 
 
 def record_long(folder: Path, rounds: int = ROUNDS) -> tuple[Path, Rows]:
@@ -46,7 +46,7 @@ def record_long(folder: Path, rounds: int = ROUNDS) -> tuple[Path, Rows]:
     index = sum(size for tag, size in frame_sizes(path) if tag in (b"ZONE", b"INDX"))
     return path, [row("cycles recorded", result.cycles, "cycles"),
                   row("bytes per cycle", result.bytes_per_cycle, "bytes"),
-                  row("index and zone maps", 100 * index / result.file_bytes, "% of the file", at_most=5)]  # fmt: skip
+                  row("index and zone maps", 100 * index / result.file_bytes, "% of the file", at_most=5)]
 
 
 def frame_sizes(path: Path) -> list[tuple[bytes, int]]:
@@ -80,7 +80,7 @@ def opening(path: Path, folder: Path, runs: int) -> Rows:
     return [row("open: first frame from exec", first, "s", at_most=0.55),
             row("open: full screen from exec", whole, "s", at_most=0.5),
             row("open: memory", opened, "MB", at_most=300),
-            row("memory after 20 jumps, searches and steps", used, "MB", at_most=300)]  # fmt: skip
+            row("memory after 20 jumps, searches and steps", used, "MB", at_most=300)]
 
 
 def settle(terminal: Terminal, quiet_s: float) -> list[float]:
@@ -130,10 +130,10 @@ def seeking(path: Path, runs: int, seed: int = 1) -> Rows:
     both = [(jump[0] + row[0], jump[1] + row[1]) for jump, row in zip(jumps, rows)]
     found = []
     for name, times in (("seek to a random cycle", jumps), ("one cycle back from there", backs),
-                        ("seek with all registers", both)):  # fmt: skip
+                        ("seek with all registers", both)):
         wall, cpu = zip(*times)
         found += [row(f"{name}: median", wall, "ms", cpu=cpu),
-                  row(f"{name}: p99", percentile(wall), "ms", at_most=10, cpu=[percentile(cpu)])]  # fmt: skip
+                  row(f"{name}: p99", percentile(wall), "ms", at_most=10, cpu=[percentile(cpu)])]
     return found
 
 
@@ -171,7 +171,7 @@ def searching(path: Path, runs: int) -> Rows:
     for name, condition in OTHERS.items():
         by_wall, by_cpu = speed(path, condition)
         rows.append(row(f"reverse-continue: any other, {name}", by_wall, "cycles/s", at_least=5e6, note=condition,
-                        cpu=[by_cpu]))  # fmt: skip
+                        cpu=[by_cpu]))
     return rows
 
 

@@ -51,7 +51,7 @@ def launches() -> None:
 def found() -> dict:
     """Check the launches in a process of its own: this one runs machines that are not checked."""
     done = subprocess.run([sys.executable, "-c", "from tests.capture.test_checked import launches; launches()"], cwd=ROOT,
-                          capture_output=True, text=True)  # fmt: skip
+                          capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 

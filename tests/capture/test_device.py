@@ -162,7 +162,7 @@ def test_a_launch_that_no_machine_takes_is_an_error_of_cuda(grid: tuple, block: 
     (wire.LOAD, struct.pack("<I", 0) + b".version oh", wire.INVALID_PTX), (wire.LOAD, struct.pack("<I", 1) + b"x" * 99, 209),
     (wire.SYMBOL, struct.pack("<I", 1) + b"none", wire.INVALID_SYMBOL), (wire.HELLO, struct.pack("<II", 99, 0), 801),
     (wire.TEXTURE, bytes(wire.TEXTURE_BODY.size), wire.INVALID_VALUE), (wire.LOAD, b"", wire.INVALID_VALUE),
-])  # fmt: skip
+])
 def test_messages_that_make_no_sense_are_errors_and_the_next_is_served(operation: int, body: bytes, code: int) -> None:
     with driven() as (client, _device, said):
         with pytest.raises(CudaError) as error:

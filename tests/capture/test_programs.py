@@ -38,7 +38,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def rfview(*words: object, cwd: Path = REPOSITORY) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
     return subprocess.run([sys.executable, "-m", "rfview", *map(str, words)], cwd=cwd, env=environment, capture_output=True,
-                          text=True, check=False)  # fmt: skip
+                          text=True, check=False)
 
 
 @needs_nvcc
@@ -171,7 +171,7 @@ def test_a_program_linked_with_a_library_past_the_runtime_is_told_so(tmp_path: P
 def test_a_program_with_the_shared_runtime_whose_device_code_was_linked_of_parts_runs_too(tmp_path: Path) -> None:
     path = tmp_path / "shared"
     subprocess.run(["nvcc", "-cudart", "shared", "-rdc=true", str(HERE / "programs.cu"), "-o", str(path)], check=True,
-                   capture_output=True)  # fmt: skip
+                   capture_output=True)
     done = rfview("launches", path, 3)
     assert done.returncode == 3, done.stderr
 

@@ -34,7 +34,7 @@ needs_triton = pytest.mark.skipif(is_missing("triton", "torch"), reason="needs T
 def rfview(*words: object, cwd: Path = REPOSITORY) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
     return subprocess.run([sys.executable, "-m", "rfview", *map(str, words)], cwd=cwd, env=environment, capture_output=True,
-                          text=True, check=False)  # fmt: skip
+                          text=True, check=False)
 
 
 @needs_numba
@@ -104,7 +104,7 @@ else:
 """)
     environment = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
     done = subprocess.run([sys.executable, script, tmp_path / "add.rfs"], env=environment, capture_output=True, text=True,
-                          check=False)  # fmt: skip
+                          check=False)
     assert done.returncode == 0, done.stderr
     assert rfview("info", tmp_path / "add.rfs").returncode == 0
 

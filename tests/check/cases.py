@@ -91,9 +91,9 @@ def spec_of(case: Case, twin: str) -> LaunchSpec:
     buffers = {
         "out": Buffer("out", np.zeros(WORDS, np.uint32)), "data": Buffer("data", np.arange(WORDS, dtype=np.uint32)),
         "raw": Buffer("raw", np.zeros(WORDS, np.uint32), undefined=True),
-    }  # fmt: skip
+    }
     launch = Launch(f"{case.name}_{twin}", (case.grid, 1, 1), (case.block, 1, 1), 0,
-                    tuple(Arg("buffer", name=name) for name in buffers))  # fmt: skip
+                    tuple(Arg("buffer", name=name) for name in buffers))
     path = FOLDER / f"{case.module}.ptx"
     return LaunchSpec(path, case.name, path, (launch,), buffers, {}, {}, False, "rmse", "", None)
 

@@ -34,7 +34,7 @@ def main() -> int:
         wrong += len(left)
         verdict = {None: "nothing to verify", True: "verified", False: "NOT VERIFIED"}[simulator.verify()[0]]
         print(f"{name:<22} {found.cycles:>10,} cycles  {verdict:<17}  "
-              f"{len(found.found)} findings, {len(left)} not explained", flush=True)  # fmt: skip
+              f"{len(found.found)} findings, {len(left)} not explained", flush=True)
         for one in left:
             print(one.as_text())
     return 1 if wrong else 0

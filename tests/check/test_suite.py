@@ -22,7 +22,7 @@ def found() -> dict[str, Any]:
     """Return the findings of all kernels, checked in a process of its own with compiled code."""
     environment = {key: value for key, value in os.environ.items() if key != "NUMBA_DISABLE_JIT"}
     done = subprocess.run([sys.executable, "-m", "tests.check.cases"], cwd=ROOT, capture_output=True, text=True,
-                          env=environment)  # fmt: skip
+                          env=environment)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
@@ -48,7 +48,7 @@ def test_the_defect_is_found_where_it_is(case):
 @pytest.mark.parametrize("name", ["recursion/recursion.sm75", "calls/calls.sm75", "grid_sync/grid_sync.sm75"])
 def test_right_programs_of_other_compilers_raise_no_alarm(name):
     done = subprocess.run([sys.executable, "-m", "rfview", "check", f"tests/corpus/{name}.toml"], cwd=ROOT,
-                          capture_output=True, text=True)  # fmt: skip
+                          capture_output=True, text=True)
     assert (done.returncode, done.stdout[:10]) == (0, "no finding"), done.stdout + done.stderr
 
 

@@ -10,10 +10,10 @@ from rfview.engine import isa, program
 from rfview.engine.values.access import (ADDR, ERR_LOCAL_RANGE, ERR_MISALIGNED, ERR_OK, ERR_PARAM_RANGE,
                                          ERR_READ_ONLY, ERR_SHARED_RANGE, ERR_UNMAPPED, FAULT_ADDRESS, FAULT_LANE,
                                          FIRST_GLOBAL_ADDRESS, LINES, LOCAL_WINDOW, LOG_FIELDS, NUM_LINES, PASSES,
-                                         REGION, SCRATCH_SIZE, SHARED_WINDOW, SPACES, UNIT)  # fmt: skip
+                                         REGION, SCRATCH_SIZE, SHARED_WINDOW, SPACES, UNIT)
 from rfview.engine.compile.jit import key_dtype, record, lean_entry
 from rfview.engine.program import (INST, MEM_ATOMIC, MEM_LOAD, MEM_REDUCTION, MEM_STORE, SPACE_CONST, SPACE_GENERIC,
-                                   SPACE_GLOBAL, SPACE_LOCAL, SPACE_PARAM, SPACE_SHARED)  # fmt: skip
+                                   SPACE_GLOBAL, SPACE_LOCAL, SPACE_PARAM, SPACE_SHARED)
 from rfview.engine.state import ROW
 
 FULL = 0xFFFFFFFF

@@ -14,7 +14,7 @@ from rfview.engine.tools import calibration
 
 # cycles per operation of GPGPU-Sim 4.2.0, SM2_GTX480 with one SM, measured with kernels of the same chains
 PEER = {"int_add": 10.1, "fp_mad": 11.2, "sfu": 14.1, "shared": 49, "l1": 60, "l2": 202, "dram": 324, "loop": 13.0,
-        "barrier": 5.2, "store": 4.1, "stream": 9.2, "independent": 0.62, "independent_1": 1.8}  # fmt: skip
+        "barrier": 5.2, "store": 4.1, "stream": 9.2, "independent": 0.62, "independent_1": 1.8}
 BY_NAME = {point.name: point for point in calibration.POINTS}
 LOOP_CYCLES = 20 / calibration.CHAIN        # what the loop around a chain adds to an operation, at most
 
@@ -60,7 +60,7 @@ def test_the_command_prints_a_preset_beside_a_reference(tmp_path: Path, capsys: 
     ("point,cycles\nint_add,four\n", "peer.csv:2: int_add: 'four' is no number"),
     ("point,cycles\nint_add,-1\n", "peer.csv:2: int_add: expected cycles above 0"),
     ("point,cycles\nint_add\n", "peer.csv:2: int_add: None is no number"),
-])  # fmt: skip
+])
 def test_a_bad_reference_is_one_sentence(content: str, said: str, tmp_path: Path) -> None:
     path = tmp_path / "peer.csv"
     path.write_text(content, encoding="utf-8")

@@ -129,7 +129,7 @@ PTXAS = {
     for file, found in json.loads((REPOSITORY / "tests/corpus/ptxas_registers.json").read_text()).items()
     for name, count in found.items() if file.split("/")[2:3] and file.split("/")[2] in kernels.CORE
     and name not in ("binomial_128", "montecarlo_256")
-}  # fmt: skip
+}
 
 
 # the same with -O1, which unrolls no loop again
@@ -137,7 +137,7 @@ PTXAS_O1 = {
     "convolution2d": 18, "atax_rows": 16, "atax_columns": 24, "bfs_expand": 20, "bfs_advance": 7, "binomial": 12,
     "btree_find": 16, "btree_range": 18, "fwt_global": 20, "fwt_shared": 17, "gemm": 28, "gemm_double": 36, "histogram": 11,
     "hotspot": 19, "montecarlo": 21, "mriq": 18, "nw": 22, "reduction": 10, "scalarprod": 30, "vectoradd": 12,
-}  # fmt: skip
+}
 
 
 def registers_of(words: Callable[[int], str]) -> dict[str, int]:

@@ -83,7 +83,7 @@ def test_what_is_in_the_cache_runs_without_what_compiles(tmp_path: Path) -> None
         "        found += value\n    return found\n"
     )
     program = ("import sys, numpy as np; from cached import total; print(total(np.arange(5)));"
-               "print('numba.cpython.numbers' in sys.modules); print(total(np.arange(5.0)))")  # fmt: skip
+               "print('numba.cpython.numbers' in sys.modules); print(total(np.arange(5.0)))")
     environ = {**os.environ, "RFVIEW_CACHE_DIR": str(tmp_path), "PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"}
     run = partial(subprocess.run, [sys.executable, "-c", program], env=environ, capture_output=True, text=True, timeout=PATIENCE_S)
     printed = [run().stdout for _ in range(3)]

@@ -20,7 +20,7 @@ from tests.harness import Assembly, Machine
 
 pytestmark = pytest.mark.nojit
 CACHE = {"memory.const_sets": 64, "memory.const_cycles": 1, "memory.param_cycles": 1, "memory.l2_hit_cycles": 10,
-         "memory.dram_cycles": 5, "memory.bytes_per_cycle": 1_000_000}  # fmt: skip
+         "memory.dram_cycles": 5, "memory.bytes_per_cycle": 1_000_000}
 
 
 def issues(program: Assembly, **more: Any) -> tuple[list[int], Machine]:

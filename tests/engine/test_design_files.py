@@ -153,7 +153,7 @@ def test_a_recording_shows_registers_without_the_file(own: Path, tmp_path: Path)
     code = ("import sys; from rfview.sessions import open_session; s = open_session(sys.argv[1]); s.goto('50%');"
             "print(s.snapshot().register(0, 1)[0] > 0)")
     done = subprocess.run([sys.executable, "-c", code, str(tmp_path / "run.rfs")], capture_output=True, text=True,
-                          cwd=Path(__file__).parents[2])  # fmt: skip
+                          cwd=Path(__file__).parents[2])
     assert done.returncode == 0 and done.stdout == "True\n", done.stderr
 
 
@@ -357,7 +357,7 @@ def test_a_hook_without_end_is_named(own: Path) -> None:
     own.write_text(own.read_text().replace("    row = reg", "    while True:\n        row = 0\n    row = reg"))
     code = "import sys; from rfview.engine.plugin import plain_trial as p; p.PATIENCE_S = 0.5; sys.exit(p.main(sys.argv[1]))"
     done = subprocess.run([sys.executable, "-c", code, str(own)], capture_output=True, text=True, check=False,
-                          cwd=Path(__file__).parents[2], env=os.environ | {"NUMBA_DISABLE_JIT": "1"})  # fmt: skip
+                          cwd=Path(__file__).parents[2], env=os.environ | {"NUMBA_DISABLE_JIT": "1"})
     assert done.returncode == 1 and "no end in write_back (my_rf.py, line " in done.stdout, done.stderr
     assert "after 0.5 s; vectoradd, lrr, cycle " in done.stdout
 

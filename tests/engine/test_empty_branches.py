@@ -39,7 +39,7 @@ AFTER_A_BARRIER = "@%p1 bra L1; add.u32 %r4, %r1, 5; L1: bar.sync 0;"
 
 @pytest.mark.parametrize(("body", "more"), [
     (PLAIN, lambda tid: 0 * tid), (LAST_OF_A_PATH, lambda tid: np.where(tid < 9, 0, 100)),
-    (IN_A_LOOP, lambda tid: np.maximum(tid & 3, 1)), (AFTER_A_BARRIER, lambda tid: 0 * tid)])  # fmt: skip
+    (IN_A_LOOP, lambda tid: np.maximum(tid & 3, 1)), (AFTER_A_BARRIER, lambda tid: 0 * tid)])
 def test_lanes_meet_again_behind_a_branch_that_skips_nothing(tmp_path: Path, body: str, more) -> None:
     (tmp_path / "k.ptx").write_text(PTX.format(body=body))
     (tmp_path / "k.toml").write_text(LAUNCH)

@@ -31,7 +31,7 @@ CASES = (
     ("histogram", "sram", "gto"), ("bfs", "sram", "lrr"), ("2dconv", "stt", "two_level"), ("bfs", "stt[stall=bank]", "lrr"),
     ("bfs", "hrf", "switch_on_stall"), ("scalarprod", "single_buffer", "gto"), ("bfs", "rfc", "two_level"),
     ("2dconv", "hcrf", "gto"), ("scalarprod", "edram", "lrr"), ("bfs", "racetrack", "gto"),
-)  # fmt: skip
+)
 SAMPLES = 12
 needs_jit = pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="takes minutes without JIT")
 each_case = pytest.mark.parametrize("case", CASES, ids="-".join)
@@ -171,7 +171,7 @@ def walked(design: str) -> Iterator[str]:
 def test_compiled_code_and_plain_python_agree_in_every_cycle_of_every_design() -> None:
     designs = list(dict.fromkeys(design for _, design, _ in CASES))
     code = ("import sys, json; from tests.engine.test_fast_paths import walked;"
-            "print(json.dumps({design: list(walked(design)) for design in sys.argv[1:]}))")  # fmt: skip
+            "print(json.dumps({design: list(walked(design)) for design in sys.argv[1:]}))")
     found = []
     for off in ("0", "1"):
         env = {**os.environ, "NUMBA_DISABLE_JIT": off}

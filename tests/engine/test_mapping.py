@@ -24,7 +24,7 @@ from tests.harness import Assembly, Machine
 
 traces = st.lists(st.integers(0, 7), min_size=8, max_size=40)
 periodic = st.builds(lambda part, times: (part * times)[:40], st.lists(st.integers(0, 7), min_size=2, max_size=10),
-                     st.integers(4, 12))  # fmt: skip
+                     st.integers(4, 12))
 
 
 def assignments(registers: int, ports: int) -> Iterator[list[int]]:
@@ -151,7 +151,7 @@ def test_a_table_is_read_as_it_was_written(tmp_path: Path) -> None:
     ("format = 1\npositions = [[0.5]]", "bank 0 is not a permutation"),
     ("format =", "not a mapping table"),
     (f"format = 1\npositions = [{list(range(5000))}]", "5000 registers, at most 4096"),
-])  # fmt: skip
+])
 def test_a_bad_table_is_one_clear_error(tmp_path: Path, text: str, message: str) -> None:
     path = tmp_path / "map.toml"
     path.write_text(text)
@@ -256,7 +256,7 @@ def test_an_ideal_l1_makes_every_load_a_hit() -> None:
     (["tlp", "vectoradd", "--design", "racetrack[mapping=x.toml]"], "begins with the identity"),
     (["map", "vectoradd", "--set", "sm.mapping=gpgpusim"], "sequential placement"),
     (["map", "vectoradd", "-o", "nowhere/x.toml"], "there is no folder"),
-])  # fmt: skip
+])
 def test_what_the_commands_cannot_do_is_one_line(words: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(words) == 2
     error = capsys.readouterr().err
@@ -274,7 +274,7 @@ def test_map_writes_a_table_that_saves_shifts_and_run_takes_it(
     assert facts["mapped"]["shifts"] < facts["identity"]["shifts"]
     assert all(bank["shifts"] <= bank["identity_shifts"] for bank in facts["banks"])
     assert main(["run", "histogram", "--design", "racetrack", "--scheduler", "lrr", "--set", f"racetrack.mapping={table}",
-                 "--json"]) == 0  # fmt: skip
+                 "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["cycles"] == facts["mapped"]["cycles"]
     assert main(["map", "histogram", "-o", table]) == 0
     assert "all banks" in capsys.readouterr().out

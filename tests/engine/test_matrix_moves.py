@@ -65,7 +65,7 @@ def test_the_address_may_be_a_variable(tmp_path: Path) -> None:
             "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r8}, [space+48];"
             "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r9}, [%r12];"
             "wmma.load.c.sync.aligned.row.m16n16k16.shared.s32 {%r10, %r11, %r13, %r14, %r15, %r16, %r17, %r18}, [space];"
-            "ld.shared.u32 %r11, [space+4];")  # fmt: skip
+            "ld.shared.u32 %r11, [space+4];")
     got = run(tmp_path, body, words)
     assert (got[:, 0] == got[:, 1]).all() and (got[:, 0] != 0).any()
     assert got[0, 2] == words[0, 0] and got[0, 3] == words[0, 1]

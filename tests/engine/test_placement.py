@@ -34,7 +34,7 @@ def placed(tmp_path: Path, kernel: str, text: str = "") -> Placement:
 @pytest.mark.parametrize("mangled, parts", [
     ("_Z3fooPf", ["foo"]), ("_ZN1a3fooIfEEvPf", ["a", "foo"]), ("_ZL5localPi", ["local"]), ("foo", []), ("_Z", []),
     ("_ZN12_GLOBAL__N_11kEv", ["_GLOBAL__N_1", "k"]), ("_Z6kernelILi16EEvPf", ["kernel"]), ("_Z1f3fooPf", ["f"]),
-])  # fmt: skip
+])
 def test_a_mangled_name_gives_its_parts(mangled: str, parts: list[str]) -> None:
     assert cpp_name(mangled) == parts
 
@@ -43,7 +43,7 @@ def test_a_mangled_name_gives_its_parts(mangled: str, parts: list[str]) -> None:
     ("plain", "plain"), ("add", "_Z3addPf"), ("_Z3addPf", "_Z3addPf"), ("scal", "_ZN4blas4scalIfEEvPT_"),
     ("blas::scal", "_ZN4blas4scalIfEEvPT_"), ("_Z4copyIdEvPT_", "_Z4copyIdEvPT_"), ("copy<double>", "_Z4copyIdEvPT_"),
     ("blas::scal<float>(float *)", "_ZN4blas4scalIfEEvPT_"), ("add(float*)", "_Z3addPf"),
-])  # fmt: skip
+])
 def test_a_kernel_is_found_by_its_cpp_name(tmp_path: Path, asked: str, found: str) -> None:
     assert placed(tmp_path, asked).launches[0].kernel.name == found
 
@@ -53,7 +53,7 @@ def test_a_kernel_is_found_by_its_cpp_name(tmp_path: Path, asked: str, found: st
     ("a::each<a::b::Axpy<float>, float, 2>", "_ZN1a4eachINS_1b4AxpyIfEEfLi2EEEvT_PKT0_i"),
     ("each<Pair<int, Of<int *, 3>>, Pair<int, Of<int *, 3>>>", "_Z4eachI4PairIi2OfIPiLi3EEES4_EvT_T0_"),
     ("k<unsigned int, -3>", "_Z1kIjLin3EEvv"), ("void k<float4>(float4)", "_Z1kI6float4EvT_"),
-])  # fmt: skip
+])
 def test_template_arguments_are_found_in_a_mangled_name(asked: str, mangled: str) -> None:
     parts, arguments = split_name(asked)
     assert cpp_name(mangled) == parts and arguments is not None and arguments.search(mangled)
@@ -62,7 +62,7 @@ def test_template_arguments_are_found_in_a_mangled_name(asked: str, mangled: str
 @pytest.mark.parametrize("mangled, said", [
     ("_Z6reduceILj512EfLb1EEvPT0_", "<512, float, true>"), ("_Z1kIPKfEvT_", "<const float*>"), ("_Z1kIxLin3EEvv", "<long long, -3>"),
     ("_Z1kI6float4EvT_", ""), ("_Z1kPf", ""), ("k", ""),
-])  # fmt: skip
+])
 def test_simple_template_arguments_are_said_as_they_may_be_asked_for(mangled: str, said: str) -> None:
     assert arguments_of(mangled, "k" if "1k" in mangled else "reduce") == said
     assert is_called(mangled, f"{(cpp_name(mangled) or ['k'])[-1]}{said}")
@@ -72,7 +72,7 @@ def test_simple_template_arguments_are_said_as_they_may_be_asked_for(mangled: st
     ("copy", "2 kernels have this C++ name, give one in full: _Z4copyIfEvPT_, _Z4copyIdEvPT_"),
     ("copy<int>", "no such kernel (did you mean 'copy'?)"),
     ("skal", "no such kernel (did you mean 'scal'?)"), ("other::scal", "no such kernel"), ("_Z3addPd", "no such kernel"),
-])  # fmt: skip
+])
 def test_a_wrong_name_says_what_there_is(tmp_path: Path, asked: str, message: str) -> None:
     with pytest.raises(InputError, match="kernel") as error:
         placed(tmp_path, asked)
@@ -88,7 +88,7 @@ def test_a_table_of_functions_holds_numbers_that_are_not_null(tmp_path: Path) ->
 
 def test_a_symbol_without_bytes_is_refused(tmp_path: Path) -> None:
     text = (".extern .global .align 4 .b8 far[];\n.visible .entry reads() { .reg .b32 %r<2>; .reg .b64 %rd<2>; "
-            "mov.u64 %rd1, far; ld.global.u32 %r1, [%rd1]; st.global.u32 [%rd1], %r1; ret; }\n")  # fmt: skip
+            "mov.u64 %rd1, far; ld.global.u32 %r1, [%rd1]; st.global.u32 [%rd1], %r1; ret; }\n")
     with pytest.raises(InputError, match="'far' is declared extern"):
         placed(tmp_path, "reads", text)
 
@@ -96,7 +96,7 @@ def test_a_symbol_without_bytes_is_refused(tmp_path: Path) -> None:
 def test_a_cta_that_does_not_fit_says_what_would_help(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"not enough shared memory .*; --set sm\.shared_bytes=65536 "):
         placed(tmp_path, "fills", ".shared .align 4 .b8 tile[65536];\n"
-               ".visible .entry fills() { st.shared.u32 [tile], 1; ret; }\n")  # fmt: skip
+               ".visible .entry fills() { st.shared.u32 [tile], 1; ret; }\n")
 
 
 def test_a_cooperative_launch_that_is_too_large_is_refused_at_load(tmp_path: Path) -> None:

@@ -78,7 +78,7 @@ def python(code: str, *arguments: str, **env: str) -> Any:
     """Run code in a fresh process and return the JSON that it prints."""
     full = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "ignore", **env}
     done = subprocess.run([sys.executable, "-c", code, *arguments], cwd=ROOT, env=full, capture_output=True, text=True,
-                          timeout=900)  # fmt: skip
+                          timeout=900)
     assert done.returncode == 0, done.stderr[-3000:]
     return json.loads(done.stdout)
 
@@ -229,7 +229,7 @@ def slipped(tmp_path: Path, old: str, new: str) -> ModuleType:
          r"hook begin_cycle: a path ends without a return"),
         ('    ("writes", "i8"),', '    ("writes", "u1"), ("more", "nothing"),', r"its state is no list of fields"),
     ],
-)  # fmt: skip
+)
 def test_a_slip_names_design_hook_and_field(tmp_path: Path, old: str, new: str, expected: str) -> None:
     with pytest.raises(InputError, match=expected):
         designs.add("stt", slipped(tmp_path, old, new))

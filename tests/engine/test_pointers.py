@@ -74,7 +74,7 @@ def test_a_kernel_follows_addresses_in_a_struct_a_buffer_and_a_symbol(tmp_path: 
 def test_a_recorded_launch_keeps_its_pointers(tmp_path: Path) -> None:
     spec = load_launch_file(write(tmp_path, LAUNCH))
     again = launch_of_text(LAUNCH, "k", {name: held.array for name, held in spec.buffers.items()},
-                           {name: held.array for name, held in spec.symbols.items()})  # fmt: skip
+                           {name: held.array for name, held in spec.symbols.items()})
     assert again.launches == spec.launches and spec.launches[0].args[0].pointers
     for part in ("buffers", "symbols"):
         pointers = [{name: held.pointers for name, held in getattr(each, part).items()} for each in (spec, again)]
@@ -90,7 +90,7 @@ def test_a_recorded_launch_keeps_its_pointers(tmp_path: Path) -> None:
     ("{at = 0, symbol", "{at = 12, symbol", "symbols.last: pointers[0].at: an address of 8 bytes at 12"),
     ("{buffer = \"rows\"}", "{buffer = \"rows\", pointers = []}", "args[1].pointers: expected only beside bytes"),
     ("[{at = 0, symbol", "[3, {at = 0, symbol", "symbols.last.pointers[0]: expected a table such as"),
-])  # fmt: skip
+])
 def test_slips_are_named(tmp_path: Path, old: str, new: str, words: str) -> None:
     assert LAUNCH.count(old) == 1
     with pytest.raises(InputError) as caught:

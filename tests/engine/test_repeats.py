@@ -71,7 +71,7 @@ def test_one_launch_repeats_by_itself(tmp_path: Path) -> None:
     ("ARGS", '{buffer = "a", step = 20}', "args[0].offset: expected an integer in 0..32, got 40"),
     ("ARGS", "{buffer = []}", "args[0].buffer: expected a list of one or more"),
     ("ARGS", '{buffer = ["a", "c"]}', "got 'c'"),
-])  # fmt: skip
+])
 def test_what_does_not_fit_is_named(tmp_path: Path, old: str, new: str, words: str) -> None:
     with pytest.raises(LaunchError) as caught:
         load(tmp_path, ONE.replace(old, new).replace("ARGS", "{value = 1, step = 1}"))

@@ -36,7 +36,7 @@ def imports(nodes: Iterator[ast.AST] | list[ast.stmt], known: Mapping[str, Path]
                 yield (name if name in known else base), node.lineno
         elif isinstance(node, ast.Import):
             yield from ((each.name.removeprefix("rfview.engine."), node.lineno) for each in node.names
-                        if each.name.startswith("rfview.engine."))  # fmt: skip
+                        if each.name.startswith("rfview.engine."))
         elif in_functions or not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             yield from imports(ast.iter_child_nodes(node), known, in_functions)
 
@@ -46,7 +46,7 @@ def arrows(*, in_functions: bool) -> dict[str, set[str]]:
     known = modules()
     return {name: {target for target, _ in imports(ast.parse(file.read_text()).body, known, in_functions)
                    if target in known and target != name and (name, target) not in ALLOWED}
-            for name, file in known.items()}  # fmt: skip
+            for name, file in known.items()}
 
 
 def circle(graph: Mapping[str, set[str]]) -> list[str]:

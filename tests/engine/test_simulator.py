@@ -116,7 +116,7 @@ def test_final_state_is_the_same_with_and_without_jit() -> None:
     for off in ("0", "1"):
         env = {**os.environ, "NUMBA_DISABLE_JIT": off}
         outputs.append(subprocess.run([sys.executable, "-W", "ignore", "-c", code], env=env, capture_output=True, text=True,
-                                      check=True).stdout)  # fmt: skip
+                                      check=True).stdout)
     assert outputs[0] == outputs[1]
     assert int(outputs[0].split()[0]) == 700
 

@@ -34,7 +34,7 @@ def values(codes: np.ndarray, mantissa: int) -> np.ndarray:
     bias = (1 << 6 - mantissa) - 1
     exponent, rest = codes >> mantissa & (1 << 7 - mantissa) - 1, codes & (1 << mantissa) - 1
     size = np.where(exponent == 0, rest * 2.0 ** (1 - bias - mantissa),
-                    (rest + 2.0**mantissa) * 2.0 ** (exponent.astype(float) - bias - mantissa))  # fmt: skip
+                    (rest + 2.0**mantissa) * 2.0 ** (exponent.astype(float) - bias - mantissa))
     return np.where(codes >> 7 == 1, -size, size)
 
 
@@ -45,17 +45,17 @@ def test_products_of_8_bit_floats(tmp_path: Path, a_type: str, b_type: str) -> N
     # exponents near the middle, so that every sum is exact
     a, b = ((rng.integers(-4, 5, shape) + (7 if kind == "e4m3" else 15) << mantissa[kind]) +
             rng.integers(0, 1 << mantissa[kind], shape) + (rng.integers(0, 2, shape) << 7)
-            for kind, shape in ((a_type, (16, 32)), (b_type, (32, 8))))  # fmt: skip
+            for kind, shape in ((a_type, (16, 32)), (b_type, (32, 8))))
     a[3], b[:, 5] = 0, 0x80
     a[4], b[:, 2] = rng.integers(0, 1 << mantissa[a_type], 32), 1
     lane = np.arange(32)
     group, four = lane // 4, lane % 4
     held = np.stack([a[(group + 8 * (part & 1))[:, None], (4 * four + 16 * (part >> 1))[:, None] + np.arange(4)]
                      for part in range(4)] +
-                    [b[(4 * four + 16 * part)[:, None] + np.arange(4), group[:, None]] for part in (0, 1)], 1)  # fmt: skip
+                    [b[(4 * four + 16 * part)[:, None] + np.arange(4), group[:, None]] for part in (0, 1)], 1)
     got = run(tmp_path, f"mma.sync.aligned.m16n8k32.row.col.f32.{a_type}.{b_type}.f32 "
               "{%r8, %r9, %r10, %r11}, {%r2, %r3, %r4, %r5}, {%r6, %r7}, {%r8, %r9, %r10, %r11};",
-              held.astype(np.uint8).reshape(32, 24).view(np.uint32)).view(np.float32)  # fmt: skip
+              held.astype(np.uint8).reshape(32, 24).view(np.uint32)).view(np.float32)
     product = values(a, mantissa[a_type]) @ values(b, mantissa[b_type])
     for part, more in enumerate((0.5, 0, 0, 0.5)):
         want = product[group + 8 * (part >> 1), 2 * four + (part & 1)] + more
@@ -65,7 +65,7 @@ def test_products_of_8_bit_floats(tmp_path: Path, a_type: str, b_type: str) -> N
 def test_relu_stands_before_or_behind_the_type(tmp_path: Path) -> None:
     words = np.random.default_rng(1).integers(0, 2**32, (32, 6), dtype=np.uint32)
     got = run(tmp_path, "max.relu.s32 %r8, %r2, %r3; max.s32.relu %r9, %r2, %r3;"
-              "min.relu.s16x2 %r10, %r2, %r3; min.s16x2.relu %r11, %r2, %r3;", words)  # fmt: skip
+              "min.relu.s16x2 %r10, %r2, %r3; min.s16x2.relu %r11, %r2, %r3;", words)
     first, second = (np.ascontiguousarray(words[:, place]).view(np.int32) for place in (0, 1))
     assert (got[:, 0].astype(np.int32) == np.maximum(np.maximum(first, second), 0)).all()
     halves = np.maximum(np.minimum(first.view(np.int16), second.view(np.int16)), 0)

@@ -43,13 +43,13 @@ def as_words(values: np.ndarray, kind: str) -> np.ndarray:
 SPARSE = [("f16", "f16", 16, 3, "f32", 1), ("f16", "f16", 32, 1, "f16", 1), ("bf16", "bf16", 16, 2, "f32", 1),
           ("tf32", "tf32", 8, 1, "f32", 0), ("tf32", "tf32", 16, 1, "f32", 0), ("s8", "u8", 32, 1, "s32", 1),
           ("u8", "s8", 64, 0, "s32", 1), ("s4", "u4", 64, 1, "s32", 2), ("u4", "u4", 128, 0, "s32", 2),
-          ("e4m3", "e4m3", 64, 0, "f32", 1)]  # fmt: skip
+          ("e4m3", "e4m3", 64, 0, "f32", 1)]
 
 
 @pytest.mark.parametrize(("a_kind", "b_kind", "depth", "selector", "sums", "together"), SPARSE,
-                         ids=[f"{row[0]}-{row[2]}" for row in SPARSE])  # fmt: skip
+                         ids=[f"{row[0]}-{row[2]}" for row in SPARSE])
 def test_sparse_products(tmp_path: Path, a_kind: str, b_kind: str, depth: int, selector: int, sums: str,
-                         together: int) -> None:  # fmt: skip
+                         together: int) -> None:
     rng = np.random.default_rng(depth)
     low, high = {"u": (0, 8), "s": (-8, 8)}.get(a_kind[0], (-3, 4))
     stored = rng.integers(low, high, (16, depth // 2))
@@ -83,15 +83,15 @@ def test_sparse_products(tmp_path: Path, a_kind: str, b_kind: str, depth: int, s
     size = {"f16": 2, "bf16": 2, "tf32": 1, "s4": 8, "u4": 8}.get(a_kind, 4)
     count = depth // (4 * size)
     a_words = [as_words(stored[(GROUP + 8 * row)[:, None], (FOUR * size + 4 * size * chunk)[:, None] + np.arange(size)], a_kind)
-               for chunk in range(count // 2) for row in (0, 1)]  # fmt: skip
+               for chunk in range(count // 2) for row in (0, 1)]
     b_words = [as_words(b[(FOUR * size + 4 * size * chunk)[:, None] + np.arange(size), GROUP[:, None]], b_kind)
-               for chunk in range(count)]  # fmt: skip
+               for chunk in range(count)]
     data = np.zeros((32, 16), np.uint32)
     data[:, :count], data[:, 4:4 + count], data[:, 15] = np.hstack(a_words), np.hstack(b_words), metadata
     names = lambda first, many: "{" + ", ".join(f"%r{2 + first + k}" for k in range(many)) + "}"  # noqa: E731
     d = names(8, 2 if sums == "f16" else 4)
     body = (f"mma.sp.sync.aligned.m16n8k{depth}.row.col.{sums}.{a_kind}.{b_kind}.{sums} {d}, {names(0, count)}, "
-            f"{names(4, count)}, {d}, %r17, {selector};")  # fmt: skip
+            f"{names(4, count)}, {d}, %r17, {selector};")
     got = run_one_warp(tmp_path, PTX.format(body=body, arch=89), data, 8)
     want = a @ b
     held = np.ascontiguousarray(got[:, :4]).view({"f32": "f4", "s32": "i4", "f16": "f2"}[sums])
@@ -100,7 +100,7 @@ def test_sparse_products(tmp_path: Path, a_kind: str, b_kind: str, depth: int, s
 
 
 @pytest.mark.parametrize(("a_by", "b_by", "sums"), [("row", "col", "f32"), ("col", "row", "f16"), ("row", "row", "f32"),
-                                                    ("col", "col", "f16")])  # fmt: skip
+                                                    ("col", "col", "f16")])
 def test_voltas_products_of_halves(tmp_path: Path, a_by: str, b_by: str, sums: str) -> None:
     rng = np.random.default_rng(7)
     a, b, c = rng.integers(-4, 5, (4, 8, 4)), rng.integers(-4, 5, (4, 4, 8)), rng.integers(-9, 10, (4, 8, 8))

@@ -88,7 +88,7 @@ def dispatches(machine: Machine, num: int) -> list[int]:
     ({"sm.reserve_results": 1, "sm.num_sp": 1}, [3, 5, 6]),      # 8 is the fma's: the add ends in 9, the next in 10
     ({"sm.reserve_results": 1}, [3, 4, 5]),                      # the other SP takes the add, and there are two buses
     ({"sm.reserve_results": 1, "sm.result_buses": 1}, [3, 5, 6]),     # with one bus it cannot either
-])  # fmt: skip
+])
 def test_a_pipe_takes_only_what_can_be_written_at_its_end(settings: dict[str, int], expected: list[int]) -> None:
     program = Assembly().fma(1, 2, 3, 4).add(5, 6, imm=1).add(7, 8, imm=1).exit()
     assert dispatches(Machine(program, settings=settings).run(), 3) == expected
@@ -98,7 +98,7 @@ def test_a_pipe_takes_only_what_can_be_written_at_its_end(settings: dict[str, in
     ({}, [1, 2, 3, 4, 5, 6]),
     ({"sm.refill_cycles": 1}, [1, 2, 4, 5, 6, 7]),      # a cycle more after every second instruction, none after a branch
     ({"sm.refill_cycles": 1, "sm.branch_cycles": 2}, [2, 3, 5, 6, 9, 10]),      # which comes to instruction 0 too
-])  # fmt: skip
+])
 def test_what_is_fetched_is_decoded_before_it_issues(settings: dict[str, int], expected: list[int]) -> None:
     program = Assembly().mov(1, 5).mov(2, 5).mov(3, 5).bra(5).mov(6, 1).mov(4, 5).exit()
     assert [cycle for cycle, _ in Machine(program, settings=settings).run().issues()] == expected
@@ -129,7 +129,7 @@ def test_stt_write_freezes_the_pipeline() -> None:
     program = Assembly().mov(1, 5).mov(2, 6).add(3, 1, imm=1).add(4, 2, imm=1).exit()
     machine = Machine(program, design="stt[stall=pipeline]").run()
     assert not amiss(machine, 0, tail(("issued", 2), ("wait", 4), ("issued", 1), ("stt_write", 3), ("issued", 1),
-                           ("stt_write", 3), ("issued", 1)))  # fmt: skip
+                           ("stt_write", 3), ("issued", 1)))
     assert [cycle for cycle, _ in machine.issues(0)] == [1, 2, 7, 11, 15]
 
 
@@ -139,9 +139,9 @@ def test_suspended_outside_the_active_set() -> None:
     machine = Machine(
         Assembly().mov(1, 5).ld(2).add(3, 2, imm=1).exit(), warps=2, scheduler="switch_on_stall",
         settings={"sm.num_schedulers": 1},
-    ).run()  # fmt: skip
+    ).run()
     assert not amiss(machine, 1, [("no_instruction", 1), ("suspended", 2), ("issued", 2), ("long_scoreboard", 221),
-                       ("suspended", 1), ("issued", 2)])  # fmt: skip
+                       ("suspended", 1), ("issued", 2)])
 
 
 def test_war_is_booked_as_wait_and_counted() -> None:
@@ -158,7 +158,7 @@ def test_guarded_write_keeps_the_other_lanes(design: str) -> None:
     program = (
         Assembly().sreg(3, isa.SREG_LANEID).emit(isa.OP_AND32, "and.b32 R3, R3, 1", dst=(3,), src={0: 3}, imm={2: 1})
         .setp_lt(0, 3, 1).mov(1, 7).mov(1, 9, guard=0).st(1).exit()
-    )  # fmt: skip
+    )
     assert Machine(program, design=design).run().register(0, 1).tolist() == [9, 7] * 16
 
 

@@ -46,7 +46,7 @@ def test_the_machine_computes_the_expected_result(variant: str, tmp_path: Path, 
 
 
 @pytest.mark.parametrize("pattern", [replace(SMALL, loads=0.0), replace(SMALL, reuse=6, stride=3),
-                                     replace(SMALL, reuse=2, stride=5, kind="int", shared=0.2)])  # fmt: skip
+                                     replace(SMALL, reuse=2, stride=5, kind="int", shared=0.2)])
 def test_sources_are_as_old_and_as_far_apart_as_asked_when_decoded(pattern: Pattern) -> None:
     assert pattern.instructions % pattern.ring == 0
     kernel = ptx.decode_module(text_of_kernel(pattern, "made"), "made.ptx").kernels["made"]
@@ -54,7 +54,7 @@ def test_sources_are_as_old_and_as_far_apart_as_asked_when_decoded(pattern: Patt
     steps = list(body(pattern))
     at = next(place for place, text in enumerate(kernel.texts)
               if text.startswith(("fma", "mad.lo.u32")) and len({*kernel.insts[place]["src"]} - {255}) == 3
-              and place > kernel.texts.index(next(one for one in kernel.texts if one.startswith("neg"))))  # fmt: skip
+              and place > kernel.texts.index(next(one for one in kernel.texts if one.startswith("neg"))))
     code = kernel.insts[at : at + pattern.instructions]
     written: dict[int, int] = {}
     checked = 0
@@ -92,7 +92,7 @@ def test_the_bank_pattern_shows_in_conflicts(tmp_path: Path, capsys: pytest.Capt
 def test_fma_rounds_once() -> None:
     draw = np.random.default_rng(5)
     parts = [(draw.integers(-(1 << 24), 1 << 24, 4000) * 2.0 ** draw.integers(-40, 8, 4000)).astype(np.float32)
-             for _ in range(3)]  # fmt: skip
+             for _ in range(3)]
     parts[2][::2] = (parts[0] * parts[1])[::2] * np.float32(-1.0)       # sums that nearly cancel
     for x, y, z, result in zip(*parts, fma(*parts), strict=True):
         exact = Fraction(float(x)) * Fraction(float(y)) + Fraction(float(z))
@@ -115,9 +115,9 @@ def test_a_pattern_gives_the_same_files_each_time(tmp_path: Path) -> None:
     (["9x"], "a name of letters"), (["a", "--reuse", "0"], "--reuse 0: expected 1 to"), (["a", "--loads", "1.5"], "a share"),
     (["a", "--loads", "0.7", "--shared", "0.7"], "more than all"), (["a", "--kind", "half"], "float or int"),
     (["a", "--reuse", "20", "--stride", "15"], "at most"), (["a", "--reuse", "x"], "--reuse"),
-])  # fmt: skip
+])
 def test_mistakes_are_named(words: list[str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str],
-                            monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
+                            monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert cli.main(["generate", *words]) == 2
     assert said in capsys.readouterr().err and not list(tmp_path.iterdir())

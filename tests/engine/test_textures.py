@@ -33,7 +33,7 @@ def source(opcode: str, coordinates: str, kind: str = "f32", texture: str = "%rd
 
 
 def run(folder: Path, ptx: str, coordinates: np.ndarray, texels: np.ndarray, described: str, argument: str = "",
-        ) -> np.ndarray:  # fmt: skip
+        ) -> np.ndarray:
     """Run a kernel over one warp and return out as u4 words (32, 4)."""
     (folder / "k.ptx").write_text(ptx)
     np.save(folder / "in.npy", np.ascontiguousarray(coordinates))
@@ -97,7 +97,7 @@ def axis(x: np.ndarray, extent: int, mode: str, normalized: bool, linear: bool) 
 
 
 def sampled(texels: np.ndarray, where: list[np.ndarray], modes: list[str], normalized: bool, linear: bool,
-            border: float = 0.0) -> np.ndarray:  # fmt: skip
+            border: float = 0.0) -> np.ndarray:
     """Return the fetch of f4 texels (..., y, x, channel) at coordinates x, y, z as (lanes, channels) f4."""
     extents = texels.shape[:-1][::-1]
     placed = [axis(x, n, m, normalized, linear) for x, n, m in zip(where, extents, modes, strict=True)]
@@ -122,7 +122,7 @@ MODES = [("clamp", "clamp"), ("wrap", "mirror"), ("border", "border"), ("mirror"
 @pytest.mark.parametrize("normalized", [False, True])
 @pytest.mark.parametrize("filter_mode", ["point", "linear"])
 def test_a_2d_fetch_follows_the_programming_guide(
-    tmp_path: Path, modes: tuple[str, str], normalized: bool, filter_mode: str) -> None:  # fmt: skip
+    tmp_path: Path, modes: tuple[str, str], normalized: bool, filter_mode: str) -> None:
     texels = np.random.RandomState(1).uniform(-4, 4, (5, 7, 4)).astype("f4")
     where = coordinates_of(2, -1.5, 2.5) if normalized else coordinates_of(3, -3.0, 10.0)
     got = run(tmp_path, source("tex.2d.v4.f32.f32", "%f1, %f2"), where, texels,
@@ -158,7 +158,7 @@ def test_a_3d_fetch_weighs_eight_texels(tmp_path: Path) -> None:
                                          ("uint32", "u32"), ("int32", "s32"), ("float32", "f32"), ("float16", "f32")])
 @pytest.mark.parametrize("channels", [1, 2, 4])
 def test_a_1d_fetch_at_an_index_reads_elements_and_zeros_outside(
-    tmp_path: Path, dtype: str, kind: str, channels: int) -> None:  # fmt: skip
+    tmp_path: Path, dtype: str, kind: str, channels: int) -> None:
     whole = np.random.RandomState(6).randint(0, 1 << 32, (40, channels), "u8").astype("u4")
     texels = (whole / 1e6 - 2000).astype(dtype) if dtype.startswith("f") else whole.astype(dtype)
     index = np.arange(LANES, dtype="i4")[:, None] * np.array([[2, 0, 0, 0]], "i4") - 5
@@ -271,7 +271,7 @@ def test_only_components_that_are_read_are_written(tmp_path: Path) -> None:
     (table(pitch=32), "texels end at byte"),
     (table(type="uint8"), "expected size beside it"),
     (table(handle=0x10001), "a multiple of 4"),
-])  # fmt: skip
+])
 def test_a_wrong_table_is_refused(tmp_path: Path, described: str, problem: str) -> None:
     where = np.zeros((LANES, 4), "f4")
     with pytest.raises(InputError, match=problem):
@@ -316,7 +316,7 @@ LANE = np.arange(LANES)
     ("mov.u32 %r5, 1; suld.b.a2d.b32.trap {%r10}, [%rd1, {%r5, %r4, %r3, %r3}];", lambda x, y: TEXELS[1, y, x]),
     ("suld.b.1d.v2.b16.trap {%rs1, %rs2}, [%rd1, {%r4}]; mov.b32 %r10, {%rs2, %rs1};",
      lambda x, y: TEXELS[0, 0, x] >> 16 | TEXELS[0, 0, x] << np.uint32(16)),
-])  # fmt: skip
+])
 def test_surface_loads_address_by_bytes_and_handle_the_outside(tmp_path: Path, body: str, want: Any) -> None:
     got = run(tmp_path, surface_kernel(body), np.zeros((LANES, 4), "f4"), TEXELS, table())
     assert (got[:, 0] == want(LANE & 7, LANE >> 3)).all()

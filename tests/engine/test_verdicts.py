@@ -47,7 +47,7 @@ def claim(sort: str, value: float, **changes: object) -> Claim:
     ("pass", 1, {}, [(0, 0), (1, 1)]),
     ("pass", math.inf, {"unit": "dB"}, [(90, 0), (math.inf, 1)]),
     ("words", 0.5, {"low": 0.5, "high": 1.0}, [(0.49, 0), (0.5, 1), (1, 1)]),
-])  # fmt: skip
+])
 def test_each_sort_by_hand(sort: str, value: float, more: dict[str, object], steps: list[tuple[float, int]]) -> None:
     for got, step in steps:
         assert verdicts.judge(claim(sort, value, **more), Number(got)) == LADDER[step], got

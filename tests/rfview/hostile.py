@@ -15,7 +15,7 @@ EVIL = "\x1b]0;owned\x07\x1b[2J\x9b31m\x7f\u202e\u2066[red]a[/red]"
 RECORDED = Path(__file__).resolve().parents[2] / "rfview" / "learn" / "recorded" / "first.rfs"
 # words that name a table's row, by which the program goes
 NAMES = frozenset({"design", "chain", "scheduler", "dtype", "kind", "field", "op", "unit", "engine_version", "source_hash",
-                   "glyph", "ascii", "family", "wait_class", "sm.mapping", "label"})  # fmt: skip
+                   "glyph", "ascii", "family", "wait_class", "sm.mapping", "label"})
 
 
 def evil(data: Any) -> Any:

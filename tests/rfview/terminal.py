@@ -75,7 +75,7 @@ class Terminal(Screen):
     """Runs a command in a pseudo-terminal of so many columns and rows and keeps what its screen shows."""
 
     def __init__(self, words: list[str], columns: int = 120, rows: int = 40, environ: Mapping[str, str] | None = None,
-                 folder: Path = REPOSITORY):  # fmt: skip
+                 folder: Path = REPOSITORY):
         super().__init__(columns, rows)
         self.master, slave = pty.openpty()
         self._size(slave)

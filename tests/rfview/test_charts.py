@@ -16,7 +16,7 @@ from tests.rfview.pilots import Driven, drive
 
 SVG = "{http://www.w3.org/2000/svg}"
 STACKED = charts.Chart("shares", (charts.Bar("a", 100.0, (("x", 25.0), ("y", 75.0))), charts.Bar("b", 50.0, (("y", 50.0),))),
-                       "%", ".0f", (75.0, "paper"))  # fmt: skip
+                       "%", ".0f", (75.0, "paper"))
 
 
 def test_bars_are_as_long_as_their_values() -> None:
@@ -97,7 +97,7 @@ def test_a_figure_has_a_bar_per_kernel_and_the_papers_value(tmp_path: Path, caps
     (["--figure", "hcrf-icp"], "did you mean hcrf-ipc"), (["-o", "x.svg"], "only with --figure"),
     (["--figure", "hcrf-ipc", "--exact"], "leave out --exact"),
     (["--figure", "hcrf-ipc", "-o", "/nowhere/x.svg"], "no folder"),
-])  # fmt: skip
+])
 def test_wrong_figures_are_named(words: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["reproduce", *words]) == 2
     assert said in capsys.readouterr().err

@@ -18,9 +18,9 @@ from tests.rfview.pilots import Driven, drive
 ROOT = Path(__file__).resolve().parents[2]
 ONE = Finding("race-shared", "reads what warp 0 of the CTA wrote at shared+0x7c, and nothing orders the two", "k", 11, 35,
               "ld.shared.u32 R2, [R2]", 0, 0, 1, 1, 0, 42, 128, 0x7c, "shared+0x7c", 8, 32, "st.shared.u32 [R6], R5", 0, 0, 31,
-              30)  # fmt: skip
+              30)
 OTHER = Finding("inactive-lane", "reads the value of lane 16, which takes no part", "k", 20, 50, "shfl.sync.down.b32 R0", 0,
-                0, 0, 0, 8, 77, 8)  # fmt: skip
+                0, 0, 0, 8, 77, 8)
 
 
 def rfview(*words: str | Path) -> subprocess.CompletedProcess[str]:

@@ -98,7 +98,7 @@ def test_a_preset_is_a_name_and_no_path(tmp_path: Path, capsys: pytest.CaptureFi
 @pytest.mark.parametrize(("words", "proposed"), [
     (["run", "my.rfs"], "rfview replay my.rfs"), (["run", "my run.rfs"], "rfview replay 'my run.rfs'"),
     (["a b.toml"], "rfview run 'a b.toml'"), (["run", "$x.rfr"], "rfview record --fill '$x.rfr'"),
-])  # fmt: skip
+])
 def test_a_proposed_command_can_be_pasted_into_a_shell(words: list[str], proposed: str,
                                                        capsys: pytest.CaptureFixture[str]) -> None:
     assert main(words) == 2

@@ -92,7 +92,7 @@ def test_variants_schedulers_and_settings_reach_the_machine(small: Path, capsys:
 
 
 def test_options_of_compilation_reach_the_machine_and_are_said(small: Path, tmp_path: Path,
-                                                               capsys: pytest.CaptureFixture[str]) -> None:  # fmt: skip
+                                                               capsys: pytest.CaptureFixture[str]) -> None:
     words = "schedule,addresses=32,numbering=banks,registers=12"
     summary = summary_of(capsys, str(small), "--compile", words, "--set", "kernel.aim_registers=11")
     assert summary["parameters"]["kernel.addresses"] == "32" and summary["parameters"]["kernel.schedule"] == "on"

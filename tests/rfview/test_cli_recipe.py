@@ -30,7 +30,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_recipe_is_looked_into_filled_and_opened(written: Path, tmp_path: Path,
-                                                   capsys: pytest.CaptureFixture[str]) -> None:  # fmt: skip
+                                                   capsys: pytest.CaptureFixture[str]) -> None:
     facts = json.loads(said(capsys, "info", written, "--json"))
     assert facts["design"] == "sram" and facts["verified"] is True and facts["finished"] is True
     assert "keyframe sums" in said(capsys, "info", written)
@@ -45,7 +45,7 @@ def test_a_recipe_is_looked_into_filled_and_opened(written: Path, tmp_path: Path
 
 
 def test_the_names_of_the_files_follow_the_kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
-                                                  capsys: pytest.CaptureFixture[str]) -> None:  # fmt: skip
+                                                  capsys: pytest.CaptureFixture[str]) -> None:
     launch = next((CORPUS / "two_kernels").glob("*.toml"))
     monkeypatch.chdir(tmp_path)
     said(capsys, "record", launch, "--recipe")
@@ -81,7 +81,7 @@ def test_the_fault_of_a_kernel_is_kept_in_its_recipe(tmp_path: Path, capsys: pyt
     (["record", "--fill", "gone.rfr"], "cannot open the recipe"),
     (["info", "gone.rfr"], "cannot open the recipe"),
     (["debug", "gone.rfr"], "cannot open the recipe"),
-])  # fmt: skip
+])
 def test_what_does_not_go_together_is_one_clear_error(words: list[str], error: str, written: Path,
-                                                      capsys: pytest.CaptureFixture[str]) -> None:  # fmt: skip
+                                                      capsys: pytest.CaptureFixture[str]) -> None:
     assert error in said(capsys, *(str(written) if word == "RECIPE" else word for word in words), code=2)

@@ -38,7 +38,7 @@ class Editor:
 
     def __init__(self) -> None:
         self._child = subprocess.Popen([sys.executable, "-m", "rfview", "dap"], cwd=ROOT, stdin=subprocess.PIPE,
-                                       stdout=subprocess.PIPE, stderr=subprocess.PIPE)  # fmt: skip
+                                       stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         assert self._child.stdin is not None and self._child.stdout is not None
         self._wire = Wire(self._child.stdout, self._child.stdin)
         self._messages = self._wire.messages()
@@ -152,7 +152,7 @@ def test_breakpoints_of_all_kinds_stop_in_both_directions(editor: Editor) -> Non
         assert stop["reason"] == "breakpoint" and len(stop["hitBreakpointIds"]) == 1
         assert cycle(editor) == truth.continue_().cycle
         assert not editor.get("setBreakpoints", source={"path": "/x/other.ptx"},
-                              breakpoints=[{"line": 3}])["breakpoints"][0]["verified"]  # fmt: skip
+                              breakpoints=[{"line": 3}])["breakpoints"][0]["verified"]
         editor.get("setBreakpoints", source={"name": name}, breakpoints=[])
         truth.remove_breakpoint(1)
 
@@ -185,7 +185,7 @@ def test_a_pause_ends_a_move_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(Session, "continue_", long_move)
     requests = [("initialize", {}), ("launch", {"program": str(RECORDING), "stopOnEntry": False}), ("configurationDone", {}),
-                ("pause", {}), ("pause", {}), ("stepIn", {"threadId": 1}), ("disconnect", {})]  # fmt: skip
+                ("pause", {}), ("pause", {}), ("stepIn", {"threadId": 1}), ("disconnect", {})]
     sent, received = io.BytesIO(), io.BytesIO()
     for command, arguments in requests:
         Wire(sent, sent)._send({"type": "request", "command": command, "arguments": arguments})
@@ -317,7 +317,7 @@ def test_a_stop_names_the_warp_that_was_hit_and_why_it_waits(editor: Editor) -> 
         program = truth.info["program"]
         assert len(shown["instructions"]) == 60
         assert [one["instruction"] for one in shown["instructions"] if one.get("presentationHint") != "invalid"] == [
-            entry["text"] for entry in program]  # fmt: skip
+            entry["text"] for entry in program]
         here = shown["instructions"][30]
         assert here["address"] == instruction and here["instruction"] == program[int(truth.value(f"w{warp}.pc"))]["text"]
         addresses = [int(one["address"], 16) for one in shown["instructions"]]
@@ -368,7 +368,7 @@ def test_source_lines_are_frames_steps_and_breakpoints() -> None:
             editor.wait("initialized")
             line = lines.lines[-1]
             point, = editor.get("setBreakpoints", source={"path": f"/elsewhere/{Path(path).name}"},
-                                breakpoints=[{"line": line.line - 1}])["breakpoints"]  # fmt: skip
+                                breakpoints=[{"line": line.line - 1}])["breakpoints"]
             assert point["verified"] and point["line"] == line.line - 1
             editor.get("configurationDone")
             stop = editor.wait("stopped")
@@ -381,11 +381,11 @@ def test_source_lines_are_frames_steps_and_breakpoints() -> None:
             assert len(editor.get("stackTrace", threadId=stop["threadId"], startFrame=1, levels=1)["stackFrames"]) == 1
             source = frames[0]["source"]
             text = (Path(source["path"]).read_text() if "path" in source
-                    else editor.get("source", sourceReference=source["sourceReference"])["content"])  # fmt: skip
+                    else editor.get("source", sourceReference=source["sourceReference"])["content"])
             assert text.split("\n")[line.line - 1] == lines.source(line)
             for command, go in (("stepBack", lambda: truth.next_line(there.warp, False)),
                                 ("next", lambda: truth.next_line(there.warp)),
-                                ("stepIn", lambda: truth.next_event("issue", there.warp))):  # fmt: skip
+                                ("stepIn", lambda: truth.next_event("issue", there.warp))):
                 stop = editor.move(command, threadId=there.warp + 2)
                 assert stop["reason"] == "step" and cycle(editor) == go().cycle
             editor.get("setBreakpoints", source={"path": path}, breakpoints=[])
@@ -449,7 +449,7 @@ def test_what_is_no_message_is_one_error(data: bytes) -> None:
 def test_a_stream_that_ends_ends_the_conversation() -> None:
     whole = json.dumps({"type": "request"}).encode()
     assert list(Wire(io.BytesIO(b"Content-Length: %d\r\n\r\n" % len(whole) + whole), io.BytesIO()).messages()) == [
-        {"type": "request"}]  # fmt: skip
+        {"type": "request"}]
     assert list(Wire(io.BytesIO(b"Content-Length: 50\r\n\r\n" + whole), io.BytesIO()).messages()) == []
 
 

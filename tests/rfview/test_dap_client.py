@@ -32,5 +32,5 @@ def test_a_session_driven_by_the_client_of_vs_code(tmp_path: Path) -> None:
     client = Path(shutil.copy(Path(__file__).with_name("vscode_client.cjs"), tmp_path))
     ran = subprocess.run([node, str(client), sys.executable, str(script), str(ROOT / "sessions" / "recorded" / "first.rfs")],
                          capture_output=True, text=True, timeout=PATIENCE_S, cwd=tmp_path,
-                         env={**os.environ, "PYTHONPATH": str(ROOT)})  # fmt: skip
+                         env={**os.environ, "PYTHONPATH": str(ROOT)})
     assert ran.returncode == 0 and ran.stdout.rstrip().endswith("done"), ran.stdout + ran.stderr

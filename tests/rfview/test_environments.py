@@ -31,7 +31,7 @@ def run(tmp_path: Path, line: str, **environ: str) -> subprocess.CompletedProces
     env = {name: value for name, value in env.items() if name not in environ or value}
     script = f'R() {{ "{sys.executable}" -m rfview "$@"; }}\n{line}'
     done = subprocess.run(["bash", "-c", script], cwd=tmp_path, env=env, text=True, capture_output=True, timeout=PATIENCE_S, check=False,
-                          errors="surrogateescape")  # fmt: skip
+                          errors="surrogateescape")
     assert "Traceback" not in done.stderr and "Exception ignored" not in done.stderr, done.stderr
     return done
 
@@ -53,7 +53,7 @@ def run(tmp_path: Path, line: str, **environ: str) -> subprocess.CompletedProces
     (LEFT + "R info gone.rfs 2>&1) | (exec <&-; echo >gone); exit ${PIPESTATUS[0]}", 2, ""),
     ("mkdir x; cd x; rmdir ../x; R", 0, ""), ("mkdir x; cd x; rmdir ../x; R info $F", 0, ""),
     ("mkdir x; cd x; rmdir ../x; R export --to csv $F -o out.csv", 2, "out.csv: cannot be written"),
-])  # fmt: skip
+])
 def test_streams_that_are_closed_full_or_left(tmp_path: Path, line: str, code: int, said: str) -> None:
     done = run(tmp_path, line)
     assert done.returncode == code, done
@@ -68,7 +68,7 @@ def test_streams_that_are_closed_full_or_left(tmp_path: Path, line: str, code: i
     ("R help stalls", 0), ("R --help", 0), ("R replay $F", 0), ("R replay --plain $F </dev/null", 0), ("R compare $F $F", 0),
     ("R script $F -c 'goto 40; why 0; info stalls'", 0), ("R info $F", 0), ("R info é█.rfs", 2), ("R learn first", 0),
     ("R script $F -c 'print é'", 2), ("R designs", 0), ("R kernels", 0),
-])  # fmt: skip
+])
 def test_a_locale_that_knows_ascii_alone(tmp_path: Path, environ: dict[str, str], line: str, code: int) -> None:
     done = run(tmp_path, line, **environ)
     assert done.returncode == code and (done.stdout + done.stderr).isascii(), (done.stdout, done.stderr)
@@ -87,7 +87,7 @@ def test_a_terminal_that_cannot_draw(tmp_path: Path, environ: dict[str, str]) ->
 @pytest.mark.parametrize(("line", "code"), [
     ("R replay $F", 0), ("R replay --plain -c 'goto 40' $F </dev/null", 0), ("R script $F -c 'mark a'", 0),
     ("R help startup", 0), ("R designs", 0), ("R info gone.rfs", 2),
-])  # fmt: skip
+])
 def test_no_home_and_one_that_cannot_be_written(tmp_path: Path, home: str, line: str, code: int) -> None:
     done = run(tmp_path, line, **(dict.fromkeys(HOMES, "") | {"HOME": home}))
     assert done.returncode == code and done.stderr.count("\n") == bool(code)

@@ -124,7 +124,7 @@ def test_a_mistake_is_told_in_the_window() -> None:
 
 def test_the_scales_end_fits_beside_it() -> None:
     shown = {0.0: "0", 1e-5: "1e-5", 0.0125: "0.013", 0.5: "0.5", 330.4: "330", 1000: "1k", 37_244.0: "37.2k", 2.5e8: "250M",
-             3e12: "3e12"}  # fmt: skip
+             3e12: "3e12"}
     assert {top: painter.scale_text(top) for top in shown} == shown and max(map(len, shown.values())) <= 5
 
 

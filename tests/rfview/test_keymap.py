@@ -129,4 +129,4 @@ def test_sentences_name_the_keys_in_force() -> None:
         assert "MESSAGE" in app.window_text()
 
     drive(test, goto="start", keymap={"x": "step", "s": "none", "Y": "help", "?": "none", "f1": "none", "f2": "why",
-                                      "e": "none", "f3": "message", "M": "none"})  # fmt: skip
+                                      "e": "none", "f3": "message", "M": "none"})

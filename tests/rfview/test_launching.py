@@ -100,14 +100,14 @@ def test_arrays_that_overlap_are_refused() -> None:
     ("x=f8[3]:random:-1:1.5", ("array", "float64", (3,), "random = {seed = 3, low = -1, high = 1.5}")),
     ("x=u1[2]:7", ("array", "uint8", (2,), "value = 7")), ("n=i8:1_000", ("number", "int64", (), "")),
     ("p=null", ("null", "", (), "")),
-])  # fmt: skip
+])
 def test_words_say_arrays_and_numbers(text: str, found: tuple[object, ...]) -> None:
     argument = from_words(text, 2)
     assert (argument.kind, argument.dtype, argument.shape, argument.fill) == found
 
 
 @pytest.mark.parametrize("text", ["x", "x=", "x=f4[0]", "x=f4[]", "x=q4[3]", "x=f4[3]:rand", "x=f4[3]:random:1", "1x=3",
-                                  "x=f3[2]", "x=f4[99999999999]", "x=not-there.npy", "x=hello"])  # fmt: skip
+                                  "x=f3[2]", "x=f4[99999999999]", "x=not-there.npy", "x=hello"])
 def test_other_words_are_one_sentence(text: str) -> None:
     with pytest.raises(InputError, match="--arg "):
         from_words(text, 0)
@@ -125,7 +125,7 @@ def test_numbas_and_tritons_parameters_are_arrays_and_scratch() -> None:
     module = load_module(REPOSITORY / "tests/corpus/numba_stencil/numba_stencil.sm75.ptx")
     found = formals(next(iter(module.kernels.values())), module.text)
     assert [(one.kind, one.dtype, one.rank, one.count) for one in found] == [
-        ("array", "float32", 1, 7), ("array", "float32", 1, 7), ("array", "int32", 1, 7)]  # fmt: skip
+        ("array", "float32", 1, 7), ("array", "float32", 1, 7), ("array", "int32", 1, 7)]
     module = load_module(REPOSITORY / "tests/corpus/triton_softmax/triton_softmax.sm75.ptx")
     found = formals(next(iter(module.kernels.values())), module.text)
     assert [one.kind for one in found] == ["pointer", "pointer", "number", "number", "scratch", "scratch"]
@@ -143,7 +143,7 @@ def test_the_command_line_runs_ptx_with_arguments(tmp_path: Path, capsys: pytest
     ptx = tmp_path / "saxpy.ptx"
     ptx.write_text(SAXPY)
     words = [f"{ptx}::saxpy", "--grid", "2", "--block", "64", "--arg", "x=f4[100]:arange", "--arg", "y=f4[100]:1", "--arg",
-             "n=100"]  # fmt: skip
+             "n=100"]
     assert cli.main(["run", *words, "--save-buffers", str(tmp_path / "out")]) == 0, capsys.readouterr().err
     assert np.array_equal(np.load(tmp_path / "out/y.npy"), 2 * np.arange(100, dtype=np.float32) + 1)
     assert cli.main(["record", *words, "-o", str(tmp_path / "s.rfs")]) == 0, capsys.readouterr().err
@@ -194,9 +194,9 @@ def test_a_python_file_without_its_packages_or_kernel_is_one_sentence(tmp_path: 
 @pytest.mark.parametrize(("command", "more", "said"), [
     ("lines", ["--top", "1"], "long_scoreboard"), ("script", ["-c", "goto end; when"], "100.0%"),
     ("image", ["a", "32x32"], "a  32 x 32"),
-])  # fmt: skip
+])
 def test_commands_that_look_take_a_kernel_with_its_arguments(command: str, more: list[str], said: str,
-                                                             capsys: pytest.CaptureFixture[str]) -> None:  # fmt: skip
+                                                             capsys: pytest.CaptureFixture[str]) -> None:
     ptx = kernels.path("vectoradd").with_suffix(".ptx")
     arrays = [word for name in "abc" for word in ("--arg", f"{name}=f4[1024]:random")]
     words = [command, f"{ptx}::vectoradd", *more, "--grid", "4", "--block", "256", *arrays, "--arg", "n=1000"]

@@ -145,7 +145,7 @@ def test_narrow() -> None:
         f" A drains w0 1/3 free {t0 + 12}       48 gated", "    ✓↓■·············", "",
         f" B drains w1 0/2 free {t0 + 13}       48 gated", "    ↓■··············", "",
         " STT 0 ▼ write R1 w0 ━━━╌   queue 0", " STT 1 ▼ write R0 w1 ━━╌╌   queue 0", "",
-    ]  # fmt: skip
+    ]
     taken = counted(run, "wb_writes")[0]
     assert text(run, taken, 40, 9)[8] == " write R0 new"
 

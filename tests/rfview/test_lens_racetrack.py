@@ -23,7 +23,7 @@ def engine(name: str) -> Engine:
     if name == "one":
         program = Assembly().mov(16, 1).mov(3, 0).mov(4, 0).mov(5, 0).mov(6, 0).add(1, 0, 48).exit()
         return Engine(program, registers=60, design="racetrack[preshift=0]",
-                      settings={"racetrack.mapping": codes(r0=3, r1=7, r3=12)}).run()  # fmt: skip
+                      settings={"racetrack.mapping": codes(r0=3, r1=7, r3=12)}).run()
     if name == "limit":
         program = wide_read(Assembly().add(30, 29, 31), 16, 17, 18, 19, 20).mov(2, 1).exit()
         return Engine(program, registers=60, warps=3, design="racetrack").run()
@@ -67,7 +67,7 @@ def test_a_tape_approaches_its_target_and_names_the_register() -> None:
 def test_preshift_and_waiting_are_told_apart_by_word_and_colour() -> None:
     run = engine("limit")
     at = next(at for at, shot in enumerate(run.snapshots[1:])
-              if racetrack.PRESHIFTING in shot.rf.tape["activity"].tolist())  # fmt: skip
+              if racetrack.PRESHIFTING in shot.rf.tape["activity"].tolist())
     scene = scene_of(run, at)
     bank = run.snapshots[at + 1].rf.tape["activity"].tolist().index(racetrack.PRESHIFTING)
     line = racetrack.render(scene, 58, 17)[bank]

@@ -84,7 +84,7 @@ def test_a_leaving_warp_shows_what_is_flushed_and_why() -> None:
 def test_a_warp_at_a_barrier_leaves_for_it() -> None:
     run = engine("leave")
     at = next(at for at, shot in enumerate(run.snapshots[1:]) if rfc.reason(Machine(shot), int(shot.rf["left_warp"]))
-              == "at a barrier" and shot.sm["warp"][int(shot.rf["left_warp"])]["membership"] == LEAVING)  # fmt: skip
+              == "at a barrier" and shot.sm["warp"][int(shot.rf["left_warp"])]["membership"] == LEAVING)
     assert "at a barrier" in "\n".join(text(run, at))
 
 

@@ -61,7 +61,7 @@ def test_numbas_arrays_are_what_numba_passes(tmp_path: Path, capsys: pytest.Capt
 @pytest.mark.parametrize(("name", "dtypes"), [("triton_softmax.sm75", ["float32"] * 2), ("triton_add.sm80", None),
                                               ("triton_matmul.sm80", ["float16"] * 3)])
 def test_tritons_scratch_is_null_and_its_pointers_have_types(name: str, dtypes: list[str] | None, tmp_path: Path,
-                                                             capsys: pytest.CaptureFixture[str]) -> None:  # fmt: skip
+                                                             capsys: pytest.CaptureFixture[str]) -> None:
     found, _, _ = written(CORPUS / name.partition(".")[0] / f"{name}.ptx", tmp_path, capsys)
     launch, = found["launch"]
     assert launch["args"][-2:] == [{"null": True}, {"null": True}] and {"null": True} not in launch["args"][:-2]
@@ -74,7 +74,7 @@ def test_tritons_scratch_is_null_and_its_pointers_have_types(name: str, dtypes: 
 def test_bools_and_small_structs_have_values_that_fit(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     head = ".version 7.0\n.target sm_50\n.address_size 64\n"
     (tmp_path / "k.ptx").write_text(head + ".visible .entry k(.param .u8 flag, .param .align 4 .b8 pair[8], "
-                                    ".param .align 2 .b8 half[2], .param .u16 n) { ret; }")  # fmt: skip
+                                    ".param .align 2 .b8 half[2], .param .u16 n) { ret; }")
     folder = tmp_path / "here"
     folder.mkdir()
     launch, _, _ = written(tmp_path / "k.ptx", folder, capsys)

@@ -73,7 +73,7 @@ def event_row(app: Driven) -> str:
     ("R12 miss", "R12 miss", "........"), ("R12 miss", "R13 miss", "###....."), ("·□·▲", "·□□▲", "..#."),
     ("  8", " 18", ".##"), ("18", " 8", "##"), ("free", "    ", "####"), ("    ", "w3  ", "##.."),
     ("a b", "a b longer", "..."),
-])  # fmt: skip
+])
 def test_words_differ_as_a_whole_and_glyphs_one_by_one(a: str, b: str, mask: str) -> None:
     assert differing(a, b) == [char == "#" for char in mask]
 

@@ -112,7 +112,7 @@ def test_the_help_prints_defaults_helpers_and_records(capsys: pytest.CaptureFixt
         ("arbitrate", ("def arbitrate(sm, rf, spec", "def default_arbitrate(", "registers.refuse_readers(sm)")),
         ("set_unread", ("def set_unread(sm, inst,",)), ("sm.inflight", ('("unread", "u1"),', "row slots")),
         ("inst", ('("last_use", "u1"),',)), ("sm", ('("stall_total"', '("collector", COLLECTOR')),
-    ):  # fmt: skip
+    ):
         assert cli.main(["help", word]) == 0
         said = capsys.readouterr().out
         assert all(part in said for part in parts), word

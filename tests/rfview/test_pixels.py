@@ -35,7 +35,7 @@ def test_the_terminal_is_known_by_its_name() -> None:
         ({"TERM": "xterm-kitty", "RFVIEW_GRAPHICS": "blocks"}, "blocks"),
         ({"TERM": "tmux-256color", "TMUX": "1", "RFVIEW_GRAPHICS": "sixel"}, "sixel"),
         ({"TERM": "xterm-kitty", "RFVIEW_GRAPHICS": "kitty", "TEXTUAL_DRIVER": "textual.drivers.web_driver:WebDriver"}, "blocks"),
-    ):  # fmt: skip
+    ):
         assert graphics.choose_kind(environ) == kind, environ
 
 

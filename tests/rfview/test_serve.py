@@ -51,7 +51,7 @@ class Served:
 def served(tmp_path: Path) -> Iterator[Served]:
     """Serve the bundled recording, in a home of its own."""
     environ = {**os.environ, "HOME": str(tmp_path), "XDG_STATE_HOME": str(tmp_path), "PYTHONPATH": str(REPOSITORY),
-               "XDG_CONFIG_HOME": str(tmp_path)}  # fmt: skip
+               "XDG_CONFIG_HOME": str(tmp_path)}
     for name in ("NO_COLOR", "RFVIEW_THEME"):
         environ.pop(name, None)
     process = subprocess.Popen([sys.executable, "-m", "rfview", "serve", "replay", RECORDED, "--fresh", "--goto", "900"],
@@ -161,7 +161,7 @@ def test_sessions_end_with_the_server(served: Served) -> None:
     (["--port", "70000"], "--port 70000: expected 0 to 65535"),
     (["--public-url", "machine"], "--public-url machine: expected an address"),
     (["--host", "203.0.113.1"], "--host 203.0.113.1 --port 0: cannot be listened at"),
-])  # fmt: skip
+])
 def test_what_cannot_be_served_is_said_at_once(words: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["serve", *words]) == 2
     assert message in capsys.readouterr().err

@@ -83,7 +83,7 @@ def test_every_size_is_filled_exactly(size: tuple[int, int]) -> None:
         assert x + width <= size[0] and number_at(shown, name, width, height, 0) is None
         if size[1] >= 24:
             assert y + height <= size[1] - 2 and shown.chosen[name] in {
-                number_at(shown, name, width, height, row) for row in range(height)}  # fmt: skip
+                number_at(shown, name, width, height, row) for row in range(height)}
 
 
 def drive(test: Callable[[StartApp, Callable[..., Awaitable[None]]], Awaitable[None]], size: tuple[int, int] = (120, 40)) -> StartApp:

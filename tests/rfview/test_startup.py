@@ -47,7 +47,7 @@ def test_a_wrong_line_of_the_file_is_told_and_passed_over(own_file: Path) -> Non
 @pytest.mark.parametrize(("given", "words"), [
     ({"command": "step; stpe"}, "-c, `stpe`: no command"),
     ({"commands": "/nowhere/x.txt"}, "/nowhere/x.txt: cannot be read"),
-])  # fmt: skip
+])
 def test_a_wrong_line_asked_for_is_an_error(given: dict[str, Any], words: str) -> None:
     with pytest.raises(InputError, match=words):
         startup.Startup(screen.defaults(**given)).apply(make_session())

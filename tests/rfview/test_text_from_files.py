@@ -20,7 +20,7 @@ from tests.rfview.pilots import Driven, drive
 from tests.rfview.terminal import Terminal
 
 COMMANDS = ("goto 50%; print w0.pc; why 0; info stalls; list; mark z; when; break if cycle == 9; info breakpoints; output; "
-            "trace w0.pc")  # fmt: skip
+            "trace w0.pc")
 
 
 @pytest.fixture(scope="module")
@@ -45,9 +45,9 @@ def test_what_is_not_printable_is_an_escape() -> None:
     ["script", "FILE", "-c", "print \x1b[2Jw0.pc"], ["info", "FILE.gone"], ["run", "FILE.gone.toml"], ["\x1b[2J"],
     ["debug", "--\x1b"], ["replay", "--plain", "-c", "explain \x1b]0;owned\x07", "FILE"], ["compare", "FILE", "FILE"],
     ["assert", "FILE", "cycle < 5"], ["script", "FILE", "-x", "no\x9bfile"], ["export", "--to", "\x1b[m", "FILE"],
-])  # fmt: skip
+])
 def test_nothing_that_is_printed_moves_a_cursor(recording: Path, words: list[str], capsys: pytest.CaptureFixture[str],
-                                                monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:  # fmt: skip
+                                                monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     code = main([word.replace("FILE", str(recording)) for word in words])
@@ -82,7 +82,7 @@ def test_exports_hold_text_alone(recording: Path, form: str, tmp_path: Path) -> 
 
 
 def test_screens_pictures_and_the_clipboard_hold_text_alone(recording: Path, tmp_path: Path,
-                                                            monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
+                                                            monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     copied: list[str] = []
     monkeypatch.setattr(App, "copy_to_clipboard", lambda app, text: copied.append(text))

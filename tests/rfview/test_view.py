@@ -96,7 +96,7 @@ def test_what_was_only_opened_is_not_written(recording: Path) -> None:
 
 @pytest.mark.parametrize("content", [
     "not json", "[1, 2]", '{"format": 99}', '{"format": 1, "run": ["another", "sram", "gto", "0", 5], "cycle": 70}',
-])  # fmt: skip
+])
 def test_a_view_that_cannot_be_used_is_said_and_passed_over(recording: Path, content: str) -> None:
     View(recording).path.write_text(content)
 

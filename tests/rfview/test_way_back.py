@@ -108,7 +108,7 @@ def test_ctrl_z_gives_the_terminal_back_and_fg_takes_it_again(recording: str, ho
 
 
 def test_a_defect_that_ends_the_program_is_told_after_the_terminal_is_back(recording: str, home: dict[str, str],
-                                                                           tmp_path: Path) -> None:  # fmt: skip
+                                                                           tmp_path: Path) -> None:
     (tmp_path / "sitecustomize.py").write_text(FALLS)
     path = f"{tmp_path}{os.pathsep}{REPOSITORY}"
     with Terminal(["replay", recording], environ={**home, "PYTHONPATH": path}) as terminal:
@@ -193,7 +193,7 @@ def raised(*_: Any) -> Any:
 
 @pytest.mark.parametrize("where", ["painter", "the event row's painter", "handler", "request", "window"])
 def test_a_defect_is_one_line_and_a_report_and_the_session_goes_on(where: str, monkeypatch: pytest.MonkeyPatch,
-                                                                   tmp_path: Path) -> None:  # fmt: skip
+                                                                   tmp_path: Path) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     monkeypatch.setattr("rfview.crash._written", {})
 

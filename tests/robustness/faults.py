@@ -92,7 +92,7 @@ def writing(fails: int) -> Iterator[Counter]:
     with (mock.patch("rfview.engine.files.os.open", counter.over("open", os.open)),
           mock.patch("rfview.engine.files.os.fsync", counter.over("fsync", os.fsync)),
           mock.patch("rfview.engine.files.os.replace", counter.over("replace", os.replace)),
-          mock.patch("rfview.engine.files.os.fdopen", opened)):  # fmt: skip
+          mock.patch("rfview.engine.files.os.fdopen", opened)):
         yield counter
 
 

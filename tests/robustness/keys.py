@@ -30,12 +30,12 @@ NAMED = {"escape": "\x1b", "enter": "\r", "tab": "\t", "shift+tab": "\x1b[Z", "s
          "delete": "\x1b[3~", "insert": "\x1b[2~", "home": "\x1b[H", "end": "\x1b[F", "pageup": "\x1b[5~",
          "pagedown": "\x1b[6~", "left": "\x1b[D", "right": "\x1b[C", "up": "\x1b[A", "down": "\x1b[B", "f1": "\x1bOP",
          "f5": "\x1b[15~", "f9": "\x1b[20~", "f10": "\x1b[21~", "f11": "\x1b[23~", "shift+f5": "\x1b[15;2~",
-         "shift+f10": "\x1b[21;2~", "shift+f11": "\x1b[23;2~"}  # fmt: skip
+         "shift+f10": "\x1b[21;2~", "shift+f11": "\x1b[23;2~"}
 LINES = (":break stall > 20", ":goto 50%", ":goto end", ":0", ":watch w0.pc", ":break if cycle == 90", ":stats 10 90", ":why 3",
          ":trace w0.pc", ":find w0.R1 == 7", ":mark a", ":delete 1", ":range 10 200", ":warp 3", ":format hex", ":panel 6",
          ":list", ":info registers 1", ":explain bank", ":help", "/add", "/\x1b", ":print 1/0", ":goto 99999999999999999999",
          ":overlay nothing.rfs", ":fork", ":screenshot a.txt", ":" + "9" * 300, ":\u202e", ":break if", ":registers", ":z",
-         ":swap stt", ":kernel nothing", ":capture", ":follow", ":until cycle > 40", ":zoom", ":history-back")  # fmt: skip
+         ":swap stt", ":kernel nothing", ":capture", ":follow", ":until cycle > 40", ":zoom", ":history-back")
 
 
 def typed(token: str, chance: random.Random) -> str:
@@ -175,7 +175,7 @@ def cases(seed: int, first: int, count: int, live: bool = False) -> Iterator[tup
             yield start + len(burst) - 1, outcome, "".join(defects)[-6000:] + f" <- {burst!r}" if outcome != "done" else ""
         after = talk.memory()
         print(f"keys{'_live' if live else ''}: memory {before / 1024:.0f} MiB at the start, {after / 1024:.0f} MiB at the end",
-              file=sys.stderr)  # fmt: skip
+              file=sys.stderr)
         if after > LIMIT_KIB:
             yield first + count - 1, "grown", f"from {before:,} to {after:,} KiB"
     finally:

@@ -30,7 +30,7 @@ VALUES: tuple[Any, ...] = (
     float("inf"), float("nan"), True, False, "", "x", "a" * 5000, "\x1b[2J", "../../etc/passwd", "/dev/zero", "/dev/null", ".", "A",
     [], [0], [1, 2, 3, 4], [[1]], ["x"], {}, {"value": 1}, {"buffer": "A"}, {"x": {"y": [{}]}}, [1 << 40], [65535, 65535, 64],
     "float32", "uint8", "complex64", "object", "int64",
-)  # fmt: skip
+)
 
 
 @functools.cache

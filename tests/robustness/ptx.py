@@ -27,14 +27,14 @@ SLOW_S, MAX_MB, CYCLES = 10.0, 2048, 300
 TOKEN = re.compile(r"//[^\n]*|\s+|[%$\w][\w$.%]*|\.[\w.]+|-?\d[\w.]*|[^\s\w]")
 NUMBERS = ("0", "1", "-1", "3", "7", "16", "31", "32", "33", "63", "64", "127", "255", "256", "1023", "65535", "65536", "99999",
            "0x7fffffff", "0x80000000", "4294967295", "4294967296", "9223372036854775807", "-9223372036854775808",
-           "18446744073709551616", "9" * 400, "0f3f800000", "0d3ff0000000000000", "1.5", "0b101", "017")  # fmt: skip
+           "18446744073709551616", "9" * 400, "0f3f800000", "0d3ff0000000000000", "1.5", "0b101", "017")
 TYPES = (".u8", ".s8", ".b8", ".u16", ".s16", ".b16", ".f16", ".u32", ".s32", ".b32", ".f32", ".u64", ".s64", ".b64", ".f64",
          ".pred", ".f16x2", ".bf16", ".b128", ".v2", ".v4", ".global", ".shared", ".local", ".param", ".const", ".wide", ".hi",
-         ".lo", ".rn", ".rz", ".sat", ".ftz", ".approx", ".sync", ".aligned", ".volatile", ".relaxed.gpu", ".uni")  # fmt: skip
+         ".lo", ".rn", ".rz", ".sat", ".ftz", ".approx", ".sync", ".aligned", ".volatile", ".relaxed.gpu", ".uni")
 STATEMENTS = ("bar.sync 0;", "bar.sync 17;", "ret;", "exit;", "trap;", "brkpt;", "membar.gl;", "{", "}", "bra L;", "L:", "@%p1 bra L;",
               ".reg .b32 %q<9>;", ".shared .align 4 .b8 t[64];", ".local .b8 u[4096];", "shfl.sync.bfly.b32 %r1, %r1, 1, 31, -1;",
               "atom.global.add.u32 %r1, [%rd1], 1;", "mov.u32 %r1, %tid.x;", "call f, ();", "ld.global.u32 %r1, [%rd1];",
-              ".pragma \"nounroll\";", "vote.sync.any.pred %p1, %p2, -1;", "mov.b64 {%r1, %r2}, %rd1;", "/*", "*/", "\"", "\\")  # fmt: skip
+              ".pragma \"nounroll\";", "vote.sync.any.pred %p1, %p2, -1;", "mov.b64 {%r1, %r2}, %rd1;", "/*", "*/", "\"", "\\")
 
 
 @functools.cache

@@ -37,7 +37,7 @@ SHIPPED = Path(__file__).resolve().parents[2] / "sessions" / "recorded" / "first
 SLOW_S = 10.0
 # zeros and larger numbers than fit, in what says sizes and places
 NUMBERS = (0, 1, 2, 3, 7, 31, 32, 33, 63, 64, 127, 128, 255, 256, 65535, 65536, (1 << 26) + 1, (1 << 31) - 1, 1 << 31,
-           (1 << 32) - 1)  # fmt: skip
+           (1 << 32) - 1)
 
 
 @functools.cache
@@ -180,7 +180,7 @@ def _changed(chance: random.Random, value: Any, depth: int) -> Any:
     if isinstance(value, str) and chance.random() < 0.5:
         return chance.choice((value[:-1], value * 2, "<f8", "<u8", "\x1b[2J", "O8", "x" * 10_000, ""))
     return chance.choice((None, True, -1, 0, 1.5, float("nan"), "", "text", b"", [], {}, [[]] * 3, *NUMBERS, (1 << 63) - 1,
-                          value, _deep()))  # fmt: skip
+                          value, _deep()))
 
 
 def _deep() -> Any:

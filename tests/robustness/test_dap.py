@@ -116,7 +116,7 @@ def test_an_editor_that_reads_no_answer_ends_the_adapter() -> None:
     reading, writing = os.pipe()
     os.close(reading)
     child = subprocess.Popen([sys.executable, "-m", "rfview", "dap"], cwd=ROOT, stdin=subprocess.PIPE, stdout=writing,
-                             stderr=subprocess.PIPE)  # fmt: skip
+                             stderr=subprocess.PIPE)
     os.close(writing)
     assert child.stdin is not None and child.stderr is not None
     try:
@@ -132,7 +132,7 @@ def test_an_editor_that_reads_no_answer_ends_the_adapter() -> None:
 @pytest.mark.parametrize("data", [b"", b"Content-Length: 90\r\n\r\n{", b"Content-Le"])
 def test_an_editor_that_vanishes_midway_ends_the_adapter(data: bytes) -> None:
     ended = subprocess.run([sys.executable, "-m", "rfview", "dap"], cwd=ROOT, input=data, capture_output=True, timeout=PATIENCE_S,
-                           check=False)  # fmt: skip
+                           check=False)
     assert ended.stdout == b"" and b"Traceback" not in ended.stderr
     assert (ended.returncode, ended.stderr.count(b"\n")) == ((2, 1) if data.startswith(b"Content-Le") and b":" not in data
                                                             else (0, 0))

@@ -21,7 +21,7 @@ CYCLES, CHUNK = 200, 32
 def show(title: str, outcomes: Counter[str]) -> None:
     """Print which call brought what how often; pytest -s shows it."""
     print(f"\n{title}: {sum(outcomes.values())} calls failed in turn", *(f"  {count:>3} {name}" for name, count in
-                                                                       sorted(outcomes.items())), sep="\n")  # fmt: skip
+                                                                       sorted(outcomes.items())), sep="\n")
 
 
 def states(path: Path) -> list[Any]:

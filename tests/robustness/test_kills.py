@@ -27,7 +27,7 @@ def test_two_recorders_of_one_path_lose_nothing(tmp_path: Path) -> None:
     target = tmp_path / "run.rfs"
     runs = [subprocess.Popen([sys.executable, "-m", "rfview", "record", kernel, "-o", str(target)], cwd=REPOSITORY,
                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-            for kernel in ("vectoradd", "reduction")]  # fmt: skip
+            for kernel in ("vectoradd", "reduction")]
     said = [process.communicate(timeout=PATIENCE_S)[1] for process in runs]
     left = partials(target)
     files = [target, *left]

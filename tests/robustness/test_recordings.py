@@ -106,7 +106,7 @@ BOMBS: dict[str, Callable[[], bytes]] = {
     "chunks of many zeros": lambda: in_chunks(lambda content: content.update(
         state=zero_streams(12, 1 << 22), rows=zero_streams(6, 1 << 22), memory=zero_streams(3, 1 << 22))),
     "printed lines without end": lambda: in_chunks(lambda content: content.update(printed=[[0, "ab"]] * 200_000)),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", BOMBS)
@@ -119,9 +119,9 @@ def test_a_reader_stays_within_its_limit(tmp_path: Path, name: str, command: lis
             "code = cli.main(sys.argv[1:])\n"
             "most = next(line for line in open('/proc/self/status') if line.startswith('VmHWM'))\n"
             "print('KB', most.split()[1], file=sys.stderr)\n"
-            "sys.exit(code)")  # fmt: skip
+            "sys.exit(code)")
     done = subprocess.run([sys.executable, "-c", code, command[0], str(path), *command[1:]], capture_output=True, text=True,
-                          timeout=PATIENCE_S, check=False, stdin=subprocess.DEVNULL, cwd=Path(__file__).parents[2])  # fmt: skip
+                          timeout=PATIENCE_S, check=False, stdin=subprocess.DEVNULL, cwd=Path(__file__).parents[2])
     *said, last = done.stderr.strip().splitlines()
     assert "Traceback" not in done.stderr and "internal error" not in done.stderr
     assert done.returncode in (0, 1, 2) and (said or "bomb.rfs" in done.stdout or done.returncode == 0), done.stderr

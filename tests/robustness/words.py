@@ -24,7 +24,7 @@ SLOW_S = 10.0
 PARTS = ("w0", "w63", "w64", "w-1", "w[*]", "sm", "rf", "R0", "R255", "[", "]", "(", ")", ".", "..", "state", "pc", "queue", "cycle", "**",
          "//", "%", "<<", ">>", "==", "!=", "<", "and", "or", "not", "in", "if", "lambda x: x", "1e999", "0x", "9" * 50, "1_000", "'a'",
          '"', "\\", "\x00", "\x1b", "\ud800", "é", "any(", "count(", "max(", "@a", "50%", "+10", "-10", ";", "#", " ", "\t", "$0", "%r1",
-         "mem[0]", "A[0]", "A[999999]", "s0.R1[32]", "event.", "stall.", "changed(", ":=", "__import__('os')", "().__class__")  # fmt: skip
+         "mem[0]", "A[0]", "A[999999]", "s0.R1[32]", "event.", "stall.", "changed(", ":=", "__import__('os')", "().__class__")
 KEY_FILE = '[keys]\n"ctrl+s" = "step"\n"x" = "why"\n"g e" = "end"\n"space" = "none"\n'
 MARKS = '{"format": 1, "marks": [{"name": "a", "cycle": 12, "note": "here"}, {"name": "b", "cycle": 99}]}'
 SETTINGS = ("sm.num_banks=8", "hrf.drain=2", "edram.m=3", "sm.l1_kb=16", "racetrack.ports=4", "kernel.max_registers=20")

@@ -17,7 +17,7 @@ from rfview.engine.errors import KernelFault
 from rfview.engine.snapshot import Snapshot
 
 RF_DTYPE = np.dtype([("writes", "u4"), ("level", "i4", (4,)), ("entry", [("valid", "u1"), ("reg", "u1"), ("pad", "u2")],
-                     (3,)), ("clock", "u8")])  # fmt: skip
+                     (3,)), ("clock", "u8")])
 NUM_WARPS, NUM_BANKS, NUM_ROWS, NUM_WORDS, REGISTERS = 8, 4, 40, 512, 4
 BASE = 0x7000_0000_0000
 
@@ -26,7 +26,7 @@ def make_info() -> dict[str, Any]:
     """Return the constants of the double's run."""
     program = [{"pc": pc, "kernel": "k", "line": 10 + pc // 2, "text": f"op{pc} R1, R2", "mnemonic": f"op{pc}",
                 "op": "iadd", "unit": "SP", "wait_class": 0, "dst": [1], "src": [2, 255, 255]}
-               for pc in range(16)]  # fmt: skip
+               for pc in range(16)]
     return {
         "kernel": "k", "kernels": ["k"], "num_launches": 1, "launches": [{"kernel": "k", "registers": REGISTERS, "grid": [1, 1, 1], "block": [32, 7, 1], "entry_pc": 0,
                                    "resident_ctas": 1, "shared_bytes": 0}],
@@ -38,7 +38,7 @@ def make_info() -> dict[str, Any]:
         "buffers": [{"name": "A", "address": BASE, "word": 128, "bytes": 512},
                     {"name": "B", "address": BASE + 1024, "word": 384, "bytes": 256}],
         "symbols": [], "launch_toml": "",
-    }  # fmt: skip
+    }
 
 
 class Double:
@@ -178,11 +178,11 @@ class Double:
             mem_end, np.array([word for word, _ in log["mem"]], np.uint32),
             np.array([word for _, word in log["mem"]], np.uint32),
             Writes(write_end, *columns, join(words)), self.printed[printed:],
-        )  # fmt: skip
+        )
 
     def checkpoint(self) -> Checkpoint:
         return Checkpoint(self.cycle, copied(self._sm), copied(self._rf), self._rows.copy(), self._memory.copy(),
-                          len(self.printed))  # fmt: skip
+                          len(self.printed))
 
     def restore(self, checkpoint: Checkpoint) -> None:
         self.cycle = checkpoint.cycle

@@ -16,7 +16,7 @@ from tests.sessions.test_fork import session_of, simulator, small  # noqa: F401 
 
 @pytest.mark.parametrize(("begin", "end"), [
     ("300", "512"), ("", "77"), ("1,100", ""), ("any(w.state == barrier) or cycle > 90", ""), ("launch 0", "cycle > 40"),
-])  # fmt: skip
+])
 def test_a_part_holds_the_states_of_the_whole(begin: str, end: str, small: Path, tmp_path: Path) -> None:  # noqa: F811
     whole = open_session(small, design="stt")
     whole.goto("end")
@@ -37,7 +37,7 @@ def test_a_part_holds_the_states_of_the_whole(begin: str, end: str, small: Path,
 @pytest.mark.parametrize(("begin", "end", "words"), [
     ("9,000,000", "", "the run ends at cycle"), ("cycle < 0", "", "not met"), ("500", "400", "not after cycle 500"),
     ("w9.nothing > 3", "", "nothing"), ("launch 7", "", "--from launch 7: not met"),
-])  # fmt: skip
+])
 def test_places_that_are_none_are_named(begin: str, end: str, words: str, small: Path, tmp_path: Path) -> None:  # noqa: F811
     with pytest.raises(InputError, match=words):
         record_part(simulator(small), tmp_path / "part.rfs", begin, end)
@@ -62,7 +62,7 @@ def test_capture_here_and_stop_there(kind: str, session_of: Callable[..., Sessio
     ("capture stop", "nothing is captured"), ("capture", "expected"), ("capture x.txt", "expected"),
     ("capture {0}/a.rfs from 5 to 9,000,000", "9,?000,?000"), ("capture {0}/a.rfs from x to 5", "goto x"),
     ("capture /nowhere/x.rfs", "no folder"), ("goto 90; capture {0}/a.rfs; goto 20; capture stop", "not after cycle 90"),
-])  # fmt: skip
+])
 def test_mistakes(lines: str, words: str, session_of: Callable[..., Session], tmp_path: Path) -> None:  # noqa: F811
     with pytest.raises(InputError, match=words):
         list(run_script(session_of("live", design="sram"), lines.format(tmp_path)))

@@ -17,7 +17,7 @@ FIRST = Path(__file__).resolve().parents[2] / "sessions" / "recorded" / "first.r
     ("fma.rn.f32 R3, R15, R24, R3", "f32"), ("cvt.rn.f32.s32 R1, R2", "f32"), ("cvt.rzi.s32.f32 R1, R2", "s32"),
     ("mad.wide.s32 R4, R1, 4, R2", "s64"), ("@P0 mov.b32 R1, R2", "b32"), ("ld.global.u32 R1, [R2]", "u32"),
     ("@!P1 add.s32 R1, R1, 1", "s32"), ("bar.sync 0", ""), ("shfl.sync.bfly.b32 R1, R2, 1, 31, -1", "b32"),
-])  # fmt: skip
+])
 def test_an_instruction_names_the_type_that_it_writes(text: str, expected: str) -> None:
     assert type_written(text) == expected
 

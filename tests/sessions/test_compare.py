@@ -196,7 +196,7 @@ def test_other_paths_and_other_values_are_found_where_the_program_reads_the_cloc
     assert comparison.memory_equal() is False
     ours, theirs = every_issue(a), every_issue(b)
     expected = min((min(ours[key][0], theirs[key][0]), key) for key in ours
-                   if key in theirs and ours[key][1] != theirs[key][1])  # fmt: skip
+                   if key in theirs and ours[key][1] != theirs[key][1])
     split = comparison.first_path_difference()
     assert split is not None and (*split.name, split.n) == expected[1] and split.a.pc != split.b.pc
     value = comparison.first_value_difference()

@@ -18,7 +18,7 @@ from rfview.sessions.why import producers as holders
 
 MACHINES = [("gemm", "sram", "gto"), ("gemm", "hrf", "lrr"), ("reduction", "rfc", "two_level"), ("histogram", "hcrf", "gto"),
             ("gemm", "edram", "gto"), ("bfs", "racetrack", "lrr"), ("gemm", "single_buffer", "gto"),
-            ("hotspot", "sram", "switch_on_stall")]  # fmt: skip
+            ("hotspot", "sram", "switch_on_stall")]
 # where the instructions of a unit are counted that wait for it
 FIRST_PIPE = {UNIT_SP: PIPE_SP0, UNIT_SFU: PIPE_SFU, UNIT_LDST: PIPE_LDST}
 

@@ -54,7 +54,7 @@ def scalars() -> st.SearchStrategy[tuple[str, Look]]:
         st.integers(0, 127).map(lambda w: (f"mem[A + {4 * w}]", lambda t, c: int(t[c].memory[128 + w]))),
         st.integers(0, 127).map(lambda w: (f"A[{w}]", lambda t, c: int(t[c].memory[128 + w]))),
         st.just((f"mem[{BASE + 1024:#x}]", lambda t, c: int(t[c].memory[384]))),
-    )  # fmt: skip
+    )
 
 
 def vectors() -> st.SearchStrategy[tuple[str, Look]]:
@@ -68,12 +68,12 @@ def vectors() -> st.SearchStrategy[tuple[str, Look]]:
 
 
 BINARY = {"+": operator.add, "-": operator.sub, "*": operator.mul, "&": operator.and_, "|": operator.or_,
-          "^": operator.xor, "//": lambda a, b: a // b if b else 0, "%": lambda a, b: a % b if b else 0}  # fmt: skip
+          "^": operator.xor, "//": lambda a, b: a // b if b else 0, "%": lambda a, b: a % b if b else 0}
 FIXED = {**BINARY, "<<": lambda a, b: a << b if b < 64 else 0, ">>": lambda a, b: a >> min(b, 63)}
 COMPARE = {"<": operator.lt, "<=": operator.le, "==": operator.eq, "!=": operator.ne, ">": operator.gt,
-           ">=": operator.ge}  # fmt: skip
+           ">=": operator.ge}
 REDUCE = {"any": lambda v: int(any(v)), "all": lambda v: int(all(v)), "count": lambda v: sum(map(bool, v)), "min": min,
-          "max": max, "sum": lambda v: wrap(sum(v))}  # fmt: skip
+          "max": max, "sum": lambda v: wrap(sum(v))}
 
 
 def reduced() -> st.SearchStrategy[tuple[str, Look]]:
@@ -83,7 +83,7 @@ def reduced() -> st.SearchStrategy[tuple[str, Look]]:
     compared = st.tuples(st.sampled_from(sorted(REDUCE)), vectors(), st.sampled_from(sorted(COMPARE)), scalars()).map(
         lambda a: (f"{a[0]}({a[1][0]} {a[2]} {a[3][0]})",
                    lambda t, c: REDUCE[a[0]]([int(COMPARE[a[2]](v, a[3][1](t, c))) for v in a[1][1](t, c)])))
-    return st.one_of(plain, compared)  # fmt: skip
+    return st.one_of(plain, compared)
 
 
 def grow(inner: st.SearchStrategy[tuple[str, Look]]) -> st.SearchStrategy[tuple[str, Look]]:
@@ -108,7 +108,7 @@ def grow(inner: st.SearchStrategy[tuple[str, Look]]) -> st.SearchStrategy[tuple[
         st.tuples(inner, inner, inner).map(
             lambda a: (f"({a[0][0]} in ({a[1][0]}, {a[2][0]}))",
                        lambda t, c: int(a[0][1](t, c) in (a[1][1](t, c), a[2][1](t, c))))),
-    )  # fmt: skip
+    )
 
 
 @settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
@@ -153,7 +153,7 @@ def test_registers_come_as_lanes_floats_and_pairs(recorded, truth: list) -> None
 
 def test_arithmetic_never_raises(recorded) -> None:
     for text in ("1 / 0", "5 // 0", "7 % 0", "1 << 99", "-1 >> 99", "1 << (0 - 3)", "9223372036854775807 + 1",
-                 "0 / 0 > 1", "2.5 // 0", "f32(0xffffffff) == f32(0xffffffff)", "1.5 * w3.pc", "~w3.pc"):  # fmt: skip
+                 "0 / 0 > 1", "2.5 // 0", "f32(0xffffffff) == f32(0xffffffff)", "1.5 * w3.pc", "~w3.pc"):
         value(recorded, text)
     assert value(recorded, "1 << 99") == 0 and value(recorded, "-8 >> 99") == -1
 

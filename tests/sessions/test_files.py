@@ -220,7 +220,7 @@ def test_replay_and_scripts_begin_without_numba(small: Path) -> None:
     code = ("import sys; from rfview.sessions import open_session; from rfview.sessions.commands.script import run_lines\n"
             "s = open_session(sys.argv[1]); s.goto(20); s.snapshot(); s.value('w3.R1')\n"
             "assert run_lines(s, 'info warps; info registers 3; c; rc; u w3.pc > 2; print w1.R1') == 0\n"
-            "sys.exit(any(name.startswith(('numba', 'llvmlite')) for name in sys.modules))")  # fmt: skip
+            "sys.exit(any(name.startswith(('numba', 'llvmlite')) for name in sys.modules))")
     result = subprocess.run([sys.executable, "-c", code, str(small)], capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr
 
@@ -236,7 +236,7 @@ def seen(words: int, bit: int = 1) -> Seen:
     """Return what nothing but changes is seen of."""
     none = np.empty(0, np.uint32)
     return Seen(np.uint64(bit), np.zeros(words, np.uint64), np.full(words, -1, np.int32), 0, none, none, np.uint32(0),
-                np.empty(0, np.uint64))  # fmt: skip
+                np.empty(0, np.uint64))
 
 
 def together(end: np.ndarray, index: np.ndarray, value: np.ndarray) -> Blocks:
@@ -414,7 +414,7 @@ def with_chunks(data: bytes, path: Path, change: Callable[[list[bytes]], list[by
 
 @pytest.mark.parametrize("change, whole", (
     (lambda chunks: chunks[:2] + chunks[3:], 2), (lambda chunks: [chunks[0], chunks[2], chunks[1], *chunks[3:]], 1),
-    (lambda chunks: [chunks[0], chunks[0], *chunks[1:]], 1), (lambda chunks: chunks[1:], 0)))  # fmt: skip
+    (lambda chunks: [chunks[0], chunks[0], *chunks[1:]], 1), (lambda chunks: chunks[1:], 0)))
 def test_chunks_that_are_missing_or_out_of_order_are_found_without_an_index(
     small: Path, tmp_path: Path, truth: list, change: Callable, whole: int
 ) -> None:
@@ -441,7 +441,7 @@ def test_chunks_of_another_run_are_found_with_and_without_an_index(small: Path, 
     data = single.read_bytes()
     places = [(begin, end) for tag, begin, end in frames(data) if tag == b"CHNK"]
     low, high = next((low, high) for low in range(9, 200) for high in range(low + 1, 300)
-                     if places[low][1] - places[low][0] == places[high][1] - places[high][0])  # fmt: skip
+                     if places[low][1] - places[low][0] == places[high][1] - places[high][0])
     swapped = bytearray(data)
     swapped[slice(*places[low])], swapped[slice(*places[high])] = data[slice(*places[high])], data[slice(*places[low])]
     single.write_bytes(swapped)

@@ -37,7 +37,7 @@ def differences(ours: Timeline, right: Timeline, begin: int, end: int) -> list[t
             wrong = getattr(pair[0], name) != getattr(pair[1], name)
             was = getattr(before[0], name) != getattr(before[1], name) if before else np.zeros_like(wrong)
             found += [(cycle, kind, *where) if len(where) == 2 else (cycle, kind, *where, 0)
-                      for where in np.argwhere(wrong & ~was).tolist()]  # fmt: skip
+                      for where in np.argwhere(wrong & ~was).tolist()]
     return found
 
 
@@ -51,7 +51,7 @@ def arrived(flow: Flow, session: Session) -> list[tuple[int, str, int, int]]:
         if arrival.lanes:
             warp, reg = arrival.place[1:].split(".R")
             out += [(arrival.cycle, "row", int(warp) * registers + int(reg), lane) for lane in range(32)
-                    if arrival.lanes >> lane & 1]  # fmt: skip
+                    if arrival.lanes >> lane & 1]
         else:
             out.append((arrival.cycle, "word", words[arrival.place], 0))
     return out
@@ -112,7 +112,7 @@ def test_mistakes_say_what_to_do(session_of: Callable[..., Session], horner: Ses
     session = session_of("live", design="sram")
     for lines, words in (("follow", "loses no bits"), ("follow next", "nothing is followed yet"),
                          ("follow w0.R1", "registers with other values"), ("follow sm.num_collectors=4", "fork"),
-                         ("goto 5; follow w0.R99=1", "R99")):  # fmt: skip
+                         ("goto 5; follow w0.R99=1", "R99")):
         with pytest.raises(InputError, match=words):
             list(run_script(session, lines))
     horner.goto(3)

@@ -111,7 +111,7 @@ def test_a_branch_with_nothing_changed_is_its_parent_bit_for_bit(kind: str, desi
 @pytest.mark.parametrize(("design", "settings"), [
     ("stt", {"stt.write_cycles": 8}), ("stt", {"stt.stall": "bank", "latency.fp_add": 9}),
     ("sram", {"sm.num_collectors": 4, "memory.bytes_per_cycle": 5.5, "memory.l1_hit_cycles": 60}),
-])  # fmt: skip
+])
 def test_a_parameter_changed_at_cycle_0_gives_the_run_that_begins_with_it(
     design: str, settings: dict[str, Any], small: Path, session_of: Any
 ) -> None:
@@ -151,7 +151,7 @@ def store_of(session: Session) -> tuple[int, int, int]:
 @pytest.mark.parametrize("design", ["sram", "hrf", "rfc", pytest.param("hcrf", marks=pytest.mark.slow),
                                     pytest.param("racetrack", marks=pytest.mark.slow),
                                     pytest.param("single_buffer", marks=pytest.mark.slow),
-                                    pytest.param("edram", marks=pytest.mark.slow)])  # fmt: skip
+                                    pytest.param("edram", marks=pytest.mark.slow)])
 def test_a_register_changed_before_its_store_changes_that_element_alone(design: str, session_of: Any) -> None:
     session = session_of("live", design=design)
     finish(session.timeline)
@@ -174,7 +174,7 @@ def test_a_register_changed_before_its_store_changes_that_element_alone(design: 
 
 OTHER = {"stall": "bank", "remap": "off", "early_remap": "issue_only", "partial": "rmw", "pending_writes": "flight",
          "replacement": "lru", "error_mode": "none", "read_ports": "1", "inner": "rr", "suspend": "marked",
-         "parity": "prefer", "write_ports": 2}  # fmt: skip
+         "parity": "prefer", "write_ports": 2}
 
 
 def another(key: str, old: Any) -> Any:
@@ -212,7 +212,7 @@ def test_every_parameter_that_can_change_leaves_the_results_right(design: str, s
     ({"w47.R1[1]": 8}, "w47: this warp slot holds no warp at cycle 0"),
     ({"w0.R1[1]": "x"}, "expected a whole number"),
     ({"w0.R1[1]": 1 << 32}, "32 bits"),
-])  # fmt: skip
+])
 def test_what_cannot_be_changed_is_said(changes: dict[str, Any], part: str, session_of: Any) -> None:
     session = session_of("recorded", design="stt")
     if "w0.R99[1]" in changes:
@@ -264,7 +264,7 @@ def test_scripts_fork_go_between_branches_and_compare(session_of: Any) -> None:
 
 
 @pytest.mark.parametrize("line", ["compare", "branch nobody", "fork", "fork b set", "fork b stt.write_cycles=2",
-                                  "fork b set stt.write_cycles", "fork b; compare b"])  # fmt: skip
+                                  "fork b set stt.write_cycles", "fork b; compare b"])
 def test_bad_commands_end_a_script_with_exit_2(line: str, session_of: Any, capsys: pytest.CaptureFixture[str]) -> None:
     assert run_lines(session_of("live", design="stt"), line) == 2
     assert len(capsys.readouterr().err.splitlines()) == 1
@@ -272,7 +272,7 @@ def test_bad_commands_end_a_script_with_exit_2(line: str, session_of: Any, capsy
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("kernel", "design"), [("histogram", "hcrf"), ("reduction", "stt"), ("nw", "rfc"),
-                                                ("gemm", "racetrack"), ("scalarprod", "edram")])  # fmt: skip
+                                                ("gemm", "racetrack"), ("scalarprod", "edram")])
 def test_unchanged_branches_of_bundled_kernels_end_as_their_parents(kernel: str, design: str, tmp_path: Path) -> None:
     path = tmp_path / "run.rfs"
     record(simulator(kernels.path(kernel), design=design), path)

@@ -36,7 +36,7 @@ def test_a_file_from_before_format_1_is_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(InputError) as caught:
         open_recording(path)
     assert str(caught.value).endswith("old.rfs: a recording of an earlier rfview, from before session format 1; "
-                                      "record the run again")  # fmt: skip
+                                      "record the run again")
 
 
 def test_a_file_of_another_layout_is_one_sentence() -> None:
@@ -44,4 +44,4 @@ def test_a_file_of_another_layout_is_one_sentence() -> None:
     with pytest.raises(InputError) as caught:
         Header.unpack(msgpack.packb(header), "old.rfs")
     assert str(caught.value) == ("old.rfs: a recording in layout 1 of session format 1, this rfview reads layout "
-                                 f"{LAYOUT}; record the run again")  # fmt: skip
+                                 f"{LAYOUT}; record the run again")

@@ -94,7 +94,7 @@ def test_elements_of_a_buffer_and_the_store_that_wrote_them() -> None:
         timeline = session.timeline
         stored = [variable for variable in session.info["buffers"]
                   if not np.array_equal(*(part.memory[variable["word"] : variable["word"] + variable["bytes"] // 4]
-                                          for part in (timeline.at(timeline.first), timeline.at(timeline.last))))]  # fmt: skip
+                                          for part in (timeline.at(timeline.first), timeline.at(timeline.last))))]
         assert stored, "the kernel stores something"
         name, word = stored[0]["name"], int(stored[0]["word"])
         found = heat(session, f"{name}[0..63]")
@@ -122,7 +122,7 @@ def test_every_store_is_known_by_instruction_warp_and_lane(name: str) -> None:
         timeline, told = session.timeline, 0
         for variable in session.info["buffers"]:
             ends = [timeline.at(cycle).memory[variable["word"] : variable["word"] + variable["bytes"] // 4]
-                    for cycle in (timeline.first, timeline.last)]  # fmt: skip
+                    for cycle in (timeline.first, timeline.last)]
             for row in np.flatnonzero(ends[0] != ends[1])[::37].tolist():
                 moment = MemoryHeat(timeline, variable, row, 1).moment(timeline.last, 0)
                 source = [reg for reg in session.info["program"][moment.pc]["src"] if reg != 255][-1]
@@ -154,7 +154,7 @@ def test_levels_and_characters_tell_sign_and_size() -> None:
 @pytest.mark.parametrize(("text", "said"), [
     ("heat", "expected `heat REGISTER"), ("heat w5.pc", "not a register"), ("heat Q[0..3]", "expected a register"),
     ("heat w0.R3 by 0", "at least one cycle"), ("heat w99.R3", "w99"),
-])  # fmt: skip
+])
 def test_bad_input_is_one_sentence(text: str, said: str) -> None:
     with open_session(LESSONS / "first.rfs") as session, pytest.raises(InputError, match=said):
         execute(session, text)

@@ -75,7 +75,7 @@ def test_register_traffic_is_what_the_issued_instructions_name(session):
     program = session.info["program"]
     counts = count_instructions(session.timeline, 0, session.timeline.last)
     reads = [count * len({reg for reg in entry["src"] if reg != 255})
-             for count, entry in zip(counts.issued.tolist(), program, strict=True)]  # fmt: skip
+             for count, entry in zip(counts.issued.tolist(), program, strict=True)]
     session.goto("end")
     found = line_report(session)
     assert sum(line.reads for line in found.lines) == sum(reads) > 0
@@ -97,7 +97,7 @@ def test_stretches_add_up_and_a_growing_one_counts_each_cycle_once(session):
 def test_stalls_are_counted_on_the_instruction_that_waits(softmax):
     counts = count_instructions(softmax.timeline, 0, softmax.timeline.last)
     states, pcs, last_pcs = (softmax.timeline.column(f"sm.warp[*].{name}", 1, softmax.timeline.last + 1)
-                             [:, : softmax.info["num_warps"]] for name in ("state", "pc", "last_pc"))  # fmt: skip
+                             [:, : softmax.info["num_warps"]] for name in ("state", "pc", "last_pc"))
     expected = np.zeros_like(counts.states)
     nobody = [entry["code"] for entry in softmax.info["stalls"] if entry["name"] in NOBODY]
     for row in range(len(states)):
@@ -162,7 +162,7 @@ def test_a_line_without_instruction_stands_for_the_next_one_with_some(session):
     ("break softmax.py:12", "did you mean triton_softmax.py"), ("break triton_softmax.py:12 warp 99", "no warp 99"),
     ("lines 3 3", "name two different cycles"), ("lines 1 2 3", "at most two"), ("next-line", "expected `next-line WARP"),
     ("next-line 0 x", "whole number"),
-])  # fmt: skip
+])
 def test_what_does_not_exist_is_one_sentence(session, text, words):
     with pytest.raises(InputError, match=words):
         execute(session, text)

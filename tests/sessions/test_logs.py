@@ -93,7 +93,7 @@ def some_writes(random: np.random.RandomState, cycles: int) -> tuple[Writes, Row
     row = np.where(pc == CLEARED, NO_ROW, row).astype(np.uint32)
     own = int(((row == NO_ROW) & (pc != CLEARED)).sum())
     return Writes(end, random.randint(0, 4096, len(cycle)).astype(np.uint32), random.randint(0, 1 << 32, len(cycle), np.uint32),
-                  pc, row, random.randint(0, 1 << 32, 32 * own, np.uint32)), rows  # fmt: skip
+                  pc, row, random.randint(0, 1 << 32, 32 * own, np.uint32)), rows
 
 
 @pytest.mark.nojit

@@ -124,7 +124,7 @@ def test_a_run_that_ends_early_is_noticed(made: Path, tmp_path: Path) -> None:
     body = recipe.open_recipe(made).body
     end = body["cycles"]
     longer = changed(made, tmp_path / "a.rfr", lambda body: body.update(
-        cycles=end + 5000, sums=[*body["sums"][:-1], [end + 5000, 1, 2, 3]]))  # fmt: skip
+        cycles=end + 5000, sums=[*body["sums"][:-1], [end + 5000, 1, 2, 3]]))
     with pytest.raises(InputError, match=f"ended at cycle {end:,}, before keyframe cycle {end + 5000:,}"):
         recipe_filling.fill(recipe.open_recipe(longer), tmp_path / "out.rfs")
 

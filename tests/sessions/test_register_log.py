@@ -20,7 +20,7 @@ CYCLES = 1500
 REGISTERS = ((0, 0), (3, 5), (3, 2), (7, 9), (11, 1), (47, 3))
 # rfc drops values that are never read again unless told to keep them: the log still says what was written
 DESIGNS = ("sram", "stt", "hcrf", "hrf", "rfc[liveness=0]", "single_buffer", "racetrack", "rfc[liveness=0,main=stt]",
-           "edram[error_mode=certain]")  # fmt: skip
+           "edram[error_mode=certain]")
 
 
 def simulator(design: str, kernel: str = "reduction") -> Simulator:

@@ -76,7 +76,7 @@ def test_places_are_cycles_shares_marks_and_words(session: Session) -> None:
     assert session.cycle == CYCLES // 2
     session.mark("middle")
     assert [session.goto(place).cycle for place in ("start", "+20", "-5", "1_0", "0,600", "100%", "@middle")] == [
-        0, 20, 15, 10, 600, CYCLES, CYCLES // 2]  # fmt: skip
+        0, 20, 15, 10, 600, CYCLES, CYCLES // 2]
     for place in ("fast", "@midle", "5%%", "", "1.5"):
         with pytest.raises(InputError):
             session.goto(place)
@@ -128,11 +128,11 @@ def hits(truth: list, kind: str) -> list[int]:
     for cycle in range(CYCLES + 1):
         now, before = truth[cycle].sm["warp"], truth[max(0, cycle - 1)].sm["warp"]
         arrived = [now[w]["pc"] == 5 and (cycle == 0 or now[w]["pc"] != before[w]["pc"]
-                   or now[w]["num_issued"] != before[w]["num_issued"]) for w in range(1, NUM_WARPS)]  # fmt: skip
+                   or now[w]["num_issued"] != before[w]["num_issued"]) for w in range(1, NUM_WARPS)]
         barrier = (now["state"][:NUM_WARPS] == 5).any()
         rising = barrier and (cycle == 0 or not (before["state"][:NUM_WARPS] == 5).any())
         if {"cycle": cycle == 123, "pc": any(arrived), "pc warp": arrived[2], "warp": now[3]["state"] == 0,
-                "if": rising, "pc if": any(arrived) and cycle > 300}[kind]:  # fmt: skip
+                "if": rising, "pc if": any(arrived) and cycle > 300}[kind]:
             found.append(cycle)
     return found
 
@@ -141,7 +141,7 @@ def hits(truth: list, kind: str) -> list[int]:
     ("kind", "arguments"),
     [("cycle", ("cycle", 123)), ("pc", ("pc", 5)), ("pc warp", ("pc", 5, 3)), ("warp", ("warp", 3)),
      ("if", ("if", 0, None, "any(w.state == barrier)")), ("pc if", ("pc", 5, None, "cycle > 300"))],
-)  # fmt: skip
+)
 def test_breakpoints_stop_at_the_same_cycles_forwards_and_backwards(
     session: Session, truth: list, kind: str, arguments: tuple
 ) -> None:
@@ -253,7 +253,7 @@ def test_marks_outlive_the_session(file: Path, tmp_path: Path) -> None:
     assert (tmp_path / "run.rfs.marks.json").exists()
     with open_session(path) as session:
         assert [(mark.name, mark.cycle, mark.note) for mark in session.marks] == [
-            ("there", 5, ""), ("here", 123, "before the store")]  # fmt: skip
+            ("there", 5, ""), ("here", 123, "before the store")]
         assert session.goto("@here").cycle == 123
         session.marks.remove("here")
     assert len(Marks(tmp_path / "run.rfs.marks.json")) == 1

@@ -193,7 +193,7 @@ def test_energy_that_does_not_add_up_is_found(recorded: Timeline, monkeypatch: p
     recorded.info["clock_mhz"] = 700
     parts = {"dynamic": 3.0, "leakage": 2.0, "refresh": 0.0, "total": 5.0}
     for name, value, good in (("total", 5.0, True), ("total", 6.0, False), ("leakage", -1.0, False),
-                              ("dynamic", float("nan"), False)):  # fmt: skip
+                              ("dynamic", float("nan"), False)):
         monkeypatch.setattr(designs, "energy", lambda chain, run, n=name, v=value: parts | {n: v})
         assert (not accounts.problems(recorded.at(5))) == good
         assert accounts.unbalanced(recorded, 3, 60).any() == (not good)

@@ -74,7 +74,7 @@ def test_the_recipe_makes_the_branch_again(session_of: Callable[..., Session]) -
 @pytest.mark.parametrize(("design", "scheduler", "words"), [
     ("sram", "gto", "already"), ("srma", "", "did you mean sram"), ("stt", "fifo", "no scheduler"),
     ("stt[write=3]", "", "write"),
-])  # fmt: skip
+])
 def test_mistakes_name_what_there_is(design: str, scheduler: str, words: str, session_of: Callable[..., Session]) -> None:  # noqa: F811
     session = session_of("live", design="sram")
     with pytest.raises(InputError, match=words):

@@ -19,7 +19,7 @@ from tests.sessions.double import Double
 PATHS = ["sm.warp[3].state", "sm.warp[*].pc", "sm.warp[2].state_since_cycle", "sm.bank[2].queue", "rf.writes",
          "rf.level", "rf.level[2]", "rf.entry[*].valid", "rf.clock", "sm.stall_total[4]", "sm.stall_total",
          "sm.state_count", "sm.cycle", "sm.warp_cold[*].pred[2]", "sm.resident", "sm.warp_cold[3].split.pc",
-         "sm.launch.grid"]  # fmt: skip
+         "sm.launch.grid"]
 
 
 def test_every_cycle_equals_the_machines_own_snapshot(timeline: Timeline, truth: list) -> None:
@@ -186,7 +186,7 @@ def test_a_fault_closes_the_timeline_after_its_cycle(truth: list) -> None:
 @pytest.mark.parametrize("path", [
     "sm.cycle", "sm.stall_total", "sm.stall_total[4]", "sm.state_count", "sm.warp[*].state", "sm.warp[3].pc", "sm.events",
     "sm.bank[*].queue", "sm.resident", "rf.writes", "rf.level",
-])  # fmt: skip
+])
 def test_a_value_at_one_cycle_is_that_of_the_column(file: Path, live: LiveTimeline, path: str) -> None:
     live.extend(CYCLES)
     for timeline in (open_recording(file), live):

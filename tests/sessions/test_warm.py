@@ -38,7 +38,7 @@ def test_all_that_is_compiled_in_counts() -> None:
     assert [name for name in text if re.search(r"^@(jit\.)?(array_)?(jit|entry)\b", text[name], re.M)] == ["loops"]
     imported = re.findall(r"^from (rfview\.\S+) import (.+)$", text["loops"], re.M)
     assert imported == [("rfview.engine", "chunk"), ("rfview.engine.chunk", "AFFINE, RAW"), ("rfview.engine.compile", "bits, jit"),
-                        ("rfview.engine.compile.bits", "bit64, ctz64, popcount")]  # fmt: skip
+                        ("rfview.engine.compile.bits", "bit64, ctz64, popcount")]
     assert {"loops.py", "bits.py", "chunk.py"} <= {path.name for path in loops.SOURCES}
 
 

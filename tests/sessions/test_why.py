@@ -92,7 +92,7 @@ def test_the_command_in_text_and_as_data() -> None:
         assert named.data["command"].startswith("why w")
         assert why(session, longest.data["warp"]).data() == {k: v for k, v in longest.data.items() if k != "command"}
         for line, says in {"why x": "not a warp", "why 99": "warp slots 0..47", "why 1 x": "not a cycle", "why 1 2 3": "at most",
-                           "why 1 999999999": "outside"}.items():  # fmt: skip
+                           "why 1 999999999": "outside"}.items():
             with pytest.raises(InputError, match=says):
                 execute(session, line)
 
@@ -145,7 +145,7 @@ def foreign() -> tuple[Session, int]:
     """Return a session in which a warp is held in the active set by the skeleton, and the cycle."""
     program = Assembly().mov(1, 3).ld(2).add(3, 2, imm=1).exit()
     over = why_programs.session(program, design="skeleton", **why_programs.TWO_LEVEL,
-                                settings={"memory.fixed_memory_cycles": 4, "skeleton.leave_cycles": 40})  # fmt: skip
+                                settings={"memory.fixed_memory_cycles": 4, "skeleton.leave_cycles": 40})
     return over, stalled_at(over, 0, "rfc_flush", at_end=True)
 
 
@@ -206,7 +206,7 @@ def test_a_reason_of_a_designs_own_is_not_blamed_on_the_banks_ports() -> None:
     fields = {"until_cycle": 0, "since_cycle": 0, "queue": 2, "owner_warp": 1, "owner_reg": 3}
     moment: Any = SimpleNamespace(info={"stalls": [entry], "design": "drowsy"}, num_banks=16, num_warps=48, ran=9, cycle=10,
                                   name=lambda code: "bank_waking", owner=lambda bank: "w1 R3",
-                                  bank=lambda bank, field: fields[field])  # fmt: skip
+                                  bank=lambda bank, field: fields[field])
     for until, sentence in ((0, "the bank was drowsy and is waking"), (12, "bank 3 busy: bank waking of w1 R3")):
         fields["until_cycle"] = until
         trail = Trail(cast(Any, None), moment, EXPLAINERS)

@@ -69,7 +69,7 @@ FIELDS = st.sampled_from(["w3.pc", "w4.pc", "w3.num_issued", "w1.state", "rf.wri
 
 @settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
 @given(FIELDS, FIELDS, st.floats(-9, 9), st.sampled_from(["/", "*", "+", "//", "%"]),
-       st.sampled_from(["==", "<", ">=", "!="]))  # fmt: skip
+       st.sampled_from(["==", "<", ">=", "!="]))
 def test_what_is_ruled_out_of_fractions_did_not_happen(
     fine: RecordedTimeline, recorded: RecordedTimeline, a: str, b: str, number: float, operator: str, compare: str
 ) -> None:
@@ -117,7 +117,7 @@ class Counting:
     "w3.state == wb_drain", "(w3.pc ^ w4.pc) == 77", "w3.pc // 4 == 5", "(w3.num_issued % 1000) == 12",
     "s32(w2.pc) < 0", "(w1.pc | w2.pc) << 3 == 1024", "bank[1].queue >> 1 == 3", "w3.pc / (w4.pc + 1) == 0.12345",
     "any(w.num_issued / 7 == 0.12345)", "popcount(w3.pc) > 7", "w1.pc * w2.pc % 7 == 9", "0.3 * w3.num_issued < -0.1",
-])  # fmt: skip
+])
 def test_chunks_in_which_nothing_can_be_are_not_decoded(
     path: Path, truth: list, condition: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -154,7 +154,7 @@ def test_last_change_decodes_only_where_the_item_changed(path: Path, truth: list
 def test_breakpoints_say_where_they_may_stop(fine: RecordedTimeline) -> None:
     session = Session(fine)
     points = [session.add_breakpoint("cycle", 333), session.add_breakpoint("pc", 7, warp=3), session.break_on_stall(500),
-              session.add_breakpoint("warp", 4), session.watch("launch"), session.break_on_unbalanced()]  # fmt: skip
+              session.add_breakpoint("warp", 4), session.watch("launch"), session.break_on_unbalanced()]
     for point in points:
         may_hit = point.may_hit(fine, 0, 140)
         hits = np.flatnonzero(point.hits_in(fine, 0, CYCLES + 1))
@@ -169,7 +169,7 @@ def test_a_summary_takes_every_width_of_field(fine: RecordedTimeline, truth: lis
     assert fine.zone_maps is not None
     for path in ("sm.warp[*].pc", "sm.warp[*].state_since_cycle", "sm.warp[*].reg_base", "sm.bank[*].queue", "sm.resident",
                  "rf.level[*]", "rf.clock", "sm.events[*]", "sm.state_count[*]", "sm.stall_total[*]",
-                 "sm.warp[*].cta"):  # fmt: skip
+                 "sm.warp[*].cta"):
         field = layout.field(path)
         known = fine.zone_maps.bounds(field, 3, 130)
         assert known is not None, path

@@ -122,7 +122,7 @@ def interference(program: VirtualProgram) -> Interference:
 
 
 def _note(inst: VirtualInst, live: _Live, words: list[int], set_at: np.ndarray | None, place: int, source: int,
-          conflicts: list[tuple[int, np.ndarray]]) -> int:  # fmt: skip
+          conflicts: list[tuple[int, np.ndarray]]) -> int:
     """Note what the variables that an instruction writes conflict with; give the words of data live after it.
 
     set_at: from which place on a variable may hold a value, None where all do. source: not in conflict, being copied.

@@ -85,7 +85,7 @@ def _relieve(held: _Held, inst: VirtualInst, rank: dict[int, float], limit: int,
 
 
 def choose_uncoloured(program: VirtualProgram, graph: Interference, found: Colouring, limit: int,
-                      kept: set[int]) -> set[int]:  # fmt: skip
+                      kept: set[int]) -> set[int]:
     """Pick, for the variables coloured beyond the limit, the cheapest of themselves and their neighbours."""
     words, weights = program.variables.words, costs(program)
     chosen: set[int] = set()

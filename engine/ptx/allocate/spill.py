@@ -72,11 +72,11 @@ def _remade(program: VirtualProgram, chosen: set[int]) -> dict[int, VirtualInst]
         for block in program.blocks for inst in block.insts
         if inst.dst and inst.dst[0] >> 1 in chosen
         and is_sinkable(inst, counts) and len(inst.dst) <= words[inst.dst[0] >> 1]
-    }  # fmt: skip
+    }
 
 
 def _around(program: VirtualProgram, inst: VirtualInst, homes: dict[int, int], remade: dict[int, VirtualInst],
-            kept: set[int]) -> tuple[list[VirtualInst], list[VirtualInst]]:  # fmt: skip
+            kept: set[int]) -> tuple[list[VirtualInst], list[VirtualInst]]:
     """Put temporaries in place of spilled operands; give the loads before and the stores after the instruction."""
     variables = program.variables
     before: list[VirtualInst] = []
@@ -109,7 +109,7 @@ def _around(program: VirtualProgram, inst: VirtualInst, homes: dict[int, int], r
 
 
 def _keep_guard(program: VirtualProgram, inst: VirtualInst, before: list[VirtualInst],
-                after: list[VirtualInst]) -> None:  # fmt: skip
+                after: list[VirtualInst]) -> None:
     """Store under the instruction's own guard; where it overwrites that predicate, under a copy made before."""
     guard = inst.guard
     if guard in inst.pdst:
@@ -138,7 +138,7 @@ def _local(inst: VirtualInst, op: int, home: int, words: int, kind: int) -> Virt
 
 
 def _reload(inst: VirtualInst, var: int, temp: int, homes: dict[int, int], remade: dict[int, VirtualInst],
-            words: int) -> VirtualInst:  # fmt: skip
+            words: int) -> VirtualInst:
     rows = [2 * temp + word for word in range(words)]
     if var in remade:
         made = remade[var].copy()

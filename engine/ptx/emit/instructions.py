@@ -17,7 +17,7 @@ from rfview.engine.ptx.virtual import Block, VirtualInst, VirtualProgram
 _PLAIN_FIELDS = (
     "op", "flags", "aux", "line", "imm_mask", "unit", "latency_class", "wait_class", "space", "width", "count",
     "signed", "reg_bits", "is_float", "memory_kind", "offset",
-)  # fmt: skip
+)
 
 
 @dataclass
@@ -47,7 +47,7 @@ def emit(program: VirtualProgram, registers: list[int], predicates: list[int]) -
     targets = insts["target"].tolist()
     texts = tuple(text_of(inst, namer, targets[pc]) for pc, inst in enumerate(flat))
     relocs = tuple(Reloc(pc, slot, symbol, addend, wide)
-                   for pc, inst in enumerate(flat) for slot, symbol, addend, wide in inst.relocs)  # fmt: skip
+                   for pc, inst in enumerate(flat) for slot, symbol, addend, wide in inst.relocs)
     return Emitted(insts, texts, relocs, live_ranges(program, registers))
 
 
@@ -122,7 +122,7 @@ def fill_predicates(insts: np.ndarray, flat: list[VirtualInst], predicates: list
     insts["psrc"] = np.array(sources, np.uint8).reshape(-1, 2)
     insts["pdst"] = np.array(results, np.uint8).reshape(-1, 2)
     insts["psrc_negate"] = np.array(
-        [[*map(int, inst.psrc_negate), 0, 0][:2] for inst in flat], np.uint8).reshape(-1, 2)  # fmt: skip
+        [[*map(int, inst.psrc_negate), 0, 0][:2] for inst in flat], np.uint8).reshape(-1, 2)
     written = [mask_of(own) for own in results]
     insts["dst_preds"] = written
     insts["need_preds"] = [mask_of([g, *s]) | w for g, s, w in zip(guards, sources, written, strict=True)]
@@ -133,7 +133,7 @@ def fill_branches(insts: np.ndarray, flat: list[VirtualInst], blocks: list[Block
     successors = [block.successors for block in blocks]
     traps = frozenset(
         index for index, block in enumerate(blocks)
-        if not block.successors and block.insts and block.insts[-1].op == OP_TRAP)  # fmt: skip
+        if not block.successors and block.insts and block.insts[-1].op == OP_TRAP)
     post = immediate_post_dominators(successors, traps, bare_exits(blocks))
     for index, block in enumerate(blocks):
         if block.insts and block.insts[-1].target >= 0:

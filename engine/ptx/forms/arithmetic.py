@@ -14,13 +14,13 @@ from rfview.engine.isa import (CARRY_ADD, CARRY_MAD_HI, CARRY_MAD_LO, CARRY_SUB,
                                OP_MAD_WIDE_S32, OP_MAD_WIDE_U32, OP_MAX_S32, OP_MAX_U32, OP_MIN_S32, OP_MIN_U32,
                                OP_MUL_HI_S32, OP_MUL_HI_U32, OP_MUL_LO32, OP_MUL_LO64, OP_MUL_WIDE_S32,
                                OP_MUL_WIDE_U32, OP_NEG32, OP_NEG64, OP_SFU, OP_SUB32, OP_SUB64, SFU_DIV,
-                               SFU_DIV_FULL, TYPE_BITS, TYPE_CODES)  # fmt: skip
+                               SFU_DIV_FULL, TYPE_BITS, TYPE_CODES)
 from rfview.engine.program import (LAT_DP_ADD, LAT_DP_DIV, LAT_DP_MAD, LAT_DP_MAX, LAT_DP_MUL, LAT_DP_ROOT, LAT_FP_ADD,
                                    LAT_FP_DIV, LAT_FP_DIV_APPROX, LAT_FP_MAD, LAT_FP_MAX, LAT_FP_MUL, LAT_FP_ROOT,
                                    LAT_INT_ADD, LAT_INT_DIV, LAT_INT_MAD, LAT_INT_MAX, LAT_INT_MUL, LAT_OTHER, UNIT_SFU,
-                                   UNIT_SP)  # fmt: skip
+                                   UNIT_SP)
 from rfview.engine.ptx.forms.form import (FLOATS, INTS, Form, OpInfo, Refused, float_flags, general_int, is_signed,
-                                          op_info, widened)  # fmt: skip
+                                          op_info, widened)
 
 _FLOAT_FAST = {
     FP_ADD: (OP_FADD, OP_FADD_FTZ, OP_DADD), FP_SUB: (OP_FSUB, OP_FSUB_FTZ, OP_DSUB),

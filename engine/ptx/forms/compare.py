@@ -5,7 +5,7 @@ from __future__ import annotations
 from rfview.engine.isa import (CMP_EQU, CMP_NE, COMPARISONS, FLAG_BOOL_AND, FLAG_BOOL_MASK, FLAG_BOOL_OR,
                                FLAG_BOOL_XOR, FLAG_FTZ, OP_SELP32, OP_SELP64, OP_SET, OP_SETP_F32, OP_SETP_F32_FTZ,
                                OP_SETP_F64, OP_SETP_HALF, OP_SETP_S16, OP_SETP_S32, OP_SETP_S64, OP_SETP_U32,
-                               OP_SETP_U64, OP_SLCT, T_U32, TYPE_BITS, TYPE_CODES)  # fmt: skip
+                               OP_SETP_U64, OP_SLCT, T_U32, TYPE_BITS, TYPE_CODES)
 from rfview.engine.program import LAT_DP_ADD, LAT_OTHER, UNIT_SFU, UNIT_SP
 from rfview.engine.ptx.forms.form import BITS, INTS, Form, OpInfo, Refused, op_info
 

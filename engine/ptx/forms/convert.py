@@ -8,7 +8,7 @@ from rfview.engine.isa import (CVT_PAIR, CVTA_FROM_LOCAL, CVTA_FROM_PARAM, CVTA_
                                OP_CVT_F32_U32, OP_CVT_F64_F32, OP_CVT_F64_S32, OP_CVT_F64_U32, OP_CVT_S32_F32,
                                OP_CVT_U32_F32, OP_ISSPACEP, OP_MOV32, OP_MOV64, OP_SEXT16, OP_SEXT64, OP_SEXT8,
                                OP_ZEXT16, OP_ZEXT64, OP_ZEXT8, ROUND_RN, ROUND_RZ, ROUND_SHIFT, TYPE_BITS,
-                               TYPE_CODES)  # fmt: skip
+                               TYPE_CODES)
 from rfview.engine.ptx.forms.form import INT_ROUNDS, ROUNDS, Form, OpInfo, Refused, is_signed, op_info
 
 _CVT_FAST = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from rfview.engine.isa import (FLAG_FTZ, FLAG_SAT, OP_INT, ROUND_RM, ROUND_RN, ROUND_RP, ROUND_RZ, ROUND_SHIFT,
-                               TYPE_BITS, TYPE_CODES, TYPES)  # fmt: skip
+                               TYPE_BITS, TYPE_CODES, TYPES)
 from rfview.engine.program import LAT_OTHER, UNIT_SFU, UNIT_SP, WAIT_FIXED, WAIT_SHORT
 
 

@@ -7,7 +7,7 @@ from rfview.engine.isa import (INT_BFE, INT_BFI, INT_BFIND, INT_BFIND_SHIFT, INT
                                INT_SZEXT_WRAP, OP_AND32, OP_AND64, OP_DP2A, OP_DP4A, OP_LOP3, OP_MOV32, OP_MOV64,
                                OP_NOT32, OP_NOT64, OP_OR32, OP_OR64, OP_PRED, OP_PRMT, OP_SHF, OP_SHL32, OP_SHL64,
                                OP_SHR_S32, OP_SHR_S64, OP_SHR_U32, OP_SHR_U64, OP_XOR32, OP_XOR64, PRED_AND,
-                               PRED_MOV, PRED_NOT, PRED_OR, PRED_XOR, PRMT_MODES, TYPE_BITS)  # fmt: skip
+                               PRED_MOV, PRED_NOT, PRED_OR, PRED_XOR, PRMT_MODES, TYPE_BITS)
 from rfview.engine.program import LAT_INT_MAD, LAT_OTHER
 from rfview.engine.ptx.forms.form import BITS, INTS, Form, OpInfo, Refused, general_int, is_signed, op_info
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rfview.engine.isa import (FLAG_FTZ, FP_RCP, FP_SQRT, OP_COPYSIGN32, OP_COPYSIGN64, OP_SFU, OP_TESTP, SFU_BF16,
                                SFU_COS, SFU_EX2, SFU_HALF, SFU_HALF2, SFU_LG2, SFU_RCP, SFU_RCP64, SFU_RSQRT,
-                               SFU_RSQRT64, SFU_SIN, SFU_SQRT, SFU_TANH, TESTP_F64, TESTP_KINDS)  # fmt: skip
+                               SFU_RSQRT64, SFU_SIN, SFU_SQRT, SFU_TANH, TESTP_F64, TESTP_KINDS)
 from rfview.engine.program import LAT_DP_ADD, LAT_FP_ADD, LAT_OTHER, LAT_SFU, UNIT_SFU, UNIT_SP
 from rfview.engine.ptx.forms.form import Form, OpInfo, Refused, float_flags, op_info
 from rfview.engine.ptx.forms.arithmetic import float_op

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rfview.engine.isa import (FLAG_NO_SYNC, OP_ACTIVEMASK, OP_MATCH, OP_REDUX, OP_SHFL, OP_VOTE, REDUX_ADD,
                                REDUX_AND, REDUX_MAX_S, REDUX_MAX_U, REDUX_MIN_S, REDUX_MIN_U, REDUX_OR, REDUX_XOR,
                                SHFL_BFLY, SHFL_DOWN, SHFL_IDX, SHFL_UP, VOTE_ALL, VOTE_ANY, VOTE_BALLOT,
-                               VOTE_UNI)  # fmt: skip
+                               VOTE_UNI)
 from rfview.engine.program import LAT_SHFL
 from rfview.engine.ptx.forms.form import Form, OpInfo, Refused, op_info
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from rfview.engine import isa
 from rfview.engine.program import (MEM_LOAD, MEM_STORE, SPACE_GENERIC, SPACE_GLOBAL, SPACE_LOCAL, UNIT_LDST,
-                                   WAIT_LONG, WAIT_SHORT)  # fmt: skip
+                                   WAIT_LONG, WAIT_SHORT)
 from rfview.engine.ptx.lower.names import CallParam, Register
 from rfview.engine.ptx.parse.syntax import TYPE_BYTES
 from rfview.engine.ptx.virtual import VirtualInst

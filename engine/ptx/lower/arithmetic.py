@@ -16,7 +16,7 @@ _SLOT_OF = (0, 2, 4, 5)
 _COPIED = ("op", "flags", "aux", "unit", "latency_class", "wait_class")
 _CLUSTER_PLACES = {"%clusterid": "%ctaid", "%nclusterid": "%nctaid"}
 _CLUSTER_FACTS = {"%cluster_ctaid": 0, "%cluster_nctaid": 1, "%cluster_ctarank": 0, "%cluster_nctarank": 1,
-                  "%is_explicit_cluster": 0}  # fmt: skip
+                  "%is_explicit_cluster": 0}
 _IMPURE = {isa.OP_SHFL, isa.OP_VOTE, isa.OP_MATCH, isa.OP_REDUX, isa.OP_ACTIVEMASK}
 
 
@@ -63,7 +63,7 @@ def lower_predicate_constant(low: Lowering, inst: VirtualInst, operands: Sequenc
 
 
 def fill_sources(low: Lowering, statement: Instruction, inst: VirtualInst, info: forms.OpInfo,
-                 operands: Sequence[object]) -> None:  # fmt: skip
+                 operands: Sequence[object]) -> None:
     """Sort the source operands into value slots and predicate sources; their numbers must match the opcode's."""
     if info.flags & isa.FLAG_CC_IN:
         inst.psrc, inst.psrc_negate = [low.carry_flag()], [False]
@@ -227,7 +227,7 @@ def pack(low: Lowering, statement: Instruction, dst: object, items: Sequence[obj
         slots: Sequence[int] = (0, 1)
     else:
         op = {(32, 2): isa.OP_PACK16, (64, 4): isa.OP_PACK16X4, (32, 4): isa.OP_PACK8X4}.get(
-            (32 * len(rows), len(items)))  # fmt: skip
+            (32 * len(rows), len(items)))
         if op is None or part < 8:
             raise low.fail(f"cannot pack {len(items)} values into {describe(dst)}")
         inst = VirtualInst(op, statement.opcode, statement.line)
@@ -261,7 +261,7 @@ def unpack(low: Lowering, statement: Instruction, items: Sequence[object], src: 
         inst.types = ("b64",) if len(kept) == 2 else ("b32",)
     else:
         op = {(32, 2): isa.OP_UNPACK16, (64, 4): isa.OP_UNPACK16X4, (32, 4): isa.OP_UNPACK8X4}.get(
-            (total, len(items)))  # fmt: skip
+            (total, len(items)))
         if op is None:
             raise low.fail(f"cannot unpack {describe(src)} into {len(items)} parts")
         inst = VirtualInst(op, statement.opcode, statement.line)

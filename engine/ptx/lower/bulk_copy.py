@@ -49,7 +49,7 @@ def lower_bulk_copy(low: Lowering, statement: Instruction) -> None:
     ends = "bulk_group" not in rest
     if not is_known or len(rest) - len(operation) != 1 or len(statement.operands) < 3 + ends:
         raise low.fail(f"unsupported instruction '{statement.opcode}'; nearest: "
-                       "'cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes'")  # fmt: skip
+                       "'cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes'")
     after = low.new_label()
     if statement.guard:
         low.branch(after, low.predicate(Name(statement.guard))[0], not statement.guard_negate)

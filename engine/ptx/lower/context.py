@@ -14,7 +14,7 @@ from rfview.engine.ptx.lower.immediates import immediate_bits
 from rfview.engine.ptx.lower.names import Body, CallParam, LabelId, Names, Parts, Place, Register
 from rfview.engine.ptx.parse.source import Source
 from rfview.engine.ptx.parse.syntax import (Address, Function, Group, Instruction, Name, Negated, Number, Pair,
-                                            SyntaxModule, Vector)  # fmt: skip
+                                            SyntaxModule, Vector)
 from rfview.engine.ptx.virtual import NONE, Variables, VirtualInst
 
 class CallsAgain(Exception):
@@ -322,7 +322,7 @@ def describe(operand: object) -> str:
     if isinstance(operand, Number):
         return f"the number {operand.value:#x}" if operand.kind != "int" else f"the number {operand.value}"
     kinds = {Address: "an address", Vector: "a vector", Pair: "a pair a|b", Negated: "a negated predicate",
-             Group: "a list in parentheses"}  # fmt: skip
+             Group: "a list in parentheses"}
     return kinds.get(type(operand), "nothing")
 
 

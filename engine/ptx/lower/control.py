@@ -14,7 +14,7 @@ from rfview.engine.state import NUM_BARRIERS
 _BARRIERS = {
     "sync": isa.BAR_SYNC, "arrive": isa.BAR_ARRIVE, "red.popc.u32": isa.BAR_RED_POPC, "red.and.pred": isa.BAR_RED_AND,
     "red.or.pred": isa.BAR_RED_OR,
-}  # fmt: skip
+}
 
 
 def control_inst(low: Lowering, op: int, statement: Instruction) -> VirtualInst:
@@ -106,7 +106,7 @@ def lower_cluster_barrier(low: Lowering, statement: Instruction, parts: list[str
     low.check_clusters()
     if parts[1:2] == ["wait"]:
         lower_barrier(low, Instruction(statement.line, "bar.sync", [Number("int", 0)], statement.guard,
-                                       statement.guard_negate))  # fmt: skip
+                                       statement.guard_negate))
     elif parts[1:2] != ["arrive"]:
         raise low.fail(f"unsupported instruction '{statement.opcode}'; nearest supported form: 'barrier.cluster.wait'")
 

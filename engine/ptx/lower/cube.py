@@ -34,7 +34,7 @@ def as_layers(low: Lowering, statement: Instruction, geometry: str) -> Instructi
     moved = Group([*where.items[:-1], Vector([face, u, v, v])])
     opcode = statement.opcode.replace(f".{geometry}.", ".a2d.")
     return Instruction(statement.line, opcode, [statement.operands[0], moved, *statement.operands[2:]], statement.guard,
-                       statement.guard_negate)  # fmt: skip
+                       statement.guard_negate)
 
 
 def _place(steps: Steps, x: Operand, y: Operand, z: Operand) -> tuple[Name, Name, Name]:

@@ -132,7 +132,7 @@ def function_at(module: SyntaxModule, name: str, line: int) -> Function | None:
     written = _parsed().functions[name]
     assert written.body is not None
     items = [Instruction(line, item.opcode, item.operands, item.guard, item.guard_negate)
-             if isinstance(item, Instruction) else item for item in written.body.items]  # fmt: skip
+             if isinstance(item, Instruction) else item for item in written.body.items]
     return Function(line, written.name, False, written.params, written.returns, Scope(line, items))
 
 

@@ -19,7 +19,7 @@ from rfview.engine.ptx.virtual import VirtualInst
 
 
 def lower_indirect_call(low: Lowering, statement: Instruction, target: Register, returns: list[object],
-                        arguments: list[object], inline: Callable[[Function], None]) -> None:  # fmt: skip
+                        arguments: list[object], inline: Callable[[Function], None]) -> None:
     """Compare the target's address with each candidate's and inline the one that it is; trap where it is none."""
     found = [function for function in taken_functions(low.module) if fits(low, function, returns, arguments)]
     if not found:
@@ -43,7 +43,7 @@ def is_address(low: Lowering, target: Register, address: int) -> int:
     info = forms.lookup("setp", ("eq", f"u{target.bits}"))
     inst = VirtualInst(info.op, f"setp.eq.u{target.bits}", low.line)
     inst.aux, inst.wait_class, inst.latency_class, inst.types = (
-        info.aux, info.wait_class, info.latency_class, info.src_types)  # fmt: skip
+        info.aux, info.wait_class, info.latency_class, info.src_types)
     for slot, row in enumerate(low.rows(target)):
         inst.set_row(slot, row)
     low.fill(inst, 2, Number("int", address), f"u{target.bits}")

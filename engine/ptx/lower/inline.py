@@ -34,7 +34,7 @@ def lower_call(low: Lowering, statement: Instruction, lower_body: Callable[[Lowe
         low.branch(after, low.predicate(Name(statement.guard))[0], not statement.guard_negate)
     if isinstance(pointer, Register):
         lower_indirect_call(low, statement, pointer, returns, arguments,
-                            lambda chosen: call_function(low, chosen, returns, arguments, lower_body))  # fmt: skip
+                            lambda chosen: call_function(low, chosen, returns, arguments, lower_body))
     elif name == "vprintf":
         system_call(low, statement, isa.OP_PRINTF, arguments, returns)
     elif name in ("__assertfail", "__assert_fail"):
@@ -71,13 +71,13 @@ def call_parts(low: Lowering, statement: Instruction) -> tuple[list[object], str
 
 
 def call_function(low: Lowering, function: Function, returns: list[object], arguments: list[object],
-                  lower_body: Callable[[Lowering, Scope], None]) -> None:  # fmt: skip
+                  lower_body: Callable[[Lowering, Scope], None]) -> None:
     """Lower a call of a function of the module: in place, or with a stack where the function calls itself."""
     if len(low.items) > MAX_ITEMS:
         raise low.fail(f"the calls of this kernel expand to more than {MAX_ITEMS:,} instructions")
     if len(arguments) != len(function.params) or len(returns) != len(function.returns):
         raise low.fail(f"'{function.name}' takes {len(function.params)} arguments and gives {len(function.returns)} "
-                       f"results, found {len(arguments)} and {len(returns)}")  # fmt: skip
+                       f"results, found {len(arguments)} and {len(returns)}")
     group = group_of(low, function)
     if group:
         call_recursive(low, function, group, returns, arguments, lower_body)
@@ -86,7 +86,7 @@ def call_function(low: Lowering, function: Function, returns: list[object], argu
 
 
 def inline(low: Lowering, function: Function, returns: list[object], arguments: list[object],
-           lower_body: Callable[[Lowering, Scope], None]) -> None:  # fmt: skip
+           lower_body: Callable[[Lowering, Scope], None]) -> None:
     """Lower the body of `function` in place, its parameters bound to the caller's."""
     if any(frame.function is function for frame in low.frames):
         raise CallsAgain(function.name)

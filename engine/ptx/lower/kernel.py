@@ -12,7 +12,7 @@ from rfview.engine.ptx.lower.cluster import lower_cta_rank, lower_elect, lower_m
 from rfview.engine.ptx.lower.bulk_copy import is_bulk_copy, lower_bulk_copy
 from rfview.engine.ptx.lower.context import CallsAgain, Frame, Lowering
 from rfview.engine.ptx.lower.control import (control_inst, lower_barrier, lower_branch, lower_fence,
-                                             lower_indexed_branch, lower_nanosleep, lower_return, lower_trap)  # fmt: skip
+                                             lower_indexed_branch, lower_nanosleep, lower_return, lower_trap)
 from rfview.engine.ptx.optimise.control_flow import reverse_post_order
 from rfview.engine.ptx.lower.inline import lower_call
 from rfview.engine.ptx.lower.layout import kernel_params, reachable, shared_layout
@@ -29,7 +29,7 @@ from rfview.engine.ptx.lower.small_floats import is_small_float, lower_small_flo
 from rfview.engine.ptx.lower.recursion import lay_out_frames
 from rfview.engine.ptx.parse.source import Source
 from rfview.engine.ptx.parse.syntax import (BranchTargets, Function, Instruction, Label, RegisterDeclaration, Scope,
-                                            SyntaxModule, Variable)  # fmt: skip
+                                            SyntaxModule, Variable)
 from rfview.engine.ptx.lower.stack import begin_stack, lower_stack, uses_stack
 from rfview.engine.ptx.lower.surface import lower_surface
 from rfview.engine.ptx.lower.tensor import lower_tensor
@@ -50,7 +50,7 @@ _HANDLERS: dict[str, Callable[[Lowering, Instruction], None]] = {
     "movmatrix": lower_transposition, "suld": lower_surface, "sust": lower_surface,
     "mma": lower_mma, "wmma": lower_tensor,
     "alloca": lower_stack, "stacksave": lower_stack, "stackrestore": lower_stack,
-}  # fmt: skip
+}
 _ENDS = (isa.OP_EXIT, isa.OP_TRAP)
 
 
@@ -65,7 +65,7 @@ def lower_kernel(source: Source, module: SyntaxModule, entry: Function) -> tuple
 
 
 def lower_entry(source: Source, module: SyntaxModule, entry: Function,
-                by_pointer: frozenset[str]) -> tuple[VirtualProgram, int]:  # fmt: skip
+                by_pointer: frozenset[str]) -> tuple[VirtualProgram, int]:
     """Lower one entry point, with a stack for the functions that call themselves.
 
     by_pointer: those that a pointer may call while they run. Raises CallsAgain for one more of these.
@@ -99,7 +99,7 @@ def unset_reads(program: VirtualProgram) -> list[tuple[int, str, bool]]:
     insts = [inst for block in program.blocks for inst in block.insts]
     written = {var for inst in insts for var in inst.writes()}
     return [(inst.line, program.variables.names[var], var == inst.guard) for inst in insts if inst.op not in PASS_ON
-            for var in dict.fromkeys(inst.reads()) if var not in written]  # fmt: skip
+            for var in dict.fromkeys(inst.reads()) if var not in written]
 
 
 def define_all(program: VirtualProgram, line: int) -> None:
@@ -119,7 +119,7 @@ def define_all(program: VirtualProgram, line: int) -> None:
 
 # what passes a value on or chooses one: reading what nothing wrote is no use of it yet
 PASS_ON = frozenset({isa.OP_MOV32, isa.OP_MOV64, isa.OP_SELP32, isa.OP_SELP64, isa.OP_SLCT, isa.OP_PRMT, isa.OP_PACK16,
-                     isa.OP_PACK16X4, isa.OP_PACK8X4, isa.OP_UNPACK16, isa.OP_UNPACK16X4, isa.OP_UNPACK8X4})  # fmt: skip
+                     isa.OP_PACK16X4, isa.OP_PACK8X4, isa.OP_UNPACK16, isa.OP_UNPACK16X4, isa.OP_UNPACK8X4})
 
 
 def lower_scope(low: Lowering, scope: Scope) -> None:

@@ -12,7 +12,7 @@ from rfview.engine.ptx.lower.immediates import immediate_bits
 from rfview.engine.ptx.lower.names import Place, declared_variables
 from rfview.engine.ptx.parse.source import Source
 from rfview.engine.ptx.parse.syntax import (TYPE_BYTES, Address, Function, Group, Instruction, Name, Number, Scope,
-                                            SyntaxModule, Variable, Vector)  # fmt: skip
+                                            SyntaxModule, Variable, Vector)
 from rfview.engine.ptx.virtual import align_up
 
 OPAQUE = ("texref", "samplerref", "surfref")  # described by the launch file's textures
@@ -75,12 +75,12 @@ def _collect_operand(operand: object, names: set[str]) -> None:
 def reserved_shared(base: int) -> dict[str, Place]:
     """Give what the %reserved_smem_offset registers name: an area where cooperative groups keep their barriers."""
     offsets = {"begin": base, "0": base, "1": base + RESERVED_SHARED_BYTES // 2, "end": base + RESERVED_SHARED_BYTES,
-               "cap": RESERVED_SHARED_BYTES}  # fmt: skip
+               "cap": RESERVED_SHARED_BYTES}
     return {f"%reserved_smem_offset_{name}": Place("shared", offset) for name, offset in offsets.items()}
 
 
 def shared_layout(module: SyntaxModule, functions: list[Function], names: set[str],
-                  ) -> tuple[dict[int, Place], dict[str, Place], int]:  # fmt: skip
+                  ) -> tuple[dict[int, Place], dict[str, Place], int]:
     """Place the shared variables in use: static ones in order of declaration, then all extern ones at one base.
 
     Between them lies the reserved area, in kernels that ask for it. Gives (places by id of the Variable, places in the
@@ -120,7 +120,7 @@ def module_symbols(source: Source, module: SyntaxModule) -> dict[str, Symbol]:
     bodies = [function.body for function in module.functions.values() if function.body is not None]
     if wants_grid(module) or any("%envreg1" in names_in(body) for body in bodies):
         found[GRID_WORKSPACE] = Symbol(GRID_WORKSPACE, "global", GRID_WORKSPACE_BYTES, 16, bytes(GRID_WORKSPACE_BYTES), (),
-                                       "b32")  # fmt: skip
+                                       "b32")
     return found
 
 
@@ -138,7 +138,7 @@ def _symbol(source: Source, module: SyntaxModule, variable: Variable) -> Symbol:
     values = variable.init or []
     if len(values) * size > max(variable.size, size * (variable.init is not None)):
         raise source.error(variable.line, f"'{variable.name}' has {len(values)} initial values, room for "
-                                          f"{variable.size // size}")  # fmt: skip
+                                          f"{variable.size // size}")
     for place, value in enumerate(values):
         at = place * size
         if isinstance(value, Name):
@@ -150,7 +150,7 @@ def _symbol(source: Source, module: SyntaxModule, variable: Variable) -> Symbol:
         elif isinstance(value, Number):
             data[at : at + size] = _initial_bytes(source, variable, value, size)
     return Symbol(variable.name, variable.space, len(data), variable.alignment, bytes(data), tuple(relocs),
-                  variable.type)  # fmt: skip
+                  variable.type)
 
 
 def _check_symbol(source: Source, module: SyntaxModule, variable: Variable, value: Name, size: int) -> None:

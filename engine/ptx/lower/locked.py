@@ -40,7 +40,7 @@ def lower_locked(steps: Steps, operands: list[Operand]) -> None:
     is_whole = len(values) == (3 if verb == "cas" else 2) and all(len(halves) == 2 for halves in values)
     if not verb or not is_whole or not isinstance(place, Address):
         raise low.fail(f"unsupported instruction '{whole.opcode}'; nearest supported form: 'atom.global.cas.b128', with "
-                       "registers of 128 bits")  # fmt: skip
+                       "registers of 128 bits")
     after = low.new_label()
     if whole.guard:
         low.branch(after, low.predicate(Name(whole.guard))[0], not whole.guard_negate)

@@ -27,7 +27,7 @@ def lower_matrix(low: Lowering, statement: Instruction) -> None:
     is_known = len(rest) == 5 and rest[:3] == ["sync", "aligned", "m8n8"] and rest[3] in _COUNTS and rest[4] == "b16"
     if not is_known or len(statement.operands) != 2:
         raise low.fail(f"unsupported instruction '{statement.opcode}'; nearest supported form: "
-                       f"'{base}.sync.aligned.m8n8.x4.shared.b16'")  # fmt: skip
+                       f"'{base}.sync.aligned.m8n8.x4.shared.b16'")
     is_load = base == "ldmatrix"
     data, address = statement.operands if is_load else statement.operands[::-1]
     items = elements(data)
@@ -40,7 +40,7 @@ def lower_transposition(low: Lowering, statement: Instruction) -> None:
     """Lower movmatrix.sync.aligned.m8n8.trans.b16: a lane's half words come from two rows of the column that is its row."""
     if statement.opcode != "movmatrix.sync.aligned.m8n8.trans.b16" or len(statement.operands) != 2:
         raise low.fail(f"unsupported instruction '{statement.opcode}'; nearest supported form: "
-                       "'movmatrix.sync.aligned.m8n8.trans.b16'")  # fmt: skip
+                       "'movmatrix.sync.aligned.m8n8.trans.b16'")
     result, source = statement.operands
     steps = Steps(low, statement)
     lane = steps.value("mov.u32", Name("%laneid"))

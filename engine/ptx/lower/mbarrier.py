@@ -22,14 +22,14 @@ _ARRIVAL_BITS = 25
 _FORMS = {
     "init": (0, (1,)), "inval": (0, (0,)), "arrive": (1, (0, 1)), "arrive_drop": (1, (0, 1)),
     "test_wait": (1, (1,)), "try_wait": (1, (1, 2)), "expect_tx": (0, (1,)), "complete_tx": (0, (1,)),
-}  # fmt: skip
+}
 
 
 def mentions_bytes(scope: Scope) -> bool:
     """Say whether a function body has barriers that count bytes."""
     return any(mentions_bytes(item) if isinstance(item, Scope) else
                isinstance(item, Instruction) and ("expect_tx" in item.opcode or "complete_tx" in item.opcode)
-               for item in scope.items)  # fmt: skip
+               for item in scope.items)
 
 
 def lower_mbarrier(low: Lowering, statement: Instruction) -> None:
@@ -42,7 +42,7 @@ def lower_mbarrier(low: Lowering, statement: Instruction) -> None:
     place = next((item for item in operands if isinstance(item, Address)), None)
     if place is None or parts[0] not in _FORMS:
         raise low.fail(f"unsupported instruction '{statement.opcode}'; nearest supported form: "
-                       "'mbarrier.arrive.shared.b64 state, [address]'")  # fmt: skip
+                       "'mbarrier.arrive.shared.b64 state, [address]'")
     space = ".shared" if any(part.startswith("shared") for part in parts) else ""
     before, after = operands[:operands.index(place)], operands[operands.index(place) + 1 :]
     results, values = _FORMS[parts[0]]
@@ -88,7 +88,7 @@ def count_bytes(steps: Steps, space: str, place: Address, size: Operand, is_expe
 
 
 def arrive(steps: Steps, space: str, token: Operand, place: Address, count: Operand | None,
-           expected_bytes: Operand | None) -> None:  # fmt: skip
+           expected_bytes: Operand | None) -> None:
     """Count `count` arrivals (1 if None); the token is the object as it was before."""
     is_kept = isinstance(token, Name) and token.text != "_"
     if steps.low.counts_bytes:
@@ -108,7 +108,7 @@ def arrive(steps: Steps, space: str, token: Operand, place: Address, count: Oper
 
 
 def drop(steps: Steps, space: str, token: Operand, place: Address, count: Operand | None,
-         expected_bytes: Operand | None) -> None:  # fmt: skip
+         expected_bytes: Operand | None) -> None:
     """Take `count` threads (1 if None) off a barrier, in this phase and all after it; the token is the object as before.
 
     The phase does not end between the look at it and the change: it lacks these threads.
@@ -124,7 +124,7 @@ def drop(steps: Steps, space: str, token: Operand, place: Address, count: Operan
     if counts_bytes:
         parts = [steps.value("cvt.u64.u32", word, bits=64) for word in (arrived, lost)]
         shifted = [steps.value("shl.b64", part, by, bits=64)
-                   for part, by in zip(parts, (_BYTE_BITS, _BYTE_BITS + _ARRIVAL_BITS), strict=True)]  # fmt: skip
+                   for part, by in zip(parts, (_BYTE_BITS, _BYTE_BITS + _ARRIVAL_BITS), strict=True)]
         change = steps.value("add.u64", *shifted, bits=64)
         if expected_bytes is not None:
             size = steps.value("cvt.u64.u32", steps.value("mov.u32", expected_bytes), bits=64)

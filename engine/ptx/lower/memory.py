@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from rfview.engine import isa
 from rfview.engine.program import (GLOBAL_BASE, MEM_ATOMIC, MEM_LOAD, MEM_NONE, MEM_REDUCTION, MEM_STORE,
                                    SPACE_CONST, SPACE_GENERIC, SPACE_GLOBAL, SPACE_LOCAL, SPACE_PARAM, SPACE_SHARED,
-                                   UNIT_CTRL, UNIT_SP, WAIT_FIXED, WAIT_LONG, WAIT_SHORT)  # fmt: skip
+                                   UNIT_CTRL, UNIT_SP, WAIT_FIXED, WAIT_LONG, WAIT_SHORT)
 from rfview.engine.ptx import forms
 from rfview.engine.ptx.lower.access import Access, memory_inst
 from rfview.engine.ptx.lower.context import Lowering, describe
@@ -21,14 +21,14 @@ SPACES = {
     "global": SPACE_GLOBAL, "shared": SPACE_SHARED, "shared::cta": SPACE_SHARED,
     "shared::cluster": SPACE_SHARED, "local": SPACE_LOCAL,
     "const": SPACE_CONST, "param": SPACE_PARAM, "param::entry": SPACE_PARAM, "param::func": SPACE_PARAM,
-}  # fmt: skip
+}
 # where a 32-bit module's addresses are the low words of the machine's
 _WIDE = {SPACE_GLOBAL, SPACE_CONST, SPACE_GENERIC}
 # what may stand in ld / st / atom without changing the value: ordering, scopes and cache hints
 _IGNORED = {
     "weak", "relaxed", "acquire", "release", "acq_rel", "sc", "mmio", "cta", "cluster", "gpu", "sys", "nc", "ca", "cg",
     "cs", "lu", "cv", "wb", "wt", "volatile", "noftz",
-}  # fmt: skip
+}
 MAX_DATA_ROWS = 4
 
 
@@ -232,7 +232,7 @@ def lower_store(low: Lowering, statement: Instruction) -> None:
 
 
 def store_piece(low: Lowering, statement: Instruction, param: CallParam, offset: int, access: Access,
-                item: object) -> None:  # fmt: skip
+                item: object) -> None:
     """Copy a value into the register that stands for bytes [offset, offset + width) of a call parameter."""
     key = (offset, access.width)
     if key not in param.pieces:
@@ -253,7 +253,7 @@ def store_piece(low: Lowering, statement: Instruction, param: CallParam, offset:
 
 
 def load_pieces(low: Lowering, statement: Instruction, items: Sequence[object], access: Access, param: CallParam,
-                offset: int) -> bool:  # fmt: skip
+                offset: int) -> bool:
     """Read a call parameter from its registers; False where the bytes were written in another layout."""
     keys = [(offset + place * access.width, access.width) for place in range(len(items))]
     if any(key not in param.pieces for key in keys) or overlapping(param):
@@ -272,7 +272,7 @@ def overlapping(param: CallParam) -> bool:
 
 
 def piece_to_register(low: Lowering, statement: Instruction, register: Register, piece: int,
-                      access: Access) -> VirtualInst:  # fmt: skip
+                      access: Access) -> VirtualInst:
     rows = low.rows(register)
     if access.width == 8 or register.bits <= 32 and not (access.signed and access.width < 4):
         wide = len(rows) == 2

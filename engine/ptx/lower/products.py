@@ -37,7 +37,7 @@ class _Quads(Steps):
         is_known = parts[1:3] == ["sync", "aligned"] and {*parts[4:6]} <= {"row", "col"}
         if not is_known or self.kind not in ("f16", "f32") or parts[9] != self.kind or len(whole.operands) != 4:
             raise low.fail(f"unsupported instruction '{whole.opcode}'; nearest supported form: "
-                           "'mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32'")  # fmt: skip
+                           "'mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32'")
         lane = self.value("mov.u32", Name("%laneid"))
         self.first = self.value("and.b32", lane, 12)
         self.in_quad = self.value("and.b32", lane, 3)
@@ -55,9 +55,9 @@ class _Quads(Steps):
             rows, columns = [pair[at >> 1 & 1] for at in range(_SIZE)], [four[at & 5] for at in range(_SIZE)]
         for k in range(_DEPTH):
             left = {row.text: self.element(a, row, self.upper, k, self.a_by_row)
-                    for row in {row.text: row for row in rows}.values()}  # fmt: skip
+                    for row in {row.text: row for row in rows}.values()}
             right = {column.text: self.element(b, column, self.value("bfe.u32", column, 2, 1), k, not self.b_by_row)
-                     for column in {column.text: column for column in columns}.values()}  # fmt: skip
+                     for column in {column.text: column for column in columns}.values()}
             for at, (row, column) in enumerate(zip(rows, columns, strict=True)):
                 sums[at] = self.value("fma.rn.f32", left[row.text], right[column.text], sums[at])
         items = self.registers(to, _SIZE if self.kind == "f32" else _SIZE // 2)

@@ -63,11 +63,11 @@ def calls_of(scope: Scope, module: SyntaxModule) -> Iterator[str]:
     for statement in statements_of(scope):
         if statement.opcode.startswith("call"):
             yield from (part.text for part in statement.operands
-                        if isinstance(part, Name) and part.text in module.functions)  # fmt: skip
+                        if isinstance(part, Name) and part.text in module.functions)
 
 
 def call_recursive(low: Lowering, function: Function, group: frozenset[str], returns: list[object],
-                   arguments: list[object], lower_body: Callable[[Lowering, Scope], None]) -> None:  # fmt: skip
+                   arguments: list[object], lower_body: Callable[[Lowering, Scope], None]) -> None:
     """Lower a call of a function of a group; the outermost one lowers the bodies too."""
     is_outermost = group not in low.groups
     caller = next((frame.body for frame in reversed(low.frames) if frame.body is not None), None)
@@ -105,7 +105,7 @@ def new_body(low: Lowering, function: Function) -> Body:
             names.table[formal.name] = names.new_register(formal.name, register_bits(formal.type))
             continue
         pieces = {key: names.new_register(f"{formal.name}+{key[0]}", max(8 * key[1], 32)).var
-                  for key in sorted(pieces_of(low, function, formal))}  # fmt: skip
+                  for key in sorted(pieces_of(low, function, formal))}
         names.table[formal.name] = CallParam(formal.name, formal.size, pieces)
     for formal in function.returns:
         for var in variables_of(names.table[formal.name]):
@@ -141,7 +141,7 @@ def variables_of(held: object) -> list[int]:
 
 
 def emit_call(low: Lowering, caller: Body | None, callee: Body, returns: list[object], arguments: list[object],
-              keeps: bool) -> None:  # fmt: skip
+              keeps: bool) -> None:
     """Emit the arguments, the jump to a body and what comes after its return."""
     values: list[tuple[int, int]] = []
     for formal, actual in zip(callee.function.params, arguments, strict=True):
@@ -239,7 +239,7 @@ def copied(low: Lowering, target: int, source: int) -> VirtualInst:
     if not low.variables.words[target]:
         inst = VirtualInst(isa.OP_PRED, "mov.pred", low.line)
         inst.aux, inst.wait_class, inst.psrc, inst.psrc_negate, inst.pdst = (
-            isa.PRED_MOV, WAIT_FIXED, [source], [False], [target])  # fmt: skip
+            isa.PRED_MOV, WAIT_FIXED, [source], [False], [target])
         return inst
     words = range(low.variables.words[target])
     return low.move([2 * target + word for word in words], [2 * source + word for word in words])

@@ -31,7 +31,7 @@ def lower_packed(low: Lowering, statement: Instruction, lower: Callable[[Lowerin
         is_sum = parts[3:] == ["add"]
         if len(parts) < 3 or any(part not in ("u32", "s32") for part in parts[:3]) or parts[3:] and not is_sum:
             raise low.fail(f"unsupported instruction '{statement.opcode}'; nearest supported form: "
-                           "'vabsdiff4.u32.u32.u32'")  # fmt: skip
+                           "'vabsdiff4.u32.u32.u32'")
         steps = _Steps(low, statement, lower, 8, (parts[1][0], parts[2][0]))
         steps.run("sad", f"{'s' if 's32' in parts[1:3] else 'u'}32", is_sum)
     elif parts[-1] == "f32x2":
@@ -46,7 +46,7 @@ class _Steps:
     """The scalar statements of one packed instruction, over new registers, all under its guard."""
 
     def __init__(self, low: Lowering, statement: Instruction, lower: Callable[[Lowering, Instruction], None],
-                 bits: int, signs: tuple[str, str]) -> None:  # fmt: skip
+                 bits: int, signs: tuple[str, str]) -> None:
         self.low, self.statement, self.lower, self.bits, self.signs = low, statement, lower, bits, signs
 
     def emit(self, opcode: str, *operands: Operand) -> None:

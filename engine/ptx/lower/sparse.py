@@ -15,7 +15,7 @@ from rfview.engine.ptx.parse.syntax import Instruction, Name, Number, Operand, V
 _DEPTHS = {  # of the types that mma.sp takes; the larger one has metadata in twice as many lanes
     "f16": (16, 32), "bf16": (16, 32), "tf32": (8, 16), "s8": (32, 64), "u8": (32, 64), "s4": (64, 128), "u4": (64, 128),
     "e4m3": (64,), "e5m2": (64,),
-}  # fmt: skip
+}
 
 
 def is_sparse(opcode: str) -> bool:
@@ -31,7 +31,7 @@ def lower_sparse(low: Lowering, statement: Instruction) -> None:
     depths = _DEPTHS.get(tile.a, ())
     if (tile.rows, tile.columns) != (16, 8) or tile.depth not in depths or len(statement.operands) != 6:
         raise low.fail(f"unsupported instruction '{statement.opcode}'; nearest supported form: "
-                       "'mma.sp.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32'")  # fmt: skip
+                       "'mma.sp.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32'")
     stored, metadata, selector = statement.operands[1], statement.operands[4], statement.operands[5]
     has_bytes = tile.a not in ("f16", "bf16", "tf32")
     sharers = 2 if has_bytes else 1     # lanes of four that hold the metadata of one column of groups

@@ -38,7 +38,7 @@ def lower_stack(low: Lowering, statement: Instruction) -> None:
         raise low.fail(f"unsupported instruction '{statement.opcode}'; nearest supported form: '{base}.u64'")
     if low.groups:
         raise low.fail(f"'{statement.opcode}' in a kernel with recursive functions is not supported; give the array a size "
-                       "that is known when it is compiled")  # fmt: skip
+                       "that is known when it is compiled")
     steps, is_long = Steps(low, statement), modifiers == ["u64"]
     pointer = pointer_of(low)
     widen = "cvt.u64.u32" if is_long else "mov.u32"

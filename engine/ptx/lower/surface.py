@@ -58,7 +58,7 @@ class _Access:
         self.memory(True, "ld.global.v4.u32", Vector(list(extents)), place)
         low_word, high_word, pitch, word = (self.new(part) for part in ("low", "high", "pitch", "word"))
         self.memory(True, "ld.global.v4.u32", Vector([low_word, high_word, pitch, word]),
-                    Address(Name(surface.text), 4 * H_BASE_LOW))  # fmt: skip
+                    Address(Name(surface.text), 4 * H_BASE_LOW))
         last = self.new("last")
         self.step("mul.lo.u32", last, width, texel)
         self.step("sub.u32", last, last, Number("int", TYPE_BYTES[self.kind] * self.count))
@@ -88,7 +88,7 @@ class _Access:
         """Lower a load or store."""
         operands: list[Operand] = [data, address] if is_load else [address, data]
         (lower_load if is_load else lower_store)(
-            self.low, Instruction(self.statement.line, opcode, operands, guard or self.all_lanes()))  # fmt: skip
+            self.low, Instruction(self.statement.line, opcode, operands, guard or self.all_lanes()))
 
     def all_lanes(self) -> str:
         """Name the predicate of the statement's guard, negation resolved; '' where it has none."""

@@ -22,7 +22,7 @@ from rfview.engine.ptx.parse.syntax import Address, Instruction, Name, Operand, 
 
 _SHAPE = re.compile(r"m(\d+)n(\d+)k(\d+)\Z")
 _BITS = {"f16": 16, "bf16": 16, "tf32": 32, "f64": 64, "s8": 8, "u8": 8, "s4": 4, "u4": 4, "b1": 1,
-         "e4m3": 8, "e5m2": 8}  # fmt: skip
+         "e4m3": 8, "e5m2": 8}
 _SUMS = {"f16": ("f16", "f32"), "bf16": ("f32",), "tf32": ("f32",), "f64": ("f64",),
          "e4m3": ("f16", "f32"), "e5m2": ("f16", "f32"),
          **dict.fromkeys(("s8", "u8", "s4", "u4", "b1"), ("s32",))}
@@ -77,7 +77,7 @@ def tile_of(low: Lowering, statement: Instruction) -> Tile:
     shape = next((found for part in parts if (found := _SHAPE.match(part))), None)
     types = types_in(parts)
     known = {"sync", "aligned", "load", "store", "mma", "a", "b", "c", "d", "global", "shared", "shared::cta", "row", "col",
-             *types}  # fmt: skip
+             *types}
     if "b1" in types:
         known |= {"popc", "xor", "and"}
     else:
@@ -156,9 +156,9 @@ class _Product(_Lanes):
         for chunk in range(tile.chunks):
             for four in range(4):
                 rows = [self.split(self.fetch(a[chunk * high + row], four, SEGMENTS_OF_4), tile.a)
-                        for row in range(high)]  # fmt: skip
+                        for row in range(high)]
                 columns = [[self.split(self.fetch(b[column * tile.chunks + chunk], lane, 31), tile.b)
-                            for column in range(wide)] for lane in self.pair_of_lanes(source, four)]  # fmt: skip
+                            for column in range(wide)] for lane in self.pair_of_lanes(source, four)]
                 for row in range(high):
                     for column in range(wide):
                         for side in (0, 1):
@@ -284,7 +284,7 @@ class _Transfer(_Lanes):
             first = self.value("mad.lo.u32", self.four, count, 4 * count * chunk)
             held = items[number * words : (number + 1) * words]
             self.move(is_load, held, [self.spot(place, line, first, item, stride, is_dense) for item in range(count)],
-                      is_dense)  # fmt: skip
+                      is_dense)
 
     def places(self, part: str) -> tuple[int, int]:
         """Give the blocks of rows (columns, of B) and the registers along the other way."""

@@ -17,7 +17,7 @@ from rfview.engine.textures import H_DATA_TYPE, H_DEPTH, H_FLAGS, H_HEIGHT, H_OR
 GEOMETRIES = {"1d": (1, False), "2d": (2, False), "3d": (3, False), "a1d": (1, True), "a2d": (2, True)}
 _COMPONENTS = "rgba"
 _QUERIES = {"width": H_WIDTH, "height": H_HEIGHT, "depth": H_DEPTH, "array_size": H_DEPTH, "channel_order": H_ORDER,
-            "channel_data_type": H_DATA_TYPE, "normalized_coords": H_FLAGS}  # fmt: skip
+            "channel_data_type": H_DATA_TYPE, "normalized_coords": H_FLAGS}
 _TYPES = ("f32", "u32", "s32", "b32")
 
 
@@ -44,7 +44,7 @@ def lower_texture(low: Lowering, statement: Instruction) -> None:
     expected = 2 + has_level + 2 * has_gradients
     if len(operands) != expected or not isinstance(operands[0], Vector) or len(operands[0].items) != 4:
         raise low.fail(f"expected '{statement.opcode} {{a, b, c, d}}, [texture, coordinates]"
-                       f"{', level' if has_level else ''}'; offsets and comparisons are not supported")  # fmt: skip
+                       f"{', level' if has_level else ''}'; offsets and comparisons are not supported")
     texture, coordinates = texture_operand(low, operands[1])
     dims, is_layered = GEOMETRIES[parts[0]]
     if len(coordinates) < dims + is_layered:
@@ -95,7 +95,7 @@ def lower_texture_query(low: Lowering, statement: Instruction) -> None:
     lower_load(low, Instruction(statement.line, "ld.global.u32", [target, moved], *guard))
     if query == "normalized_coords":  # bit 1 of the flags
         lower_table(low, Instruction(statement.line, "bfe.u32", [target, target, Number("int", 1), Number("int", 1)],
-                                     *guard))  # fmt: skip
+                                     *guard))
 
 
 def drop_unread_components(program: VirtualProgram) -> None:

@@ -23,7 +23,7 @@ _NARROW: dict[int, tuple[str, tuple[str, ...]]] = {
     isa.OP_SELP64: ("selp", _WORD), isa.OP_SEXT64: ("mov", _WORD), isa.OP_ZEXT64: ("mov", _WORD),
     isa.OP_MUL_WIDE_U32: ("mul", ("lo", "s32")), isa.OP_MUL_WIDE_S32: ("mul", ("lo", "s32")),
     isa.OP_MAD_WIDE_U32: ("mad", ("lo", "s32")), isa.OP_MAD_WIDE_S32: ("mad", ("lo", "s32")),
-}  # fmt: skip
+}
 _MAD64 = {isa.INT_MAD_LO | code << 8 for code in (isa.T_U64, isa.T_S64)}
 
 

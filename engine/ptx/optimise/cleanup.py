@@ -18,7 +18,7 @@ _MOVES = (isa.OP_MOV32, isa.OP_MOV64)
 _CLOCKS = {
     isa.SREG_CLOCK, isa.SREG_CLOCK_HI, isa.SREG_CLOCK64, isa.SREG_GLOBALTIMER, isa.SREG_GLOBALTIMER_LO,
     isa.SREG_GLOBALTIMER_HI,
-}  # fmt: skip
+}
 _FLOAT, _INT = 1, 2
 
 # what one word holds: ("row", row) or ("imm", value) or ("low" / "high", symbol, addend) of a relocation
@@ -142,7 +142,7 @@ class Propagation:
         if inst.op == isa.OP_PRED and inst.aux in (isa.PRED_MOV, isa.PRED_NOT):
             if self.counts[inst.pdst[0]] == 1 and self.counts[inst.psrc[0]] == 1:
                 self.conditions[inst.pdst[0]] = (
-                    self.block, inst.psrc[0], inst.psrc_negate[0] != (inst.aux == isa.PRED_NOT))  # fmt: skip
+                    self.block, inst.psrc[0], inst.psrc_negate[0] != (inst.aux == isa.PRED_NOT))
             return
         if inst.op not in _MOVES or self.counts[inst.dst[0] >> 1] != 1 or len({row >> 1 for row in inst.dst}) > 1:
             return

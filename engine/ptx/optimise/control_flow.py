@@ -70,7 +70,7 @@ def _meet(a: int, b: int, idom: list[int], number: dict[int, int]) -> int:
 
 
 def immediate_post_dominators(successors: Graph, traps: frozenset[int] = frozenset(),
-                              bare_exits: frozenset[int] = frozenset()) -> list[int]:  # fmt: skip
+                              bare_exits: frozenset[int] = frozenset()) -> list[int]:
     """Give each node's immediate post-dominator, -1 where its paths meet only at the exit.
 
     A node without successors leaves the program. `traps` are such nodes that end it for all threads: a path into a trap

@@ -9,7 +9,7 @@ from rfview.engine.program import MEM_LOAD, MEM_STORE, SPACE_CONST, SPACE_GENERI
 from rfview.engine.ptx.virtual import VirtualInst
 
 _CLOCKS = {isa.SREG_CLOCK, isa.SREG_CLOCK_HI, isa.SREG_CLOCK64, isa.SREG_GLOBALTIMER, isa.SREG_GLOBALTIMER_LO,
-           isa.SREG_GLOBALTIMER_HI}  # fmt: skip
+           isa.SREG_GLOBALTIMER_HI}
 # lanes look at each other: which of them take part must not change
 _TOGETHER = {isa.OP_SHFL, isa.OP_VOTE, isa.OP_MATCH, isa.OP_ACTIVEMASK, isa.OP_REDUX}
 _NEVER_STORED = (SPACE_CONST, SPACE_PARAM)

@@ -41,7 +41,7 @@ def schedule(program: VirtualProgram, latencies: Latencies, limit: int) -> None:
     _, live_out = live_sets(program.blocks, len(words))
     for block, after in zip(program.blocks, live_out, strict=True):
         parts = [_Stretch(insts, before, behind, words, delay, limit).run()
-                 for insts, before, behind in stretches(block.insts, {*members(after)})]  # fmt: skip
+                 for insts, before, behind in stretches(block.insts, {*members(after)})]
         block.insts = [inst for part in parts for inst in part]
 
 
@@ -65,7 +65,7 @@ class _Stretch:
     """Instructions being put in order: what may come next, when its operands are there, and what is live."""
 
     def __init__(self, insts: list[VirtualInst], live_in: set[int], live_out: set[int], words: list[int], delay: Delay,
-                 limit: int) -> None:  # fmt: skip
+                 limit: int) -> None:
         self.insts, self.words, self.limit = insts, words, limit
         self.graph = Dependences(insts, delay)
         self.priority = self._priorities(delay)
@@ -129,7 +129,7 @@ class _Stretch:
     def _ended(self, place: int) -> list[int]:
         """List the variables that nobody reads after an instruction, and that do not outlive the block."""
         return [var for var in (self.reads[place] - self.writes[place]) & self.live
-                if self.readers[var] == 1 and var not in self.live_out]  # fmt: skip
+                if self.readers[var] == 1 and var not in self.live_out]
 
     def _take(self, place: int) -> None:
         """Note what an instruction makes live and what it is the last to read."""

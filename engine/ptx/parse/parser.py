@@ -7,13 +7,13 @@ from rfview.engine.ptx.parse.lexer import DIRECTIVE, END, NUMBER, PUNCT, STRING,
 from rfview.engine.ptx.parse.source import Source
 from rfview.engine.ptx.parse.syntax import (TYPE_BYTES, Address, BranchTargets, Function, Group, Instruction, Label,
                                             Name, Negated, Number, Operand, Pair, RegisterDeclaration, Scope,
-                                            SyntaxModule, Variable, Vector)  # fmt: skip
+                                            SyntaxModule, Variable, Vector)
 from rfview.engine.ptx.paused import collector_paused
 
 _LINKAGE = {".visible", ".extern", ".weak", ".common"}
 _VARIABLE_SPACES = {".global", ".const", ".shared", ".local", ".param", ".tex"}
 _TUNING = {".minnctapersm", ".maxnreg", ".maxnctapersm", ".maxclusterrank", ".abi_preserve",
-           ".abi_preserve_control"}  # fmt: skip
+           ".abi_preserve_control"}
 _TUNING_FLAGS = {".noreturn", ".blocksareclusters", ".explicitcluster", ".unified"}
 _OPENING, _CLOSING = frozenset("{[("), frozenset("}])")
 MAX_DEPTH = 200
@@ -24,7 +24,7 @@ _OPAQUE = {"texref", "samplerref", "surfref"}
 _BINARY = {
     "+": lambda a, b: a + b, "-": lambda a, b: a - b, "*": lambda a, b: a * b, "<<": lambda a, b: a << b,
     ">>": lambda a, b: a >> b, "&": lambda a, b: a & b, "|": lambda a, b: a | b, "^": lambda a, b: a ^ b,
-}  # fmt: skip
+}
 
 
 @collector_paused()
@@ -320,7 +320,7 @@ class _Parser:
             most = min(most, MAX_INITIALISED)
         if (size := variable.count * variable.vector * TYPE_BYTES.get(variable.type, 0)) > most:
             raise self.source.error(variable.line, f"'{variable.name}' takes {size:,} bytes; in .{variable.space} at most "
-                                                   f"{most:,} can be had")  # fmt: skip
+                                                   f"{most:,} can be had")
         return extents
 
     def variables(self, is_extern: bool = False) -> list[Variable]:
@@ -334,7 +334,7 @@ class _Parser:
         while True:
             line = self.line
             variable = Variable(line, space, head.type, self.word("a variable name"), align=head.align,
-                                vector=head.vector, is_extern=is_extern)  # fmt: skip
+                                vector=head.vector, is_extern=is_extern)
             extents = self.dimensions(variable)
             if head.type in _OPAQUE and self.accept("="):
                 self.skip_braces()

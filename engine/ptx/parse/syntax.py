@@ -10,7 +10,7 @@ TYPE_BYTES = {
     "b32": 4, "u32": 4, "s32": 4, "f32": 4, "f16x2": 4, "bf16x2": 4, "tf32": 4, "u16x2": 4, "s16x2": 4,
     "b64": 8, "u64": 8, "s64": 8, "f64": 8, "f32x2": 8, "b128": 16, "u128": 16, "s128": 16,
     "pred": 0, "texref": 8, "samplerref": 8, "surfref": 8,
-}  # fmt: skip
+}
 
 
 @dataclass(slots=True)

@@ -21,7 +21,7 @@ class Machine:
         self.client = client
         khz, warps, threads, ctas, shared, registers, bandwidth, capability, capacity_mb, l2 = client.properties
         self.facts = {"khz": khz, "warps": warps, "threads": threads, "ctas": ctas, "shared": shared, "registers": registers,
-                      "bandwidth": bandwidth, "bytes": capacity_mb << 20, "l2": l2}  # fmt: skip
+                      "bandwidth": bandwidth, "bytes": capacity_mb << 20, "l2": l2}
         self.capability = divmod(capability, 10)
         self.cycles = 0
         self._leave = leave
@@ -67,7 +67,7 @@ class Machine:
         self._named[address] = what
 
     def launch(self, module: int, kernel: str, grid: Extent, block: Extent, shared: int, values: list[bytes | int], *,
-               cooperative: bool = False) -> None:  # fmt: skip
+               cooperative: bool = False) -> None:
         """Run a kernel to its end; raises CudaError."""
         try:
             self.cycles += self.client.launch(module, kernel, grid, block, shared, values, cooperative=cooperative)

@@ -56,7 +56,7 @@ class _Config:
     """The extents of a launch, by the names that numba gives."""
 
     def __init__(self, grid: Any, block: Any, shmem_size: int = 0, is_cooperative: bool = False,
-                 cooperative_launch: bool = False) -> None:  # fmt: skip
+                 cooperative_launch: bool = False) -> None:
         self.grid, self.block, self.shared = three(grid), three(block), int(shmem_size or 0)
         self.cooperative = is_cooperative or cooperative_launch
 
@@ -84,7 +84,7 @@ class _Device:
             "COMPUTE_CAPABILITY_MAJOR": machine.capability[0], "COMPUTE_CAPABILITY_MINOR": machine.capability[1],
             "PCI_DOMAIN_ID": 0, "PCI_BUS_ID": 0, "PCI_DEVICE_ID": 0, "ASYNC_ENGINE_COUNT": 0, "COMPUTE_MODE": 0,
             "INTEGRATED": 0, "KERNEL_EXEC_TIMEOUT": 0, "TCC_DRIVER": 0,
-        }  # fmt: skip
+        }
         self.supports_float16 = self.supports_bfloat16 = True
         self.supports_fp8 = machine.capability >= (8, 9)
 
@@ -125,7 +125,7 @@ def _host_view(arrays: Any, obj: Any, **named: Any) -> Any:
     address = obj.__array_interface__["data"][0] if hasattr(obj, "__array_interface__") else array.ctypes.data
     flags = array.flags
     layout = arrays._StridedLayoutShim(strides_in_bytes=array.strides, is_contiguous_c=flags.c_contiguous,
-                                       is_contiguous_f=flags.f_contiguous, is_contiguous_any=flags.forc)  # fmt: skip
+                                       is_contiguous_f=flags.f_contiguous, is_contiguous_any=flags.forc)
     return arrays._StridedMemoryViewShim(ptr=address, shape=array.shape, dtype=array.dtype, size=array.size, _layout=layout)
 
 
@@ -150,7 +150,7 @@ def _views(machine: Machine, arrays: Any) -> Any:
 
     def view(obj: Any, stream: Any = 0, copy: bool = True, user_explicit: bool = False) -> tuple[Any, bool]:
         if (isinstance(obj, arrays.StridedMemoryView) or getattr(obj, "__cuda_memory__", False)
-                or getattr(obj, "__cuda_array_interface__", None) is not None):  # fmt: skip
+                or getattr(obj, "__cuda_array_interface__", None) is not None):
             return plain(obj, stream, copy, user_explicit)
         return _HostArray(machine, arrays, obj, copy), True
 
@@ -389,7 +389,7 @@ class _Launches:
         self._name(values)
         try:
             self._machine.launch(handle.module, handle.name, config.grid, config.block, config.shared,
-                                 [_raw(value) for value in values], cooperative=config.cooperative)  # fmt: skip
+                                 [_raw(value) for value in values], cooperative=config.cooperative)
         except CudaError as error:
             raise self._drv.CudaAPIError(error.code, f"rfview: {error}") from None
 
@@ -412,7 +412,7 @@ class _Launches:
             shape = [int(size) for size in values[at + 5 : at + 5 + rank]]
             whole = self._machine.sizes.get(int(values[at + 4])) == count * item
             self._machine.name(int(values[at + 4]), name, str(kind.dtype) if whole and kind.layout == "C" else "",
-                               shape if whole and kind.layout == "C" else ())  # fmt: skip
+                               shape if whole and kind.layout == "C" else ())
             at += 5 + 2 * rank
 
 

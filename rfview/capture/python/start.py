@@ -13,7 +13,7 @@ def _own_modules() -> types.SimpleNamespace:
     """Return the modules of this side, imported without the rest of rfview; nothing named rfview stays imported."""
     home = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     for name, folder in (("rfview", home), ("rfview.capture", os.path.join(home, "capture")),
-                         ("rfview.capture.python", os.path.join(home, "capture", "python"))):  # fmt: skip
+                         ("rfview.capture.python", os.path.join(home, "capture", "python"))):
         module = types.ModuleType(name)
         module.__path__ = [folder]
         sys.modules[name] = module
@@ -34,7 +34,7 @@ def main() -> int:
         os.environ.pop(name, None)
     sys.meta_path.insert(0, own.hooks.AfterImport({
         "numba.cuda": lambda: own.numba.install(machine), "triton": lambda: own.triton.install(machine),
-    }))  # fmt: skip
+    }))
     sys.argv = sys.argv[1:]
     script = sys.argv[0]
     sys.path[0] = os.path.dirname(os.path.abspath(script))
@@ -49,7 +49,7 @@ def main() -> int:
         _show(error, script)
         if type(error).__name__ == "OutOfResources" and "shared" in str(error):
             print("rfview: the machine's shared memory is a number of its preset: --set sm.shared_bytes=N gives it more",
-                  file=sys.stderr)  # fmt: skip
+                  file=sys.stderr)
         return 130 if isinstance(error, KeyboardInterrupt) else 1
     return 0
 

@@ -112,7 +112,7 @@ def install(machine: Machine) -> None:
         total_memory=facts["bytes"], shared_memory_per_block=facts["shared"], regs_per_multiprocessor=facts["registers"],
         shared_memory_per_block_optin=facts["shared"], max_threads_per_multi_processor=facts["threads"],
         L2_cache_size=facts["l2"],
-    )  # fmt: skip
+    )
     stream = SimpleNamespace(cuda_stream=0, synchronize=lambda: None, wait_stream=lambda other: None)
     nothing = lambda *args, **named: None
     if not hasattr(torch.cpu, "set_stream"):
@@ -126,5 +126,5 @@ def install(machine: Machine) -> None:
         "manual_seed": nothing, "manual_seed_all": nothing, "is_bf16_supported": lambda *args, **named: True,
         "memory_allocated": lambda device=None: 0, "max_memory_allocated": lambda device=None: 0,
         "reset_peak_memory_stats": nothing,
-    }.items():  # fmt: skip
+    }.items():
         setattr(torch.cuda, name, value)

@@ -18,10 +18,10 @@ from rfview.capture.python.hooks import Machine, three
 
 CAPABILITY = 80         # what kernels are compiled for: the newest without asynchronous tensor copies and wgmma
 FORMATS = {"i1": "<b", "i8": "<b", "i16": "<h", "i32": "<i", "i64": "<q", "u1": "<B", "u8": "<B", "u16": "<H", "u32": "<I",
-           "u64": "<Q", "fp16": "<e", "fp32": "<f", "f32": "<f", "fp64": "<d", "f64": "<d"}  # fmt: skip
+           "u64": "<Q", "fp16": "<e", "fp32": "<f", "f32": "<f", "fp64": "<d", "f64": "<d"}
 NUMPY = {"torch.float32": "float32", "torch.float64": "float64", "torch.float16": "float16", "torch.bfloat16": "uint16",
          "torch.int8": "int8", "torch.uint8": "uint8", "torch.bool": "uint8", "torch.int16": "int16",
-         "torch.int32": "int32", "torch.int64": "int64"}  # fmt: skip
+         "torch.int32": "int32", "torch.int64": "int64"}
 
 
 def install(machine: Machine) -> None:
@@ -32,7 +32,7 @@ def install(machine: Machine) -> None:
     from triton.runtime import autotuner
 
     def stages(backend: Any = None, stages: Any = None, options: Any = None, language: Any = None,
-               capability: Any = None) -> Any:  # fmt: skip
+               capability: Any = None) -> Any:
         if stages is None:                  # asked for the key of the compile cache
             return "rfview-ptx-1", "rfview-ptx-1"
         stages["cubin"] = lambda source, metadata: source.encode()
@@ -74,7 +74,7 @@ class _Utils:
         mhz = facts["khz"] // 1000
         return {"max_shared_mem": facts["shared"], "multiprocessor_count": 1, "warpSize": 32, "sm_clock_rate": facts["khz"],
                 "max_num_regs": facts["registers"], "mem_clock_rate": facts["khz"],
-                "mem_bus_width": 8 * facts["bandwidth"] // max(2 * mhz, 1)}  # fmt: skip
+                "mem_bus_width": 8 * facts["bandwidth"] // max(2 * mhz, 1)}
 
     def load_binary(self, name: str, kernel: bytes | str, shared: int, device: int) -> tuple[Any, ...]:
         """Take a module of PTX in; return it, the kernel, its registers, spills and most threads."""
@@ -161,7 +161,7 @@ class _Launcher:
         self._kinds = expand_signature(src.signature.values(), None, "nvTmaDesc")
 
     def __call__(self, x: int, y: int, z: int, stream: Any, function: tuple[int, str], packed: Any, launch_metadata: Any,
-                 enter: Any, leave: Any, *args: Any) -> None:  # fmt: skip
+                 enter: Any, leave: Any, *args: Any) -> None:
         """Run the kernel to its end."""
         module, kernel = function
         machine, metadata = self.machine, self._metadata
@@ -183,7 +183,7 @@ class _Launcher:
                 scratch = machine.malloc(metadata.global_scratch_size * x * y * z)
             values += [scratch, 0, 0, 0][: max(missing, 0)]
             machine.launch(module, kernel, three((x, y, z)), (32 * metadata.num_warps, 1, 1), metadata.shared, values,
-                           cooperative=bool(getattr(metadata, "launch_cooperative_grid", False)))  # fmt: skip
+                           cooperative=bool(getattr(metadata, "launch_cooperative_grid", False)))
         except CudaError as error:
             raise RuntimeError(f"Triton Error [CUDA]: rfview: {kernel}: {error}") from None
         finally:

@@ -23,8 +23,8 @@ def check(package: str) -> None:
         found = metadata.version(package)
     except metadata.PackageNotFoundError:
         raise UnknownVersion(f"the package {package} is not installed in {sys.prefix}, whose Python runs the script "
-                             f"(--python takes another); {package} {tested} can be captured") from None  # fmt: skip
+                             f"(--python takes another); {package} {tested} can be captured") from None
     if not any(re.match(rf"{re.escape(numbers)}(?!\d)", found) for numbers in series):
         raise UnknownVersion(f"{package} {found} cannot be captured: {package} {' and '.join(series)} is known "
                              f"(tested with {' and '.join(TESTED[package])}); "
-                             f"pip install '{package}=={tested}'")  # fmt: skip
+                             f"pip install '{package}=={tested}'")

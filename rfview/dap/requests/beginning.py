@@ -62,9 +62,9 @@ def _capabilities() -> dict[str, Any]:
     able = ("ConfigurationDoneRequest", "StepBack", "SteppingGranularity", "ConditionalBreakpoints",
             "HitConditionalBreakpoints", "DataBreakpoints", "EvaluateForHovers", "TerminateRequest",
             "DelayedStackTraceLoading", "CompletionsRequest", "ExceptionInfoRequest", "DisassembleRequest",
-            "InstructionBreakpoints", "SetVariable", "RestartRequest")  # fmt: skip
+            "InstructionBreakpoints", "SetVariable", "RestartRequest")
     waits = [{"filter": stall.name, "label": f"A warp waits: {stall.name}", "default": False}
-             for stall in STALLS if stall.family == "register_file"]  # fmt: skip
+             for stall in STALLS if stall.family == "register_file"]
     waits.append({"filter": UNBALANCED, "label": "Warp-cycles or energy do not add up", "default": False})
     return {**{f"supports{name}": True for name in able}, "exceptionBreakpointFilters": waits}
 

@@ -59,14 +59,14 @@ def data_breakpoint_info(conversation: Conversation, arguments: Arguments) -> Re
 def set_data_breakpoints(conversation: Conversation, arguments: Arguments) -> Reply:
     """Replace the watchpoints."""
     return _replace(conversation, "data", arguments.objects("breakpoints"), lambda session, point: session.watch(
-        point.text("dataId"), point.text("condition", ""), ignore=_ignored(point)))  # fmt: skip
+        point.text("dataId"), point.text("condition", ""), ignore=_ignored(point)))
 
 
 def set_exception_breakpoints(conversation: Conversation, arguments: Arguments) -> Reply:
     """Stop where a warp begins to wait for these reasons, or where accounts do not add up."""
     return _replace(conversation, EXCEPTIONS, arguments.texts("filters"), lambda session, name: (
         session.break_on_unbalanced() if name == UNBALANCED
-        else session.add_breakpoint("if", condition=f"any(w.state == {name})")))  # fmt: skip
+        else session.add_breakpoint("if", condition=f"any(w.state == {name})")))
 
 
 def _replace(conversation: Conversation, kind: str, wanted: list[Any], make: Make) -> Reply:

@@ -20,7 +20,7 @@ def threads(conversation: Conversation, arguments: Arguments) -> Reply:
     names = stall_names(conversation.session.info)
     resident = int(sm["resident"])
     warps = [{"id": FIRST_WARP + warp, "name": f"w{warp}  {names[int(sm['warp'][warp]['state'])]}"}
-             for warp in range(len(sm["warp"])) if resident >> warp & 1]  # fmt: skip
+             for warp in range(len(sm["warp"])) if resident >> warp & 1]
     return Reply({"threads": [{"id": MACHINE, "name": f"SM  cycle {conversation.session.cycle:,}"}, *warps]})
 
 
@@ -35,7 +35,7 @@ def stack_trace(conversation: Conversation, arguments: Arguments) -> Reply:
             return Reply({"stackFrames": frames, "totalFrames": len(frames)})
         # the machine has no source to open
         frame = {"id": thread, "name": f"cycle {conversation.session.cycle:,}", "line": 0, "column": 0,
-                 "presentationHint": "label"}  # fmt: skip
+                 "presentationHint": "label"}
         return Reply({"stackFrames": [frame], "totalFrames": 1})
     conversation.thread = thread
     frames = conversation.sources.stack(thread, warp, conversation.line_offset)

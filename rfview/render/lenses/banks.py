@@ -249,7 +249,7 @@ def small(scene: Scene, width: int) -> list[Line]:
     slow = _has_slow_writes(scene)
     looks = {layout.BANK_IDLE: ("·", "off"), layout.BANK_READ: ("▲", "p:fast"),
              layout.BANK_WRITE: ("▼", "p:moving" if slow else "p:fast"),
-             layout.BANK_BUSY: ("▼" if slow else "▪", "p:moving")}  # fmt: skip
+             layout.BANK_BUSY: ("▼" if slow else "▪", "p:moving")}
     for bank in machine.bank:
         accesses.add(*looks[bank["activity"]])
         queues.add(str(min(9, bank["queue"])) if bank["queue"] else " ", "fg:bank_conflict")

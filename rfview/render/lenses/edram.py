@@ -139,7 +139,7 @@ def places_of(machine: Machine, warp: int) -> list[tuple[str, str]]:
     own = slice(machine.reg_base[warp], machine.reg_base[warp] + machine.registers)
     found = zip(rows.flags("approximate")[own], rows.ages()[own] / rows.t0, rows.lost()[own], strict=True)
     return [(f"approx {age:.1f}", "p:bad" if is_lost else "p:approx") if is_approximate else ("precise", "dim")
-            for is_approximate, age, is_lost in found]  # fmt: skip
+            for is_approximate, age, is_lost in found]
 
 
 def pooled(grid: np.ndarray, cells: int) -> np.ndarray:

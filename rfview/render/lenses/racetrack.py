@@ -108,7 +108,7 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
 
 
 def _bank_line(scene: Scene, bank: int, tape: dict[str, Any], before: dict[str, Any] | None,
-               reads: list[tuple[int, int]], width: int) -> Line:  # fmt: skip
+               reads: list[tuple[int, int]], width: int) -> Line:
     """Return one bank's row."""
     machine = scene.now
     assert machine is not None
@@ -172,7 +172,7 @@ def served(machine: Machine) -> str:
 
 
 def _narrow(scene: Scene, tapes: list[dict[str, Any]], before: list[dict[str, Any] | None], width: int,
-            height: int) -> list[Line]:  # fmt: skip
+            height: int) -> list[Line]:
     """Return two banks per row, and the sums."""
     machine = scene.now
     assert machine is not None

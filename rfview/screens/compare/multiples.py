@@ -29,7 +29,7 @@ class MultiplesSource:
     """Several runs, all at the same number of issued instructions or the same cycle."""
 
     def __init__(self, timelines: list[Timeline], targets: list[str],
-                 progress: Callable[[str, int], None] | None = None):  # fmt: skip
+                 progress: Callable[[str, int], None] | None = None):
         self.timelines, self.targets = timelines, targets
         self.logs = [IssueLog(timeline) for timeline in timelines]
         for log in self.logs:
@@ -52,7 +52,7 @@ class MultiplesSource:
         if not has_ended(first) or not ended:
             return ""
         wrong = [report.LETTERS[index % 26] for index, other in ended
-                 if not same_buffers(first, other, first.last, other.last)]  # fmt: skip
+                 if not same_buffers(first, other, first.last, other.last)]
         return f"memory of {', '.join(wrong)} differs from A's ✕" if wrong else "memory equal ✓"
 
     def _band(self, log: IssueLog) -> tuple[tuple[float, ...], tuple[int, ...], float, float | None]:
@@ -102,14 +102,14 @@ class MultiplesSource:
             cycle = max(timeline.first, min(timeline.last, cycle))
             run = RunFacts(report.LETTERS[index % 26], run_name(timeline.info), self.targets[index], timeline.info,
                            timeline.last, cycle, None, log.before(cycle),
-                           tuple(timeline.states(cycle, cycle + 1)[0].tolist()))  # fmt: skip
+                           tuple(timeline.states(cycle, cycle + 1)[0].tolist()))
             machine = Machine(timeline.at(cycle))
             known = base and has_ended(timeline) and has_ended(self.timelines[0])
             bands.append(Band(run, *fixed, timeline.last / base if known else None, has_ended(timeline),
-                              node_of(timeline.info), self._reason(timeline, machine), machine))  # fmt: skip
+                              node_of(timeline.info), self._reason(timeline, machine), machine))
         kernel = kernel_name(str(self.timelines[0].info["kernel"]))
         return MultiplesPicture(tuple(bands), self.common, self.count, self.lock, self.selected, kernel, self.message,
-                                self.kind)  # fmt: skip
+                                self.kind)
 
     def _reason(self, timeline: Timeline, machine: Machine) -> str:
         """Return the warp that the register file holds up longest, else the commonest stall; and the resource."""

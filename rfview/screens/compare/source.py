@@ -32,7 +32,7 @@ class CompareSource:
     """
 
     def __init__(self, timelines: tuple[Timeline, Timeline], targets: tuple[str, str],
-                 progress: Callable[[str, int], None] | None = None):  # fmt: skip
+                 progress: Callable[[str, int], None] | None = None):
         self.comparison = Comparison(*timelines, progress)
         self.timelines, self.targets = timelines, targets
         self.columns = 110
@@ -52,7 +52,7 @@ class CompareSource:
         self._first = comparison.first_divergence()
         self._curve = tuple((lead.count, lead.lag) for lead in comparison.lead(POINTS))
         data = [report.run_data(timeline, target, letter)
-                for timeline, target, letter in zip(self.timelines, self.targets, "AB", strict=True)]  # fmt: skip
+                for timeline, target, letter in zip(self.timelines, self.targets, "AB", strict=True)]
         names = {name: None for run in data for name in run["stalls"]}
         issued = ("issued", data[0]["instructions"], data[1]["instructions"])
         self._totals = (issued, *((name, data[0]["stalls"].get(name, 0), data[1]["stalls"].get(name, 0)) for name in names))
@@ -219,7 +219,7 @@ class CompareSource:
             instructions, self._curve, self._first_count, self._lag(), self._reasons(late, cycle), late,
             self._strip(pair, instructions), self._totals, self._facts, self._memory, self.message, self.kind,
             page=self.page, cut="".join(self._cut),
-        )  # fmt: skip
+        )
 
     def _lag(self) -> int | None:
         """Return how much later B issues the instruction of the whole machine that A issued last."""
@@ -232,12 +232,12 @@ class CompareSource:
         return RunFacts(
             "AB"[side], run_name(timeline.info), self.targets[side], timeline.info, timeline.last, cycle,
             log.slot(self.name, cycle), log.before(cycle), tuple(timeline.states(cycle, cycle + 1)[0].tolist()),
-        )  # fmt: skip
+        )
 
     def _instructions(self) -> tuple[Instruction, ...]:
         """Return the focused warp's instructions around the cursor, in both runs."""
         sides = [{issue.n: issue for issue in log.around(self.name, self.n, CONTEXT, CONTEXT)}
-                 for log in self.comparison.logs]  # fmt: skip
+                 for log in self.comparison.logs]
         program = self.timelines[0].info["program"]
         found = []
         for n in sorted({*sides[0], *sides[1]}):
@@ -337,7 +337,7 @@ def _facts(data: list[dict[str, Any]]) -> list[tuple[str, str, str, str]]:
     a, b = data
     rows = [row("cycles", a["cycles"], b["cycles"], ","), row("IPC", a["ipc"], b["ipc"], ".3f")]
     for name, label in (("rf_reads", "RF reads"), ("rf_writes", "RF writes"),
-                        ("dram_bytes", "DRAM bytes")):  # fmt: skip
+                        ("dram_bytes", "DRAM bytes")):
         if name in a["counts"] and name in b["counts"]:
             rows.append(row(label, a["counts"][name], b["counts"][name], ","))
     if a["energy_pj"] is not None and b["energy_pj"] is not None:
@@ -347,5 +347,5 @@ def _facts(data: list[dict[str, Any]]) -> list[tuple[str, str, str, str]]:
             return [*rows, (*energy[:3], "–"), ("technology", texts[0], texts[1], "–")]
         rows.append(energy)
         rows.append(row("RF energy × delay", 1.0, b["energy_pj"] * b["cycles"] / max(1e-9, a["energy_pj"] * a["cycles"]),
-                        ".2f"))  # fmt: skip
+                        ".2f"))
     return rows

@@ -108,7 +108,7 @@ def source(main: MainScreen, pressed: Pressed) -> None:
     scene = main.scene
     if scene.code_source or not scene.lines:
         main.change(code_source=not scene.code_source and (scene.code_lines or not scene.lines),
-                    code_lines=not scene.code_source if scene.lines else scene.code_lines)  # fmt: skip
+                    code_lines=not scene.code_source if scene.lines else scene.code_lines)
     else:
         main.change(code_source=scene.code_lines, code_lines=True)
 

@@ -85,7 +85,7 @@ def _names(machine: Machine) -> list[tuple[int, int, int] | None]:
     launch = int(machine.sm["launch"]["index"])
     ids, within = machine.sm["cta"]["id"].tolist(), machine.sm["warp"]["warp_in_cta"].tolist()
     return [(launch, ids[cta], within[slot]) if cta < len(ids) and (machine.resident >> slot) & 1 else None
-            for slot, cta in enumerate(machine.cta)]  # fmt: skip
+            for slot, cta in enumerate(machine.cta)]
 
 
 def _seats(machine: Machine) -> dict[tuple[int, int, int], int]:

@@ -47,7 +47,7 @@ class WatchSource:
         typed = _typed(drawn, kind)
         means = np.add.reduceat(typed, edges) / np.diff(np.append(edges, len(typed)))
         ends = [_short(drawn[at], kind) for at in (int(np.nanargmin(typed)), int(np.nanargmax(typed)))] \
-            if np.isfinite(typed).any() else ["", ""]       # fmt: skip
+            if np.isfinite(typed).any() else ["", ""]
         return Watch(point.item, _text(before, kind), _text(now, kind), kind, tuple(means.tolist()), ends[0], ends[1])
 
     def _name(self, code: Any) -> str:

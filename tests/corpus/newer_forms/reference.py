@@ -36,7 +36,7 @@ def reference(buffers: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     exact = [[Fraction(float(value)) for value in array] for array in (h[:n], h[n:], f[2 * n :])]
     sums = [[round_to(fused, np.float32) for fused in row] for row in (
         [a + z for a, _, z in zip(*exact, strict=True)], [a - z for a, _, z in zip(*exact, strict=True)],
-        [a * b + z for a, b, z in zip(*exact, strict=True)])]  # fmt: skip
+        [a * b + z for a, b, z in zip(*exact, strict=True)])]
     three = f.reshape(3, n)
     lanes = np.arange(n)
     return {"tf32": np.array(words, "u4"),

@@ -21,11 +21,11 @@ def reference(buffers: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     ia, ib = buffers["ia"].astype("i8"), buffers["ib"].astype("i8")
     square = a[:16, :16] @ b[:16, :16]
     c = [square + 1, (a[:16, :16] @ b[:16, :16].T + 1).T, a[:16, :16].T @ b[:16, :16] + 1,
-         a[:32, :16] @ b[:16, :8], a[:8, :16] @ b[:16, :32]]  # fmt: skip
+         a[:32, :16] @ b[:16, :8], a[:8, :16] @ b[:16, :32]]
     ic = [ia[:16, :16] @ ib[:16, :16] + 5, (ia[:16, :16] & 255) @ (ib[:16, :16] & 255).T]
     fc = [fa[:16, :16] @ fb[:16, :16], fa[:16, :8] @ fb[:8, :16]]
     return {"c": flat(c, "f4"), "narrow": flat([square.T], "f2"), "ic": flat(ic, "i4"), "fc": flat(fc, "f4"),
-            "dc": flat([buffers["da"][:8, :4] @ buffers["db"][:8, :4].T], "f8")}  # fmt: skip
+            "dc": flat([buffers["da"][:8, :4] @ buffers["db"][:8, :4].T], "f8")}
 
 
 def flat(parts: list[np.ndarray], kind: str) -> np.ndarray:

@@ -54,7 +54,7 @@ class Program(Assembly):
     def dadd(self, d: int, a: int, b: int) -> Program:
         """Add two doubles, each in an even register and the next."""
         self.emit(isa.OP_DADD, f"add.f64 R{d}, R{a}, R{b}", dst=(d, d + 1), src={0: a, 1: a + 1, 2: b, 3: b + 1},
-                  unit=UNIT_SFU, latency=LAT_DP_ADD, is_float=1)  # fmt: skip
+                  unit=UNIT_SFU, latency=LAT_DP_ADD, is_float=1)
         return self
 
     def sleep(self, cycles: int) -> Program:
@@ -646,7 +646,7 @@ def test_lost_bits_reach_the_kernels_output() -> None:
 
 
 @pytest.mark.parametrize(("node", "retention", "read", "write", "leakage"), [
-    (22, 2048, 316, 149, 41.5), (16, 1024, 284, 134, 45.7), (11, 512, 256, 121, 50.2)])  # fmt: skip
+    (22, 2048, 316, 149, 41.5), (16, 1024, 284, 134, 45.7), (11, 512, 256, 121, 50.2)])
 def test_table_1(node: int, retention: int, read: float, write: float, leakage: float) -> None:
     """Jeong et al., Table 1: energies per row access, leakage per bank, cell retention."""
     assert (edram.NODES[node], edram.READ_FJ[node], edram.WRITE_FJ[node]) == (retention, read, write)

@@ -127,7 +127,7 @@ class Bench:
     def write(self, bank: int, row: int) -> bool:
         """Offer a result of this cycle; say whether the write buffer took it."""
         code = racetrack.write_back(self.sm, self.rf, self.spec, self.simulator.rows, row, bank, 0xFFFFFFFF,
-                                    int(self.sm.config.first_result_row), STAND_IN)  # fmt: skip
+                                    int(self.sm.config.first_result_row), STAND_IN)
         if code == 0:
             self.buffered[bank].append(row)
         return code == 0
@@ -219,7 +219,7 @@ def test_t4_five_banks_and_four_places(preshift: int, reads_bank_4_at: int, step
 @pytest.mark.parametrize("preshift", [0, 1])
 def test_t4_as_one_instruction(preshift: int) -> None:
     machine = Machine(wide_read(Assembly(), 0, 1, 2, 3, 4).exit(), warps=4, registers=16, scheduler="lrr",
-                      design=f"racetrack[preshift={preshift}]").run()  # fmt: skip
+                      design=f"racetrack[preshift={preshift}]").run()
     t = issue_cycle(machine, "fma", 3) + 1
     assert t > 0 and machine.count("rm_reads") == machine.count("rf_reads") == 20
     assert (machine.count("preshifts") > 0) == bool(preshift)
@@ -390,7 +390,7 @@ def test_results_of_a_cta_that_ends_are_dropped() -> None:
     # B0.7: the second CTA's registers are zero although the first left a result in the write buffer of a far tape.
     program = Assembly().st(16).st(0, offset=4).ld(3).copy(4, 3).mov(16, 5).exit()
     machine = Machine(program, ctas=2, registers=60, design="racetrack[preshift=0]",
-                      settings={"sm.max_ctas": 1, "racetrack.mapping": codes(r1=15)}).run()  # fmt: skip
+                      settings={"sm.max_ctas": 1, "racetrack.mapping": codes(r1=15)}).run()
     assert int(stored(machine)[0]) == 0
     assert machine.count("wb_writes") == 6 and machine.count("rm_writes") == 4
 
@@ -484,7 +484,7 @@ def test_every_access_happens_in_the_cycle_that_the_rules_say(preshift: bool, se
 @pytest.mark.parametrize(("kernel", "ctas", "occupancy", "utilization"), [
     ("hotspot", 2, 33, 93.75), ("b+tree", 4, 67, 93.75), ("histo_final", 1, 33, 64.06), ("histo_main", 1, 50, 51.56),
     ("mri-gridding", 3, 50, 93.75),
-])  # fmt: skip
+])
 def test_table_1_occupancy_with_128_kb(kernel: str, ctas: int, occupancy: int, utilization: float) -> None:
     threads, registers = PAPER[kernel]
     resident = resident_ctas("sram", threads, registers)
@@ -547,7 +547,7 @@ def test_energy_of_a_run_is_its_counted_events_and_its_cycles() -> None:
 def test_parameters_out_of_range_are_named() -> None:
     program = Assembly().exit()
     for text, word in (("wb_entries=5", "1..4"), ("ports=0", "1..4096"), ("shift_cycles=x", "0..1000"),
-                       ("mapping=nowhere.toml", "identity"), ("preshift=maybe", "number")):  # fmt: skip
+                       ("mapping=nowhere.toml", "identity"), ("preshift=maybe", "number")):
         with pytest.raises(InputError, match=word):
             Machine(program, design=f"racetrack[{text}]")
     machine = Machine(program, design="racetrack", settings={"racetrack.preshift": "false", "racetrack.ports": "4"})
@@ -584,7 +584,7 @@ def random_program(draw: random.Random, length: int) -> Assembly:
 
 
 VARIANTS = ("preshift=0", "preshift=1", "forward=1", "wb_entries=1", "forward=1,wb_entries=4", "shift_cycles=0",
-            "shift_cycles=3", "ports=2")  # fmt: skip
+            "shift_cycles=3", "ports=2")
 RANDOM = settings(max_examples=8 if WITHOUT_JIT else 40, deadline=None, suppress_health_check=list(HealthCheck))
 
 

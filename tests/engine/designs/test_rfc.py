@@ -121,7 +121,7 @@ def test_r4_a_last_use_in_a_divergent_path_does_not_kill() -> None:
     assert [text for _, text in m.issues()][4] == "add.u32 R2, R1, 1"
     assert m.register(0, 2, at=issue_cycle(m, "st.")).tolist() == [6] * 16 + [7] * 16
     (evicted,) = [snapshot for snapshot in m.snapshots if snapshot.rf["out_cycle"] == snapshot.cycle - 1
-                  and snapshot.rf["out_reg"] == 1]  # fmt: skip
+                  and snapshot.rf["out_reg"] == 1]
     assert int(evicted.rf["out_kind"]) == rfc.GONE_WRITTEN and int(evicted.rf["write_reg"]) == 7
     assert (main_value(m, 1) == 5).all() and m.count("rfc_dead") == 1, "only R9, read by all lanes, was dead"
     assert counted(m, "rfc_evictions")[0] == evicted.cycle - 1
@@ -367,7 +367,7 @@ def ideal(reads_per_write: float, hit: float = 1.0) -> dict[str, float]:
     reads, writes = 1000 * reads_per_write, 1000.0
     return {"rf_reads": reads * (1 - hit), "rf_writes": writes * (1 - hit), "rfc_reads": reads * hit,
             "rfc_writes": writes * hit, "rfc_bypasses": writes * (1 - hit), "rfc_partial_reads": 0, "rfc_evictions": 0,
-            "rfc_flushes": 0, "rfc_removals": 0}  # fmt: skip
+            "rfc_flushes": 0, "rfc_removals": 0}
 
 
 def test_gb_all_hits_save_58_percent_section_5_4() -> None:
@@ -452,7 +452,7 @@ def programs(draw: Any) -> list[tuple[Any, ...]]:
     )
     pieces = st.one_of(plain, plain, plain, st.tuples(st.just("bar")),
                        st.tuples(st.just("if"), st.lists(plain, min_size=1, max_size=4),
-                                 st.lists(plain, min_size=1, max_size=4)))  # fmt: skip
+                                 st.lists(plain, min_size=1, max_size=4)))
     return draw(st.lists(pieces, min_size=3, max_size=14))
 
 
@@ -558,7 +558,7 @@ SOME = settings(max_examples=14, deadline=None, derandomize=True, suppress_healt
 
 @SOME
 @given(pieces=programs(), variant=st.sampled_from(VARIANTS), scheduler=st.sampled_from(("two_level", "gto", "lrr")),
-       preset=st.sampled_from(("gebhart", "fermi")), active=st.integers(1, 2))  # fmt: skip
+       preset=st.sampled_from(("gebhart", "fermi")), active=st.integers(1, 2))
 def test_random_programs_end_as_over_sram(pieces: Any, variant: str, scheduler: str, preset: str, active: int) -> None:
     program = assemble(pieces)
     fast = {"memory.fixed_memory_cycles": 30, "scheduler.active_set": active}
@@ -595,7 +595,7 @@ def test_a_number_of_entries_out_of_range_is_refused(text: str) -> None:
 
 def test_without_liveness_final_registers_equal_those_over_sram() -> None:
     pieces = [("mov", 3, 5), ("if", [("add", 4, 3, 1), ("mov", 1, 8)], [("fma", 5, 3, 1, 2)]), ("guarded", 6, 4, 5),
-              ("ld", 7), ("add", 8, 7, 6), ("guarded_ld", 2), ("add", 0, 2, 2)]  # fmt: skip
+              ("ld", 7), ("add", 8, 7, 6), ("guarded_ld", 2), ("add", 0, 2, 2)]
     program = assemble(pieces)
     found = []
     for design in ("sram", "rfc[liveness=0]", "rfc[liveness=0,main=stt]"):

@@ -203,7 +203,7 @@ def assemble(body: list[Op], warps: int, far: int) -> Assembly:
     scheduler=st.sampled_from(["gto", "lrr", "two_level", "switch_on_stall"]),
     far=st.sampled_from([1, 10]),
     banks=st.sampled_from([16, 2, 1]),
-)  # fmt: skip
+)
 def test_random_programs_end_as_under_sram(body: list[Op], warps: int, scheduler: str, far: int, banks: int) -> None:
     data = np.arange(1024, dtype=np.uint32)
     more = {"warps": warps, "registers": 60, "data": data, "scheduler": scheduler, "memory": 6}

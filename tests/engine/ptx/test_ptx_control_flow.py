@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rfview.engine.ptx.optimise.control_flow import (immediate_dominators, immediate_post_dominators, loop_depths,
-                                                     reverse_post_order, tree_depths)  # fmt: skip
+                                                     reverse_post_order, tree_depths)
 
 
 @st.composite

@@ -11,7 +11,7 @@ from rfview.engine import isa
 from rfview.engine.errors import PtxError
 from rfview.engine.program import (NO_PC, SPACE_CONST, SPACE_GENERIC, SPACE_GLOBAL, SPACE_LOCAL, SPACE_PARAM,
                                    SPACE_SHARED, UNIT_CTRL, UNIT_LDST, UNIT_SP, WAIT_LONG, WAIT_SHORT, Param,
-                                   Reloc)  # fmt: skip
+                                   Reloc)
 from rfview.engine.ptx import decode_module, load_module
 
 REPOSITORY = Path(__file__).resolve().parents[3]
@@ -58,7 +58,7 @@ def test_a_small_kernel_as_a_whole():
 
 def test_masks_name_what_is_read_and_written():
     kernel = plain("mov.u32 %r1, %tid.x; mov.u32 %r2, %tid.y; setp.eq.s32 %p1, %r1, 0; "
-                   "@!%p1 add.s32 %r3, %r1, %r2; st.shared.u32 [%r3], %r1; ret;")  # fmt: skip
+                   "@!%p1 add.s32 %r3, %r1, %r2; st.shared.u32 [%r3], %r1; ret;")
     add = only(kernel, isa.OP_ADD32)
     src = [int(add["src"][0]), int(add["src"][2])]
     assert add["src_mask"] == 0b101 and add["guard_negate"] == 1
@@ -107,10 +107,10 @@ def test_masks_name_what_is_read_and_written():
     ("lop3.b32 %r1, %r2, %r3, %r4, 0x1e;", isa.OP_LOP3, {"aux": 0x1E}),
     ("mov.f32 %f1, 0d3FF0000000000000;", isa.OP_MOV32, {}),
     ("bfi.b32 %r1, %r2, %r3, 4, 8;", isa.OP_INT, {"imm_mask": 0b110000}),
-])  # fmt: skip
+])
 def test_fields_of_one_instruction(text, op, fields):
     define = "".join(f"mov.u32 %r{k}, %tid.x; cvt.u64.u32 %rd{k}, %r{k}; mov.b32 %f{k}, %r{k};"
-                     f"cvt.u16.u32 %rs{k}, %r{k}; setp.eq.u32 %p{k}, %r{k}, 0;" for k in range(1, 5))  # fmt: skip
+                     f"cvt.u16.u32 %rs{k}, %r{k}; setp.eq.u32 %p{k}, %r{k}, 0;" for k in range(1, 5))
     kernel = plain(define + "\n" + text + "\nret;", params=".param .u32 z, .param .align 4 .b8 a[16]") \
         if "param" not in text else plain(text + "ret;", params=".param .align 4 .b8 a[16]")
     line = max(int(n) for n in kernel.insts["line"] if n <= (6 if "param" not in text else 5))
@@ -122,7 +122,7 @@ def test_fields_of_one_instruction(text, op, fields):
 
 def test_wide_vectors_are_split_and_keep_their_address():
     kernel = plain("mov.u64 %rd1, 64; ld.global.v4.b64 {%rd1, %rd2, %rd3, %rd4}, [%rd1+8]; "
-                   "st.global.v4.b64 [%rd1], {%rd1, %rd2, %rd3, %rd4}; ret;")  # fmt: skip
+                   "st.global.v4.b64 [%rd1], {%rd1, %rd2, %rd3, %rd4}; ret;")
     loads = kernel.insts[kernel.insts["op"] == isa.OP_LD]
     stores = kernel.insts[kernel.insts["op"] == isa.OP_ST]
     assert list(loads["offset"]) == [8, 24] and list(stores["offset"]) == [0, 16]
@@ -164,7 +164,7 @@ def test_calls_are_inlined_with_parameters_in_registers():
 
 def test_two_calls_of_one_function_have_their_own_registers_and_labels():
     kernel = decode(START + CALL + CALL.replace("%r1", "%r3") +
-                    "st.shared.u32 [%r1], %r3; ret;", module=CALLEE)  # fmt: skip
+                    "st.shared.u32 [%r1], %r3; ret;", module=CALLEE)
     assert np.count_nonzero(kernel.insts["op"] == isa.OP_BRA) == 2
 
 
@@ -210,7 +210,7 @@ def test_printf_and_assert_become_machine_instructions():
 
 def test_indexed_branches_become_a_chain():
     kernel = decode("mov.u32 %r1, %tid.x; T: .branchtargets A, B, C; brx.idx %r1, T; A: st.shared.u32 [0], 1; ret; "
-                    "B: st.shared.u32 [0], 2; ret; C: ret;")  # fmt: skip
+                    "B: st.shared.u32 [0], 2; ret; C: ret;")
     assert np.count_nonzero(kernel.insts["op"] == isa.OP_BRA) == 2
 
 
@@ -225,7 +225,7 @@ def test_clean_up_propagates_copies_but_not_between_floats_and_integers():
 
 def test_dead_atomics_and_loads_stay():
     kernel = decode("ld.param.u64 %rd1, [a]; ld.global.u32 %r1, [%rd1]; atom.global.add.u32 %r2, [%rd1], 1; "
-                    "ld.volatile.global.u32 %r3, [%rd1]; ret;")  # fmt: skip
+                    "ld.volatile.global.u32 %r3, [%rd1]; ret;")
     assert list(kernel.insts["op"]) == [isa.OP_LDPARAM, isa.OP_LD, isa.OP_ATOM, isa.OP_LD, isa.OP_EXIT]
 
 
@@ -238,7 +238,7 @@ def test_code_after_a_return_is_dropped_and_the_end_always_exits():
 @pytest.mark.parametrize("optimize", [True, False])
 def test_what_is_only_written_behind_its_reads_reads_as_zero(optimize):
     kernel = decode("ld.param.u64 %rd1, [a]; @%p1 add.s32 %r2, %r1, 5; st.global.u32 [%rd1], %r2; mov.u32 %r1, %clock; "
-                    "setp.eq.s32 %p1, %r2, 3; ret;", optimize=optimize)  # fmt: skip
+                    "setp.eq.s32 %p1, %r2, 3; ret;", optimize=optimize)
     add = only(kernel, isa.OP_ADD32)
     assert add["guard"] < kernel.predicates and (add["imm_mask"] & 1 or add["src"][0] < kernel.registers)
 
@@ -327,7 +327,7 @@ def test_every_module_at_hand_decodes(path, optimize):
 def test_clusters_of_one_cta_have_trivial_addresses_and_a_leader():
     kernel = decode("ld.param.u64 %rd1, [a]; mapa.u64 %rd2, %rd1, 0; getctarank.u64 %r1, %rd2; "
                     "createpolicy.fractional.L2::evict_last.b64 %rd3, 1.0; elect.sync %r2|%p1, 0xffffffff; "
-                    "@%p1 st.global.v2.u32 [%rd2], {%r1, %r2}; ret;")  # fmt: skip
+                    "@%p1 st.global.v2.u32 [%rd2], {%r1, %r2}; ret;")
     assert only(kernel, isa.OP_ST)["guard"] != 255
     module = ".version 8.0\n.target sm_90\n.address_size 64\n.entry c() .reqnctapercluster 2, 1, 1 "
     with pytest.raises(PtxError, match="clusters of 2 CTAs"):

@@ -26,7 +26,7 @@ def run_kernel(tmp_path: Path, text: str, data: np.ndarray, block: int, grid: in
     (tmp_path / "k.ptx").write_text(text)
     np.save(tmp_path / "io.npy", data)
     (tmp_path / "k.toml").write_text(f'[[launch]]\ngrid = [{grid}]\nblock = [{block}]\nargs = [{{buffer = "io"}}]\n'
-                                     '[buffers.io]\nfile = "io.npy"\n')  # fmt: skip
+                                     '[buffers.io]\nfile = "io.npy"\n')
     machine = Simulator(load_launch_file(tmp_path / "k.toml"))
     machine.run()
     got = machine.buffers()["io"]
@@ -116,7 +116,7 @@ def test_tiles_of_a_warp_vote_reduce_and_match_each_with_its_own_mask(tmp_path: 
     assert total.tolist() == [int(tiles[i // 8].sum()) for i in range(32)]
     same = words_after(tmp_path, f"{mask} match.any.sync.b32 %r3, %r2, %r5;", data)
     assert same.tolist() == [sum(int(x == data[i]) << 8 * (i // 8) + k for k, x in enumerate(tiles[i // 8]))
-                             for i in range(32)]  # fmt: skip
+                             for i in range(32)]
 
 
 def test_set_on_halves_answers_in_halves_or_masks(tmp_path: Path) -> None:
@@ -152,15 +152,15 @@ def test_a_warp_reduces_floats(tmp_path: Path, has_nan: bool) -> None:
     for name, function in lanes.items():
         for parts, given in ((name, values), (name[:3] + ".abs" + name[3:], np.abs(values))):
             got = words_after(tmp_path, f"mov.b32 %f1, %r2; redux.sync.{parts}.f32 %f2, %f1, -1; mov.b32 %r3, %f2;",
-                              values.view(np.uint32)).view(np.float32)  # fmt: skip
+                              values.view(np.uint32)).view(np.float32)
             assert np.array_equal(got, np.full(32, function.reduce(given)), equal_nan=True)
     all_nan = words_after(tmp_path, "mov.b32 %f1, %r2; redux.sync.max.f32 %f2, %f1, -1; mov.b32 %r3, %f2;",
-                          np.full(32, 0xFFC12345, np.uint32))  # fmt: skip
+                          np.full(32, 0xFFC12345, np.uint32))
     assert set(all_nan.tolist()) == {0x7FFFFFFF}
 
 
 @pytest.mark.parametrize("kinds, depth, end", [("s4.u4", 64, ""), ("u4.s4", 64, ".satfinite"), ("b1.b1", 256, ".xor.popc"),
-                                               ("b1.b1", 256, ".and.popc")])  # fmt: skip
+                                               ("b1.b1", 256, ".and.popc")])
 def test_matrix_products_of_four_bits_and_of_single_bits(tmp_path: Path, kinds: str, depth: int, end: str) -> None:
     words = np.random.default_rng(5).integers(0, 2**32, (24, 8), dtype=np.uint32)  # 16 rows of A, 8 columns of B
     lane, at = np.arange(32), np.arange(32) % 4
@@ -177,7 +177,7 @@ def test_matrix_products_of_four_bits_and_of_single_bits(tmp_path: Path, kinds: 
     elements = (words[:, :, None] >> np.arange(0, 32, bits, dtype=np.uint32) & (1 << bits) - 1)
     elements = elements.reshape(24, depth).astype(int)
     left, right = ((part - 16 * (part > 7) if kind == "s4" else part)
-                   for kind, part in zip(kinds.split("."), (elements[:16], elements[16:]), strict=True))  # fmt: skip
+                   for kind, part in zip(kinds.split("."), (elements[:16], elements[16:]), strict=True))
     if "popc" in end:
         pairs = left[:, None] ^ right[None] if "xor" in end else left[:, None] & right[None]
         assert np.array_equal(got, pairs.sum(-1))
@@ -194,7 +194,7 @@ def test_movmatrix_transposes_halves_across_the_lanes(tmp_path: Path) -> None:
 def test_min_and_max_with_the_product_of_the_signs(tmp_path: Path) -> None:
     x = np.linspace(-2, 2, 32, dtype=np.float32)
     got = words_after(tmp_path, "mov.b32 %f1, %r2; min.xorsign.abs.f32 %f2, %f1, 0fBF800000; mov.b32 %r3, %f2;",
-                      x.view(np.uint32)).view(np.float32)  # fmt: skip
+                      x.view(np.uint32)).view(np.float32)
     assert got.tolist() == (np.minimum(np.abs(x), 1) * -np.sign(x)).tolist()
 
 

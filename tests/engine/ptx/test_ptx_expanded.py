@@ -58,7 +58,7 @@ VIDEO = [
      lambda x, y: 1 if (x & y & x >> 16 != 0) != (x >> 16 != 0) else x & y & x >> 16),
     ("lop3.or.b32 _|%p1, %r2, 1, 0, 0xc0, 0; selp.u32 %r3, 5, 6, %p1;", lambda x, y: 5 if x & 1 else 6),
     ("setp.gt.and.u32 %p1, %r2, %r4, 1; selp.u32 %r3, 5, 6, %p1;", lambda x, y: 5 if x > y else 6),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("body, want", VIDEO, ids=[body.split()[0] for body, _ in VIDEO])
@@ -98,7 +98,7 @@ def test_floats_become_the_nearest_small_ones(tmp_path: Path, kind: str) -> None
     codes = np.where(ties & (codes & 1 == 1), codes + 1, codes)
     want = np.where(np.isnan(data), nan, codes | np.where(np.signbit(data), sign, 0))
     body = (f"mov.b32 %f1, %r2; neg.f32 %f2, %f1; cvt.rn.satfinite.{kind}.f32 %h1, %f2, %f1; "
-            f"cvt.rn.satfinite.relu.{kind}.f32 %h2, %f2, %f1; mov.b32 %r3, {{%h1, %h2}};")  # fmt: skip
+            f"cvt.rn.satfinite.relu.{kind}.f32 %h2, %f2, %f1; mov.b32 %r3, {{%h1, %h2}};")
     for first in range(0, len(data), 160 if jit.OFF else 32):      # as plain Python every fifth warp has to do
         got = words_after(tmp_path, body, data[first:first + 32].view(np.uint32).copy())
         wanted, is_nan, mask = want[first:first + 32], np.isnan(data[first:first + 32]), (1 << apart) - 1
@@ -174,7 +174,7 @@ def test_floats_become_finite_halves(tmp_path: Path, kind: str, largest: float) 
 
 
 @pytest.mark.parametrize("body", ["mov.u32 %r3, %cluster_ctarank;", "mov.u32 %r3, %clusterid.x;", "barrier.cluster.arrive;",
-                                  "mapa.shared::cluster.u32 %r3, %r2, 1;"])  # fmt: skip
+                                  "mapa.shared::cluster.u32 %r3, %r2, 1;"])
 def test_what_needs_several_ctas_in_a_cluster_is_refused(body: str) -> None:
     text = NEW.replace("\n{", "\n.explicitcluster .reqnctapercluster 2, 1, 1\n{")
     with pytest.raises(PtxError, match="clusters of 2 CTAs"):
@@ -198,7 +198,7 @@ BEGINNINGS = {
                       "cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [s+128], [%rd1+128], 128, [%r5]; "
                       "@%q cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [s], [%rd1], 128, [%r5]; "
                       "@%p3 mbarrier.arrive.shared::cta.b64 _, [bar];"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("way", BEGINNINGS)
@@ -257,7 +257,7 @@ def test_bulk_copies_back_to_global_memory_and_reductions(tmp_path: Path) -> Non
      "tensor maps"),
     ("cp.async.bulk.shared::cluster.global.bulk_group [%r1], 4, 16;", "bulk copy takes"),
     ("cp.async.bulk.shared::cluster.local [%r1], [%rd1], 16;", "unsupported instruction"),
-])  # fmt: skip
+])
 def test_other_forms_are_refused(body: str, words: str) -> None:
     with pytest.raises(PtxError, match=words):
         decode_module(f"{NEW}{REGISTERS}{body} ret; }}\n", "m.ptx").kernels["k"]
@@ -266,7 +266,7 @@ def test_other_forms_are_refused(body: str, words: str) -> None:
 def test_the_least_of_three_magnitudes_and_tf32_within_bounds(tmp_path: Path) -> None:
     data = np.array([-3.5, 2.0, -1e38, 3.4028234e38, -np.inf, np.nan, -0.0, 1.0009766], np.float32)
     body = ("mov.b32 %f1, %r2; mov.b32 %f2, 0f40400000; neg.f32 %f3, %f2; max.abs.f32 %f1, %f1, %f2, %f3; "
-            "mov.b32 %f2, %r2; cvt.rn.relu.satfinite.tf32.f32 %r4, %f2; mov.b32 %r3, %f1; add.u32 %r3, %r3, %r4;")  # fmt: skip
+            "mov.b32 %f2, %r2; cvt.rn.relu.satfinite.tf32.f32 %r4, %f2; mov.b32 %r3, %f1; add.u32 %r3, %r3, %r4;")
     got = words_after(tmp_path, body, data.view(np.uint32).copy(), 8)
     largest = np.fmax(np.abs(data), np.float32(3))
     rounded = np.array([0, 2.0, 0, 0, 0, 0, 0, 0], np.float32).view(np.uint32)

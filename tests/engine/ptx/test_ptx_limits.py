@@ -25,7 +25,7 @@ arange = [0, 1]
 
 def kernel(body: str, declared: str = "", registers: str = "%r<10>") -> str:
     return (f"{HEAD}{declared}\n.visible .entry k(.param .u64 a)\n{{\n.reg .b32 {registers};\n.reg .b64 %rd<10>;\n"
-            f".reg .pred %p<4>;\n{body}\nret;\n}}\n")  # fmt: skip
+            f".reg .pred %p<4>;\n{body}\nret;\n}}\n")
 
 
 WRONG = {

@@ -29,7 +29,7 @@ def test_what_was_inlined_from_a_library_belongs_to_the_line_that_calls_it():
     found = table(".loc 1 5 1\nadd;\n.loc 2 30 2, function_name $n, inlined_at 1 6 4\nmul;\n"
                   ".loc 2 40 2, function_name $n + 4, inlined_at 2 30 2\nsub;\n"
                   ".loc 3 8 1, function_name $n, inlined_at 1 7 2\nxor;",
-                  tail=".section .debug_str { $n: .b8 105,110,110,0,100,101,101,112,0 }")  # fmt: skip
+                  tail=".section .debug_str { $n: .b8 105,110,110,0,100,101,101,112,0 }")
     assert lines(found, 5, 8) == [(1, 5), (1, 5), (1, 6), (1, 6), (1, 6), (1, 6), (3, 8), (3, 8)]
     assert [(place.file, place.line) for place in found.at(10)] == [(2, 40), (2, 30), (1, 6)]
     assert [found.function(place) for place in found.at(10)] == ["deep", "inn", ""]
@@ -53,7 +53,7 @@ def test_the_bytes_of_a_files_name_are_written_in_octal():
 @pytest.mark.parametrize("bad", [
     ".loc", ".loc 1", ".loc 9 9 9", ".loc 1 99999999999999999999999999 1", ".loc 1 5 1, inlined_at", ".loc 1 5 1, function_name",
     ".loc 1 5 1, function_name $n + , inlined_at 1", ".loc -1 5", ".file", '.file "x"', ".file 1", ".loc 1 5 1, inlined_at 1 5 1",
-])  # fmt: skip
+])
 def test_broken_directives_name_no_line_that_is_not_there(bad):
     for place in table(bad + "\nadd;").at(6):
         assert (place.file, place.line) == (1, 5)
@@ -114,5 +114,5 @@ def test_only_regular_files_of_source_code_are_read(tmp_path):
     (tmp_path / "folder.cu").mkdir()
     os.mkfifo(tmp_path / "pipe.cu")
     for name in ("secret", "id_rsa.pem", "large.cu", "binary.cu", "folder.cu", "pipe.cu", "/dev/zero", "/etc/passwd",
-                 "x" * 5000 + ".cu", "none.cu", "../" * 40 + "etc/passwd"):  # fmt: skip
+                 "x" * 5000 + ".cu", "none.cu", "../" * 40 + "etc/passwd"):
         assert texts(name, [tmp_path]) == [], name

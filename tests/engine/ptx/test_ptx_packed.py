@@ -22,11 +22,11 @@ A, B, C = 0x80FF0102, 0x7F01FF03, 5
 def result_of(tmp_path: Path, body: str) -> int:
     """Run `body`, which leaves its result in %r4, in one thread, in the machine and in the reference interpreter."""
     text = (f"{HEAD}{REGISTERS} ld.param.u64 %rd1, [out]; ld.global.u32 %r1, [%rd1]; ld.global.u32 %r2, [%rd1+4];\n"
-            f"ld.global.u32 %r3, [%rd1+8];\n{body}\nst.global.u32 [%rd1+12], %r4; ret; }}\n")  # fmt: skip
+            f"ld.global.u32 %r3, [%rd1+8];\n{body}\nst.global.u32 [%rd1+12], %r4; ret; }}\n")
     (tmp_path / "k.ptx").write_text(text)
     np.save(tmp_path / "d.npy", np.array([A, B, C, 0], np.uint32))
     (tmp_path / "k.toml").write_text('[[launch]]\ngrid = [1]\nblock = [1]\nargs = [{buffer = "d"}]\n'
-                                     '[buffers.d]\nfile = "d.npy"\n')  # fmt: skip
+                                     '[buffers.d]\nfile = "d.npy"\n')
     run = Simulator(load_launch_file(tmp_path / "k.toml"))
     run.run()
     got = int(run.buffers()["d"][3])
@@ -73,7 +73,7 @@ def test_a_guard_holds_for_the_whole_packed_instruction(tmp_path: Path) -> None:
 def test_the_reserved_shared_memory_lies_before_the_dynamic_one() -> None:
     text = (f".version 8.7\n.target sm_100\n.address_size 64\n.extern .shared .align 16 .b8 d[];\n"
             f".visible .entry k() {{ {REGISTERS} .shared .align 4 .b8 s[40];\n mov.u32 %r1, %reserved_smem_offset_1;\n"
-            "mov.u32 %r2, d; st.shared.u32 [%r1], %r2; st.shared.u32 [s], %r1; ret; }\n")  # fmt: skip
+            "mov.u32 %r2, d; st.shared.u32 [%r1], %r2; st.shared.u32 [s], %r1; ret; }\n")
     kernel = decode_module(text, "m.ptx").kernels["k"]
     stores = kernel.insts[kernel.insts["op"] == isa.OP_ST]
     assert kernel.shared_bytes == 48 + 1024
@@ -87,7 +87,7 @@ def test_a_cluster_of_one_cta_waits_like_a_cta() -> None:
 
 
 @pytest.mark.parametrize("body", ["vabsdiff4.u32.u32.u32 %r1, %r2, %r3;", "vabsdiff4.u32.u32.u32.sat %r1, %r2, %r3, %r4;",
-                                  "max.s16x2 %r1, %r2;", "barrier.cluster.flip;"])  # fmt: skip
+                                  "max.s16x2 %r1, %r2;", "barrier.cluster.flip;"])
 def test_other_forms_are_refused(body: str) -> None:
     with pytest.raises(PtxError, match="m.ptx:6"):
         decode_module(f"{HEAD}{REGISTERS}{body} ret; }}\n", "m.ptx").kernels["k"]

@@ -9,7 +9,7 @@ from rfview.engine.ptx import load_module
 from rfview.engine.ptx.parse.parser import parse_module
 from rfview.engine.ptx.parse.source import Source
 from rfview.engine.ptx.parse.syntax import (Address, BranchTargets, Function, Group, Instruction, Label, Name,
-                                            Negated, Number, Pair, RegisterDeclaration, Scope, Vector)  # fmt: skip
+                                            Negated, Number, Pair, RegisterDeclaration, Scope, Vector)
 
 VERSION = ".version 9.0\n.target sm_75\n.address_size 64\n"
 
@@ -34,7 +34,7 @@ def operands(text: str) -> list[object]:
     ("0d3FF0000000000000", "f64", 0x3FF0000000000000), ("-0f3F800000", "f32", 0xBF800000),
     ("1.5", "f64", 0x3FF8000000000000),
     ("~0", "int", -1), ("3+4", "int", 7), ("1<<4", "int", 16),
-])  # fmt: skip
+])
 def test_numbers(text, kind, value):
     assert operands(f"mov.u32 %r1, {text};")[1] == Number(kind, value)
 
@@ -46,7 +46,7 @@ def test_numbers(text, kind, value):
     ("{ %r1 }", Vector([Name("%r1")])), ("{%r1, _}", Vector([Name("%r1"), Name("_")])),
     ("%r1|%p2", Pair(Name("%r1"), Name("%p2"))),
     ("!%p1", Negated(Name("%p1"))), ("sym+8", Name("sym", 8)), ("(%r1, 2)", Group([Name("%r1"), Number("int", 2)])),
-])  # fmt: skip
+])
 def test_operands(text, expected):
     assert operands(f"op.b32 {text};")[0] == expected
 

@@ -162,10 +162,10 @@ KEPT = {
     "an exit of some threads": f"setp.eq.u32 %p1, %r50, 0;\n@%p1 exit;\n{LONG_LOAD.format('%rd0+64')}",
     "a clock": f"mov.u32 %r4, %clock;\n{LONG_LOAD.format('%rd0+64')}\nst.global.u32 [%rd0+8], %r4;",
     "a generic store": f"st.u32 [%rd1], %r50;\n{LONG_LOAD.format('%rd0+64')}",
-}  # fmt: skip
+}
 FIRST = {"a volatile load": "ld.volatile", "an exit of some threads": "@P0 exit", "a clock": "mov.u32 R", "an atomic": "red",
          "a barrier": "bar.sync", "a barrier of the warp": "bar.warp", "a fence": "membar", "a generic store": "st.u32",
-         "a store to part of it": "st.global.b8"}  # fmt: skip
+         "a store to part of it": "st.global.b8"}
 
 
 @pytest.mark.parametrize("what", KEPT)
