@@ -24,6 +24,9 @@ from rfview.sessions.lines.table import NO_LINES, LineTable, lines_of
 from rfview.sessions.timeline.base import Overview, Timeline
 
 
+NAMED = 4       # warps of a stop that are named
+
+
 class Session(Cursor):
     """The verbs of time travel over a live or recorded timeline, in addition to a cursor's moves.
 
@@ -178,13 +181,21 @@ class Session(Cursor):
 
     def next_event(self, kind: str, warp: int | None = None, count: int = 1) -> Stop:
         """Go to the next event of a kind (events.KINDS, a stall or a counter); raises InputError for an unknown one."""
-        condition, what = events.condition(self.info, kind, warp)
-        return self.find(condition, True, count, what)
+        return self._event(kind, warp, count, True)
 
     def previous_event(self, kind: str, warp: int | None = None, count: int = 1) -> Stop:
         """Go to the previous event of a kind."""
+        return self._event(kind, warp, count, False)
+
+    def _event(self, kind: str, warp: int | None, count: int, forward: bool) -> Stop:
+        """Go to an event of a kind; where warps wait for it, name them, as `why` takes them."""
         condition, what = events.condition(self.info, kind, warp)
-        return self.find(condition, False, count, what)
+        stop = self.find(condition, forward, count, what)
+        if stop.reason != "condition" or warp is not None or not (codes := events.states(self.info, kind)):
+            return stop
+        waiting = np.flatnonzero(np.isin(self.timeline.states(stop.cycle, stop.cycle + 1)[0], codes)).tolist()
+        more = f" and {len(waiting) - NAMED} more" if len(waiting) > NAMED else ""
+        return replace(stop, text=f"{stop.text}: {' '.join(f'w{one}' for one in waiting[:NAMED])}{more}")
 
     def run_to(self, pc: int, warp: int | None = None, forward: bool | None = None, count: int = 1) -> Stop:
         """Go to where a warp (None: any) comes to an instruction: later, earlier, or whichever there is (None)."""
@@ -350,5 +361,3 @@ class Session(Cursor):
             known = ", ".join(map(str, self.breakpoints))
             raise InputError(f"no breakpoint {number} ({f'there are {known}' if known else 'none is set'})")
         return self.breakpoints[number]
-
-    # places

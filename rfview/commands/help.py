@@ -116,10 +116,8 @@ def run(args: argparse.Namespace) -> int:
     if not topic:
         print(f"{cli.overview()}\n\ntopics: {', '.join(TOPICS)}   (rfview help TOPIC)\n"
               "terms: every state, panel, column, parameter and number, with its source   (rfview help wb_drain)")
-    elif topic in TOPICS:
-        print(TOPICS[topic]())
-    elif topic in PARTS:
-        print(PARTS[topic]())
+    elif (said := whole_topic(topic)) is not None:
+        print(said)
     elif topic in cli.COMMANDS:
         return cli.main([topic, "--help"])
     elif topic.endswith(".py"):
@@ -127,6 +125,13 @@ def run(args: argparse.Namespace) -> int:
     else:
         print(found_text(topic))
     return 0
+
+
+def whole_topic(topic: str) -> str | None:
+    """Return a topic, or a part of one, by its name, also without its plural; None for other words."""
+    texts = {**TOPICS, **PARTS}
+    text = texts.get(topic) or texts.get(f"{topic}s")
+    return None if text is None else text()
 
 
 def file_text(path: str) -> str:

@@ -29,8 +29,9 @@ Both hold the file's text: `rfview info F.rfs --save-designs DIR` writes it. Not
 
 DESIGN = Design(...) says what there is:
   parameters   Parameter(name, default, unit, source, meaning), in the hooks spec.NAME; low=1, high=12: what it may be;
-               choices=("off", "on"): words, in the hooks 0 and 1; dtype="f8": fractions; is_live=True: `fork .. set` may
-               change it in mid-run, as the hooks look it up each time
+               choices=("off", "on"): words, in the hooks 0 and 1; dtype="f8": fractions; convert=FUNCTION: what is neither
+               word nor number, read from its text; is_live=True: `fork .. set` may change it in mid-run, as the hooks
+               look it up each time
   state        (name, NumPy dtype) or (name, dtype, shape), in the hooks rf.NAME; MAX_BANKS, MAX_WARPS: engine/state.py
   events       (name, meaning), counted by sm.events[spec.first_event + k]; rf_reads and rf_writes are counted for you;
                `rfview compare` lists those named PLACE_reads and PLACE_writes by place
@@ -45,6 +46,14 @@ DESIGN = Design(...) says what there is:
                "per": "bank" or "warp" shows as many as there are, the selected one first of all; "max": 64 is the full
                shade of a grid without glyphs; "show": "registers" lists a mask's bits (of warps too: 0-3 7), "hex" its
                digits. The first panel is always in sight; z shows all
+  tracks       (name, expression, most): rows of TIMELINE, such as ("in use", "popcount(rf.used)", 32); most 0: not known,
+               -1: a count that only grows, shown as what it grows by
+  places       (name, events that read there, events that write there): columns of `rfview compare`, where PLACE_reads and
+               PLACE_writes do not say it
+  event        what one key of the footer goes to: "refresh", "shift", "transfer" or "flush", a part of an event's name
+  lens         "my_package.my_lens:render", of (scene, width, height), draws REGISTER FILE in place of panels and banks
+  is_lossy     True: values may lose bits, and a wrong result of a kernel is no failure
+  paper_scheduler, paper_preset    what `--scheduler paper` and `--preset paper` stand for
 
 The functions below are hooks: write those that differ from a plain banked file, leave out the rest. In a cycle come
 begin_cycle, write_back, arbitrate (it calls read), issue_check and on_issue, end_cycle. They are compiled with numba after
@@ -102,13 +111,35 @@ Rules
   @inlined, from there too, is for small ones that are called several times in every cycle: it saves the call.
 
 `rfview help arbitrate` prints a hook's default or a helper to begin from; `rfview help sm`, `sm.warp`, `sm.inflight`,
-`sm.bank` .. and `inst` the fields of the records, with what they mean; `rfview help hooks` the list below alone, and
-`rfview help rules` what the designs that come with rfview decide where their papers are silent.
+`sm.bank` .. and `inst` the fields of the records, with what they mean; `rfview help rf`, `spec`, `rows`, `slot` and `mask`
+what else a hook is given; `rfview help Design` (Parameter, Stall) all that can be said there; `rfview help hooks` the list
+below alone, and `rfview help rules` what the designs that come with rfview decide where their papers are silent.
 --check first runs the design as plain Python, where an index out of bounds is seen, then compares memory with sram's.
 A design over another one (like rfc over sram) sets takes_main: --design './my_rf.py[main=stt]'. Hooks that it leaves out are
 the main file's, those that it has may call that one's as hooks.NAME(sm, rf.mrf, spec.mrf, ...). Its energy_pj, of events of
 its own, is added to the main file's energy.
 `rfview help ./my_rf.py` explains your own parameters, stalls and events as it does those that come with rfview."""
+
+# arguments of the hooks that are not records of the machine
+ARGUMENTS = {
+    "rf": "what the design remembers: rf.NAME for each (name, dtype) of its `state`; recorded, shown and rewound. Under a "
+          "design that takes_main, rf.mrf is the main file's.",
+    "spec": "the design's parameters in force: spec.NAME for each of its `parameters`, of a word its place among `choices`. "
+            "spec.first_event: where its events begin in sm.events; spec.first_row: where its extra_rows begin in rows. "
+            "Under a design that takes_main, spec.mrf is the main file's.",
+    "rows": "the value rows: rows[n].u is 32 lanes as u4, .i and .f the same bits as i4 and f4. Rows below "
+            "sm.config.first_design_row are the main register file by physical slot (registers.main_row), then come the "
+            "extra_rows of the design (spec.first_row), then latches: 6 of each collector from "
+            "sm.config.first_collector_row on, 4 results of each instruction under way from first_result_row on.",
+    "slot": "an instruction under way, between its issue and its last write: the index of its entry in sm.inflight. "
+            "sm.inflight[slot].warp is its warp.",
+    "mask": "32 lanes, a bit each: those that an instruction executes in, and so reads or writes.",
+    "warp": "a warp slot, 0 to sm.config.num_warps - 1: its entry in sm.warp.",
+    "reg": "an architectural register of the warp's threads, 0 to sm.launch.registers - 1; at most 63 of them.",
+    "value_row": "the latch row that holds a result until it is written.",
+    "out_row": "the latch row of a collector into which an operand is read.",
+    "insts": "the program, by pc: insts[sm.warp[w].pc] is the warp's next instruction.",
+}
 
 
 def text() -> str:
@@ -146,9 +177,13 @@ def _called_by_designs() -> set[str]:
 
 
 def code_of(word: str) -> str:
-    """Return the code of a hook's default or a helper, or a record's fields ("sm.warp", "inst"); "" for other words."""
-    from rfview.engine import hooks, program, state
+    """Return what a word of a design's file stands for; "" for other words.
+
+    A hook's default, a helper, a record ("sm.warp", "inst") or a class ("Design") as code, an argument in a sentence.
+    """
+    from rfview.engine import hooks, program, stalls, state
     from rfview.engine.machine import registers
+    from rfview.engine.plugin import description
     from rfview.engine.plugin.conformance import HOOKS
 
     records = {f"sm.{name}": name.upper() for name in ("warp", "inflight", "collector", "bank", "pipe", "scheduler", "cta",
@@ -158,18 +193,23 @@ def code_of(word: str) -> str:
         return _definitions(hooks, [word, *extra])
     if word in registers.__all__:
         return _definitions(sys.modules[getattr(registers, word).__module__], [word])
+    if word in ARGUMENTS:
+        return "\n".join(wrap(f"{word}: {ARGUMENTS[word]}", WIDTH, subsequent_indent="  "))
     if word == "inst":
         return _definitions(program, ["INST"])
+    if word in ("Design", "Parameter", "Stall"):
+        return _definitions(stalls if word == "Stall" else description, [word])
     sections = ["CLOCK", "HOT", "COLD", "DERIVED"]
     return _definitions(state, sections if word == "sm" else [records[word]] if word in records else [])
 
 
 def _definitions(module: Any, names: list[str]) -> str:
-    """Return the source of functions and constants of a module, in the order asked for."""
+    """Return the source of functions, classes and constants of a module, in the order asked for."""
     source = Path(str(module.__file__)).read_text(encoding="utf-8")
     found = {}
     for node in ast.parse(source).body:
-        targets = node.targets if isinstance(node, ast.Assign) else [node] if isinstance(node, ast.FunctionDef) else []
+        is_named = isinstance(node, ast.FunctionDef | ast.ClassDef)
+        targets = node.targets if isinstance(node, ast.Assign) else [node] if is_named else []
         for target in targets:
             name = getattr(target, "id", getattr(target, "name", ""))
             found[name] = RULE.sub("", ast.get_source_segment(source, node) or "")

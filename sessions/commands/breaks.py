@@ -8,14 +8,15 @@ from rfview.engine.errors import InputError
 from rfview.sessions.commands import arguments
 from rfview.sessions.commands.verb import Answer, verb
 from rfview.sessions.search.breakpoints import Breakpoint
+from rfview.sessions.search.kinds import KINDS
 from rfview.sessions.session import Session
 
+PLACES = ("cycle N", "pc N [warp W]", "line N [warp W]", "FILE:LINE [warp W]", "warp W", "stall [NAME] > N [warp W]",
+          "unbalanced", "if EXPR")
 SOURCE = re.compile(r"(?P<place>.+:[0-9]{1,9})(?: +warp +w?(?P<warp>[0-9]{1,4}))?\Z")
 
 
-@verb("break", "b", help="stop there when continuing; each takes `if EXPR` too",
-      signature="cycle N | pc N [warp W] | line N [warp W] | FILE:LINE [warp W] | warp W | "
-                "stall [NAME] > N [warp W] | unbalanced | if EXPR")
+@verb("break", "b", help="stop there when continuing; each takes `if EXPR` too", signature=" | ".join(PLACES))
 def _break(session: Session, text: str) -> Answer:
     return _add_breakpoint(session, text, False)
 
@@ -46,9 +47,9 @@ def _add_breakpoint(session: Session, text: str, temporary: bool) -> Answer:
     else:
         if words and words[0][:1].isdigit():
             words.insert(0, "cycle")
-        if len(words) not in (2, 4) or (len(words) == 4 and words[2] != "warp"):
-            raise InputError(f"break {text}: expected `break cycle N`, `pc N`, `line N`, `FILE:LINE`, `warp N`, "
-                             "`stall [NAME] > N`, `unbalanced` or `if EXPR`")
+        is_known = bool(words) and words[0] in KINDS and KINDS[words[0]].takes_number
+        if not is_known or len(words) not in (2, 4) or (len(words) == 4 and words[2] != "warp"):
+            raise InputError(f"break {text}: expected {' | '.join(PLACES)}")
         warp = arguments.number(words[3], "break: warp") if len(words) == 4 else None
         point = session.add_breakpoint(words[0], arguments.number(words[1], f"break {words[0]}"), warp=warp,
                                        condition=condition, temporary=temporary)

@@ -64,6 +64,8 @@ def make_breakpoint(timeline: Timeline, number: int, kind: str, value: int = 0, 
     if kind not in KINDS:
         raise InputError(f"break {kind}: expected one of {', '.join(KINDS)}; a condition follows `if`")
     if warp is not None:
+        if not KINDS[kind].takes_warp:
+            raise InputError(f"break {kind}: `warp {warp}` cannot follow; a condition can, as `if w{warp}.state == barrier`")
         check_warp(timeline, warp)
     if kind == "if" and not condition:
         raise InputError("break if: the condition is missing, for example `break if any(w.state == barrier)`")

@@ -58,6 +58,13 @@ def condition(info: Mapping[str, Any], kind: str, warp: int | None = None) -> tu
                      f"{', '.join(words)}, the names of stalls and of event counters")
 
 
+def states(info: Mapping[str, Any], kind: str) -> list[int]:
+    """Return the codes of the states that warps show where an event of a kind shows; none where it is about no state."""
+    return [int(entry["code"]) for entry in info.get("stalls", ())
+            if kind == entry["name"] or (kind == "rf" and entry["family"] == "register_file")
+            or (kind == "conflict" and entry["name"] == "bank_conflict")]
+
+
 def known(info: Mapping[str, Any]) -> list[str]:
     """Return the kinds that this run has."""
     names = list(info.get("design_events", ()))

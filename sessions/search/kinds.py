@@ -23,9 +23,12 @@ class Kind:
 
     pcs: the instructions that it is about. watched: the expression whose value is watched. note: what is said where it
     is set. Raises InputError where the session has no such place.
+
+    takes_number: `break NAME N` makes one; others are asked for in words of their own. takes_warp: `warp W` may follow.
     """
 
     name = ""
+    takes_number, takes_warp = True, False
     pcs: tuple[int, ...] = ()
     note = ""
     watched: Expression | None = None
@@ -107,6 +110,8 @@ class Issue(Kind):
 class Arrival(Kind):
     """A warp's next instruction becomes one of `pcs`."""
 
+    takes_warp = True
+
     def _check(self, timeline: Timeline) -> None:
         self._find(timeline)
         reached = f"{'w' if self.warp is None else f'w{self.warp}'}.pc in ({', '.join(map(str, self.pcs))},)"
@@ -172,7 +177,7 @@ class Line(Arrival):
 class SourceLine(Arrival):
     """A warp comes from another line to the source line `item` (file:line), or the next one that has instructions."""
 
-    name = "source"
+    name, takes_number = "source", False
 
     @property
     def text(self) -> str:
@@ -197,7 +202,7 @@ class SourceLine(Arrival):
 class Condition(Kind):
     """The condition becomes true."""
 
-    name, text = "if", ""
+    name, text, takes_number = "if", "", False
 
     def hits(self, timeline: Timeline, start: int, stop: int, condition: Expression | None) -> np.ndarray:
         """Return where it holds and did not hold in the cycle before."""
@@ -217,7 +222,7 @@ class Condition(Kind):
 class Watch(Kind):
     """A watchpoint: `item` differs from the cycle before. A bare 0x... is the memory word at that address."""
 
-    name = "watch"
+    name, takes_number = "watch", False
     watched: Expression
 
     @property
@@ -241,7 +246,7 @@ class Watch(Kind):
 class Stall(Kind):
     """A warp waits for `item` (a stall's name, '' = any wait) longer than `value` cycles: one cycle of each such wait."""
 
-    name = "stall"
+    name, takes_warp = "stall", True
     watched: Expression
 
     @property
@@ -273,6 +278,7 @@ class Unbalanced(Kind):
     """Warp-cycles or energy stop adding up."""
 
     name = text = "unbalanced"
+    takes_number = False
 
     def _cycles(self, timeline: Timeline, start: int, stop: int) -> np.ndarray:
         before = max(timeline.first, start - 1)

@@ -24,7 +24,8 @@ from typing import Any
 
 from rfview.engine import kernels
 from rfview.engine.batch import Pool, compile_designs, pool_of, share_out
-from tests.properties.runs import DESIGNS, MAPPED, SCHEDULERS, Case, Outcome, is_exact, run
+from rfview.engine.state import SCHEDULERS
+from tests.properties.runs import DESIGNS, MAPPED, Case, Outcome, is_exact, run
 
 REFERENCE = "sram"
 FULL_WINDOWS, SMALL_WINDOWS = (800, 400), (200, 60)       # cycles watched from the first on, and at three quarters

@@ -22,7 +22,6 @@ from tests.properties.designs import checks_of
 from tests.properties.sums import wrong_sums
 from tests.properties.watch import Watch
 
-SCHEDULERS = ("lrr", "gto", "two_level", "switch_on_stall")
 MAPPED = "+mapping"             # after a racetrack variant: with the table of a profiling run
 DESIGNS = (
     "sram", "stt", "stt[stall=bank]", "hrf", "hrf[power_gating=true]", "single_buffer", "rfc", "rfc[main=stt]", "hcrf",

@@ -6,11 +6,11 @@ import pytest
 
 from rfview.engine.designs import racetrack
 from rfview.engine.simulator import Simulator
-from rfview.engine.state import BANK_IDLE
+from rfview.engine.state import BANK_IDLE, SCHEDULERS
 from tests.harness import Assembly, Machine
 from tests.properties import __main__ as properties
 from tests.properties.designs import checks_of
-from tests.properties.runs import DESIGNS, SCHEDULERS
+from tests.properties.runs import DESIGNS
 from tests.properties.sums import wrong_sums
 from tests.properties.watch import Watch
 

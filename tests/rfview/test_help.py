@@ -10,9 +10,12 @@ from rfview.engine import state
 from rfview import cli, manual
 from rfview.actions import ACTIONS
 from rfview.commands import help as help_command
+from rfview.commands.export import SUFFIX
+from rfview.learn import sources
 from rfview.palette import THEMES
 from rfview.sessions import expressions
 from rfview.sessions.commands.table import VERBS
+from rfview.sessions.export import FORMATS
 from tests.rfview.pilots import Driven, drive
 
 
@@ -33,6 +36,18 @@ def test_expressions_are_explained_by_their_compiler(capsys: pytest.CaptureFixtu
 def test_help_for_a_design_says_where_the_rest_is(capsys: pytest.CaptureFixture[str]) -> None:
     assert "`rfview designs hrf` lists its parameters" in printed(capsys, "hrf")
     assert "rfview designs" not in printed(capsys, "wb_drain")
+
+
+def test_every_scheduler_and_export_is_named_where_it_is_chosen(capsys: pytest.CaptureFixture[str]) -> None:
+    assert tuple(sources.SCHEDULERS) == state.SCHEDULERS, "rfview/learn/sources.py explains the schedulers of engine/state.py"
+    for command in ("run", "compare"):
+        assert ", ".join(state.SCHEDULERS) in " ".join(printed(capsys, command).split()), f"--scheduler of {command} names all"
+    assert list(SUFFIX) == list(FORMATS), "rfview/commands/export.py has a suffix for each of sessions/export's formats"
+
+
+def test_a_topic_is_found_without_its_plural(capsys: pytest.CaptureFixture[str]) -> None:
+    for word in ("scheduler", "stall", "key", "command", "expression", "hook", "rule", "tour"):
+        assert printed(capsys, word) == printed(capsys, f"{word}s")
 
 
 def test_every_command_and_key_is_listed(capsys: pytest.CaptureFixture[str]) -> None:

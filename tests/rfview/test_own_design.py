@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import re
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -10,10 +12,10 @@ import numpy as np
 import pytest
 
 from rfview.engine.compile import jit
-from rfview.engine.plugin import files
-from rfview.engine.plugin import check_design
+from rfview.engine.plugin import Design, Parameter, check_design, files
 from rfview import cli
 from rfview.commands.designs import INSIDE
+from rfview.learn import own_design
 
 
 @pytest.fixture(autouse=True)
@@ -112,6 +114,7 @@ def test_the_help_prints_defaults_helpers_and_records(capsys: pytest.CaptureFixt
         ("arbitrate", ("def arbitrate(sm, rf, spec", "def default_arbitrate(", "registers.refuse_readers(sm)")),
         ("set_unread", ("def set_unread(sm, inst,",)), ("sm.inflight", ('("unread", "u1"),', "row slots")),
         ("inst", ('("last_use", "u1"),',)), ("sm", ('("stall_total"', '("collector", COLLECTOR')),
+        ("spec", ("spec.NAME", "first_event")), ("rf", ("rf.NAME",)), ("Design", ("class Design:", "tracks: tuple")),
     ):
         assert cli.main(["help", word]) == 0
         said = capsys.readouterr().out
@@ -145,3 +148,10 @@ def test_the_help_topic_names_every_hook(capsys: pytest.CaptureFixture[str]) -> 
     text = capsys.readouterr().out
     assert all(f"  {name}({', '.join(arguments)})" in text for name, arguments in HOOKS.items())
     assert "take_write_port(sm, bank, warp, reg)" in text
+
+
+def test_the_help_topic_names_everything_that_a_design_says_of_itself() -> None:
+    text = own_design.text()
+    names = [field.name for described in (Design, Parameter) for field in dataclasses.fields(described)]
+    missing = [name for name in names if not re.search(rf"\b{name}\b", text)]
+    assert not missing, f"rfview/learn/own_design.py does not name {', '.join(missing)}"

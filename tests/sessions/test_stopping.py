@@ -245,6 +245,11 @@ def test_events_of_a_kind(session: Session, truth: list) -> None:
     assert session.next_event("instructions").cycle == next(c for c in range(101, CYCLES) if counts[c] != counts[c - 1])
     for kind in ("barrier", "conflict", "stall", "issue"):
         assert session.next_event(kind).reason == "condition"
+    session.goto(0)
+    stop = session.next_event("barrier")
+    codes = truth[stop.cycle].sm["warp"]["state"][: session.info["num_warps"]]
+    first = next(warp for warp, code in enumerate(codes) if code == stalls.BY_NAME["barrier"].code)
+    assert stop.text.startswith(f"cycle {stop.cycle:,}: barrier: w{first}")
     with pytest.raises(InputError, match="no such event 'fly'"):
         session.next_event("fly")
 
