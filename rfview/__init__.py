@@ -25,7 +25,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-if not (Path(__file__).parent / "engine").is_dir():     # a checkout: engine/ and sessions/ lie beside this folder
+if not (Path(__file__).parent / "engine").is_dir():     # a checkout: engine/ and sessions/ are next to this folder
     __path__.append(str(Path(__file__).parents[1]))
 
 from rfview.engine import __version__
@@ -40,7 +40,7 @@ __all__ = ["__version__", "capture", "launch", "open"]
 
 
 def __getattr__(name: str) -> Any:
-    """Import `rfview.capture`, a folder that can be called, when it is asked for."""
+    """Import `rfview.capture`, a package that can be called, on first use."""
     if name == "capture":
         import rfview.capture
 
@@ -63,12 +63,12 @@ def launch(kernel: Any, grid: int | Sequence[int], block: int | Sequence[int] | 
            args: Sequence[Any] | Mapping[str, Any] = (), **options: Any) -> LaunchSession:
     """Launch a kernel with NumPy arrays and numbers, and return its session at cycle 0: step, run, why, back.
 
-    kernel: PTX as text; FILE.ptx, FILE.cu or FILE.py with ::KERNEL behind it; a kernel of numba-cuda or Triton. block None:
-    where the kernel fixes it. args: in order, or by name; None is a null pointer. options: entry, shared_bytes,
+    kernel: PTX as text; FILE.ptx, FILE.cu or FILE.py followed by ::KERNEL; a numba-cuda or Triton kernel. block: None if
+    the kernel fixes it. args: in order, or by name; None is a null pointer. options: entry, shared_bytes,
     compile_options; design, scheduler, preset, settings, max_cycles, progress.
 
-    The arrays hold the results as soon as the session first arrives at the kernel's end (`session.run()`), or
-    `session.results()` is called, which returns them by name. Raises rfview.engine.errors.InputError.
+    The arrays hold the results once the session first reaches the kernel's end (`session.run()`) or
+    `session.results()` is called; it returns them by name. Raises rfview.engine.errors.InputError.
     """
     from rfview.launching.session import launch as launched
 

@@ -1,4 +1,4 @@
-"""The one table of everything a key, the palette, the `:` prompt or a click can do; help and footer are made from it."""
+"""The table of everything a key, the palette, the `:` prompt or a click can do; help and footer are generated from it."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ NAMED_KEYS = frozenset({"space", "enter", "escape", "tab", "backspace", "delete"
 class Action:
     """One thing to do.
 
-    keys: key sequences as they are typed ("gg", "]w", "m*", "ctrl+o"); the first is the one that is shown. command: what
-    `:` takes. sentence: the help. hint: the word in the footer. reverse: the action that undoes the direction; both
-    share a row in the help. panels: only where one of these panels has the keys ((): everywhere).
+    keys: key sequences as typed ("gg", "]w", "m*", "ctrl+o"); the first is the one shown. command: what
+    `:` takes. sentence: the help. hint: the word in the footer. reverse: the action in the opposite direction; both
+    share a row in the help. panels: the panels in which the keys work ((): all).
     """
 
     name: str
@@ -152,7 +152,7 @@ KEY_NAMES = {"right": "→", "left": "←", "up": "Up", "down": "Down", "space":
 
 
 def tokens_of(sequence: str) -> tuple[str, ...]:
-    """Return the keys of a sequence: "gg" and "g g" are g twice; longer words, and named ones, are one key each."""
+    """Return the keys of a sequence: "gg" and "g g" are g twice; longer words and names of keys are one key each."""
     tokens: list[str] = []
     for part in sequence.split():
         tokens += part if len(part) == 2 and part not in NAMED_KEYS else [part]
@@ -160,7 +160,7 @@ def tokens_of(sequence: str) -> tuple[str, ...]:
 
 
 def key_label(sequence: str) -> str:
-    """Return a key sequence as people write it: gg is gg, "ctrl+o" is Ctrl+o, "m*" is m a."""
+    """Return a key sequence as shown to the user: gg is gg, "ctrl+o" is Ctrl+o, "m*" is m a."""
     words = []
     for token in tokens_of(sequence):
         if token == ANY:
@@ -175,14 +175,14 @@ def key_label(sequence: str) -> str:
 
 
 def keys_of(action: Action, own: Mapping[str, str] | None = None) -> tuple[str, ...]:
-    """Return the keys of an action: the user's (key -> action name) first, then the table's that these leave to it."""
+    """Return the keys of an action: the user's own (key -> action name), then the table's that are still its own."""
     mine = {tokens_of(key): name for key, name in (own or {}).items()}
     left = (key for key in action.keys if not any(tokens_of(key)[: len(taken)] == taken for taken in mine))
     return (*(key for key, name in (own or {}).items() if name == action.name), *left)
 
 
 def first_label(action: Action, own: Mapping[str, str] | None = None) -> str:
-    """Return the key to show for an action, "" when the user has taken all of its keys away."""
+    """Return the key to show for an action, "" if the user has reassigned all of its keys."""
     keys = keys_of(action, own)
     return key_label(keys[0]) if keys else ""
 
@@ -196,12 +196,12 @@ def pair_label(action: Action, own: Mapping[str, str] | None = None) -> str:
 
 
 def is_reverse(action: Action) -> bool:
-    """Say whether the action is listed with the one it reverses."""
+    """Return whether the action is listed in the row of the one it reverses."""
     return any(other.reverse == action.name for other in ACTIONS)
 
 
 def help_rows(needle: str = "", own: Mapping[str, str] | None = None) -> list[tuple[str, str, str]]:
-    """Return (category, keys, sentence) for the help, one row per pair; `needle` keeps rows that contain it."""
+    """Return (category, keys, sentence) for the help, one row per pair; only rows that contain `needle`."""
     out = []
     for action in ACTIONS:
         if is_reverse(action):

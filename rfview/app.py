@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def render_text(session: Session, width: int = 120, height: int = 40, *, ascii_only: bool = False, warp: int = 0) -> str:
     """Return the main screen at the session's cursor as plain text; needs no terminal and no Textual.
 
-    warp: the one in focus, where there is such a slot; 0 is the first that holds a warp.
+    warp: the slot in focus, if it exists; 0 means the first one that holds a warp.
     """
     from rfview.render.footer import footer_hints
     from rfview.render import frame
@@ -47,7 +47,7 @@ def make_app(opener: Callable[..., Session], *, title: str = "", theme: str | No
     session.
     """
     chosen = choose_theme(theme, dict(os.environ))
-    choose_kind(os.environ)     # a word that means nothing is told of now, not when a picture is asked for
+    choose_kind(os.environ)     # an unknown word is reported now, not when a picture is requested
     # start-up: --plain and --json come here without Textual
     from rfview.screens.host import HostApp
     from rfview.screens.main import MainScreen
@@ -65,7 +65,7 @@ def make_app(opener: Callable[..., Session], *, title: str = "", theme: str | No
             self.main.begin = begin
 
         def compare(self, pair: Any, names: tuple[str, str], back: Any) -> None:
-            """Open the compare screen over two runs of the session; `back` is set once they are looked at no more."""
+            """Open the compare screen over two runs of the session; `back` is set when it closes."""
             from rfview.screens.compare.lent import LentCompareScreen       # start-up: few compare from here
 
             self.push_screen(LentCompareScreen(self.strips, pair, names, back))
@@ -89,9 +89,9 @@ def run_app(session: Session | Callable[..., Session], *, title: str = "", theme
             begin: Callable[[Any], None] | None = None, command: str = "") -> int:
     """Show a session in the terminal until the user leaves; return the exit code.
 
-    session: an open session, or opener(report) -> session, called in a thread after the first frame, where report takes
-    (share, text) while a machine is compiled. theme: dark, light, ansi16, mono; None goes by NO_COLOR and TERM.
-    begin, command: as of make_app.
+    session: an open session, or opener(report) -> session, called in a thread after the first frame; report takes
+    (share, text) while a machine is compiled. theme: dark, light, ansi16, mono; None decides by NO_COLOR and TERM.
+    begin, command: as in make_app.
     """
     from rfview import line_history
     from rfview.sessions.expressions.ptx_names import kernel_name

@@ -1,10 +1,10 @@
-"""Bar charts from plain numbers: as text for the terminal, and as an SVG file by a writer of our own.
+"""Bar charts from plain numbers: as text for the terminal, and as SVG.
 
     IPC over sram, vectoradd
       sram gto    ████████████████████████████████████████  1.00
       hrf gto     █████████▉                                0.25
 
-A chart may have a line that every bar is compared with, such as a paper's value, and bars may be made of named parts.
+A chart may have a reference line, such as a paper's value, and bars may consist of named parts.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ ROW, LEFT, WIDE, RIGHT, TOP = 22, 190, 520, 90, 54      # of the SVG, in pixels
 
 @dataclass(frozen=True)
 class Bar:
-    """One bar: its label and value; parts: (name, value) whose sum is the value, () for a plain one."""
+    """One bar: its label and value. parts: (name, value) that add up to the value, () for a plain bar."""
 
     label: str
     value: float
@@ -34,9 +34,9 @@ class Bar:
 
 @dataclass(frozen=True)
 class Chart:
-    """Bars under a title. form: of the values, as format() takes it. line: (value, label) to compare with, or None.
+    """Bars under a title. form: format() specification of the values. line: (value, label) of a reference line, or None.
 
-    glyphs: (name, character) of parts that have one of their own.
+    glyphs: (name, character) for parts with a character of their own.
     """
 
     title: str
@@ -48,18 +48,18 @@ class Chart:
 
     @property
     def top(self) -> float:
-        """Return what the longest bar stands for."""
+        """Return the value of a bar of full length."""
         values = [one.value for one in self.bars if math.isfinite(one.value)] + ([self.line[0]] if self.line else [])
         return max([*values, 1e-12])
 
     @property
     def names(self) -> list[str]:
-        """Return the names of the parts, in the order of their first appearance."""
+        """Return the names of the parts in order of first appearance."""
         return list(dict.fromkeys(name for one in self.bars for name, _ in one.parts))
 
 
 def text(chart: Chart) -> str:
-    """Return a chart as lines; negative values have no bar, the line is a │ in every row."""
+    """Return a chart as lines; negative values have no bar, the reference line is a │ in every row."""
     label = max((len(one.label) for one in chart.bars), default=0)
     at = round(chart.line[0] / chart.top * BAR_CELLS) if chart.line else -1
     glyph = {name: GLYPHS[index % len(GLYPHS)] for index, name in enumerate(chart.names)} | {
@@ -79,7 +79,7 @@ def text(chart: Chart) -> str:
 
 
 def _stack(one: Bar, top: float, glyph: dict[str, str]) -> str:
-    """Return a bar of parts, each in its glyph; rounded so that the whole has the right length."""
+    """Return a bar of parts, each drawn with its glyph; rounded so that the whole bar has the right length."""
     out, sum_so_far = "", 0.0
     for name, value in one.parts:
         sum_so_far += max(0.0, value)
@@ -88,12 +88,12 @@ def _stack(one: Bar, top: float, glyph: dict[str, str]) -> str:
 
 
 def _number(value: float, form: str) -> str:
-    """Return a value as text, a dash where there is none."""
+    """Return a value as text, a dash if there is none."""
     return format(value, form) if math.isfinite(value) else "-"
 
 
 def svg(chart: Chart) -> str:
-    """Return a chart as an SVG document; the same chart gives the same bytes."""
+    """Return a chart as an SVG document; equal charts give equal bytes."""
     names = chart.names
     height = TOP + ROW * len(chart.bars) + 34 + (ROW * -(-len(names) // 4) if names else 0)
     width = LEFT + WIDE + RIGHT

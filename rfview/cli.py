@@ -1,6 +1,6 @@
-"""The command line: picks the subcommand, imports only that one, and makes of every error a line and an exit code.
+"""The command line: picks the subcommand, imports only that one, and turns every error into a line and an exit code.
 
-A design file with several slips gets a line each.
+A design file with several mistakes gets a line for each.
 """
 
 from __future__ import annotations
@@ -66,25 +66,25 @@ INTERNAL_ERROR = 70  # sysexits' EX_SOFTWARE
 
 
 class UsageError(RfviewError):
-    """A command line that cannot be understood (exit 2)."""
+    """An invalid command line (exit code 2)."""
 
-# commands that open recordings, which are read within a limit of memory
+# commands that open recordings, and so take --limit
 READ_RECORDINGS = frozenset({"assert", "check", "compare", "dap", "debug", "export", "image", "info", "lines", "record",
                              "replay", "script"})
 
 
 class Parser(argparse.ArgumentParser):
-    """An argument parser that raises UsageError and names the nearest known option or word."""
+    """An argument parser that raises UsageError and suggests the nearest known option or word."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(allow_abbrev=False, **options)
 
     def error(self, message: str) -> NoReturn:
-        """Raise instead of printing the usage and exiting."""
+        """Raise UsageError instead of printing the usage and exiting."""
         raise UsageError(f"{message} (see `{self.prog} --help`)")
 
     def refuse(self, unknown: Sequence[str], *, takes_program: bool = False) -> NoReturn:
-        """Raise for arguments that no option took, with the nearest option there is; say how a program gets options."""
+        """Raise for arguments that are not options, with the nearest known option; say how to pass options to a program."""
         word = unknown[0]
         name = word.split("=")[0]
         if not word.startswith("-") or word == "-":
@@ -97,10 +97,10 @@ class Parser(argparse.ArgumentParser):
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code: 0 fine, 1 not verified, 2 bad input, 3 the kernel misbehaved."""
-    # NumPy would start threads for matrix products, which rfview never computes; Textual would wait up to 16 ms to paint
+    # NumPy would start threads for matrix products, which rfview never computes; Textual would delay a frame by up to 16 ms
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     os.environ.setdefault("TEXTUAL_FPS", "200")
-    # modules and machine code create many objects that live on: frequent garbage collection would only slow the start
+    # modules and machine code create many long-lived objects: frequent garbage collection would only slow the start
     gc.set_threshold(50_000, 10, 10)
     words = list(sys.argv[1:] if argv is None else argv)
     with streams.guarded():
@@ -118,7 +118,7 @@ def _guarded(words: list[str]) -> int:
     except KeyboardInterrupt:
         return _fail("interrupted", code=INTERRUPTED)
     except BrokenPipeError:
-        streams.give_up(sys.stdout)     # what reads our output has gone
+        streams.give_up(sys.stdout)     # the reader of our output is gone
         return BROKEN_PIPE
     except OSError as error:
         where = f"{error.filename}: " if error.filename is not None else ""
@@ -138,7 +138,7 @@ def _guarded(words: list[str]) -> int:
 
 
 def _run(words: list[str]) -> int:
-    """Parse the words and run the command that they name."""
+    """Parse the words and run the command they name."""
     if not words:
         from rfview.commands import first
 
@@ -152,7 +152,7 @@ def _run(words: list[str]) -> int:
         return 0
     try:
         module, args = parsed(name, rest)
-    except SystemExit as stop:   # --help has printed and wants to leave
+    except SystemExit as stop:   # --help has printed its text
         return int(stop.code or 0)
     if getattr(args, "limit", None) is not None:
         from rfview.sessions.codec.limits import set_limit      # start-up
@@ -162,7 +162,7 @@ def _run(words: list[str]) -> int:
 
 
 def parsed(name: str, rest: list[str]) -> tuple[Any, argparse.Namespace]:
-    """Return the module of a command and what its words say; raises UsageError, and SystemExit where they ask for help."""
+    """Return a command's module and its parsed arguments; raises UsageError, and SystemExit for --help."""
     if name not in COMMANDS:
         raise UsageError(_unknown(name))
     module = importlib.import_module(f"rfview.commands.{name}")
@@ -173,7 +173,7 @@ def parsed(name: str, rest: list[str]) -> tuple[Any, argparse.Namespace]:
     declare(name, module, parser)
     takes_program = getattr(module, "TAKES_PROGRAM", False)
     program = rest[rest.index("--") + 1 :] if takes_program and "--" in rest else None
-    if takes_program:       # its arguments may stand before and behind options
+    if takes_program:       # its arguments may come before and after options
         args, unknown = parser.parse_known_intermixed_args(rest if program is None else rest[: rest.index("--")])
         args.program = program
     else:
@@ -208,7 +208,7 @@ def overview() -> str:
 
 
 def _unknown(word: str) -> str:
-    """Say what is wrong with a first word that is no command, and what was probably meant."""
+    """Return an error message for a first word that is not a command, with what was probably meant."""
     if word.startswith("-"):
         return f"unknown option {word}; expected a command, --help or --version"
     near = difflib.get_close_matches(word, COMMANDS, n=1)
@@ -222,11 +222,11 @@ def _unknown(word: str) -> str:
 
 
 def _fail(*texts: str, code: int) -> int:
-    """Print a line on stderr for each text and return `code`."""
+    """Print each text as a line on stderr and return `code`."""
     try:
         sys.stdout.flush()
     except (RfviewError, OSError):
-        streams.give_up(sys.stdout)     # else what waits in it would be tried again at the end, and change the exit code
+        streams.give_up(sys.stdout)     # otherwise Python would retry the buffered output at exit and change the exit code
     try:
         for text in texts:
             print(f"rfview: error: {' '.join(text.split())}", file=sys.stderr)

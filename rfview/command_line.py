@@ -1,4 +1,4 @@
-"""The command line that shows a view again: target, machine, the commands that made its branch, cycle and warp."""
+"""The command line that reopens a view: target, machine, the commands that made its branch, cycle and warp."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rfview.sessions.session import Session
 
-MACHINE = {"design": "sram", "scheduler": "gto"}     # option -> what it is when it is not given
+MACHINE = {"design": "sram", "scheduler": "gto"}     # option -> its default
 
 
 def of_view(target_command: str, session: Session | None, cycle: int, warp: int) -> str:
-    """Return `target_command` with the way to the session's branch, the cycle and the warp added."""
+    """Return `target_command` extended by the commands that lead to the session's branch, cycle and warp."""
     from rfview.sessions.branches.fork import way_to
 
     way = "; ".join(way_to(session)) if session is not None else ""
@@ -22,7 +22,7 @@ def of_view(target_command: str, session: Session | None, cycle: int, warp: int)
 
 
 def for_kernel(target_command: str, data: Mapping[str, Any]) -> str:
-    """Return the command line of `rfview debug` with another target and the design and scheduler that it runs on.
+    """Return the `rfview debug` command line for another target, design and scheduler.
 
     data: "target", "design" as --design takes it, "scheduler".
     """

@@ -1,4 +1,4 @@
-"""Defects of rfview itself: what is said of one, and the report with the traceback that it names."""
+"""Defects of rfview itself: the message shown, and the report file with the traceback."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from rfview.engine import files
 from rfview.engine.errors import InputError
 from rfview.engine.escapes import visible
 
-# the report of each defect met, by its kind and place: one that comes again with every frame is written once
+# the report of each defect, by its kind and place: one that recurs in every frame is written once
 _written: dict[tuple[str, str, int], Path | None] = {}
 
 
 def sentence(error: BaseException) -> str:
-    """Return what is said of a defect, in a line that names its report; writes that, the first time it is met."""
+    """Return a one-line message for a defect that names its report; the report is written on first occurrence."""
     frames = traceback.extract_tb(error.__traceback__)
     key = (type(error).__name__, frames[-1].filename, frames[-1].lineno or 0) if frames else (type(error).__name__, "", 0)
     if key not in _written:
@@ -32,7 +32,7 @@ def sentence(error: BaseException) -> str:
 
 
 def state_folder() -> Path | None:
-    """Return the folder of the program's state, None where the environment names no home."""
+    """Return the folder for the program's state, None if the environment names no home folder."""
     home = os.environ.get("XDG_STATE_HOME")
     if home or os.environ.get("HOME"):
         return Path(home or Path(os.environ["HOME"]) / ".local" / "state") / "rfview"
@@ -40,14 +40,14 @@ def state_folder() -> Path | None:
 
 
 def folders() -> Iterator[Path]:
-    """Yield the folders in which a report may lie: that of the program's state, then the one for temporary files."""
+    """Yield the folders to try for a report: the one for the program's state, then the one for temporary files."""
     if (state := state_folder()) is not None:
         yield state
     yield Path(tempfile.gettempdir())
 
 
 def _write(error: BaseException, number: int) -> Path | None:
-    """Write a report and return its path, None where it can be written nowhere."""
+    """Write a report and return its path, None if it cannot be written anywhere."""
     lines = "".join(traceback.format_exception(error))
     about = (f"rfview {__version__}, Python {platform.python_version()}, {platform.platform()}\n"
              f"{' '.join(sys.argv)}\n\n")

@@ -1,6 +1,6 @@
-"""Whether the terminal shows pixels, and by which protocol; the terminal is known by its environment and never asked.
+"""Whether the terminal shows pixels, and by which protocol: decided from the environment, without querying the terminal.
 
-An answer could come late, take a key with it, or never come: over ssh, in a multiplexer, without a terminal.
+The answer to a query could come late, be mixed with key presses, or never come: over ssh, in a multiplexer, in a pipe.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ KITTY_TERM, KITTY_PROGRAM = ("xterm-kitty", "xterm-ghostty"), ("ghostty",)      
 SIXEL_TERM = ("foot", "foot-extra", "mlterm", "contour", "yaft-256color")
 SIXEL_PROGRAM = ("WezTerm", "iTerm.app", "mintty", "contour")
 MULTIPLEXERS = ("TMUX", "STY", "ZELLIJ")
-KONSOLE = 220400                # the release that learnt Sixel
-CELL = (10, 20)                 # a VT340's, where the terminal does not tell and scales itself
+KONSOLE = 220400                # the release that introduced Sixel
+CELL = (10, 20)                 # that of a VT340, for terminals that do not report theirs and scale pictures themselves
 
 
 @dataclass(frozen=True)
 class Graphics:
     """How pictures are drawn. kind: kitty, sixel or blocks. cell: (width, height) of a cell in pixels.
 
-    missing: why a terminal that has graphics gets half blocks, "" where all is as it should be.
+    missing: why a terminal with graphics gets half blocks, "" if nothing is missing.
     """
 
     kind: str = "blocks"
@@ -36,7 +36,7 @@ class Graphics:
 
 
 def choose_kind(environ: Mapping[str, str]) -> str:
-    """Return kitty, sixel or blocks by RFVIEW_GRAPHICS, else by the terminal's name; raises InputError for another word."""
+    """Return kitty, sixel or blocks, by RFVIEW_GRAPHICS or else the terminal's name; raises InputError for other words."""
     wanted = environ.get("RFVIEW_GRAPHICS") or "auto"
     if wanted not in CHOICES:
         raise InputError(f"RFVIEW_GRAPHICS: {wanted!r} is not one of {', '.join(CHOICES)}")
@@ -57,7 +57,7 @@ def choose_kind(environ: Mapping[str, str]) -> str:
 
 
 def choose(environ: Mapping[str, str], has_all_colours: bool) -> Graphics:
-    """Return how pictures are drawn here. has_all_colours: the screen writes colours of 24 bits."""
+    """Return how pictures are drawn here. has_all_colours: the screen writes 24-bit colours."""
     kind = choose_kind(environ)
     if kind == "blocks":
         return Graphics()
@@ -66,17 +66,17 @@ def choose(environ: Mapping[str, str], has_all_colours: bool) -> Graphics:
     cell = cell_pixels()
     if kind == "sixel" and cell is None:
         return Graphics(missing="does not tell how many pixels a cell has")
-    if kind == "kitty" and not has_all_colours:     # a placeholder's colour is the number of its image
+    if kind == "kitty" and not has_all_colours:     # the colour of a placeholder encodes its image's number
         return Graphics(missing="needs COLORTERM=truecolor")
     return Graphics(kind, cell or CELL)
 
 
 def cell_pixels() -> tuple[int, int] | None:
-    """Return (width, height) of a cell of the terminal in pixels, None where that is not known."""
+    """Return (width, height) of a terminal cell in pixels, None if unknown."""
     try:
         import fcntl
         import termios
-    except ImportError:     # not a POSIX system
+    except ImportError:     # not on a POSIX system
         return None
     try:
         answer = fcntl.ioctl(sys.__stderr__.fileno() if sys.__stderr__ is not None else 2, termios.TIOCGWINSZ, bytes(8))

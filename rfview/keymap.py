@@ -1,12 +1,12 @@
 """Your own keys: $XDG_CONFIG_HOME/rfview/keys.toml, by default ~/.config/rfview/keys.toml, laid over the built-in ones.
 
     [keys]
-    "ctrl+s" = "step"            # a key, or several one after the other: "ge" = "end"
-    "x"      = "why"             # takes the key away from what it did
+    "ctrl+s" = "step"            # a key, or several in sequence: "ge" = "end"
+    "x"      = "why"             # replaces what the key did
     "space"  = "none"            # the key does nothing
 
 Keys are characters (s, S, ], :) or names (space, enter, escape, tab, left, home, f5, ctrl+o, alt+1, shift+f5). Digits are
-counts and keep that meaning. What a key did before keeps its other keys; the help and the footer show the keys in force.
+counts and stay counts. An action that loses a key keeps its others; the help and the footer show the keys in effect.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from rfview.engine.errors import InputError
 from rfview.actions import ACTIONS, BY_NAME, NAMED_KEYS, NO_ACTION, tokens_of
 
 MODIFIERS = ("ctrl", "alt", "shift")
-NEVER = ("ctrl+c", "ctrl+q", "ctrl+z")     # the way out must not be lost
+NEVER = ("ctrl+c", "ctrl+q", "ctrl+z")     # there must always be a way out
 
 
 def path(environ: Mapping[str, str] | None = None) -> Path:
-    """Return where the key file is looked for."""
+    """Return the path of the key file."""
     env = os.environ if environ is None else environ
     home = env.get("XDG_CONFIG_HOME") or str(Path(env.get("HOME") or os.path.expanduser("~")) / ".config")
     return Path(home) / "rfview" / "keys.toml"
 
 
 def load(file: Path | None = None) -> dict[str, str]:
-    """Return key sequence -> action name of the key file, {} without one; raises InputError for what it cannot mean."""
+    """Return key sequence -> action name from the key file, {} without one; raises InputError for invalid entries."""
     where = path() if file is None else file
     try:
         text = files.read(where).decode("utf-8")
@@ -41,11 +41,11 @@ def load(file: Path | None = None) -> dict[str, str]:
         return {}
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{where}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
-    import tomllib      # most have no key file
+    import tomllib      # most users have no key file
 
     try:
         content = tomllib.loads(text)
-    except (ValueError, RecursionError) as error:       # TOML's own, and a number of thousands of digits
+    except (ValueError, RecursionError) as error:       # TOML's own errors, and numbers with thousands of digits
         raise InputError(f"{where}: {error}") from None
     keys = content.pop("keys", {})
     if content or not isinstance(keys, dict):
@@ -55,7 +55,7 @@ def load(file: Path | None = None) -> dict[str, str]:
 
 
 def check_key(key: str, where: Path) -> str:
-    """Return the key sequence as it is spelt in the table of actions; raises InputError for a key that no terminal sends."""
+    """Return the key sequence as spelt in the table of actions; raises InputError for keys that no terminal sends."""
     tokens = tokens_of(key)
     for token in tokens:
         *modifiers, name = token.split("+") if len(token) > 1 else (token,)
@@ -73,7 +73,7 @@ def check_key(key: str, where: Path) -> str:
 
 
 def _near(word: str, known: Iterable[str]) -> str:
-    """Return the known word nearest to one, "" when none is near."""
+    """Return the known word nearest to `word`, "" if none is near."""
     return next(iter(difflib.get_close_matches(word.lower(), sorted(known), n=1)), "")
 
 

@@ -1,4 +1,4 @@
-"""Single keys turned into actions: counts, sequences such as gg or ]s, letters for marks; and into what narrows a list."""
+"""Keys into actions: counts, sequences such as gg or ]s, letters for marks; and keys typed to filter a list."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ MAX_LETTERS = 60       # of a filter
 
 @dataclass(frozen=True)
 class Pressed:
-    """A complete key sequence: the action, the count before it (None: none) and the letter it took."""
+    """A complete key sequence: the action, the count before it (None: none) and the letter typed for it."""
 
     action: str
     count: int | None = None
@@ -20,13 +20,13 @@ class Pressed:
 
 @dataclass
 class Filter:
-    """What narrows a list, typed key by key. is_typing: the keys are its letters."""
+    """A list's filter, typed key by key. is_typing: keys go to the filter."""
 
     text: str = ""
     is_typing: bool = False
 
     def feed(self, token: str) -> bool:
-        """Take a key while it is typed: Enter keeps the letters, Esc drops them; return whether the key meant something."""
+        """Take a key while typing: Enter keeps the text, Esc drops it; return whether the key was used."""
         if token in ("enter", "escape", "ctrl+c"):
             self.is_typing, self.text = False, self.text if token == "enter" else ""
         elif token in ("backspace", "ctrl+u"):
@@ -39,20 +39,20 @@ class Filter:
 
     @property
     def shown(self) -> str:
-        """What a title says of it, "" while there is none."""
+        """The filter as a title shows it, "" if there is none."""
         return f"/{self.text}{'▏' if self.is_typing else ''}" if self.is_typing or self.text else ""
 
     def finds(self, *texts: str) -> bool:
-        """Say whether texts hold every word typed."""
+        """Return whether the texts contain every word typed."""
         whole = " ".join(texts).lower()
         return all(word in whole for word in self.text.lower().split())
 
 
 class KeyReader:
-    """Turns single keys into actions: counts, sequences such as gg or ]s, and letters for marks."""
+    """Turns keys into actions: counts, sequences such as gg or ]s, and letters for marks."""
 
     def __init__(self, keymap: dict[str, str] | None = None):
-        """keymap: key sequence -> action name, laid over the table; "none" takes a key away."""
+        """keymap: key sequence -> action name, which overrides the table; "none" disables a key."""
         self.own = dict(keymap or {})
         self.table: dict[tuple[str, ...], str] = {}
         for action in ACTIONS:
@@ -71,7 +71,7 @@ class KeyReader:
 
     @property
     def shown(self) -> str:
-        """What has been typed of an unfinished sequence."""
+        """The keys typed so far of an unfinished sequence."""
         return self.digits + "".join(self.pending)
 
     def reset(self) -> None:
@@ -79,7 +79,7 @@ class KeyReader:
         self.pending, self.digits = (), ""
 
     def feed(self, token: str) -> Pressed | None:
-        """Take one key; return an action when a sequence is complete, None while it is not or means nothing."""
+        """Take one key; return the action of a complete sequence, None if it is incomplete or unknown."""
         if not self.pending and token.isdigit() and len(token) == 1 and (self.digits or token != "0"):
             self.digits = (self.digits + token)[:12]
             return None
@@ -102,7 +102,7 @@ class KeyReader:
 
 
 def token_of(key: str, character: str | None) -> str:
-    """Return the token of a key event: the character where it is printable, else Textual's key name."""
+    """Return the token of a key event: the character if it is printable, else Textual's key name."""
     if character and len(character) == 1 and character.isprintable() and character != " " and not key.startswith(
         ("alt+", "ctrl+")
     ):

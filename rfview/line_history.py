@@ -12,14 +12,14 @@ from rfview.engine.errors import InputError
 from rfview.engine.escapes import visible
 
 MAX_LINES = 1000
-MAX_BYTES = 256 << 10      # a longer file is cut to its last lines
+MAX_BYTES = 256 << 10      # a longer file is cut down to its last lines
 LONGEST = 2000
 
 
 class LineHistory:
-    """The lines that there are, and the file that keeps them; without one they last as long as the program.
+    """Lines typed, and the file that keeps them; without a file they last as long as the program.
 
-    What cannot be read or written is not kept: nobody's work depends on it, and a message in each run would be in the way.
+    Errors in reading and writing are ignored: no work depends on the history, and a message in each run would be a nuisance.
     """
 
     def __init__(self, file: Path | None = None):
@@ -27,7 +27,7 @@ class LineHistory:
         self.lines: list[str] = self._read() if file is not None else []
 
     def add(self, text: str, *, lasts: bool = True) -> None:
-        """Add a line unless it is the last one's twin; lasts: in the file, too."""
+        """Add a line unless it equals the last one; lasts: to the file as well."""
         if self.lines and self.lines[-1] == text:
             return
         self.lines.append(text)
@@ -35,10 +35,10 @@ class LineHistory:
             self._append(visible(text)[:LONGEST])
 
     def _read(self) -> list[str]:
-        """Return the last lines of the file, none with control characters; a file that has grown long is cut to these."""
+        """Return the last lines of the file without control characters; a long file is cut down to these."""
         assert self.file is not None
         try:
-            handle = os.open(self.file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)     # a pipe without writer would wait
+            handle = os.open(self.file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)     # a pipe without a writer would block
             with open(handle, "rb") as held:
                 about = os.fstat(handle)
                 if not stat.S_ISREG(about.st_mode):
@@ -67,6 +67,6 @@ class LineHistory:
 
 
 def path(name: str = "history") -> Path | None:
-    """Return where lines are kept, None where the environment names no home. name: of the file, for other lines."""
+    """Return the file for the lines, None if the environment names no home folder. name: of the file."""
     folder = crash.state_folder()
     return folder / name if folder is not None else None

@@ -1,4 +1,4 @@
-"""Lists of the command line: names, facts and a sentence that goes on below itself where the terminal is narrow."""
+"""Lists of the command line: names, facts and a sentence, which wraps within its column on narrow terminals."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from textwrap import wrap
 
-LEAST = 24      # cells of a sentence's column; a narrower terminal wraps by itself
+LEAST = 24      # least width of the sentence's column; in narrower terminals lines simply wrap
 
 
 def columns(rows: Sequence[Sequence[str]], width: int | None = None, indent: str = "") -> str:

@@ -1,6 +1,6 @@
 """The manual page rfview(1), from the tables of command line and help: `python -m rfview.manual > rfview/rfview.1`.
 
-The wheel puts it where `man` looks beside a folder of PATH: share/man/man1 of the environment that it is installed in.
+The wheel installs it in share/man/man1 of its environment, where `man` looks if the environment's bin is in PATH.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def _lines() -> Iterator[str]:
 
 
 def _table(text: str) -> dict[str, str]:
-    """Return the rows of a help topic whose first column ends with two blanks."""
+    """Return the rows of a help topic, whose first column ends with two spaces."""
     return {name: what.strip() for name, _, what in (line.partition("  ") for line in text.splitlines())}
 
 
@@ -49,7 +49,7 @@ def _entries(rows: Mapping[str, str]) -> Iterator[str]:
 
 
 def _plain(text: str) -> str:
-    """Return text that roff prints as it is."""
+    """Return text escaped for roff."""
     escaped = text.replace("\\", "\\e").replace("-", "\\-")
     return f"\\&{escaped}" if escaped[:1] in (".", "'") else escaped
 

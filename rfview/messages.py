@@ -1,4 +1,4 @@
-"""Messages between the thread that moves in time, the panels and the screen."""
+"""Messages between the session worker, the panels and the screen."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from rfview.render.scene import Scene
 
 
 class Arrived(Message):
-    """The session worker has landed on a cycle; a later landing makes an earlier one that was not drawn yet superfluous.
+    """The session worker has arrived at a cycle; this replaces earlier arrivals that have not been drawn yet.
 
-    warp: the one that it is about, which comes into focus; None for none in particular.
+    warp: to bring into focus, None for no warp in particular.
     """
 
     def __init__(self, scene: Scene, warp: int | None = None):
@@ -21,7 +21,7 @@ class Arrived(Message):
         self.keeps_message = False
 
     def keep(self) -> Arrived:
-        """Let the event row keep what it says: nothing has moved."""
+        """Leave the event row as it is: nothing has moved."""
         self.keeps_message = True
         return self
 
@@ -31,7 +31,7 @@ class Arrived(Message):
 
 
 class Busy(Message):
-    """A long move goes on. text: the badge ("seeking 62 %"), "" when it is over."""
+    """A long move is in progress. text: the badge ("seeking 62 %"), "" when it is over."""
 
     def __init__(self, text: str, detail: str = ""):
         super().__init__()
@@ -43,7 +43,7 @@ class Busy(Message):
 
 
 class Said(Message):
-    """Something for the event row. kind: info | error | good. lines: more than one goes to a window."""
+    """A message for the event row. kind: info | error | good. lines: more than one open a window."""
 
     def __init__(self, text: str, kind: str = "info", lines: tuple[str, ...] = ()):
         super().__init__()
@@ -51,7 +51,7 @@ class Said(Message):
 
 
 class Answered(Message):
-    """A table that was asked for. kind: statistics | trace | heat ... data: sessions' own object, or its JSON form."""
+    """A requested table. kind: statistics | trace | heat ... data: an object of sessions/, or its JSON form."""
 
     def __init__(self, kind: str, data: Any, text: str = ""):
         super().__init__()
@@ -59,7 +59,7 @@ class Answered(Message):
 
 
 class Chosen(Message):
-    """An action was asked for by the mouse or the palette."""
+    """An action was chosen with the mouse or in the palette."""
 
     def __init__(self, action: str, count: int | None = None, argument: str = ""):
         super().__init__()
@@ -67,7 +67,7 @@ class Chosen(Message):
 
 
 class Clicked(Message):
-    """A panel was clicked at a place inside it. double: twice."""
+    """A panel was clicked at a place inside it. double: it was a double click."""
 
     def __init__(self, panel: str, x: int, y: int, double: bool = False):
         super().__init__()

@@ -2,12 +2,12 @@
 
 A painter names a style by its role and never by a colour:
     text dim faint bold title tinfo changed key live past busy cursor off good bad
-    st:NAME   a state now: solid ground for the register file's own, tint for other waits, plain for the quiet ones
-    hi:NAME   the same state in a run or in history, quieter         fg:NAME   its hue alone
+    st:NAME   a current state: solid background for the register file's own, tint for other waits, plain for quiet states
+    hi:NAME   the same state in a run or in the history, quieter     fg:NAME   its hue alone
     p:PLACE pq:PLACE pt:PLACE ps:PLACE   something inside a lens: plain, quiet, tinted, solid
-    heat:LEVEL lit:LEVEL grey:LEVEL err:LEVEL        a value on a scale (scales.py), the same in the cursor's column
-A suffix adds an attribute: "text+u" is underlined, "text+b" bold; "fg:issued@wait" lies on the tint of another state;
-"text~focus" takes another ground than its row's. NAME is a stall's name or, for a design from elsewhere, its family.
+    heat:LEVEL lit:LEVEL grey:LEVEL err:LEVEL        a value on a scale (scales.py); lit: in the cursor's column
+A suffix adds an attribute: "text+u" is underlined, "text+b" bold; "fg:issued@wait" has the tint of another state;
+"text~focus" has another background than its row. NAME is a stall's name or, for a stall of a user's design, its family.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from rich.style import Style
 
 from rfview.engine.errors import InputError
 
-VALUES = ("heat", "lit", "grey", "err")       # kinds of roles that stand for values on a scale
+VALUES = ("heat", "lit", "grey", "err")       # kinds of roles for values on a scale
 THEMES = ("dark", "light", "dark256", "ansi16", "mono")
-OWN_GROUND = ("dark", "light", "dark256")       # themes that paint the page themselves
+OWN_GROUND = ("dark", "light", "dark256")       # themes that paint the page's background
 
 GROUND = "#0E1217"
 BAND = "#1A212A"
@@ -55,7 +55,7 @@ STATES: dict[str, tuple[str, str, str]] = {
     "rfc_flush":        ("#FF6A3D", "bright_red",     "solid"),
     "finished":         ("#6B7683", "bright_black",   "plain"),
     "no_cta":           ("#566170", "bright_black",   "plain"),
-    # families, for a foreign design's own states
+    # families, for stalls of a user's design
     "ready":            ("#8FB8AA", "green",          "plain"),
     "scoreboard":       ("#5CB8F0", "cyan",           "tint"),
     "fetch":            ("#A394CC", "magenta",        "plain"),
@@ -66,7 +66,7 @@ STATES: dict[str, tuple[str, str, str]] = {
 # runs of these ordinary waits drop to 55 % of their hue
 QUIET = frozenset({"long_scoreboard", "not_selected", "barrier", "suspended", "finished", "no_cta", "ready", "empty"})
 
-# place inside a lens: (hue, ANSI-16 name)
+# places inside a lens: (hue, ANSI-16 name)
 PLACES: dict[str, tuple[str, str]] = {
     "fast":   ("#5CB8F0", "bright_cyan"),
     "slow":   ("#D78FC0", "magenta"),
@@ -76,7 +76,7 @@ PLACES: dict[str, tuple[str, str]] = {
     "bad":    ("#FF4A70", "bright_red"),
 }
 
-# every glyph of the screens that is not ASCII, for --ascii; one cell for one cell
+# replacements for every non-ASCII glyph of the screens, for --ascii; each of the same width
 ASCII_GLYPHS = str.maketrans({
     "█": "#", "○": "o", "▼": "v", "↓": "d", "≡": "F", "⇄": "t", "↻": "r", "→": ">", "↧": "f", "·": ".",
     "▁": ".", "▂": ":", "▃": "-", "▄": "=", "▅": "+", "▆": "*", "▇": "%",
@@ -90,14 +90,14 @@ ASCII_GLYPHS = str.maketrans({
 
 
 def mix(first: str, second: str, share: float) -> str:
-    """Return the colour `share` of the way from `first` to `second`, all "#RRGGBB"."""
+    """Return the colour `share` of the way from `first` to `second`, all as "#RRGGBB"."""
     parts = [(int(first[i : i + 2], 16), int(second[i : i + 2], 16)) for i in (1, 3, 5)]
     return "#" + "".join(f"{round(a + (b - a) * share):02X}" for a, b in parts)
 
 
 @dataclass(frozen=True)
 class Paint:
-    """One resolved style: foreground, ground (both Rich colour names or None) and attributes out of "b u r d"."""
+    """One resolved style: foreground, background (both Rich colour names or None) and attributes out of "b u r d"."""
 
     fg: str | None = None
     bg: str | None = None
@@ -143,7 +143,7 @@ def _true_table(light: bool) -> dict[str, Paint]:
 
 
 def _table_256() -> dict[str, Paint]:
-    """Return role -> Paint for 256 colours: the dark theme without its dark tints, which all become one there."""
+    """Return role -> Paint for 256 colours: the dark theme without its dark tints, which would all be the same colour."""
     def is_dark(colour: str | None) -> bool:
         return colour is not None and max(int(colour[i : i + 2], 16) for i in (1, 3, 5)) < 0x70
 
@@ -195,7 +195,7 @@ def _mono_table() -> dict[str, Paint]:
 
 
 def _value_table(theme: str) -> dict[str, Paint]:
-    """Return role -> Paint of values on scales; where there are few colours or none, characters tell them apart."""
+    """Return role -> Paint of values on scales; with few colours or none, characters tell values apart."""
     if theme in ("ansi16", "mono"):
         hues = ("bright_yellow", "bright_blue") if theme == "ansi16" else (None, None)
         return {"heat:plus": Paint(hues[0]), "heat:minus": Paint(hues[1])}
@@ -207,15 +207,15 @@ def _value_table(theme: str) -> dict[str, Paint]:
 
 
 def _grounds(theme: str) -> dict[str, str | None]:
-    """Return what lies under a row: a title band, the focused row, a popup; under a cell: the cursor, or its column.
+    """Return the backgrounds of rows (title band, focused row, popup) and of cells (cursor, its column).
 
-    Without grounds of its own a theme turns a cell at the cursor round; the column of the overview it leaves as it is.
+    A theme without backgrounds shows the cursor's cell in reverse, and does not mark its column in the overview.
     """
     if theme == "dark":
         return {"band": BAND, "focus": FOCUS, "popup": POPUP, "cursor": CURSOR_COLUMN, "column": CURSOR_COLUMN}
     if theme == "light":
         return {"band": "#E4E9EE", "focus": "#CFDCE8", "popup": "#F0F3F6", "cursor": "#D5DEE7", "column": "#D5DEE7"}
-    if theme == "dark256":      # colours of the cube and of the greys, which stay apart
+    if theme == "dark256":      # colours of the 256-colour cube and greys that remain distinguishable
         return {"band": "#303030", "focus": "#005F87", "popup": "#262626", "cursor": "#444444", "column": "#444444"}
     return {}
 
@@ -233,7 +233,7 @@ def page_colours(theme: str) -> tuple[str, str]:
 
 @dataclass
 class Palette:
-    """Turns role names into Rich styles for one theme; every answer is kept, so a frame makes no styles."""
+    """Turns role names into Rich styles for one theme; styles are cached, so a frame creates none."""
 
     theme: str = "dark"
     ascii: bool = False
@@ -276,7 +276,7 @@ class Palette:
                 fg, attributes = self.table["bold"].fg, attributes + "b"
         elif ground == "focus" and name in ("text", "dim"):
             attributes += "b"
-        elif ground == "cursor":    # no grounds in 16 colours and in none: the column is turned round
+        elif ground == "cursor":    # no backgrounds with 16 colours or none: the column is shown in reverse
             attributes = attributes.replace("r", "") if "r" in attributes else attributes + "r"
         return Style(
             color=fg, bgcolor=bg, bold="b" in attributes or None, underline="u" in attributes or None,
@@ -284,7 +284,7 @@ class Palette:
         )
 
     def text(self, plain: str) -> str:
-        """Return the text with the glyphs that this terminal can show."""
+        """Return the text with glyphs that this terminal can show."""
         return plain.translate(ASCII_GLYPHS) if self.ascii else plain
 
 

@@ -1,6 +1,6 @@
-"""The linear mode: a prompt instead of a screen, and after every command what has changed, in sentences.
+"""The linear mode: a prompt instead of a screen; after every command, sentences that say what has changed.
 
-For screen readers, pipes and logs. Nothing is redrawn, nothing needs colour or a place on a screen.
+For screen readers, pipes and logs. Nothing is redrawn, nothing depends on colour or position.
 
     (rfv) 5% 42 w0> s
     Cycle 43. w3 issued add.f32 R2, R5, R4. w1 began to wait: long_scoreboard, R5 miss. 30 warps go on as before.
@@ -26,7 +26,7 @@ QUIET = ("finished", "no_cta")
 
 
 def listed(warps: list[int]) -> str:
-    """Return warps as people name them: w1, w3 to w6 and w9."""
+    """Return warps as text: w1, w3 to w6 and w9."""
     runs: list[list[int]] = []
     for warp in warps:
         if runs and warp == runs[-1][-1] + 1:
@@ -40,12 +40,12 @@ def listed(warps: list[int]) -> str:
 
 
 def view(session: Session, cycle: int) -> Scene:
-    """Return the machine of a cycle for the painters' helpers."""
+    """Return the machine at a cycle, as the painters' helpers take it."""
     return Scene(now=Machine(session.timeline.at(cycle)), info=session.info)
 
 
 def sentences(session: Session, before: int, after: int) -> list[str]:
-    """Return what distinguishes cycle `after` from `before`, one sentence each; both are cycles of the session."""
+    """Return the differences between two cycles of the session, one sentence each."""
     new, old = view(session, after), view(session, before)
     assert new.now is not None and old.now is not None
     out = [f"Cycle {after:,}."]
@@ -97,7 +97,7 @@ def _sentence(name: str, detail: str, warps: list[int]) -> str:
 
 
 def _counted(session: Session, old: Machine, new: Machine) -> list[str]:
-    """Return what the design itself has done in one cycle, by its event counters."""
+    """Return what the design did in one cycle, from its event counters."""
     from rfview.engine.events import FIRST_DESIGN_EVENT
 
     names = session.info.get("design_events", [])
@@ -130,13 +130,13 @@ class Linear:
         self.code = 0
 
     def say(self, lines: Iterable[str]) -> None:
-        """Print lines at once: what reads them may wait for each."""
+        """Print lines and flush: the reader may wait for each."""
         for line in lines:
             print(line, file=self.out)
         self.out.flush()
 
     def choose(self, warp: int) -> None:
-        """Take a warp for the prompt and for commands that want one; raises InputError for one that does not exist."""
+        """Select the warp for the prompt and for commands that take one; raises InputError if it does not exist."""
         count = int(self.session.info["num_warps"])
         if not 0 <= warp < count:
             raise InputError(f"there is no warp {warp}; the machine has warps 0..{count - 1}")
@@ -149,7 +149,7 @@ class Linear:
         return f"(rfv) {share}% {cycle:,} w{self.warp}> "
 
     def greet(self) -> None:
-        """Say what this is."""
+        """Introduce the linear mode."""
         info, timeline = self.session.info, self.session.timeline
         kind = "recorded" if timeline.closed else "live"
         self.say([f"{info.get('kernel')} on {info.get('design')}, scheduler {info.get('scheduler')}, {kind}, "
@@ -158,7 +158,7 @@ class Linear:
                   " ".join([f"Cycle {self.session.cycle:,}.", *census(self.session)])])
 
     def command(self, line: str) -> bool:
-        """Do one line; return False when it ends the session. Errors are said, and remembered in `code`."""
+        """Execute one line; return False if it ends the session. Errors are printed, and remembered in `code`."""
         from rfview.sessions.commands.script import commands
 
         text = line.strip() or self.repeat
@@ -175,7 +175,7 @@ class Linear:
         return True
 
     def _do(self, part: str) -> None:
-        """Do one command: our own words first, else one of the session language."""
+        """Execute one command: one of the linear mode's own, else a debugger command."""
         word, _, rest = part.partition(" ")
         rest = rest.strip()
         own: dict[str, Callable[[str], None]] = {"warp": self._warp, "verbose": self._verbose, "explain": self._explain}
@@ -228,7 +228,7 @@ class Linear:
 
 
 def lines_of(stream: TextIO, prompt: Callable[[], str], is_terminal: bool) -> Iterator[str]:
-    """Yield the lines to do, with a prompt where a person types them."""
+    """Yield the lines to execute; prompts if a person types them."""
     while True:
         if is_terminal:
             try:
@@ -246,9 +246,9 @@ def lines_of(stream: TextIO, prompt: Callable[[], str], is_terminal: bool) -> It
 
 
 def run(session: Session, *, warp: int = 0, stream: TextIO | None = None, first: Iterable[str] = ()) -> int:
-    """Talk about a session until its commands end; return the exit code, which a person at a terminal never minds.
+    """Run the linear mode until its input ends; return the exit code, to which a person's typing errors do not count.
 
-    first: commands done before the first line is read.
+    first: commands executed before the first line is read.
     """
     source = stream or sys.stdin
     is_terminal = stream is None and sys.stdin.isatty()
@@ -267,7 +267,7 @@ def run(session: Session, *, warp: int = 0, stream: TextIO | None = None, first:
 
 
 def _history() -> None:
-    """Let ↑ recall lines, where Python has readline."""
+    """Let ↑ recall lines, if Python has readline."""
     try:
         import readline  # noqa: F401
     except ImportError:

@@ -1,4 +1,4 @@
-"""What Tab completes at the prompt: whole lines that are known, else the line's last word: parameters, fields, states."""
+"""Tab completion at the prompt: known lines, else the last word of the line: parameters, fields, states."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from rfview.sessions.commands.table import VERBS
 from rfview.sessions.expressions.names import FUNCTIONS, UNITS
 from rfview.sessions.energy import event_names
 
-MOST = 200      # of what is offered for one word
+MOST = 200      # most completions offered for one word
 UNIT = re.compile(rf"([{''.join(UNITS)}])\d*\.\Z")
-OR = re.compile(r" \| (?![^\[]*\])")       # not one within brackets
+OR = re.compile(r" \| (?![^\[]*\])")       # not within brackets
 KEYWORD = re.compile(r"[a-z]+\Z")
 WORD = re.compile(r"[A-Za-z_][\w.]*\Z")
 
 
-# a design with parameters that are being typed, behind `swap`: swap racetrack[preshift=none,po
+# a design whose parameters are being typed, after `swap`: swap racetrack[preshift=none,po
 DESIGN = re.compile(r"(?P<before>swap (?P<design>\w+)\[(?:[^\],]*,)*)(?P<typed>\w*)\Z")
 
 
 def choices() -> list[str]:
-    """Return what commands begin with where they take one of several things: `break if `, `info warps`."""
+    """Return the beginnings of commands that take one of several words: `break if `, `info warps`."""
     found = []
     for name, verb in VERBS.items():
-        whole = re.fullmatch(r"\[([^\[\]]*)\]", verb.signature)       # all of it may be left out
+        whole = re.fullmatch(r"\[([^\[\]]*)\]", verb.signature)       # the whole argument is optional
         ways = [part.split() for part in OR.split(whole[1] if whole else verb.signature)]
         if len(ways) > 1:
             found += [f"{name} {words[0]}{' ' if words[1:] else ''}" for words in ways if KEYWORD.match(words[0])]
@@ -47,17 +47,17 @@ def parameters_of(name: str) -> list[str]:
 
 
 class Words:
-    """The whole lines and the words of one run, and what a line may become with them."""
+    """Known lines and the words of one run, and the completions of a line from them."""
 
     def __init__(self, lines: Iterable[str]):
-        """lines: those that are known, the first that fits goes first."""
+        """lines: known lines; the first that fits is offered first."""
         self.always = list(dict.fromkeys(lines))
         self.lines = self.always
         self.words: list[str] = []
         self.fields: dict[str, list[str]] = {}
 
     def learn(self, lines: Iterable[str], info: dict[str, Any], sm: np.dtype | None = None) -> None:
-        """Know what belongs to this run and no longer what did to another: lines, words from its constants and record."""
+        """Replace the words of another run by those of this one: lines, and words from its constants and record."""
         self.lines = list(dict.fromkeys([*self.always, *lines]))
         states = [entry["name"] for entry in info.get("stalls", ())]
         counted = [*(f"stall.{name}" for name in states), *(f"total.{name}" for name in states),
@@ -71,7 +71,7 @@ class Words:
             self.fields["w"] = [*self.fields.get("w", ()), *registers]
 
     def completions(self, line: str) -> list[str]:
-        """Return the lines that a line may become, the likeliest first; [] where nothing is known."""
+        """Return the completions of a line, the likeliest first; [] if there are none."""
         if not line:
             return []
         whole = [known for known in self.lines if known.startswith(line) and known != line]

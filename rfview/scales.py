@@ -1,4 +1,4 @@
-"""Colours of values: heat from blue over the ground to yellow, greys of a picture, red for how wrong a pixel is."""
+"""Colours of values: heat from blue via the background to yellow, greys of a picture, red for the error of a pixel."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ LOST_BITS, NOT_A_NUMBER = (0xFF, 0x4A, 0x70), (0xC8, 0x4A, 0xE0)
 GREYS, ERRORS = 48, 16
 WHITE = (0xFF, 0xFF, 0xFF)
 ERROR_LOW = (0x5A, 0x24, 0x34)
-LIT = 0.28              # of white, or on a light page of black, in the cursor's column
+LIT = 0.28              # share of white (on a light page, of black) in the cursor's column
 
 
 def _between(first: tuple[int, ...], second: tuple[int, ...], share: float) -> tuple[int, ...]:

@@ -4,11 +4,11 @@ The file is $XDG_CONFIG_HOME/rfview/startup.txt, by default ~/.config/rfview/sta
 separated by ;, # begins a comment. `rfview debug` and `rfview replay` read it, on the screen and with --plain; scripts do
 not, so that they do the same everywhere. --no-startup leaves it out.
 
-    break stall > 200          # every session stops where a warp has waited so long
-    format hex                 # what only the screen knows (format, panel, zoom, timeline ..) is done with the first frame
+    break stall > 200          # every session stops when a warp has waited this long
+    format hex                 # commands of the screen (format, panel, zoom, timeline ...) run with the first frame
     panel 6
 
-A line that cannot be used is reported once and skipped; one of -x or -c ends the program with exit code 2.
+An invalid line is reported once and skipped; an invalid line of -x or -c ends the program with exit code 2.
 """
 
 from __future__ import annotations
@@ -26,33 +26,33 @@ if TYPE_CHECKING:
     from rfview.sessions.session import Session
 
 FILE = "startup.txt"
-SCREEN_WORDS = ("warp", "format", "panel", "explain", "verbose")     # besides the commands of actions.py
+SCREEN_WORDS = ("warp", "format", "panel", "explain", "verbose")     # in addition to the commands of actions.py
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options of commands that open a session for a person."""
+    """Declare the options of commands that open a session interactively."""
     parser.add_argument("-x", "--commands", metavar="FILE", help="run the commands in a file first")
     parser.add_argument("-c", "--command", metavar="COMMANDS", help="then run these, separated by ;")
     parser.add_argument("--no-startup", action="store_true", help="skip your start-up file (`rfview help startup`)")
 
 
 def path(environ: Mapping[str, str] | None = None) -> Path:
-    """Return where the start-up file is looked for: beside the key file."""
+    """Return the path of the start-up file, which is next to the key file."""
     from rfview import keymap
 
     return keymap.path(environ).with_name(FILE)
 
 
 class Startup:
-    """The commands of one start. said: answers, the last of which the screen shows. wrong: lines passed over.
+    """The commands of one start. said: answers; the screen shows the last. wrong: lines that were skipped.
 
-    later: commands that only a screen or the linear mode can do.
+    later: commands that only a screen or the linear mode can execute.
     """
 
     def __init__(self, args: argparse.Namespace):
         """Read all files now; raises InputError for one that cannot be read."""
         self.args = args
-        self.commands: list[tuple[str, str, bool]] = []     # where, command, whether the user asked for it now
+        self.commands: list[tuple[str, str, bool]] = []     # place, command, whether it comes from this command line
         self.said: list[str] = []
         self.wrong: list[str] = []
         self.later: list[str] = []
@@ -66,9 +66,9 @@ class Startup:
             self.commands += [("-c", text, True) for _, text in commands(args.command)]
 
     def apply(self, session: Session, report: Callable[[str], object] | None = None) -> Session:
-        """Do the commands that a session can do, then --goto; return the session to show, perhaps a branch.
+        """Execute the commands that a session can execute, then --goto; return the session to show, perhaps a branch.
 
-        report takes a text while a command takes long. Raises InputError for a wrong line of -x or -c.
+        report takes a text during a long command. Raises InputError for an invalid line of -x or -c.
         """
         from rfview.sessions.commands.script import problem_of
         from rfview.sessions.commands.table import ALIASES, execute
@@ -96,7 +96,7 @@ class Startup:
         return session
 
     def begin(self, main: Any) -> None:
-        """Do with the screen's first frame what belongs to it, and show the last answer or what was wrong."""
+        """Execute the screen's commands with its first frame, and show the last answer or error."""
         from rfview.screens.handlers import focus, prompt       # start-up: --plain comes here without Textual
 
         for command in self.later:
@@ -111,7 +111,7 @@ class Startup:
             main.say(self.said[-1].splitlines()[0] if self.said[-1] else "")
 
     def tell(self) -> None:
-        """Print what was answered, and on stderr what was wrong, where there is no screen."""
+        """Print the answers, and the errors on stderr, when there is no screen."""
         for text in self.said:
             print(text)
         for text in self.wrong:
@@ -119,7 +119,7 @@ class Startup:
 
 
 def _screen_commands() -> set[str]:
-    """Return the commands that the screens' table of actions knows."""
+    """Return the commands in the screens' table of actions."""
     from rfview.actions import ACTIONS
 
     return {action.command for action in ACTIONS if action.command}

@@ -1,4 +1,4 @@
-"""The standard streams as a command finds them: open, and taking only text, in characters that they can write."""
+"""The standard streams during a command: open, and restricted to text in characters that they can encode."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from typing import Any
 from rfview.engine.errors import InputError
 from rfview.engine.escapes import escape, visible
 
-KEPT = "\n\t"       # what standard output may hold beside printable characters
-# how a stream that was closed is opened again: nothing can be read, writing output is an error, errors go nowhere
+KEPT = "\n\t"       # what standard output may contain besides printable characters
+# how closed streams are reopened: input is empty, writing output is an error, error messages are discarded
 CLOSED = {0: os.O_RDONLY, 1: os.O_RDONLY, 2: os.O_WRONLY}
 
 
 class TextStream:
-    """An output stream to which only text goes: no escape sequences from data, no character that it has no code for.
+    """An output stream for text only: no escape sequences from data, no characters that it cannot encode.
 
     is_ascii: draw with ASCII characters only, as --ascii does.
     """
@@ -30,12 +30,12 @@ class TextStream:
         return getattr(self.stream, name)
 
     def write(self, text: str) -> int:
-        """Write text; raises InputError where the stream cannot take it."""
+        """Write text; raises InputError if the stream cannot be written."""
         self.control(self._fitting(visible(text, KEPT)))
         return len(text)
 
     def control(self, sequence: str) -> None:
-        """Write something of our own that moves the cursor."""
+        """Write one of our own control sequences."""
         try:
             self.stream.write(sequence)
         except BrokenPipeError:
@@ -44,7 +44,7 @@ class TextStream:
             raise self._failed(error) from None
 
     def flush(self) -> None:
-        """Write what waits; raises InputError where the stream cannot take it."""
+        """Flush the buffer; raises InputError if the stream cannot be written."""
         try:
             self.stream.flush()
         except BrokenPipeError:
@@ -53,14 +53,14 @@ class TextStream:
             raise self._failed(error) from None
 
     def _fitting(self, text: str) -> str:
-        """Return the text in characters that the stream has: other glyphs, and escapes for what has none."""
+        """Return the text in characters that the stream can encode: replacement glyphs, else escapes."""
         if text.isascii():
             return text
         try:
             text.encode(self._codec)
             return text
         except UnicodeEncodeError:
-            from rfview.palette import ASCII_GLYPHS     # start-up: most streams can write everything
+            from rfview.palette import ASCII_GLYPHS     # start-up: most streams can encode everything
 
             return "".join(char if _has(self._codec, char) else escape(char) for char in text.translate(ASCII_GLYPHS))
 
@@ -78,7 +78,7 @@ def _has(codec: str, char: str) -> bool:
 
 
 def give_up(stream: Any) -> None:
-    """Let a stream that cannot be written swallow what waits in it, so that the interpreter's end does not complain."""
+    """Discard what is buffered in a stream that cannot be written, so that Python does not complain at exit."""
     with suppress(OSError, ValueError, AttributeError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, stream.fileno())
@@ -86,7 +86,7 @@ def give_up(stream: Any) -> None:
 
 
 def is_ascii() -> bool:
-    """Say whether the locale knows ASCII only, or standard output cannot write the glyphs of the screens."""
+    """Return whether the locale is ASCII only or standard output cannot encode the screens' glyphs."""
     environ = os.environ
     locale = environ.get("LC_ALL") or environ.get("LC_CTYPE") or environ.get("LANG") or ""
     if locale in ("C", "POSIX") and not environ.get("PYTHONIOENCODING") and environ.get("PYTHONUTF8") != "1":
@@ -96,7 +96,7 @@ def is_ascii() -> bool:
 
 @contextmanager
 def guarded() -> Iterator[None]:
-    """Have standard streams that are open and take text only while a command runs."""
+    """Keep the standard streams open and restricted to text while a command runs."""
     _open_closed()
     before = sys.stdout, sys.stderr
     ascii_only = is_ascii()
@@ -109,7 +109,7 @@ def guarded() -> Iterator[None]:
 
 
 def _open_closed() -> None:
-    """Open the standard streams that were closed: a file that takes the place of one would get what is printed."""
+    """Reopen closed standard streams: otherwise the next file opened would take their place and receive what is printed."""
     for number, flags in CLOSED.items():
         try:
             os.fstat(number)

@@ -1,8 +1,8 @@
-"""What was looked at in a recording, kept in `<file>.view.json` beside it: the next `rfview replay` opens it as it was left.
+"""The view of a recording, kept in `<file>.view.json` next to it: the next `rfview replay` opens it as it was left.
 
-The file is one JSON object: "format": 1, "run": the run that it belongs to, "cycle", what the screen had in focus (KEPT),
-the zooms, "overlay": the recording laid over, and "breakpoints", watched items among them. What is missing, of another
-kind or out of range is as in a session opened for the first time; the view is never a reason not to open a recording.
+The file is one JSON object: "format": 1, "run": the run it belongs to, "cycle", what the screen had in focus (KEPT),
+the zooms, "overlay": the overlaid recording, and "breakpoints", including watchpoints. Anything missing, of the wrong
+type or out of range gets its default; a bad view file never keeps a recording from opening.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ BREAKPOINT = ("kind", "value", "warp", "condition", "temporary", "ignore", "item
 
 
 class View:
-    """The view of one recording: read, given to session and screen, and written again when it has changed."""
+    """The view of one recording: read, applied to session and screen, and written if it has changed."""
 
     def __init__(self, recording: str | Path, *, fresh: bool = False):
-        """fresh: what was kept is not looked at, but what is left at the end is kept."""
+        """fresh: ignore the saved view, but save the one at the end."""
         path = Path(recording)
         self.path = path.with_name(path.name + SUFFIX)
         self.recording = path
@@ -58,7 +58,7 @@ class View:
     # opening
 
     def apply(self, session: Session) -> None:
-        """Put the cursor where it was, and the breakpoints."""
+        """Restore the cursor and the breakpoints."""
         self.session = session
         if self.data and self.data.get("run") != _run(session):
             self.data, self.said = {}, f"opened afresh: {self.path.name} is of another run"
@@ -78,10 +78,10 @@ class View:
                 point = session.add_breakpoint(facts.pop("kind"), facts.pop("value"), **facts)
                 point.enabled = bool(entry["enabled"])
             except (RfviewError, KeyError, TypeError, ValueError, AttributeError):
-                continue        # a breakpoint that this version does not know
+                continue        # a kind of breakpoint unknown to this version
 
     def begin(self, main: Any) -> None:
-        """Give the screen, which has its first frame, the focus, panel, zooms and overlay that it had."""
+        """Restore focus, panel, zooms and overlay on the screen, after its first frame."""
         self.main = main
         self._without_doubles()
         if self.data:
@@ -93,7 +93,7 @@ class View:
         self.opened = self._now()
 
     def _without_doubles(self) -> None:
-        """Remove the breakpoints that a start-up file has set once more."""
+        """Remove breakpoints that a start-up file has set again."""
         assert self.session is not None
         seen = set()
         for number, point in list(self.session.breakpoints.items()):
@@ -152,12 +152,12 @@ class View:
         }
 
     def _relative(self, path: Path) -> str:
-        """Return another recording's path as seen from this one's folder, so that both can move together."""
+        """Return another recording's path relative to this one's folder, so that both can be moved together."""
         here, there = self.recording.resolve().parent, Path(path).resolve()
         return str(there.relative_to(here)) if there.is_relative_to(here) else str(there)
 
     def keep(self) -> None:
-        """Write the view where it differs from that at the start; a folder that cannot be written to is told on stderr."""
+        """Write the view if it has changed since the start; if that fails, say so on stderr."""
         if self.main is None:
             return
         now = self._now()
@@ -170,6 +170,6 @@ class View:
 
 
 def _run(session: Session) -> list[Any]:
-    """Return what tells a recording from another one of the same name."""
+    """Return what distinguishes a recording from others of the same name."""
     info = session.info
     return [info.get("kernel"), info.get("design"), info.get("scheduler"), info.get("source_hash"), session.timeline.last]

@@ -33,7 +33,7 @@ def run(args: argparse.Namespace) -> int:
         session.goto(args.at or "end")
         end = session.cycle
         expression = f"not ({args.condition})"
-        session.value(args.condition)       # what is wrong with it is said of the text that was given
+        session.value(args.condition)       # so that errors refer to the text as given
         holds = session.value(expression)
         if not isinstance(holds, bool):
             raise InputError(f"`{args.condition}` has a value per warp, bank or lane; use any(...), all(...) or an index")

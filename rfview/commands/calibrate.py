@@ -1,4 +1,4 @@
-"""`rfview calibrate`: what each operation takes on a preset, in cycles, beside the preset's own numbers and a reference."""
+"""`rfview calibrate`: what each operation costs on a preset, in cycles, next to the preset's numbers and a reference."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 EPILOG = """each measurement times a loop over a chain of one operation at two lengths; the cost is the difference
 a reference is a CSV file with columns point and cycles: what the operations cost in another simulator or on a GPU"""
-# the number of a preset that has the largest part in a point, where its name is another one
+# the preset's number that contributes most to a point, if its name differs
 SOURCES = {"shared": "memory.shared_cycles", "shared_conflict": "memory.shared_cycles", "l1": "memory.l1_hit_cycles",
            "l2": "memory.l2_hit_cycles", "dram": "memory.dram_cycles", "loop": "sm.branch_cycles",
            "independent": "sm.num_schedulers", "independent_1": "sm.ibuffer_entries"}
@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Measure every point on every preset asked for and print them."""
+    """Measure every point on the chosen presets and print them."""
     from rfview.engine.config import load_preset, preset_names
     from rfview.engine.tools import calibration
 
@@ -57,7 +57,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def source_of(preset: str, name: str) -> tuple[str, Any, str]:
-    """Return (name, value, source) of the preset's number that has the largest part in a point; empty for none alone."""
+    """Return (name, value, source) of the preset's number that contributes most to a point; empty if none stands out."""
     from rfview.engine.config import load_preset
 
     numbers = load_preset(preset).numbers
@@ -66,7 +66,7 @@ def source_of(preset: str, name: str) -> tuple[str, Any, str]:
 
 
 def data_of(found: dict[str, list[Cost]]) -> dict[str, Any]:
-    """Return everything as JSON knows it."""
+    """Return everything as JSON-compatible data."""
     return {preset: [{"point": cost.point.name, "what": cost.point.what, "cycles": round(cost.cycles, 3),
                       "reference": cost.reference, "parameter": source_of(preset, cost.point.name)[0]} for cost in costs]
             for preset, costs in found.items()}

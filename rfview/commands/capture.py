@@ -1,4 +1,4 @@
-"""`rfview capture`: run an unmodified GPU program and write one of its launches as a folder that runs alone."""
+"""`rfview capture`: run an unmodified GPU program and write one of its launches as a self-contained folder."""
 
 from __future__ import annotations
 

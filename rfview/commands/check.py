@@ -1,4 +1,4 @@
-"""`rfview check`: look for what PTX leaves open while a kernel runs: races, unwritten reads, barriers, lane masks."""
+"""`rfview check`: look for undefined behaviour while a kernel runs: races, unwritten reads, barriers, lane masks."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Check the run; return 0 where nothing is found, else 1."""
+    """Check the run; return 0 if nothing is found, else 1."""
     if programs.names_program(args):
         return of_program(args)
     if args.target is None:
@@ -46,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def of_program(args: argparse.Namespace) -> int:
-    """Check all launches of a program; return 1 where something is found, else the program's own exit code."""
+    """Check all launches of a program; return 1 if something is found, else the program's own exit code."""
     from rfview.capture.checked import CAPACITY, Checked
     from rfview.engine.check.machine import CheckedSimulator
 
@@ -67,7 +67,7 @@ def of_program(args: argparse.Namespace) -> int:
 
 
 def checked_run(args: argparse.Namespace) -> int:
-    """Check the run of a target that is there."""
+    """Check the run of an existing target."""
     if options.is_session(args.target) or options.is_recipe(args.target):
         from rfview.sessions.check import check
 
@@ -87,7 +87,7 @@ def checked_run(args: argparse.Namespace) -> int:
 
 
 def text_of(found: Findings, args: argparse.Namespace) -> str:
-    """Return the findings for people, and how to look at the first."""
+    """Return the findings as text, and how to look at the first."""
     from rfview.sessions.commands.check import text_of
 
     text = text_of(found)

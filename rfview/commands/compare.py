@@ -4,8 +4,8 @@
     design  scheduler  cycles  IPC/sram  energy µJ  dynamic  leakage  refresh   node  of own  area mm²  EDA
     sram    gto        59,839     1.000      12.41    10.02     2.39        0  32 nm    1.00     0.194  1.00
 
-IPC/sram is over `sram` under the same scheduler on the same machine. Energy and area follow the tables of the design's own
-paper, of that node, so "of own" divides energy by that of the paper's own baseline doing sram's run. EDA = (baseline
+IPC/sram is relative to `sram` under the same scheduler on the same machine. Energy and area follow the tables of the
+design's own paper, at its node, so "of own" is relative to that paper's baseline for the same run. EDA = (baseline
 power / power) x (IPC / IPC of sram) x (baseline area / area), HC-RF's figure of merit: larger is better.
 """
 
@@ -28,7 +28,7 @@ DEFAULT_DESIGNS = ",".join(BUILT_IN)
 EPILOG = """example: rfview compare gemm --designs 'sram,stt[stall=bank],hrf[power_gating=true]' --schedulers gto,lrr
 exit codes: 0 fine, 1 a result differs from the expected one, 2 bad input, 3 a run misbehaved"""
 NO_WORK = ("finished", "no_cta")
-MIN_SHARE = 0.005     # of the warp-cycles: stall reasons below it are left out of the text
+MIN_SHARE = 0.005     # share of warp-cycles below which the text omits a stall reason
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -68,7 +68,7 @@ def run(args: argparse.Namespace) -> int:
     shared, notes = fair.shared_settings(variants, args.preset, given)
     jobs = jobs_of(path, variants, schedulers, args.preset, {**shared, **given}, args.max_cycles)
     for job in {*jobs.values()}:
-        simulator_of(job)     # whatever is wrong with the input is said before anything compiles
+        simulator_of(job)     # bad input is reported before anything compiles
     with progress.bar() as report, Runs(report, args.workers) as runs:
         results = dict(zip(jobs, runs.all(list(jobs.values()))))
     table = table_of(variants, schedulers, results)
@@ -84,7 +84,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def split_list(text: str) -> list[str]:
-    """Split at the commas outside brackets; raises InputError for brackets that do not match and for empty lists."""
+    """Split at commas outside brackets; raises InputError for unmatched brackets and empty lists."""
     parts, depth = [""], 0
     for char in text:
         depth += {"[": 1, "]": -1}.get(char, 0)
@@ -119,7 +119,7 @@ def jobs_of(path: str, variants: Sequence[str], schedulers: Sequence[str], prese
     for scheduler in schedulers:
         for variant, chain in chains.items():
             names = {resolve(scheduler, variant)}
-            if variant == "sram":    # the reference, under whatever scheduler the others have
+            if variant == "sram":    # the reference, under the others' scheduler
                 names = {resolve(scheduler, other) for other in chains}
             for name in names:
                 own = {key: value for key, value in settings.items() if key.split(".")[0] in sections | set(chain)}
@@ -129,14 +129,14 @@ def jobs_of(path: str, variants: Sequence[str], schedulers: Sequence[str], prese
 
 
 def resolve(scheduler: str, variant: str) -> str:
-    """Return the scheduler that a word means for a variant: `paper` is the design's own."""
+    """Return the scheduler a word means for a variant: `paper` means the one of the design's paper."""
     from rfview.engine import plugin as designs
 
     return designs.design(designs.parse_variant(variant)[0]).paper_scheduler if scheduler == "paper" else scheduler
 
 
 def table_of(variants: Sequence[str], schedulers: Sequence[str], results: Mapping[tuple[str, str], Any]) -> dict[str, Any]:
-    """Return the comparison as plain data: one row per variant and scheduler, in the order asked for."""
+    """Return the comparison as plain data: one row per variant and scheduler, in the given order."""
     from rfview.engine.plugin import nodes
     from rfview.sessions.compare import machines
 
@@ -170,7 +170,7 @@ def table_of(variants: Sequence[str], schedulers: Sequence[str], results: Mappin
 
 
 def row_of(variant: str, scheduler: str, result: Mapping[str, Any], sram: Mapping[str, Any]) -> dict[str, Any]:
-    """Return one row: a run beside sram's under the same scheduler."""
+    """Return one row: a run compared with sram's under the same scheduler."""
     from rfview.engine import plugin as designs
     from rfview.engine.papers import baselines, places
     from rfview.engine.plugin import nodes
@@ -207,7 +207,7 @@ def row_of(variant: str, scheduler: str, result: Mapping[str, Any], sram: Mappin
 
 
 def output_of(result: Mapping[str, Any], sram: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return how far the results are from those of sram: the worst array's error; None where one run misbehaved."""
+    """Return how far the results are from those of sram: the worst array's error; None if a run misbehaved."""
     from rfview.engine.batch import fingerprint
     from rfview.engine.launch import quality
 
@@ -221,7 +221,7 @@ def output_of(result: Mapping[str, Any], sram: Mapping[str, Any]) -> dict[str, A
 
 
 def exit_code(table: Mapping[str, Any]) -> int:
-    """Return 3 where a run misbehaved, 1 where a result is wrong, else 0; designs whose values lose bits may do both."""
+    """Return 3 if a run misbehaved, 1 if a result is wrong, else 0; designs that lose bits may do both."""
     from rfview.engine import plugin as designs
 
     rows = [row for row in table["rows"] if not designs.design(row["design"].partition("[")[0]).is_lossy]
@@ -268,7 +268,7 @@ def cells(row: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def verdict(row: Mapping[str, Any]) -> str:
-    """Say in a few words how the results compare."""
+    """Return in a few words how the results compare."""
     if row["misbehaved"]:
         return "misbehaved"
     output = row["output"]
@@ -277,12 +277,12 @@ def verdict(row: Mapping[str, Any]) -> str:
 
 
 def optional(value: float | None, form: str) -> str:
-    """Format a number that may not be given."""
+    """Format a number that may be missing."""
     return "-" if value is None else format(value, form)
 
 
 def access_rows(rows: Sequence[Mapping[str, Any]]) -> list[tuple[str, ...]]:
-    """Return a line for each place of each run, then its other events."""
+    """Return a line per storage of each run, then its other events."""
     found: list[tuple[str, ...]] = []
     for row in rows:
         name, scheduler = row["design"], row["scheduler"]
@@ -294,7 +294,7 @@ def access_rows(rows: Sequence[Mapping[str, Any]]) -> list[tuple[str, ...]]:
 
 
 def stall_lines(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return the shares of warp-cycles of warps that are there, by reason; rare reasons are left out."""
+    """Return the shares of resident warps' cycles by reason; rare reasons are omitted."""
     from rfview.engine.stalls import STALLS
 
     shares = []
@@ -312,7 +312,7 @@ def stall_lines(rows: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def columns(rows: Sequence[Sequence[str]], left: Sequence[int]) -> list[str]:
-    """Align rows of cells; the columns in `left` to the left, the others to the right."""
+    """Return aligned rows of cells; columns in `left` are left-aligned, the others right-aligned."""
     widths = [max(len(row[index]) for row in rows) for index in range(len(rows[0]))]
     return ["  ".join(cell.ljust(width) if index in left else cell.rjust(width)
                       for index, (cell, width) in enumerate(zip(row, widths))).rstrip() for row in rows]

@@ -1,4 +1,4 @@
-"""What `rfview compare` writes besides its table: CSV, a bar chart as text or SVG, and the command that opens one row."""
+"""Further output of `rfview compare`: CSV, a bar chart as text or SVG, and one row opened on the screen."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def check(args: argparse.Namespace, variants: Sequence[str], schedulers: Sequence[str]) -> None:
-    """Raise InputError for files that cannot be written and a row that is not in the table, before anything runs."""
+    """Raise InputError for unwritable files and for a row that is not in the table, before anything runs."""
     for name in (args.csv, args.svg):
         if name and name != "-":
             files.check_target(name)
@@ -37,7 +37,7 @@ def check(args: argparse.Namespace, variants: Sequence[str], schedulers: Sequenc
 
 
 def row_of(text: str, variants: Sequence[str], schedulers: Sequence[str]) -> tuple[str, str]:
-    """Return (variant, scheduler) that DESIGN[:SCHEDULER] names; raises InputError naming the rows."""
+    """Return the (variant, scheduler) named by DESIGN[:SCHEDULER]; raises InputError, which lists the rows."""
     design, colon, scheduler = text.rpartition(":") if "]" not in text.rpartition(":")[2] else (text, "", "")
     if not colon:
         design, scheduler = text, schedulers[0]
@@ -48,7 +48,7 @@ def row_of(text: str, variants: Sequence[str], schedulers: Sequence[str]) -> tup
 
 
 def write(args: argparse.Namespace, table: Mapping[str, Any]) -> None:
-    """Write what was asked for."""
+    """Write the requested output."""
     if args.csv:
         content = csv_of(table)
         if args.csv == "-":
@@ -64,7 +64,7 @@ def write(args: argparse.Namespace, table: Mapping[str, Any]) -> None:
 
 
 def csv_of(table: Mapping[str, Any]) -> str:
-    """Return a line per row: names, numbers of the machine that are not sram's, times, energy in pJ, area, results, then
+    """Return a line per row: names, the machine's numbers that differ from sram's, times, energy in pJ, area, results, then
     warp-cycles by state; "" where unknown."""
     states = list(dict.fromkeys(name for row in table["rows"] for name in row["stalls"]))
     out = io.StringIO()
@@ -100,7 +100,7 @@ def chart_of(table: Mapping[str, Any], metric: str) -> charts.Chart:
     if metric == "energy":
         from rfview.engine.plugin import nodes
 
-        if nodes.differ(row["node_nm"] for row in rows):        # bars that do not compare say so
+        if nodes.differ(row["node_nm"] for row in rows):        # say so if bars are not comparable
             labels = [f"{label} {row['node_nm'] or '?'} nm" for label, row in zip(labels, rows, strict=True)]
         parts = [tuple((part, row["energy_pj"][part] / 1e6) for part in ("dynamic", "leakage", "refresh")
                        if row["energy_pj"][part]) for row in rows]
@@ -131,7 +131,7 @@ def open_row(args: argparse.Namespace, design: str, scheduler: str, settings: Ma
 
 
 def refuse(args: argparse.Namespace) -> None:
-    """Raise InputError where two runs are set side by side: what is written here belongs to a table of designs."""
+    """Raise InputError if runs are compared side by side: this output exists for the table of designs only."""
     given = next((name for name in ("csv", "plot", "svg", "open") if getattr(args, name)), None)
     if given is not None:
         raise InputError(f"--{given}: only for one kernel under several designs, as in `rfview compare gemm`")

@@ -1,4 +1,4 @@
-"""`rfview compare A B ..`: recorded or freshly run sessions of one program, side by side, on screen or as text."""
+"""`rfview compare A B ...`: recorded or new runs of one program side by side, on the screen or as text."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ POINTS = 10
 
 
 def is_meant(targets: list[str]) -> bool:
-    """Say whether `rfview compare` is asked for runs side by side rather than for its table of designs."""
+    """Return whether the targets mean runs side by side rather than the table of designs."""
     return len(targets) > 1 or any(options.is_session(target) or "@" in target for target in targets)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Open every target, live ones by recording them now, and show or print the comparison."""
+    """Open every target, recording those that are not recordings, and show or print the comparison."""
     check(args)
     if len(args.targets) < 2:
         raise InputError(f"{args.targets[0]}: name a second run to compare it with: another session file, or "
@@ -43,7 +43,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def check(args: argparse.Namespace) -> None:
-    """Raise InputError for what can be known before anything runs: names that do not exist, kernels that differ."""
+    """Raise InputError for errors that are detectable before anything runs: unknown names, different kernels."""
     from rfview.engine.launch import load_launch_file
 
     kernels: dict[str, list[str | None]] = {}
@@ -54,12 +54,12 @@ def check(args: argparse.Namespace) -> None:
             kernels[target] = [launch.kernel for launch in load_launch_file(options.launch_path(name)).launches]
     first = next(iter(kernels), "")
     for target, found in kernels.items():
-        if found != kernels[first] and all((*found, *kernels[first])):      # a launch file may leave the name out
+        if found != kernels[first] and all((*found, *kernels[first])):      # a launch file may omit the name
             raise InputError(f"{first} and {target} cannot be compared: their kernels differ")
 
 
 def report(timelines: list[Timeline], targets: list[str], *, as_json: bool) -> str:
-    """Return the comparison of two runs, or the table of more, as text or as one JSON object."""
+    """Return the comparison of two runs, or the table for more, as text or as one JSON object."""
     from rfview.sessions.compare import Comparison, report
     from rfview.sessions.compare.comparison import check_same_program
 
@@ -75,7 +75,7 @@ def report(timelines: list[Timeline], targets: list[str], *, as_json: bool) -> s
 
 
 def fair_settings(args: argparse.Namespace) -> dict[str, Any]:
-    """Return what all runs that are made now share, as in the table of designs (B0.9), and say it."""
+    """Return the settings shared by all new runs, as in the table of designs (B0.9), and report them."""
     designs = [target.rpartition("@")[2].partition(":")[0] if "@" in target else "sram"
                for target in args.targets if not options.is_session(target)]
     if not designs:
@@ -87,7 +87,7 @@ def fair_settings(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def open_run(target: str, args: argparse.Namespace, stack: ExitStack, shared: Mapping[str, Any]) -> Timeline:
-    """Open a session file, or run KERNEL@DESIGN or KERNEL@DESIGN:SCHEDULER into one that is removed at the end."""
+    """Open a session file, or record KERNEL@DESIGN[:SCHEDULER] into a temporary one."""
     from rfview.sessions.timeline.opening import open_recording
 
     if options.is_session(target):
@@ -102,7 +102,7 @@ def open_run(target: str, args: argparse.Namespace, stack: ExitStack, shared: Ma
 
 
 def meant(target: str, args: argparse.Namespace) -> tuple[str, dict[str, Any]]:
-    """Return the kernel and the machine that KERNEL, KERNEL@DESIGN or KERNEL@DESIGN:SCHEDULER means."""
+    """Return the kernel and the machine meant by KERNEL[@DESIGN[:SCHEDULER]]."""
     name, at, machine = target.rpartition("@")
     if not at:
         name, machine = target, "sram"
@@ -113,7 +113,7 @@ def meant(target: str, args: argparse.Namespace) -> tuple[str, dict[str, Any]]:
 
 
 def record_now(target: str, args: argparse.Namespace, path: Path, shared: Mapping[str, Any]) -> Path:
-    """Run a kernel under the design that the target names and record it; raises InputError for what cannot be run."""
+    """Run and record a kernel with the design that the target names; raises InputError if it cannot be run."""
     name, given = meant(target, args)
     spec = options.load_target(name)
     from rfview.engine.config import load_preset

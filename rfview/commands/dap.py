@@ -1,4 +1,4 @@
-"""`rfview dap`: be the debug adapter of an editor, over standard input and output."""
+"""`rfview dap`: a debug adapter for editors, over standard input and output."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Answer the editor until it disconnects, or write the extension."""
+    """Serve the editor until it disconnects, or write the extension."""
     if args.vsix is not None:
         from rfview.dap import vsix
 
@@ -41,12 +41,12 @@ def run(args: argparse.Namespace) -> int:
     from rfview.dap.adapter import Adapter
     from rfview.dap.wire import Wire
 
-    # whatever else reads or prints must not get between the messages
+    # nothing else may read or print between the messages
     source, target = os.fdopen(os.dup(sys.stdin.fileno()), "rb"), os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     try:
         Adapter(Wire(source, target)).serve()
     finally:
-        with suppress(OSError):     # an editor that has gone leaves an answer that nobody takes
+        with suppress(OSError):     # the editor may be gone before it has read the last response
             target.close()
     return 0

@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Open the screen on a live session; on a terminal the first frame comes before the machine is ready."""
+    """Open the screen on a live session; on a terminal the first frame appears before the machine is ready."""
     if programs.is_program(args):
         return of_program(args)
     if args.target is None:
@@ -45,7 +45,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def of_program(args: argparse.Namespace) -> int:
-    """Run a program up to the chosen launch, end it there, and open the launch."""
+    """Run a program up to the chosen launch, stop it there, and open the launch."""
     from rfview.capture.folder import write
 
     _code, device = programs.captured(args, runs_choice=False, stops=True)
@@ -69,7 +69,7 @@ def shown(args: argparse.Namespace) -> int:
     name, path, machine = target_of(args)
     start = startup.Startup(args)
     if args.check:
-        start.later.append("check")     # with the first frame: its window opens over that
+        start.later.append("check")     # with the first frame, since its window opens on top of it
     failures: list[RfviewError] = []
 
     def opener(report: Callable[..., None]) -> Session:
@@ -87,17 +87,17 @@ def shown(args: argparse.Namespace) -> int:
     code = run_app(opener, title=name, ascii_only=args.ascii, target=args.target, keymap=keys,
                    begin=start.begin, command=options.command_of("debug", args))
     if failures:
-        raise failures[0]   # the screen showed it; say it once more where it stays
+        raise failures[0]   # the screen showed it; repeat it on stderr, where it remains
     return code
 
 
 def target_of(args: argparse.Namespace) -> tuple[str, str, dict[str, Any]]:
-    """Return name, path and machine options of what a target names; raises InputError."""
+    """Return name, path and machine options of a target; raises InputError."""
     return recipe_of(args) if options.is_recipe(args.target) else kernel_of(args)
 
 
 def kernel_of(args: argparse.Namespace) -> tuple[str, str, dict[str, Any]]:
-    """Return name, path and machine options of a kernel; what is wrong with the files is said before the screen opens."""
+    """Return name, path and machine options of a kernel; errors in files are reported before the screen opens."""
     machine = options.machine_of(args)
     name = options.load_target(args.target).name
     options.check_names(machine)
@@ -105,7 +105,7 @@ def kernel_of(args: argparse.Namespace) -> tuple[str, str, dict[str, Any]]:
 
 
 def recipe_of(args: argparse.Namespace) -> tuple[str, str, dict[str, Any]]:
-    """Return name and path of a recipe, which brings its machine."""
+    """Return name and path of a recipe, which contains its machine options."""
     from rfview.sessions.timeline.recipe import open_recipe
 
     options.refuse_machine(args, args.target)

@@ -1,4 +1,4 @@
-"""`rfview designs`: list the register-file designs or one's parameters; begin and check a design file of one's own."""
+"""`rfview designs`: list the register-file designs or a design's parameters; create and check your own design file."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from rfview.engine.errors import InputError
 from rfview.commands import options, progress
 from rfview.listing import columns
 
-PATIENCE_S = 900        # a check compiles a machine, and runs it twelve times
-INSIDE = "RFVIEW_CHECKING"      # set in the process that does it
+PATIENCE_S = 900        # a check compiles a machine and runs it twelve times
+INSIDE = "RFVIEW_CHECKING"      # set in the process that runs the check
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the list of designs, or the parameters of one; or write a design file; or check a design."""
+    """Print the list of designs or the parameters of one, write a design file, or check a design."""
     from rfview.engine import plugin as designs
 
     if args.new:
@@ -54,12 +54,12 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _as_path(text: str) -> str:
-    """Return a path that also reads as one where a name may stand."""
+    """Return a path in a form that cannot be mistaken for a name."""
     return text if os.sep in text else f".{os.sep}{text}"
 
 
 def check_apart(variant: str, seconds: int) -> int:
-    """Check a design in a process of its own, which is stopped where it does not end; return its exit code."""
+    """Check a design in a separate process, which is stopped after `seconds`; return its exit code."""
     if not variant:
         raise InputError("designs --check: name a design or a design file, as in: rfview designs ./my_rf.py --check")
     if os.environ.get(INSIDE):
@@ -76,7 +76,7 @@ def check_apart(variant: str, seconds: int) -> int:
 
 
 def check(variant: str) -> int:
-    """Run the bundled kernels of the check with a design; print what each gave; return 1 where one went wrong."""
+    """Run the check's bundled kernels with a design; print each result; return 1 if one failed."""
     from rfview.engine.plugin import check_design
 
     wrong = 0
@@ -90,7 +90,7 @@ def check(variant: str) -> int:
 
 
 def facts_of(design: Any) -> dict[str, Any]:
-    """Return what there is to say about a design as plain data."""
+    """Return the facts about a design as plain data."""
     return {
         "name": design.name, "title": design.title, "source": design.source,
         "paper_scheduler": design.paper_scheduler, "paper_preset": design.paper_preset,
@@ -109,7 +109,7 @@ def list_text(rows: list[dict[str, Any]]) -> str:
 
 
 def _values(parameter: dict[str, Any]) -> str:
-    """Return a parameter's default and which values it may have: "3 (1 to 12)", "on (off | on)"."""
+    """Return a parameter's default and permitted values: "3 (1 to 12)", "on (off | on)"."""
     default, low, high = parameter["default"], parameter["low"], parameter["high"]
     if parameter["choices"]:
         return f"{default} ({' | '.join(parameter['choices'])})"
@@ -119,7 +119,7 @@ def _values(parameter: dict[str, Any]) -> str:
 
 
 def design_text(facts: dict[str, Any], called: str) -> str:
-    """Return a design's parameters as a table, and how to set one; called: the name or path that it was asked for by."""
+    """Return a design's parameters as a table, and how to set one. called: the name or path given for it."""
     lines = [f"{facts['name']}: {facts['title']}", f"  {facts['source']}", ""]
     rows = [("parameter", "default", "unit", "meaning", "source")]
     rows += [(p["name"], _values(p), p["unit"], p["meaning"], p["source"])

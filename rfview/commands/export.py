@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Write the file and say what is in it; a kernel is run to its end first."""
+    """Write the file and report its contents; a kernel is first run to its end."""
     from rfview.sessions import export
 
     form = export.ALIASES.get(args.to, args.to)

@@ -1,4 +1,4 @@
-"""What all machines of a comparison share: numbers that a paper gives its whole machine go for every design (B0.9, B5.2)."""
+"""Settings shared by all machines of a comparison: a paper's numbers for its machine apply to every design (B0.9, B5.2)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ SHARED = {"sm.num_schedulers": "number of schedulers", "sm.max_banks_per_cycle":
 
 
 def shared_settings(variants: Sequence[str], preset: str, given: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    """Return the settings that some design's paper wants and all designs get, and a note for each."""
+    """Return the settings that some design's paper requires, which all designs get, and a note for each."""
     from rfview.engine import plugin as designs
     from rfview.engine.config import load_preset
 

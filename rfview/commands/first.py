@@ -1,4 +1,4 @@
-"""Plain `rfview`: the start screen, and what is chosen there; without a terminal the bundled recording as text."""
+"""Plain `rfview`: the start screen, then what is chosen there; without a terminal, the bundled recording as text."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from rfview.commands import screen
 from rfview.engine.errors import InputError, RfviewError
 
 NAME = "first"
-BEGIN = "35%"   # where something is to be seen, before the first key
+BEGIN = "35%"   # an interesting place, shown before the first key is pressed
 
 
 def bundled_recording() -> Path:
-    """Return the recorded session that comes with rfview."""
+    """Return the bundled recording."""
     from rfview import sessions
 
     folder = Path(next(iter(sessions.__path__))) / "recorded"
@@ -27,9 +27,9 @@ def bundled_recording() -> Path:
 
 
 def run(parsed: Callable[[str, list[str]], tuple[Any, argparse.Namespace]]) -> int:
-    """Show the start screen until the user leaves it; what is opened from it comes back to it.
+    """Show the start screen until the user quits; whatever is opened from it returns to it.
 
-    parsed: makes a command's module and arguments of its words.
+    parsed: turns words into a command's module and arguments.
     """
     if not screen.is_terminal():
         return show_bundled()
@@ -52,10 +52,10 @@ def run(parsed: Callable[[str, list[str]], tuple[Any, argparse.Namespace]]) -> i
 
 
 def show_bundled() -> int:
-    """Open the bundled recording; nothing is kept of how it was left."""
+    """Open the bundled recording, without saving its view at the end."""
     path = bundled_recording()
     try:
         shown = str(path.relative_to(Path.cwd()))
-    except (ValueError, OSError):       # elsewhere, or in a folder that is no more
+    except (ValueError, OSError):       # the file is elsewhere, or the current folder is gone
         shown = str(path)
     return screen.show_recording(shown, screen.defaults(goto=BEGIN))

@@ -47,7 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Write the files and say what is in them."""
+    """Write the files and report their contents."""
     import numpy as np
 
     from rfview.engine.launch import load_launch_file

@@ -1,4 +1,4 @@
-"""`rfview help TOPIC`: explain a topic or any term of the screens; every table comes from the code that uses it."""
+"""`rfview help TOPIC`: explain a topic or any term on the screens; every table is generated from the code that uses it."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the topic's text or explain the term; without one, the overview and the topics."""
+    """Print the topic's text or explain the term; without either, the overview and the topics."""
     from rfview import cli
 
     topic = " ".join(args.topic)
@@ -135,7 +135,7 @@ def whole_topic(topic: str) -> str | None:
 
 
 def file_text(path: str) -> str:
-    """Explain everything that a design file brings: parameters, stalls, panels, events, energies; raises InputError."""
+    """Explain everything that a design file adds: parameters, stalls, panels, events, energies; raises InputError."""
     from rfview.engine import plugin as designs
     from rfview.learn import terms
 
@@ -143,7 +143,7 @@ def file_text(path: str) -> str:
 
 
 def found_text(word: str) -> str:
-    """Explain a term, or show the lines of all topics that contain a word; raises InputError where there are none."""
+    """Explain a term, or show the lines of all topics that contain a word; raises InputError if there are none."""
     from rfview import cli
     from rfview.learn import own_design, rules, terms
 
@@ -166,7 +166,7 @@ def found_text(word: str) -> str:
 
 
 def more_of_design(word: str) -> list[str]:
-    """Return where the rest about a design is found; nothing for other words."""
+    """Return where to read more about a design; [] for other words."""
     from rfview.engine import plugin as designs
 
     if word not in designs.names():
@@ -175,7 +175,7 @@ def more_of_design(word: str) -> list[str]:
 
 
 def compile_text() -> str:
-    """Return how PTX is compiled, and the options for it."""
+    """Return how PTX is compiled, with the options."""
     from rfview.engine import compilation
     from rfview.learn import rules
 
@@ -223,7 +223,7 @@ def keys_text() -> str:
 
 
 def keymap_text() -> str:
-    """Return how keys are remapped, with the actions there are."""
+    """Return how keys are remapped, with all actions."""
     from rfview import keymap
     from rfview.actions import ACTIONS
 
@@ -234,14 +234,14 @@ def keymap_text() -> str:
 
 
 def startup_text() -> str:
-    """Return how commands are done at the start."""
+    """Return how commands are run at the start."""
     from rfview import startup
 
     return f"{(startup.__doc__ or '').strip()}\n\nlooked for at {startup.path()}"
 
 
 def check_text() -> str:
-    """Return what a check finds, and what counts as a race."""
+    """Return what the checker finds, and what counts as a race."""
     from rfview.engine.check import rules
 
     return (rules.__doc__ or "").strip()
@@ -264,7 +264,7 @@ def commands_text() -> str:
 
 
 def expressions_text() -> str:
-    """Return what conditions and prints can name: what the compiler says of itself, its functions, and every field."""
+    """Return what conditions and `print` can name: the language, its functions, and every field."""
     from rfview.engine import events, stalls, state
     from rfview.sessions import expressions
 
@@ -275,7 +275,7 @@ def expressions_text() -> str:
     lists += [(f"fields of {key}" + (f" ({units[key]})" if units[key] != key else ""),
                [name for name in record.names or () if not name.startswith("pad")]) for key, record in records.items()]
     lists += [("states", [stall.name for stall in stalls.STALLS]), ("events", [name for name, _ in events.EVENTS])]
-    language, _, _ = (expressions.__doc__ or "").rpartition("\n\n")       # what follows lists the package's modules
+    language, _, _ = (expressions.__doc__ or "").rpartition("\n\n")       # without the list of the package's modules
     lines = [language, ""]
     for head, words in lists:
         lines += wrap(f"{head}: {', '.join(words)}", 116, subsequent_indent="    ")
@@ -300,14 +300,14 @@ def tours_text() -> str:
 
 
 def design_text() -> str:
-    """Return how a register file of one's own is written."""
+    """Return how to write your own register file."""
     from rfview.learn import own_design
 
     return own_design.text()
 
 
 def hooks_text() -> str:
-    """Return the hooks and helpers that a register file of one's own is made of."""
+    """Return the hooks and helpers for writing your own register file."""
     from rfview.learn import own_design
 
     return own_design.hooks_text()
@@ -340,5 +340,5 @@ TOPICS: dict[str, Callable[[], str]] = {
     "programs": lambda: PROGRAMS,
     "environment": lambda: ENVIRONMENT,
 }
-# parts of a topic that can be asked for alone; a search finds them in the topic
+# parts of a topic that are topics of their own; a search finds them in the larger topic
 PARTS: dict[str, Callable[[], str]] = {"hooks": hooks_text}

@@ -1,4 +1,4 @@
-"""`rfview image`: a buffer as a picture, on edram the right one, the approximate one and the error; as text or as PNG."""
+"""`rfview image`: a buffer as a picture, as text or PNG; on edram also the exact picture and the error."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the picture and what differs, or write it; a kernel is run to its end first."""
+    """Print the picture and its differences, or write it; a kernel is first run to its end."""
     with words.as_launch_file(args):
         return shown(args)
 
 
 def shown(args: argparse.Namespace) -> int:
-    """Show the buffer of a target that is there."""
+    """Show a buffer of an existing target."""
     from rfview.engine import files
     from rfview.sessions.commands.image import facts, picture_text, write_png
     from rfview.sessions.pictures.picture import picture

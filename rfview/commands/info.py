@@ -1,4 +1,4 @@
-"""`rfview info`: say what a session file or a recipe holds and whether it is whole; write out the design files in it."""
+"""`rfview info`: report what a session file or recipe contains and whether it is intact; extract its design files."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 from rfview.engine.errors import InputError
 
-# names that differ between text and JSON: "off" is about the options; the PTX is compiled in any case
+# names that differ between text and JSON: "off" refers to the options; the PTX is compiled in any case
 LABELS = {"compilation": "PTX options", "compilation_notes": "PTX notes"}
 
 
@@ -27,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the file's header, size and state of health; or write its design files and say where they are."""
+    """Print the file's header, size and condition; or extract its design files and say where they are."""
     from rfview.sessions.timeline import opening
     from rfview.sessions.timeline import recipe
 
@@ -46,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def verified(file: str) -> list[str]:
-    """Return what reading all of a recording finds to be wrong, a sentence each."""
+    """Return the errors found by reading a recording completely, a sentence each."""
     from rfview.commands import progress
     from rfview.sessions.timeline.opening import open_recording
     from rfview.sessions.timeline.verify import verify
@@ -60,7 +60,7 @@ def verified(file: str) -> list[str]:
 
 
 def save_designs(file: str, folder: str) -> int:
-    """Write the design files that a session file or a recipe holds into a folder; print how to go on with them."""
+    """Extract the design files of a session file or recipe into a folder; print how to use them."""
     from rfview.engine.plugin import files, origin
     from rfview.sessions.timeline import opening
     from rfview.sessions.timeline import recipe

@@ -1,4 +1,4 @@
-"""`rfview kernels`: list the kernels that come with rfview; begin a launch file for one of your own."""
+"""`rfview kernels`: list the bundled kernels; create a launch file for one of your own."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def listing() -> list[dict[str, Any]]:
-    """Return one dict per bundled kernel; reads the launch files only, not the arrays they name."""
+    """Return one dict per bundled kernel; reads launch files only, not their arrays."""
     from rfview.engine import kernels
 
     rows: list[dict[str, Any]] = []
@@ -62,7 +62,7 @@ def listing() -> list[dict[str, Any]]:
 
 
 def of_paper(paper: str) -> list[dict[str, Any]]:
-    """Return one dict per bundled kernel that a paper used, by the design of the paper; raises InputError for no paper."""
+    """Return one dict per bundled kernel used by the paper of a design; raises InputError for an unknown paper."""
     from rfview.engine import kernels
     from rfview.engine.errors import InputError
     from rfview.engine.papers import PAPERS, workloads

@@ -1,4 +1,4 @@
-"""`rfview launches`: run an unmodified GPU program and list what it launched."""
+"""`rfview launches`: run an unmodified GPU program and list its kernel launches."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Run the program, print the table behind what it printed, and end with its exit code."""
+    """Run the program, print the table after the program's own output, and return its exit code."""
     output = files.check_target(args.json) if args.json else None
     code, device = programs.captured(args, only=args.only)
     print(table(device))
@@ -54,6 +54,6 @@ def table(device: Device) -> str:
 
 
 def extent(size: Extent) -> str:
-    """Return a grid or block as people write it: 8, 8 x 4."""
+    """Return a grid or block as text: 8, 8 x 4."""
     used = max([k for k in range(3) if size[k] != 1], default=0) + 1
     return " x ".join(f"{n:,}" for n in size[:used])

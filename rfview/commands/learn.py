@@ -1,4 +1,4 @@
-"""`rfview learn [TOUR]`: the guided tours, on the screen or as text; each runs on a small recording that comes along."""
+"""`rfview learn [TOUR]`: the guided tours, on the screen or as text; each uses a small bundled recording."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """List the tours, or give one."""
+    """List the tours, or run one."""
     if args.tour is None:
         print(list_text())
         return 0
@@ -56,7 +56,7 @@ def list_text() -> str:
 
 
 def asker() -> object:
-    """Return what asks at a terminal for a choice: its number, or Enter to be told."""
+    """Return a function that asks for a choice at a terminal: its number, or Enter for the answer."""
 
     def ask(shown: Shown) -> int:
         while True:

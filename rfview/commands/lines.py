@@ -1,4 +1,4 @@
-"""`rfview lines`: what each line of CUDA C, Python or Triton cost: issued, stalled by reason, register traffic."""
+"""`rfview lines`: the cost of each line of CUDA C, Python or Triton: issued, stalled by reason, register traffic."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the table; a kernel is run to its end first, or to where the stretch ends."""
+    """Print the table; a kernel is first run to its end, or to the end of the range."""
     with words.as_launch_file(args):
         return told(args)
 
 
 def told(args: argparse.Namespace) -> int:
-    """Print the table of a target that is there."""
+    """Print the table of an existing target."""
     from rfview.sessions.lines.report import LineReport, as_text, hottest, line_report
 
     if args.top is not None and args.top < 1:

@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Write and apply the mapping; return 0 when both runs verified or have nothing to verify, else 1."""
+    """Write and apply the mapping; return 0 if both runs verified or had nothing to verify, else 1."""
     machine = racetrack_machine(args, "map")
     spec = options.load_target(args.target)
     output = files.check_target(args.output or f"{spec.name}.map.toml")
@@ -67,7 +67,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def racetrack_machine(args: argparse.Namespace, command: str) -> dict[str, Any]:
-    """Return the machine options as Simulator takes them; raises InputError for another register file."""
+    """Return the machine options as Simulator takes them; raises InputError for other register files."""
     machine = options.machine_of(args)
     if machine["design"].partition("[")[0].strip() != "racetrack":
         raise InputError(f"--design {machine['design']}: rfview {command} is about racetrack memory; expected "
@@ -80,7 +80,7 @@ def racetrack_machine(args: argparse.Namespace, command: str) -> dict[str, Any]:
 
 
 def run_facts(simulator: Simulator) -> dict[str, Any]:
-    """Return what one run took."""
+    """Return the figures of one run."""
     counts = simulator.counts()
     return {
         "cycles": simulator.cycle, "shifts": counts["shifts"], "preshifts": counts["preshifts"],
@@ -89,7 +89,7 @@ def run_facts(simulator: Simulator) -> dict[str, Any]:
 
 
 def text_of(facts: dict[str, Any]) -> str:
-    """Return the shifts of each bank's trace, then both runs side by side."""
+    """Return the shifts in each bank's trace, then both runs side by side."""
     from rfview.sessions.expressions.ptx_names import kernel_name
 
     ctas = "/".join(dict.fromkeys(map(str, facts["resident_ctas"])))
@@ -114,6 +114,6 @@ def text_of(facts: dict[str, Any]) -> str:
 
 
 def line(name: str, before: int, after: int) -> str:
-    """Return one row: a quantity with the identity, with the mapping, and the second in percent of the first."""
+    """Return one row: a quantity without and with the mapping, and the latter in percent of the former."""
     share = f"  {after / before:6.1%}" if before else ""
     return f"    {name:<14} {before:>12,} {after:>12,}{share}"

@@ -1,4 +1,4 @@
-"""Writes a launch file to start from, beside the PTX of your own kernel: its parameters in order, sizes assumed."""
+"""Write a launch file to start from, next to your kernel's PTX: its parameters in order, with assumed sizes."""
 
 from __future__ import annotations
 
@@ -45,10 +45,10 @@ UNKNOWN = "float32"
 
 
 def write(path: str) -> tuple[Path, str, list[str], list[str]]:
-    """Write FILE.toml for FILE.ptx; return it, the kernel that it runs, the other kernels, and why some cannot run.
+    """Write FILE.toml for FILE.ptx; return it, the kernel it runs, the other kernels, and why some cannot run.
 
-    It runs the longest kernel. Raises InputError for a file that is no PTX or has no kernel that can run, and where the
-    launch file is there already.
+    It runs the longest kernel. Raises InputError if the file is not PTX or has no kernel that can run, and if the
+    launch file already exists.
     """
     from rfview.engine.launch.mangling import cpp_name
     from rfview.engine.ptx import load_module
@@ -73,7 +73,7 @@ def write(path: str) -> tuple[Path, str, list[str], list[str]]:
 
 
 def _decoded(module: Module) -> tuple[list[Kernel], list[str]]:
-    """Return the kernels that can run, and of each other one why it cannot."""
+    """Return the kernels that can run, and for each other one why it cannot."""
     kernels: list[Kernel] = []
     refused: list[str] = []
     for name in module.kernels:
@@ -85,7 +85,7 @@ def _decoded(module: Module) -> tuple[list[Kernel], list[str]]:
 
 
 def text_of(kernel: Kernel, called: str, text: str, file: str, launch: str) -> str:
-    """Return the launch file; text: of the kernel's module."""
+    """Return the launch file. text: the kernel's module."""
     block = kernel.required_threads if any(kernel.required_threads) else (min(THREADS, kernel.max_threads or THREADS),)
     count = GRID * math.prod(block)
     body = body_of(text, kernel.name)
@@ -108,7 +108,7 @@ def text_of(kernel: Kernel, called: str, text: str, file: str, launch: str) -> s
 
 def _argument(formal: Formal, kernel: Kernel, found: dict[str, str], name: str, count: int,
               seed: int) -> tuple[list[str], str]:
-    """Return the lines of args, with what is known of an argument, and its buffer's table, "" without one."""
+    """Return an argument's lines in args, with what is known about it, and its buffer's table, "" if it has none."""
     param = kernel.params[formal.first]
     what = formal.name or f"parameter {formal.first}"
     if formal.kind == "scratch":
@@ -130,7 +130,7 @@ def _argument(formal: Formal, kernel: Kernel, found: dict[str, str], name: str, 
 
 
 def _array(formal: Formal, name: str, count: int, seed: int) -> tuple[list[str], str]:
-    """Return numba's parameters of an array that lies in C order."""
+    """Return numba's parameters for an array in C order."""
     import numpy as np
 
     shape = (count,) if formal.rank == 1 else (SIDE,) * formal.rank

@@ -1,4 +1,4 @@
-"""Options that several commands share: what to run, and on which machine."""
+"""Options shared by several commands: what to run, and on which machine."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def add_target(parser: argparse.ArgumentParser) -> None:
 
 
 def add_machine(parser: argparse.ArgumentParser) -> None:
-    """Declare the machine's options, the same for every command that runs a kernel."""
+    """Declare the machine options, the same for every command that runs a kernel."""
     group = parser.add_argument_group("machine")
     group.add_argument("--design", default="sram", metavar="D",
                        help="register file, with parameters as in 'stt[stall=bank]' (default sram)")
@@ -57,9 +57,9 @@ def add_check(parser: Any) -> None:
 
 
 def tell_found(simulator: Any, args: argparse.Namespace, fault: bool) -> Any:
-    """Return what a checked run found, None where none was asked for; print it: with --json only where there is a fault.
+    """Return what a checked run found, None without --check, and print it; with --json only if there was a fault.
 
-    Then nothing else will say it, and it goes to standard error.
+    In that case nothing else reports it, and it goes to standard error.
     """
     if not args.check:
         return None
@@ -83,7 +83,7 @@ def positive(text: str) -> int:
 
 
 def settings_of(pairs: list[str]) -> dict[str, str]:
-    """Turn SECTION.KEY=VALUE texts into a dict; the last of equal keys counts. Raises InputError for other shapes."""
+    """Turn SECTION.KEY=VALUE texts into a dict; the last of equal keys wins. Raises InputError for other forms."""
     found: dict[str, str] = {}
     for pair in pairs:
         name, equals, value = pair.partition("=")
@@ -95,7 +95,7 @@ def settings_of(pairs: list[str]) -> dict[str, str]:
 
 
 def given_settings(args: argparse.Namespace) -> dict[str, str]:
-    """Return the settings that --compile and --set mean; raises InputError for what is no option or no setting."""
+    """Return the settings given by --compile and --set; raises InputError for unknown options and settings."""
     given = settings_of(args.settings)
     if args.compile is None:
         return given
@@ -105,7 +105,7 @@ def given_settings(args: argparse.Namespace) -> dict[str, str]:
 
 
 def machine_of(args: argparse.Namespace) -> dict[str, Any]:
-    """Return the parsed machine options as keyword arguments of Simulator and sessions.open_session."""
+    """Return the parsed machine options as keyword arguments for Simulator and sessions.open_session."""
     check_scheduler(args.scheduler)
     return {
         "design": args.design, "scheduler": args.scheduler, "preset": args.preset,
@@ -114,7 +114,7 @@ def machine_of(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def refuse_machine(args: argparse.Namespace, command: str) -> None:
-    """Raise InputError where machine options are given to a command whose file brings the machine."""
+    """Raise InputError if machine options are given although the file contains its machine."""
     standard = argparse.ArgumentParser()
     add_machine(standard)
     for name, value in vars(standard.parse_args([])).items():
@@ -124,12 +124,12 @@ def refuse_machine(args: argparse.Namespace, command: str) -> None:
 
 
 def command_of(name: str, args: argparse.Namespace) -> str:
-    """Return the command line that runs the same kernel on the same machine again; what is the default is left out."""
+    """Return the command line that runs the same kernel on the same machine again, without defaults."""
     return shlex.join(["rfview", name, *getattr(args, "typed", [args.target]), *machine_words(args)])
 
 
 def machine_words(args: argparse.Namespace) -> list[str]:
-    """Return the options that mean the same machine again; what is the default is left out."""
+    """Return the options for the same machine, without defaults."""
     words: list[str] = []
     for option, default in (("design", "sram"), ("scheduler", "gto"), ("preset", "fermi")):
         if getattr(args, option) != default:
@@ -142,7 +142,7 @@ def machine_words(args: argparse.Namespace) -> list[str]:
 
 
 def check_names(machine: dict[str, Any]) -> None:
-    """Raise InputError for a design, scheduler or preset that does not exist; cheap, without the machine."""
+    """Raise InputError for an unknown design, scheduler or preset; cheap, without building the machine."""
     from rfview.engine import config, plugin as designs
 
     designs.find(designs.parse_variant(machine["design"])[0])
@@ -152,7 +152,7 @@ def check_names(machine: dict[str, Any]) -> None:
 
 
 def check_scheduler(name: str) -> None:
-    """Raise InputError for a scheduler that does not exist, with the nearest one there is."""
+    """Raise InputError for an unknown scheduler, with the nearest known one."""
     from rfview.engine import state     # start-up: imports NumPy
 
     known = (*state.SCHEDULERS, "paper")
@@ -163,17 +163,17 @@ def check_scheduler(name: str) -> None:
 
 
 def is_session(target: str) -> bool:
-    """Say whether the target is meant as a recorded session."""
+    """Return whether the target is meant as a recording."""
     return target.endswith(".rfs")
 
 
 def is_recipe(target: str) -> bool:
-    """Say whether the target is meant as a recipe."""
+    """Return whether the target is meant as a recipe."""
     return target.endswith(".rfr")
 
 
 def launch_path(target: str) -> Path:
-    """Return the launch file that a target names; raises InputError with what to type instead where it names none."""
+    """Return the launch file that a target names; raises InputError, which says what to type instead, if it names none."""
     path = Path(target)
     if is_program(target):
         raise InputError(f"{target}: a program is not a kernel; rfview launches {shlex.quote(target)} runs it and lists "
@@ -204,14 +204,14 @@ def launch_path(target: str) -> Path:
 
 
 def is_program(target: str) -> bool:
-    """Say whether a target is a compiled program."""
+    """Return whether a target is a compiled program."""
     try:
         path = Path(target)
-        if not path.is_file():          # to open a pipe is to wait for its other end
+        if not path.is_file():          # opening a pipe would block until its other end opens
             return False
         with path.open("rb") as file:
             return file.read(4) == b"\x7fELF"
-    except (OSError, ValueError):       # not there; a name with a null byte
+    except (OSError, ValueError):       # it does not exist, or its name has a null byte
         return False
 
 
@@ -227,13 +227,13 @@ def load_target(target: str) -> LaunchSpec:
 
 
 def warn(warnings: list[str]) -> None:
-    """Print what is wrong with a session that can be shown anyway."""
+    """Print the warnings of a session that can be shown despite them."""
     for text in warnings:
         print(f"rfview: warning: {text}", file=sys.stderr)
 
 
 def open_target(args: argparse.Namespace) -> Session:
-    """Open the session file, recipe, launch file or bundled kernel `args.target`; the last two with the machine options."""
+    """Open the session file, recipe, launch file or bundled kernel `args.target`, the latter two with machine options."""
     from rfview.sessions import open_session
 
     if is_session(args.target):
@@ -253,7 +253,7 @@ def open_target(args: argparse.Namespace) -> Session:
 
 
 def writable_folder(path: str) -> Path:
-    """Return a folder to write into, made if need be, after making sure that it can be written."""
+    """Return a folder to write into, created if necessary, after checking that it is writable."""
     folder = Path(path)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -265,7 +265,7 @@ def writable_folder(path: str) -> Path:
 
 
 def bundled(text: str) -> list[str]:
-    """Return the named bundled kernels; raises InputError for others."""
+    """Return the named bundled kernels; raises InputError for unknown names."""
     from rfview.engine import kernels
 
     names = [name.strip() for name in text.split(",") if name.strip()]

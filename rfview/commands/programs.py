@@ -1,4 +1,4 @@
-"""What the commands share that run programs: options, the program's command line, and what is said of it."""
+"""Shared by commands that run programs: options, the program's command line, and messages about it."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def add_python(parser: argparse.ArgumentParser) -> None:
 
 
 def words_of(args: argparse.Namespace) -> list[str]:
-    """Return the program's command line; raises InputError where none is given."""
+    """Return the program's command line; raises InputError if none is given."""
     words = [*([args.target] if args.target is not None else []), *args.words, *(getattr(args, "program", None) or [])]
     if not words:
         raise InputError("expected a program and its arguments, such as ./app 100")
@@ -52,7 +52,7 @@ def words_of(args: argparse.Namespace) -> list[str]:
 
 def captured(args: argparse.Namespace, *, runs_choice: bool = True, stops: bool = False,
              only: str | None = None, **more: Any) -> tuple[int, Device]:
-    """Run the program that a command line names, with its machine; return its exit code and the device that it had.
+    """Run the program of a command line on its machine; return its exit code and its device.
 
     more: further options of Device.
     """
@@ -72,7 +72,7 @@ def captured(args: argparse.Namespace, *, runs_choice: bool = True, stops: bool 
 
 
 def taken_of(device: Device) -> Taken:
-    """Return the chosen launch; raises InputError, which says what there was instead, where it was never made."""
+    """Return the chosen launch; raises InputError, which lists the others, if it was never made."""
     from rfview.capture.launches import missing
 
     if device.taken is None:
@@ -82,12 +82,12 @@ def taken_of(device: Device) -> Taken:
 
 
 def say(text: str) -> None:
-    """Show a sentence of the server's."""
+    """Show a message from the server."""
     print(f"rfview: {text}", file=sys.stderr, flush=True)
 
 
 def is_program(args: argparse.Namespace) -> bool:
-    """Say whether a command that also takes launch files was given a program; without --launch its first one is meant."""
+    """Return whether a command that also takes launch files was given a program, whose first launch is the default."""
     if args.launch is not None:
         return True
     if args.stop or names_program(args):
@@ -99,7 +99,7 @@ def is_program(args: argparse.Namespace) -> bool:
 
 
 def names_program(args: argparse.Namespace) -> bool:
-    """Say whether a target is a program, or a script, with arguments or without."""
+    """Return whether a target is a program or script, with or without arguments."""
     target = args.target or ""
     if args.words or getattr(args, "program", None):
         return True

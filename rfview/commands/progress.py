@@ -1,4 +1,4 @@
-"""The progress bar of commands: how far compiling, simulating or reading is, on standard error."""
+"""The progress bar of commands, for compiling, simulating and reading, on standard error."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 BAR_WIDTH = 24
-QUIET_SECONDS = 10.0    # between two lines of progress where there is no terminal
+QUIET_SECONDS = 10.0    # between two lines of progress without a terminal
 
 
 class Progress:
-    """A progress bar on stderr: redrawn in place on a terminal, elsewhere a line now and then.
+    """A progress bar on stderr: redrawn in place on a terminal, otherwise an occasional line.
 
-    patience_s: work that is over sooner shows nothing.
+    patience_s: nothing is shown for work that takes less time.
     """
 
     def __init__(self, patience_s: float = 0.0) -> None:
@@ -25,7 +25,7 @@ class Progress:
         self._open = False
 
     def __call__(self, fraction: float | None, text: str) -> None:
-        """Show `text` with a bar filled to `fraction` (0..1; None: no bar, as the end is not known); 1 takes it away."""
+        """Show `text` with a bar filled to `fraction` (0..1; None: no bar, since the end is unknown); 1 removes it."""
         now = time.monotonic()
         if fraction is not None and fraction >= 1:
             self.close()
@@ -49,7 +49,7 @@ class Progress:
         sys.stderr.flush()
 
     def close(self) -> None:
-        """Take the bar away; what is shown next is other work."""
+        """Remove the bar; what is shown next is other work."""
         self._began_at = time.monotonic()
         if self._open:
             self._clear()
@@ -64,7 +64,7 @@ class Progress:
 
 @contextmanager
 def bar(patience_s: float = 0.0) -> Iterator[Progress]:
-    """Yield a Progress that is cleared at the end, whatever happens."""
+    """Yield a Progress that is cleared at the end in any case."""
     shown = Progress(patience_s)
     try:
         yield shown

@@ -50,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Record the run; what ran before a fault is kept, and the fault is the exit code."""
+    """Record the run; on a fault, what ran before it is kept, and the exit code is the fault's."""
     if (args.begin or args.end) and (args.recipe or args.fill is not None):
         raise InputError("record: --from and --to choose what is recorded; a recipe always holds the whole run")
     if args.check and (args.begin or args.end or args.recipe or args.fill is not None):
@@ -68,7 +68,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def of_program(args: argparse.Namespace) -> int:
-    """Record one launch of a program; the exit code is the program's."""
+    """Record one launch of a program; return the program's exit code."""
     if args.recipe or args.begin or args.end:
         raise InputError("record --launch: the whole launch is recorded; leave out --recipe, --from and --to")
     stem, launch = Path(programs.words_of(args)[0]).stem, args.launch.replace(":", ".")
@@ -115,7 +115,7 @@ def recording(args: argparse.Namespace) -> int:
 
 
 def recipe(args: argparse.Namespace) -> int:
-    """Write what a run needs to be simulated again."""
+    """Write a recipe, from which the run can be simulated again."""
     machine = options.machine_of(args)
     spec = options.load_target(args.target)
     output = output_of(args, f"{spec.name}.rfr", ".rfr")
@@ -137,7 +137,7 @@ def recipe(args: argparse.Namespace) -> int:
 
 
 def fill(args: argparse.Namespace) -> int:
-    """Simulate a recipe again and write every cycle."""
+    """Simulate a recipe and write every cycle."""
     if args.target is not None or args.recipe:
         raise InputError("record --fill: the recipe brings its kernel; leave out "
                          f"{'--recipe' if args.recipe else args.target}")
@@ -157,7 +157,7 @@ def fill(args: argparse.Namespace) -> int:
 
 
 def output_of(args: argparse.Namespace, default: str, suffix: str) -> Path:
-    """Return the file to write; the two kinds are told apart by their names."""
+    """Return the file to write; recordings and recipes differ in their suffixes."""
     output = files.check_target(args.output or default)
     args.replaces = output.exists()
     if (output.suffix == ".rfr") != (suffix == ".rfr"):
@@ -167,7 +167,7 @@ def output_of(args: argparse.Namespace, default: str, suffix: str) -> Path:
 
 
 def held(info: Mapping[str, Any]) -> str:
-    """Say which design files' texts go with what was written, "" for none: not everybody wants to give theirs away."""
+    """Return which design files' texts the output contains, "" for none: not everyone wants to give theirs away."""
     from rfview.engine.plugin import origin
 
     names = list(origin.kept(info["design_spec"]))
@@ -175,12 +175,12 @@ def held(info: Mapping[str, Any]) -> str:
 
 
 def replaced(args: argparse.Namespace) -> str:
-    """Say that there was a file of that name before, "" where there was none."""
+    """Return a note that an existing file was replaced, "" if there was none."""
     return "; it replaces the file of that name" if args.replaces else ""
 
 
 def say(args: argparse.Namespace, output: Path, result: RecordResult, info: Mapping[str, Any]) -> int:
-    """Say what was recorded; a fault becomes the command's error."""
+    """Report what was recorded; a fault becomes the command's error."""
     if args.json:
         say_json(output, result, chunks=result.chunks, bytes_per_cycle=round(result.bytes_per_cycle, 2))
     else:

@@ -1,4 +1,4 @@
-"""`rfview replay`: open a recorded session in the terminal; numba is never imported."""
+"""`rfview replay`: open a recording in the terminal; numba is never imported."""
 
 from __future__ import annotations
 

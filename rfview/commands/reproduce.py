@@ -1,7 +1,7 @@
-"""`rfview reproduce`: what the five papers claim, beside what this machine computes and measures on the bundled kernels.
+"""`rfview reproduce`: the five papers' claims next to what this machine computes and measures on the bundled kernels.
 
-The directions are promises about our kernels; claims are the papers' numbers for theirs, judged by one rule for all
-(engine/papers/verdicts.py). What is found is printed, paper by paper and claim by claim, or written as one page.
+Directions are promises about our kernels; claims are the papers' numbers for theirs, all judged by the same rules
+(engine/papers/verdicts.py). The findings are printed paper by paper and claim by claim, or written as one page.
 """
 
 from __future__ import annotations
@@ -83,14 +83,14 @@ def run(args: argparse.Namespace) -> int:
 
 
 def directions_of(lab: Lab, design: str | None) -> list[Direction]:
-    """Return the directions of one design, or of all."""
+    """Return the directions of one design or of all."""
     chosen = [papers.COMPARED_WITH.get(design, design)] if design else PAPERS
     found = [direction for paper in chosen for direction in papers.module(paper).directions(lab)]
     return [direction for direction in found if design in (None, direction.design)]
 
 
 def findings_of(labs: Mapping[str, Lab], design: str | None, *, with_runs: bool) -> Iterable[Finding]:
-    """Yield the findings of the claims of one design, or of all, in the order of the file; labs: by the paper's design."""
+    """Yield the findings for the claims of one design or of all, in the order of the file. labs: by the paper's design."""
     from rfview.engine import papers as claims
     from rfview.engine.papers import verdicts, workloads
 

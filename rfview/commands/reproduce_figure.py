@@ -1,4 +1,4 @@
-"""`rfview reproduce --figure ID`: one claim's or direction's numbers, a bar per kernel beside the paper's value.
+"""`rfview reproduce --figure ID`: the numbers of one claim or direction, a bar per kernel and the paper's value.
 
     hcrf-ipc  IPC loss, hcrf over sram, %
       gemm        ████▏                0.9
@@ -28,7 +28,7 @@ LIST = "list"
 
 
 def run(args: argparse.Namespace) -> int:
-    """Draw the figure asked for as text, and write it as SVG; `list` says what there is."""
+    """Print the chosen figure as text, and write it as SVG; `list` lists all figures."""
     if args.figure is None:
         raise InputError(f"-o {args.output}: only with --figure ID; `rfview reproduce --figure list` says which there are")
     if args.exact or args.directions:
@@ -61,7 +61,7 @@ Figure = Callable[["Lab"], tuple[charts.Chart, dict[str, Any]]]
 
 
 def drawable(design: str | None) -> dict[str, tuple[str, Figure]]:
-    """Return id -> (what it shows, how it is drawn) of every claim measured on kernels, of one paper's design or of all."""
+    """Return id -> (title, function that draws it) for every claim measured on kernels, of one paper's design or of all."""
     from rfview.engine import papers as claims
 
     found: dict[str, tuple[str, Figure]] = {}
@@ -74,7 +74,7 @@ def drawable(design: str | None) -> dict[str, tuple[str, Figure]]:
 
 
 def _drawer(claim: Any, measured: Callable[[Any], Any]) -> Figure:
-    """Return what measures and draws a claim."""
+    """Return a function that measures and draws a claim."""
 
     def draw(lab: Lab) -> tuple[charts.Chart, dict[str, Any]]:
         number = measured(lab)

@@ -1,6 +1,6 @@
-"""`rfview reproduce --html F`: one page with every claim and a figure of its bars per kernel beside the paper's value.
+"""`rfview reproduce --html F`: one page with every claim and a figure with a bar per kernel and the paper's value.
 
-The page is whole in itself: drawings are in it, and its policy forbids any request. All text is escaped.
+The page is self-contained: it includes its drawings, and its policy forbids any request. All text is escaped.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from rfview.commands import reproduce_text as text
 if TYPE_CHECKING:
     from rfview.engine.papers.verdicts import Finding
 
-ROW, LEFT, WIDE, RIGHT = 16, 150, 420, 80      # of a figure, in pixels
+ROW, LEFT, WIDE, RIGHT = 16, 150, 420, 80      # dimensions of a figure, in pixels
 STYLE = """
 body { font: 15px/1.45 system-ui, sans-serif; max-width: 1000px; margin: 2em auto; padding: 0 1em; color: #1a202c }
 h3 { margin: 1.6em 0 .2em; font-size: 1em } p { margin: .2em 0 } small, .note { color: #4a5568 }
@@ -31,7 +31,7 @@ COLUMNS = (*text.COLUMNS.items(), ("held before", "held before"), ("of", "number
 
 def page(findings: Sequence[Finding], num_runs: int, version: str) -> str:
     """Return the page as HTML."""
-    from rfview.engine.papers import verdicts      # start-up: the command line lists commands without it
+    from rfview.engine.papers import verdicts      # start-up: listing commands does not need it
 
     parts = ['<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">',
              "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">",
@@ -46,7 +46,7 @@ def page(findings: Sequence[Finding], num_runs: int, version: str) -> str:
 
 
 def count_tables(findings: Sequence[Finding]) -> list[str]:
-    """Return a table of counts for exact and one for simulated claims."""
+    """Return one table of counts for exact claims and one for simulated claims."""
     parts = []
     for kind, rows in text.tallies(findings).items():
         parts.append(f"<h2>{escape(kind.capitalize())} claims, by paper</h2><table><tr><th></th>"
@@ -58,7 +58,7 @@ def count_tables(findings: Sequence[Finding]) -> list[str]:
 
 
 def section(finding: Finding) -> str:
-    """Return a claim: verdict, values, figure, note and cause."""
+    """Return the section of a claim: verdict, values, figure, note and cause."""
     claim = finding.claim
     said = finding.verdict + (", other kernels" if finding.other_kernels else "")
     parts = [f'<h3 id="{escape(claim.id)}"><span class="verdict {escape(finding.verdict.split()[0])}">{escape(said)}</span> '
@@ -70,9 +70,9 @@ def section(finding: Finding) -> str:
 
 
 def figure(finding: Finding) -> str:
-    """Return bars per kernel and over all as SVG, from what no effect would be, with the paper's value as a line.
+    """Return bars per kernel and over all as SVG, starting at the value of no effect, with the paper's value as a line.
 
-    "" for claims without a finite number, and for those that are not of kernels.
+    "" for claims without a finite number, and for those not about kernels.
     """
     claim, number = finding.claim, finding.number
     if number is None or not number.each or not math.isfinite(number.value) or not math.isfinite(claim.value):
@@ -93,7 +93,7 @@ def figure(finding: Finding) -> str:
     if ends[0] != ends[1]:
         parts.append(f'<rect class="band" x="{at(ends[0]):.1f}" y="0" width="{(ends[1] - ends[0]) * scale:.1f}" '
                      f'height="{height - ROW}"/>')
-    labels = []     # after the lines, which they may lie on
+    labels = []     # after the lines, which they may cover
     for index, (name, value) in enumerate(bars):
         left, right = sorted((at(claim.null), at(value)))
         y = ROW * index

@@ -1,4 +1,4 @@
-"""What `rfview reproduce` found, as text: paper by paper and claim by claim, and the counts under two rules.
+"""The findings of `rfview reproduce` as text: paper by paper and claim by claim, and the counts by two rules.
 
       direction          hrf-rf-power   rf power reduction, hrf over sram
                          paper 66 %, ours 41.5 % over 9 of its 18 kernels (35.1 nw .. 48.3 vectoradd)
@@ -27,14 +27,14 @@ TITLES = {
     "racetrack": "racetrack memory (Liang and Wang, JCST 2016)",
 }
 INDENT, WIDTH = " " * 21, 118
-# column -> (what counts() calls it, for simulated claims)
+# column -> (name in counts(), for simulated claims)
 COLUMNS = {"judged": "judged", "direction": "direction or better", "within": "within or better", "words": "words only",
            "own judged": "own judged", "own dir.": "own direction or better", "own within": "own within or better",
            "not deriv.": "not derivable", "contrad.": "contradicts itself", "not tested": "not tested"}
 
 
 def text_of(directions: Sequence[Direction], findings: Sequence[Finding], num_runs: int) -> str:
-    """Return all as text."""
+    """Return everything as text."""
     from rfview.engine.papers import verdicts      # start-up: the command line lists commands without it
 
     lines: list[str] = []
@@ -55,7 +55,7 @@ def text_of(directions: Sequence[Direction], findings: Sequence[Finding], num_ru
 
 
 def by_paper(findings: Sequence[Finding]) -> dict[str, list[Finding]]:
-    """Return findings by the design of their paper, in the order of the papers."""
+    """Return the findings by the design of their paper, in the order of the papers."""
     found = {paper: [one for one in findings if one.claim.paper_design == paper] for paper in papers.PAPERS.values()}
     return {paper: own for paper, own in found.items() if own}
 
@@ -99,7 +99,7 @@ def count_lines(findings: Sequence[Finding]) -> list[str]:
 
 
 def direction_lines(direction: Direction) -> list[str]:
-    """Return a direction as lines: verdict and mean with spread, each kernel, the note."""
+    """Return a direction as lines: verdict and mean with spread, each kernel, and the note."""
     head = f"  {'holds' if direction.holds else 'does not hold':<18} {direction.id:<20} {direction.text}: "
     head += f"{number_text(direction.number.value)} {direction.unit} {spread(direction.number)}, wanted {direction.wanted}"
     lines = [head, *wrapped(", ".join(f"{name} {number_text(one)}" for name, one in direction.number.each.items()))]
@@ -107,21 +107,21 @@ def direction_lines(direction: Direction) -> list[str]:
 
 
 def finding_lines(finding: Finding) -> list[str]:
-    """Return a claim as lines: verdict and what; the paper's value and ours, kernels, spread; why; the cause."""
+    """Return a claim as lines: verdict and subject; the paper's value and ours, kernels, spread; reason; cause."""
     claim = finding.claim
     lines = [f"  {finding.verdict:<18} {claim.id:<24} {subject(claim)}", INDENT + values(finding)]
     return [*lines, *wrapped(finding.note), *wrapped(f"cause: {claim.cause}" if claim.cause and is_off(finding) else "")]
 
 
 def is_off(finding: Finding) -> bool:
-    """Say whether a claim's result differs from the paper's, so that the cause is of interest."""
+    """Return whether a claim's result differs from the paper's, so that its cause is of interest."""
     from rfview.engine.papers import verdicts      # start-up, as above
 
     return finding.verdict in (verdicts.DIRECTION, verdicts.FAILS)
 
 
 def subject(claim: Claim) -> str:
-    """Say what a claim is about."""
+    """Return what a claim is about."""
     return f"{claim.quantity}, {claim.design}" + (f" over {claim.baseline}" if claim.baseline not in ("-", "") else "")
 
 
@@ -136,7 +136,7 @@ def values(finding: Finding) -> str:
 
 
 def kernels_text(finding: Finding) -> str:
-    """Say over how many kernels a number goes, and whether they are the paper's."""
+    """Return how many kernels a number covers, and whether they are the paper's."""
     number = finding.number
     if number is None or not number.ran:
         return ""
@@ -146,13 +146,13 @@ def kernels_text(finding: Finding) -> str:
 
 
 def range_text(claim: Claim) -> str:
-    """Return the paper's value, with its range where it gives one."""
+    """Return the paper's value, with its range if it gives one."""
     text = number_text(claim.value, digits=6)
     return text if claim.low is None else f"{text} ({number_text(claim.low)} to {number_text(claim.high or 0.0)})"
 
 
 def spread(number: Number) -> str:
-    """Say between which values a number's items lie."""
+    """Return the smallest and largest item of a number."""
     if len(number.each) < 2:
         return f"({next(iter(number.each))})" if number.each else ""
     low, high = min(number.each, key=number.each.__getitem__), max(number.each, key=number.each.__getitem__)
@@ -160,7 +160,7 @@ def spread(number: Number) -> str:
 
 
 def number_text(value: float, digits: int = 3) -> str:
-    """Return a number with three digits, whole ones whole."""
+    """Return a number with three digits, integers without decimals."""
     if math.isfinite(value) and (value == int(value) or abs(value) >= 1000):
         return f"{value:,.0f}"
     return f"{value:.{digits}g}"
@@ -193,7 +193,7 @@ def finding_dict(finding: Finding) -> dict[str, Any]:
 
 
 def plain(data: Any) -> Any:
-    """Return data as JSON can hold it: numbers that are not finite become text."""
+    """Return JSON-compatible data: numbers that are not finite become text."""
     if isinstance(data, float) and not math.isfinite(data):
         return str(data)
     if isinstance(data, Mapping):

@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Run the kernel; return 0 when it verified or has nothing to verify, 1 when a result differs."""
+    """Run the kernel; return 0 if it verified or has nothing to verify, 1 if a result differs."""
     with words.as_launch_file(args):
         return of_launch_file(args)
 
@@ -53,7 +53,7 @@ def of_launch_file(args: argparse.Namespace) -> int:
         simulator = kind(spec, progress=report, **machine)
         began = time.perf_counter()
         try:
-            simulator.step(1)   # the first cycle compiles the machine, or loads it: not part of the run's time
+            simulator.step(1)   # the first cycle compiles or loads the machine, which is not part of the run's time
             began = time.perf_counter()
             simulator.run()
         finally:
@@ -84,7 +84,7 @@ def save_buffers(simulator: Simulator, folder: Path) -> None:
 
 
 def text_of(summary: dict[str, Any]) -> str:
-    """Return the summary as text: what ran, how long, where the warp-cycles went, and whether it verified."""
+    """Return the summary as text: what ran, how long, how the warp-cycles were spent, and whether it verified."""
     from rfview.engine import compilation
     from rfview.sessions.expressions.ptx_names import kernel_name
 
@@ -115,7 +115,7 @@ def text_of(summary: dict[str, Any]) -> str:
 
 
 def verdict(summary: dict[str, Any]) -> str:
-    """Return the line that says whether the results are the expected ones."""
+    """Return the line that says whether the results are as expected."""
     if summary["verified"] is None:
         return "  nothing to verify: the launch file expects no result"
     if summary["verified"]:

@@ -1,4 +1,4 @@
-"""Show a session: the Textual screens on a terminal, otherwise the same screen once as text."""
+"""Show a session: on a terminal with the Textual screens, otherwise the same screen once as text."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rfview.sessions import Session
 
 TEXT_SIZE = (120, 40)
-NO_SCREEN = ("", "dumb", "unknown")     # terminals, by TERM, that cannot draw
+NO_SCREEN = ("", "dumb", "unknown")     # values of TERM for terminals that cannot draw
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -32,14 +32,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def defaults(**given: object) -> argparse.Namespace:
-    """Return the options of the screen where none was typed, but for those given."""
+    """Return the screen's default options, with the given ones replaced."""
     parser = argparse.ArgumentParser()
     add_arguments(parser)
     return argparse.Namespace(**{**vars(parser.parse_args([])), **given})
 
 
 def is_terminal() -> bool:
-    """Say whether a person can see and type: on a terminal, or where Textual is told to draw elsewhere, as in a browser."""
+    """Return whether a person can see and type: on a terminal, or where Textual draws elsewhere, such as in a browser."""
     if os.environ.get("TEXTUAL_DRIVER"):
         return True
     used = (sys.stdin, sys.stdout, sys.stderr)      # the screen is drawn on standard error
@@ -47,14 +47,14 @@ def is_terminal() -> bool:
 
 
 def no_terminal() -> str:
-    """Say why the screen cannot be drawn."""
+    """Return why the screen cannot be drawn."""
     if sys.stdin.isatty() and sys.stdout.isatty() and not sys.stderr.isatty():
         return "the screen is drawn on standard error, which is not a terminal here"
     return "there is no terminal here"
 
 
 def show_recording(file: str, args: argparse.Namespace, view: View | None = None) -> int:
-    """Show a recorded session and return the exit code. view: what the screen shows at first, and keeps at the end."""
+    """Show a recording and return the exit code. view: restored at the beginning, saved at the end."""
     from rfview import keymap
     from rfview.sessions import open_session
 
@@ -85,7 +85,7 @@ def show_recording(file: str, args: argparse.Namespace, view: View | None = None
 
 
 def plain_text(session: Session, args: argparse.Namespace) -> int:
-    """Talk about a session in sentences, command by command."""
+    """Run the linear mode over a session."""
     from rfview import plain
 
     options.warn(session.warnings)
@@ -97,7 +97,7 @@ def plain_text(session: Session, args: argparse.Namespace) -> int:
 
 
 def show_text(session: Session, args: argparse.Namespace, target: str) -> int:
-    """Print the session's screen as text, then what to try next."""
+    """Print the session's screen as text, then suggestions of what to try next."""
     from rfview.app import render_text
 
     start = startup.Startup(args)

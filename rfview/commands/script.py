@@ -10,7 +10,7 @@ from rfview.engine.errors import InputError
 from rfview.commands import options, progress
 from rfview.launching import words
 
-PATIENCE_S = 1.0      # a command that takes longer says on stderr what it is at
+PATIENCE_S = 1.0      # a command that takes longer reports its progress on stderr
 EPILOG = """examples:
   rfview script run.rfs -c "goto 50%; print warp[3].pc; info stalls"
   rfview script gemm --design stt -c "until warp[0].state == stt_write; when"
@@ -29,13 +29,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Run the commands in order; the first that fails ends the script with its error."""
+    """Run the commands in order; the first failure ends the script with its error."""
     with words.as_launch_file(args):
         return done(args)
 
 
 def done(args: argparse.Namespace) -> int:
-    """Run the commands over a target that is there."""
+    """Run the commands over an existing target."""
     text = args.command if args.command is not None else read_commands(args.file)
     from rfview.sessions.commands.script import run_lines
 

@@ -1,4 +1,4 @@
-"""`rfview serve`: the screens in a browser, each page a session of its own."""
+"""`rfview serve`: the screens in a browser; each page is a session of its own."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 from rfview import cli
 from rfview.engine.errors import InputError
 
-SHOWN = ("replay", "debug", "compare", "learn")     # commands with a screen
-OWN = ("--host", "--port", "--public-url")          # none of them is an option of these
+SHOWN = ("replay", "debug", "compare", "learn")     # commands that have a screen
+OWN = ("--host", "--port", "--public-url")          # serve's own options, which none of these commands has
 EPILOG = """serves the start screen, a recording, a kernel, or any command that has a screen
   rfview serve run.rfs
   rfview serve debug gemm --design hrf
@@ -54,7 +54,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def command_of(words: list[str]) -> list[str]:
-    """Return the command line of rfview that the words mean."""
+    """Return the rfview command line that the words mean."""
     late = next((word.partition("=")[0] for word in words if word.partition("=")[0] in OWN), None)
     if late is not None:
         raise InputError(f"serve: {late} stands before what is served: rfview serve {late} ... {shlex.quote(words[0])}")
@@ -66,7 +66,7 @@ def command_of(words: list[str]) -> list[str]:
 
 
 def check(words: list[str]) -> None:
-    """Say what is wrong with a command line now, not to the first page; raises RfviewError."""
+    """Raise RfviewError for a bad command line now, instead of showing it to the first page."""
     if not words:
         return
     module, args = cli.parsed(words[0], words[1:])
@@ -84,7 +84,7 @@ def check(words: list[str]) -> None:
 
 
 def _web() -> Any:
-    """Return the server; raises InputError where its package is missing."""
+    """Return the server module; raises InputError if its package is missing."""
     try:
         from rfview.web import server
     except ModuleNotFoundError as error:

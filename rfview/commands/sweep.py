@@ -1,4 +1,4 @@
-"""`rfview sweep`: every kernel on every machine of a sweep file, a row each in one Parquet dataset that grows.
+"""`rfview sweep`: every kernel on every machine of a sweep file, one row each in a growing Parquet dataset.
 
     2,048 jobs: 2,040 ok, 8 failed; 512 had rows already
     results: 2,048 rows
@@ -58,7 +58,7 @@ exit codes: 0 all jobs have rows, failed ones too; 2 bad input; 130, 143 stopped
 
 
 class Terminated(BaseException):
-    """SIGTERM has come."""
+    """SIGTERM was received."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -73,7 +73,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Run what has no row yet, or draw."""
+    """Run the jobs that have no row yet, or draw a chart."""
     dataset.require()
     if args.svg is not None:
         if args.plot is None:
@@ -94,7 +94,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def folder_of(args: argparse.Namespace, planned: plan.Plan) -> Path:
-    """Return the dataset's folder; raises InputError where neither the file nor an option names one."""
+    """Return the dataset's folder; raises InputError if neither the file nor an option names one."""
     folder = Path(args.output) if args.output is not None else planned.output
     if folder is None:
         raise InputError(f"{args.target}: names no output; add output = \"results\", or give --output FOLDER")
@@ -102,7 +102,7 @@ def folder_of(args: argparse.Namespace, planned: plan.Plan) -> Path:
 
 
 def sweep(args: argparse.Namespace, planned: plan.Plan, folder: Path) -> dict[str, Any]:
-    """Run the jobs that have no row and return what came of it."""
+    """Run the jobs that have no row yet and return the facts."""
     with dataset.writing(folder) as held, progress.bar() as bar:
         todo = [one for one in planned.jobs if one.key not in held.keys]
         outcomes: Counter[str] = Counter()
@@ -114,7 +114,7 @@ def sweep(args: argparse.Namespace, planned: plan.Plan, folder: Path) -> dict[st
 
 
 def text_of(facts: dict[str, Any]) -> str:
-    """Return what came of a sweep as text."""
+    """Return the facts of a sweep as text."""
     parts = [f"{number:,} {name}" for name, number in facts["outcomes"].items()]
     done = ", ".join(parts) or "nothing to run"
     already = f"; {facts['already']:,} had rows already" if facts["already"] else ""
@@ -123,7 +123,7 @@ def text_of(facts: dict[str, Any]) -> str:
 
 
 def draw(args: argparse.Namespace) -> int:
-    """Draw the chart of a sweep's rows, or of all rows of a folder."""
+    """Draw a chart of a sweep's rows, or of all rows of a folder."""
     plot.parse(args.plot)
     target = Path(args.target)
     if target.is_dir():
@@ -140,7 +140,7 @@ def draw(args: argparse.Namespace) -> int:
 
 @contextmanager
 def _terminable() -> Iterator[None]:
-    """Within it SIGTERM raises Terminated, so that rows are written before the end."""
+    """Turn SIGTERM into Terminated within the block, so that rows are written before the end."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -1,4 +1,4 @@
-"""`rfview tlp`: print P(N), the racetrack paper's estimate of the IPC with N CTAs per SM, and the N that runs fastest."""
+"""`rfview tlp`: print P(N), the racetrack paper's estimate of the IPC with N CTAs per SM, and the best N."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Profile every number of CTAs that fits on the SM and print the curve."""
+    """Profile every number of CTAs that fits the SM and print the curve."""
     machine = racetrack_machine(args, "tlp")
     spec = options.load_target(args.target)
     with progress.bar() as report:

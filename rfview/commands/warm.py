@@ -21,7 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Compile the designs named, or all and the recorder, one child process each; exit 70 when a compile fails."""
+    """Compile the named designs, or all and the recorder, in one child process each; exit 70 if a compilation fails."""
     names = args.designs or design_names()
     for name in names:
         check_design(name)
@@ -30,7 +30,7 @@ def run(args: argparse.Namespace) -> int:
         jobs.append(("the recorder", ["rfview.sessions.file.warm"]))
     with progress.bar() as bar:
         board = Board(bar, len(jobs))
-        board.compile(*jobs[0])     # alone: it brings what all the others share
+        board.compile(*jobs[0])     # first on its own: it compiles what all the others share
         pool = ThreadPoolExecutor(os.cpu_count())
         try:
             for done in [pool.submit(board.compile, *job) for job in jobs[1:]]:
@@ -42,14 +42,14 @@ def run(args: argparse.Namespace) -> int:
 
 
 class Board:
-    """How far each of some compiles is, shown as one bar."""
+    """The progress of several compilations, shown as one bar."""
 
     def __init__(self, bar: progress.Progress, count: int):
         self._bar, self._count = bar, count
         self._parts: dict[str, float] = {}
 
     def compile(self, name: str, module: list[str]) -> None:
-        """Run a module that compiles in a child process; raises WarmError where it fails."""
+        """Run a compiling module in a child process; raises WarmError if it fails."""
         code, output = compile_in_child(module, lambda part: self._report(name, part))
         self._report(name, 1.0)
         if code:
@@ -64,34 +64,34 @@ class Board:
 
 
 class WarmError(RfviewError):
-    """A compile that failed: ours to mend, not the user's."""
+    """A failed compilation: a defect of rfview, not of the input."""
 
     exit_code = 70
 
 
 def design_names() -> list[str]:
-    """Return the designs there are."""
+    """Return the names of all designs."""
     from rfview.engine import plugin as designs
 
     return list(designs.names())
 
 
 def check_design(text: str) -> None:
-    """Raise InputError where a design does not exist or is not spelt as one."""
+    """Raise InputError if a design does not exist or is misspelt."""
     from rfview.engine import plugin as designs
 
     designs.find(designs.parse_variant(text)[0])
 
 
 def absolute(text: str) -> str:
-    """Return a variant as a child process in another folder understands it."""
+    """Return a variant in a form that is valid in a child process in another folder."""
     from rfview.engine.plugin import files
 
     return files.absolute(text)
 
 
 def compile_in_child(module: list[str], report: Callable[[float], None]) -> tuple[int, str]:
-    """Run a module that compiles in a child process, reporting progress; return its exit code and output."""
+    """Run a compiling module in a child process and report its progress; return its exit code and output."""
     from rfview.engine.compile.warm import watch
 
     report(0.0)

@@ -1,6 +1,6 @@
-"""The start screen of plain `rfview`: what there is to open, and what each of it is.
+"""The start screen of plain `rfview`: everything there is to open, described.
 
-    items      recordings, lessons, kernels and programs found, with the command line that opens each
+    items      recordings, lessons, kernels and programs, with the command line that opens each
     page       the screen as lines
     screen     the screen; what Enter chose is run by commands/first.py
 """

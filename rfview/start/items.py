@@ -1,4 +1,4 @@
-"""What there is to open: recordings, lessons, bundled kernels, and programs of this folder; files are only looked at."""
+"""What can be opened: recordings, lessons, bundled kernels, and programs in this folder; nothing is run."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from rfview.engine.errors import RfviewError
 from rfview.engine.escapes import visible
 from rfview.line_history import LineHistory, path
 
-BUNDLED = ("bundled",)      # instead of a command line: the recording that comes along, where something is to be seen
-BUCKETS = 72                # of a recording's two curves
-MAX_FILES = 2000           # of a folder that are looked at
+BUNDLED = ("bundled",)      # instead of a command line: the bundled recording, at an interesting cycle
+BUCKETS = 72                # points in each of a recording's two curves
+MAX_FILES = 2000           # most files of a folder that are examined
 MAX_RECORDINGS = 40
-LOOKED_AT = 64 << 10        # bytes of a file in which kernels are looked for
-KERNELS = {                 # how kernels begin, by a file's suffix
+LOOKED_AT = 64 << 10        # bytes of a file that are searched for kernels
+KERNELS = {                 # how kernels begin, by file suffix
     ".cu": re.compile(r"__global__\b[^;{(]*?(?:__launch_bounds__\s*\([^)]*\)[^;{(]*?)?\b(\w+)\s*\("),
     ".ptx": re.compile(r"\.entry\s+([\w$]+)"),
     ".py": re.compile(r"^@(?:\w+\.)*jit\b[^\n]*\n(?:@[^\n]*\n)*def\s+(\w+)", re.MULTILINE),
 }
-FRAMEWORKS = re.compile(r"\b(numba|triton)\b")      # what a Python file with kernels imports
+FRAMEWORKS = re.compile(r"\b(numba|triton)\b")      # imports of Python files with kernels
 LAUNCH = re.compile(r"^\s*\[\[\s*launch\s*\]\]", re.MULTILINE)
 OWN = (("rfview debug ./a.out", "a CUDA program as it is, at its first launch"),
        ("rfview debug k.cu::name", "CUDA C++, with --grid, --block and --arg"),
@@ -38,7 +38,7 @@ ARGUMENTS = "--grid N --block N --arg NAME=f4[1024]:random"
 
 @dataclass(frozen=True)
 class Item:
-    """One thing to open. words: rfview's command line, () where there is only something to say. said: what Enter does.
+    """One thing to open. words: rfview's command line, () for a mere message. said: what Enter does.
 
     more: further rows of text, (left, right) each. issued, lost: two curves, the second of shares 0..1. sign: before it.
     """
@@ -57,12 +57,12 @@ class Item:
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """What a filter looks into."""
+        """The texts that a filter searches."""
         return self.name, self.text, *(text for row in self.more for text in row)
 
 
 def recordings(folder: Path, bundled: Path) -> list[Item]:
-    """Return the recordings of a folder and those opened lately, newest first, then the bundled one; none is opened yet."""
+    """Return the folder's and recently opened recordings, newest first, then the bundled one; none is opened yet."""
     found: dict[Path, float] = {}
     for file in [*_files(folder, (".rfs",)), *(Path(line) for line in LineHistory(path("recordings")).lines)]:
         with suppress(OSError):
@@ -85,7 +85,7 @@ def opened(file: str) -> None:
 
 
 def read(item: Item) -> Item:
-    """Return a recording's item with what the file says of it."""
+    """Return a recording's item with what its file says."""
     from rfview.sessions import open_session      # start-up: after the first frame
 
     assert item.file is not None
@@ -106,7 +106,7 @@ def read(item: Item) -> Item:
 
 
 def _left_at(file: Path) -> str:
-    """Return where a recording was left: "at 2,001"; "" where that is not known."""
+    """Return where a recording was left: "at 2,001"; "" if unknown."""
     try:
         cycle = json.loads(files.read(file.with_name(file.name + ".view.json")))["cycle"]
         return f"at {cycle:,}" if isinstance(cycle, int) else ""
@@ -115,7 +115,7 @@ def _left_at(file: Path) -> str:
 
 
 def lessons() -> list[Item]:
-    """Return the guided tours, those that were taken to their end marked."""
+    """Return the guided tours; finished ones are marked."""
     from rfview.learn.tours import TOURS
 
     done = set(LineHistory(path("lessons")).lines)
@@ -124,7 +124,7 @@ def lessons() -> list[Item]:
 
 
 def kernels(design: str) -> list[Item]:
-    """Return the bundled kernels, which Enter runs on a design."""
+    """Return the bundled kernels; Enter runs one on a design."""
     from rfview.commands.kernels import listing
 
     return [Item(row["name"], row["description"], words=("debug", row["name"], "--design", design),
@@ -132,7 +132,7 @@ def kernels(design: str) -> list[Item]:
 
 
 def own(folder: Path) -> list[Item]:
-    """Return what this folder holds that rfview can run, then how other programs come in."""
+    """Return what rfview can run in this folder, then how to run other programs."""
     found = []
     for file in _files(folder, (".toml", ".rfr", *KERNELS)):
         if file.suffix == ".rfr":
@@ -167,14 +167,14 @@ def _files(folder: Path, suffixes: tuple[str, ...]) -> list[Path]:
 
 
 def _head(file: Path) -> str:
-    """Return the beginning of a file, "" of one that cannot be read."""
+    """Return the beginning of a file, "" if it cannot be read."""
     with suppress(OSError), open(file, "rb") as held:
         return held.read(LOOKED_AT).decode(errors="replace")
     return ""
 
 
 def ago(seconds: float) -> str:
-    """Return how long ago something was, as people say it."""
+    """Return how long ago something was, in words."""
     if seconds < 90:
         return "just now"
     if seconds < 3600:

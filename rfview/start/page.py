@@ -1,4 +1,4 @@
-"""The start screen as lines: four lists beside and below each other, what Enter does, and the keys."""
+"""The start screen as lines: four lists, what Enter does, and the keys."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from rfview.keys import Filter
 from rfview.render.text import BARS, Line, Row, bar_rows, cut, fill, hint_row, stretched, title
 from rfview.start.items import Item
 
-LISTS = ("RECORDINGS", "LESSONS", "KERNELS", "YOUR OWN")       # in the order of Tab
+LISTS = ("RECORDINGS", "LESSONS", "KERNELS", "YOUR OWN")       # in Tab order
 INFO = {"RECORDINGS": "{}, newest first", "LESSONS": "five minutes each", "KERNELS": "{} bundled",
         "YOUR OWN": "what rfview runs, and what is here"}
 HINTS = (("↑ ↓", "choose"), ("Tab", "next list"), ("Enter", "open"), ("d", "design"), ("/", "search all"), ("?", "help"),
@@ -23,16 +23,16 @@ HELP = (
     "q Esc      leave rfview",
 )
 PROMISE = "no GPU, compiler or toolkit needed"
-WIDE, HIGH = 100, 30        # from which recordings have three rows and two curves
-NAME_CELLS, OWN_CELLS = 18, 26     # of kernels; of programs
+WIDE, HIGH = 100, 30        # columns and rows from which recordings have three rows and two curves
+NAME_CELLS, OWN_CELLS = 18, 26     # widths of the names of kernels and of programs
 CURVE = 36
-PREVIEW = 5                 # rows of the chosen recording's curves, below the list
+PREVIEW = 5                 # rows for the chosen recording's curves, below the list
 TALL = (58, 10)             # columns and rows from which a recording has three rows
 
 
 @dataclass
 class Page:
-    """What is shown. lists: by name. chosen: the number in each. focus: the list with the keys."""
+    """What is shown. lists: by name. chosen: number of the chosen item in each. focus: the list that has the keys."""
 
     lists: dict[str, list[Item]] = field(default_factory=lambda: {name: [] for name in LISTS})
     chosen: dict[str, int] = field(default_factory=lambda: dict.fromkeys(LISTS, 0))
@@ -43,18 +43,18 @@ class Page:
     kind: str = "dim"
 
     def shown(self, name: str) -> list[Item]:
-        """Return what the filter leaves of a list."""
+        """Return the items of a list that pass the filter."""
         return [item for item in self.lists[name] if self.filter.finds(*item.texts)]
 
     @property
     def item(self) -> Item | None:
-        """The chosen one."""
+        """The chosen item."""
         left = self.shown(self.focus)
         return left[min(self.chosen[self.focus], len(left) - 1)] if left else None
 
 
 def places(width: int, height: int) -> dict[str, tuple[int, int, int, int]]:
-    """Return x, y, width and height of each list on a screen of that many cells."""
+    """Return x, y, width and height of each list on a screen of this size."""
     top, bottom = 2, height - 2
     room = bottom - top
     left = (width * 62) // 120
@@ -109,20 +109,20 @@ def lines(page: Page, width: int, height: int) -> list[Line]:
 
 
 def _grounded(line: Line) -> list[tuple[str, str]]:
-    """Return a line's cells with its ground in their roles: beside it another list goes on."""
+    """Return a line's cells with its background as part of their roles: another list continues in the same row."""
     ground = f"~{line.ground}" if line.ground else ""
     return [(char, f"{role}{ground}") for text, role in line.spans for char in text]
 
 
 def number_at(page: Page, name: str, width: int, height: int, y: int) -> int | None:
-    """Return which item a row of a list shows, counted from its title; None for the title and blank rows."""
+    """Return the item in row y of a list, counted from its title; None for the title and blank rows."""
     first, each, items = _window(page, name, width, height)
     number = first + (y - 1) // each
     return number if y > 0 and number < len(items) else None
 
 
 def _window(page: Page, name: str, width: int, height: int) -> tuple[int, int, list[Item]]:
-    """Return the first item that a list shows, the rows of each, and all that the filter leaves."""
+    """Return the number of the first visible item, the rows per item, and all items that pass the filter."""
     items = page.shown(name)
     each = 3 if name == "RECORDINGS" and width >= TALL[0] and height >= TALL[1] else 1
     room = max(1, (height - 1) // each)
@@ -131,7 +131,7 @@ def _window(page: Page, name: str, width: int, height: int) -> tuple[int, int, l
 
 
 def _box(page: Page, name: str, width: int, height: int) -> list[Line]:
-    """Return one list: its title, and as much of it as has room around the chosen item."""
+    """Return one list: its title, and as many items around the chosen one as fit."""
     first, each, items = _window(page, name, width, height)
     focus, is_tall = page.focus == name, each > 1
     info = f"{INFO[name].format(len(items))}{', on ' + page.design if name == 'KERNELS' else ''}"
@@ -147,7 +147,7 @@ def _box(page: Page, name: str, width: int, height: int) -> list[Line]:
 
 
 def _preview(item: Item, width: int) -> list[Line]:
-    """Return a recording's curves over the whole width: its issue rate, and below it what the register file took."""
+    """Return a recording's curves over the whole width: its issue rate, and below it the share lost to the register file."""
     if not item.issued:
         return []
     head = Row(width).add(f" {item.name}: ", "faint").add("issued", "fg:issued")

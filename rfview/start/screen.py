@@ -1,4 +1,4 @@
-"""The start screen: lists that fill after the first frame, in a thread; leaves with what was chosen."""
+"""The start screen: its lists are filled by a thread after the first frame; it returns what was chosen."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ MOVES = {"down": 1, "j": 1, "up": -1, "k": -1, "pagedown": 8, "pageup": -8, "g":
 
 
 class Found(Message):
-    """A list is there, or one of its items has been read. number: which one, -1 for the whole list."""
+    """A list has been found, or one of its items read. number: of the item, -1 for the whole list."""
 
     def __init__(self, name: str, found: Any, number: int = -1):
         super().__init__()
@@ -37,7 +37,7 @@ class Found(Message):
 
 
 class StartScreen(Guarded, Screen[None]):
-    """Four lists. chosen: the command line that Enter chose, None while nothing is."""
+    """Four lists. chosen: the command line chosen with Enter, None if none has been."""
 
     def __init__(self, strips: StripCache, bundled: Path, shown: Page):
         super().__init__()
@@ -59,7 +59,7 @@ class StartScreen(Guarded, Screen[None]):
         self.paint()
 
     def _look(self) -> None:
-        """Find what there is, then read recordings one by one; in a thread."""
+        """Fill the lists, then read recordings one by one; runs in a thread."""
         here = Path.cwd()
         made: tuple[tuple[str, Callable[[], list[Item]]], ...] = (
             ("RECORDINGS", lambda: items.recordings(here, self.bundled)), ("LESSONS", items.lessons),
@@ -73,7 +73,7 @@ class StartScreen(Guarded, Screen[None]):
 
     def _tell(self, message: Found) -> None:
         if message.number < 0:
-            self.page.lists[message.name] = message.found       # so that the thread can go on with them
+            self.page.lists[message.name] = message.found       # so that the thread continues with the same items
         if self.is_running:
             self.post_message(message)
 
@@ -84,7 +84,7 @@ class StartScreen(Guarded, Screen[None]):
         self.paint()
 
     def say(self, text: str, kind: str = "dim") -> None:
-        """Show a sentence until the next key."""
+        """Show a message until the next key."""
         self.page.message, self.page.kind = text, {"error": "bad", "good": "good"}.get(kind, "text")
         self.paint()
 
@@ -110,7 +110,7 @@ class StartScreen(Guarded, Screen[None]):
             self.helping = False
         elif now.filter.is_typing:
             now.filter.feed(token)
-            if not now.shown(now.focus):        # the list with the keys is one that has something left
+            if not now.shown(now.focus):        # move the focus to a list that still has items
                 now.focus = next((name for name in LISTS if now.shown(name)), now.focus)
         elif token == "?":
             self.helping = True
@@ -175,7 +175,7 @@ class StartScreen(Guarded, Screen[None]):
 
 
 class StartApp(HostApp):
-    """The start screen as a program of its own."""
+    """The start screen as a Textual app."""
 
     def __init__(self, bundled: Path, shown: Page, theme: str | None = None, ascii_only: bool = False):
         super().__init__(Palette(choose_theme(theme, dict(os.environ)), ascii_only))
@@ -183,7 +183,7 @@ class StartApp(HostApp):
 
 
 def choose(bundled: Path, shown: Page, *, ascii_only: bool = False) -> tuple[str, ...] | None:
-    """Show the start screen; return the command line that was chosen, None where the user left."""
+    """Show the start screen; return the chosen command line, None if the user quit."""
     app = StartApp(bundled, shown, ascii_only=ascii_only)
     app.run()
     if app.failure is not None:

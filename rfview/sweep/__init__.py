@@ -1,9 +1,9 @@
-"""Sweeps: a file that names kernels and machines, and a folder of Parquet with a row for each run of one on the other.
+"""Sweeps: a file that names kernels and machines, and a folder of Parquet files with a row for each run.
 
-    plan        a sweep file read and checked, and the jobs that it means
-    columns     the columns of a row, with types and meanings
-    rows        a job done, as a row
-    dataset     the folder: its part files, who is writing it, which jobs it has
-    plot        charts of what the folder holds
-    doing       jobs to workers, rows to the folder, and how long it will take
+    plan        reads and checks a sweep file, and plans its jobs
+    columns     the columns of the dataset, with types and meanings
+    rows        runs a job and makes its row
+    dataset     the folder: its part files, its writer, the jobs it contains
+    plot        charts of a dataset
+    doing       sends jobs to workers and rows to the folder, with a progress bar
 """

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-FORMAT = "rfview sweep 1"      # in the schema of each part file; changes with the columns
+FORMAT = "rfview sweep 1"      # in the schema of each part file; changes when the columns do
 
 
 class Column(NamedTuple):
-    """One column. kind: text, int, float, bool, time, texts or counts (maps from text to text or int)."""
+    """One column. kind: text, int, float, bool, time, texts or counts (maps from text to text or to int)."""
 
     name: str
     kind: str
@@ -49,7 +49,7 @@ COLUMNS = (
     Column("finished", "time", "when the row arrived, UTC"),
 )
 BY_NAME = {column.name: column for column in COLUMNS}
-NOT_THE_RUNS = ("seconds", "finished")     # differ when the same job is run again
+NOT_THE_RUNS = ("seconds", "finished")     # these differ when the same job is run again
 
 
 def documentation() -> str:

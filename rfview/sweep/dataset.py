@@ -1,8 +1,8 @@
-"""A sweep's folder: part files of Parquet that are whole at any time, one process that writes, and the jobs it has.
+"""A sweep's folder: Parquet part files that are valid at any time, a single writer, and the jobs it contains.
 
-Rows are kept in memory for a few seconds, then the latest part is written anew with them, beside itself, and takes its own
-place; a new one is begun every PART_ROWS rows. A process that was killed leaves whole parts and a hidden file that the next
-one takes away. pandas and DuckDB see part files alone.
+Rows are kept in memory for a few seconds; then the latest part is rewritten with them to a hidden file, which takes its
+place. A new part is started every PART_ROWS rows. A killed process leaves valid parts and a hidden file, which the next
+one removes. pandas and DuckDB see the part files only.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ MAX_PARTS = 999_999
 
 
 def require() -> None:
-    """Raise InputError where pyarrow is missing."""
+    """Raise InputError if pyarrow is missing."""
     try:
         import pyarrow      # noqa: F401  an extra of the installation
     except ModuleNotFoundError:
@@ -58,7 +58,7 @@ def parts(folder: Path) -> list[Path]:
 
 
 def read(folder: Path, columns: Sequence[str]) -> Any:
-    """Return some columns of all rows as an Arrow table. Raises InputError where a file is not part of a sweep."""
+    """Return some columns of all rows as an Arrow table. Raises InputError if a file is not part of a sweep."""
     import pyarrow as pa
     from pyarrow import parquet
 
@@ -79,20 +79,20 @@ def read(folder: Path, columns: Sequence[str]) -> Any:
 
 
 class Dataset:
-    """A folder that this process writes: rows are added, and are on the disk a few seconds later at most."""
+    """A folder that this process writes: added rows are on disk after a few seconds at most."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         numbers = [int(path.name[5:11]) for path in parts(folder)]
         self._number = max(numbers, default=0)
         self.keys = set(read(folder, ["key"])["key"].to_pylist())
-        self._part: Any = None          # the Arrow table of the part that is being filled
+        self._part: Any = None          # the Arrow table of the part being filled
         self._identity: files.Identity | None = None
         self._waiting: list[Row] = []
-        self._flushed_at = -FLUSH_SECONDS       # the first rows are written at once
+        self._flushed_at = -FLUSH_SECONDS       # so the first rows are written at once
 
     def add(self, rows: Iterable[Row]) -> None:
-        """Add rows whose keys are new, and write them when it is time."""
+        """Add rows whose keys are new, and write them when due."""
         for row in rows:
             assert row["key"] not in self.keys
             self.keys.add(row["key"])
@@ -101,7 +101,7 @@ class Dataset:
             self.flush()
 
     def flush(self) -> None:
-        """Write what waits. Raises InputError where the folder cannot be written, or somebody else has written in it."""
+        """Write pending rows. Raises InputError if the folder cannot be written or another process has written to it."""
         import pyarrow as pa
         from pyarrow import parquet
 
@@ -122,7 +122,7 @@ class Dataset:
             with files.writing(path, hidden=True, replaces=self._part is not None) as file:
                 ours = os.fstat(file.fileno()).st_ino
                 parquet.write_table(table, file, compression="zstd")
-        finally:    # a signal may come when the file has taken its place: then its rows wait no longer
+        finally:    # a signal may arrive after the file is in place: its rows are no longer pending then
             found = files.identity(path)
             if found is not None and found[1] == ours:
                 self._number, self._part, self._identity, self._waiting = number, table, found, []
@@ -132,9 +132,9 @@ class Dataset:
 
 @contextmanager
 def writing(folder: Path) -> Iterator[Dataset]:
-    """Yield the dataset of a folder, made if need be, that nobody else writes; at the end, however it comes, all is written.
+    """Yield the dataset of a folder, created if necessary and locked; everything is written at the end in any case.
 
-    Raises InputError, which says who is writing it, or what else stands in the way.
+    Raises InputError, which says who is writing it or what else is wrong.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -156,7 +156,7 @@ def writing(folder: Path) -> Iterator[Dataset]:
 
 @contextmanager
 def _held(folder: Path) -> Iterator[None]:
-    """Hold a folder's lock, which the system takes back from a process that was killed."""
+    """Hold a folder's lock, which the system releases if the process is killed."""
     try:
         import fcntl
     except ModuleNotFoundError:

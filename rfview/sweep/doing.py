@@ -1,4 +1,4 @@
-"""Jobs of a sweep to the workers of a pool, their rows to the dataset, and a bar that says how long it will take."""
+"""Send a sweep's jobs to the workers of a pool and their rows to the dataset, with a progress bar."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ Say = Callable[[float | None, str], None]
 
 
 def do_all(todo: Sequence[Planned], dataset: Dataset, pool: Pool, say: Say) -> Counter[str]:
-    """Run jobs, add a row for each to the dataset, and return how many had which outcome.
+    """Run jobs, add a row for each to the dataset, and return the number of jobs per outcome.
 
-    Raises InputError where the pool is lost, or workers read other files; rows that have arrived are in the dataset.
+    Raises InputError if the pool is lost or workers read other files; rows received before that are in the dataset.
     """
     compile_on(pool, list(dict.fromkeys(planned.job.design for planned in todo)), say)
     outcomes: Counter[str] = Counter()
@@ -43,20 +43,20 @@ def _like(planned: Planned) -> tuple[str, str]:
 
 
 def _status(outcomes: Counter[str], total: int, seconds: float | None, width: int) -> str:
-    """Return the progress: jobs, those that went wrong, and the time left."""
+    """Return the progress: jobs, failed jobs, and the time left."""
     bad = ", ".join(f"{outcomes[name]:,} {name}" for name in (rows.WRONG, rows.MISBEHAVED, rows.FAILED) if outcomes[name])
     left = "waiting for workers" if not width else f"{duration(seconds)} left" if seconds is not None else ""
     return ", ".join(part for part in (f"{outcomes.total():,} of {total:,} jobs", bad, left) if part)
 
 
 def _result(row: rows.Row) -> str:
-    """Return the latest row in a few words."""
+    """Return a summary of the latest row in a few words."""
     what = f"IPC {row['ipc']:.3f}" if row["ipc"] is not None else row["outcome"]
     return f" · {row['kernel']} {row['design']} {row['scheduler']}: {what}"
 
 
 def duration(seconds: float) -> str:
-    """Return a length of time as a person says it: 8 s, 12 min, 3 h 05 min."""
+    """Return a duration as text: 8 s, 12 min, 3 h 05 min."""
     if seconds < 90:
         return f"{seconds:.0f} s"
     minutes = round(seconds / 60)
@@ -64,11 +64,11 @@ def duration(seconds: float) -> str:
 
 
 def compile_on(pool: Pool, designs: Sequence[str], say: Say) -> None:
-    """Have designs compiled before their jobs: here for processes of this machine, else by the workers, as a task each."""
+    """Compile designs before their jobs: here for workers on this machine, else as tasks of the workers."""
     if not pool.is_elsewhere:
         compile_designs(designs, max(1, pool.width()), say)
         return
-    # the first brings what all share
+    # the first compiles what all designs share
     waiting: list[str] = list(designs)
     running: set[Future[Any]] = set()
     while waiting or running:
@@ -76,7 +76,7 @@ def compile_on(pool: Pool, designs: Sequence[str], say: Say) -> None:
             running.add(pool.submit(_compile, waiting.pop(0)))
         finished, running = wait(running, timeout=0.5, return_when=FIRST_COMPLETED)
         for future in finished:
-            with suppress(*pool.broken):        # a job of the design will say what is wrong
+            with suppress(*pool.broken):        # a job with this design will report the error
                 pool.result_of(future)
         number = len(designs) - len(waiting) - len(running)
         text = "waiting for workers" if not pool.width() else f"workers compile {len(designs)} designs (first run only)"

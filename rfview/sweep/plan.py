@@ -1,4 +1,4 @@
-"""A sweep file read and checked, and the jobs that it means.
+"""Read and check a sweep file, and plan the jobs that it means.
 
     output = "results"                         # folder of the dataset; paths are relative to this file
     kernels = ["vectoradd", "./mine.toml"]     # bundled kernels or launch files; "all": all bundled ones
@@ -7,11 +7,11 @@
     schedulers = ["gto", "lrr"]                # default ["gto"]; "all"
     presets = ["fermi"]                        # default ["fermi"]
     max_cycles = 1000000                       # default 100,000,000
-    [parameters]                               # every combination; a design's own parameter goes to that design alone
+    [parameters]                               # every combination; a design's parameter applies to that design only
     "sm.num_collectors" = [4, 8, 16]
     "stt.write_cycles" = [6, 10]
 
-A sweep file is hostile until read: whatever is unknown, mistyped or out of range is one error with file and place.
+A sweep file is hostile until read: anything unknown, of the wrong type or out of range is one error with file and place.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ from rfview.engine.state import SCHEDULERS
 
 MAX_JOBS = 1_000_000
 ALL = "all"
-PAPER = "paper"       # scheduler or preset: that of the design's paper
+PAPER = "paper"       # means the scheduler or preset of the design's paper
 VALUE = (int, float, str, bool)
 KEYS = ("output", "kernels", "size", "designs", "schedulers", "presets", "max_cycles", "parameters")
 
 
 @dataclass(frozen=True)
 class Planned:
-    """A job of a sweep. stamp: a hash over the files that it reads. given: what the sweep's parameters set."""
+    """A job of a sweep. stamp: a hash of the files it reads. given: the values of the sweep's parameters."""
 
     job: Job
     key: str
@@ -50,7 +50,7 @@ class Planned:
 
 @dataclass(frozen=True)
 class Plan:
-    """A sweep file's meaning. output: the dataset's folder, None where the file names none; same: jobs named twice."""
+    """A sweep file's contents. output: the dataset's folder, None if the file names none. same: number of duplicate jobs."""
 
     path: Path
     output: Path | None
@@ -59,7 +59,7 @@ class Plan:
 
 
 def load(path: str | Path) -> Plan:
-    """Read a sweep file and plan its jobs. Raises InputError naming file, key and expectation."""
+    """Read a sweep file and plan its jobs. Raises InputError with file, key and what was expected."""
     path = Path(path)
     keys.forget()
     table = Table(str(path), "", read_toml(path, "sweep file")[0])
@@ -85,7 +85,7 @@ def load(path: str | Path) -> Plan:
 
 def _jobs(launches: Sequence[Path], variants: Mapping[str, str], schedulers: Sequence[str], presets: Sequence[str],
           parameters: Mapping[str, Sequence[Any]], max_cycles: int) -> Iterator[Planned]:
-    """Yield all combinations, those of one design together."""
+    """Yield all combinations, grouped by design."""
     for written, variant in variants.items():
         own = keys.parameters(variant)
         chain = {name.split(".")[0] for name in own} | {designs.parse_variant(variant)[0]}
@@ -97,7 +97,7 @@ def _jobs(launches: Sequence[Path], variants: Mapping[str, str], schedulers: Seq
 
 
 def _list(table: Table, key: str, default: Any = ...) -> list[str]:
-    """Return a list of strings, each once, or `all`."""
+    """Return a list of distinct strings, or `all`."""
     expected = f'a list of strings, or "{ALL}"'
     value = table.take(key, (list, str), expected, default)
     if value == ALL:
@@ -123,7 +123,7 @@ def _words(table: Table, key: str, known: Sequence[str], every: Sequence[str], d
 
 
 def _launches(table: Table, folder: Path) -> list[Path]:
-    """Return the launch files of the kernels, each read once to see that it can be."""
+    """Return the launch files of the kernels, after reading each once to check it."""
     names = _list(table, "kernels")
     size = table.text("size", kernels.SIZES[0])
     if size not in kernels.SIZES:
@@ -138,7 +138,7 @@ def _launches(table: Table, folder: Path) -> list[Path]:
 
 
 def _variants(table: Table, folder: Path) -> dict[str, str]:
-    """Return the designs as they are written, to the variants that they mean in any folder."""
+    """Return design as written -> variant that means the same in any folder."""
     written = _list(table, "designs")
     found = {}
     for place, text in enumerate(designs.BUILT_IN if written == [ALL] else written):
@@ -151,7 +151,7 @@ def _variants(table: Table, folder: Path) -> dict[str, str]:
 
 
 def _parameters(table: Table, presets: Sequence[str], variants: Mapping[str, str]) -> dict[str, list[Any]]:
-    """Return the parameter lists by name, every value tried on every preset or design that has it."""
+    """Return the parameter lists by name, after trying every value on every preset or design that has the parameter."""
     outer = Table(table.file, "parameters", table.take("parameters", (dict,), "a table [parameters]", {}))
     found: dict[str, list[Any]] = {}
     for name, value in _flat(outer, "", outer.values):
@@ -172,7 +172,7 @@ def _parameters(table: Table, presets: Sequence[str], variants: Mapping[str, str
 
 
 def _flat(table: Table, prefix: str, values: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Yield names with a dot, however they are nested: "sm.num_banks" = and sm.num_banks = mean the same."""
+    """Yield (dotted name, value) however tables are nested: "sm.num_banks" = and sm.num_banks = mean the same."""
     for key, value in values.items():
         name = f"{prefix}.{key}" if prefix else key
         if not isinstance(value, dict):
@@ -184,12 +184,12 @@ def _flat(table: Table, prefix: str, values: Mapping[str, Any]) -> Iterator[tupl
 
 
 def _is_machines(name: str) -> bool:
-    """Say whether a parameter is of a section of the machine, not of a design."""
+    """Return whether a parameter belongs to a section of the machine rather than to a design."""
     return any(name.split(".")[0] == known.split(".")[0] for known in load_preset("fermi").numbers)
 
 
 def _try(table: Table, where: str, name: str, value: Any, presets: Sequence[str], variants: Mapping[str, str]) -> None:
-    """Make sure that a parameter exists and may have a value."""
+    """Check that a parameter exists and may have a value."""
     with _at(table, where):
         if _is_machines(name):
             for preset in presets:
@@ -207,7 +207,7 @@ def _try(table: Table, where: str, name: str, value: Any, presets: Sequence[str]
 
 
 class _at:
-    """Within it every InputError gets file and place, in the words of a file instead of an option's."""
+    """Adds file and place to every InputError raised within it, and replaces words that refer to options."""
 
     def __init__(self, table: Table, place: str) -> None:
         self._table, self._place = table, place

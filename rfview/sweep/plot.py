@@ -1,4 +1,4 @@
-"""Charts of a sweep's dataset: a bar for each value of x and of by, whose length is the mean of y over their rows."""
+"""Charts of a sweep's dataset: a bar for each pair of values of x and by, with the mean of y over its rows."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MAX_BARS = 400
 
 
 def parse(text: str) -> tuple[str, str, str]:
-    """Split "x,y,by" or "x,y" into x, y and by, "" where it is left out. Raises InputError."""
+    """Split "x,y,by" or "x,y" into x, y and by, which may be "". Raises InputError."""
     names = [name.strip() for name in text.split(",")]
     if len(names) not in (2, 3) or not all(names):
         raise InputError(f"--plot {text}: expected x,y,by, for example kernel,ipc,design or sm.num_collectors,ipc,design")
@@ -39,9 +39,9 @@ def parse(text: str) -> tuple[str, str, str]:
 
 
 def chart_of(folder: Path, text: str, keys: Collection[str] | None = None) -> charts.Chart:
-    """Return the chart "x,y,by" of a folder; keys: of the rows that count (default: all). Raises InputError.
+    """Return the chart "x,y,by" of a folder. keys: of the rows to include (default: all). Raises InputError.
 
-    Rows of runs that misbehaved or failed have no place in it.
+    Rows of runs that misbehaved or failed are left out.
     """
     x, y, by = parse(text)
     table = dataset.read(folder, ["key", "outcome", *_columns(x, y, by)])
@@ -67,32 +67,32 @@ def chart_of(folder: Path, text: str, keys: Collection[str] | None = None) -> ch
 
 
 def _columns(*names: str) -> list[str]:
-    """Return the columns that names stand in, each once."""
+    """Return the distinct columns that the names are in."""
     found = (name if name in BY_NAME else name.split(".")[0] if name.split(".")[0] in MAPS else "settings"
              for name in names if name)
     return list(dict.fromkeys(found))
 
 
 def _value(row: dict[str, Any], name: str) -> float | None:
-    """Return a number of a row; an event that was not counted is 0 only where the run knows it."""
+    """Return a number of a row; an event that is not listed is 0 only if the run's design has that event."""
     column, dot, key = name.partition(".")
     value = (row[column] or {}).get(key) if dot else row[column]
     return None if value is None else float(value)
 
 
 def _group(row: dict[str, Any], name: str) -> Any:
-    """Return what a row is grouped by: a column's value or a parameter's, "-" where the row has none."""
+    """Return the value by which a row is grouped: a column's or a parameter's, "-" if it has none."""
     value = row[name] if name in BY_NAME else (row["settings"] or {}).get(name)
     return "-" if value is None else value
 
 
 def _label(name: str, value: Any) -> str:
-    """Return a group as a label; numbers with the last word of what they are."""
+    """Return a group as a label; numbers with the last part of their name."""
     return f"{name.rpartition('.')[2]}={value}" if name and name not in GROUPS else str(value)
 
 
 def _sortable(value: Any) -> tuple[int, float, str]:
-    """Return what orders numbers as numbers, and before words."""
+    """Return a sort key that orders numbers numerically, and before words."""
     try:
         return 0, float(value), ""
     except ValueError:

@@ -1,4 +1,4 @@
-"""A job of a sweep done, in a worker, and its outcome as a row of the dataset."""
+"""Run a job of a sweep in a worker, and turn its outcome into a row of the dataset."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from rfview.sweep.plan import Planned
 Row = dict[str, Any]
 SAME_NAME = ("registers_per_thread", "launches", "cycles", "warp_instructions", "thread_instructions", "ipc", "warp_cycles",
              "issued", "war_stalls", "verified", "stalls", "counts")
-MESSAGE = 2000      # characters of a message that are kept
+MESSAGE = 2000      # characters kept of a message
 OK, WRONG, MISBEHAVED, FAILED = "ok", "wrong", "misbehaved", "failed"
 
 
 def do(planned: Planned) -> dict[str, Any] | None:
-    """Run a job and return what its row takes from the run, None where this process reads other files than were planned.
+    """Run a job and return the run's part of its row, None if this process reads other files than were planned.
 
-    Raises InputError for what cannot run.
+    Raises InputError if it cannot run.
     """
     if not _as_planned(planned):
-        keys.forget()       # a worker of a cluster lives longer than a file stays as it is
+        keys.forget()       # a file may change during the life of a cluster's worker
         if not _as_planned(planned):
             return None
     result = run_job(planned.job)
@@ -40,7 +40,7 @@ def do(planned: Planned) -> dict[str, Any] | None:
 
 
 def _as_planned(planned: Planned) -> bool:
-    """Say whether the files that a job reads, as this process has them, are those that it was planned with."""
+    """Return whether the files that a job reads are, as seen by this process, those it was planned with."""
     try:
         return keys.stamp_of(planned.job) == planned.stamp
     except InputError:
@@ -48,7 +48,7 @@ def _as_planned(planned: Planned) -> bool:
 
 
 def row_of(done: Done) -> Row:
-    """Return the row of an outcome. Raises InputError where the worker's files or engine are other ones."""
+    """Return the row of an outcome. Raises InputError if the worker's files or engine differ from ours."""
     planned: Planned = done.item
     if not done.error and done.result is None:
         raise InputError(f"{planned.job.path}: this file, its module or arrays, the design {planned.design}, or rfview "
@@ -63,12 +63,12 @@ def row_of(done: Done) -> Row:
 
 
 def _sentence(done: Done) -> str:
-    """Return why a job has no result; of a slip of ours the error's line and where it was."""
+    """Return why a job has no result; for a defect of rfview the error's line and its place."""
     if done.is_input:
         return done.error[:MESSAGE]
     return f"internal error: {' | '.join(done.error.strip().splitlines()[-3:])}"[:MESSAGE]
 
 
 def text_of(value: Any) -> str:
-    """Return a parameter's value as the dataset has it: as it is written in the sweep file."""
+    """Return a parameter's value as stored in the dataset: as it is written in the sweep file."""
     return str(value).lower() if isinstance(value, bool) else str(value)

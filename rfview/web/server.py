@@ -1,7 +1,7 @@
-"""The page and its WebSocket: a process of rfview for each, which ends with the page.
+"""The page and its WebSocket, each with a process of rfview that ends with the page.
 
-Everything lies under a secret path. What a browser sends of another site is refused, and the page may load nothing from
-elsewhere.
+Everything is under a secret path. Requests that a browser sends from another site are refused, and the page may load
+nothing from elsewhere.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from textual_serve.download_manager import DownloadManager
 STATIC = Path(textual_serve.__file__).parent / "static"     # the terminal's script, style and fonts
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 ANY = ("0.0.0.0", "::", "")
-HEARTBEAT_S = 15    # a page that does not answer so long is closed
+HEARTBEAT_S = 15    # a page that does not answer for this long is closed
 END_S = 10          # how long a session may take to end
-SIZES = range(8, 65)        # of the font, in pixels
+SIZES = range(8, 65)        # font sizes in pixels
 CELLS = range(20, 1001)     # columns and rows of a terminal
 HEADERS = {
     "Content-Security-Policy":
@@ -42,7 +42,7 @@ HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Cache-Control": "no-store",
 }
-# what a browser's terminal can do, whatever ours can
+# the capabilities of a browser's terminal, which may differ from ours
 TERMINAL = {"TERM": "xterm-256color", "COLORTERM": "truecolor", "PYTHONUTF8": "1"}
 
 
@@ -50,16 +50,16 @@ class Page(AppService):
     """One session; the page learns when it ends."""
 
     async def run(self) -> None:
-        """Hand on what the session draws, until it ends."""
+        """Forward what the session draws until it ends."""
         await super().run()
         await self.remote_close()
 
 
 class Server:
-    """Serves one command line of rfview. names: the hosts, by Host, that are answered; empty: all."""
+    """Serves one command line of rfview. names: values of the Host header that are accepted; empty: all."""
 
     def __init__(self, words: Sequence[str], host: str = "127.0.0.1", public: str = ""):
-        # exec: the shell that textual-serve begins becomes the session, which sees the server as its parent
+        # exec: the shell started by textual-serve becomes the session, whose parent is then the server
         self.command = f"exec {shlex.join([sys.executable, '-m', 'rfview', *words])}"
         self.title = " ".join(["rfview", *words])
         self.token = secrets.token_urlsafe(24)
@@ -68,7 +68,7 @@ class Server:
         self.names = set() if host in ANY and not public else names
 
     def application(self) -> web.Application:
-        """Return the web application; everything else than its secret path is not found."""
+        """Return the web application; anything but its secret path is not found."""
         app = web.Application(middlewares=[self.guard])
         app.add_routes([
             web.get(f"/{self.token}/", self.page), web.get(f"/{self.token}/ws", self.session),
@@ -78,7 +78,7 @@ class Server:
 
     @web.middleware
     async def guard(self, request: web.Request, handler: Handler) -> web.StreamResponse:
-        """Answer only who asked for us by name, and from a page of ours."""
+        """Answer only requests with an accepted Host, from one of our own pages."""
         if self.names and urlsplit(f"//{request.host}").hostname not in self.names:
             raise web.HTTPForbidden(text="rfview serves no host of this name; see rfview serve --public-url\n")
         origin = request.headers.get("Origin")
@@ -91,12 +91,12 @@ class Server:
         return response
 
     def public_origin(self) -> str:
-        """Return scheme and host of the public address, or ""."""
+        """Return scheme and host of the public address, "" without one."""
         found = urlsplit(self.public)
         return f"{found.scheme}://{found.netloc}" if self.public else ""
 
     def websocket(self, request: web.Request) -> str:
-        """Return the address of the WebSocket, as the page's browser sees it."""
+        """Return the address of the WebSocket as seen by the page's browser."""
         base = self.public or f"{request.scheme}://{request.host}"
         return f"ws{base.removeprefix('http')}/{self.token}/ws"
 
@@ -109,8 +109,8 @@ class Server:
         return web.Response(text=filled, content_type="text/html")
 
     async def session(self, request: web.Request) -> web.StreamResponse:
-        """Run a session as long as its page is open."""
-        if request.headers.get("Origin") is None:       # every browser names it; programs can
+        """Run a session while its page is open."""
+        if request.headers.get("Origin") is None:       # every browser sends it, and so can programs
             raise web.HTTPForbidden(text="rfview expects an Origin\n")
         socket_ = web.WebSocketResponse(heartbeat=HEARTBEAT_S)
         await socket_.prepare(request)
@@ -131,7 +131,7 @@ class Server:
 
 
 async def handle(page: AppService, socket_: web.WebSocketResponse, text: str) -> None:
-    """Do what a message of the page asks for; what is not understood is left alone."""
+    """Execute a message from the page; unknown messages are ignored."""
     try:
         kind, *rest = json.loads(text)
         data = rest[0] if rest else None
@@ -151,7 +151,7 @@ async def handle(page: AppService, socket_: web.WebSocketResponse, text: str) ->
 
 
 def _within(given: object, allowed: range, otherwise: int) -> int:
-    """Return a number of a page, brought into its range."""
+    """Return a number sent by a page, clamped to its range."""
     try:
         return min(max(int(str(given)), allowed.start), allowed.stop - 1)
     except ValueError:
@@ -159,7 +159,7 @@ def _within(given: object, allowed: range, otherwise: int) -> int:
 
 
 def serve(server: Server, host: str, port: int) -> None:
-    """Serve until interrupted; prints the address. Raises OSError where it cannot be listened at."""
+    """Serve until interrupted; prints the address. Raises OSError if the port cannot be opened."""
     os.environ.update(TERMINAL)
     logging.getLogger("aiohttp").setLevel(logging.CRITICAL)
     logging.getLogger("textual-serve").setLevel(logging.CRITICAL)
