@@ -478,7 +478,7 @@ class Simulator:
         config = self._sm_array["config"].copy()
         sizes = [(len(held.rows), len(held.arena), held.rf.nbytes) for held in (checkpoint, self.checkpoint())]
         if sizes[0] != sizes[1]:
-            raise InputError("these settings lay out rows or memory anew: they can only be chosen before a run begins")
+            raise InputError("these settings change the layout of rows or memory; they must be chosen before a run begins")
         self.restore(checkpoint)
         self._sm_array["config"] = config
         self.sm.undecided = self.sm.unfinished

@@ -166,7 +166,7 @@ class View:
         try:
             files.write(self.path, json.dumps(now, indent=1) + "\n")
         except InputError as error:
-            print(f"rfview: the view is not kept: {error}", file=sys.stderr)
+            print(f"rfview: the view was not saved: {error}", file=sys.stderr)
 
 
 def _run(session: Session) -> list[Any]:

@@ -25,5 +25,5 @@ def consistent(timeline: Timeline) -> Iterator[None]:
         path = getattr(timeline, "path", None)
         if path is None or os.environ.get("RFVIEW_TRACEBACK"):
             raise
-        raise InputError(f"{path}: what it holds does not fit together ({type(error).__name__}: {error}); record the run "
+        raise InputError(f"{path}: its contents are inconsistent ({type(error).__name__}: {error}); record the run "
                          "again (RFVIEW_TRACEBACK=1 shows where)") from error

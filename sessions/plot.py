@@ -24,7 +24,7 @@ def plot(timeline: Timeline, expressions: Mapping[str, Expression], points: int 
     try:
         import altair
     except ImportError:
-        raise InputError("charts need Altair; pip install 'rfview[notebook]' brings it") from None
+        raise InputError("charts need Altair; pip install 'rfview[notebook]' installs it") from None
     if not 1 <= points <= 5000:
         raise InputError(f"plot: expected 1 to 5,000 points, got {points:,}")
     rows = _lines(timeline, expressions, points) if expressions else _states(timeline, points)

@@ -30,7 +30,7 @@ class Cluster(Pool):
         try:
             from dask.distributed import Client, KilledWorker       # an extra of the installation
         except ModuleNotFoundError:
-            raise InputError("--cluster needs dask.distributed; pip install 'rfview[cluster]' brings it") from None
+            raise InputError("--cluster needs dask.distributed; pip install 'rfview[cluster]' installs it") from None
         self.address = address
         self.broken = (KilledWorker,)
         # of a scheduler that is gone we say a sentence, where Dask's client logs tracebacks

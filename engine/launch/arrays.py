@@ -75,7 +75,7 @@ def _load_npy(table: Table, file: Path) -> np.ndarray:
     except OSError as error:
         table.fail("file", f"{file} cannot be read: {error.strerror or error}")
     except HEADER_ERRORS as error:
-        table.fail("file", f"expected a .npy file, but {file} is none: {error}")
+        table.fail("file", f"expected a .npy file, but {file} is not one: {error}")
     array, native = np.ascontiguousarray(array), array.dtype.newbyteorder("=")
     if native.kind == "c":  # real and imaginary parts side by side, as float2 and double2 are
         array = array.astype(native).reshape(*array.shape, 1).view(f"f{native.itemsize // 2}")

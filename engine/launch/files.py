@@ -185,9 +185,9 @@ def _load_arg(table: Table, named: Mapping[str, Mapping[str, Any]]) -> Arg:
         table.fail("", f"expected exactly one of {', '.join(kinds)}, got {' and '.join(given) or 'none'}")
     kind = given[0]
     if "offset" in table and kind not in ("buffer", "symbol"):
-        table.fail("offset", "expected only beside buffer or symbol")
+        table.fail("offset", "expected only together with buffer or symbol")
     if "pointers" in table and kind != "bytes":
-        table.fail("pointers", "expected only beside bytes")
+        table.fail("pointers", "expected only together with bytes")
     if kind == "value":
         return Arg(kind, table.take(kind, (int, float, bool), "an integer, a float, true or false"))
     if kind == "null":

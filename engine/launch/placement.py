@@ -152,7 +152,7 @@ def _variables(spec: LaunchSpec, module: Module, first: int) -> tuple[tuple[Vari
             raise InputError(f"{spec.path}: [symbols.{name}]: {module.path} declares {', '.join(module.symbols) or 'none'}")
     for name, texture in spec.textures.items():
         if name in module.symbols:
-            raise InputError(f"{spec.path}: [textures.{name}]: a variable of the module has this name, and it is no texture")
+            raise InputError(f"{spec.path}: [textures.{name}]: the module's variable of this name is not a texture")
         lay(name, "texture", texture.handle, HEADER_BYTES, np.dtype("u4"), (HEADER_BYTES // 4,))
     found.sort(key=lambda variable: variable.address)
     _check_apart(spec, found)

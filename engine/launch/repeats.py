@@ -75,7 +75,7 @@ def _argument(table: Table, place: int, arg: Any, now: int) -> Any:
     start = values.get(key, 0)
     step = own.take("step", (int, float) if key == "value" else (int,), "a number that every round adds")
     if type(start) not in (int, float) or key == "offset" and not ("buffer" in values or "symbol" in values):
-        own.fail("step", "expected only beside a value that is a number, or beside a buffer or symbol")
+        own.fail("step", "expected only together with a value that is a number, or with a buffer or symbol")
     del values["step"]
     values[key] = start + now * step
     return values

@@ -110,8 +110,8 @@ def _dtype_slips(design: Any) -> list[str]:
     try:
         own = np.dtype(list(design.state) or [("unused", "u4")], align=True)
     except (TypeError, ValueError) as error:
-        return [f"its state is no list of fields ({error})"]
-    return [f"its state takes {own.itemsize} bytes, which is no multiple of 4"] if own.itemsize % 4 else []
+        return [f"its state is not a list of fields ({error})"]
+    return [f"its state takes {own.itemsize} bytes, which is not a multiple of 4"] if own.itemsize % 4 else []
 
 
 def _always_returns(body: list[ast.stmt]) -> bool:

@@ -33,12 +33,12 @@ def slips(design: Any) -> Iterator[str]:
         yield f"{len(own)} events, at most {MAX_EVENTS}"
     for name in dict.fromkeys(own):
         if own.count(name) > 1 or name in known:
-            yield f"event {name!r} is there already"
+            yield f"event {name!r} already exists"
     waits = {f"{stall.name}_wait_cycles" for stall in (*STALLS, *design.stalls)}
     for name in design.energy_pj or {}:
         # over another main file that one's events count too: only a design by itself can be checked
         if not design.takes_main and name not in {*own, *known, *waits}:
-            yield f"energy_pj of {name!r}, which is no event{_hint(name, {*own, *known})}"
+            yield f"energy_pj of {name!r}, which is not an event{_hint(name, {*own, *known})}"
     for panel in design.panels:
         yield from _panel_slips(design, panel)
 
@@ -55,12 +55,12 @@ def _parameter_slips(parameter: Any) -> Iterator[str]:
     what, default = f"parameter {parameter.name!r}", parameter.default
     if parameter.choices:
         if default not in parameter.choices:
-            yield f"{what}: the default {default!r} is none of its choices {', '.join(parameter.choices)}"
+            yield f"{what}: the default {default!r} is not one of its choices {', '.join(parameter.choices)}"
     elif parameter.convert is None:
         if not isinstance(default, (int, float)):
-            yield f"{what}: the default {default!r} is no number; words need choices=(..), other values convert="
+            yield f"{what}: the default {default!r} is not a number; words need choices=(..), other values convert="
         elif isinstance(default, float) and parameter.dtype and np.dtype(parameter.dtype).kind in "iu":
-            yield f'{what}: the default {default} is no whole number, as which the hooks would see it; add dtype="f8"'
+            yield f'{what}: the default {default} is not a whole number, which is all that hooks would see; add dtype="f8"'
         elif not parameter.low <= default <= greatest(parameter):
             yield f"{what}: the default {default} is not in {parameter.low} to {greatest(parameter):.0f}"
 

@@ -91,7 +91,8 @@ def _load(path: Path, text: str) -> ModuleType:
     if not isinstance(found, Design):
         raise InputError(f"design file {path}: defines no DESIGN = Design(...); `rfview help design` shows one")
     if not NAME.fullmatch(found.name) or found.name in registry.BUILT_IN:
-        why = "is the name of a built-in design" if found.name in registry.BUILT_IN else "is no name: a to z, 0 to 9 and _"
+        is_taken = found.name in registry.BUILT_IN
+        why = "is the name of a built-in design" if is_taken else "is not a name: a to z, 0 to 9 and _"
         raise InputError(f"design file {path}: DESIGN.name {found.name!r} {why}")
     registry.add(found.name, module)
     return module
@@ -146,6 +147,6 @@ def write_new(path: str | Path) -> str:
     text = text.replace('name="template"', f'name="{name}"').replace(" Not built in;", "")
     text = text.replace('"template.', f'"{name}.').replace("template__", f"{name}__")
     if path.exists():
-        raise InputError(f"--new {path}: is there already; nothing was changed")
+        raise InputError(f"--new {path}: already exists; nothing was changed")
     write(path, text, replaces=False)
     return name

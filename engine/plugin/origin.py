@@ -82,8 +82,8 @@ def save(spec: Mapping[str, Any], folder: str | Path) -> list[Path]:
             else f"{'+'.join(spec.get('chain', ()))} came with rfview or with a package"))
     for name in kept(spec):
         if not FILE_NAME.fullmatch(name):
-            raise InputError(f"--save-designs: it holds a file {name!r}, which is no name of a design file; nothing was "
-                             "written")
+            raise InputError(f"--save-designs: it holds a file {name!r}, which is not the name of a design file; "
+                             "nothing was written")
     place = Path(folder)
     try:
         place.mkdir(parents=True, exist_ok=True)

@@ -120,7 +120,7 @@ def _checked(found: ModuleType, name: str, function: Callable[..., Any]) -> Call
         if name == "bank_of" and not 0 <= int(answer) < int(sm.config.num_banks):
             raise InputError(f"hook bank_of: returns {int(answer)}, there are banks 0 to {int(sm.config.num_banks) - 1}")
         if name in REFUSING and int(answer) not in codes and not found.DESIGN.takes_main:
-            raise InputError(f"hook {name}: returns {int(answer)}, which is no stall code of the machine or of its own")
+            raise InputError(f"hook {name}: returns {int(answer)}, which is no stall code of the machine or the design")
         return answer
 
     return call

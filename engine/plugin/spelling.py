@@ -32,7 +32,7 @@ def slips(found: ModuleType, body: Sequence[ast.stmt], hooks: Mapping[str, list[
     for name, entry in functions.items():
         arguments = [argument.arg for argument in entry.args.args]
         if name not in marked and name not in called and arguments[:3] == HOOK_BEGIN:
-            yield "function", name, entry.lineno, f"is no hook{_hint(name, hooks)}; a helper is marked @device"
+            yield "function", name, entry.lineno, f"is not a hook{_hint(name, hooks)}; a helper is marked @device"
 
 
 def _is_device(mark: ast.expr) -> bool:

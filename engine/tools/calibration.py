@@ -230,7 +230,7 @@ def read_reference(path: Path) -> dict[str, float]:
                 try:
                     found[name] = float(row["cycles"] or "")
                 except ValueError:
-                    raise InputError(f"{path}:{number}: {name}: {row['cycles']!r} is no number of cycles") from None
+                    raise InputError(f"{path}:{number}: {name}: {row['cycles']!r} is not a number of cycles") from None
                 if not 0 < found[name] < math.inf:
                     raise InputError(f"{path}:{number}: {name}: expected cycles above 0, got {row['cycles']}")
     except OSError as error:

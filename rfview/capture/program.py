@@ -97,7 +97,7 @@ def _no_program(path: Path) -> str:
         return "is a folder"
     if path.suffix in (".cu", ".cpp", ".cc") and path.is_file():
         return f"is source text, to be compiled first: nvcc {shlex.quote(str(path))} -o {shlex.quote(path.stem)}"
-    return "is no program that can be run (is it executable?)" if path.exists() else "there is no such program"
+    return "cannot be run as a program (is it executable?)" if path.exists() else "there is no such program"
 
 
 def _script(words: list[str], python: str | None) -> list[str]:

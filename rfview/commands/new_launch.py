@@ -67,7 +67,7 @@ def write(path: str) -> tuple[Path, str, list[str], list[str]]:
     called = [name if called.count(name) == 1 else kernel.name for name, kernel in zip(called, kernels, strict=True)]
     target = source.with_suffix(".toml")
     if target.exists():
-        raise InputError(f"--new {path}: {target} is there already; nothing was changed")
+        raise InputError(f"--new {path}: {target} already exists; nothing was changed")
     files.write(target, text_of(kernels[0], called[0], module.text, source.name, target.name), replaces=False)
     return target, called[0], called[1:], refused
 

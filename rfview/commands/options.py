@@ -222,7 +222,7 @@ def load_target(target: str) -> LaunchSpec:
 
     spec = load_launch_file(path)
     if spec.is_template:
-        warn([f"{target}: its sizes and data are made up; put yours in and take `template = true` away"])
+        warn([f"{target}: its sizes and data are made up; put in yours and remove `template = true`"])
     return spec
 
 

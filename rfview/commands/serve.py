@@ -49,7 +49,7 @@ def run(args: argparse.Namespace) -> int:
         server.serve(server.Server(words, args.host, args.public_url), args.host, args.port)
     except OSError as error:
         where = f"--host {args.host} --port {args.port}"
-        raise InputError(f"{where}: cannot be listened at: {error.strerror or error}") from None
+        raise InputError(f"{where}: cannot listen there: {error.strerror or error}") from None
     return 0
 
 

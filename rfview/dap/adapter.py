@@ -111,7 +111,7 @@ def _sentence(error: Exception) -> str:
     if isinstance(error, MemoryError):
         return "out of memory"
     if isinstance(error, RecursionError):
-        return "what was asked for is nested too deeply"
+        return "the request is nested too deeply"
     if os.environ.get("RFVIEW_TRACEBACK"):
         raise error
     return f"{INTERNAL}: {type(error).__name__}: {error} (RFVIEW_TRACEBACK=1 shows where)"

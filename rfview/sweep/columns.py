@@ -16,17 +16,17 @@ class Column(NamedTuple):
 
 
 COLUMNS = (
-    Column("key", "text", "hash of all that the run depends on; no two rows have the same"),
-    Column("outcome", "text", "ok; wrong: ran to another result than is expected; misbehaved: the kernel faulted; "
+    Column("key", "text", "hash of everything that the run depends on; different in every row"),
+    Column("outcome", "text", "ok; wrong: ended with another result than expected; misbehaved: the kernel faulted; "
                               "failed: did not run"),
-    Column("message", "text", "what went wrong, empty where nothing did"),
+    Column("message", "text", "what went wrong, empty if nothing did"),
     Column("kernel", "text", "name of the launch file"),
     Column("launch", "text", "its path"),
     Column("design", "text", "register file with its parameters, as the sweep names it"),
     Column("scheduler", "text", "warp scheduler, as the sweep names it"),
     Column("preset", "text", "preset of the machine, as the sweep names it"),
     Column("settings", "texts", "what the sweep's parameters set: name to value"),
-    Column("max_cycles", "int", "after how many cycles a run would have been ended"),
+    Column("max_cycles", "int", "limit on the cycles of a run"),
     Column("registers_per_thread", "int", "registers allocated to a thread"),
     Column("launches", "int", "launches of the launch file"),
     Column("cycles", "int", "cycles from the first to the end of the last launch"),
@@ -40,10 +40,10 @@ COLUMNS = (
     Column("energy_dynamic_pj", "float", "of that: accesses"),
     Column("energy_leakage_pj", "float", "of that: leakage"),
     Column("energy_refresh_pj", "float", "of that: refresh"),
-    Column("verified", "bool", "whether the results are the expected ones; null where none are given"),
+    Column("verified", "bool", "whether the results are as expected; null if no results are given"),
     Column("stalls", "counts", "warp-cycles by the reason why the warp did not issue (rfview help stalls)"),
     Column("counts", "counts", "events by name, of the machine and of the design"),
-    Column("seconds", "float", "time that a worker took, loading included"),
+    Column("seconds", "float", "time taken by the worker, loading included"),
     Column("engine", "text", "hash over the engine's sources"),
     Column("version", "text", "version of rfview"),
     Column("finished", "time", "when the row arrived, UTC"),

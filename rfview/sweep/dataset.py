@@ -36,7 +36,7 @@ def require() -> None:
     try:
         import pyarrow      # noqa: F401  an extra of the installation
     except ModuleNotFoundError:
-        raise InputError("a sweep is kept as Parquet, which needs pyarrow; pip install 'rfview[data]' brings it") from None
+        raise InputError("a sweep's dataset needs pyarrow; pip install 'rfview[data]' installs it") from None
 
 
 @lru_cache
@@ -160,7 +160,7 @@ def _held(folder: Path) -> Iterator[None]:
     try:
         import fcntl
     except ModuleNotFoundError:
-        raise InputError(f"{folder}: this system has no locks of files, which a sweep needs (Linux and macOS do)") from None
+        raise InputError(f"{folder}: a sweep needs file locks, which this system lacks (not Linux, not macOS)") from None
     path = folder / LOCK
     try:
         handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
@@ -171,7 +171,7 @@ def _held(folder: Path) -> Iterator[None]:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             holder = os.read(handle, 200).decode("utf-8", "replace").strip() or "another process"
-            raise InputError(f"{folder}: {holder} is sweeping into it; wait for its end, or give another folder") from None
+            raise InputError(f"{folder}: {holder} is sweeping into it; wait until it ends, or use another folder") from None
         except OSError as error:
             raise InputError(f"{path}: cannot be locked: {error.strerror or error}") from None
         os.ftruncate(handle, 0)

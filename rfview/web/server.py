@@ -80,10 +80,10 @@ class Server:
     async def guard(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         """Answer only requests with an accepted Host, from one of our own pages."""
         if self.names and urlsplit(f"//{request.host}").hostname not in self.names:
-            raise web.HTTPForbidden(text="rfview serves no host of this name; see rfview serve --public-url\n")
+            raise web.HTTPForbidden(text="rfview does not serve this host name; see rfview serve --public-url\n")
         origin = request.headers.get("Origin")
         if origin is not None and origin not in (f"http://{request.host}", f"https://{request.host}", self.public_origin()):
-            raise web.HTTPForbidden(text="rfview answers no page of another site\n")
+            raise web.HTTPForbidden(text="rfview does not answer pages of other sites\n")
         response = await handler(request)
         if not response.prepared:
             for name, value in HEADERS.items():

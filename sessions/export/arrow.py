@@ -65,7 +65,7 @@ def pyarrow() -> Any:
     try:
         import pyarrow
     except ImportError:
-        raise InputError("tables and Parquet need pyarrow; pip install 'rfview[data]' brings it") from None
+        raise InputError("tables and Parquet need pyarrow; pip install 'rfview[data]' installs it") from None
     return pyarrow
 
 

@@ -152,4 +152,4 @@ def check(info: Any, layout: Layout, rows: int, words: int) -> None:
         raise ValueError(f"its run has {info['recorded_rows']} recorded rows, but the file holds {rows}")
     for variable in (*info["buffers"], *info["symbols"]):
         if variable["word"] + -(-variable["bytes"] // 4) > words:
-            raise ValueError(f"{variable['name']} lies outside the {words} words of memory that the file holds")
+            raise ValueError(f"{variable['name']} is outside the {words} words of memory that the file holds")

@@ -77,7 +77,7 @@ class MemoryHeat:
         parts = []
         for number in self._numbers(low, high + 1):
             if progress is not None and progress(timeline.chunk_starts()[number]):
-                raise InputError(f"{self.item}: interrupted while reading what was stored")
+                raise InputError(f"{self.item}: interrupted while reading stores")
             parts.append(self._chunk(number))
         if not parts:
             return np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.uint32)

@@ -50,7 +50,7 @@ class RegisterHeat:
         parts = []
         for number in numbers:
             if progress is not None and progress(timeline.chunk_starts()[number]):
-                raise InputError(f"{self.item}: interrupted while reading what was written")
+                raise InputError(f"{self.item}: interrupted while reading writes")
             parts.append(self.log.entries(number))
         key = (*numbers, sum(len(part.pc) for part in parts))
         if self._joined is not None and self._joined[0] == key:

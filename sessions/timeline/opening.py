@@ -145,7 +145,7 @@ class Walk:
                 while offset < expected:
                     offset = framing.read_frame(self.file, offset).end
                 if offset != expected:
-                    raise Damage("lies elsewhere than the index says")
+                    raise Damage("is not where the index says")
                 if tag != framing.INDEX:
                     _, payload, offset, crc = framing.read_frame(self.file, offset, tag)
                 if tag == framing.CHUNK:

@@ -218,7 +218,7 @@ def test_what_holds_no_design_file_says_so(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", [".envrc", "Makefile", "numpy.py.txt", "a b.py", "-x.py", "..", "x\x1b.py", ""])
 def test_only_names_of_modules_are_written_all_or_none(tmp_path: Path, name: str) -> None:
     held = {"files": {"x": {"file": "x.py", "text": "1"}, "y": {"file": name, "text": "2"}}}
-    with pytest.raises(InputError, match="no name of a design file; nothing was written"):
+    with pytest.raises(InputError, match="not the name of a design file; nothing was written"):
         origin.save(held, tmp_path / "in")
     assert not (tmp_path / "in").exists()
 
@@ -299,25 +299,25 @@ def test_energy_sees_the_machines_numbers(own: Path) -> None:
         (("HITS = 0", "HITS = 0 / 0"), "ZeroDivisionError"),
         (("DESIGN = Design(", "OTHER = Design("), "defines no DESIGN"),
         (('name="my_rf"', 'name="sram"'), "'sram' is the name of a built-in design"),
-        (('name="my_rf"', 'name="My RF"'), "'My RF' is no name"),
+        (('name="my_rf"', 'name="My RF"'), "'My RF' is not a name"),
         (("rf.latched[bank] =", "rf.lached[bank] ="), "no field 'lached' in its state; did you mean 'latched'"),
         (("spec.first_event + HITS", "spec.first_event + HIT"), "hook read: no name 'HIT'; did you mean 'HITS'?"),
         (("registers.copy_row(", "registers.copy_rows("),
          "rfview.engine.machine.registers has no 'copy_rows'; did you mean 'copy_row'"),
         (("take_write_port(sm, bank, warp, reg)", "take_write_port(sm, bank)"), "takes (sm, bank, warp, reg), 2 are given"),
-        (("def next_event(sm", "def next_events(sm"), "function next_events: is no hook; did you mean 'next_event'"),
+        (("def next_event(sm", "def next_events(sm"), "function next_events: is not a hook; did you mean 'next_event'"),
         (("registers.release(sm, warp, reg) ", "registers.wake(sm, warp) "), "has no 'wake'; it is called 'reconsider' now"),
         (("SLOW_WRITE = FIRST_FOREIGN_CODE ", "SLOW_WRITE = 45 "), "stall 'slow_write': code 45, expected 32 to 39"),
         (('"slow_write", "slow"', '"wb_full", "slow"'), "stall 'wb_full': the name is taken"),
         (('"register_file", "The', '"registers", "The'), "family 'registers', expected one of issued"),
-        (('"latch_hits": (-', '"latch_hit": (-'), "energy_pj of 'latch_hit', which is no event; did you mean 'latch_hits'"),
+        (('"latch_hits": (-', '"latch_hit": (-'), "energy_pj of 'latch_hit', which is not an event; did you mean 'latch_hits'"),
         (('"kind": "table"', '"kind": "map"'), "panel 'latched rows, from 1': kind 'map', expected one of grid"),
         (('"field": "latched"', '"field": "latch"'), "no field 'latch' in the state; did you mean 'latched'"),
         (('"field": "latched"', '"field": "latched", "glyf": "x"'), "a table has no 'glyf'; it takes kind, title"),
-        (('"write_cycles", 2,', '"write_cycles", 2.5,'), "the default 2.5 is no whole number, as which the hooks"),
+        (('"write_cycles", 2,', '"write_cycles", 2.5,'), "the default 2.5 is not a whole number, which is all that hooks"),
         (('"write_cycles", 2,', '"write_cycles", -2,'), "'write_cycles': the default -2 is not in 1 to 64"),
-        (('"write_cycles", 2,', '"write_cycles", "two",'), "the default 'two' is no number; words need choices"),
-        (('("latch_hits", "reads', '("rf_reads", "reads'), "event 'rf_reads' is there already"),
+        (('"write_cycles", 2,', '"write_cycles", "two",'), "the default 'two' is not a number; words need choices"),
+        (('("latch_hits", "reads', '("rf_reads", "reads'), "event 'rf_reads' already exists"),
         (('    panels=(', '    energy=None,\n    panels=('), "'energy'; a function energy(..) of the file is found by its"),
         (('    panels=(', '    panel=('), "argument 'panel'; Design takes name, title, source, parameters, state,"),
         (("registers.default_bank(sm, warp, reg)\n    if", "bank_of(sm, rf, spec, warp, reg)\n    if"),
@@ -385,7 +385,7 @@ def test_no_such_file_and_no_second_new_one(own: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"none\.py: cannot be read .*--new"):
         designs.build(str(tmp_path / "none.py"), {}, "")
     before = own.read_text()
-    with pytest.raises(InputError, match="is there already; nothing was changed"):
+    with pytest.raises(InputError, match="already exists; nothing was changed"):
         files.write_new(own)
     assert own.read_text() == before
     for name in ("sram.py", "My.py", "my_rf.txt"):

@@ -129,7 +129,7 @@ def test_module_defaults_to_the_name_of_the_launch_file(folder):
     ("{value = 40}", "{}", "launch[1].args[0]", "exactly one of value, buffer, symbol, texture, null, bytes, got none"),
     ("{value = 40}", '{value = 40, buffer = "A"}', "launch[1].args[0]", "value and buffer"),
     ("{value = 40}", '{value = "x"}', "launch[1].args[0].value", "integer"),
-    ("{value = 40}", "{value = 40, offset = 4}", "launch[1].args[0].offset", "only beside buffer or symbol"),
+    ("{value = 40}", "{value = 40, offset = 4}", "launch[1].args[0].offset", "only together with buffer or symbol"),
     ('{buffer = "A"}', '{buffer = "AA"}', "launch[1].args[3].buffer", "did you mean 'A'"),
     ("offset = 4}", "offset = 17}", "launch[1].args[4].offset", "0..16"),
     ("{null = true}", "{null = false}", "launch[1].args[6].null", "true"),

@@ -227,7 +227,7 @@ def slipped(tmp_path: Path, old: str, new: str) -> ModuleType:
         ("    return STT_WRITE if rf.frozen_until_cycle > sm.cycle else 0",
          "    if rf.frozen_until_cycle > sm.cycle:\n        return STT_WRITE",
          r"hook begin_cycle: a path ends without a return"),
-        ('    ("writes", "i8"),', '    ("writes", "u1"), ("more", "nothing"),', r"its state is no list of fields"),
+        ('    ("writes", "i8"),', '    ("writes", "u1"), ("more", "nothing"),', r"its state is not a list of fields"),
     ],
 )
 def test_a_slip_names_design_hook_and_field(tmp_path: Path, old: str, new: str, expected: str) -> None:

@@ -88,7 +88,7 @@ def test_a_recorded_launch_keeps_its_pointers(tmp_path: Path) -> None:
     ("at = 8, buffer = \"in\"}]}", "at = 13, buffer = \"in\"}]}", "pointers[0].at: expected an integer in 0..12"),
     ("offset = 128", "offset = 1000", "buffers.rows.pointers[0].offset: expected an integer in 0..384"),
     ("{at = 0, symbol", "{at = 12, symbol", "symbols.last: pointers[0].at: an address of 8 bytes at 12"),
-    ("{buffer = \"rows\"}", "{buffer = \"rows\", pointers = []}", "args[1].pointers: expected only beside bytes"),
+    ("{buffer = \"rows\"}", "{buffer = \"rows\", pointers = []}", "args[1].pointers: expected only together with bytes"),
     ("[{at = 0, symbol", "[3, {at = 0, symbol", "symbols.last.pointers[0]: expected a table such as"),
 ])
 def test_slips_are_named(tmp_path: Path, old: str, new: str, words: str) -> None:

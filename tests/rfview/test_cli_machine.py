@@ -207,5 +207,5 @@ def test_a_launch_file_to_begin_from_runs_as_it_is(tmp_path: Path, capsys: pytes
     assert "mine.toml: runs " in said and "the module also has" in said
     spec = load_launch_file(tmp_path / "mine.toml")
     place(spec, load_module(ptx), load_preset("fermi"), 1024)
-    assert cli.main(["kernels", "--new", str(ptx)]) == 2 and "is there already" in capsys.readouterr().err
+    assert cli.main(["kernels", "--new", str(ptx)]) == 2 and "already exists" in capsys.readouterr().err
     assert cli.main(["kernels", "--new", "mine.cu"]) == 2 and "nvcc -ptx" in capsys.readouterr().err

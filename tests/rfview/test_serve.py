@@ -160,7 +160,7 @@ def test_sessions_end_with_the_server(served: Served) -> None:
     (["a b.rfs", "--port=80"], "--port stands before what is served: rfview serve --port ... 'a b.rfs'"),
     (["--port", "70000"], "--port 70000: expected 0 to 65535"),
     (["--public-url", "machine"], "--public-url machine: expected an address"),
-    (["--host", "203.0.113.1"], "--host 203.0.113.1 --port 0: cannot be listened at"),
+    (["--host", "203.0.113.1"], "--host 203.0.113.1 --port 0: cannot listen there"),
 ])
 def test_what_cannot_be_served_is_said_at_once(words: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["serve", *words]) == 2

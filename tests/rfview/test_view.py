@@ -146,7 +146,7 @@ def test_a_folder_that_cannot_be_written_to_is_told_and_no_more(
     monkeypatch.setattr(os, "fsync", refuse)
     open_view(recording, look_around)
     error = capsys.readouterr().err
-    assert "the view is not kept: " in error and "run.rfs.view.json: cannot be written: Permission denied" in error and len(error.splitlines()) == 1
+    assert "the view was not saved: " in error and "run.rfs.view.json: cannot be written: Permission denied" in error and len(error.splitlines()) == 1
 
 
 def test_a_breakpoint_of_the_start_up_file_is_not_doubled(recording: Path) -> None:

@@ -270,7 +270,7 @@ def unpack(low: Lowering, statement: Instruction, items: Sequence[object], src: 
         inst.dst = [low.destination(item, 16)[0] for item in items]
         inst.count = len(items)
     if len({row for row in inst.dst}) != len(inst.dst):
-        raise low.fail("the same register stands twice among the destinations")
+        raise low.fail("the same register is named twice among the destinations")
     low.emit(low.guard_of(inst, statement))
 
 

@@ -184,7 +184,7 @@ class Lowering:
         if isinstance(found, Parts):
             raise self.fail(f"expected {what}, found '{operand.text}', which holds {len(found.names)} values")
         if not isinstance(found, Register):
-            raise self.fail(f"expected {what}, found '{operand.text}', which is no register")
+            raise self.fail(f"expected {what}, found '{operand.text}', which is not a register")
         return self.plus(found, operand.addend) if operand.addend else found
 
     def plus(self, register: Register, addend: int) -> Register:

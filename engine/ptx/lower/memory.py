@@ -151,7 +151,7 @@ def lower_load(low: Lowering, statement: Instruction) -> None:
         shift_address(inst, first * access.width)
         inst.dst = [row for item in part for row in low.destination(item, bits)]
         if len(set(inst.dst)) != len(inst.dst):
-            raise low.fail("the same register stands twice among the destinations")
+            raise low.fail("the same register is named twice among the destinations")
         inst.is_removable = False       # its address may be wrong, whoever reads the value
         if isinstance(base, Place) and base.space == "param":
             as_parameter(inst)

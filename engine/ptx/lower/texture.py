@@ -61,7 +61,7 @@ def lower_texture(low: Lowering, statement: Instruction) -> None:
             inst.aux |= 1 << isa.TEX_MASK_SHIFT + component
             inst.dst += low.destination(item, 32)
     if len(set(inst.dst)) != len(inst.dst):
-        raise low.fail("the same register stands twice among the destinations")
+        raise low.fail("the same register is named twice among the destinations")
     inst.count = dims + is_layered
     low.emit(low.guard_of(inst, statement))
 

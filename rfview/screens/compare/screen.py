@@ -247,7 +247,7 @@ class CompareScreen(RunsScreen):
             self.app.call_from_thread(self.app.copy_to_clipboard, text)
             source.say(f"copied: {text}", "good")
         else:
-            source.say("B is no session file; there is nothing to copy")
+            source.say("B is not a session file; there is nothing to copy")
 
     def on_clicked(self, message: Any) -> None:
         """A click on the curve goes to that instruction."""

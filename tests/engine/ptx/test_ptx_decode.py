@@ -274,7 +274,7 @@ def test_names_in_an_inner_scope_hide_those_outside():
     ("add.s32 %r1, %p1, %r3;", ["predicate"]),
     ("selp.b32 %r1, %r2, %r3, %r4;", ["predicate"]),
     ("st.global.v2.u32 [%rd1], %r1;", ["moves 2 elements, found 1"]),
-    ("ld.global.v2.u32 {%r1, %r1}, [%rd1];", ["stands twice"]),
+    ("ld.global.v2.u32 {%r1, %r1}, [%rd1];", ["named twice"]),
     ("st.const.u32 [0], %r1;", ["cannot store"]),
     ("@%r1 ret;", ["predicate register"]),
     ("call nobody, ();", ["unknown function 'nobody'"]),
