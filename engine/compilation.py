@@ -45,7 +45,7 @@ OPTIONS: dict[str, Option] = {
     "registers": Option(
         "kernel.aim_registers", 0, (), "", "registers per thread, 0 = as few as can be",
         "registers per thread to aim at: values beyond are spilled, values below spread over all"),
-}  # fmt: skip
+}
 
 
 @dataclass(frozen=True)

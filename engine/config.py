@@ -18,7 +18,7 @@ LATENCY_CLASSES = (
     "int_add", "int_max", "int_mul", "int_mad", "int_div", "shfl", "fp_add", "fp_max", "fp_mul", "fp_mad", "fp_div",
     "dp_add", "dp_max", "dp_mul", "dp_mad", "dp_div", "sfu", "fp_div_approx", "fp_root", "dp_root",
     "other",
-)  # fmt: skip
+)
 MAPPINGS = ("sequential", "gpgpusim")
 INNER_POLICIES = ("greedy", "rr")
 PARITIES = ("off", "prefer", "strict")
@@ -50,7 +50,7 @@ MAY_BE_ZERO = {
     "memory.dram_cycles", "memory.flit_bytes", "memory.icache_sets", "memory.const_sets", "memory.l2_warm", "sm.fetch_ports",
     "sm.refill_cycles", "sm.reserve_results",
     *(option.setting for option in compilation.OPTIONS.values() if not option.choices),
-}  # fmt: skip
+}
 
 
 @dataclass(frozen=True)
@@ -104,12 +104,12 @@ class Config:
         memory = int(self["memory.fixed_memory_cycles"]) or missed
         latencies = compilation.Latencies(
             (*classes, *[1] * (program.NUM_LATENCY_CLASSES - len(classes))), int(self["memory.shared_cycles"]),
-            int(self["memory.const_cycles"]), int(self["memory.param_cycles"]), memory)  # fmt: skip
+            int(self["memory.const_cycles"]), int(self["memory.param_cycles"]), memory)
         return compilation.Compilation(
             max_registers=min(int(self["kernel.max_registers"]), program.MAX_REGS), latencies=latencies,
             schedule=self["kernel.schedule"] == "on", registers=int(self["kernel.aim_registers"]),
             addresses_32=self["kernel.addresses"] == "32",
-            banks=int(self["sm.num_banks"]) if self["kernel.numbering"] == "banks" else 0)  # fmt: skip
+            banks=int(self["sm.num_banks"]) if self["kernel.numbering"] == "banks" else 0)
 
     def fill(self, record: Any, scheduler: str) -> None:
         """Write the counts in force into the state's config record."""

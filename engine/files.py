@@ -53,7 +53,7 @@ def check_target(path: str | Path, inputs: Iterable[str | Path] = ()) -> Path:
     target = Path(path)
     if str(path) == "-":
         raise InputError("-: standard output takes no file that is named once it is whole; expected the name of a file "
-                         "(./- for one called so)")  # fmt: skip
+                         "(./- for one called so)")
     try:
         found = target.lstat()
     except FileNotFoundError:
@@ -123,7 +123,7 @@ class NewFile:
         now = identity(self.target)
         if now != self._before or (now is not None and not replaces):
             raise ChangedMeanwhile(f"{self.target}: another program has written it meanwhile, and it is left as it is; "
-                             f"what was to be written is in {self.path.name}")  # fmt: skip
+                             f"what was to be written is in {self.path.name}")
         os.replace(self.path, self.target)
         sync_folder(self.target.parent)
 

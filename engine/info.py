@@ -74,7 +74,7 @@ def describe(simulator: Simulator) -> dict[str, Any]:
         "buffers": [_variable(variable) for variable in placement.variables if variable.kind == "buffer"],
         "symbols": [_variable(variable) for variable in placement.variables if variable.kind == "symbol"],
         "launch_toml": simulator.spec.text,
-    }  # fmt: skip
+    }
 
 
 def _sources(simulator: Simulator) -> list[dict[str, Any]]:
@@ -98,7 +98,7 @@ def _program(simulator: Simulator) -> list[dict[str, Any]]:
                     "wait_class": int(inst["wait_class"]), "dst": [int(reg) for reg in inst["dst"] if reg != 255],
                     "src": [int(reg) for reg in inst["src"]],
                 }
-            )  # fmt: skip
+            )
     return listing
 
 
@@ -107,4 +107,4 @@ def _variable(variable: Variable) -> dict[str, Any]:
     return {
         "name": variable.name, "address": variable.address, "word": variable.word, "bytes": variable.size,
         "dtype": variable.dtype.str, "shape": list(variable.shape),
-    }  # fmt: skip
+    }

@@ -93,7 +93,7 @@ class Simulator:
         self.spec, self._memory = spec, memory
         self._given_module, self._source = module, source
         self._variant = designs.files.absolute(design)
-        self._prepared = self._after_first = False
+        self._prepared, self._ran = False, False
         self.max_cycles, self.seed = max_cycles, seed
         self._progress = progress
         settings = dict(settings or {})
@@ -309,7 +309,7 @@ class Simulator:
             words = params + self.placement.shared_words + local + 4096
             rows = int(self.sm.config.num_recorded_rows)
             self._journal = Journal(self._sm_words[0:state.RECORDED_BYTES // 4], self._padded_rf, self.rows.u, self.arena,
-                                    rows, words, CHUNK_CYCLES)  # fmt: skip
+                                    rows, words, CHUNK_CYCLES)
             self._link_arrays()
         return self._journal
 
@@ -318,7 +318,7 @@ class Simulator:
         if self._journal is None:
             return
         arrays = (self._sm_array, self._rf_array, self._spec_array, np.zeros(1, jit.key_dtype()), self.rows, self.insts,
-                  self.arena, self.regions, self._journal.log, self._journal.mem_index)  # fmt: skip
+                  self.arena, self.regions, self._journal.log, self._journal.mem_index)
         # compiled code knows a plain array at once; without a compiler, records need their attributes
         form = np.recarray if jit.OFF else np.ndarray
         self._machine = tuple(array.view(form) if array.dtype.names else array for array in arrays)
@@ -347,7 +347,6 @@ class Simulator:
             self.try_hooks()
             if self._progress is not None:
                 warm.compile_in_child(self._variant, self._progress)
-        self._after_first = True
         self.link()
 
     def try_hooks(self) -> None:
@@ -358,7 +357,7 @@ class Simulator:
         """Have the part of the machine that all designs share at hand, compiled or from the cache."""
         journal = self._journal_of()
         extern.link(start_execution, self.sm, jit.record(jit.key_dtype()), self.rows, self.insts, self.arena, self.regions,
-                    journal.log[0], journal.mem_index)  # fmt: skip
+                    journal.log[0], journal.mem_index)
 
     def compile(self) -> None:
         """Compile the loop into the disk cache without running it; the process can run no machine afterwards."""
@@ -368,11 +367,10 @@ class Simulator:
         machine.run.compile(tuple(numba.typeof(argument) for argument in (*self._machine, 0)))
         warm.note_ready(self.built.spec_dtype)
 
-    def _advance(self, stop: int) -> int:
-        """Run the compiled loop until `stop`, serving launches, host calls and faults; return its last code."""
+    def _advance(self, stop: int) -> None:
+        """Run the compiled loop until `stop`, serving launches, host calls and faults."""
         self._prepare()
         self._journal_of()
-        code = machine.STOPPED
         stop = min(stop, self.max_cycles)
         while self._clock[0] < stop and not self.finished:
             if not self._running[0]:
@@ -381,30 +379,21 @@ class Simulator:
                 code = machine.run(*self._machine, stop)
             except (NumbaError, KeyError) as error:  # a design that does not compile: a typing error, or a field unknown
                 raise explain(error, map(designs.find, self.built.chain)) from None
-            if self._after_first:
-                self._after_first = False
+            if not self._ran:
+                self._ran = True
                 warm.note_ready(self.built.spec_dtype)
             if code == machine.JOURNAL_FULL:
                 break
             if code == machine.HOST_CALL:
                 self._host.serve()
-            if code in (machine.FAULTED, machine.DEADLOCKED) or self.fault is not None:
-                self._set_fault(code)
+            if code in (machine.FAULTED, machine.DEADLOCKED) and self.fault is None:
+                self.fault = faults.fault_of(self, deadlock=code == machine.DEADLOCKED)
+            if self.fault is not None:
                 break
             if not self._running[0] and self._launch_index + 1 == len(self.placement.launches):
                 self.finished = True
         if not self.finished and self.fault is None and self._clock[0] >= self.max_cycles:
-            self._limit_fault()
-        return int(code)
-
-    def _set_fault(self, code: int) -> None:
-        """Turn the machine's fault record into an error."""
-        if self.fault is None:
-            self.fault = faults.fault_of(self, deadlock=code == machine.DEADLOCKED)
-
-    def _limit_fault(self) -> None:
-        """Stop at the cycle limit, naming the hottest line."""
-        self.fault = faults.cycle_limit(self)
+            self.fault = faults.cycle_limit(self)
 
     def record_chunk(self, cycles: int = CHUNK_CYCLES, *, values: bool = True, lend: bool = False) -> Chunk:
         """Run up to `cycles` cycles (at most CHUNK_CYCLES) with the journal on and return what changed.
@@ -446,7 +435,7 @@ class Simulator:
     def checkpoint(self) -> Checkpoint:
         """Return a complete copy from which the run can go on."""
         return Checkpoint(self.cycle, self._sm_words.copy(), self._rf_words.copy(), np.array(self.rows.u), self.arena.copy(),
-                          self._launch_index, self.finished, len(self.printed))  # fmt: skip
+                          self._launch_index, self.finished, len(self.printed))
 
     def restore(self, checkpoint: Checkpoint) -> None:
         """Go back to a checkpoint of this simulator."""
@@ -548,7 +537,7 @@ class Simulator:
         """Return dynamic, leakage and refresh energy of the register file so far in pJ: counts and cycles x the tables."""
         clock = float(self.config["sm.clock_mhz"])
         run = designs.Run(self.counts(), self.cycle, clock, self.built.values, self.config.preset,
-                          self.config.values())  # fmt: skip
+                          self.config.values())
         return designs.energy(self.built.chain, run)
 
     def summary(self) -> dict[str, Any]:
@@ -569,5 +558,5 @@ class Simulator:
             "warp_cycles": int(self.config["sm.num_warps"]) * cycles, "issued": issued, "stalls": totals,
             "war_stalls": int(self.sm.events[events.WAR_STALLS]), "counts": self.counts(), "energy_pj": self.energy(),
             "verified": verified, "mismatches": mismatches, "version": self.info["engine_version"],
-        }  # fmt: skip
+        }
 

@@ -140,7 +140,7 @@ INFLIGHT = np.dtype(
         ("code", "u1"),               # stall code of the last refusal, 0 = none in the last cycle
         # the rest changes less often
         ("unit", "u1"),
-        ("bank", "u1"),               # bank of the last refusal
+        ("bank", "u1"),               # bank of the last refusal; of a bar.red its barrier
         ("transactions", "u1"),       # memory: lines (or bank passes) still to be handled
         ("missed", "u1"),             # memory: 1 = some line missed L1
     ],
@@ -300,8 +300,7 @@ HOT = [
     ("port_free_cycle", "i8"),                    # the SM's port to the interconnect is free from this cycle on
     ("need_fetch", "u8"),                         # warps whose I-buffer is empty
     ("ldst_head", "u1"),                          # in-flight entry that LD/ST handles, NONE8 = none
-    ("ldst_reason", "u1"),                        # why LD/ST could not go on (LDST_*): 0 it could, 1 MSHRs full, 2 set
-                                                  # full, 3 queue, 4 constant cache
+    ("ldst_reason", "u1"),                        # why LD/ST could not go on (LDST_*)
     ("error", "u1"),                              # fault code of faults.py, 0 = none
     ("error_warp", "u1"),
     ("error_lane", "u1"),

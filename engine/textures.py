@@ -88,7 +88,7 @@ def header(texture: Texture, address: int, word: int) -> np.ndarray:
         word + texture.offset // 4)
     words[H_KIND], words[H_CHANNELS] = kind, texture.channels
     words[H_FLAGS] = (F_LINEAR * texture.is_linear | F_NORMALIZED * texture.is_normalized
-                      | F_READ_FLOAT * texture.reads_float)  # fmt: skip
+                      | F_READ_FLOAT * texture.reads_float)
     words[H_ADDRESS_X], words[H_ADDRESS_Y], words[H_ADDRESS_Z] = texture.address
     is_float = texture.reads_float or kind in (T_F16, T_F32)
     for k, value in enumerate(texture.border):

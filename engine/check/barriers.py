@@ -7,7 +7,7 @@ import numpy as np
 from rfview.engine.check.layout import (B_ARRIVED, B_CLOSED, BARRIER_EXITED, BARRIER_PART, BARRIER_WORDS, BARRIERS, CLOCKS,
                                         H_CTA_WARPS, H_GRID_WARPS, H_PCS, W_BARRIER, W_BARRIER_LANES, W_BARRIER_PC, W_CLOCK,
                                         W_EXIT_CYCLE, W_EXIT_LANES, W_EXIT_PC, W_FIRST, W_ID, W_KNOWS, W_MISSING, WARP_WORDS,
-                                        WARPS, WHOLE_WARP)  # fmt: skip
+                                        WARPS, WHOLE_WARP)
 from rfview.engine.check.note import NO_OTHER, note, note_other
 from rfview.engine.check.order import known_row, sync_lanes
 from rfview.engine.compile.bits import ctz64
@@ -109,7 +109,7 @@ def leave(s, sm, insts, slot):
     if missing != 0:
         s[me + W_MISSING] = 0
         note(s, sm, BARRIER_PART, slot, ctz64(np.uint64(missing)), np.int64(s[me + W_BARRIER_PC]), NO_OTHER, 0, SPACE_NONE,
-             np.int64(s[me + W_BARRIER_LANES]))  # fmt: skip
+             np.int64(s[me + W_BARRIER_LANES]))
     inst = insts[s[me + W_BARRIER_PC]]
     if np.int64(inst.src[2]) == NO_REG and inst.imm[2] == 0:
         check_ended(s, sm, slot, np.int64(s[me + W_BARRIER_PC]), first, size)

@@ -34,7 +34,7 @@ KINDS: dict[int, tuple[str, str]] = {
 FAULT = 13
 NAMES = {name: kind for kind, (name, _) in KINDS.items()}
 RACES = {layout.WRITE_WRITE: "writes what {} wrote", layout.READ_AFTER_WRITE: "reads what {} wrote",
-         layout.WRITE_AFTER_READ: "writes what {} read"}  # fmt: skip
+         layout.WRITE_AFTER_READ: "writes what {} read"}
 WITH_OTHER = frozenset({layout.RACE_SHARED, layout.RACE_GLOBAL, layout.BARRIER_EXITED})
 
 
@@ -79,7 +79,7 @@ class Finding:
         times = f", {self.count:,} times" if self.count > 1 else ""
         lines = [f"{self.kind}: {self.sentence}{times}",
                  f"  cycle {self.cycle:,}  w{self.warp} (CTA {self.cta}, warp {self.warp_in_cta}) lane {self.lane}  "
-                 f"{_line(self.line, self.source)}: {self.text}"]  # fmt: skip
+                 f"{_line(self.line, self.source)}: {self.text}"]
         if self.other_pc >= 0:
             line = _line(self.other_line, self.other_source)
             lines.append(f"  cycle {self.other_cycle:,}  CTA {self.other_cta}, warp {self.other_warp_in_cta} "
@@ -134,7 +134,7 @@ def _located(finding: Finding, known: Locations) -> Finding:
     """Return a finding with its lines in the sources."""
     places = [known.own(line) if line >= 0 else None for line in (finding.line, finding.other_line)]
     source, other = ("" if place is None else f"{posixpath.basename(known.files[place.file].path)}:{place.line}"
-                     for place in places)  # fmt: skip
+                     for place in places)
     return replace(finding, source=source, other_source=other)
 
 
@@ -150,7 +150,7 @@ def _fault(simulator: CheckedSimulator, fault: str) -> Finding:
     cta = int(sm.cta[int(entry.cta)].id) if int(entry.cta) < len(sm.cta) else 0
     listing = simulator.info["program"][pc]
     return Finding("fault", fault, listing["kernel"], pc, int(listing["line"]), listing["text"], int(sm.launch.index), cta,
-                   warp, int(entry.warp_in_cta), int(sm.error_lane), max(0, simulator.cycle - 1), 1)  # fmt: skip
+                   warp, int(entry.warp_in_cta), int(sm.error_lane), max(0, simulator.cycle - 1), 1)
 
 
 def _finding(simulator: CheckedSimulator, entry: list[int]) -> Finding:
@@ -166,13 +166,13 @@ def _finding(simulator: CheckedSimulator, entry: list[int]) -> Finding:
         other_cta, other_warp = _warp(simulator, entry[layout.F_OTHER_WARP], launch)
         more = {"other_pc": entry[layout.F_OTHER_PC], "other_line": int(other["line"]), "other_text": other["text"],
                 "other_cta": other_cta, "other_warp_in_cta": other_warp, "other_lane": entry[layout.F_OTHER_LANE],
-                "other_cycle": entry[layout.F_OTHER_CYCLE]}  # fmt: skip
+                "other_cycle": entry[layout.F_OTHER_CYCLE]}
     return Finding(
         KINDS[kind][0], _sentence(kind, entry, place, (cta, warp_in_cta), more), listing["kernel"], pc,
         int(listing["line"]), listing["text"], launch, cta, entry[layout.F_SLOT], warp_in_cta, entry[layout.F_LANE],
         entry[layout.F_CYCLE] - (entry[layout.F_OTHER_PC] == NO_OTHER and kind in AT_ISSUE), entry[layout.F_COUNT],
         address, place, **more,
-    )  # fmt: skip
+    )
 
 
 # found in the cycle after, when the checker sees what was issued
@@ -186,7 +186,7 @@ def _warp(simulator: CheckedSimulator, name: int, launch: int) -> tuple[int, int
 
 
 def _place(simulator: CheckedSimulator, kernel: str, kind: int, offset: int, space: int,
-           launch: int) -> tuple[int, str]:  # fmt: skip
+           launch: int) -> tuple[int, str]:
     """Return the address as the kernel has it, and where that is in words."""
     if kind == layout.UNWRITTEN_REGISTER:
         return -1, simulator.followed[kernel].names[offset]
@@ -212,7 +212,7 @@ def _sentence(kind: int, entry: list[int], place: str, mine: tuple[int, int], mo
     if kind in (layout.RACE_SHARED, layout.RACE_GLOBAL):
         cta, warp = more["other_cta"], more["other_warp_in_cta"]
         who = (f"lane {more['other_lane']} of the same warp" if (cta, warp) == mine else
-               f"warp {warp} of the CTA" if cta == mine[0] else f"CTA {cta}")  # fmt: skip
+               f"warp {warp} of the CTA" if cta == mine[0] else f"CTA {cta}")
         return f"{RACES[entry[layout.F_EXTRA]].format(who)} at {place}, and nothing orders the two"
     if kind <= layout.UNWRITTEN_GLOBAL:
         return f"reads {place}, which nothing wrote"

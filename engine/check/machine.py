@@ -79,7 +79,7 @@ class CheckedSimulator(Simulator):
             raise InputError("check: this process runs a machine that is not checked; check in a process of its own")
         journal, ready = self._journal_of(), extern.READY.exists()
         extern.link(stage(), self.sm, jit.record(jit.key_dtype()), self.rows, self.insts, self.arena, self.regions,
-                    journal.log[0], journal.mem_index)  # fmt: skip
+                    journal.log[0], journal.mem_index)
         if not ready:       # the mark is for the stage without a checker
             extern.READY.unlink(missing_ok=True)
 
@@ -110,7 +110,7 @@ def _small_pages(words: int) -> np.ndarray:
         memory = mmap.mmap(-1, 4 * words, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | NO_RESERVE)
     except OSError as error:
         raise InputError(f"check: {4 * words:,} bytes of addresses for what the checker remembers cannot be had "
-                         f"({error.strerror or error})") from None  # fmt: skip
+                         f"({error.strerror or error})") from None
     if hasattr(mmap, "MADV_NOHUGEPAGE"):
         memory.madvise(mmap.MADV_NOHUGEPAGE)
     return np.frombuffer(memory, np.uint32)
@@ -135,7 +135,7 @@ def _words(simulator: CheckedSimulator) -> np.ndarray:
         layout.H_KNOWN: layout.MAX_WARPS * grid, layout.H_POOL: slots * row,
         layout.H_RECORDS: words * layout.RECORD_WORDS, layout.H_BYTES: 4 * words * layout.RECORD_WORDS,
         layout.H_SECONDS: 5 * words * layout.SECOND_WORDS,
-    }  # fmt: skip
+    }
     places, end = {}, _in_records(layout.FIXED_WORDS)
     for name, size in sizes.items():
         places[name] = end

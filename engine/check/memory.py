@@ -9,7 +9,7 @@ from rfview.engine.check.layout import (H_BASE, H_BYTES, H_CTA_WARPS, H_PCS, H_R
                                         R_CYCLE, R_LANES, R_PC, R_STRONG, R_SYNC, R_WARP, RACE_GLOBAL, RACE_SHARED,
                                         READ_AFTER_WRITE, READER_WORDS, RECORD_WORDS, RELEASE, SECOND_WORDS, SPILL, STRONG,
                                         STRONG_WRITE, TWO_READERS, UNWRITTEN_GLOBAL, UNWRITTEN_LOCAL, UNWRITTEN_SHARED,
-                                        W_CLOCK, W_ID, W_SYNC, WARP_WORDS, WARPS, WRITE_AFTER_READ, WRITE_WRITE)  # fmt: skip
+                                        W_CLOCK, W_ID, W_SYNC, WARP_WORDS, WARPS, WRITE_AFTER_READ, WRITE_WRITE)
 from rfview.engine.check.note import NO_OTHER, note, note_other
 from rfview.engine.check.order import fence, is_ordered, publish, take_over
 from rfview.engine.compile.bits import ctz64

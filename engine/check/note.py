@@ -7,7 +7,7 @@ import numpy as np
 from rfview.engine.check.layout import (F_ADDRESS, F_ADDRESS_HIGH, F_COUNT, F_CYCLE, F_EXTRA, F_KIND, F_LANE, F_LAUNCH,
                                         F_OTHER_CYCLE, F_OTHER_LANE, F_OTHER_PC, F_OTHER_WARP, F_PC, F_SLOT, F_SPACE,
                                         F_WARP, FINDING_WORDS, H_FINDINGS, H_LAUNCH, H_LOST, H_USED, MAX_FINDINGS, W_ID,
-                                        WARP_WORDS, WARPS)  # fmt: skip
+                                        WARP_WORDS, WARPS)
 from rfview.engine.compile.device import device
 
 NO_OTHER = 0xFFFFFFFF

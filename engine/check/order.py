@@ -12,7 +12,7 @@ import numpy as np
 from rfview.engine.check.layout import (CLOCKS, FENCED_CLOCKS, H_BASE, H_CTA_WARPS, H_FENCES, H_GRID_WARPS, H_KNOWN,
                                         H_POOL, H_POOL_SLOTS, H_PUBLISHED, LANES, POOL_WORDS, P_LANES, P_SYNC,
                                         P_VERSION, P_WARP, WARPS, WARP_WORDS, W_CLOCK, W_FENCED, W_FENCED_GPU, W_FIRST,
-                                        W_FULL_SYNC, W_ID, W_KNOWS, W_POOL, W_POOL_VERSION, W_SYNC)  # fmt: skip
+                                        W_FULL_SYNC, W_ID, W_KNOWS, W_POOL, W_POOL_VERSION, W_SYNC)
 from rfview.engine.compile.bits import ctz64
 from rfview.engine.compile.device import device
 from rfview.engine.state import MAX_WARPS

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rfview.engine.check.layout import (FOLLOWED, H_PLACES, H_STEPS, MAX_FOLLOWED, NO_STEP, STEP_CHECK, STEP_CHECK_GUARD,
-                                        STEP_COPY, STEP_NEVER, STEP_SET_ALL, UNWRITTEN_REGISTER)  # fmt: skip
+                                        STEP_COPY, STEP_NEVER, STEP_SET_ALL, UNWRITTEN_REGISTER)
 from rfview.engine.check.note import NO_OTHER, note
 from rfview.engine.compile.bits import ctz64
 from rfview.engine.compile.device import device

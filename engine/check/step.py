@@ -15,7 +15,7 @@ from rfview.engine.check.layout import (BETWEEN_LANES, CLOCKS, CTA_FENCE, FOLLOW
                                         H_ISSUED, H_LAUNCH, H_PCS, H_POOL, H_POOL_SLOTS, H_PUBLISHED, H_SEQ, LANES,
                                         MAX_FOLLOWED, POINTER, POINTER_WORDS, POOL_WORDS, P_VERSION, WARPS, WARP_WORDS,
                                         W_CLOCK, W_EXIT_CYCLE, W_EXIT_LANES, W_EXIT_PC, W_FIRST, W_ID, W_ISSUED,
-                                        W_KNOWS, W_MASK, W_OPEN, W_SYNC)  # fmt: skip
+                                        W_KNOWS, W_MASK, W_OPEN, W_SYNC)
 from rfview.engine.check.memory import check_access
 from rfview.engine.check.order import fence, known_row, sync_lanes
 from rfview.engine.check.registers import check_registers

@@ -13,7 +13,7 @@ import numpy as np
 
 from rfview.engine import isa
 from rfview.engine.check.layout import (MAX_FOLLOWED, NO_STEP, STEP_CHECK, STEP_CHECK_GUARD, STEP_COPY, STEP_NEVER,
-                                        STEP_SET, STEP_SET_ALL)  # fmt: skip
+                                        STEP_SET, STEP_SET_ALL)
 from rfview.engine.compilation import Compilation
 from rfview.engine.errors import InputError
 from rfview.engine.program import SPACE_LOCAL, Kernel, Module
@@ -61,7 +61,7 @@ def follow(found: Decoded) -> Followed:
         for inst in before:
             if id(inst) not in kept:
                 late += [(STEP_SET_ALL if step[0] == STEP_SET else step[0], *step[1:])
-                         for step in steps_of(inst, numbers, combined)]  # fmt: skip
+                         for step in steps_of(inst, numbers, combined)]
                 continue
             steps.append([*late, *steps_of(inst, numbers, combined)])
             late = []

@@ -23,7 +23,7 @@ import numpy as np
 KEEP_FOLDERS = 8
 # where the source lies of what can go into the compiled step; a design's own file is added by plugin/variants.py
 COMPILED_ROOMS = ("compile", "machine", "values")
-HOST_ONLY = frozenset("__init__ compilation config simulator info snapshot errors escapes files".split())
+HOST_ONLY = frozenset("__init__ compilation config simulator info snapshot errors escapes files html".split())
 
 
 def cache_root() -> Path:
@@ -79,7 +79,7 @@ def _for_now(root: Path, error: OSError, told: bool) -> Path:
     os.environ["RFVIEW_CACHE_DIR"] = str(folder)
     if not told and sys.stderr is not None:
         print(f"rfview: {root}: compiled code cannot be kept there ({error.strerror or error}); each run "
-              "compiles anew until RFVIEW_CACHE_DIR names a folder that can be written", file=sys.stderr)  # fmt: skip
+              "compiles anew until RFVIEW_CACHE_DIR names a folder that can be written", file=sys.stderr)
     return folder
 
 

@@ -26,7 +26,7 @@ _promised = False
 
 
 def start_execution(sm: Any, key: Any, rows: Any, insts: Any, arena: Any, regions: Any, log: Any,
-                    mem_index: Any) -> int:  # fmt: skip
+                    mem_index: Any) -> int:
     """Run the stage that starts execution; compiled code calls it where `link` has put it."""
     return _stage(sm, key, rows, insts, arena, regions, log, mem_index)
 

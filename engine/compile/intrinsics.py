@@ -65,7 +65,7 @@ def _words_at(typingctx: Any, address: Any, count: Any) -> Any:
         found = context.make_array(signature.return_type)(context, builder)
         data = builder.inttoptr(args[0], found.data.type)
         populate_array(found, data, [args[1]], [context.get_constant(types.intp, 4)], context.get_constant(types.intp, 4),
-                       meminfo=None)  # fmt: skip
+                       meminfo=None)
         return found._getvalue()
 
     return types.Array(types.uint32, 1, "C")(types.int64, types.int64), codegen
@@ -78,7 +78,7 @@ def _prefetch(typingctx: Any, array: Any, index: Any) -> Any:
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         i32, i8p = ir.IntType(32), ir.IntType(8).as_pointer()
         fetch = cgutils.get_or_insert_function(builder.module, ir.FunctionType(ir.VoidType(), (i8p, i32, i32, i32)),
-                                               "llvm.prefetch.p0")  # fmt: skip
+                                               "llvm.prefetch.p0")
         found = context.make_array(signature.args[0])(context, builder, args[0])
         place = builder.bitcast(builder.gep(found.data, [args[1]]), i8p)
         builder.call(fetch, (place, i32(0), i32(3), i32(1)))
@@ -97,7 +97,7 @@ def compress16(builder: Any) -> Any:
     """Return LLVM's function that packs the chosen ones of 16 words together; only where `packs_vectors`."""
     row, lanes = ir.VectorType(ir.IntType(32), 16), ir.VectorType(ir.IntType(1), 16)
     return cgutils.get_or_insert_function(builder.module, ir.FunctionType(row, (row, lanes, row)),
-                                          "llvm.experimental.vector.compress.v16i32")  # fmt: skip
+                                          "llvm.experimental.vector.compress.v16i32")
 
 
 def all16(builder: Any, value: Any) -> Any:
@@ -143,7 +143,7 @@ def _changed32(typingctx: Any, words: Any, shadow: Any, first: Any) -> Any:
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         block = ir.VectorType(ir.IntType(32), 32)
         sides = [builder.load(block_at(context, builder, signature, args, which, args[2], block), align=4)
-                 for which in (0, 1)]  # fmt: skip
+                 for which in (0, 1)]
         mask = builder.bitcast(builder.icmp_unsigned("!=", *sides), ir.IntType(32))
         return builder.zext(mask, ir.IntType(64))
 
@@ -164,7 +164,7 @@ def _take32(typingctx: Any, words: Any, shadow: Any, first: Any, mask: Any, targ
             chosen = builder.bitcast(bits, lanes)
             new_at, old_at, out_at = (
                 block_at(context, builder, signature, args, which, index, half)
-                for which, index in ((0, begin), (1, begin), (4, place)))  # fmt: skip
+                for which, index in ((0, begin), (1, begin), (4, place)))
             new, old = builder.load(new_at, align=4), builder.load(old_at, align=4)
             builder.store(builder.select(chosen, new, old), old_at, align=4)
             builder.store(builder.call(compress, (new, chosen, new)), out_at, align=4)
@@ -193,7 +193,7 @@ def _take32_by_word(words: Any, shadow: Any, first: Any, mask: Any, target: Any,
 
 @intrinsic
 def _keep_changed16(typingctx: Any, firsts: Any, masks: Any, entry: Any, count: Any, first: Any, stride: Any,
-                    kept: Any) -> Any:  # fmt: skip
+                    kept: Any) -> Any:
     """Do what bits.keep_changed does for 16 masks, or `count` if that is less, to place `kept`; return how many are kept."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -216,7 +216,7 @@ def _keep_changed_by_vector(firsts: Any, masks: Any, entry: Any, count: Any, fir
     kept = np.uint64(entry)
     for at in range(np.uint64(0), np.uint64(count), np.uint64(16)):
         kept += _keep_changed16(firsts, masks, np.uint64(entry) + at, np.uint64(count) - at,
-                                np.uint64(first) + at * np.uint64(stride), np.uint64(stride), kept)  # fmt: skip
+                                np.uint64(first) + at * np.uint64(stride), np.uint64(stride), kept)
     return kept
 
 
@@ -249,8 +249,8 @@ def register(options: Mapping[str, Any]) -> None:
     give(bits.changed32, lambda words, shadow, first: _changed32(words, shadow, np.uint64(first)))
     # it returns an array, though one that nobody owns
     overload(bits.words_at, strict=False, jit_options={**plain["jit_options"], "_nrt": True})(
-        lambda *types: lambda address, count: _words_at(np.int64(address), np.int64(count)))  # fmt: skip
+        lambda *types: lambda address, count: _words_at(np.int64(address), np.int64(count)))
     # which processor numba compiles for is asked at each compilation
     overload(bits.take32, **plain)(lambda *types: _take32_by_vector if packs_vectors() else _take32_by_word)
     overload(bits.keep_changed, **plain)(
-        lambda *types: _keep_changed_by_vector if packs_vectors() else _keep_changed_by_word)  # fmt: skip
+        lambda *types: _keep_changed_by_vector if packs_vectors() else _keep_changed_by_word)

@@ -75,7 +75,7 @@ def record(dtype: np.dtype) -> Any:
 
 
 def _bind(function: Callable[..., Any], choose: Callable[..., Any], is_inlined: bool = False, *,
-          counts: bool = False) -> None:  # fmt: skip
+          counts: bool = False) -> None:
     """Let compiled code call a plain function, as what `choose` gives for the types of its arguments."""
     options: Any = {**PART, "_nrt": counts, "forceinline": is_inlined}
     overload(function, strict=False, jit_options=options)(choose)

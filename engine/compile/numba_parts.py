@@ -54,7 +54,7 @@ class Library(Base):
         name, kind, (machine_code, bitcode) = super().serialize_using_object_code()
         module = self._get_module_for_linking()
         defined = [each.name for which in (module.functions, module.global_variables) for each in which
-                   if not each.is_declaration]  # fmt: skip
+                   if not each.is_declaration]
         return name, kind, (machine_code, bitcode, defined)
 
     @classmethod

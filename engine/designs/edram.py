@@ -58,49 +58,35 @@ NODES = {22: 2048, 16: 1024, 11: 512}
 MAX_M = 4
 
 
-def _one_of(allowed):
-    """Return a converter that takes only these integers."""
-    def convert(text):
-        word = {"true": "1", "on": "1", "yes": "1", "false": "0", "off": "0", "no": "0"}.get(str(text).lower(), str(text))
-        if word not in [str(value) for value in allowed]:
-            raise ValueError(f"expected one of {', '.join(str(value) for value in allowed)}")
-        return int(word)
-    return convert
+def node_of(text):
+    """Return a technology node from a setting's text; raises ValueError for one that Table 1 does not have."""
+    if str(text) not in map(str, NODES):
+        raise ValueError(f"expected one of {', '.join(map(str, NODES))}")
+    return int(text)
 
-
-def _below(limit):
-    """Return a converter that takes the integers 0 <= value < limit."""
-    def convert(text):
-        if not str(text).isdecimal() or int(text) >= limit:
-            raise ValueError(f"expected a whole number from 0 to {limit - 1}")
-        return int(text)
-    return convert
-
-
-SWITCH = _one_of((0, 1))
 
 PARAMETERS = (
     Parameter("m", 3, "bits", "methodology, Fig. 4: the largest with RMSE below 1 %",
               "width of the refresh counter: lower halves of approximate rows are refreshed each 2^m x T0",
-              convert=_one_of(range(MAX_M + 1))),
+              high=MAX_M),
     Parameter("node", 11, "nm", "Table 1; T0 = 2048, 1024, 512 cycles at 22, 16, 11 nm",
-              "technology node: retention T0 in cycles, energies and leakage", convert=_one_of(NODES)),
+              "technology node: retention T0 in cycles, energies and leakage", convert=node_of),
     Parameter("precise_only", 0, "0 or 1", "the paper's baseline: precise eDRAM register file",
-              "keep no flags: refresh both halves of every row each T0", convert=SWITCH),
+              "keep no flags: refresh both halves of every row each T0", high=1),
     Parameter("error_mode", "increment", "how bits are lost", "methodology, step 1; deviation 6",
               "increment: P(age) less what was drawn before; literal: P(2^m T0) at every T0, 8x as many at m = 3; "
               "certain: every bit older than T0 (a test curve); none", ("increment", "literal", "certain", "none"),
               is_live=True),
     Parameter("seed", 0, "number", "the paper runs three and takes the worst",
-              "seed of the random numbers that choose bits", convert=_below(1 << 31), is_live=True),
+              "seed of the random numbers that choose bits", high=(1 << 31) - 1, is_live=True),
     Parameter("never_refresh_low", 0, "0 or 1", "results: worst case, RMSE 29 %",
-              "never refresh the lower halves of approximate rows; all their bits flip", convert=SWITCH),
+              "never refresh the lower halves of approximate rows; all their bits flip", high=1),
     Parameter("double_low_word_only", 0, "0 or 1", "option of ours, deviation 2",
-              "treat only the low register of a double as approximate", convert=SWITCH, is_live=True),
+              "treat only the low register of a double as approximate", high=1, is_live=True),
     Parameter("power_gate_unallocated", 0, "0 or 1", "energy savings, Fig. 6; Jing et al., ISLPED'13",
-              "switch off the rows that belong to no resident warp", convert=SWITCH),
+              "switch off the rows that belong to no resident warp", high=1),
     Parameter("postpone", 0, "cycles", "Jing et al., ISCA'13; deviation 4",
-              "let a refresh wait so many cycles for a cycle in which its bank is idle", convert=_below(512)),
+              "let a refresh wait so many cycles for a cycle in which its bank is idle", high=511),
 )
 
 STATE = (

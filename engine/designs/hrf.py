@@ -56,10 +56,11 @@ PARAMETERS = (
     Parameter("read_ports", "3", "ports per STT bank", "assumed: one would lose to 16 SRAM banks, deviation 5",
               "reads an STT bank serves in a cycle", ("1", "2", "3"), is_live=True),
     Parameter("wb_write_ports", 2, "results per cycle", "assumed: as many as result buses, deviation 5",
-              "results a write buffer takes in a cycle", is_live=True),
-    Parameter("power_gating", 0, "0 or 1", "HRF section 5.2", "gate entries 16..63 of a buffer until a 17th is needed"),
+              "results a write buffer takes in a cycle", low=1, is_live=True),
+    Parameter("power_gating", 0, "0 or 1", "HRF section 5.2", "gate entries 16..63 of a buffer until a 17th is needed",
+              high=1),
     Parameter("drain_on_exit", 0, "0 or 1", "assumed: dead values are dropped, deviation 7",
-              "write the values of a warp that ends to STT-RAM", is_live=True),
+              "write the values of a warp that ends to STT-RAM", high=1, is_live=True),
 )
 
 BUFFER = np.dtype(

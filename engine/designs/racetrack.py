@@ -50,32 +50,21 @@ TRACE_ENTRIES = TRACE_ROWS * 32
 TRACE_IS_WRITE = 1 << 15
 
 
-def between(low: int, high: int):
-    """Return a converter for whole numbers in [low, high]."""
-
-    def convert(text):
-        value = int(text) if str(text).lstrip("-").isdigit() else -1
-        if not low <= value <= high:
-            raise ValueError(f"expected a whole number of {low}..{high}")
-        return value
-
-    return convert
-
-
 PARAMETERS = (
     Parameter("preshift", 1, "0 or 1", "section 4.4", "a bank that is not served moves toward the head of its queue",
-              is_live=True),
+              high=1, is_live=True),
     Parameter("shift_cycles", 1, "cycles", "Table 3: 0.61 ns, below a cycle of 700 MHz", "of one step; 0: tapes jump",
-              convert=between(0, 1000), is_live=True),
+              high=1000, is_live=True),
     Parameter("ports", 8, "ports per bank", "section 4.3.3", "offsets of a bank = its rows / ports",
-              convert=between(1, MAX_ROWS)),
+              low=1, high=MAX_ROWS),
     Parameter("wb_entries", 2, "entries per bank", "section 5; 2 KB in all would be 1", "of the write buffer",
-              convert=between(1, MAX_ENTRIES)),
+              low=1, high=MAX_ENTRIES),
     Parameter("forward", 0, "0 or 1", "ours: the paper is silent", "reads may be served from the write buffer",
-              is_live=True),
+              high=1, is_live=True),
     Parameter("mapping", "identity", "file", "section 4.3; `rfview map` writes it", "where each register lies in its bank",
               dtype=f"({MAX_ROWS},)u2", convert=codes_of),
-    Parameter("profile", 0, "0 or 1", "section 4.3.1: profiling", "keep the order of requests, as `rfview map` needs it"),
+    Parameter("profile", 0, "0 or 1", "section 4.3.1: profiling", "keep the order of requests, as `rfview map` needs it",
+              high=1),
 )
 
 ENTRY = np.dtype(

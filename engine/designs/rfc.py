@@ -53,35 +53,21 @@ WALK = 96                            # instructions that the walk of section 5.3
 GONE_WRITTEN, GONE_DEAD, GONE_CLEAN = 1, 2, 3   # of rf.out_kind
 
 
-def entry_count(text):
-    """Return a number of entries from a setting's text; raises ValueError beyond what the state holds."""
-    count = int(text)
-    if not 1 <= count <= MAX_ENTRIES:
-        raise ValueError(f"expected 1..{MAX_ENTRIES} entries per warp")
-    return count
-
-
-def port_count(text):
-    """Return a number of ports from a setting's text; raises ValueError for none."""
-    count = int(text)
-    if count < 1:
-        raise ValueError("expected at least 1 port")
-    return count
-
-
 PARAMETERS = (
     Parameter("entries", 6, "entries per warp", "RFC section 3.1", "warp-registers that each active warp keeps",
-              convert=entry_count),
+              low=1, high=MAX_ENTRIES),
     Parameter("replacement", "fifo", "policy", "RFC section 3.1", "which entry is evicted", ("fifo", "lru"),
               is_live=True),
     Parameter("liveness", 1, "0 or 1", "RFC section 3.1", "drop values that the last-use bits say are dead",
-              is_live=True),
+              high=1, is_live=True),
     Parameter("read_allocate", 0, "0 or 1", "RFC section 3.1", "also allocate operands read from the main file",
-              is_live=True),
-    Parameter("bypass", 0, "0 or 1", "RFC section 5.3", "results not read before the warp leaves go to the main file"),
-    Parameter("evict_first", 0, "0 or 1", "RFC section 5.3", "evict first what is not read before the warp leaves"),
+              high=1, is_live=True),
+    Parameter("bypass", 0, "0 or 1", "RFC section 5.3", "results not read before the warp leaves go to the main file",
+              high=1),
+    Parameter("evict_first", 0, "0 or 1", "RFC section 5.3", "evict first what is not read before the warp leaves",
+              high=1),
     Parameter("write_ports", 1, "results per cycle", "RFC Fig. 5: 3R/1W", "entries written per cycle",
-              convert=port_count, is_live=True),
+              low=1, is_live=True),
     Parameter("active_warps", 8, "warps", "RFC Table 2", "warps the cache is sized for: its energy and area only",
               dtype=""),
     Parameter("mrf_mm", 0.0, "mm", "RFC Table 3: 1 mm; 0 as in Fig. 12", "wire between main file and ALUs", dtype=""),
@@ -157,7 +143,7 @@ TABLE_2 = {
     (4, 4): (5100, 1.2, 3.8), (4, 6): (7400, 1.2, 4.4), (4, 8): (9600, 1.9, 6.1),
     (6, 4): (7400, 1.2, 4.4), (6, 6): (10800, 1.7, 5.4), (6, 8): (14300, 2.2, 6.7),
     (8, 4): (9600, 1.9, 6.1), (8, 6): (14300, 2.2, 6.7), (8, 8): (18800, 3.4, 10.9),
-}  # fmt: skip
+}
 GRANULES = 8                         # 128-bit accesses of one warp-register (RFC section 2.1)
 MRF_READ_PJ, MRF_WRITE_PJ = 8.0, 11.0            # per 128 bits, RFC Table 3
 MRF_BANK_UM2, MRF_BANKS = 38000.0, 32            # RFC Table 3, section 2.1

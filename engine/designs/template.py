@@ -74,7 +74,7 @@ def why(trail, moment, rf, refusal):
         return False       # not ours, or over: the stall's sentence says it
     cycles = trail.value("template.write_cycles")
     trail.add(f"bank {refusal.bank} still writes", f"{until - moment.ran} of {cycles} cycles left",
-              code=SLOW_WRITE, since=until - cycles, until=until, bank=refusal.bank)  # fmt: skip
+              code=SLOW_WRITE, since=until - cycles, until=until, bank=refusal.bank)
     trail.end("bank", f"bank {refusal.bank}, a write of {cycles} cycles", {"template.write_cycles": 1})
     return True
 

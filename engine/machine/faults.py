@@ -9,7 +9,7 @@ from rfview.engine import state
 from rfview.engine.errors import KernelFault
 from rfview.engine.fault_codes import (ASSERTION, BARRIER, CALL, CYCLE_LIMIT, DEADLOCK, LOCAL_RANGE, MISALIGNED, PARAM_RANGE,
                                        READ_ONLY, SHARED_RANGE, SPLITS_FULL, SURFACE, SYNC_LANES, TEXTURE, TRAP,
-                                       UNMAPPED)  # fmt: skip
+                                       UNMAPPED)
 
 if TYPE_CHECKING:
     from rfview.engine.simulator import Simulator
@@ -42,7 +42,7 @@ STACK = ", the last {stack} as the stack of recursive calls and of alloca: these
 READS_HEADER = re.compile(r"\b(?:suld|sust|suq|txq)(?:\.\w+)*")
 NO_HEADER = (UNMAPPED, MISALIGNED, READ_ONLY, SURFACE)
 NO_HANDLE = ("takes for a surface or texture what is none of the launch file's [textures.NAME]: pass {texture = \"NAME\"}, "
-             "not a buffer")  # fmt: skip
+             "not a buffer")
 
 
 def fault_of(simulator: Simulator, *, deadlock: bool) -> KernelFault:
@@ -58,7 +58,7 @@ def fault_of(simulator: Simulator, *, deadlock: bool) -> KernelFault:
         size=int(sm.error_size), address=address, near=_near(simulator, address), shared=int(launch.shared_bytes),
         local=int(launch.local_words) * 4, limit=simulator.max_cycles,
         stack=STACK.format(stack=stack) if stack else "",
-    )  # fmt: skip
+    )
     if code in NO_HEADER and (access := _header_access(simulator)):
         sentence = f"{access} {NO_HANDLE}"
     return KernelFault(_where(simulator, int(sm.error_pc), int(sm.error_warp), int(sm.error_lane), sentence))
@@ -105,7 +105,7 @@ def _left_out(simulator: Simulator) -> str:
     if int(launch.done_ctas) or not left:
         return ""
     return (f"; {left:,} of {int(launch.num_ctas):,} CTAs have not begun, as none has ended and {int(launch.resident_ctas)} "
-            "fit on the SM: if they wait for one another, make the grid smaller")  # fmt: skip
+            "fit on the SM: if they wait for one another, make the grid smaller")
 
 
 def _deadlock(simulator: Simulator) -> KernelFault:

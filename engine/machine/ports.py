@@ -66,7 +66,7 @@ def count_refused_reads(sm, code, operands):
 
 @inlined
 def count_refused_write(sm, code):
-    """Count a refused write under its reason."""
+    """Count a refused write of a design's own under its reason; that of a result is counted as write_back returns it."""
     sm.access_wait[code] += 1
     sm.events[WRITE_CONFLICTS] += 1 if code == BANK_CONFLICT else 0
     return 0

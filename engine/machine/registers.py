@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from rfview.engine.machine.collectors import (count_other_refusals, note_unread, oldest_collector, oldest_request,
                                               operand_in_bank, operand_served, operands_in_bank, refuse_readers, set_unread,
-                                              show_refusal, withdraw_request)  # fmt: skip
+                                              show_refusal, withdraw_request)
 from rfview.engine.machine.marks import mark_cold, touch_inflight, touch_row
 from rfview.engine.machine.ports import (count_refused_reads, count_refused_write, first_bank_free, read_port_free,
-                                         refuse_bank, take_write_port)  # fmt: skip
+                                         refuse_bank, take_write_port)
 from rfview.engine.machine.rows import (clear_warp, copy_lanes, copy_row, default_bank, interleaved, line_of, main_row,
-                                        note_loss, note_write, write_row)  # fmt: skip
+                                        note_loss, note_write, write_row)
 from rfview.engine.machine.scoreboard import free_inflight, refresh_reads, release
 from rfview.engine.machine.stages.warp_state import reconsider
 
@@ -23,4 +23,4 @@ __all__ = [
     "count_refused_write", "oldest_request", "oldest_collector", "operand_in_bank", "operands_in_bank", "operand_served",
     "set_unread", "note_unread", "withdraw_request", "refuse_readers", "show_refusal", "count_other_refusals",
     "release", "free_inflight", "refresh_reads", "reconsider", "touch_row", "touch_inflight", "mark_cold",
-]  # fmt: skip
+]

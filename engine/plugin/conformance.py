@@ -24,7 +24,6 @@ from rfview.engine import hooks, program, state
 from rfview.engine.plugin import facts, spelling
 from rfview.engine.errors import InputError
 
-Kinds = Mapping[str, Any]          # local name -> dtype of the record (or array of records) that it stands for
 WHERE = {"rf": "its state", "spec": "its parameters", "sm": "the machine's state"}
 ALWAYS = ("first_row", "first_event")
 

@@ -203,7 +203,9 @@ def _convert(key: str, parameter: Parameter, text: Any) -> Any:
     word = {"true": 1, "on": 1, "yes": 1, "false": 0, "off": 0, "no": 0}.get(str(text).lower())
     try:
         value = word if word is not None else type(parameter.default)(text)
-    except ValueError:
+        if isinstance(text, float) and value != text:
+            raise ValueError
+    except (ValueError, OverflowError):
         raise InputError(f"{key}={text}: expected a number like {parameter.default} ({parameter.unit})") from None
     if not parameter.low <= value <= greatest(parameter):        # nor is nan
         raise InputError(f"{key}={text}: {_expected(parameter, value)}")

@@ -10,7 +10,7 @@ The arena is one u4 array, `memory`. `regions` describes what of it is mapped in
 sorted by base, `num_regions` in use). Shared, local and parameter memory are given by their first arena word and size.
 Local memory is interleaved: word k of a thread is arena word local_word + ((warp_slot * local_words + k) * 32 + lane).
 
-`scratch` (i8[SCRATCH_SIZE], one per SM) carries the result of `resolve`:
+`scratch` (sm.scratch of engine/state.py) carries the result of `resolve`:
     [ADDR + lane]     byte offset in the arena of the lane's first byte
     [SPACES + lane]   SPACE_* that the lane's address lies in (generic addresses resolved)
     [LINES + k]       distinct line ids in order of lane: address >> 7 for global, constant and parameter memory, arena
@@ -28,27 +28,23 @@ from typing import NamedTuple
 import numpy as np
 
 from rfview.engine.fault_codes import (LOCAL_RANGE, MISALIGNED, NO_FAULT, PARAM_RANGE, READ_ONLY, SHARED_RANGE,
-                                       UNMAPPED)  # fmt: skip
+                                       UNMAPPED)
 from rfview.engine.isa import (ATOM_ADD, ATOM_AND, ATOM_DEC, ATOM_EXCH, ATOM_INC, ATOM_MAX, ATOM_MIN, ATOM_OR,
                                ATOM_XOR, FP_ADD, T_F16, T_F32, T_F64, T_S32, T_S64)
 from rfview.engine.program import (MEM_LOAD, MEM_REDUCTION, MEM_STORE, SPACE_CONST, SPACE_GENERIC, SPACE_GLOBAL,
-                                   SPACE_LOCAL, SPACE_PARAM, SPACE_SHARED)  # fmt: skip
+                                   SPACE_LOCAL, SPACE_PARAM, SPACE_SHARED)
 from rfview.engine.state import LINE_BYTES
 from rfview.engine.values.arithmetic import (I64, M32, ONE64, S32, U32, U64, Z64, bits_f32, bits_f64, clz, ctz,
-                                             extend, f32_bits, f64_bits)  # fmt: skip
+                                             extend, f32_bits, f64_bits)
 from rfview.engine.compile.device import device
 from rfview.engine.compile.jit import jit
 from rfview.engine.values.lanes import UNIT_STRIDE_4, UNIT_STRIDE_8, UNIT_STRIDE_16, run
 from rfview.engine.values.rounding import NAN32, NAN64, half_lane
 from rfview.engine.values.words import (copy_words, fill_series, handle, load as lane_load, load_long, load_word,
-                                        store as lane_store, store_long, store_word)  # fmt: skip
-
-ERR_OK, ERR_UNMAPPED, ERR_MISALIGNED, ERR_READ_ONLY, ERR_SHARED_RANGE, ERR_LOCAL_RANGE, ERR_PARAM_RANGE = (
-    NO_FAULT, UNMAPPED, MISALIGNED, READ_ONLY, SHARED_RANGE, LOCAL_RANGE, PARAM_RANGE)
+                                        store as lane_store, store_long, store_word)
 
 SHARED_WINDOW, LOCAL_WINDOW, PARAM_WINDOW, WINDOW_BYTES = (
     0x0100_0000_0000, 0x0200_0000_0000, 0x0300_0000_0000, 1 << 24)
-FIRST_GLOBAL_ADDRESS = 0x7000_0000_0000
 
 REGION = np.dtype(
     [
@@ -56,15 +52,13 @@ REGION = np.dtype(
         ("end_address", "u8"),       # exclusive
         ("word_offset", "i8"),       # arena word of base_address (base_address is a multiple of 4)
         ("writable", "u1"),
-        ("kind", "u1"),              # the owner's own classification; not read here
+        ("kind", "u1"),              # REGION_KIND_TEXTURE of textures.py: a texture's header; else 0
     ],
     align=True,
 )
-REGION_KIND_BUFFER, REGION_KIND_SYMBOL, REGION_KIND_CONST = range(3)
 
 ADDR, SPACES, LINES, MAX_LINES, WORK = 0, 32, 64, 128, 192
 (NUM_LINES, PASSES, USED_SPACES, UNIT, FAULT_LANE, FAULT_ADDRESS) = range(256, 262)
-SCRATCH_SIZE = 264
 
 SHARED_START, LOCAL_START, PARAM_START, WINDOW = (
     U64(SHARED_WINDOW), U64(LOCAL_WINDOW), U64(PARAM_WINDOW), U64(WINDOW_BYTES))
@@ -80,10 +74,6 @@ class WarpMemory(NamedTuple):
     warp_slot: int
     param_word: int
     param_bytes: int
-
-
-# journal of written words: `on`, and how many entries of the array `mem_index` (u4) are in use
-LOG_FIELDS = [("mem_count", "i8"), ("on", "u1")]
 
 
 @jit
@@ -193,14 +183,14 @@ def resolve(inst, rows, src, mask, regions, num_regions, own, scratch):
     store_long(scratch, USED_SPACES, 0)
     store_long(scratch, UNIT, 0)
     if mask == U32(0):
-        return ERR_OK
+        return NO_FAULT
     size = I64(inst.width) * I64(inst.count)
     if is_unit_stride(inst, base, src, mask, size):
         code = resolve_unit(inst, base, src, mask, regions, num_regions, size, own, scratch)
         if code >= 0:
             return code
     if inst.space == SPACE_SHARED and resolve_shared(inst, base, src, mask, size, own, scratch):
-        return ERR_OK
+        return NO_FAULT
     return resolve_each(inst, base, src, mask, size, regions, num_regions, own, scratch)
 
 
@@ -213,25 +203,25 @@ def resolve_each(inst, base, src, mask, size, regions, num_regions, own, scratch
             continue
         address = lane_address(inst, base, src, lane)
         if address & U64(size - 1) != Z64:
-            return fault(scratch, ERR_MISALIGNED, lane, address)
+            return fault(scratch, MISALIGNED, lane, address)
         space, offset = I64(inst.space), address
         if space == SPACE_GENERIC:
             space, offset = generic_space(address)
         if space == SPACE_SHARED:
             if offset >= U64(own.shared_bytes) or I64(offset) + size > own.shared_bytes:
-                return fault(scratch, ERR_SHARED_RANGE, lane, offset)
+                return fault(scratch, SHARED_RANGE, lane, offset)
             store_long(scratch, ADDR + lane, I64(own.shared_word) * 4 + I64(offset))
         elif space == SPACE_LOCAL:
             limit = I64(own.local_words) * 4
             if offset >= U64(limit) or I64(offset) + size > limit:
-                return fault(scratch, ERR_LOCAL_RANGE, lane, offset)
+                return fault(scratch, LOCAL_RANGE, lane, offset)
             word = I64(own.local_word) + (I64(own.warp_slot) * I64(own.local_words) + (I64(offset) >> 2)) * 32 + lane
             store_long(scratch, ADDR + lane, word * 4 + (I64(offset) & 3))
             for k in range(max(size >> 2, 1)):
                 highest = add_line(scratch, (word + 32 * k) >> 5, highest)
         elif space == SPACE_PARAM:
             if offset >= U64(own.param_bytes) or I64(offset) + size > own.param_bytes:
-                return fault(scratch, ERR_PARAM_RANGE, lane, offset)
+                return fault(scratch, PARAM_RANGE, lane, offset)
             store_long(scratch, ADDR + lane, I64(own.param_word) * 4 + I64(offset))
             highest = add_line(scratch, I64(offset) >> 7, highest)
         else:
@@ -239,9 +229,9 @@ def resolve_each(inst, base, src, mask, size, regions, num_regions, own, scratch
                 region = find_region(regions, num_regions, address)
             if region < 0 or address >= region_end(regions, region) or region_end(regions, region) - address < U64(
                     size):
-                return fault(scratch, ERR_UNMAPPED, lane, address)
+                return fault(scratch, UNMAPPED, lane, address)
             if not region_writable(regions, region) and inst.memory_kind != MEM_LOAD:
-                return fault(scratch, ERR_READ_ONLY, lane, address)
+                return fault(scratch, READ_ONLY, lane, address)
             within = I64(address - region_base(regions, region))
             store_long(scratch, ADDR + lane, region_word(regions, region) * 4 + within)
             highest = add_line(scratch, I64(address >> U64(7)), highest)
@@ -250,7 +240,7 @@ def resolve_each(inst, base, src, mask, size, regions, num_regions, own, scratch
     store_long(scratch, USED_SPACES, used)
     if used & (I64(1) << I64(SPACE_SHARED)):
         store_long(scratch, PASSES, count_passes(mask, size, scratch))
-    return ERR_OK
+    return NO_FAULT
 
 
 @jit
@@ -325,7 +315,7 @@ def resolve_unit(inst, rows, src, mask, regions, num_regions, size, own, scratch
     fill_series(scratch, SPACES, space, 0)
     store_long(scratch, USED_SPACES, I64(1) << space)
     store_long(scratch, UNIT, I64(size == 4 and start & 3 == 0))
-    return ERR_OK
+    return NO_FAULT
 
 
 @jit
@@ -580,7 +570,7 @@ def access(key, inst, rows, src, dst, mask, memory, regions, own, scratch, log, 
     num_regions = len(regions)
     rows, memory, scratch, regions = handle(rows), handle(memory), handle(scratch), handle(regions)
     code = resolve(inst, rows, src, mask, regions, num_regions, own, scratch)
-    if code == ERR_OK:
+    if code == NO_FAULT:
         log.mem_count = perform(inst, rows, src, dst, mask, memory, scratch, log.on != 0, handle(mem_index),
                                 mem_index.size, log.mem_count)
     return code

@@ -16,7 +16,7 @@ from numba.extending import intrinsic
 from rfview.engine import isa
 from rfview.engine.compile.jit import OFF
 from rfview.engine.values.vectors import (I32, IrFrame, NumpyFrame, Scalar, bits, canonical, cast, flush, fma, sqrt,
-                                          where)  # fmt: skip
+                                          where)
 
 UNIT_STRIDE_4, UNIT_STRIDE_8, UNIT_STRIDE_16 = 1004, 1008, 1016
 

@@ -14,7 +14,7 @@ from rfview.engine.isa import (FLAG_FTZ, FLAG_INT_ROUND, FLAG_NAN, FLAG_RELU, FL
                                T_BF16X2, T_F16, T_F32, T_F64, T_S64)
 from rfview.engine.values.arithmetic import (F32, F64, I64, M32, ONE64, SIGN64, U32, U64, Z64, bits_f32, bits_f64,
                                              clz, extend, f32_bits, f64_bits, fma64, is_negative, is_signed, less,
-                                             low_bits, sqrt64, type_bits)  # fmt: skip
+                                             low_bits, sqrt64, type_bits)
 from rfview.engine.compile.jit import jit
 
 RN, RZ, RM, RP = isa.ROUND_RN, isa.ROUND_RZ, isa.ROUND_RM, isa.ROUND_RP
@@ -23,7 +23,6 @@ INFINITY64 = U64(0x7FF0000000000000)
 MAGNITUDE64 = U64(0x7FFFFFFFFFFFFFFF)
 NAN64 = U64(0x7FF8000000000000)
 NAN32 = U64(0x7FFFFFFF)
-MANTISSA64 = U64((1 << 52) - 1)
 ZERO, ONE = F64(0.0), F64(1.0)
 
 

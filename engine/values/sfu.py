@@ -15,7 +15,7 @@ from rfview.engine.values.arithmetic import F64, I64, M32, SIGN64, U64, Z64, bit
 from rfview.engine.compile.jit import jit
 from rfview.engine.values.rounding import (INFINITY64, NAN64, ONE, RN, ZERO, exponent_of, finish32, flush_half,
                                            half_to_float, has, is_finite, load32, power_of_two, round_half,
-                                           round_integral, scale, sign_of)  # fmt: skip
+                                           round_integral, scale, sign_of)
 
 
 LN2 = F64(0.6931471805599453)

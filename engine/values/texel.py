@@ -22,7 +22,7 @@ from rfview.engine.textures import (F_LINEAR, F_NORMALIZED, F_READ_FLOAT, H_ADDR
                                     H_BASE_WORD, H_BORDER, H_CHANNELS, H_FLAGS, H_KIND, H_PITCH, H_TEXEL_BYTES,
                                     H_WIDTH, REGION_KIND_TEXTURE)
 from rfview.engine.values.access import (LINES, NUM_LINES, PASSES, SPACE_GLOBAL, UNIT, USED_SPACES, WORK, add_line,
-                                         fault, find_region, region_base, region_word)  # fmt: skip
+                                         fault, find_region, region_base, region_word)
 from rfview.engine.values.arithmetic import F32, F64, I64, M32, S32, U32, U64, bits_f32, extend, f32_bits
 from rfview.engine.compile.device import device
 from rfview.engine.compile.jit import jit
@@ -30,7 +30,6 @@ from rfview.engine.values.rounding import NAN32, half_to_float
 from rfview.engine.values.words import handle, load as lane_load, load_long, load_word, store as lane_store, store_long
 
 WRAP, MIRROR, BORDER = textures.ADDRESS_WRAP, textures.ADDRESS_MIRROR, textures.ADDRESS_BORDER
-ERR_TEXTURE = TEXTURE
 ZERO, HALF, ONE, TWO = F64(0.0), F64(0.5), F64(1.0), F64(2.0)
 WEIGHT_ONE = F64(256.0)      # weights have 8 bits after the point
 ONE_BITS = U64(0x3F800000)
@@ -217,7 +216,7 @@ def fetch(key, inst, rows, src, dst, mask, memory, regions, scratch):
     store_long(scratch, USED_SPACES, I64(1) << I64(SPACE_GLOBAL))
     for lane in range(32):
         if (mask >> U32(lane)) & U32(1) != U32(0) and header_word(rows, src, lane, regions, num_regions) < 0:
-            return fault(scratch, ERR_TEXTURE, lane, handle_of(rows, src, lane))
+            return fault(scratch, TEXTURE, lane, handle_of(rows, src, lane))
     highest = I64(-1)
     for lane in range(32):
         if (mask >> U32(lane)) & U32(1) == U32(0):

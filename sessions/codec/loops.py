@@ -135,7 +135,7 @@ def widen(low, high, k, values, begin, end, is_packed):
 
 @entry
 def code_values(block_first, block_group, block_events, masks, values_at, value, next_code, begins, codes, state,
-                chunk_bit, changed, watched, packed, low, high, shift, sets):  # fmt: skip
+                chunk_bit, changed, watched, packed, low, high, shift, sets):
     """Move every new value to its column, where next_code says, bring `state` to that behind the chunk, fill in Seen.
 
     next_code: u8 of each column. begins: (32,) u8 to work on. chunk_bit and the rest: see encode.Seen.

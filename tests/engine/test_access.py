@@ -7,18 +7,19 @@ import pytest
 
 from rfview.engine.values import access as memory
 from rfview.engine import isa, program
-from rfview.engine.values.access import (ADDR, ERR_LOCAL_RANGE, ERR_MISALIGNED, ERR_OK, ERR_PARAM_RANGE,
-                                         ERR_READ_ONLY, ERR_SHARED_RANGE, ERR_UNMAPPED, FAULT_ADDRESS, FAULT_LANE,
-                                         FIRST_GLOBAL_ADDRESS, LINES, LOCAL_WINDOW, LOG_FIELDS, NUM_LINES, PASSES,
-                                         REGION, SCRATCH_SIZE, SHARED_WINDOW, SPACES, UNIT)
+from rfview.engine.fault_codes import (LOCAL_RANGE, MISALIGNED, NO_FAULT, PARAM_RANGE, READ_ONLY, SHARED_RANGE,
+                                       UNMAPPED)
+from rfview.engine.machine.journal.log import LOG
+from rfview.engine.values.access import (ADDR, FAULT_ADDRESS, FAULT_LANE, LINES, LOCAL_WINDOW, NUM_LINES, PASSES, REGION,
+                                         SHARED_WINDOW, SPACES, UNIT)
 from rfview.engine.compile.jit import key_dtype, record, lean_entry
-from rfview.engine.program import (INST, MEM_ATOMIC, MEM_LOAD, MEM_REDUCTION, MEM_STORE, SPACE_CONST, SPACE_GENERIC,
+from rfview.engine.program import (GLOBAL_BASE, INST, MEM_ATOMIC, MEM_LOAD, MEM_REDUCTION, MEM_STORE, SPACE_CONST, SPACE_GENERIC,
                                    SPACE_GLOBAL, SPACE_LOCAL, SPACE_PARAM, SPACE_SHARED)
-from rfview.engine.state import ROW
+from rfview.engine.state import ROW, SM
 
 FULL = 0xFFFFFFFF
 access = lean_entry(memory.access)
-A, B = FIRST_GLOBAL_ADDRESS, FIRST_GLOBAL_ADDRESS + 8192
+A, B = GLOBAL_BASE, GLOBAL_BASE + 8192
 LOAD, STORE, ATOM, RED = MEM_LOAD, MEM_STORE, MEM_ATOMIC, MEM_REDUCTION
 
 
@@ -35,8 +36,8 @@ class Machine:
         self.param = (60000, 64)
         self.rows = np.zeros(32, ROW).view(np.recarray)
         self.rows.u[:] = np.random.RandomState(2).randint(0, 2**32, (32, 32), dtype=np.uint64)
-        self.scratch = np.zeros(SCRATCH_SIZE, "i8")
-        self.log = record(np.dtype(LOG_FIELDS, align=True))
+        self.scratch = np.zeros(SM["scratch"].shape, "i8")
+        self.log = record(LOG)
         self.log.on = 1
         self.mem_index = np.zeros(4096, "u4")
         self.key = record(key_dtype())
@@ -144,7 +145,7 @@ def test_loads_and_stores_move_the_right_bytes(machine: Machine, pattern: str, w
             per = 2 if width == 8 else 1
             before = machine.memory.copy()
             code = machine.run(addresses, kind, space, width, count, mask, 64 if width == 8 else 32)
-            assert code == ERR_OK
+            assert code == NO_FAULT
             image = before.view("u1")
             expected_rows, image_after, words = real[8:12].copy(), image.copy(), set()
             for lane in lanes_of(mask):
@@ -197,7 +198,7 @@ def test_narrow_loads_extend_to_the_register(machine: Machine) -> None:
         (4, 0, 64, 0, 0x80FF7F81),
         (1, 0, 64, 1, 0xFFFFFFFFFFFFFF81),
     ):
-        assert machine.run(address, LOAD, SPACE_GLOBAL, width, 1, FULL, reg_bits, signed, byte) == ERR_OK
+        assert machine.run(address, LOAD, SPACE_GLOBAL, width, 1, FULL, reg_bits, signed, byte) == NO_FAULT
         low, high = machine.rows[8].u, machine.rows[9].u
         assert (low == want & FULL).all()
         assert reg_bits != 64 or (high == want >> 32).all()
@@ -212,16 +213,16 @@ def test_of_colliding_stores_the_highest_lane_wins(machine: Machine) -> None:
 def test_faults_name_the_first_lane_and_its_address(machine: Machine) -> None:
     lanes = np.arange(32)
     cases = [
-        (ERR_UNMAPPED, A + 4096 - 64 + lanes * 4, LOAD, SPACE_GLOBAL, 16),
-        (ERR_UNMAPPED, np.where(lanes == 5, 0, A), LOAD, SPACE_GLOBAL, 5),
-        (ERR_UNMAPPED, B + 1000 - 16 + lanes * 4, LOAD, SPACE_CONST, 4),
-        (ERR_UNMAPPED, np.where(lanes == 31, 2**64 - 4, A).astype("u8"), LOAD, SPACE_GENERIC, 31),
-        (ERR_MISALIGNED, A + 2 + lanes * 4, LOAD, SPACE_GLOBAL, 0),
-        (ERR_READ_ONLY, B + lanes * 4, STORE, SPACE_GLOBAL, 0),
-        (ERR_SHARED_RANGE, 2048 - 64 + lanes * 4, LOAD, SPACE_SHARED, 16),
-        (ERR_SHARED_RANGE, SHARED_WINDOW + 2048 - 64 + lanes * 4, STORE, SPACE_GENERIC, 16),
-        (ERR_LOCAL_RANGE, np.full(32, 80), STORE, SPACE_LOCAL, 0),
-        (ERR_PARAM_RANGE, lanes * 4, LOAD, SPACE_PARAM, 16),
+        (UNMAPPED, A + 4096 - 64 + lanes * 4, LOAD, SPACE_GLOBAL, 16),
+        (UNMAPPED, np.where(lanes == 5, 0, A), LOAD, SPACE_GLOBAL, 5),
+        (UNMAPPED, B + 1000 - 16 + lanes * 4, LOAD, SPACE_CONST, 4),
+        (UNMAPPED, np.where(lanes == 31, 2**64 - 4, A).astype("u8"), LOAD, SPACE_GENERIC, 31),
+        (MISALIGNED, A + 2 + lanes * 4, LOAD, SPACE_GLOBAL, 0),
+        (READ_ONLY, B + lanes * 4, STORE, SPACE_GLOBAL, 0),
+        (SHARED_RANGE, 2048 - 64 + lanes * 4, LOAD, SPACE_SHARED, 16),
+        (SHARED_RANGE, SHARED_WINDOW + 2048 - 64 + lanes * 4, STORE, SPACE_GENERIC, 16),
+        (LOCAL_RANGE, np.full(32, 80), STORE, SPACE_LOCAL, 0),
+        (PARAM_RANGE, lanes * 4, LOAD, SPACE_PARAM, 16),
     ]
     for code, addresses, kind, space, lane in cases:
         before = machine.memory.copy()
@@ -232,23 +233,23 @@ def test_faults_name_the_first_lane_and_its_address(machine: Machine) -> None:
         )
         assert int(machine.scratch[FAULT_ADDRESS]) & (2**64 - 1) == offset
         assert (machine.memory == before).all()
-    assert machine.run(np.zeros(32), LOAD, mask=0) == ERR_OK
+    assert machine.run(np.zeros(32), LOAD, mask=0) == NO_FAULT
 
 
 def test_an_access_just_inside_the_bounds_is_fine(machine: Machine) -> None:
-    assert machine.run(A + 4096 - 128 + np.arange(32) * 4) == ERR_OK
+    assert machine.run(A + 4096 - 128 + np.arange(32) * 4) == NO_FAULT
     assert machine.scratch[UNIT] == 1 and machine.scratch[NUM_LINES] == 1
-    assert machine.run(np.full(32, B + 996), LOAD, SPACE_CONST) == ERR_OK
-    assert machine.run(np.full(32, 76), STORE, SPACE_LOCAL) == ERR_OK
-    assert machine.run(np.full(32, 60), LOAD, SPACE_PARAM) == ERR_OK
-    assert machine.run(np.full(32, 0xFFFFFFFC), LOAD, SPACE_SHARED, offset=8) == ERR_OK  # 32-bit addresses wrap
+    assert machine.run(np.full(32, B + 996), LOAD, SPACE_CONST) == NO_FAULT
+    assert machine.run(np.full(32, 76), STORE, SPACE_LOCAL) == NO_FAULT
+    assert machine.run(np.full(32, 60), LOAD, SPACE_PARAM) == NO_FAULT
+    assert machine.run(np.full(32, 0xFFFFFFFC), LOAD, SPACE_SHARED, offset=8) == NO_FAULT  # 32-bit addresses wrap
 
 
 def test_lanes_of_one_generic_access_may_lie_in_different_windows(machine: Machine) -> None:
     lanes = np.arange(32)
     addresses = np.choose(lanes % 3, [A + lanes * 4, SHARED_WINDOW + lanes * 4, np.full(32, LOCAL_WINDOW + 8)])
     machine.rows[2].u[:] = lanes + 1000
-    assert machine.run(addresses, STORE, SPACE_GENERIC) == ERR_OK
+    assert machine.run(addresses, STORE, SPACE_GENERIC) == NO_FAULT
     for lane in range(32):
         assert machine.memory[machine.byte(int(addresses[lane]), SPACE_GENERIC, lane) // 4] == lane + 1000
     assert machine.scratch[SPACES : SPACES + 3].tolist() == [SPACE_GLOBAL, SPACE_SHARED, SPACE_LOCAL]
@@ -320,7 +321,7 @@ def test_atomics_follow_the_lanes_in_order(machine: Machine, op: str, kind: str)
             limit = (1 << 8 * width) - 1
             image[at] = model_atomic(op, kind, old, int(values[lane]) & limit, int(new[lane]) & limit)
             expected[lane] = old
-        assert machine.run(offsets + origin, ATOM, space, width, 1, mask, 8 * width, aux=aux) == ERR_OK
+        assert machine.run(offsets + origin, ATOM, space, width, 1, mask, 8 * width, aux=aux) == NO_FAULT
         assert (machine.memory.view(f"u{width}") == image).all()
         for lane, old in expected.items():
             got = int(machine.rows[8].u[lane]) | (int(machine.rows[9].u[lane]) << 32 if width == 8 else 0)
@@ -331,10 +332,10 @@ def test_a_reduction_writes_no_register_and_half_atomics_keep_the_other_half(mac
     machine.memory[128] = 0x3C003C00
     machine.rows[2].u[:] = 0x4000
     before = machine.rows[8].u.copy()
-    assert machine.run(np.full(32, A + 2), RED, width=2, mask=1, aux=isa.ATOM_ADD | isa.T_F16 << 8) == ERR_OK
+    assert machine.run(np.full(32, A + 2), RED, width=2, mask=1, aux=isa.ATOM_ADD | isa.T_F16 << 8) == NO_FAULT
     assert machine.memory[128] == 0x42003C00 and (machine.rows[8].u == before).all()
     machine.rows[2].u[:] = 0x40004000
-    assert machine.run(np.full(32, A), RED, mask=1, aux=isa.ATOM_ADD | isa.T_F16X2 << 8) == ERR_OK
+    assert machine.run(np.full(32, A), RED, mask=1, aux=isa.ATOM_ADD | isa.T_F16X2 << 8) == NO_FAULT
     assert machine.memory[128] == 0x45004200
 
 

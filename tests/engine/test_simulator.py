@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import rfview.engine.simulator
-from rfview.engine import kernels
+from rfview.engine import kernels, plugin
 from rfview.engine.errors import InputError, KernelFault
 from rfview.engine.launch import load_launch_file
 from rfview.engine.simulator import Simulator
@@ -165,6 +165,21 @@ def test_unknown_names_are_one_clear_error() -> None:
         Simulator(spec, design="stt[stall=maybe]")
     with pytest.raises(InputError, match="stt.write_cycle: no such parameter; did you mean stt.write_cycles"):
         Simulator(spec, design="stt[write_cycle=3]")
+
+
+def test_a_number_of_a_design_keeps_to_its_range() -> None:
+    for design in (plugin.design(name) for name in plugin.BUILT_IN):
+        switches = [one for one in design.parameters if one.unit == "0 or 1"]
+        assert all(plugin.greatest(one) == 1 for one in switches), f"{design.name}: what is 0 or 1 needs high=1"
+    for variant, settings, said in (
+        ("rfc[liveness=7]", {}, "rfc.liveness=7: expected 0 to 1"), ("rfc[entries=9]", {}, "expected 1 to 8"),
+        ("racetrack[ports=0]", {}, "expected 1 to 4,096"), ("edram[m=9]", {}, "expected 0 to 4"),
+        ("edram[node=14]", {}, "expected one of 22, 16, 11"), ("hrf[wb_write_ports=0]", {}, "expected 1 or more"),
+        ("stt", {"stt.write_cycles": 2.5}, "expected a number like 4"), ("stt", {"stt.write_cycles": float("inf")}, "like 4"),
+    ):
+        with pytest.raises(InputError, match=said):
+            plugin.build(variant, settings, "")
+    assert plugin.build("rfc[liveness=off]", {"rfc.entries": 4.0}, "").values["rfc.entries"] == 4
 
 
 def test_wild_address_names_kernel_line_warp_lane_and_address() -> None:

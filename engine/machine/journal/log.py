@@ -10,7 +10,7 @@ import numpy as np
 WATCHED = ("state", "shadow", "design", "design_shadow", "value_rows", "memory", "noted")
 WRITTEN = ("block_end", "block_first", "block_mask", "block_value", "row_end", "row_index", "row_kind", "row_word",
            "mem_end", "mem_index", "mem_value", "write_end", "write_register", "write_lanes", "write_pc", "write_row",
-           "write_word")  # fmt: skip
+           "write_word")
 LOG: Any = np.dtype(
     [
         ("mem_count", "i8"),          # words noted in this cycle

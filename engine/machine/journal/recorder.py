@@ -20,7 +20,7 @@ class Journal:
     """
 
     def __init__(self, recorded: np.ndarray, design: np.ndarray, rows: np.ndarray, memory: np.ndarray, num_rows: int,
-                 max_words: int, cycles: int) -> None:  # fmt: skip
+                 max_words: int, cycles: int) -> None:
         blocks = RECORDED_WORDS // WIDTH + state.MAX_INFLIGHT + len(design) // WIDTH + 2 * WIDTH
         # what is taken of a block is written 32 words at a time
         values = RECORDED_WORDS + len(design) + 2 * WIDTH
@@ -37,7 +37,7 @@ class Journal:
         self._numbers, self._on = self.log.view(np.int64), self.log["on"]
         self._counts = self._numbers[: len(COUNTED)]
         self._watched = dict(zip(WATCHED, (recorded, self._shadows[0], design, self._shadows[1], rows, memory,
-                                           self.mem_index)))  # fmt: skip
+                                           self.mem_index)))
         self._point(WATCHED[0], places_of(self._watched))
         self._use(Buffers(*self._sizes))
         log = self.log[0]
@@ -86,18 +86,18 @@ class Journal:
         count = dict(zip(COUNTED, self._counts.tolist(), strict=True))
         cycles, writes = count["cycles"], count["writes"]
         blocks = Blocks(made["block_end"][:cycles], made["block_first"][: count["blocks"]],
-                        made["block_mask"][: count["blocks"]], made["block_value"][: count["values"]])  # fmt: skip
+                        made["block_mask"][: count["blocks"]], made["block_value"][: count["values"]])
         rows = (made["row_end"][:cycles], made["row_index"][: count["rows"]], made["row_kind"][: count["rows"]],
-                made["row_word"][: count["row_words"]])  # fmt: skip
+                made["row_word"][: count["row_words"]])
         mem_end = made["mem_end"][:cycles]
         mem_index, mem_value = made["mem_index"][: count["words"]], made["mem_value"][: count["words"]]
         log = (made["write_end"][:cycles], *(made[f"write_{name}"][:writes] for name in ("register", "lanes", "pc", "row")),
-               made["write_word"][: count["write_words"]])  # fmt: skip
+               made["write_word"][: count["write_words"]])
         if lend:
             buffers = self._buffers
             self._use(self._free.pop() if self._free else Buffers(*self._sizes))
             return Chunk(first, cycles, key, None, None, blocks, Rows(*rows), mem_end, mem_index, mem_value, Writes(*log),
-                         printed=printed, release=lambda: self._free.append(buffers))  # fmt: skip
+                         printed=printed, release=lambda: self._free.append(buffers))
         end, index = np.empty(cycles, np.uint32), np.empty(count["values"], np.uint32)
         expand(self._key, blocks.end, blocks.first, blocks.mask, end, index)
         return Chunk(first, cycles, key.copy(), None, None, Blocks.of_words(end, index, blocks.value.copy()),
@@ -118,7 +118,7 @@ class Buffers:
         sizes = {"block_end": cycles, "block_first": blocks, "block_mask": blocks, "block_value": values, "row_end": cycles,
                  "row_index": rows, "row_kind": rows, "row_word": rows * 32, "mem_end": cycles, "mem_index": words,
                  "mem_value": words, "write_end": cycles, "write_register": writes, "write_lanes": writes,
-                 "write_pc": writes, "write_row": writes, "write_word": 32 * (state.MAX_ACCEPTED + cycles)}  # fmt: skip
+                 "write_pc": writes, "write_row": writes, "write_word": 32 * (state.MAX_ACCEPTED + cycles)}
         self.arrays = {name: np.empty(sizes[name], np.uint32) for name in WRITTEN}
         self.places = places_of(self.arrays)
         self.key = np.empty(sum(keys), np.uint32)

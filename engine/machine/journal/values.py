@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from rfview.engine.chunk import (AFFINE, ALL_REGISTERS, CLEARED, LOST, NO_ROW, RAW, REGISTERS_OF_WARP,
-                                 UNIFORM)  # fmt: skip
+                                 UNIFORM)
 from rfview.engine.compile.bits import bit64, ctz64, words_at
 from rfview.engine.compile.device import device
 from rfview.engine.machine.journal.words import WHOLE

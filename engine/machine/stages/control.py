@@ -10,7 +10,7 @@ from rfview.engine.compile.device import device
 from rfview.engine.events import BRANCHES, DIVERGENT_BRANCHES
 from rfview.engine.fault_codes import BARRIER, CALL, SURFACE, TRAP
 from rfview.engine.isa import (BAR_ARRIVE, BAR_SYNC, OP_BAR, OP_BAR_WARP, OP_BRA, OP_BRA_UNI, OP_BRKPT, OP_EXIT,
-                               OP_MEMBAR, OP_NANOSLEEP, OP_TRAP, TRAP_CALL, TRAP_SURFACE)  # fmt: skip
+                               OP_MEMBAR, OP_NANOSLEEP, OP_TRAP, TRAP_CALL, TRAP_SURFACE)
 from rfview.engine.program import NO_REG
 from rfview.engine.machine.marks import touch_inflight
 from rfview.engine.machine.stages import barriers, forward_progress, split_table, splits

@@ -8,19 +8,18 @@ from rfview.engine import hooks
 from rfview.engine.compile.bits import bit64, ctz64
 from rfview.engine.compile.device import device
 from rfview.engine.events import WAR_STALLS
-from rfview.engine.machine.stages.warp_state import reconsider
 from rfview.engine.machine.stages import control
 from rfview.engine.machine.stages.collectives import gather_members, is_collective
 from rfview.engine.machine.stages.issue_cache import note_clear
 from rfview.engine.machine.stages.units import collectors_full, unit_full
-from rfview.engine.machine.stages.warp_state import block, keep_state
+from rfview.engine.machine.stages.warp_state import block, keep_state, reconsider
 from rfview.engine.program import UNIT_CTRL, WAIT_LONG, WAIT_SHORT
 from rfview.engine.stalls import (BANK_CONFLICT, BARRIER, COLLECTOR_FULL, LONG_SCOREBOARD, NO_INSTRUCTION,
-                                  PIPE_THROTTLE, SHORT_SCOREBOARD, SUSPENDED, WAIT)  # fmt: skip
+                                  PIPE_THROTTLE, SHORT_SCOREBOARD, SUSPENDED, WAIT)
 from rfview.engine.state import (ACTIVE, BLOCK_BARRIER, BLOCK_COLLECTOR, BLOCK_DESIGN, BLOCK_FETCH, BLOCK_MEMORY,
                                  BLOCK_PREDICATE, BLOCK_READER, BLOCK_REGISTER, BLOCK_SCHEDULER, BLOCK_SLEEP,
                                  BLOCK_SYNC, BLOCK_UNIT, COLLECT, FOREVER, LEAVING, NONE8, TWO_LEVEL,
-                                 WRITE_BACK)  # fmt: skip
+                                 WRITE_BACK)
 
 READY = 255     # of `evaluate`: no stall code
 

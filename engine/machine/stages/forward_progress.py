@@ -10,7 +10,7 @@ import numpy as np
 from rfview.engine.compile.device import device
 from rfview.engine.events import SPLIT_YIELDS
 from rfview.engine.machine.stages.split_table import (add_child, lanes_below, load_split, mark_warp, next_ready,
-                                                      store_split, waiting_lanes)  # fmt: skip
+                                                      store_split, waiting_lanes)
 from rfview.engine.state import MAX_SPLITS, NONE8, SPLIT_SYNC
 
 

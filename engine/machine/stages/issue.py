@@ -16,18 +16,17 @@ from rfview.engine.events import INSTRUCTIONS, THREAD_INSTRUCTIONS
 from rfview.engine.isa import OP_ACTIVEMASK
 from rfview.engine.machine import schedulers
 from rfview.engine.machine.scoreboard import refresh_reads
-from rfview.engine.machine.stages.warp_state import reconsider
 from rfview.engine.machine.schedulers import active_set
 from rfview.engine.machine.stages import control, split_table, splits
 from rfview.engine.machine.stages.collectives import is_collective
 from rfview.engine.machine.stages.evaluate import READY, evaluate
 from rfview.engine.machine.stages.inflight import allocate
 from rfview.engine.machine.stages.issue_cache import UNSELECTED, cache_states, decide_clear
-from rfview.engine.machine.stages.warp_state import block, set_state
+from rfview.engine.machine.stages.warp_state import block, reconsider, set_state
 from rfview.engine.program import MEM_ATOMIC, MEM_LOAD, NO_PRED, UNIT_CTRL, UNIT_LDST, UNIT_SFU, UNIT_SP
 from rfview.engine.stalls import FINISHED, ISSUED, NOT_SELECTED
 from rfview.engine.state import (BLOCK_NONE, BLOCK_SCHEDULER, MAX_COLLECTORS, NONE8, PIPE_LDST, PIPE_SFU, PIPE_SP0,
-                                 TWO_LEVEL)  # fmt: skip
+                                 TWO_LEVEL)
 
 
 @device

@@ -14,10 +14,10 @@ from rfview.engine.values import access, texel
 from rfview.engine.compile.bits import popcount
 from rfview.engine.compile.device import device
 from rfview.engine.events import (ATOMICS, CONST_ACCESSES, DRAM_BYTES, GLOBAL_LOADS, GLOBAL_STORES, LOCAL_ACCESSES,
-                                  SHARED_ACCESSES, SHARED_PASSES, TRANSACTIONS)  # fmt: skip
+                                  SHARED_ACCESSES, SHARED_PASSES, TRANSACTIONS)
 from rfview.engine.isa import OP_ASSERTFAIL, OP_LDPARAM, OP_PRINTF, OP_TEX
 from rfview.engine.program import (MEM_ATOMIC, MEM_LOAD, MEM_NONE, MEM_STORE, SPACE_CONST, SPACE_GENERIC,
-                                   SPACE_GLOBAL, SPACE_LOCAL, SPACE_NONE, SPACE_PARAM, SPACE_SHARED)  # fmt: skip
+                                   SPACE_GLOBAL, SPACE_LOCAL, SPACE_NONE, SPACE_PARAM, SPACE_SHARED)
 from rfview.engine.machine.marks import touch_inflight
 from rfview.engine.machine.rows import copy_row
 from rfview.engine.machine.stages import constants, l1
@@ -52,7 +52,7 @@ def begin(sm, key, rows, insts, arena, regions, log, mem_index, slot, collector)
     else:
         own = memory_of(sm, np.int64(flight.warp))
         code = access.access(key, inst, rows, first_row, result_row, flight.mask, arena, regions, own, sm.scratch, log,
-                             mem_index)  # fmt: skip
+                             mem_index)
     if code != 0:
         size = np.int64(inst.width) * np.int64(inst.count)
         lane, address = sm.scratch[access.FAULT_LANE], sm.scratch[access.FAULT_ADDRESS]
@@ -86,7 +86,7 @@ def memory_of(sm, warp):
         np.int64(sm.warp[warp].cta) * shared_words, np.int64(launch.shared_bytes), np.int64(launch.local_word),
         np.int64(launch.local_words), warp, np.int64(launch.param_word),
         (np.int64(launch.local_word) - np.int64(launch.param_word)) * 4,
-    )  # fmt: skip
+    )
 
 
 @device

@@ -10,7 +10,7 @@ from rfview.engine.isa import (SREG_CLOCK, SREG_CLOCK64, SREG_CLOCK_HI, SREG_CTA
                                SREG_GRIDID, SREG_LANEID, SREG_LANEMASK_EQ, SREG_LANEMASK_GE, SREG_LANEMASK_GT,
                                SREG_LANEMASK_LE, SREG_LANEMASK_LT, SREG_NCTAID_X, SREG_NCTAID_Z, SREG_NSMID,
                                SREG_NTID_X, SREG_NTID_Z, SREG_NWARPID, SREG_TID_X, SREG_TID_Z, SREG_TOTAL_SMEM_SIZE,
-                               SREG_WARPID)  # fmt: skip
+                               SREG_WARPID)
 
 
 @device

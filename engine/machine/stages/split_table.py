@@ -12,7 +12,7 @@ from rfview.engine.compile.device import device
 from rfview.engine.machine.marks import begin_of, mark_cold
 from rfview.engine.machine.stages.warp_state import reconsider
 from rfview.engine.state import (BLOCK, MAX_SPLITS, NONE8, SPLIT_FREE, SPLIT_PARENT, SPLIT_READY, SPLIT_SYNC,
-                                 WARP_COLD)  # fmt: skip
+                                 WARP_COLD)
 
 FIRST_WARP_BLOCK = begin_of("warp_cold") // BLOCK
 BLOCKS_PER_WARP = WARP_COLD.itemsize // BLOCK

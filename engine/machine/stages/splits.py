@@ -13,11 +13,11 @@ import numpy as np
 from rfview.engine.compile.device import device
 from rfview.engine.machine.stages.forward_progress import completed_sync, run_missing_ahead
 from rfview.engine.machine.stages.split_table import (add_child, deepest, flush_ibuffer, load_split, mark_warp,
-                                                      store_split)  # fmt: skip
+                                                      store_split)
 from rfview.engine.machine.stages.warp_state import reconsider
 from rfview.engine.program import NO_PC
 from rfview.engine.state import (MAX_SPLITS, NONE8, SPLIT_BARRIER, SPLIT_FREE, SPLIT_PARENT, SPLIT_READY,
-                                 SPLIT_SYNC)  # fmt: skip
+                                 SPLIT_SYNC)
 
 
 @device

@@ -6,7 +6,7 @@ import difflib
 import re
 from dataclasses import dataclass, field
 
-from rfview.engine.ptx.parse.syntax import TYPE_BYTES, Function, Label, RegisterDeclaration, Scope, Variable
+from rfview.engine.ptx.parse.syntax import TYPE_BYTES, Function, RegisterDeclaration, Scope, Variable
 from rfview.engine.ptx.virtual import Variables
 
 _NUMBERED = re.compile(r"(.*?)(0|[1-9]\d*)$")
@@ -163,10 +163,6 @@ def register_bits(type_name: str) -> int:
     if type_name == "pred":
         return 1
     return max(8 * TYPE_BYTES[type_name], 16)
-
-
-def labels_of(scope: Scope) -> list[Label]:
-    return [item for item in scope.items if isinstance(item, Label)]
 
 
 def declared_variables(scope: Scope) -> list[Variable]:

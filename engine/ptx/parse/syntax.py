@@ -140,7 +140,7 @@ class Scope:
     """`{ ... }`: statements with their own names."""
 
     line: int
-    items: list[object] = field(default_factory=list)
+    items: list[Statement] = field(default_factory=list)
 
 
 Statement = Instruction | Label | BranchTargets | RegisterDeclaration | Variable | Scope

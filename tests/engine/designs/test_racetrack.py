@@ -546,8 +546,8 @@ def test_energy_of_a_run_is_its_counted_events_and_its_cycles() -> None:
 
 def test_parameters_out_of_range_are_named() -> None:
     program = Assembly().exit()
-    for text, word in (("wb_entries=5", "1..4"), ("ports=0", "1..4096"), ("shift_cycles=x", "0..1000"),
-                       ("mapping=nowhere.toml", "identity"), ("preshift=maybe", "number")):
+    for text, word in (("wb_entries=5", "1 to 4"), ("ports=0", "1 to 4,096"), ("shift_cycles=x", "like 1"),
+                       ("mapping=nowhere.toml", "identity"), ("preshift=maybe", "number"), ("preshift=2", "0 to 1")):
         with pytest.raises(InputError, match=word):
             Machine(program, design=f"racetrack[{text}]")
     machine = Machine(program, design="racetrack", settings={"racetrack.preshift": "false", "racetrack.ports": "4"})

@@ -589,7 +589,7 @@ def test_a_warp_holds_a_register_once_and_never_too_many(pieces: Any, variant: s
 def test_a_number_of_entries_out_of_range_is_refused(text: str) -> None:
     with pytest.raises(InputError, match=f"rfc.entries={text}"):
         machine(Assembly().exit(), design=f"rfc[entries={text}]")
-    with pytest.raises(InputError, match="rfc.write_ports=0: expected at least 1 port"):
+    with pytest.raises(InputError, match="rfc.write_ports=0: expected 1 or more"):
         machine(Assembly().exit(), design="rfc[write_ports=0]")
 
 
