@@ -1,4 +1,4 @@
-"""The help topic `design`: how a register file of one's own is written, with every hook and helper from the code itself."""
+"""The help topic `design`: how to write your own register file, with every hook and helper taken from the code."""
 
 from __future__ import annotations
 
@@ -12,130 +12,157 @@ from textwrap import wrap
 from typing import Any
 
 WIDTH = 116
-RULE = re.compile(r" \(B\d\.\d+\)")       # numbers of rules, for those who have engine/RULES.md before them
+RULE = re.compile(r" \(B\d\.\d+\)")       # references to engine/RULES.md
 
 STEPS = """\
-A register file is one Python file. Begin with one that works, change it, check it, look at it:
+A register file is one Python file. Start from one that works, change it, check it, look at it:
 
-  rfview designs --new my_rf.py               write the file; its comments say what each part is
-  rfview designs my_rf.py --check             run it under every scheduler, memory compared with sram's to the bit
+  rfview designs --new my_rf.py               write the file; its comments explain each part
+  rfview designs my_rf.py --check             run it under every scheduler and compare memory with sram's, bit for bit
   rfview debug vectoradd --design ./my_rf.py  step through it; its state is shown, recorded and rewound
   rfview compare vectoradd --designs 'sram,./my_rf.py,./my_rf.py[write_cycles=4]'
 
-A path stands wherever a design's name does, with [key=value,...] behind it; RFVIEW_DESIGNS=FILE.py makes the name known
-everywhere, a package does so by an entry point `rfview.designs`. A recording shows all values and panels without the file,
-but its `why`, `energy` and `fork` need that, and so does a recipe: RFVIEW_DESIGNS=./my_rf.py rfview replay F.rfs
-Both hold the file's text: `rfview info F.rfs --save-designs DIR` writes it. Nothing runs it until you name it there.
+A path can be used wherever a design's name can, followed by [key=value,...] if needed. RFVIEW_DESIGNS=FILE.py makes the
+name known everywhere; a package does so with an entry point `rfview.designs`. A recording shows all values and panels
+without the file, but `why`, `energy` and `fork` need it, and so does a recipe:
+  RFVIEW_DESIGNS=./my_rf.py rfview replay F.rfs
+Both contain the file's text; `rfview info F.rfs --save-designs DIR` extracts it. Nothing runs it until you name it there.
 
-DESIGN = Design(...) says what there is:
-  parameters   Parameter(name, default, unit, source, meaning), in the hooks spec.NAME; low=1, high=12: what it may be;
-               choices=("off", "on"): words, in the hooks 0 and 1; dtype="f8": fractions; convert=FUNCTION: what is neither
-               word nor number, read from its text; is_live=True: `fork .. set` may change it in mid-run, as the hooks
-               look it up each time
-  state        (name, NumPy dtype) or (name, dtype, shape), in the hooks rf.NAME; MAX_BANKS, MAX_WARPS: engine/state.py
-  events       (name, meaning), counted by sm.events[spec.first_event + k]; rf_reads and rf_writes are counted for you;
-               `rfview compare` lists those named PLACE_reads and PLACE_writes by place
+DESIGN = Design(...) describes the design:
+  parameters   Parameter(name, default, unit, source, meaning); hooks read spec.NAME. low=1, high=12: its range;
+               choices=("off", "on"): words, which hooks see as 0 and 1; dtype="f8": fractions; convert=FUNCTION: reads
+               any other kind of value from its text; is_live=True: `fork .. set` may change it during a run, because
+               hooks look it up each time
+  state        (name, NumPy dtype) or (name, dtype, shape); hooks use rf.NAME. MAX_BANKS, MAX_WARPS: engine/state.py
+  events       (name, meaning); count with sm.events[spec.first_event + k]. rf_reads and rf_writes are counted for you.
+               `rfview compare` groups events named PLACE_reads and PLACE_writes by place
   stalls       Stall(code, name, short, glyph, ascii, family, sentence), codes 32 to 39
-  energy_pj    {event: (pJ per event, source)}, technology {"leakage_mw": (mW, "mW", source)}; or, beside DESIGN, a function
-               energy(run). For `rfview compare`: area_mm2, node_nm, and the SRAM that yours is an answer to, of the same
-               node: sram_read_pj and sram_write_pj of a row, sram_leakage_mw, sram_area_mm2
-  extra_rows   rows for values of your own, rows[spec.first_row] and on; settings {"sm.num_banks": 8} of your machine
-  panels       {"kind": "grid", "title": .., "field": NAME in the state}: a cell per value, "glyphs": "·▒█" for 0 1 2;
-               kind table: a row per record, or per first index of a field of two dimensions, or numbered values;
-               kind values: one line with a "unit".
-               "per": "bank" or "warp" shows as many as there are, the selected one first of all; "max": 64 is the full
-               shade of a grid without glyphs; "show": "registers" lists a mask's bits (of warps too: 0-3 7), "hex" its
-               digits. The first panel is always in sight; z shows all
-  tracks       (name, expression, most): rows of TIMELINE, such as ("in use", "popcount(rf.used)", 32); most 0: not known,
-               -1: a count that only grows, shown as what it grows by
-  places       (name, events that read there, events that write there): columns of `rfview compare`, where PLACE_reads and
-               PLACE_writes do not say it
-  event        what one key of the footer goes to: "refresh", "shift", "transfer" or "flush", a part of an event's name
-  lens         "my_package.my_lens:render", of (scene, width, height), draws REGISTER FILE in place of panels and banks
-  is_lossy     True: values may lose bits, and a wrong result of a kernel is no failure
-  paper_scheduler, paper_preset    what `--scheduler paper` and `--preset paper` stand for
+  energy_pj    {event: (pJ per event, source)}, technology {"leakage_mw": (mW, "mW", source)}; or a function
+               energy(run) next to DESIGN. For `rfview compare`: area_mm2, node_nm, and the SRAM that your design
+               replaces, at the same node: sram_read_pj and sram_write_pj per row, sram_leakage_mw, sram_area_mm2
+  extra_rows   number of rows for your own values, from rows[spec.first_row] on
+  settings     {"sm.num_banks": 8}: parameters of the machine that your design needs
+  panels       {"kind": "grid", "title": .., "field": NAME in the state}: a cell per value, with "glyphs": "·▒█" for
+               the values 0 1 2.
+               Kind "table": a row per record or per first index of a two-dimensional field, or numbered values.
+               Kind "values": one line, with a "unit".
+               "per": "bank" or "warp": only as many as exist, the selected one first; "max": 64: the value drawn at full
+               shade in a grid without glyphs; "show": "registers" lists the bits of a mask (also of warps: 0-3 7),
+               "hex" its digits. The first panel is always visible; z shows all of them
+  tracks       (name, expression, most): rows of TIMELINE, such as ("in use", "popcount(rf.used)", 32). most: the
+               maximum; 0: unknown; -1: a running count, drawn as its increase
+  places       (name, events that read there, events that write there): columns of `rfview compare`, if PLACE_reads and
+               PLACE_writes do not describe them
+  event        the event that one key of the footer goes to: "refresh", "shift", "transfer" or "flush", part of an
+               event's name
+  lens         "my_package.my_lens:render": a function of (scene, width, height) that draws REGISTER FILE instead of
+               panels and banks
+  is_lossy     True: values may lose bits, so a kernel's wrong result is not a failure
+  paper_scheduler, paper_preset    what `--scheduler paper` and `--preset paper` mean
 
-The functions below are hooks: write those that differ from a plain banked file, leave out the rest. In a cycle come
-begin_cycle, write_back, arbitrate (it calls read), issue_check and on_issue, end_cycle. They are compiled with numba after
-each edit, which takes a while; with NUMBA_DISABLE_JIT=1 they run as they are, a few hundred cycles a second, for
-print() and a Python debugger. Functions of the file that only the host calls, edited without a new compile:
-  energy(run)          {"dynamic": pJ, "leakage": pJ, "refresh": pJ} of run.counts["EVENT"], run.cycles,
-                       run.leakage_pj(mW), run.values["my_rf.wake_cycles"] (the designs' parameters) and
-                       run.machine["sm.num_banks"], at any cycle; what is saved lowers its own part, no part is negative
+The functions below are hooks: write those that differ from a plain banked file, omit the others. Their order in a
+cycle is begin_cycle, write_back, arbitrate (which calls read), issue_check and on_issue, end_cycle. Numba compiles
+them after each edit, which takes a while. With NUMBA_DISABLE_JIT=1 they run uncompiled, at a few hundred cycles per
+second, so that print() and a Python debugger work.
+
+These functions run on the host, and editing them needs no compilation:
+  energy(run)          returns {"dynamic": pJ, "leakage": pJ, "refresh": pJ}, at any cycle, from run.counts["EVENT"],
+                       run.cycles, run.leakage_pj(mW), run.values["my_rf.wake_cycles"] (the designs' parameters) and
+                       run.machine["sm.num_banks"]. Savings lower the part they belong to; no part is negative
   area_mm2(values), node_nm(values, preset)
-                       area and technology node, where they depend on parameters, for the table of `rfview compare`
-  why(trail, moment, rf, refusal)   (rfview.engine.plugin.explaining has their types)
-                       more links for `why` chains, which otherwise end with the stall's sentence. refusal: its kind ("read",
-                       "write", "issue", "leave", "freeze" or "hold"), code, warp, reg, bank (-1 where it is about
-                       none); moment.ran: the cycle; rf["NAME"]: the state, trail.value("my_rf.wake_cycles"): a number.
-                       trail.add("bank 3 wakes", "2 of 3 cycles left", code=refusal.code, until=CYCLE, bank=3);
-                       trail.end("bank", "bank 3, 3 cycles to wake", {"my_rf.wake_cycles": 0}); return True if it said so
+                       area and technology node for `rfview compare`, if they depend on parameters
+  why(trail, moment, rf, refusal)   (types: rfview.engine.plugin.explaining)
+                       adds links to `why` chains, which otherwise end with the stall's sentence. refusal: its kind
+                       ("read", "write", "issue", "leave", "freeze" or "hold"), code, warp, reg, bank (-1 if it
+                       concerns none). moment.ran: the cycle; rf["NAME"]: the state; trail.value("my_rf.wake_cycles"):
+                       a parameter. For example:
+                       trail.add("bank 3 wakes", "2 of 3 cycles left", code=refusal.code, until=CYCLE, bank=3)
+                       trail.end("bank", "bank 3, 3 cycles to wake", {"my_rf.wake_cycles": 0})
+                       Return True if it has explained the refusal
 
-Rules
-  Every hook returns an int on every path: 0, or the stall code of a refusal where it may refuse.
-  What was refused is asked again in the next cycle, until it is accepted; the machine counts refusals by their code.
-  `sm` is the machine's state (engine/state.py), sm.cycle the cycle that runs, sm.config.num_banks and num_warps what is in
-  force, sm.warp[w].pc the warp's next instruction, `insts[pc]` or `inst` an instruction (engine/program.py: need_regs,
-  dst_regs, src, unit, last_use ..), `slot` one under way (sm.inflight[slot]), `rows[n].u` the 32 lanes of a row (.f and
-  .i are the same bits), `mask` the lanes that count. The whole program is at hand in arbitrate alone, which runs in every
-  cycle that is not frozen.
-  All that the design remembers is in its state: module variables would neither be recorded nor rewound.
-  Hooks make no arrays.
-  registers.take_write_port books and counts the write, so ask for it last, when nothing else can refuse the result.
-  A result may be accepted long before it is written: registers.release lets the scoreboard go on when your rule says so.
-  next_event is asked before cycle sm.cycle: return it to have the cycle run, a later one to let idle cycles be skipped.
-  What is counted per cycle is caught up in begin_cycle: events += (sm.cycle - rf.counted) * what held since then.
-  A design of delays alone leaves all values in their main rows. One that keeps a value elsewhere needs `locate`, and
-  `read` must find it there too.
-  Masks of warps, registers and lanes are unsigned: bit64, ctz64 and popcount of compile/bits.py work on them in both modes.
-  Compiled code makes a float of signed with unsigned 64-bit numbers: write np.uint64(rf.mask) | bit64(warp) for masks,
-  np.int64(sm.inflight[slot].unread) for what is shifted and counted.
-  A hook calls another of its file as hooks.NAME(sm, rf, spec, ...) (from rfview.engine import hooks), which also gives
-  the default of one left out. hooks.default_write_back and hooks.default_arbitrate, with the hook's own arguments, are a
-  plain banked file's: to do something before or after it.
-  issue_check is asked of every warp that could issue, in every cycle; each scheduler issues one of its own, and on_issue
-  runs, before the next scheduler's are asked: what was free when it said yes is still free in on_issue.
-  Under two_level and switch_on_stall a warp that issue_check refuses keeps its place among the active ones: it must not
-  wait for one outside.
-  on_exit comes for all warps of a CTA at once, when its last one has ended and nothing of it is under way.
-  A refused result still has its result bus for the cycle (sm.result_buses of them, and one for loads), and those
-  behind it wait: what a write needs is best got ready in on_issue. A refused read holds the other reads of its bank.
-  A port is free for what the design writes by itself where registers.read_port_free(sm, bank) says so: in end_cycle behind
-  all else of the cycle, in begin_cycle before it (then it goes first). take_write_port books it there as well.
-  An operand that needs no bank is given in on_issue: copy its value to row sm.config.first_collector_row + 6 * collector
-  + k, for each k of sm.inflight[slot].unread that is served, then registers.set_unread(sm, inst, collector, the others).
-  inst.last_use says that a register is dead behind its read k, true for the warp only where no lane is elsewhere:
-  np.int64(sm.inflight[slot].active) | np.int64(sm.warp[w].exited) == 0xFFFFFFFF; and others may still have to read it:
-  registers with a pending read are in sm.sb_read[w]. The same test with `mask` tells a whole write from a partial one.
-  Helper functions of your own that hooks call are marked @device (from rfview.engine.compile.device import device);
-  @inlined, from there too, is for small ones that are called several times in every cycle: it saves the call.
+What hooks are given
+  `sm` is the machine's state (engine/state.py): sm.cycle is the current cycle, sm.config.num_banks and num_warps are
+  the sizes in use, sm.warp[w].pc is a warp's next instruction. `insts[pc]` or `inst` is an instruction
+  (engine/program.py: need_regs, dst_regs, src, unit, last_use ..), `slot` one in flight (sm.inflight[slot]),
+  `rows[n].u` the 32 lanes of a row (.f and .i are the same bits), `mask` the lanes that matter. Only arbitrate is
+  given the whole program; it runs in every cycle that is not frozen.
 
-`rfview help arbitrate` prints a hook's default or a helper to begin from; `rfview help sm`, `sm.warp`, `sm.inflight`,
-`sm.bank` .. and `inst` the fields of the records, with what they mean; `rfview help rf`, `spec`, `rows`, `slot` and `mask`
-what else a hook is given; `rfview help Design` (Parameter, Stall) all that can be said there; `rfview help hooks` the list
-below alone, and `rfview help rules` what the designs that come with rfview decide where their papers are silent.
---check first runs the design as plain Python, where an index out of bounds is seen, then compares memory with sram's.
-A design over another one (like rfc over sram) sets takes_main: --design './my_rf.py[main=stt]'. Hooks that it leaves out are
-the main file's, those that it has may call that one's as hooks.NAME(sm, rf.mrf, spec.mrf, ...). Its energy_pj, of events of
-its own, is added to the main file's energy.
-`rfview help ./my_rf.py` explains your own parameters, stalls and events as it does those that come with rfview."""
+Returning and refusing
+  Every hook returns an int on every path: 0, or the stall code of a refusal if it may refuse.
+  A refused request is repeated in the next cycle until it is accepted. The machine counts refusals by their code.
+  A refused result still occupies its result bus for the cycle (there are sm.result_buses, and one for loads), and the
+  results behind it wait, so prepare in on_issue what a write will need. A refused read delays the other reads of its
+  bank.
+  Under two_level and switch_on_stall, a warp refused by issue_check keeps its place among the active warps, so it must
+  not wait for a warp outside them.
+
+State
+  Keep everything that the design remembers in its state: module variables would be neither recorded nor rewound.
+  Hooks create no arrays.
+  Masks of warps, registers and lanes are unsigned; bit64, ctz64 and popcount of compile/bits.py work with and without
+  the compiler. In compiled code, a signed and an unsigned 64-bit number give a float: write np.uint64(rf.mask) |
+  bit64(warp) for masks, and np.int64(sm.inflight[slot].unread) for values to shift or count.
+  A design that only adds delays leaves all values in their main rows. A design that keeps values elsewhere needs
+  `locate`, and its `read` must find them there.
+
+Order and time
+  issue_check is called for every warp that could issue, in every cycle. Each scheduler issues one of its warps, and
+  on_issue runs, before the next scheduler's warps are checked: what was free when issue_check agreed is still free in
+  on_issue.
+  next_event is called before cycle sm.cycle: return sm.cycle to run it, or a later cycle to let idle cycles be skipped.
+  If you count something per cycle, make up for skipped cycles in begin_cycle: events += (sm.cycle - rf.counted) * value.
+  A result may be accepted long before it is written: call registers.release when, by your rule, the scoreboard may
+  proceed.
+  on_exit is called for all warps of a CTA at once, when the last one has ended and none of its instructions is in
+  flight.
+
+Ports and operands
+  registers.take_write_port claims the port and counts the write: call it last, when nothing else can refuse the result.
+  The design may use a port for writes of its own if registers.read_port_free(sm, bank) says so: in end_cycle after all
+  other accesses of the cycle, in begin_cycle before them. take_write_port claims it there as well.
+  Deliver operands that need no bank in on_issue: for each k of sm.inflight[slot].unread that you serve, copy the value
+  to row sm.config.first_collector_row + 6 * collector + k; then call
+  registers.set_unread(sm, inst, collector, the others).
+  inst.last_use says that a register is dead after its read k. For the whole warp that holds only if no lane
+  is elsewhere, np.int64(sm.inflight[slot].active) | np.int64(sm.warp[w].exited) == 0xFFFFFFFF; and other instructions
+  may still have to read it: registers with a pending read are in sm.sb_read[w]. The same test with `mask` tells a full
+  write from a partial one.
+
+Calling functions
+  A hook calls another hook of its file as hooks.NAME(sm, rf, spec, ...) (from rfview.engine import hooks), which is the
+  default if the file omits it. hooks.default_write_back and hooks.default_arbitrate, with the hook's own arguments, are
+  those of a plain banked file: use them to do something before or after it.
+  Mark helper functions called by hooks with @device (from rfview.engine.compile.device import device). Mark small ones
+  that are called several times per cycle with @inlined, from the same module, which saves the call.
+
+`rfview help arbitrate` prints a hook's default or a helper to start from. `rfview help sm`, `sm.warp`, `sm.inflight`,
+`sm.bank` .. and `inst` print the fields of the records with their meanings; `rfview help rf`, `spec`, `rows`, `slot`
+and `mask` the other arguments of hooks; `rfview help Design` (Parameter, Stall) everything that can be given there;
+`rfview help hooks` only the list below; `rfview help rules` what the bundled designs decide where their papers are
+silent; `rfview help ./my_rf.py` your own parameters, stalls and events.
+
+--check first runs the design as plain Python, which detects indices out of bounds, then compares memory with sram's.
+
+A design over another one (like rfc over sram) sets takes_main: --design './my_rf.py[main=stt]'. Hooks that it omits are
+the main file's; its own may call the main file's as hooks.NAME(sm, rf.mrf, spec.mrf, ...). Its energy_pj, for its own
+events, is added to the main file's energy."""
 
 # arguments of the hooks that are not records of the machine
 ARGUMENTS = {
-    "rf": "what the design remembers: rf.NAME for each (name, dtype) of its `state`; recorded, shown and rewound. Under a "
-          "design that takes_main, rf.mrf is the main file's.",
-    "spec": "the design's parameters in force: spec.NAME for each of its `parameters`, of a word its place among `choices`. "
-            "spec.first_event: where its events begin in sm.events; spec.first_row: where its extra_rows begin in rows. "
-            "Under a design that takes_main, spec.mrf is the main file's.",
-    "rows": "the value rows: rows[n].u is 32 lanes as u4, .i and .f the same bits as i4 and f4. Rows below "
-            "sm.config.first_design_row are the main register file by physical slot (registers.main_row), then come the "
-            "extra_rows of the design (spec.first_row), then latches: 6 of each collector from "
-            "sm.config.first_collector_row on, 4 results of each instruction under way from first_result_row on.",
-    "slot": "an instruction under way, between its issue and its last write: the index of its entry in sm.inflight. "
+    "rf": "what the design remembers: rf.NAME for each (name, dtype) of its `state`; it is recorded, shown and rewound. In "
+          "a design with takes_main, rf.mrf is the main file's.",
+    "spec": "the design's parameters in use: spec.NAME for each of its `parameters`; for a word, its index in `choices`. "
+            "spec.first_event: where its events start in sm.events; spec.first_row: where its extra_rows start in rows. "
+            "In a design with takes_main, spec.mrf is the main file's.",
+    "rows": "the value rows: rows[n].u is 32 lanes as u4, .i and .f are the same bits as i4 and f4. Rows below "
+            "sm.config.first_design_row are the main register file by physical slot (registers.main_row). After them come "
+            "the design's extra_rows (from spec.first_row), then latches: 6 per collector from "
+            "sm.config.first_collector_row, and 4 results per instruction in flight from first_result_row.",
+    "slot": "an instruction in flight, from its issue to its last write: the index of its entry in sm.inflight. "
             "sm.inflight[slot].warp is its warp.",
-    "mask": "32 lanes, a bit each: those that an instruction executes in, and so reads or writes.",
+    "mask": "32 lanes, one bit each: those that execute an instruction, and so read or write.",
     "warp": "a warp slot, 0 to sm.config.num_warps - 1: its entry in sm.warp.",
-    "reg": "an architectural register of the warp's threads, 0 to sm.launch.registers - 1; at most 63 of them.",
+    "reg": "an architectural register of the warp's threads, 0 to sm.launch.registers - 1; there are at most 63.",
     "value_row": "the latch row that holds a result until it is written.",
     "out_row": "the latch row of a collector into which an operand is read.",
     "insts": "the program, by pc: insts[sm.warp[w].pc] is the warp's next instruction.",
@@ -148,12 +175,12 @@ def text() -> str:
 
 
 def hooks_text() -> str:
-    """Return every hook and every helper, with arguments and what they are for."""
+    """Return every hook and helper with its arguments and purpose."""
     from rfview.engine import hooks
     from rfview.engine.machine import registers
     from rfview.engine.plugin.conformance import HOOKS
 
-    lines = ["Hooks; those left out are a plain banked SRAM file's, or the main file's under a design that takes_main"]
+    lines = ["Hooks. The defaults are those of a plain banked SRAM file, or of the main file in a design with takes_main"]
     for name, arguments in HOOKS.items():
         lines += _entry(name, arguments, getattr(hooks, name))
     lines += ["", "Helpers: from rfview.engine.machine import registers"]
@@ -163,13 +190,13 @@ def hooks_text() -> str:
         if name in called:
             function = getattr(registers, name)
             lines += _entry(name, list(inspect.signature(function).parameters), function)
-    lines += wrap(f"and what these are made of: {', '.join(name for name in helpers if name not in called)}", WIDTH,
-                  initial_indent="  ", subsequent_indent="      ")
+    parts = ", ".join(name for name in helpers if name not in called)
+    lines += wrap(f"and the helpers that these are made of: {parts}", WIDTH, initial_indent="  ", subsequent_indent="      ")
     return "\n".join(lines)
 
 
 def _called_by_designs() -> set[str]:
-    """Return the helpers that the defaults of the hooks and the designs call."""
+    """Return the helpers called by the hooks' defaults and by the designs."""
     from rfview.engine import designs, hooks
 
     files = [Path(str(hooks.__file__)), *Path(str(designs.__file__)).parent.glob("*.py")]
@@ -177,9 +204,9 @@ def _called_by_designs() -> set[str]:
 
 
 def code_of(word: str) -> str:
-    """Return what a word of a design's file stands for; "" for other words.
+    """Return what a word in a design file means; "" for other words.
 
-    A hook's default, a helper, a record ("sm.warp", "inst") or a class ("Design") as code, an argument in a sentence.
+    A hook's default, a helper, a record ("sm.warp", "inst") or a class ("Design") as code; an argument as a sentence.
     """
     from rfview.engine import hooks, program, stalls, state
     from rfview.engine.machine import registers
@@ -204,7 +231,7 @@ def code_of(word: str) -> str:
 
 
 def _definitions(module: Any, names: list[str]) -> str:
-    """Return the source of functions, classes and constants of a module, in the order asked for."""
+    """Return the source of functions, classes and constants of a module, in the order given."""
     source = Path(str(module.__file__)).read_text(encoding="utf-8")
     found = {}
     for node in ast.parse(source).body:
@@ -217,7 +244,7 @@ def _definitions(module: Any, names: list[str]) -> str:
 
 
 def _entry(name: str, arguments: list[str], function: Callable[..., Any]) -> Iterator[str]:
-    """Yield a function with its arguments and what its docstring says."""
+    """Yield a function with its arguments and its docstring."""
     yield f"  {name}({', '.join(arguments)})"
     for paragraph in RULE.sub("", inspect.getdoc(function) or "").split("\n\n"):
         yield from wrap(" ".join(paragraph.split()), WIDTH, initial_indent="      ", subsequent_indent="      ")
