@@ -9,6 +9,7 @@ import numpy as np
 
 from rfview.engine.plugin import places
 from rfview.engine.snapshot import Snapshot
+from rfview.sessions.energy import counts_of
 from rfview.sessions.why import producers
 from rfview.sessions.why.moment import plain_record
 
@@ -93,6 +94,11 @@ class Machine:
     def sb_write(self) -> list[int]:
         """Registers with a pending write, a bit each, per warp."""
         return self._warp("sb_write")
+
+    @cached_property
+    def counts(self) -> dict[str, int]:
+        """What has been counted so far, by the event's name."""
+        return counts_of(self.info, self.sm["events"].tolist(), self.sm["access_wait"].tolist())
 
     @cached_property
     def count(self) -> list[int]:

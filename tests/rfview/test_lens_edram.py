@@ -150,7 +150,7 @@ def test_the_focused_warps_rows_stand_out() -> None:
 
 def test_sums_are_those_of_the_counts() -> None:
     now, _, info = states("error_mode=certain", *CYCLES)[1025]
-    counts = edram.counts_of(Machine(now))
+    counts = Machine(now).counts
     share = 100 * (counts["row_refreshes"] - counts["low_refreshes"]) / counts["row_refreshes"] / 2
     assert share > 0 and f"saved {share:.1f} %" in text(1025)[16]
     assert text(1025, 40, 9)[8] == f" approx 4.3 %  lost 2,048  saved {share:.1f} %"

@@ -38,6 +38,14 @@ def places(machine: Machine) -> tuple[np.ndarray, list[tuple[int, int]]]:
     return grid, wanted
 
 
+def pooled(grid: np.ndarray, cells: int) -> np.ndarray:
+    """Return (banks, at most `cells`): the largest value of each stretch of a bank's places."""
+    per = -(-grid.shape[1] // cells)
+    padded = np.zeros((grid.shape[0], -(-grid.shape[1] // per) * per), grid.dtype)
+    padded[:, : grid.shape[1]] = grid
+    return padded.reshape(grid.shape[0], -1, per).max(axis=2)
+
+
 def requests(machine: Machine) -> list[tuple[int, int, int]]:
     """Return (bank, row, warp) for each operand that a collector still has to read, in collector order."""
     found = []

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from rfview.engine import state as layout
-from rfview.engine.events import FIRST_DESIGN_EVENT
+from rfview.render.lenses.banks import pooled
 from rfview.render.machine import Machine
 from rfview.sessions.why.moment import plain_record
 from rfview.render.scene import Scene
@@ -113,16 +113,9 @@ class Rows:
         return values.reshape(self.per_bank, self.banks).T
 
 
-def counts_of(machine: Machine) -> dict[str, int]:
-    """Return the design's own event counts by name."""
-    events = machine.sm["events"]
-    names = machine.info.get("design_events", ())
-    return {str(name): int(events[FIRST_DESIGN_EVENT + index]) for index, name in enumerate(names)}
-
-
 def saved(machine: Machine) -> str:
     """Return the share of refresh energy saved so far: half a row for each lower half left out."""
-    counts = counts_of(machine)
+    counts = machine.counts
     rows = counts.get("row_refreshes", 0)
     return percent(rows - counts.get("low_refreshes", 0), 2 * rows)
 
@@ -140,14 +133,6 @@ def places_of(machine: Machine, warp: int) -> list[tuple[str, str]]:
     found = zip(rows.flags("approximate")[own], rows.ages()[own] / rows.t0, rows.lost()[own], strict=True)
     return [(f"approx {age:.1f}", "p:bad" if is_lost else "p:approx") if is_approximate else ("precise", "dim")
             for is_approximate, age, is_lost in found]
-
-
-def pooled(grid: np.ndarray, cells: int) -> np.ndarray:
-    """Return (banks, at most `cells`): the largest value of each stretch of rows."""
-    per = -(-grid.shape[1] // cells)
-    padded = np.zeros((grid.shape[0], -(-grid.shape[1] // per) * per), grid.dtype)
-    padded[:, : grid.shape[1]] = grid
-    return padded.reshape(grid.shape[0], -1, per).max(axis=2)
 
 
 def render(scene: Scene, width: int, height: int) -> list[Line]:
@@ -265,7 +250,7 @@ def _totals(machine: Machine, rows: Rows, width: int) -> Line:
     """Return the legend and the sums so far."""
     row = Row(width).add(" ").add(GLYPHS[PRECISE], ROLES[PRECISE]).add(" precise ", "dim")
     quarters = [f"{rows.span * part / 4 / rows.t0:g}" for part in (1, 2, 3, 4)]
-    lost = f" lost {number(counts_of(machine).get('bits_lost', 0))} "
+    lost = f" lost {number(machine.counts.get('bits_lost', 0))} "
     if width < ROOMY:
         row.add("░▒▓", "pq:approx").add("█", "p:approx").add(f" age {' '.join(quarters)} T0 ", "dim")
         row.add(REFRESHING, "p:moving").add(" ").add(LOST, "bad").add(f"{lost}saved {saved(machine)}", "text")
@@ -289,7 +274,7 @@ def _narrow(scene: Scene, rows: Rows, width: int, height: int) -> list[Line]:
         if hits:
             row.right(width - 1, f"-{hits}", "bad")
         lines.append(row.line())
-    text = f" approx {share(machine)}  lost {number(counts_of(machine).get('bits_lost', 0))}  saved {saved(machine)}"
+    text = f" approx {share(machine)}  lost {number(machine.counts.get('bits_lost', 0))}  saved {saved(machine)}"
     return fill(lines, width, min(height - 1, len(lines))) + [Row(width).add(text).line()]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rfview.engine import state as layout
-from rfview.engine.events import FIRST_DESIGN_EVENT
+from rfview.render.lenses.banks import pooled
 from rfview.render.machine import Machine
 from rfview.sessions.why.moment import plain_record
 from rfview.render.scene import Scene
@@ -69,26 +69,11 @@ def accesses_of(machine: Machine) -> list[list[str]]:
     return found
 
 
-def counts_of(machine: Machine) -> dict[str, int]:
-    """Return the design's own event counts by name."""
-    events = machine.sm["events"]
-    names = machine.info.get("design_events", ())
-    return {str(name): int(events[FIRST_DESIGN_EVENT + index]) for index, name in enumerate(names)}
-
-
 def hits(machine: Machine) -> str:
     """Return the share of operand reads that found their register in SRAM."""
-    counts = counts_of(machine)
+    counts = machine.counts
     fast = counts.get("s_reads", 0)
     return percent(fast, fast + counts.get("t_reads", 0) - counts.get("merge_reads", 0))
-
-
-def pooled(grid: np.ndarray, cells: int) -> np.ndarray:
-    """Return (banks, cells): the loudest value of each stretch of pairs."""
-    per = -(-grid.shape[1] // cells)
-    padded = np.zeros((grid.shape[0], -(-grid.shape[1] // per) * per), grid.dtype)
-    padded[:, : grid.shape[1]] = grid
-    return padded.reshape(grid.shape[0], -1, per).max(axis=2)
 
 
 def cells_of(now: list[int], before: list[int]) -> list[tuple[str, str]]:
@@ -178,7 +163,7 @@ def _name(row: Row, scene: Scene, at: int, warp: int, reg: int, known: bool) -> 
 
 def _totals(machine: Machine, width: int) -> Line:
     """Return the legend, the share of reads that SRAM serves, and the transfers so far."""
-    counts = counts_of(machine)
+    counts = machine.counts
     row = Row(width).add(" ")
     for value, word in ((BUILT, "as built"), (EXCHANGED, "swapped"), (MOVING, "moving")):
         row.add(GLYPHS[value], ROLES[value]).add(f" {word} ", "dim")

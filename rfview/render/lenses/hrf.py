@@ -6,7 +6,6 @@ import numpy as np
 
 from rfview.engine.plugin import Run
 from rfview.engine.designs import hrf
-from rfview.engine.events import FIRST_DESIGN_EVENT, RF_READS, RF_WRITES
 from rfview.engine.state import BANK_READ, NONE8
 from rfview.render.machine import Machine
 from rfview.sessions.why.moment import plain_record
@@ -20,7 +19,6 @@ KINDS = ("miss", "hit", "both", "new", "over", "late", "queue", "drop")
 READS = (hrf.MISS, hrf.HIT, hrf.MERGED)
 SECOND = 30           # column of the second access in a row
 TAIL = 53             # column after the entries
-INDEX = {name: FIRST_DESIGN_EVENT + at for at, (name, _) in enumerate(hrf.EVENTS)}
 
 
 class Buffers:
@@ -39,10 +37,6 @@ class Buffers:
     def parameter(self, name: str) -> int:
         """Return one of the design's numbers."""
         return int(self.machine.info.get("parameters", {}).get(f"hrf.{name}", 0))
-
-    def count(self, name: str) -> int:
-        """Return an event count."""
-        return int(self.machine.sm["events"][INDEX[name]])
 
     def entry_written(self, index: int) -> int:
         """Return the entry of a buffer that an STT bank writes in this cycle, or -1."""
@@ -81,7 +75,7 @@ class Buffers:
     def power_mw(self) -> tuple[float, float, float]:
         """Return (dynamic, leakage, change by gating) in mW, averages since the run began."""
         cycles = max(1, self.machine.cycle)
-        counts = {name: self.count(name) for name in INDEX}
+        counts = dict(self.machine.counts)
         counts["gate_on_cycles"] += sum(self.machine.cycle - b["gate_cycle"] for b in self.buffer if b["gate_on"])
         clock = float(self.machine.info.get("clock_mhz", 700))
         both = [hrf.energy(Run(counts, cycles, clock, {"hrf.power_gating": gating})) for gating in (0, 1)]
@@ -235,11 +229,11 @@ def _accesses(scene: Scene, now: Buffers, word: str, width: int) -> Line:
 
 def _totals(now: Buffers, width: int) -> Line:
     """Return STT writes so far, the share of results that never became one, and the share of reads that hit."""
-    written, results = now.count("stt_writes"), int(now.machine.sm["events"][RF_WRITES])
-    reads = int(now.machine.sm["events"][RF_READS])
+    counts = now.machine.counts
+    written, results = counts["stt_writes"], counts["rf_writes"]
     row = Row(width).add(" so far", "dim").at(9, "STT writes ", "dim").add(f"{number(written):>9}", "text")
     row.add("  avoided ", "dim").add(percent(results - written, results), "good")
-    return row.add(" hits ", "dim").add(percent(now.count("wb_reads"), reads), "p:fast").line()
+    return row.add(" hits ", "dim").add(percent(counts["wb_reads"], counts["rf_reads"]), "p:fast").line()
 
 
 def _power(now: Buffers, width: int) -> Line:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from rfview.engine import state as layout
-from rfview.engine.events import FIRST_DESIGN_EVENT
 from rfview.engine.stalls import SUSPENDED
 from rfview.render.machine import Machine
 from rfview.sessions.why.moment import plain_record
@@ -31,14 +30,6 @@ def warps_of(machine: Machine) -> list[int]:
         return active
     holding = int(plain_record(machine.snapshot.rf)["holding"])
     return [warp for warp in range(machine.num_warps) if holding >> warp & 1]
-
-
-def counts_of(machine: Machine) -> dict[str, int]:
-    """Return the event counts by name, the machine's and the design's."""
-    events = machine.sm["events"].tolist()
-    found = {str(name): events[at] for at, name in enumerate(machine.info.get("events", ()))}
-    names = machine.info.get("design_events", ())
-    return found | {str(name): events[FIRST_DESIGN_EVENT + at] for at, name in enumerate(names)}
 
 
 def avoided(counts: dict[str, int]) -> tuple[float, float, float, float]:
@@ -259,7 +250,7 @@ def _writes(machine: Machine, width: int) -> Line:
 
 def _totals(machine: Machine, width: int) -> Line:
     """Compare with a main file alone: reads and writes saved, and the share of entries that died unwritten."""
-    counts = counts_of(machine)
+    counts = machine.counts
     operands, reads, results, writes = avoided(counts)
     ends = sum(counts.get(f"rfc_{name}", 0) for name in ("evictions", "flushes", "removals", "dead"))
     row = Row(width).add(" so far  ", "dim").add(f"MRF reads {change(reads, operands)}", "text")
@@ -269,7 +260,7 @@ def _totals(machine: Machine, width: int) -> Line:
 
 def _power(machine: Machine, width: int) -> Line:
     """Give access power of cache and main file from the design's own table; wires as with 1 mm and 0.2 mm."""
-    counts, table = counts_of(machine), machine.info.get("energy_pj", {})
+    counts, table = machine.counts, machine.info.get("energy_pj", {})
     row = Row(width).add(" power   ", "dim")
     if not machine.cycle or not table:
         return row.add("–", "off").line()
@@ -308,7 +299,7 @@ def _narrow(scene: Scene, machine: Machine, warps: list[int], width: int, height
     joined = int(machine.sm["scheduler"]["joined_warp"][0])
     if joined != layout.NONE8:
         last.add(f"  in w{joined}", "text")
-    operands, reads, _, _ = avoided(counts_of(machine))
+    operands, reads, _, _ = avoided(machine.counts)
     last.right(width - 1, f"MRF rd {change(reads, operands)}", "text")
     return [*fill(lines, width, min(height - 1, max(1, len(lines)))), last.line()]
 

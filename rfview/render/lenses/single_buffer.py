@@ -13,7 +13,7 @@ from rfview.render.machine import Machine
 from rfview.sessions.why.moment import plain_record
 from rfview.render.scene import Scene
 from rfview.render.text import Line, Row, fill, number, percent, progress
-from rfview.sessions.energy import counts_of, energy_of
+from rfview.sessions.energy import energy_of
 
 WIDE = 58
 PER_ROW = 8
@@ -154,7 +154,7 @@ def _waiting(machine: Machine, width: int) -> list[Line]:
 
 def _sums(machine: Machine, width: int) -> list[Line]:
     """Return what the buffer saved so far, and the mean power as a sum."""
-    counts = counts_of(machine.info, machine.sm["events"].tolist(), machine.sm["access_wait"].tolist())
+    counts = machine.counts
     taken = counts.get("buffer_writes", 0)
     first = Row(width).add(" so far ", "dim").add(f"STT writes {number(counts.get('stt_writes', 0))}", "text")
     first.add("   merged ", "dim").add(percent(counts.get("buffer_merges", 0), taken), "good")
