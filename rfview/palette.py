@@ -33,6 +33,10 @@ FAINT = "#5E6A79"
 STRONG = "#FFFFFF"
 OFF = "#4A5563"
 
+# what these are on a light page
+LIGHT = {GROUND: "#FAFBFC", BAND: "#E4E9EE", FOCUS: "#CFDCE8", POPUP: "#F0F3F6", TEXT: "#1C232B", DIM: "#58636F",
+         FAINT: "#87919C", STRONG: "#000000", OFF: "#A3ACB6", CURSOR_COLUMN: "#D5DEE7"}
+
 # state: (hue, ANSI-16 name, how it is drawn when it is the current state)
 STATES: dict[str, tuple[str, str, str]] = {
     "issued":           ("#2FCFA6", "bright_green",   "block"),
@@ -106,11 +110,8 @@ class Paint:
 
 def _true_table(light: bool) -> dict[str, Paint]:
     """Return role -> Paint in 24-bit colour."""
-    flip = {GROUND: "#FAFBFC", BAND: "#E4E9EE", FOCUS: "#CFDCE8", POPUP: "#F0F3F6", TEXT: "#1C232B", DIM: "#58636F",
-            FAINT: "#87919C", STRONG: "#000000", OFF: "#A3ACB6", CURSOR_COLUMN: "#D5DEE7"} if light else {}
-
     def chrome(colour: str) -> str:
-        return flip.get(colour, colour)
+        return LIGHT[colour] if light else colour
 
     def hue(colour: str) -> str:
         return mix(colour, "#000000", 0.35) if light else colour
@@ -211,10 +212,9 @@ def _grounds(theme: str) -> dict[str, str | None]:
 
     A theme without backgrounds shows the cursor's cell in reverse, and does not mark its column in the overview.
     """
-    if theme == "dark":
-        return {"band": BAND, "focus": FOCUS, "popup": POPUP, "cursor": CURSOR_COLUMN, "column": CURSOR_COLUMN}
-    if theme == "light":
-        return {"band": "#E4E9EE", "focus": "#CFDCE8", "popup": "#F0F3F6", "cursor": "#D5DEE7", "column": "#D5DEE7"}
+    if theme in ("dark", "light"):
+        names = {"band": BAND, "focus": FOCUS, "popup": POPUP, "cursor": CURSOR_COLUMN, "column": CURSOR_COLUMN}
+        return {name: LIGHT[colour] if theme == "light" else colour for name, colour in names.items()}
     if theme == "dark256":      # colours of the 256-colour cube and greys that remain distinguishable
         return {"band": "#303030", "focus": "#005F87", "popup": "#262626", "cursor": "#444444", "column": "#444444"}
     return {}
@@ -227,7 +227,7 @@ def page_colours(theme: str) -> tuple[str, str]:
     if theme == "dark256":
         return "#D0D0D0", "#121212"
     if theme == "light":
-        return "#1C232B", "#FAFBFC"
+        return LIGHT[TEXT], LIGHT[GROUND]
     return "ansi_default", "ansi_default"
 
 

@@ -98,11 +98,8 @@ def _sentence(name: str, detail: str, warps: list[int]) -> str:
 
 def _counted(session: Session, old: Machine, new: Machine) -> list[str]:
     """Return what the design did in one cycle, from its event counters."""
-    from rfview.engine.events import FIRST_DESIGN_EVENT
-
-    names = session.info.get("design_events", [])
-    counts = (new.sm["events"] - old.sm["events"])[FIRST_DESIGN_EVENT : FIRST_DESIGN_EVENT + len(names)].tolist()
-    words = [f"{name} {count:+d}" for name, count in zip(names, counts) if count]
+    grown = {name: new.counts[name] - old.counts[name] for name in session.info.get("design_events", ())}
+    words = [f"{name} {count:+d}" for name, count in grown.items() if count]
     return [f"The register file counts {', '.join(words)}."] if words else []
 
 

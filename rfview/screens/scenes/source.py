@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -51,6 +52,7 @@ class SceneSource:
         self.hits: dict[int, int] = {}
         self.points: dict[int, list[int]] = {}
         self.hits_key: tuple[Any, ...] = ()
+        self._scanned = 0                       # chunks looked through for them
         self._overview: tuple[tuple[Any, ...], Overview] | None = None
         self._common: tuple[int, tuple[int, ...]] | None = None
         self._machines: dict[int, Machine] = {}
@@ -108,7 +110,7 @@ class SceneSource:
             costs=self.lines.costs(self.last, self.brush.view()) if self.counts_lines else None,
             branch=session.branch.name if session.branch is not None else "",
         )
-        scene.__dict__["looks"] = self._looks
+        scene.__dict__["looks"] = self._looks   # a cached property, which each scene would else make anew
         return scene
 
     def stalled_by_the_register_file(self) -> list[int]:
@@ -243,15 +245,11 @@ class SceneSource:
         low = starts[self._scanned]
         high = starts[self._scanned + 1] if self._scanned + 1 < len(starts) else timeline.last + 1
         self._scanned += 1
-        try:
+        with suppress(RfviewError):     # a damaged chunk shows no hits
             for point in active:
                 for offset in np.flatnonzero(point.hits_in(timeline, low, high)).tolist():
                     cycle = low + offset
                     self.points.setdefault(point.number, []).append(cycle)
                     column = cycle * MAX_COLUMNS // max(1, timeline.last + 1)
                     self.hits.setdefault(column, cycle)
-        except RfviewError:
-            return True
         return True
-
-    _scanned = 0

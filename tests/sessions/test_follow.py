@@ -11,7 +11,7 @@ import pytest
 from rfview.sessions.branches.fork import fork
 from rfview.engine.errors import InputError
 from rfview.sessions import Session, open_session
-from rfview.sessions.branches.taint import Flow, follow, lost_bits
+from rfview.sessions.branches.follow import Flow, follow, lost_bits
 from rfview.sessions.commands.script import run_script
 from rfview.sessions.timeline.base import Timeline
 from tests.sessions.test_fork import session_of, small, store_of  # noqa: F401 - fixtures
