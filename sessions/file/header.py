@@ -92,7 +92,9 @@ class Header:
             if layout.sm_dtype.itemsize % 4 or layout.rf_dtype.itemsize % 4:
                 raise ValueError("its states are not made of whole words")
             limits.allow(sum(streams.size_of(outer[name]) for name in VALUES), limits.ARRAYS, "state, memory and registers")
-            values = {name: np.frombuffer(streams.decompress(outer[name], limits.ARRAYS), "<u4") for name in VALUES}
+            values: dict[str, np.ndarray] = {
+                name: np.frombuffer(streams.decompress(outer[name], limits.ARRAYS), "<u4") for name in VALUES
+            }
             if len(values["state"]) != layout.num_words:
                 raise ValueError(f"its first state has {len(values['state'])} words, expected {layout.num_words}")
             values["rows"] = values["rows"].reshape(-1, 32)
