@@ -15,6 +15,7 @@ as designs.py says.
     moment  past          the machine at one cycle; at past cycles, read from chunks
     producers             which instruction is waited for
     warps   active_set    why a warp did what it did in a cycle; why it is outside its scheduler's active set
+    barriers  fetch       why it waits at a barrier; why it has no instruction decoded
     instructions  units  banks              why an instruction, a unit, a bank holds it up
     memory  on_chip                         why a memory access does, in L1 and behind it, or on the chip
     designs               hands a design's own refusals to its `why` function

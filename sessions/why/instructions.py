@@ -6,7 +6,7 @@ from rfview.engine import state as layout
 from rfview.engine.plugin.explaining import Refusal
 from rfview.sessions.why import memory, on_chip, units
 from rfview.sessions.why.links import plural
-from rfview.sessions.why.moment import Flight, Moment
+from rfview.sessions.why.moment import IDLE, Flight, Moment
 from rfview.sessions.why.trail import COLLECT_CYCLES, Trail
 
 
@@ -123,7 +123,7 @@ def _awaits_barrier(trail: Trail, moment: Moment, flight: Flight) -> None:
         for warp in range(moment.num_warps)
         if moment.warp(warp, "cta") == cta
         and warp not in trail.warps
-        and moment.state(warp) not in ("finished", "no_cta")
+        and moment.state(warp) not in IDLE
         and moment.warp(warp, "barrier") != flight.bank
     ]
     if late:

@@ -14,6 +14,8 @@ from rfview.sessions.why import producers as holders
 if TYPE_CHECKING:
     from rfview.sessions.why.past import Past
 
+IDLE = ("finished", "no_cta")       # states of slots in which no warp is left
+
 
 def plain_record(record: Any) -> Any:
     """Return a record whose fields are read without the record array's detours, which cost 20 times as much."""
