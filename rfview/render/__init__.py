@@ -16,5 +16,5 @@
     heat  heat_details            a register's lanes, or a buffer's elements, through time; who wrote them
     overlay           another run laid over the panels
     breaks  choose  findings  help  statistics      what windows show
-    compare multiples two runs side by side; several as small multiples
+    compare  pair  multiples      two runs side by side; what is shown of them; several as small multiples
 """

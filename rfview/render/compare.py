@@ -6,107 +6,14 @@ Run A is drawn bright and run B dim, never by hue: hues are states. What differs
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
-from typing import Any
 
 from rfview.render.operation import compact_text
-from rfview.render.scene import Look, looks
+from rfview.render.pair import INSTRUCTION, ComparePicture, Instruction
 from rfview.render.text import BARS, Line, Row, blank, cut, fill, hint_row, number, title
 
-CYCLE, INSTRUCTION = "cycle", "instruction"
 ROLES = ("bold", "dim")
 LABEL = 9                  # cells of the label left of curves and strips
 LIST_WIDTH = 70            # cells of the list of instructions, the reasons stand right of it
-
-
-@dataclass(frozen=True)
-class RunFacts:
-    """One run. cycle: its cursor. slot: the focused warp's slot there, None where it has none. count: issued before it."""
-
-    letter: str
-    name: str
-    target: str
-    info: dict[str, Any]
-    last: int
-    cycle: int
-    slot: int | None = None
-    count: int = 0
-    states: tuple[int, ...] = ()
-
-    @cached_property
-    def looks(self) -> dict[int, Look]:
-        """How each of this run's states is shown."""
-        return looks(self.info)
-
-    def look(self, code: int) -> Look:
-        """Return how a state is shown."""
-        return self.looks.get(code) or Look(code, f"state {code}", f"{code}", "?", "empty", "empty", "")
-
-
-@dataclass(frozen=True)
-class Instruction:
-    """One instruction of the focused warp: its place n = 1, 2 .., text, and the cycle in which it issues in each run."""
-
-    n: int
-    text: str
-    cycle_a: int | None
-    cycle_b: int | None
-
-    @property
-    def lag(self) -> int | None:
-        """Return cycles that B is later; None where a run does not hold it."""
-        return None if self.cycle_a is None or self.cycle_b is None else self.cycle_b - self.cycle_a
-
-
-@dataclass(frozen=True)
-class Strip:
-    """The focused warp in both runs, each on its own clock, from the instruction before the cursor's.
-
-    scale: cycles a column. codes: the commonest state of each column, per run (-1: none). starts: first cycle of each.
-    issue: column in which the cursor's instruction issues, None where it is not in sight.
-    """
-
-    scale: int = 1
-    codes: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())
-    starts: tuple[int, int] = (0, 0)
-    issue: tuple[int | None, int | None] = (None, None)
-
-
-@dataclass(frozen=True)
-class ComparePicture:
-    """All that one frame of the compare screen shows.
-
-    lock: CYCLE or INSTRUCTION. warp: the focused warp in words. n: its instruction at the cursor. curve: (instructions,
-    lag) per point, ascending. first_count: how many instructions had issued at the first divergence. lag: B's at A's
-    cursor, counted over the whole machine. reasons: (stall code or -1, text) links. totals: (state name, A, B)
-    warp-cycles. facts: (label, A, B, ratio) texts. cut: the letters of the runs that are not held to their ends.
-    """
-
-    runs: tuple[RunFacts, RunFacts]
-    common: int
-    lock: str = INSTRUCTION
-    warp: str = ""
-    n: int = 0
-    instructions: tuple[Instruction, ...] = ()
-    curve: tuple[tuple[int, int], ...] = ()
-    first_count: int | None = None
-    lag: int | None = None
-    reasons: tuple[tuple[int, str], ...] = ()
-    late: int = 1
-    strip: Strip = field(default_factory=Strip)
-    totals: tuple[tuple[str, int, int], ...] = ()
-    facts: tuple[tuple[str, str, str, str], ...] = ()
-    memory: str = ""
-    message: str = ""
-    message_kind: str = "info"
-    busy: str = ""
-    page: int = 0
-    cut: str = ""
-
-    def at(self, **changes: Any) -> ComparePicture:
-        """Return the picture with some facts replaced."""
-        return replace(self, **changes)
 
 
 def signed(value: int | None) -> str:

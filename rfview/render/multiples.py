@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from rfview.render import lens
-from rfview.render.compare import CYCLE, RunFacts
+from rfview.render.pair import CYCLE, RunFacts
 from rfview.render.machine import Machine
 from rfview.render.scene import Scene
 from rfview.render.text import Line, Row, bar_rows, cut, fill, hint_row, number, stretched

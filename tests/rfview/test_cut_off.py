@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rfview.render.footer import footer_hints
-from rfview.render import compare, operation, pipeline, registers
+from rfview.render import compare, operation, pair, pipeline, registers
 from rfview.render.footer import hints_that_fit
 from rfview.render.text import Line, hint_row, title
 from rfview.screens.opening import first_facts
@@ -176,9 +176,9 @@ def test_the_first_warp_in_focus_is_one_that_runs() -> None:
 
 @pytest.mark.parametrize("width", [40, 60, 80])
 def test_narrow_comparisons_keep_both_cycles(width: int) -> None:
-    runs = tuple(compare.RunFacts(letter, "sram gto", "", {}, 99, 9) for letter in "AB")
-    entry = compare.Instruction(1, "mov.u32 R0, %ctaid.x", 1234, 5678)
-    picture = compare.ComparePicture(runs, 9, warp="w1", n=1, instructions=(entry,), lag=1, message="word " * 40)
+    runs = tuple(pair.RunFacts(letter, "sram gto", "", {}, 99, 9) for letter in "AB")
+    entry = pair.Instruction(1, "mov.u32 R0, %ctaid.x", 1234, 5678)
+    picture = pair.ComparePicture(runs, 9, warp="w1", n=1, instructions=(entry,), lag=1, message="word " * 40)
     row = compare.instruction_lines(picture, width, 3)[2].plain
     assert compare.instruction_lines(picture, width, 3)[1].plain.split()[-3:] == ["A", "B", "B−A"]
     assert "1,234" in row and "5,678" in row and "+4,444" in row

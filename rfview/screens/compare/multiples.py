@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from rfview.engine.errors import InputError
-from rfview.render.compare import CYCLE, INSTRUCTION, RunFacts
+from rfview.render.pair import CYCLE, INSTRUCTION, RunFacts
 from rfview.render.lens import run_name
 from rfview.render.machine import Machine
 from rfview.render.multiples import Band, MultiplesPicture

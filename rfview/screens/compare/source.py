@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import shlex
 
-from rfview.render.compare import CYCLE, INSTRUCTION, ComparePicture, Instruction, RunFacts, Strip
+from rfview.render.pair import CYCLE, INSTRUCTION, ComparePicture, Instruction, RunFacts, Strip
 from rfview.render.lens import run_name
 from rfview.render.operation import with_lines
 from rfview.sessions.compare import Comparison, Issue, WarpName, has_ended, machines, report
