@@ -14,44 +14,15 @@ from typing import Any
 import numpy as np
 
 from rfview.engine.errors import InputError
-from rfview.engine.state import FREE
-from rfview.sessions.compare.values import place_of
 from rfview.sessions.expressions import compile_expression
+from rfview.sessions.branches.arrivals import MAX_ARRIVALS, Arrival, Arrivals, mask_of
 from rfview.sessions.branches.fork import machine_at, sorted_changes
 from rfview.sessions.timeline.live import LiveTimeline
 from rfview.sessions.cursor import Stop
 from rfview.sessions.session import Session
 from rfview.sessions.timeline.base import Timeline
 
-MAX_ARRIVALS = 5_000
-STORES = ("st", "atom", "red")
 LOWER = 0xFFFF
-
-
-@dataclass(frozen=True)
-class Arrival:
-    """A place that comes to differ. cycle: the first that shows it. kind: 'lost', 'register', 'shared', 'local' or 'global'.
-
-    place: "w3.R5", "C[17]". lanes: bit per lane of a register. value, right: u4, of the lowest lane that differs, here and
-    without the error. pc: the instruction that wrote it, None where several could have or none did. lost: bits.
-    """
-
-    cycle: int
-    kind: str
-    place: str
-    lanes: int
-    value: int
-    right: int
-    pc: int | None
-
-    @property
-    def text(self) -> str:
-        """Return "w3.R5[7] +2 lanes 0x40400000, not 0x40400001"."""
-        lane = (self.lanes & -self.lanes).bit_length() - 1
-        more = self.lanes.bit_count() - 1
-        where = f"{self.place}[{lane}]" + (f" and {more} lane{'s' if more > 1 else ''}" if more else "") \
-            if self.lanes else self.place
-        return f"{where} {self.value:#010x}, not {self.right:#010x}"
 
 
 @dataclass(frozen=True)
@@ -134,7 +105,7 @@ def lost_bits(session: Session) -> tuple[int, dict[str, int], list[Arrival]]:
         right |= {f"{place}[{lane}]": int(old[lane]) for lane in lanes.tolist()}
         if lanes.size:
             lane = int(lanes[0])
-            losses.append(Arrival(cycle, "lost", place, _mask(lanes), int(new[lane]), int(old[lane]), None))
+            losses.append(Arrival(cycle, "lost", place, mask_of(lanes), int(new[lane]), int(old[lane]), None))
     if not losses:
         raise InputError(f"follow: the bits lost in cycle {cycle - 1:,} are in rows written in the same cycle")
     return cycle, right, losses
@@ -167,8 +138,8 @@ def follow(session: Session, changes: Mapping[str, Any] | None = None) -> Flow:
     for one in (timeline, twin):
         _run_to_end(one, session.progress)
     parted = _parting(timeline, twin, cycle, session.progress)
-    found = _Comparison(timeline, twin, cycle, parted, session.progress)
-    arrivals = [*losses, *found.arrivals]
+    found = Arrivals(timeline, twin, cycle, parted, session.progress)
+    arrivals = [*losses, *found.noted]
     faults = [text for text in (timeline.fault, twin.fault) if text]
     return Flow(cycle, what, tuple(arrivals[:MAX_ARRIVALS]), len(losses) + found.count, found.healed, parted,
                 found.end, tuple(_outputs(timeline, twin)), faults[0] if faults else "")
@@ -195,123 +166,6 @@ def _parting(timeline: Timeline, twin: Timeline, begin: int, progress: Callable[
             return cycle + int(np.argmax(differs))
         cycle = stop
     return None if timeline.last == twin.last else end
-
-
-class _Writes:
-    """Plays one timeline's writes forward: rows and memory as they are, and what each cycle touched."""
-
-    def __init__(self, timeline: Timeline, cycle: int):
-        self.timeline, self.cycle = timeline, cycle
-        snapshot = timeline.at(cycle)
-        self.rows, self.memory = np.array(snapshot.rows), np.array(snapshot.memory)
-        self._stop = cycle      # of the chunk at hand, exclusive
-
-    def step(self) -> tuple[np.ndarray, np.ndarray]:
-        """Run one cycle; return the rows and words that it wrote."""
-        if self.cycle >= self._stop:
-            self._chunk = self.timeline.decoded(self.timeline.chunk_number(self.cycle)).chunk
-            self._stop = self._chunk.first_cycle + self._chunk.num_cycles
-        chunk, at = self._chunk, self.cycle - self._chunk.first_cycle
-        self.cycle += 1
-        rows = slice(int(chunk.row_end[at - 1]) if at else 0, int(chunk.row_end[at]))
-        words = slice(int(chunk.mem_end[at - 1]) if at else 0, int(chunk.mem_end[at]))
-        self.rows[chunk.row_index[rows]] = chunk.row_value[rows]
-        self.memory[chunk.mem_index[words]] = chunk.mem_value[words]
-        return chunk.row_index[rows], chunk.mem_index[words]
-
-
-class _Comparison:
-    """Compares two runs from a cycle on, as long as their cycles belong together."""
-
-    def __init__(self, timeline: Timeline, twin: Timeline, begin: int, parted: int | None,
-                 progress: Callable[[int], bool | None] | None):
-        self.timeline, self.info = timeline, timeline.info
-        self.arrivals: list[Arrival] = []
-        self.count = self.healed = 0
-        self.end = min(timeline.last, twin.last) if parted is None else parted - 1
-        ours, theirs = _Writes(timeline, begin), _Writes(twin, begin)
-        self._wrong_rows = ours.rows != theirs.rows
-        self._wrong_words = ours.memory != theirs.memory
-        while ours.cycle < self.end:
-            touched = [np.union1d(*pair) for pair in zip(ours.step(), theirs.step(), strict=True)]
-            if touched[0].size:
-                self._rows(ours, theirs, touched[0])
-            if touched[1].size:
-                self._words(ours, theirs, touched[1])
-            if progress is not None and ours.cycle % 1024 == 0 and progress(ours.cycle):
-                raise InputError(f"follow: stopped at cycle {ours.cycle:,}")
-
-    def _rows(self, ours: _Writes, theirs: _Writes, rows: np.ndarray) -> None:
-        """Note what became wrong or right in the rows that were written."""
-        wrong = ours.rows[rows] != theirs.rows[rows]
-        was = self._wrong_rows[rows]
-        if (wrong != was).any():
-            self.healed += int((was & ~wrong).sum())
-            for place in np.flatnonzero((wrong & ~was).any(axis=1)).tolist():
-                lanes = np.flatnonzero(wrong[place] & ~was[place])
-                row, lane = int(rows[place]), int(lanes[0])
-                self._add(ours.cycle, "register", row, _mask(lanes), int(ours.rows[row, lane]), int(theirs.rows[row, lane]))
-        self._wrong_rows[rows] = wrong
-
-    def _words(self, ours: _Writes, theirs: _Writes, words: np.ndarray) -> None:
-        """Note what became wrong or right in the words that were written."""
-        wrong = ours.memory[words] != theirs.memory[words]
-        was = self._wrong_words[words]
-        self.healed += int((was & ~wrong).sum())
-        for word in words[wrong & ~was].tolist():
-            self._add(ours.cycle, "global", word, 0, int(ours.memory[word]), int(theirs.memory[word]))
-        self._wrong_words[words] = wrong
-
-    def _add(self, cycle: int, kind: str, index: int, lanes: int, value: int, right: int) -> None:
-        """Keep an arrival while there is room; all are counted."""
-        self.count += 1
-        if len(self.arrivals) >= MAX_ARRIVALS:
-            return
-        info = self.info
-        pc = None
-        if kind == "register":
-            registers = int(self.timeline.column("sm.launch.registers", cycle, cycle + 1)[0])
-            place = f"row {index}"      # a place of the design's own, as an entry of a buffer
-            if registers and index < info["main_rows"]:
-                place = f"w{index // registers}.R{index % registers}"
-                pc = self._writer(cycle, index // registers, index % registers)
-        elif index < info["shared_words"]:
-            kind, place = "shared", f"shared word {index}"
-        elif index < info["global_word"]:
-            kind, place = "local", f"local word {index}"
-        else:
-            place = place_of(info, index - info["global_word"])[0]
-        if kind != "register":
-            pc = self._store(cycle)
-        self.arrivals.append(Arrival(cycle, kind, place, lanes, value, right, pc))
-
-    def _under_way(self, cycle: int) -> list[tuple[int, int]]:
-        """Return (warp, pc) of every instruction in flight before the cycle that is shown at `cycle` ran."""
-        at = max(self.timeline.first, cycle - 1)
-        stage, warp, pc = (self.timeline.column(f"sm.inflight[*].{name}", at, at + 1)[0] for name in ("stage", "warp", "pc"))
-        return [(int(warp[slot]), int(pc[slot])) for slot in np.flatnonzero(stage != FREE)]
-
-    def _writer(self, cycle: int, warp: int, reg: int) -> int | None:
-        """Return the one instruction in flight that writes a register."""
-        program = self.info["program"]
-        found = {pc for owner, pc in self._under_way(cycle) if owner == warp and reg in program[pc]["dst"]}
-        return found.pop() if len(found) == 1 else None
-
-    def _store(self, cycle: int) -> int | None:
-        """Return the one kind of store in flight that reads a wrong register."""
-        program = self.info["program"]
-        registers = int(self.timeline.column("sm.launch.registers", cycle, cycle + 1)[0])
-
-        def reads_wrong(warp: int, pc: int) -> bool:
-            return any(reg != 255 and self._wrong_rows[warp * registers + reg].any() for reg in program[pc]["src"])
-
-        found = {pc for warp, pc in self._under_way(cycle) if program[pc]["mnemonic"] in STORES and reads_wrong(warp, pc)}
-        return found.pop() if len(found) == 1 else None
-
-
-def _mask(lanes: np.ndarray) -> int:
-    """Return lanes as a bit mask."""
-    return int(sum(1 << int(lane) for lane in lanes))
 
 
 def _outputs(timeline: Timeline, twin: Timeline) -> list[Output]:

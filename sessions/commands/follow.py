@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from rfview.engine.errors import InputError
 from rfview.sessions.reports import tables as reports
-from rfview.sessions.branches.follow import MAX_ARRIVALS, Arrival, Flow, follow, goto
+from rfview.sessions.branches.arrivals import MAX_ARRIVALS, Arrival
+from rfview.sessions.branches.follow import Flow, follow, goto
 from rfview.sessions.cursor import Stop
 from rfview.sessions.session import Session
 from rfview.sessions.commands.verb import Answer, verb
