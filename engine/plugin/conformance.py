@@ -102,7 +102,7 @@ def _roots(found: ModuleType) -> dict[str, Any]:
 def _dtype_slips(design: Any) -> list[str]:
     """Return what is wrong with the state's layout and with names, which NumPy's records must not have already."""
     names = [(entry[0], "state") for entry in design.state] + [(entry.name, "parameter") for entry in design.parameters]
-    taken = [f"its {kind} {name!r} has the name of a method of NumPy's records" for name, kind in names
+    taken = [f"its {kind} {name!r} has the name of a method of NumPy's records; give it another" for name, kind in names
              if hasattr(np.record, str(name))]
     if taken:
         return taken

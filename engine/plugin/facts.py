@@ -6,6 +6,7 @@ Part of conformance.py. A slip here would not stop a run: an energy would be 0, 
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -18,6 +19,8 @@ from rfview.engine.stalls import FIRST_FOREIGN_CODE, MAX_CODES, STALLS, Stall
 MAX_EVENTS = 32                         # counters behind the machine's own
 FAMILIES = tuple(dict.fromkeys(stall.family for stall in STALLS))
 PANELS = {"grid": ("per", "glyphs", "max"), "table": ("per", "show"), "values": ("unit", "show")}     # kind: its own keys
+DEEDS = ("", "refresh", "shift", "transfer", "flush")       # which one key of the footer goes to
+NAMED = re.compile(r"\b(rf|event)\.(\w+)")                # of expressions
 SHOWS = ("registers", "hex")
 PER = ("bank", "warp")                    # what the first dimension counts: entries beyond those there are are not shown
 
@@ -41,6 +44,25 @@ def slips(design: Any) -> Iterator[str]:
             yield f"energy_pj of {name!r}, which is not an event{_hint(name, {*own, *known})}"
     for panel in design.panels:
         yield from _panel_slips(design, panel)
+    yield from _view_slips(design, {*own, *known})
+
+
+def _view_slips(design: Any, events: set[str]) -> Iterator[str]:
+    """Yield what is wrong with what views show of it: tracks, places, the event of a key. events: all that it counts."""
+    if design.event not in DEEDS:
+        yield f"event {design.event!r}, expected one of {', '.join(DEEDS[1:])}, or none"
+    if design.takes_main:
+        return      # names of its main file's may stand there as well
+    for name, *lists in design.places:
+        for event in (event for events_of in lists for event in events_of):
+            if event not in events:
+                yield f"place {name!r} counts {event!r}, which is not an event{_hint(event, events)}"
+    state = [str(field[0]) for field in design.state]
+    for name, expression, _ in design.tracks:
+        for what, word in NAMED.findall(expression):
+            if word not in (state if what == "rf" else events):
+                there = "its state has no" if what == "rf" else "there is no event"
+                yield f"track {name!r}: {there} {word!r}{_hint(word, state if what == 'rf' else events)}"
 
 
 def counted_twice(design: Any) -> Iterator[str]:

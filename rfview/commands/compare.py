@@ -224,7 +224,7 @@ def exit_code(table: Mapping[str, Any]) -> int:
     """Return 3 if a run misbehaved, 1 if a result is wrong, else 0; designs that lose bits may do both."""
     from rfview.engine import plugin as designs
 
-    rows = [row for row in table["rows"] if not designs.design(row["design"].partition("[")[0]).is_lossy]
+    rows = [row for row in table["rows"] if not designs.design(designs.parse_variant(row["design"])[0]).is_lossy]
     if any(row["misbehaved"] for row in rows):
         return 3
     return 1 if any(row["verified"] is False for row in rows) else 0

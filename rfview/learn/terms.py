@@ -103,8 +103,7 @@ def of_design(name: str, info: Mapping[str, Any] | None = None) -> Iterator[Term
         yield Term(f"{name}.{entry.name}", f"parameter of {name}", f"{entry.meaning}: {value} {entry.unit}{choices}",
                    f"{name}: {entry.source}")
     for panel in design.panels:
-        fields = panel.get("fields") or [panel.get("field", "")]
-        text = f"{panel['kind']} of {', '.join(f'rf.{field}' for field in fields)}"
+        text = f"{panel['kind']} of rf.{panel.get('field', '')}"
         yield Term(f"{name}: {panel['title']}", f"panel of {name}", text, design.source)
     for stall in design.stalls:
         if not any(stall.name == known.name for known in STALLS):

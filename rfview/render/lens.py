@@ -40,49 +40,45 @@ def run_name(info: Mapping[str, Any]) -> str:
 
 
 @lru_cache(maxsize=16)
-def painter_of(design: str) -> Painter | None:
-    """Return who draws a design, as Design.lens says; None where it is shown by its panels, or is not installed."""
+def _drawn_by(design: str) -> tuple[Any, Painter | None, str]:
+    """Return the module of a design's lens, its painter, and what is wrong with one that cannot be taken."""
     try:
         lens = designs.design(design).lens
     except InputError:
-        return None
-    if not lens:
-        return None
-    painter: Painter = getattr(_module_of(lens), lens.partition(":")[2] or "render")
-    return painter
+        return None, None, ""       # not installed here
+    name, _, function = lens.partition(":")
+    try:
+        module = import_module(name if function else f"rfview.render.lenses.{name}") if lens else None
+        return module, getattr(module, function or "render") if lens else None, ""
+    except Exception as error:      # a foreign design's lens is anybody's code
+        return None, None, f"lens {lens!r}: {error}"
 
 
-def _module_of(lens: str) -> Any:
-    module, _, function = lens.partition(":")
-    return import_module(module if function else f"rfview.render.lenses.{module}")
+def painter_of(design: str) -> Painter | None:
+    """Return who draws a design, as Design.lens says; None where it is shown by its panels, or is not installed."""
+    return _drawn_by(design)[1]
 
 
-@lru_cache(maxsize=16)
 def headings_of(design: str) -> tuple[tuple[tuple[int, str], ...], str]:
     """Return the columns' headings of a design's lens, which stand in the title: (HEADINGS, LAST_HEADING) of its module."""
-    found = _module_of(designs.design(design).lens) if painter_of(design) is not None else None
-    return getattr(found, "HEADINGS", ()), getattr(found, "LAST_HEADING", "")
+    module = _drawn_by(design)[0]
+    return getattr(module, "HEADINGS", ()), getattr(module, "LAST_HEADING", "")
 
 
-@lru_cache(maxsize=16)
 def columns_of(design: str) -> int:
     """Return how many columns a design's lens would fill where there is room: ROOMY of its module; 0 for no wish."""
-    return int(getattr(_module_of(designs.design(design).lens), "ROOMY", 0)) if painter_of(design) is not None else 0
+    return int(getattr(_drawn_by(design)[0], "ROOMY", 0))
 
 
-@lru_cache(maxsize=16)
 def places_of(design: str) -> Places | None:
     """Return what says where a warp's values lie in a design: `places_of` of its lens's module; None: nothing does."""
-    if painter_of(design) is None:
-        return None
-    found: Places | None = getattr(_module_of(designs.design(design).lens), "places_of", None)
+    found: Places | None = getattr(_drawn_by(design)[0], "places_of", None)
     return found
 
 
 def small(scene: Scene, width: int) -> list[Line]:
     """Return the register file in at most four rows, for small multiples: `small` of its lens's module, else banks."""
-    design = base_design(str(scene.info.get("design", "")))
-    module = _module_of(designs.design(design).lens) if painter_of(design) is not None else banks
+    module = _drawn_by(base_design(str(scene.info.get("design", ""))))[0]
     painted: list[Line] = getattr(module, "small", banks.small)(scene, width)
     return painted
 
@@ -127,10 +123,11 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
         heading = title(width, "REGISTER FILE", info, focus=scene.panel == "lens")
     if scene.now is None:
         return fill([heading], width, height)
-    painter = painter_of(base_design(design))
+    _, painter, problem = _drawn_by(base_design(design))
     if painter is not None:
         return fill([heading, *painter(scene, width, height - 1)], width, height)
-    body = panels.render(scene, width, max(PANEL_ROWS, (height - 1) * 3 // 4))
+    body = [Row(width).add(f" {cut(problem, width - 2)}", "bad").line()] if problem else []
+    body += panels.render(scene, width, max(PANEL_ROWS, (height - 1) * 3 // 4))
     left = height - 1 - len(body)
     if left >= 3:
         body += banks.render(scene, width, left)

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from rfview.engine.errors import InputError
+from rfview.engine.plugin import files
 from rfview import cli
 from rfview.commands import compare, fair
 
@@ -33,6 +34,16 @@ def test_hrf_in_the_list_means_one_scheduler_for_all() -> None:
     assert shared == {"sm.num_schedulers": 1} and "because hrf[power_gating=true] does" in notes[0]
     assert fair.shared_settings(["sram", "hrf"], "fermi", {"sm.num_schedulers": "2"}) == ({}, [])
     assert fair.shared_settings(["sram", "stt"], "fermi", {}) == ({}, [])
+
+
+def test_a_design_given_by_its_file_has_an_exit_code(tmp_path: Path) -> None:
+    own = tmp_path / "my_rf.py"
+    assert cli.main(["designs", "--new", str(own)]) == 0
+    row = {"design": f"{own}[write_cycles=3]", "misbehaved": None, "verified": False}
+    try:
+        assert compare.exit_code({"rows": [row]}) == 1 and compare.exit_code({"rows": [row | {"verified": True}]}) == 0
+    finally:
+        files.forget()
 
 
 def test_two_designs_over_a_small_kernel(small: Path, capsys: pytest.CaptureFixture[str]) -> None:

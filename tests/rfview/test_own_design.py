@@ -16,6 +16,8 @@ from rfview.engine.plugin import Design, Parameter, check_design, files
 from rfview import cli
 from rfview.commands.designs import INSIDE
 from rfview.learn import own_design
+from rfview.render import lens, machine as painted, scene
+from tests.harness import Assembly, Machine
 
 
 @pytest.fixture(autouse=True)
@@ -155,3 +157,13 @@ def test_the_help_topic_names_everything_that_a_design_says_of_itself() -> None:
     names = [field.name for described in (Design, Parameter) for field in dataclasses.fields(described)]
     missing = [name for name in names if not re.search(rf"\b{name}\b", text)]
     assert not missing, f"rfview/learn/own_design.py does not name {', '.join(missing)}"
+
+
+def test_a_lens_that_cannot_be_used_says_so_above_the_panels(tmp_path: Path) -> None:
+    own = tmp_path / "lensless.py"
+    assert cli.main(["designs", "--new", str(own)]) == 0
+    own.write_text(own.read_text().replace("    panels=(", '    lens="nowhere:render",\n    panels=('))
+    machine = Machine(Assembly().mov(1, 5).exit(), design=str(own))
+    shown = lens.render(scene.Scene(now=painted.Machine(machine.simulator.snapshot()), info=machine.simulator.info), 58, 18)
+    assert shown[1].plain.strip() == "lens 'nowhere:render': No module named 'nowhere'"
+    assert "latched rows" in shown[2].plain
