@@ -121,7 +121,9 @@ def _where(error: BaseException, path: Path) -> str:
     if isinstance(error, SyntaxError):
         return f"line {error.lineno}: {error.msg}"
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
-    return f"line {lines[-1] if lines else '?'}: {type(error).__name__}: {error}"
+    # Python's own guess, from 3.13 on, is left out where we list all that there is
+    said = str(error).partition(". Did you mean")[0] if _unknown_part(error) else str(error)
+    return f"line {lines[-1] if lines else '?'}: {type(error).__name__}: {said}"
 
 
 def _unknown_part(error: BaseException) -> str:

@@ -216,7 +216,7 @@ def test_faults_name_the_first_lane_and_its_address(machine: Machine) -> None:
         (UNMAPPED, A + 4096 - 64 + lanes * 4, LOAD, SPACE_GLOBAL, 16),
         (UNMAPPED, np.where(lanes == 5, 0, A), LOAD, SPACE_GLOBAL, 5),
         (UNMAPPED, B + 1000 - 16 + lanes * 4, LOAD, SPACE_CONST, 4),
-        (UNMAPPED, np.where(lanes == 31, 2**64 - 4, A).astype("u8"), LOAD, SPACE_GENERIC, 31),
+        (UNMAPPED, np.where(lanes == 31, np.uint64(2**64 - 4), np.uint64(A)), LOAD, SPACE_GENERIC, 31),
         (MISALIGNED, A + 2 + lanes * 4, LOAD, SPACE_GLOBAL, 0),
         (READ_ONLY, B + lanes * 4, STORE, SPACE_GLOBAL, 0),
         (SHARED_RANGE, 2048 - 64 + lanes * 4, LOAD, SPACE_SHARED, 16),

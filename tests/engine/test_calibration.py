@@ -57,9 +57,9 @@ def test_the_command_prints_a_preset_beside_a_reference(tmp_path: Path, capsys: 
 @pytest.mark.parametrize("content, said", [
     ("name,cycles\n", "peer.csv:1: expected the columns point and cycles"),
     ("point,cycles\nadd,4\n", "peer.csv:2: no point 'add'"),
-    ("point,cycles\nint_add,four\n", "peer.csv:2: int_add: 'four' is no number"),
+    ("point,cycles\nint_add,four\n", "peer.csv:2: int_add: 'four' is not a number"),
     ("point,cycles\nint_add,-1\n", "peer.csv:2: int_add: expected cycles above 0"),
-    ("point,cycles\nint_add\n", "peer.csv:2: int_add: None is no number"),
+    ("point,cycles\nint_add\n", "peer.csv:2: int_add: None is not a number"),
 ])
 def test_a_bad_reference_is_one_sentence(content: str, said: str, tmp_path: Path) -> None:
     path = tmp_path / "peer.csv"
