@@ -1,9 +1,9 @@
-"""One stretch of recorded cycles: the engine's journal, in memory; what a session file stores and a timeline decodes.
+"""A range of recorded cycles: the engine's journal in memory, which session files store and timelines decode.
 
 Let c0 = `first_cycle`. The keyframe is the state at c0. The blocks of cycle i (0-based) turn the state at c0 + i into the
-state at c0 + i + 1: they give new values of words of the u4 words [sm recorded bytes | rf bytes]. Row and memory logs hold
-new values, the last write of a cycle counts. Two things are derived, never in a block: `sm.cycle`, and `sm.stall_total`,
-which grows in each cycle by the `sm.state_count` that this cycle left behind. Cycles that were skipped because nothing
+state at c0 + i + 1: they give the new values of u4 words of [sm recorded bytes | rf bytes]. Row and memory logs hold
+new values; the last write in a cycle counts. Two fields are derived, never in a block: `sm.cycle`, and `sm.stall_total`,
+which grows in each cycle by the `sm.state_count` at the cycle's end. Cycles that were skipped because nothing
 could happen have no blocks.
 """
 
@@ -17,18 +17,18 @@ import numpy as np
 
 # kinds of register rows (Rows.kind): all lanes alike, lanes in equal steps, any lanes
 UNIFORM, AFFINE, RAW = range(3)
-ROW_WORDS = np.array([1, 2, 32])        # how many words a row of each kind takes
+ROW_WORDS = np.array([1, 2, 32])        # words that a row of each kind takes
 LANES = np.arange(32, dtype=np.uint32)
-# how many cycles a chunk has at most; in a recording, each chunk but the last has so many. Longer chunks take less time and
-# fewer bytes per cycle to record; shorter ones leave less to decode for a look at one cycle.
+# most cycles of a chunk; in a recording, every chunk but the last has this many. Longer chunks take less time and
+# fewer bytes per cycle to record; shorter ones are quicker to decode when one cycle is shown.
 CHUNK_CYCLES = 2048
 
 
 @dataclass
 class Blocks:
-    """State changes, in order of time: block i has word first[i] + k where bit k of mask[i] is set.
+    """State changes in order of time: block i has word first[i] + k if bit k of mask[i] is set.
 
-    end: (num_cycles,) u4 prefix counts of blocks. first, mask: (b,) u4. value: (k,) u4, the new values of all these words,
+    end: (num_cycles,) u4 prefix counts of blocks. first, mask: (b,) u4. value: (k,) u4 new values of all these words,
     block after block. A word is in at most one block of a cycle, and always in a block with the same first word.
     """
 
@@ -43,7 +43,7 @@ class Blocks:
         return Blocks(end, index, np.ones(len(index), np.uint32), value)
 
     def arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Return all arrays, as compiled code takes them."""
+        """Return all arrays, in the order in which compiled code takes them."""
         return self.end, self.first, self.mask, self.value
 
 
@@ -51,7 +51,7 @@ class Blocks:
 class Rows:
     """Register rows written, in order. end: (num_cycles,) u4 prefix counts. index: (k,) u4 row. kind: (k,) u4.
 
-    word: u4, of each row the first lane; the first lane and the step from lane to lane; or all 32 lanes.
+    word: u4, for each row by its kind: the first lane; the first lane and the step from lane to lane; all 32 lanes.
     """
 
     end: np.ndarray
@@ -65,7 +65,7 @@ class Rows:
         return self.some(np.arange(len(self.kind)))
 
     def some(self, writes: np.ndarray) -> np.ndarray:
-        """Return (n, 32) u4 lanes of some of the writes, given by their numbers."""
+        """Return (n, 32) u4 lanes of the writes with these numbers."""
         kind, size = self.kind[writes], ROW_WORDS[self.kind]
         begin = (np.cumsum(size) - size)[writes]
         step = np.zeros(len(kind), np.uint32)
@@ -77,25 +77,25 @@ class Rows:
 
     @staticmethod
     def of_values(end: np.ndarray, index: np.ndarray, value: np.ndarray) -> Rows:
-        """Return the same from (k, 32) u4 lanes."""
+        """Return the rows with these (k, 32) u4 lanes."""
         return Rows(end, index, np.full(len(index), RAW, np.uint32), np.ascontiguousarray(value, np.uint32).ravel())
 
 
-# Writes.pc where no instruction wrote: the register file lost bits of the value; or a CTA left or took the warp slot, and
-# all its registers are 0 from then on, which is one entry with register number ALL_REGISTERS
+# Writes.pc if no instruction wrote: the register file lost bits of the value; or a CTA left or took the warp slot, and
+# all of its registers are 0 from then on (one entry, with register number ALL_REGISTERS)
 LOST, CLEARED = 0xFFFFFFFF, 0xFFFFFFFE
-NO_ROW = 0xFFFFFFFF                     # Writes.row where the value is in Writes.word
-REGISTERS_OF_WARP = 64                  # numbers that Writes.register has for each warp slot
+NO_ROW = 0xFFFFFFFF                     # Writes.row if the value is in Writes.word
+REGISTERS_OF_WARP = 64                  # register numbers per warp slot in Writes.register
 ALL_REGISTERS = REGISTERS_OF_WARP - 1
 
 
 @dataclass
 class Writes:
-    """What happened to registers, in order: results that the register file accepted; bits lost in it; slots cleared.
+    """What happened to registers, in order: results accepted by the register file; bits lost in it; slots cleared.
 
     end: (num_cycles,) u4 prefix counts. register: (k,) u4, warp slot * 64 + register. lanes: (k,) u4 mask of the lanes
     written. pc: (k,) u4 instruction, LOST or CLEARED. row: (k,) u4 number, among the chunk's row writes, of one in the
-    same cycle that holds the value under these lanes; or NO_ROW: then it is the next 32 words of `word`, but for CLEARED.
+    same cycle that holds the value in these lanes; or NO_ROW: the value is the next 32 words of `word` (none if CLEARED).
     word: (32 * m,) u4.
     """
 
@@ -108,14 +108,14 @@ class Writes:
 
     @staticmethod
     def none(cycles: int) -> Writes:
-        """Return the log of a stretch without writes."""
+        """Return the log of a range of cycles without writes."""
         empty = np.empty(0, np.uint32)
         return Writes(np.zeros(cycles, np.uint32), empty, empty, empty, empty, empty)
 
     def values(self, chosen: np.ndarray, row_values: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
-        """Return (n, 32) u4 what some of the writes, given by their numbers, wrote; only lanes written mean something.
+        """Return (n, 32) u4 values of the writes with these numbers; only the lanes written are meaningful.
 
-        row_values: gives (n, 32) u4 of some of the chunk's row writes, given by their numbers.
+        row_values: returns (n, 32) u4 of the chunk's row writes with the given numbers.
         """
         rows, cleared = self.row[chosen], self.pc[chosen] == CLEARED
         found = np.zeros((len(chosen), len(LANES)), np.uint32)
@@ -132,11 +132,11 @@ class Writes:
 class Chunk:
     """A keyframe and the changes of `num_cycles` cycles after it.
 
-    key: (RECORDED_BYTES // 4 + rf bytes // 4,) u4, or only its clock section, of which blocks say nothing. key_rows:
-    (recorded rows, 32) u4 or None. key_memory: (words,) u4 or None, neither to be written to. All are left out where the
-    consumer carries them on from the chunk before. mem_end: (num_cycles,) u4 prefix counts. mem_index, mem_value: u4 arena
-    words. writes: the log of register writes. printed: (cycle, text) lines that the kernel printed. release: to be called
-    once when the arrays are no longer looked at, where they are lent.
+    key: (RECORDED_BYTES // 4 + rf bytes // 4,) u4, or only its clock section, which blocks do not cover. key_rows:
+    (recorded rows, 32) u4 or None. key_memory: (words,) u4 or None; both read-only. They are omitted if the
+    consumer keeps them from the previous chunk. mem_end: (num_cycles,) u4 prefix counts. mem_index, mem_value: u4 arena
+    words. writes: the log of register writes. printed: (cycle, text) lines printed by the kernel. release: call it
+    once when the arrays are no longer needed, if they are lent.
     """
 
     first_cycle: int
@@ -162,5 +162,5 @@ class Chunk:
     row_value = property(lambda self: self.rows.value)
 
     def row_values(self, writes: np.ndarray) -> np.ndarray:
-        """Return (n, 32) u4 what some of the row writes, given by their numbers, wrote."""
+        """Return (n, 32) u4 values of the row writes with these numbers."""
         return self.rows.some(writes)

@@ -1,7 +1,7 @@
-"""How a kernel's PTX is compiled: the options beside nvcc's, as settings of a run, and as words for people.
+"""How a kernel's PTX is compiled: our options, as settings of a run and as words for users.
 
-Options are numbers of the section [kernel] of every preset, so that recordings, recipes, forks and sweeps carry them as they
-carry all parameters. A launch file's [compile] table and `--compile` are other ways to write them. All are off by default.
+Options are numbers in section [kernel] of every preset, so that recordings, recipes, forks and sweeps keep them like
+all other parameters. A launch file's [compile] table and `--compile` are other ways to give them. All are off by default.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ OFF = "off"
 
 @dataclass(frozen=True)
 class Option:
-    """One option. setting: of the preset; usual: its value where the option is off; choices: the words, () = a number.
+    """One option. setting: in the preset. usual: its value if the option is off. choices: the words, () = a number.
 
-    bare: the value that the option's name alone means, "" where a value must be given.
+    bare: the value meant by the option's name alone, "" if a value must be given.
     """
 
     setting: str
@@ -50,9 +50,9 @@ OPTIONS: dict[str, Option] = {
 
 @dataclass(frozen=True)
 class Latencies:
-    """Cycles from issue to result, as the scheduler takes them.
+    """Cycles from issue to result, for the list scheduler.
 
-    classes: by latency class of rfview.engine.program; memory: a global, local or texture access that no cache serves.
+    classes: by latency class of rfview.engine.program. memory: a global, local or texture access that misses all caches.
     """
 
     classes: tuple[int, ...] = (1,) * NUM_LATENCY_CLASSES
@@ -64,11 +64,11 @@ class Latencies:
 
 @dataclass(frozen=True)
 class Compilation:
-    """What the PTX front end does beyond lowering, clean-up and allocation.
+    """What the PTX front end does in addition to lowering, clean-up and allocation.
 
-    max_registers: per thread before spilling. registers: per thread to aim at, 0 for as few as can be. banks: of the
-    register file, by which registers are numbered, 0 for the lowest numbers. addresses_32: whether addresses of global
-    memory take one register where that is enough.
+    max_registers: per thread before spilling. registers: per thread to aim at, 0 for as few as possible. banks: of the
+    register file, for numbering registers, 0 for the lowest numbers. addresses_32: whether addresses of global
+    memory take one register where that suffices.
     """
 
     max_registers: int = MAX_REGS
@@ -81,12 +81,12 @@ class Compilation:
 
     @property
     def limit(self) -> int:
-        """Return the registers per thread beyond which values are spilled."""
+        """Return the number of registers per thread beyond which values are spilled."""
         return min(self.max_registers, self.registers or self.max_registers)
 
 
 def words_of(get: Callable[[str], Any]) -> str:
-    """Return the options in force as `--compile` takes them, "" where all are off. get: a setting's value by its name."""
+    """Return the options in effect as `--compile` takes them, "" if all are off. get: a setting's value by its name."""
     words = []
     for name, option in OPTIONS.items():
         value = str(get(option.setting))
@@ -96,14 +96,14 @@ def words_of(get: Callable[[str], Any]) -> str:
 
 
 def words_of_run(parameters: Mapping[str, Any]) -> str:
-    """Return the options that a run's parameters hold; those of a recording made before there were any are off."""
+    """Return the options in a run's parameters; missing ones are off."""
     return words_of(lambda name: parameters.get(name, next(o.usual for o in OPTIONS.values() if o.setting == name)))
 
 
 def settings_of(text: str) -> dict[str, str]:
-    """Return the settings that the words of `--compile` mean, as in "schedule,addresses=32"; "off" sets all as usual.
+    """Return the settings given by the words of `--compile`, such as "schedule,addresses=32"; "off" resets all.
 
-    Raises InputError for a word that is no option, or a value that it does not take.
+    Raises InputError for an unknown option or a value that it does not take.
     """
     where = f"--compile {text}"
     if text.strip() == OFF:
@@ -123,7 +123,7 @@ def settings_of(text: str) -> dict[str, str]:
 
 
 def settings_of_table(values: Mapping[str, Any], fail: Callable[[str, str], Any]) -> dict[str, str]:
-    """Return the settings that a launch file's [compile] table means. fail(key, problem) raises its error."""
+    """Return the settings given by a launch file's [compile] table. fail(key, problem) raises its error."""
     found: dict[str, str] = {}
     for name, value in values.items():
         if name not in OPTIONS:
@@ -143,7 +143,7 @@ def settings_of_table(values: Mapping[str, Any], fail: Callable[[str, str], Any]
 
 
 def checked(where: str, name: str, value: str) -> str:
-    """Return a value that the option takes; raises InputError, which begins with `where`."""
+    """Return the value, checked to be one that the option takes; raises InputError, which begins with `where`."""
     option = OPTIONS[name]
     is_number = not option.choices and value.isascii() and value.isdigit() and 0 <= int(value) <= MAX_REGS
     if value not in option.choices and not is_number:
@@ -153,7 +153,7 @@ def checked(where: str, name: str, value: str) -> str:
 
 
 def expected(option: Option) -> str:
-    """Say which values an option takes."""
+    """Return a description of the values that an option takes."""
     return f"one of {', '.join(option.choices)}" if option.choices else f"a whole number of 0..{MAX_REGS}, 0 = off"
 
 

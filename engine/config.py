@@ -23,7 +23,7 @@ MAPPINGS = ("sequential", "gpgpusim")
 INNER_POLICIES = ("greedy", "rr")
 PARITIES = ("off", "prefer", "strict")
 SUSPENDS = ("pending", "marked")
-HASHES = ("none", "fermi")     # line to set: the remainder, or with higher bits folded in
+HASHES = ("none", "fermi")     # from line to set: the remainder, or with higher bits folded in
 MAXIMA = {
     "sm.num_warps": state.MAX_WARPS,
     "sm.max_ctas": state.MAX_CTAS,
@@ -32,14 +32,14 @@ MAXIMA = {
     "sm.num_collectors": state.MAX_COLLECTORS,
     "sm.num_sp": 2,
     "sm.reserve_results": 1,
-    "sm.result_buses": state.MAX_ACCEPTED // 4 - 1,    # of up to 4 rows each, beside one of memory
+    "sm.result_buses": state.MAX_ACCEPTED // 4 - 1,    # of up to 4 rows each, in addition to one for memory
     "memory.mshrs": state.MAX_MSHRS,
     "memory.const_line_bytes": 128,         # L2's
     "memory.l1_enabled": 2,
     "memory.l2_warm": 1,
     **{option.setting: program.MAX_REGS for option in compilation.OPTIONS.values() if not option.choices},
 }
-# sets and ways of the caches, with the lines that there is room for
+# sets and ways of the caches, with the number of lines that the state has room for
 CACHES = {"l1": state.MAX_L1_LINES, "l2": state.MAX_L2_LINES, "icache": state.MAX_ICACHE_LINES,
           "const": state.MAX_CCACHE_LINES}
 CHOICES = {"sm.mapping": MAPPINGS, "scheduler.inner": INNER_POLICIES, "scheduler.parity": PARITIES,
@@ -55,7 +55,7 @@ MAY_BE_ZERO = {
 
 @dataclass(frozen=True)
 class Number:
-    """One preset value: number or word, unit, and where it comes from."""
+    """One preset value: number or word, unit, and source."""
 
     value: Any
     unit: str
@@ -83,11 +83,11 @@ class Config:
         return replace(self, numbers={**self.numbers, name: number})
 
     def values(self) -> dict[str, Any]:
-        """Return the plain values by name, for info and summaries."""
+        """Return the values by name, for info and summaries."""
         return {name: number.value for name, number in self.numbers.items()}
 
     def check(self) -> None:
-        """Raise InputError where numbers that are each in range do not go together."""
+        """Raise InputError if numbers that are each in range contradict one another."""
         for name, most in CACHES.items():
             sets, ways = self[f"memory.{name}_sets"], self[f"memory.{name}_ways"]
             if sets * ways > most:
@@ -112,7 +112,7 @@ class Config:
             banks=int(self["sm.num_banks"]) if self["kernel.numbering"] == "banks" else 0)
 
     def fill(self, record: Any, scheduler: str) -> None:
-        """Write the counts in force into the state's config record."""
+        """Write the numbers in use into the state's config record."""
         get = self.numbers
         for name in state.CONFIG.names or ():
             for section in ("sm", "memory"):
@@ -152,13 +152,13 @@ def _convert(name: str, old: Any, text: Any) -> Any:
 
 
 def preset_names() -> list[str]:
-    """Return the names of the presets that come with rfview."""
+    """Return the names of the bundled presets."""
     return sorted(path.stem for path in PRESETS.glob("*.toml"))
 
 
 @lru_cache
 def load_preset(name: str) -> Config:
-    """Read a preset by name; raises InputError naming the presets there are."""
+    """Read a preset by name; raises InputError, which lists all presets."""
     path = PRESETS / f"{name}.toml"
     if name not in preset_names():
         raise InputError(f"--preset {name}: no such preset; there are {', '.join(preset_names())}")
@@ -166,7 +166,7 @@ def load_preset(name: str) -> Config:
     for section, entries in tomllib.loads(path.read_text(encoding="utf-8")).items():
         for key, (value, unit, source) in entries.items():
             numbers[f"{section}.{key}"] = Number(value, unit, source)
-    for option in compilation.OPTIONS.values():     # of every preset alike: they are no part of a machine
+    for option in compilation.OPTIONS.values():     # the same in every preset: they are not part of a machine
         numbers.setdefault(option.setting, Number(option.usual, option.unit, f"option: {option.what}"))
     assert len(LATENCY_CLASSES) <= program.NUM_LATENCY_CLASSES
     return Config(name, numbers)

@@ -1,4 +1,4 @@
-"""The errors that a user can cause, one class per exit code; each message says what, where and what to do."""
+"""The errors that a user can cause, one class per exit code; each message says what is wrong, where, and what to do."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class PtxError(InputError):
 
 
 class RegisterShortage(InputError):
-    """One CTA of a kernel needs more registers than the register file has: fewer per thread would make it fit."""
+    """One CTA of a kernel needs more registers than the register file has; with fewer per thread it might fit."""
 
 
 class KernelFault(RfviewError):
@@ -30,4 +30,4 @@ class KernelFault(RfviewError):
 
 
 class AssertionFault(KernelFault):
-    """An assert() of the kernel did not hold."""
+    """An assert() in the kernel failed."""

@@ -1,7 +1,7 @@
-"""Text that comes from files as text alone: what a terminal would obey, or hide, is shown as an escape.
+"""Makes text from files safe to print: whatever a terminal would obey or hide is shown as an escape.
 
-Recordings, PTX, launch files and file names may hold any character. What leaves the program (screens, standard output and
-error, exports, the clipboard) goes through `visible`, so that none of it moves a cursor, sets a title or turns a line round.
+Recordings, PTX, launch files and file names may contain any character. All output (screens, standard output and
+error, exports, the clipboard) goes through `visible`, so that none of it moves a cursor, sets a title or reverses a line.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from typing import Any
 
 
 def visible(text: str, keep: str = "") -> str:
-    r"""Return a text in which every character that is not printable is an escape, but for those of `keep`.
+    r"""Return the text with every character that is not printable escaped, except those in `keep`.
 
     Not printable are controls (C0, DEL, C1), directional and other invisible marks, line separators, lone surrogates and
-    what Unicode leaves unassigned. Controls of ASCII are written as Python does (\x1b, \n), all others as JSON does
-    (\u202e; two escapes beyond the basic plane): a line of JSON, in which the former never stand, stays one.
+    unassigned code points. ASCII controls are written as in Python (\x1b, \n), all others as in JSON (\u202e; two escapes
+    beyond the basic plane): a line of JSON, which never contains the former, stays valid.
     """
     if text.isprintable():
         return text
@@ -32,7 +32,7 @@ def escape(char: str) -> str:
 
 
 def visible_in(data: Any) -> Any:
-    """Return lists, tuples and dictionaries with every text in them made visible, keys too; other values as they are."""
+    """Return lists, tuples and dictionaries with every text in them, keys included, made visible; other values unchanged."""
     if isinstance(data, str):
         return visible(data)
     if isinstance(data, dict):

@@ -1,4 +1,4 @@
-"""What a running kernel can do wrong, as codes in sm.error; machine/faults.py makes a sentence of each."""
+"""Faults of a running kernel, as codes in sm.error; machine/faults.py turns each into a message."""
 
 from __future__ import annotations
 

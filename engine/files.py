@@ -1,7 +1,7 @@
-"""Reads regular files alone, and writes them so that nothing is lost: beside the target, whose place a whole file takes.
+"""Reads regular files only, and writes files so that nothing is lost: next to the target, then renamed when complete.
 
-A name that stands for something else than a regular file (a link, a device, a pipe, a folder) is never written to, nor is
-the file that a program is reading from, nor one that somebody else has written since: that one stays, and so does ours.
+A name of anything but a regular file (a link, a device, a pipe, a folder) is never written to, nor is
+a file that is being read, nor one that another program has written meanwhile: then both files are kept.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from rfview.engine.errors import InputError
 Identity = tuple[int, int, int, int]    # device, file, time of its last change, size
 KINDS = ((stat.S_ISDIR, "a folder"), (stat.S_ISLNK, "a link"), (stat.S_ISFIFO, "a pipe"), (stat.S_ISSOCK, "a socket"),
          (stat.S_ISCHR, "a device"), (stat.S_ISBLK, "a device"))
-MOST_TEXT = 256 << 20       # bytes of a text: far more than anybody's, far less than memory
+MOST_TEXT = 256 << 20       # most bytes of a text file: far more than any real one has, far less than memory
 
 
 def opened(path: str | Path) -> BinaryIO:
-    """Open a regular file to be read; raises OSError, also for a pipe, which may wait, and a device, which may never end."""
+    """Open a regular file for reading; raises OSError, also for pipes, which may block, and devices, which may never end."""
     file = open(path, "rb", opener=lambda name, flags: os.open(name, flags | getattr(os, "O_NONBLOCK", 0)))
     mode = os.fstat(file.fileno()).st_mode
     if not stat.S_ISREG(mode):
@@ -36,7 +36,7 @@ def opened(path: str | Path) -> BinaryIO:
 
 
 def read(path: str | Path, most: int = MOST_TEXT) -> bytes:
-    """Return a regular file's content; raises OSError as `opened`, and for more than `most` bytes."""
+    """Return a regular file's content; raises OSError like `opened`, and for more than `most` bytes."""
     with opened(path) as file:
         size = os.fstat(file.fileno()).st_size
         if size > most:
@@ -45,9 +45,9 @@ def read(path: str | Path, most: int = MOST_TEXT) -> bytes:
 
 
 def check_target(path: str | Path, inputs: Iterable[str | Path] = ()) -> Path:
-    """Return the path of a file to write after making sure, now, that it can be written.
+    """Return the path of a file to write, after checking that it can be written.
 
-    inputs: files that are being read. Raises InputError where the name is not that of a regular file or of none, is that of
+    inputs: files being read. Raises InputError if the name belongs to anything but a regular file, is that of
     an input, or cannot be written.
     """
     target = Path(path)
@@ -84,19 +84,19 @@ def _cannot(target: Path, error: OSError, more: str = "") -> InputError:
 
 
 class ChangedMeanwhile(InputError):
-    """Another program has written the target while ours was written beside it."""
+    """Another program has written the target while we were writing our file."""
 
 
 class NewFile:
-    """A file that is being written, under a name of its own in the target's folder.
+    """A file being written, under a temporary name in the target's folder.
 
-    file: unbuffered, for bytes. path: its name for now, TARGET with six letters and `suffix`, after a dot where it is
-    hidden. Leaves the target as it was until `commit`; `discard` takes it away; whoever does neither leaves it there, for
-    others to find.
+    file: unbuffered, for bytes. path: its temporary name, TARGET with six letters and `suffix`, preceded by a dot if
+    hidden. The target does not change until `commit`; `discard` removes the temporary file; without either it remains, for
+    recovery.
     """
 
     def __init__(self, target: str | Path, *, inputs: Iterable[str | Path] = (), suffix: str = ".tmp", hidden: bool = False):
-        """Raises InputError where the target cannot be written."""
+        """Raises InputError if the target cannot be written."""
         self.target = check_target(target, inputs)
         self._before = identity(self.target)
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
@@ -114,9 +114,9 @@ class NewFile:
         self.file: BinaryIO = os.fdopen(handle, "wb", buffering=0)  # type: ignore[assignment]
 
     def commit(self, *, replaces: bool = True) -> None:
-        """Give the file its target's name, when it is on the disk; replaces: false where no file may be there.
+        """Sync the file to disk and give it the target's name. replaces: whether an existing file may be replaced.
 
-        Raises OSError, and ChangedMeanwhile where another program has written the target meanwhile: the file stays as it is.
+        Raises OSError, and ChangedMeanwhile if another program has written the target: both files are then kept.
         """
         os.fsync(self.file.fileno())
         self.file.close()
@@ -128,7 +128,7 @@ class NewFile:
         sync_folder(self.target.parent)
 
     def discard(self) -> None:
-        """Close the file and take it away."""
+        """Close and remove the file."""
         with suppress(OSError):
             self.file.close()
         with suppress(OSError):
@@ -136,7 +136,7 @@ class NewFile:
 
 
 def identity(path: Path) -> Identity | None:
-    """Return what tells whether a name still stands for the same file with the same content; None for no file."""
+    """Return a value that changes when a name refers to another file or another content; None for no file."""
     try:
         found = path.lstat()
     except OSError:
@@ -145,7 +145,7 @@ def identity(path: Path) -> Identity | None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Have a folder's names on the disk, where the system can do that."""
+    """Sync a folder's entries to disk, if the system can."""
     with suppress(OSError):
         handle = os.open(folder, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0))
         try:
@@ -157,9 +157,9 @@ def sync_folder(folder: Path) -> None:
 @contextmanager
 def writing(target: str | Path, *, inputs: Iterable[str | Path] = (), replaces: bool = True,
             hidden: bool = False) -> Iterator[IO[bytes]]:
-    """Yield a buffered binary file that becomes `target` when all is written; if anything fails the target stays as it was.
+    """Yield a buffered binary file that becomes `target` when complete; on failure the target is unchanged.
 
-    replaces, hidden: as of NewFile. Raises InputError, naming the target, where it cannot be written, on a full disk too.
+    replaces, hidden: as in NewFile. Raises InputError, which names the target, if it cannot be written or the disk is full.
     """
     made = NewFile(target, inputs=inputs, hidden=hidden)
     try:
@@ -178,7 +178,7 @@ def writing(target: str | Path, *, inputs: Iterable[str | Path] = (), replaces: 
 
 @contextmanager
 def writing_text(target: str | Path, *, inputs: Iterable[str | Path] = ()) -> Iterator[IO[str]]:
-    """Do what `writing` does with a text file: UTF-8, unpaired surrogates as escapes, line ends as they are written."""
+    """Like `writing`, for a text file: UTF-8, unpaired surrogates as escapes, line ends unchanged."""
     with writing(target, inputs=inputs) as file:
         text = io.TextIOWrapper(file, "utf-8", "backslashreplace", newline="")
         yield text
@@ -187,6 +187,6 @@ def writing_text(target: str | Path, *, inputs: Iterable[str | Path] = ()) -> It
 
 
 def write(target: str | Path, content: str | bytes, *, inputs: Iterable[str | Path] = (), replaces: bool = True) -> None:
-    """Write a whole file; text as UTF-8, unpaired surrogates as escapes. As `writing`."""
+    """Write a whole file, like `writing`; text as UTF-8, unpaired surrogates as escapes."""
     with writing(target, inputs=inputs, replaces=replaces) as file:
         file.write(content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content)

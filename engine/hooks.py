@@ -1,14 +1,14 @@
-"""The register-file design interface: its hooks, their defaults, and the binder that picks a design's own at compile time.
+"""The interface of a register-file design: its hooks, their defaults, and their binding to a design at compile time.
 
-A design is a numba-free Python file with functions of these names; those it leaves out are those of the main file that it
-is built over, if it is, else keep the default here. A call `hooks.read(sm, rf, spec, rows, ...)` runs the function of the
-design whose parameter record `spec` is (its dtype carries a field `design_<name>`). Every hook returns an int on every
-path. In this order everywhere: `sm` the machine's state (state.py), `rf` the design's own, `spec` its parameters, `rows`
-the value rows (`.u`, `.f`, `.i`: 32 lanes); then warp and register, `mask` the lanes that count, `slot` an instruction
-under way (sm.inflight[slot]), `inst` an instruction (program.py). `rfview help design` tells the rest,
-designs/template.py is the example to begin from.
+A design is a numba-free Python file with functions of these names. Those it omits are those of the main file that it
+is built over, if any, else the defaults here. A call `hooks.read(sm, rf, spec, rows, ...)` runs the function of the
+design that `spec` belongs to (the dtype of this parameter record has a field `design_<name>`). Every hook returns an
+int on every path. Arguments always come in this order: `sm` the machine's state (state.py), `rf` the design's state,
+`spec` its parameters, `rows` the value rows (`.u`, `.f`, `.i`: 32 lanes); then warp and register, `mask` the lanes
+that matter, `slot` an instruction in flight (sm.inflight[slot]), `inst` an instruction (program.py). `rfview help
+design` explains the rest; designs/template.py is the example to start from.
 
-What each design does in each hook; numbers as B1.9 are rules, RULES.md says what each is:
+What each design does in each hook (numbers such as B1.9 refer to RULES.md):
 
 | hook (in cycle order)  | sram     | stt                 | single_buffer        | hrf                        | rfc                     | hcrf                | edram                | racetrack            |
 |------------------------|----------|---------------------|----------------------|----------------------------|-------------------------|---------------------|----------------------|----------------------|
@@ -28,9 +28,9 @@ What each design does in each hook; numbers as B1.9 are rules, RULES.md says wha
 | locate                 | main row | main row            | buffer, then STT     | WB, then STT               | RFC, then MRF           | s-cell by flag      | main row             | main row             |
 
 Rules that need several hooks, for example: in hrf, write_back refuses with wb_drain while begin_cycle drains; in rfc,
-on_leave answers rfc_flush until begin_cycle has written two entries through the main file's write_back; in hcrf, on_issue
-finds a pair busy and end_cycle asks again; in racetrack, write_back queues and arbitrate turns the tape round; in edram,
-begin_cycle takes the bank and read answers refresh. Accepting a write does not free the scoreboard: the design calls
+on_leave returns rfc_flush until begin_cycle has written two entries through the main file's write_back; in hcrf, on_issue
+finds a pair busy and end_cycle tries again; in racetrack, write_back queues and arbitrate moves the tape; in edram,
+begin_cycle takes the bank and read returns refresh. Accepting a write does not free the scoreboard: the design calls
 `registers.release(sm, warp, reg)` when its rule says so.
 """
 
@@ -52,12 +52,12 @@ DESIGNS: dict[str, ModuleType] = {}
 
 
 def register(name: str, module: ModuleType) -> None:
-    """Make a design's functions available to the binder under the marker `design_<name>`."""
+    """Register a design's functions for binding, under the marker `design_<name>`."""
     DESIGNS[name] = module
 
 
 def _chain(spec: Any) -> list[ModuleType]:
-    """Return the designs of a parameter record, outermost first; spec: its NumPy dtype, or numba's type of it."""
+    """Return the designs of a parameter record, outermost first. spec: its NumPy dtype or its numba type."""
     found = []
     while True:
         fields = spec.fields
@@ -68,9 +68,9 @@ def _chain(spec: Any) -> list[ModuleType]:
 
 
 def _function(spec: Any, default: Callable[..., Any], passed_on: Callable[..., Any]) -> Callable[..., Any]:
-    """Return what a hook does for a design: its own function, its main file's, or where neither has one the default.
+    """Return the function that implements a hook for a design: its own, its main file's, or else the default.
 
-    The default belongs to the design that was asked: what it calls is looked up there, and so may be that design's own.
+    Hooks called by the default are again looked up in the design itself.
     """
     for depth, module in enumerate(_chain(spec)):
         if (own := getattr(module, default.__name__, None)) is not None:
@@ -80,11 +80,11 @@ def _function(spec: Any, default: Callable[..., Any], passed_on: Callable[..., A
 
 
 def hook(default: Callable[..., Any]) -> Callable[..., Any]:
-    """Turn a default into a call site that picks the design's function by the type of `spec`, the third argument."""
+    """Turn a default into a function that dispatches to the design by the type of `spec`, the third argument."""
     bound: dict[tuple[str, ...], Callable[..., Any]] = {}
 
     def call(sm: Any, rf: Any, spec: Any, *rest: Any) -> Any:
-        marker = spec.dtype.names[:2]      # the name, and the hash of the sources: an edited file is another design
+        marker = spec.dtype.names[:2]      # the name, and the hash of the sources: an edited file is a different design
         if marker not in bound:
             bound[marker] = _function(spec.dtype, default, passed_on)
         return bound[marker](sm, rf, spec, *rest)
@@ -100,21 +100,21 @@ def hook(default: Callable[..., Any]) -> Callable[..., Any]:
 
 @hook
 def begin_cycle(sm, rf, spec, rows):
-    """Move what moves by itself; return 0, or the stall code for which the whole pipeline is frozen this cycle (B0.10)."""
+    """Advance what moves by itself; return 0, or a stall code to freeze the whole pipeline this cycle (B0.10)."""
     return 0
 
 
 def checks_issue(sm, rf, spec):
-    """Say whether a design has an issue_check of its own: only then are warps that wait to issue asked every cycle."""
+    """Return whether a design has its own issue_check: only then are warps that wait to issue checked every cycle."""
     return _checks_issue(spec.dtype)
 
 
 def _checks_issue(spec: Any) -> bool:
-    """Say it of a parameter record's type."""
+    """Return it for the type of a parameter record."""
     return any(hasattr(module, "issue_check") for module in _chain(spec))
 
 
-# for compiled code a constant, by which it drops the call
+# a constant in compiled code, which then drops the call
 declare(checks_issue, lambda sm, rf, spec: (lambda sm, rf, spec: True) if _checks_issue(spec) else (lambda sm, rf, spec: False))
 
 
@@ -126,9 +126,9 @@ def bank_of(sm, rf, spec, warp, reg):
 
 @hook
 def read(sm, rf, spec, rows, warp, reg, mask, out_row):
-    """Copy the bits that the hardware would read into latch row `out_row`; return 0, or the stall code of a refusal.
+    """Copy the bits that the hardware would read to latch row `out_row`; return 0, or the stall code of a refusal.
 
-    The bank's port is already granted (`mask`: the lanes needed). Called at most once per bank and cycle by `arbitrate`.
+    The bank's port has been granted (`mask`: the lanes needed). `arbitrate` calls it at most once per bank and cycle.
     """
     registers.copy_row(rows, registers.main_row(sm, warp, reg), out_row)
     return 0
@@ -136,64 +136,64 @@ def read(sm, rf, spec, rows, warp, reg, mask, out_row):
 
 @hook
 def write_back(sm, rf, spec, rows, warp, reg, mask, value_row, slot):
-    """Store the lanes `mask` of latch row `value_row` as (warp, reg); return 0 if accepted, else a stall code.
+    """Store the lanes `mask` of latch row `value_row` in (warp, reg); return 0 if accepted, else a stall code.
 
-    slot: the in-flight entry. The design takes the bank's write port and calls registers.release when its rule says so.
+    slot: the in-flight entry. The design claims the bank's write port, and calls registers.release when its rule says so.
     """
     return default_write_back(sm, rf, spec, rows, warp, reg, mask, value_row, slot)
 
 
 @hook
 def arbitrate(sm, rf, spec, rows, insts):
-    """Serve pending operand reads for one cycle: by default the oldest request of every bank that is free."""
+    """Serve pending operand reads for one cycle: by default the oldest request of every free bank."""
     return default_arbitrate(sm, rf, spec, rows, insts)
 
 
 @hook
 def issue_check(sm, rf, spec, rows, warp, inst):
-    """Return 0 if the design lets a ready warp issue `inst` now, else a stall code."""
+    """Return 0 if a ready warp may issue `inst` now, else a stall code."""
     return 0
 
 
 @hook
 def on_issue(sm, rf, spec, rows, slot, inst):
-    """Learn that in-flight entry `slot` was issued."""
+    """Note that in-flight entry `slot` was issued."""
     return 0
 
 
 @hook
 def on_retire(sm, rf, spec, rows, slot, inst):
-    """Learn that every result row of in-flight entry `slot` has been accepted."""
+    """Note that every result row of in-flight entry `slot` has been accepted."""
     return 0
 
 
 @hook
 def on_leave(sm, rf, spec, rows, warp):
-    """Prepare a warp to leave the active set; return 0 when it may leave, else the stall code it waits for."""
+    """Prepare a warp to leave the active set; return 0 when it may leave, else the stall code that holds it."""
     return 0
 
 
 @hook
 def on_join(sm, rf, spec, rows, warp):
-    """Learn that a warp joined the active set."""
+    """Note that a warp joined the active set."""
     return 0
 
 
 @hook
 def on_warp_start(sm, rf, spec, rows, warp):
-    """Clear the registers of a warp that begins: unwritten registers read as 0."""
+    """Clear the registers of a warp that starts: unwritten registers read as 0."""
     return registers.clear_warp(sm, rows, warp)
 
 
 @hook
 def on_exit(sm, rf, spec, rows, warp):
-    """Drop what is kept for a warp that has ended (B0.7)."""
+    """Drop whatever is kept for a warp that has ended (B0.7)."""
     return 0
 
 
 @hook
 def end_cycle(sm, rf, spec, rows):
-    """Do what the design does after everything else in a cycle."""
+    """Do the design's work after everything else in a cycle."""
     return 0
 
 
@@ -205,13 +205,13 @@ def next_event(sm, rf, spec):
 
 @hook
 def locate(sm, rf, spec, warp, reg, lane):
-    """Return the row that holds the newest value of a register's lane: for views and member masks, not an access."""
+    """Return the row with the newest value of a register's lane: for views and member masks; not an access."""
     return registers.main_row(sm, warp, reg)
 
 
 @device
 def default_write_back(sm, rf, spec, rows, warp, reg, mask, value_row, slot):
-    """Write a result to its main row if its bank's port is free: for designs whose own rule comes before or after."""
+    """Write a result to its main row if its bank's port is free: for designs that do something before or after."""
     bank = bank_of(sm, rf, spec, warp, reg)
     if not registers.take_write_port(sm, bank, warp, reg):
         return BANK_CONFLICT
@@ -222,7 +222,7 @@ def default_write_back(sm, rf, spec, rows, warp, reg, mask, value_row, slot):
 
 @device
 def default_arbitrate(sm, rf, spec, rows, insts):
-    """Grant the oldest request of every bank; losers and refusals are marked with their reason."""
+    """Grant the oldest request of every bank; mark all others with the reason of their refusal."""
     banks = np.uint64(sm.banks_requested)
     limit = sm.config.max_banks_per_cycle
     served = 0

@@ -1,6 +1,6 @@
-"""HTML for notebooks: a title, a table or lines of text, nothing else; whatever comes from a program is escaped.
+"""HTML for notebooks: a title with a table or lines of text; all text is escaped.
 
-Objects give it from `_repr_html_`, which Jupyter, marimo and VS Code call. No scripts, no styles from elsewhere.
+Objects return it from `_repr_html_`, which Jupyter, marimo and VS Code call. No scripts, no external styles.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ _LEFT = ' style="text-align:left"'
 
 
 def text(value: object) -> str:
-    """Return a value as a reader should see it: marks and controls escaped."""
+    """Return a value as text, with markup and control characters escaped."""
     return escape(visible(str(value)))
 
 
 def table(title: str, head: Sequence[str], rows: Iterable[Sequence[object]], below: str = "") -> str:
-    """Return a table under a title; head may be empty; below: a sentence under it."""
+    """Return a table under a title; head may be empty. below: a sentence under the table."""
     top = "".join(f"<th{_LEFT}>{text(name)}</th>" for name in head)
     body = "".join("<tr>" + "".join(f"<td{_LEFT}>{text(cell)}</td>" for cell in row) + "</tr>" for row in rows)
     after = f"<div>{text(below)}</div>" if below else ""

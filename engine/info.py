@@ -1,4 +1,4 @@
-"""What a run is: the constants that views, recordings and summaries need, as plain JSON-able data."""
+"""The constants of a run that views, recordings and summaries need, as JSON-compatible data."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def describe(simulator: Simulator) -> dict[str, Any]:
 
 
 def _sources(simulator: Simulator) -> list[dict[str, Any]]:
-    """Give the texts of the source files that the PTX names, as far as they are found."""
+    """Return the texts of the source files named by the PTX, as far as they are found."""
     spec = simulator.spec
     return source_texts(locations(simulator.module.text), (spec.module_path.parent, spec.path.parent))
 
@@ -86,7 +86,7 @@ def _sources(simulator: Simulator) -> list[dict[str, Any]]:
 def _program(simulator: Simulator) -> list[dict[str, Any]]:
     """Describe every instruction by its global pc."""
     listing: list[dict[str, Any]] = []
-    units = simulator.insts["unit"]     # the machine's: with a constant cache LD/ST loads parameters
+    units = simulator.insts["unit"]     # as changed by the machine: with a constant cache, LD/ST loads parameters
     for kernel, base in simulator.placement.kernels:
         for offset, (inst, text) in enumerate(zip(kernel.insts, kernel.texts, strict=True)):
             listing.append(

@@ -1,6 +1,6 @@
 """The opcodes, their flags and the codes of their `aux`: plain data, no numba.
 
-engine/ptx/forms finds the opcode of a PTX form; values/execute.py computes those before OP_LD, stages act on the rest.
+engine/ptx/forms finds the opcode of a PTX form; values/execute.py computes those before OP_LD, stages execute the rest.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _NAMES = (
     "SETP_HALF SET SLCT INT CARRY PRMT DP4A DP2A FLOAT DOUBLE HALF SFU CVT TESTP COPYSIGN32 COPYSIGN64 "
     "PACK16 UNPACK16 PACK16X4 UNPACK16X4 PACK8X4 UNPACK8X4 ISSPACEP CVTA "
     "SHFL VOTE MATCH ACTIVEMASK REDUX "
-    # acted on by the machine
+    # executed by stages of the machine
     "LD ST ATOM RED LDPARAM SREG BRA BRA_UNI BRX EXIT BAR BAR_WARP MEMBAR TRAP BRKPT NANOSLEEP PRINTF ASSERTFAIL TEX"
 ).split()
 (
@@ -123,7 +123,7 @@ BAR_SYNC, BAR_ARRIVE, BAR_RED_POPC, BAR_RED_AND, BAR_RED_OR = range(5)
 (ATOM_ADD, ATOM_AND, ATOM_OR, ATOM_XOR, ATOM_MIN, ATOM_MAX, ATOM_INC, ATOM_DEC, ATOM_EXCH, ATOM_CAS) = range(10)
 ATOM_OPS = {name: code for code, name in enumerate("add and or xor min max inc dec exch cas".split())}
 
-# aux of OP_TRAP: the kernel's own, or that of an indirect call that found no function, or of a surface access outside
+# aux of OP_TRAP: the kernel's own, an indirect call that found no function, or a surface access out of bounds
 TRAP_CALL, TRAP_SURFACE = 1, 2
 # aux of OP_TEX: dimensions (1..3) | TEX_LAYERED | TEX_INTEGER | (tld4: component + 1) << shift | components wanted << shift
 TEX_LAYERED, TEX_INTEGER, TEX_GATHER_SHIFT, TEX_MASK_SHIFT = 4, 8, 4, 16
@@ -144,5 +144,5 @@ SREG_64BIT = frozenset({SREG_CLOCK64, SREG_GLOBALTIMER, SREG_GRIDID})
 
 
 def mnemonic(op: int) -> str:
-    """Short lower-case name of an opcode constant, for views."""
+    """Return the short lower-case name of an opcode, for views."""
     return REVERSE.get(op, f"op{op}")

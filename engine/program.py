@@ -1,4 +1,4 @@
-"""A decoded kernel program: what a front end makes of a kernel's text, and all that the machine knows of it.
+"""A decoded kernel program: the output of the front end, and all that the machine knows of a kernel.
 
 `INST` is one decoded instruction. Row slots: an instruction gathers up to six *source rows* (a row is one warp-register,
 32 lanes x 32 bits). Operand k (0, 1, 2) has its low word in row slot 2k and its high word (64-bit operands) in slot
@@ -27,16 +27,16 @@ MAX_REGS = 63
 MAX_PREDS = 32
 NO_PC = 0xFFFFFFFF
 GLOBAL_BASE = 0x7000_0000_0000          # the first address of global memory
-ADDRESS_ROOM = 1 << 30                  # with 32-bit addresses, what is left free at either end of what low words reach
-PARAM_BYTES = 4096                      # PTX manual, kernel function parameters; what their space has at least
-MAX_PARAM_BYTES = 32_764                # the same since PTX 8.1, on sm_70 and later
-GRID_WORKSPACE = "%grid_workspace"      # the symbol in which cooperative groups keep the barrier of the whole grid
+ADDRESS_ROOM = 1 << 30                  # with 32-bit addresses, bytes left free at either end of the range of low words
+PARAM_BYTES = 4096                      # PTX manual, kernel function parameters: the least size of their space
+MAX_PARAM_BYTES = 32_764                # the largest since PTX 8.1, on sm_70 and later
+GRID_WORKSPACE = "%grid_workspace"      # the symbol in which cooperative groups keep the grid-wide barrier
 GRID_WORKSPACE_BYTES = 64
 
 # execution units (field `unit`); CTRL instructions (branch, exit, barrier, membar, nop) act at issue and use no collector
 UNIT_SP, UNIT_SFU, UNIT_LDST, UNIT_CTRL = 0, 1, 2, 3
 
-# how a waiting warp books this producer (field `wait_class`): wait, short_scoreboard, long_scoreboard (RULES.md, B0.6)
+# the state of a warp that waits for this producer (field `wait_class`): wait, short_scoreboard, long_scoreboard (B0.6)
 WAIT_FIXED, WAIT_SHORT, WAIT_LONG = 0, 1, 2
 
 # state spaces (field `space`)
@@ -136,7 +136,7 @@ class Kernel:
 
     insts: (n,) INST. texts: n strings, the instruction with physical registers ("fma.rn.f32 R3, R1, R2, R3").
     registers: physical registers per thread, after allocation and spilling. virtual: live ranges of the PTX's registers,
-    by which views name physical ones: (name, first pc, last pc, register, words).
+    which name physical registers in views: (name, first pc, last pc, register, words).
     """
 
     name: str
@@ -152,8 +152,8 @@ class Kernel:
     max_threads: int = 0         # .maxntid / .reqntid product, 0 = not stated
     required_threads: tuple[int, int, int] = (0, 0, 0)
     spilled_words: int = 0
-    stack_bytes: int = 0         # of local_bytes, what recursive functions have as their stack
-    notes: tuple[str, ...] = ()  # what an option of compilation could not do, a sentence each
+    stack_bytes: int = 0         # of local_bytes, the stack of recursive functions
+    notes: tuple[str, ...] = ()  # what an option of compilation could not achieve, a sentence each
 
 
 @dataclass(frozen=True)

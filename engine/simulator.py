@@ -1,4 +1,4 @@
-"""The public face of the machine: load a kernel, step it, look at it, take checkpoints and journals of it."""
+"""The public interface of the machine: load a kernel, step it, inspect it, take checkpoints and journals."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ from rfview.engine.stalls import NO_CTA
 from rfview.engine.machine.stages.regions import region_table
 
 Progress = Callable[[float | None, str], None]
-# a module of so many lines takes seconds to load
+# a module with this many lines takes seconds to load
 LONG_MODULE = 5_000
 
 
 @lru_cache
 def engine_hash() -> str:
-    """Return the hash over the engine's sources: the same engine gives the same run, bit for bit."""
+    """Return the hash of the engine's sources: the same engine gives the same run, bit for bit."""
     return cache.source_hash(cache.engine_files())
 
 
@@ -61,7 +61,7 @@ class Checkpoint:
 
     @property
     def nbytes(self) -> int:
-        """Return the memory it takes."""
+        """Return its size in memory."""
         return self.sm.nbytes + self.rf.nbytes + self.rows.nbytes + self.arena.nbytes
 
 
@@ -69,10 +69,10 @@ class Simulator:
     """One SM running one launch file under one register-file design.
 
     spec: a loaded launch file. design: a name or variant ("stt[stall=bank]"). settings: {"section.key": value}.
-    progress(fraction, text) is called while a long module is loaded, and while compiled code is prepared; a fraction of None
-    says that nobody knows how far it is, 1.0 that it is done. module: decoded already, source: (PTX text, its path), each
-    instead of the launch file's module. memory: given from outside and used where it lies;
-    `renew` then begins the next launch of the same kernel. Raises InputError for anything that cannot run.
+    progress(fraction, text) is called while a long module is loaded and while compiled code is prepared; a fraction of None
+    means that the progress is unknown, 1.0 that it is done. module: decoded already; source: (PTX text, its path); each
+    replaces the launch file's module. memory: given by the caller and used in place;
+    `renew` then starts the next launch of the same kernel. Raises InputError for anything that cannot run.
     """
 
     def __init__(
@@ -145,17 +145,17 @@ class Simulator:
             self._progress(1.0, f"loaded {self.spec.name}")
 
     def _place(self) -> Placement:
-        """Lay out the launch file, in memory of its own or in what is given."""
+        """Lay out the launch file, in its own memory or in the memory given."""
         if self._memory is not None:
             return place_given(self.spec, self.module, self.config, self.main_rows, self._memory)
         return place(self.spec, self.module, self.config, self.main_rows)
 
     def _allocate(self) -> None:
-        """Make the state records, value rows and the arena."""
+        """Create the state records, value rows and the arena."""
         size = self.built.state_dtype.itemsize
         if size % 4:
             raise InputError(f"design {self.design.name}: its state is not a multiple of 4 bytes")
-        # the journal compares both in whole blocks
+        # the journal compares both in whole blocks of words
         self._sm_array = aligned_words(state.SM.itemsize // 4).view(state.SM)
         self._padded_rf = aligned_words(-(-size // 4 // WIDTH) * WIDTH)
         self._rf_array = self._padded_rf[: size // 4].view(self.built.state_dtype)
@@ -164,7 +164,7 @@ class Simulator:
         self._spec_array = np.zeros(1, self.built.spec_dtype)
         self.spec_record = self._spec_array.view(np.recarray)[0]
         self.built.fill(self.spec_record, self.main_rows)
-        # what is asked for around every call of compiled code: an attribute of a record takes microseconds
+        # read around every call of compiled code: an attribute of a record takes microseconds
         self._clock, self._running = self._sm_array["cycle"], self._sm_array["launch"]["running"]
         config = self.sm.config
         self.config.fill(config, self.scheduler)
@@ -194,8 +194,8 @@ class Simulator:
         self._clear_state()
 
     def _clear_state(self) -> None:
-        """Put the machine in its state before cycle 0: empty."""
-        sm = self._sm_array             # whole fields of the plain array: an attribute of a record takes microseconds
+        """Reset the machine to its state before cycle 0: empty."""
+        sm = self._sm_array             # the plain array's fields: an attribute of a record takes microseconds
         warps = int(self.config["sm.num_warps"])
         sm["state_count"][0, NO_CTA] = warps
         sm["warp"]["state"] = NO_CTA
@@ -218,10 +218,10 @@ class Simulator:
             warm_l2(self.sm, ((one.address, one.size) for one in buffers))
 
     def renew(self, spec: LaunchSpec, memory: GivenMemory) -> None:
-        """Stand at cycle 0 of another launch of the same kernel, over given memory as it is now.
+        """Go to cycle 0 of another launch of the same kernel, with the given memory as it is now.
 
-        What nothing but a launch changes is kept: the module, the design, the machine's records and its compiled code.
-        Raises InputError where the launch does not fit; the machine is then as it was.
+        The module, the design, the machine's records and its compiled code are kept.
+        Raises InputError if the launch does not fit; the machine is then unchanged.
         """
         old_spec, old_memory, self.spec, self._memory = self.spec, self._memory, spec, memory
         try:
@@ -245,7 +245,7 @@ class Simulator:
 
     @property
     def variant(self) -> str:
-        """Return the design and its parameters as they were asked for, files by their absolute paths."""
+        """Return the design and its parameters as given, files by their absolute paths."""
         return self._variant
 
     @property
@@ -302,7 +302,7 @@ class Simulator:
         old[:] = new
 
     def _journal_of(self) -> Journal:
-        """Return the journal, made at first use; it always goes along, switched off when nothing is recorded."""
+        """Return the journal, created on first use; compiled code always gets it, switched off if nothing is recorded."""
         if self._journal is None:
             local = self.placement.local_words * 32 * int(self.config["sm.num_warps"])
             params = self.placement.local_word - self.placement.param_word
@@ -314,12 +314,12 @@ class Simulator:
         return self._journal
 
     def _link_arrays(self) -> None:
-        """Gather the arrays that compiled code is called with."""
+        """Collect the arrays that compiled code is called with."""
         if self._journal is None:
             return
         arrays = (self._sm_array, self._rf_array, self._spec_array, np.zeros(1, jit.key_dtype()), self.rows, self.insts,
                   self.arena, self.regions, self._journal.log, self._journal.mem_index)
-        # compiled code knows a plain array at once; without a compiler, records need their attributes
+        # numba recognises plain arrays fastest; without the compiler, records need attributes
         form = np.recarray if jit.OFF else np.ndarray
         self._machine = tuple(array.view(form) if array.dtype.names else array for array in arrays)
 
@@ -339,7 +339,7 @@ class Simulator:
             self.step(1 << 20)
 
     def _prepare(self) -> None:
-        """Before the first cycle: have the step compiled, with progress, if it is not in the cache."""
+        """Before the first cycle: compile the step, with progress, unless it is in the cache."""
         if self._prepared:
             return
         self._prepared = True
@@ -350,17 +350,17 @@ class Simulator:
         self.link()
 
     def try_hooks(self) -> None:
-        """Compile the hooks of a foreign design by themselves, in a second or two; raises InputError with its slips."""
+        """Compile the hooks of a user's design on their own, in a second or two; raises InputError with its mistakes."""
         trial.check(self.sm, self.rf, self.spec_record, self.rows, self.insts, self.built)
 
     def link(self) -> None:
-        """Have the part of the machine that all designs share at hand, compiled or from the cache."""
+        """Load the part of the machine that all designs share, from the cache or compiled."""
         journal = self._journal_of()
         extern.link(start_execution, self.sm, jit.record(jit.key_dtype()), self.rows, self.insts, self.arena, self.regions,
                     journal.log[0], journal.mem_index)
 
     def compile(self) -> None:
-        """Compile the loop into the disk cache without running it; the process can run no machine afterwards."""
+        """Compile the loop into the disk cache without running it; afterwards this process cannot run a machine."""
         self.try_hooks()
         extern.promise()
         self._journal_of()
@@ -377,7 +377,7 @@ class Simulator:
                 self._begin_launch()
             try:
                 code = machine.run(*self._machine, stop)
-            except (NumbaError, KeyError) as error:  # a design that does not compile: a typing error, or a field unknown
+            except (NumbaError, KeyError) as error:  # a design that does not compile: a typing error, or an unknown field
                 raise explain(error, map(designs.find, self.built.chain)) from None
             if not self._ran:
                 self._ran = True
@@ -398,12 +398,12 @@ class Simulator:
     def record_chunk(self, cycles: int = CHUNK_CYCLES, *, values: bool = True, lend: bool = False) -> Chunk:
         """Run up to `cycles` cycles (at most CHUNK_CYCLES) with the journal on and return what changed.
 
-        values: rows and memory are in the keyframe, not to be written to (the memory may be `initial_memory`); False where
-        the caller carries them on from the chunk before.
-        lend: the chunk's arrays are the journal's own and must be given back by its `release`; without values, too, the
-        keyframe then has no more than the clock section: the caller carries on the rest.
+        values: the keyframe has rows and memory, both read-only (the memory may be `initial_memory`); False if
+        the caller keeps them from the previous chunk.
+        lend: the chunk's arrays are the journal's own and must be returned with `release`; if values is False as well, the
+        keyframe has only the clock section: the caller keeps the rest.
 
-        A fault ends the chunk after the faulting cycle and is kept in `fault`; the next call raises it. A finished run
+        A fault ends the chunk after the faulting cycle and is stored in `fault`; the next call raises it. A finished run
         gives a chunk of 0 cycles.
         """
         if self.fault is not None:
@@ -414,7 +414,7 @@ class Simulator:
         key_rows = key_memory = None
         if values:
             key_rows = self.rows.u[: int(self.sm.config.num_recorded_rows)].copy()
-            # before the first launch only another's checkpoint can have changed it; every page of a copy would be new
+            # before the first launch only a checkpoint of another run can have changed it; a copy would touch new pages only
             unchanged = self._launch_index < 0 and np.array_equal(self.arena, self.initial_memory)
             key_memory = self.initial_memory if unchanged else self.arena.copy()
         journal.begin(first, whole=values or not lend)
@@ -433,7 +433,7 @@ class Simulator:
         return Snapshot(self.cycle, sm, rf, self.rows.u[:recorded].copy(), self.arena.copy(), self.info)
 
     def checkpoint(self) -> Checkpoint:
-        """Return a complete copy from which the run can go on."""
+        """Return a complete copy from which the run can continue."""
         return Checkpoint(self.cycle, self._sm_words.copy(), self._rf_words.copy(), np.array(self.rows.u), self.arena.copy(),
                           self._launch_index, self.finished, len(self.printed))
 
@@ -448,10 +448,10 @@ class Simulator:
         self.fault = None
         del self.printed[checkpoint.num_printed :]
 
-    # branching off: another machine that goes on from here with something changed
+    # branching off: another machine that continues from here with something changed
 
     def twin(self, settings: Mapping[str, Any] | None = None) -> Simulator:
-        """Return a fresh simulator, at cycle 0, of the same launch, module and machine with other settings."""
+        """Return a new simulator at cycle 0 with the same launch, module and machine, and other settings."""
         own = {**self.config.values(), **self.built.values, **(settings or {})}
         return Simulator(
             self.spec, design=self._variant, scheduler=self.scheduler, preset=self.config.preset, settings=own,
@@ -459,10 +459,10 @@ class Simulator:
         )
 
     def adopt(self, checkpoint: Checkpoint) -> None:
-        """Go on from a checkpoint of a simulator with other settings: this one's numbers hold from here on.
+        """Continue from a checkpoint of a simulator with other settings; this one's settings apply from here on.
 
-        What was decided under the old numbers stays as it is; every warp that waits is looked at anew. Raises InputError
-        where the settings lay out state, rows or memory otherwise.
+        Decisions made under the old settings stand; every waiting warp is reconsidered. Raises InputError
+        if the settings change the layout of state, rows or memory.
         """
         config = self._sm_array["config"].copy()
         sizes = [(len(held.rows), len(held.arena), held.rf.nbytes) for held in (checkpoint, self.checkpoint())]
@@ -474,7 +474,7 @@ class Simulator:
         self.sm.was_idle = 0
 
     def register_rows(self, warp: int, reg: int, lane: int) -> list[int]:
-        """Return every value row that holds the present value of a register's lane: the newest place, and clean copies.
+        """Return every value row that holds the current value of a register's lane: the newest one, and clean copies.
 
         Raises InputError where the warp slot is empty or the register is not allocated.
         """
@@ -492,7 +492,7 @@ class Simulator:
         return list(dict.fromkeys(row for row in rows if self.rows.u[row, lane] == value))
 
     def poke(self, warp: int, reg: int, lane: int, value: int) -> int:
-        """Give one lane of a warp's register another value (u4); return the old one. Not an access: no energy, no time.
+        """Set one lane of a warp's register to another value (u4); return the old one. Not an access: no energy, no time.
 
         Raises InputError as `register_rows` does.
         """
@@ -503,21 +503,21 @@ class Simulator:
         return old
 
     def _read(self, variable: Variable) -> np.ndarray:
-        """Return a variable's present content."""
+        """Return a variable's current content."""
         raw = self.arena.view(np.uint8)[variable.word * 4 : variable.word * 4 + variable.size]
         count = int(np.prod(variable.shape)) * variable.dtype.itemsize
         return raw[:count].copy().view(variable.dtype).reshape(variable.shape)
 
     def buffers(self) -> dict[str, np.ndarray]:
-        """Return every buffer's present content by name."""
+        """Return every buffer's current content by name."""
         return {v.name: self._read(v) for v in self.placement.variables if v.kind == "buffer"}
 
     def symbols(self) -> dict[str, np.ndarray]:
-        """Return every module symbol's present content by name."""
+        """Return every module symbol's current content by name."""
         return {v.name: self._read(v) for v in self.placement.variables if v.kind == "symbol"}
 
     def verify(self) -> tuple[bool | None, list[dict[str, Any]]]:
-        """Compare with the launch file's expectations; (None, []) where it has none."""
+        """Compare with the launch file's expectations; (None, []) if it has none."""
         if not self.spec.expect:
             return None, []
         wrong = verify(self.spec, {**self.symbols(), **self.buffers()})

@@ -1,4 +1,4 @@
-"""Frozen copies of the machine at one cycle: what every view is given, live, rewound and replayed alike."""
+"""Frozen copies of the machine at one cycle, as every view gets them, whether live, rewound or replayed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Snapshot:
     """The machine at the start of cycle `cycle`; `sm.warp.state` is what each warp did in the cycle before.
 
     sm: one record of state.recorded_dtype(). rf: one record of the design's STATE dtype. rows: (recorded rows, 32) u4, the
-    main register file followed by the design's own places. memory: (words,) u4, the arena (shared memory first).
+    main register file followed by the design's own rows. memory: (words,) u4, the arena (shared memory first).
     info: the run's constants, the dict that `Simulator.info` describes. All arrays are read-only by convention.
     """
 
@@ -28,7 +28,7 @@ class Snapshot:
     info: dict[str, Any] = field(repr=False)
 
     def _repr_html_(self) -> str:
-        """Say what every resident warp did in the cycle before, and what comes next, for notebooks."""
+        """Show, for notebooks, what every resident warp did in the cycle before and what it does next."""
         names = {int(entry["code"]): entry["name"] for entry in self.info["stalls"]}
         program, resident = self.info["program"], int(self.sm["resident"])
         rows = []
@@ -40,7 +40,7 @@ class Snapshot:
         return html.table(f"cycle {self.cycle:,}", ("warp", "state", "pc", "next"), rows)
 
     def register(self, warp: int, reg: int) -> np.ndarray:
-        """Return the (32,) u4 newest value of a warp's register, from wherever the design keeps it.
+        """Return the newest value, (32,) u4, of a warp's register, from wherever the design keeps it.
 
         Raises IndexError when the warp slot is empty or the register is not allocated.
         """
@@ -49,7 +49,7 @@ class Snapshot:
             raise IndexError(f"warp slot {warp} holds no warp at cycle {self.cycle}")
         if not 0 <= reg < min(count, MAX_REGS + 1):
             raise IndexError(f"register R{reg} is not allocated: the kernel has R0..R{count - 1}")
-        from rfview.engine.plugin import locate     # start-up: few views ask for a place
+        from rfview.engine.plugin import locate     # start-up: few views need it
 
         return locate(self, warp, reg)
 
@@ -58,7 +58,7 @@ class Snapshot:
         return int(self.sm["warp_cold"][warp]["pred"][index])
 
     def same_as(self, other: Snapshot) -> bool:
-        """Say whether both hold the same state, registers and memory, bit for bit."""
+        """Return whether both have the same state, registers and memory, bit for bit."""
         return (
             self.cycle == other.cycle
             and self.sm.tobytes() == other.sm.tobytes()

@@ -1,7 +1,7 @@
 """The table of warp states: what a warp did, or the one reason why it did not issue, in every cycle.
 
-Codes 0..31 are the machine's and the five papers' own; a foreign design adds its own from 32 on (data, not code).
-Names follow Nsight Compute where it has one. Glyphs and colours families are facts of the screens: one cell wide each.
+Codes 0..31 belong to the machine and the five papers; users' designs add their own from 32 on (as data, not code).
+Names follow Nsight Compute where it has one. Glyphs are one cell wide; families choose colours on the screens.
 """
 
 from __future__ import annotations

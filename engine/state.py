@@ -1,18 +1,18 @@
-"""The state record of one streaming multiprocessor: whatever is not in here cannot be rewound.
+"""The state record of one streaming multiprocessor: anything that is not in it cannot be rewound.
 
-One aligned NumPy record in four sections. `clock` (the cycle counter and the totals that grow every cycle: derivable, so
-never part of a delta), `hot` (changes nearly every cycle, scanned whole by the journal), `cold` (starts at a multiple of
-BLOCK bytes; scanned block by block where the engine marked a block dirty), `aux` (what can be found from the rest, free
-lists and timing wheel: bookkeeping that a checkpoint keeps and a recording leaves out). Sizes are maxima; the counts in
-force are in `config`.
+One aligned NumPy record in four sections. `clock` (the cycle counter and the totals that grow every cycle: derivable,
+so never part of a delta), `hot` (changes nearly every cycle, scanned completely by the journal), `cold` (starts at a
+multiple of BLOCK bytes; only blocks that the engine marked dirty are scanned), `aux` (derivable from the rest, such
+as free lists and the timing wheel: kept in checkpoints, not in recordings). Sizes are maxima; the counts in use are
+in `config`.
 
 Time: the state at cycle c is the state before cycle c runs; `warp.state` is what each warp did in cycle c - 1.
-All `*_cycle` fields are absolute stamps. What changes is recorded in words of four bytes: small fields that change in the
-same cycles share an aligned word, as those do that hardly ever change.
+All `*_cycle` fields are absolute cycles. Changes are recorded in words of four bytes: small fields that change in the
+same cycles share an aligned word, and so do those that hardly ever change.
 
 Registers, design storage and latches are rows of the separate array `rows`:
     [0, main rows)            the main register file, row = physical slot (warp * registers_per_thread + register)
-    [main, recorded)          the design's own places (write buffers, register cache, ...)
+    [main, recorded)          the design's own rows (write buffers, register cache, ...)
     [recorded, ...)           operand latches (6 per collector) and result latches (4 per in-flight instruction); the two
                               latch ranges are checkpointed but not recorded: their values are read from the recorded rows
 """
@@ -41,7 +41,7 @@ MAX_L1_LINES = 512
 MAX_L2_LINES = 8192
 MAX_ICACHE_LINES = 64
 MAX_CCACHE_LINES = 256
-LINE_BYTES = 128        # a line of L1 and L2; memory.line_bytes is what DRAM sends for one
+LINE_BYTES = 128        # a line of L1 and L2; memory.line_bytes is what DRAM transfers per line
 NUM_BARRIERS = 16
 MAX_EVENTS = 64
 WHEEL_SIZE = 4096
@@ -58,14 +58,14 @@ SPLIT_FREE, SPLIT_READY, SPLIT_PARENT, SPLIT_BARRIER, SPLIT_SYNC = range(5)
 # blocker kinds: what `warp.blocker` names
 (BLOCK_NONE, BLOCK_REGISTER, BLOCK_PREDICATE, BLOCK_READER, BLOCK_UNIT, BLOCK_COLLECTOR, BLOCK_BARRIER, BLOCK_SCHEDULER,
  BLOCK_DESIGN, BLOCK_MEMORY, BLOCK_SYNC, BLOCK_SLEEP, BLOCK_FETCH) = range(13)
-# a warp and the active set of its scheduler (two_level, switch_on_stall), field `membership`; one that leaves holds its
-# place until the design lets it go
+# a warp and the active set of its scheduler (two_level, switch_on_stall), field `membership`; a leaving warp keeps its
+# place until the design releases it
 OUTSIDE, ACTIVE, LEAVING = range(3)
 # pipes: indices of sm.pipe
 PIPE_SP0, PIPE_SP1, PIPE_SFU, PIPE_LDST = 0, 1, 2, 3
-# what a bank does in the cycle that just ran
+# what a bank did in the cycle that just ran
 BANK_IDLE, BANK_READ, BANK_WRITE, BANK_BUSY = range(4)
-# why LD/ST could not go on with its head in the last cycle: field `ldst_reason`
+# why LD/ST could not proceed with its head in the last cycle: field `ldst_reason`
 LDST_GOES_ON, LDST_MSHRS_FULL, LDST_SET_FULL, LDST_QUEUE_FULL, LDST_CONST_CACHE = range(5)
 # how registers map to banks: config.mapping
 SEQUENTIAL, GPGPUSIM = range(2)
@@ -83,36 +83,36 @@ WARP = np.dtype(
         ("sb_long", "u8"),            # registers whose pending write is long-latency
         ("state_since_cycle", "i8"),  # first cycle of the current run of `state`
         ("last_issue_cycle", "i8"),
-        ("open_cycle", "i8"),         # cycle in which its barrier opened: it goes on in the next
+        ("open_cycle", "i8"),         # cycle in which its barrier opened; it continues in the next
         ("wake_cycle", "i8"),         # nanosleep: cannot issue before
         ("sb_pred", "u4"),            # predicates with a pending write
         ("mask", "u4"),               # active lanes of the running split
         ("pc", "u4"),                 # of the running split: the next instruction to issue
         ("exited", "u4"),             # lanes that have ended or never existed
-        ("losers", "u4"),             # bit per stall code: other conditions that would have blocked too
-        ("num_issued", "u4"),         # instructions issued since the warp began
-        ("age", "u4"),                # order in which warps began, smaller is older
+        ("losers", "u4"),             # bit per stall code: other conditions that would have blocked as well
+        ("num_issued", "u4"),         # instructions issued since the warp started
+        ("age", "u4"),                # order in which warps started, smaller is older
         ("last_pc", "u4"),            # pc of the last issued instruction
         ("reconv", "u4"),             # reconvergence pc of the running split, NO_PC = none
-        # a word: what a warp does, and why
+        # one word: what a warp does, and why
         ("blocker", "u2"),            # register, unit, barrier id ... by blocker_kind
         ("state", "u1"),              # stall code of the last cycle
         ("blocker_kind", "u1"),
-        # a word: changes with every instruction
+        # one word: changes with every instruction
         ("ibuffer", "u1"),            # decoded instructions waiting
         ("warp_in_cta", "u1"),
         ("cta", "u1"),                # CTA slot, NONE8 = no warp
         ("membership", "u1"),         # of its scheduler's active set: 0 outside, 1 active, 2 leaving (OUTSIDE ..)
-        # a word: changes at branches, barriers and accesses
+        # one word: changes at branches, barriers and accesses
         ("split", "u1"),              # running entry of the split table, NONE8 = none can run
         ("num_splits", "u1"),
         ("barrier", "u1"),            # barrier id waited at, NONE8 = none
         ("polled", "u1"),             # an atomic or volatile load was issued since the last backward branch
-        # the rest seldom changes
+        # the rest rarely changes
         ("reg_base", "u2"),           # physical slot of register 0
         ("leave_code", "u1"),         # stall code that holds a leaving warp back
-        ("suspended_pc", "u4"),       # suspend = marked: instruction for which the warp has already left once
-        ("pad", "u4", (4,)),          # to whole cache lines, which the journal compares
+        ("suspended_pc", "u4"),       # suspend = marked: instruction because of which the warp has left once
+        ("pad", "u4", (4,)),          # pads to whole cache lines, which the journal compares
     ],
     align=True,
 )
@@ -120,20 +120,20 @@ WARP = np.dtype(
 INFLIGHT = np.dtype(
     [
         ("issue_cycle", "i8"),
-        ("since_cycle", "i8"),        # begin of the current stage
-        ("done_cycle", "i8"),         # execution or memory ends; while unknown, not later than issue_cycle
+        ("since_cycle", "i8"),        # start of the current stage
+        ("done_cycle", "i8"),         # end of execution or memory access; while unknown, not later than issue_cycle
         ("seq", "i8"),                # issue order in the session
         ("pc", "u4"),
         ("mask", "u4"),               # lanes that execute (active and guard)
         ("active", "u4"),             # SIMT mask without the guard
         ("psrc", "u4", (2,)),         # captured predicate sources
         ("pval", "u4", (2,)),         # predicate results
-        # a word: changes from stage to stage
+        # one word: changes from stage to stage
         ("stage", "u1"),
         ("pipe", "u1"),
         ("collector", "u1"),          # NONE8 once it executes
         ("unwritten", "u1"),          # destination rows still to be written
-        # a word: changes as operands are read or refused
+        # one word: changes as operands are read or refused
         ("warp", "u1"),
         ("unread", "u1"),             # row slots still to be read
         ("refused", "u1"),            # row slots refused a grant in the last cycle
@@ -159,12 +159,12 @@ BANK = np.dtype(
     [
         ("until_cycle", "i8"),        # busy until (exclusive)
         ("since_cycle", "i8"),
-        # a word: whose access it is
+        # one word: whose access it is
         ("owner_warp", "u1"),
         ("owner_reg", "u1"),
         ("busy_code", "u1"),          # stall code while busy until until_cycle
         ("pad", "u1"),
-        # a word: how it is used
+        # one word: how it is used
         ("activity", "u1"),           # BANK_* of the last cycle
         ("written", "u1"),            # writes accepted this cycle
         ("read", "u1"),               # reads granted this cycle
@@ -175,8 +175,8 @@ BANK = np.dtype(
 
 PIPE = np.dtype(
     [
-        ("until_cycle", "i8"),        # initiation interval: takes nothing before; LD/ST (ldst_head): last end
-        ("inflight", "u1"),           # entry of the instruction that it took last
+        ("until_cycle", "i8"),        # initiation interval: takes nothing before this; LD/ST (ldst_head): last end
+        ("inflight", "u1"),           # entry of the instruction taken last
     ],
     align=True,
 )
@@ -185,8 +185,8 @@ SCHEDULER = np.dtype(
     [
         ("active", "u8"),             # active set, bit per warp
         ("last_warp", "u1"),          # greedy warp / last issued, NONE8 = none
-        ("fetch_pointer", "u1"),      # warp id looked at first when an I-buffer is filled
-        ("join_pointer", "u1"),       # warp id looked at first when a place is free
+        ("fetch_pointer", "u1"),      # warp considered first when an I-buffer is filled
+        ("join_pointer", "u1"),       # warp considered first when a place is free
         ("joined_warp", "u1"),        # last warp that joined, NONE8 = none
         ("parity_pointer", "u1", (2,)),
     ],
@@ -217,7 +217,7 @@ SPLIT = np.dtype(
         ("parent", "u1"),             # NONE8 = root
         ("pending", "u1"),            # children not yet back
         ("state", "u1"),
-        ("spins", "u1"),              # backward branches while other splits of the warp are held up
+        ("spins", "u1"),              # backward branches while other splits of the warp are blocked
     ]
 )
 
@@ -253,7 +253,7 @@ LAUNCH = np.dtype(
         ("shared_bytes", "u4"),           # per CTA, dynamic included
         ("dynamic_shared", "u4"),
         ("local_words", "u4"),            # per thread
-        ("resident_ctas", "u4"),          # CTA slots in use at most
+        ("resident_ctas", "u4"),          # most CTA slots in use
         ("param_word", "u4"),             # arena word of the parameter space
         ("local_word", "i8"),             # arena word of local memory
         ("running", "u1"),
@@ -295,12 +295,12 @@ HOT = [
     ("unfinished", "u8"),                         # of these, warps that have not ended
     ("ended", "u8"),                              # warps that issued their last exit in the last cycle
     ("freeze_code", "u1"),                        # stall code of a frozen pipeline in the last cycle
-    ("dispatch_age", "u4"),                       # `age` of the next warp that begins
-    ("dram_free_x256", "i8"),                     # memory port is free from (cycle x 256)
+    ("dispatch_age", "u4"),                       # `age` of the next warp to start
+    ("dram_free_x256", "i8"),                     # memory port is free from this time on (cycle x 256)
     ("port_free_cycle", "i8"),                    # the SM's port to the interconnect is free from this cycle on
     ("need_fetch", "u8"),                         # warps whose I-buffer is empty
-    ("ldst_head", "u1"),                          # in-flight entry that LD/ST handles, NONE8 = none
-    ("ldst_reason", "u1"),                        # why LD/ST could not go on (LDST_*)
+    ("ldst_head", "u1"),                          # in-flight entry handled by LD/ST, NONE8 = none
+    ("ldst_reason", "u1"),                        # why LD/ST could not proceed (LDST_*)
     ("error", "u1"),                              # fault code of faults.py, 0 = none
     ("error_warp", "u1"),
     ("error_lane", "u1"),
@@ -329,8 +329,8 @@ COLD = [
     ("config", CONFIG),
 ]
 
-# Derived: each of these follows from the fields above (tests/sessions/test_derived.py holds it). It is kept for stages and
-# hooks, which would else have to search; snapshots and recordings leave it out.
+# Derived: each of these follows from the fields above (tests/sessions/test_derived.py checks that). They are kept for
+# stages and hooks, which would otherwise have to search; snapshots and recordings omit them.
 DERIVED = [
     ("inflight_used", "u8", (MAX_INFLIGHT // 64,)), # in-flight entries in use
     ("in_write_back", "u8", (MAX_INFLIGHT // 64,)), # in-flight entries in WRITE_BACK
@@ -338,7 +338,7 @@ DERIVED = [
     ("producer", "u1", (MAX_WARPS, 64)),          # per warp and register: the in-flight entry that will write it
     ("sb_read", "u8", (MAX_WARPS,)),              # per warp: registers with a pending read (WAR)
     ("num_inflight", "u1", (MAX_WARPS,)),         # per warp: instructions issued, not retired
-    ("mem_pending", "u1", (MAX_WARPS,)),          # per warp: memory instructions issued that have not accessed memory
+    ("mem_pending", "u1", (MAX_WARPS,)),          # per warp: memory instructions issued that have not yet accessed memory
     ("collectors_of", "u4", (MAX_WARPS,)),        # per warp: the collectors it holds
     ("issued_warp", "u1", (MAX_SCHEDULERS,)),     # per scheduler: warp that issued in the last cycle, NONE8 = none
     ("collectors_used", "u4"),                    # collectors that hold an instruction
@@ -350,8 +350,8 @@ DERIVED = [
     ("bank_requests", "u4", (MAX_BANKS,)),        # per bank: collectors with a pending read there
 ]
 
-# A result that the register file accepted in this cycle. The in-flight entry may be another instruction's by the cycle's
-# end, so what it said is copied.
+# A result accepted by the register file in this cycle. The in-flight entry may belong to another instruction by the cycle's
+# end, so its fields are copied.
 ACCEPTED = np.dtype(
     [
         ("row", "u4"),                # holds the value until the cycle's end
@@ -361,17 +361,17 @@ ACCEPTED = np.dtype(
     ]
 )
 
-# Not recorded either: the engine's own, which a checkpoint keeps.
+# Not recorded either: the engine's bookkeeping, which checkpoints keep.
 AUX = [
-    # order of issue, and the warps that the issue stage looks at
+    # order of issue, and the warps that the issue stage considers
     ("seq", "i8"),                                # next issue order number
-    ("undecided", "u8"),                          # warps whose state the issue stage decides anew (warp_state.py)
+    ("undecided", "u8"),                          # warps whose state the issue stage must decide again (warp_state.py)
     # transient: refusals of this cycle
     ("reading", "u4"),                            # collectors that still wait for an operand
-    ("code_before", "u1", (MAX_COLLECTORS,)),     # per collector: refusal of its instruction in the cycle before
-    ("refusal", "u1", (MAX_BANKS,)),              # per bank that was asked: why it refused reads in this cycle
+    ("code_before", "u1", (MAX_COLLECTORS,)),     # per collector: refusal of its instruction in the previous cycle
+    ("refusal", "u1", (MAX_BANKS,)),              # per bank with requests: why it refused reads in this cycle
     # transient: marks of cold blocks for the journal
-    ("dirty", "u8", (32,)),                       # cold blocks of BLOCK bytes that changed in this cycle, a bit each
+    ("dirty", "u8", (32,)),                       # cold blocks of BLOCK bytes that changed in this cycle, one bit each
     ("dirty_touched", "u8"),                      # words of `dirty` that have a mark
     # the timing wheel: a list of in-flight entries per cycle, linked by wheel_next; NONE8 = end of the list
     ("wheel", "u1", (WHEEL_SIZE,)),               # per cycle modulo WHEEL_SIZE: first entry that completes then
@@ -380,37 +380,37 @@ AUX = [
     ("dirty_inflight", "u8", (MAX_INFLIGHT // 64,)), # in-flight entries
     ("dirty_rows", "u8", (MAX_ROWS // 64,)),      # recorded rows
     ("rows_touched", "u8"),                       # words of dirty_rows that have a mark
-    ("accepted", ACCEPTED, (MAX_ACCEPTED,)),      # results that the register file accepted
+    ("accepted", ACCEPTED, (MAX_ACCEPTED,)),      # results accepted by the register file
     ("num_accepted", "u4"),                       # entries of `accepted` in use
-    ("lost_rows", "u8", (MAX_ROWS // 64,)),       # rows of registers in which values lost bits
+    ("lost_rows", "u8", (MAX_ROWS // 64,)),       # rows of registers whose values lost bits
     ("lost_touched", "u8"),                       # words of lost_rows that have a mark
     ("cleared", "u8"),                            # warp slots that a CTA left or took
-    # what the fast path of issue remembers (issue_cache.py)
-    ("scoreboard_clear", "u8"),                   # warps whose head instruction no hazard holds back
-    ("head_unit", "u1", (MAX_WARPS,)),            # per warp: the unit that its head instruction needs
-    ("at_unit", "u8", (4,)),                      # per unit: the warps whose head instruction needs it
-    ("cached", "u8", (4,)),                       # per kind of state: the warps whose record has that state already
+    # kept by the fast path of issue (issue_cache.py)
+    ("scoreboard_clear", "u8"),                   # warps whose head instruction has no hazard
+    ("head_unit", "u1", (MAX_WARPS,)),            # per warp: the unit of its head instruction
+    ("at_unit", "u8", (4,)),                      # per unit: the warps whose head instruction needs that unit
+    ("cached", "u8", (4,)),                       # per kind of state: the warps whose record already has it
     ("cached_under", "u2", (MAX_SCHEDULERS,)),    # per scheduler: conditions under which its warps got these states
     # the order of warps
-    ("older_warps", "u8", (MAX_WARPS,)),          # per warp: the warps that began before it
+    ("older_warps", "u8", (MAX_WARPS,)),          # per warp: the warps that started before it
     # results in WRITE_BACK in the order of issue: a doubly linked list for each kind of bus, ALU and memory; NONE8 = none
     ("write_first", "u1", (2,)),                  # per bus: first entry
     ("write_last", "u1", (2,)),                   # per bus: last entry
-    ("write_next", "u1", (MAX_INFLIGHT,)),        # per entry: the one behind it
-    ("write_before", "u1", (MAX_INFLIGHT,)),      # per entry: the one ahead of it
+    ("write_next", "u1", (MAX_INFLIGHT,)),        # per entry: the one after it
+    ("write_before", "u1", (MAX_INFLIGHT,)),      # per entry: the one before it
     # the loop over cycles
-    ("was_idle", "u1"),                           # the last cycle was idle from beginning to end (cycle.py)
+    ("was_idle", "u1"),                           # the last cycle was idle from start to end (cycle.py)
     ("scheduler_mask", "u8", (MAX_SCHEDULERS,)),  # per scheduler: its warp slots
-    # the instruction that LD/ST handles
+    # the instruction handled by LD/ST
     ("access_space", "u1"),                       # its state space
-    ("scratch", "i8", (264,)),                    # its addresses and lines: places in it are named in values/access.py
+    ("scratch", "i8", (264,)),                    # its addresses and lines; values/access.py names the places in it
     ("num_lines", "i4"),                          # its lines or shared-memory passes
-    ("next_line", "i4"),                          # how many of these it has sent
+    ("next_line", "i4"),                          # how many of them have been sent
 ]
 
 
 def _layout() -> tuple[Any, dict[str, int]]:
-    """Build the record: hot arrays at cache lines, the cold section and every field of it at multiples of BLOCK."""
+    """Build the record: hot arrays aligned to cache lines, the cold section and each of its fields to multiples of BLOCK."""
     names: list[str] = []
     formats: list[object] = []
     offsets: list[int] = []
@@ -441,7 +441,7 @@ COLD_OFFSET = SECTIONS["cold"]
 RECORDED_BYTES = SECTIONS["aux"]
 NUM_COLD_BLOCKS = (RECORDED_BYTES - COLD_OFFSET) // BLOCK
 assert NUM_COLD_BLOCKS <= 64 * SM["dirty"].shape[0] <= 64 * 64
-# the marks of all cold blocks that exist
+# the marks of all existing cold blocks
 ALL_COLD_BLOCKS = np.packbits(np.arange(64 * SM["dirty"].shape[0]) < NUM_COLD_BLOCKS, bitorder="little").view("<u8")
 
 

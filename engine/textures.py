@@ -1,9 +1,9 @@
-"""Textures: what one is, and the header in memory that its handle points to; plain data, no numba.
+"""Textures and the headers in memory that their handles point to; plain data, no numba.
 
-A texture is a buffer read through texture instructions. Its *header* lies in the arena behind the buffers and symbols; the
-header's address is the handle that a kernel gets (a u64 parameter, or a .texref variable of the same name). Texels lie
-row by row in their buffer, without tiling: [depth or layer][height][width][channels], with a gap behind each row where
-the pitch says so.
+A texture is a buffer read through texture instructions. Its *header* is in the arena after the buffers and symbols;
+the header's address is the handle that a kernel gets (a u64 parameter, or a .texref variable of the same name).
+Texels are stored row by row in their buffer, without tiling: [depth or layer][height][width][channels], with a gap
+after each row if the pitch says so.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from rfview.engine.isa import T_F16, T_F32, T_S8, T_S16, T_S32, T_U8, T_U16, T_U
 # words of a header
 (H_WIDTH, H_HEIGHT, H_DEPTH, H_TEXEL_BYTES, H_BASE_LOW, H_BASE_HIGH, H_PITCH, H_BASE_WORD, H_KIND, H_CHANNELS, H_FLAGS,
  H_ADDRESS_X, H_ADDRESS_Y, H_ADDRESS_Z) = range(14)
-H_BORDER = 14                # four words: what a fetch outside the texture gives where the address mode is border
-H_ORDER, H_DATA_TYPE = 18, 19  # what txq gives for channel_order and channel_data_type
+H_BORDER = 14                # four words: the result of a fetch outside the texture in address mode border
+H_ORDER, H_DATA_TYPE = 18, 19  # results of txq for channel_order and channel_data_type
 HEADER_WORDS = 32
 HEADER_BYTES = 4 * HEADER_WORDS
 REGION_KIND_TEXTURE = 3      # `kind` of a header's region (engine/values/access.py)
@@ -41,9 +41,9 @@ class Texture:
     """A texture, as a launch file's [textures.NAME] table describes it.
 
     buffer: name of the buffer with the texels, which begin `offset` bytes into it. dtype: NumPy's name of their type.
-    size: texels (x, y, z), 1 where a dimension is missing; z is the depth or the number of layers. address: ADDRESS_* per
-    dimension. border: floats. pitch: bytes from a row to the next, 0 where no gap lies between. handle: the header's
-    address, None where any will do.
+    size: texels (x, y, z), 1 for missing dimensions; z is the depth or the number of layers. address: ADDRESS_* per
+    dimension. border: floats. pitch: bytes from one row to the next, 0 if there is no gap. handle: the header's
+    address, None for any.
     """
 
     name: str
@@ -78,7 +78,7 @@ class Texture:
 
 
 def header(texture: Texture, address: int, word: int) -> np.ndarray:
-    """Return the header's words (HEADER_WORDS,) u4; address and arena word of the buffer with the texels."""
+    """Return the header, (HEADER_WORDS,) u4. address, word: address and arena word of the texels' buffer."""
     words = np.zeros(HEADER_WORDS, np.uint32)
     kind = KINDS[texture.dtype]
     base = address + texture.offset
@@ -100,7 +100,7 @@ def header(texture: Texture, address: int, word: int) -> np.ndarray:
 
 
 def described(words: np.ndarray, name: str, buffer: str, address: int, handle: int) -> Texture:
-    """Return the texture that a header's words describe; address: of the buffer, whose name it is; handle: the header's."""
+    """Return the texture that a header describes. name, address: of the buffer. handle: the header's address."""
     dtype = next(name for name, kind in KINDS.items() if kind == words[H_KIND])
     flags = int(words[H_FLAGS])
     is_float = flags & F_READ_FLOAT or np.dtype(dtype).kind == "f"

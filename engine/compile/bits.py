@@ -1,4 +1,4 @@
-"""Helpers that compiled code has its own, faster versions of (intrinsics.py): bits, arrays, 32 words at once, the cache."""
+"""Helpers with faster versions for compiled code (intrinsics.py): bits, arrays, 32 words at once, prefetching."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ def bit64(index: Any) -> Any:
 
 
 def words_at(address: Any, count: Any) -> Any:
-    """Return `count` u4 words of memory as an array that owns nothing; the caller keeps their owner alive."""
+    """Return `count` u4 words of memory as an array that does not own them; the caller keeps their owner alive."""
     return np.ctypeslib.as_array((ctypes.c_uint32 * int(count)).from_address(int(address)))
 
 
 def copy32(source: Any, target: Any) -> int:
-    """Copy a row of 32 words; one vector at a time where the words are known not to depend on one another."""
+    """Copy a row of 32 words, as one vector in compiled code."""
     target[:] = source
     return 0
 
@@ -49,12 +49,12 @@ def blend32(source: Any, target: Any, mask: Any) -> int:
 
 
 def prefetch(array: Any, index: Any) -> int:
-    """Have the processor fetch array[index] into its cache, if it likes; an index out of bounds does no harm."""
+    """Ask the processor to fetch array[index] into its cache; an index out of bounds is harmless."""
     return 0
 
 
 def changed32(words: Any, shadow: Any, first: Any) -> Any:
-    """Return the mask of words first..first + 31 in which two u4 arrays differ; the caller keeps that in bounds."""
+    """Return the mask of words first..first + 31 in which two u4 arrays differ; the caller checks the bounds."""
     mask = 0
     for bit in range(32):
         if words[int(first) + bit] != shadow[int(first) + bit]:
@@ -63,9 +63,9 @@ def changed32(words: Any, shadow: Any, first: Any) -> Any:
 
 
 def take32(words: Any, shadow: Any, first: Any, mask: Any, target: Any, at: Any) -> int:
-    """Append the words first + bit of `mask` to target[at..] and bring the shadow up to date with them.
+    """Append the words first + bit of `mask` to target[at..] and copy them to the shadow.
 
-    The caller keeps words first..first + 31 and target[at..at + 31] in bounds: what follows the words taken is undefined.
+    The caller keeps words first..first + 31 and target[at..at + 31] in bounds: what follows the appended words is undefined.
     """
     for bit in range(32):
         if (int(mask) >> bit) & 1:
@@ -75,10 +75,10 @@ def take32(words: Any, shadow: Any, first: Any, mask: Any, target: Any, at: Any)
 
 
 def keep_changed(firsts: Any, masks: Any, entry: Any, count: Any, first: Any, stride: Any) -> Any:
-    """Keep of `count` blocks, whose masks are masks[entry..], those that have one; returns the place behind them.
+    """Keep those of `count` blocks whose mask, in masks[entry..], is not 0; returns the place after them.
 
-    firsts: gets the first word of each that is kept: of all they are `first`, first + stride, ... The caller keeps 16 places
-    behind them all in bounds: what follows the blocks kept is undefined.
+    firsts: gets the first word of each block kept; the blocks begin at `first`, first + stride, ... The caller keeps
+    16 places after them all in bounds: what follows the blocks kept is undefined.
     """
     kept = np.uint64(entry)
     for block in range(int(count)):

@@ -1,6 +1,6 @@
-"""Where machine code is kept on disk, and the hash of the sources that go into it.
+"""The folder of machine code on disk, and the hash of the sources compiled into it.
 
-numba keys its cache on the defining file of an entry point alone. So every entry point takes a record (`spec` or `key`)
+numba keys its cache on the file that defines an entry point only. So every entry point takes a record (`spec` or `key`)
 whose dtype carries the hash of all sources compiled into it: an edit makes a new type, and so a new cache entry.
 """
 
@@ -21,13 +21,13 @@ import numba
 import numpy as np
 
 KEEP_FOLDERS = 8
-# where the source lies of what can go into the compiled step; a design's own file is added by plugin/variants.py
+# folders with sources of the compiled step; plugin/variants.py adds a design's own file
 COMPILED_ROOMS = ("compile", "machine", "values")
 HOST_ONLY = frozenset("__init__ compilation config simulator info snapshot errors escapes files html".split())
 
 
 def cache_root() -> Path:
-    """Return the folder below which compiled code is kept: the user's cache folder, or RFVIEW_CACHE_DIR."""
+    """Return the folder for compiled code: the user's cache folder, or RFVIEW_CACHE_DIR."""
     if given := os.environ.get("RFVIEW_CACHE_DIR"):
         return Path(given)
     if sys.platform == "darwin":
@@ -37,7 +37,7 @@ def cache_root() -> Path:
 
 
 def source_hash(files: Iterable[Path]) -> str:
-    """Return a short hash over the contents of `files`, in the given order."""
+    """Return a short hash of the contents of `files`, in the given order."""
     digest = hashlib.sha256()
     for file in files:
         digest.update(file.name.encode() + b"\0" + file.read_bytes() + b"\0")
@@ -45,14 +45,14 @@ def source_hash(files: Iterable[Path]) -> str:
 
 
 def engine_files(*, compiled: bool = True) -> list[Path]:
-    """Return the engine's source files in a fixed order; compiled: only those that can go into the compiled step."""
+    """Return the engine's source files in a fixed order. compiled: only those that may be part of the compiled step."""
     root = Path(__file__).parents[1]
     files = sorted([*root.glob("*.py"), *(file for room in COMPILED_ROOMS for file in (root / room).rglob("*.py"))])
     return [file for file in files if not (compiled and file.parent == root and file.stem in HOST_ONLY)]
 
 
 def _prepared() -> Path:
-    """Make this version's cache folder and drop all but the KEEP_FOLDERS that were used last; return it."""
+    """Create this version's cache folder, remove all but the KEEP_FOLDERS used last, and return it."""
     tag = source_hash(engine_files())
     root = cache_root()
     folder = root / f"numba-{numba.__version__}-numpy-{np.__version__}-{tag}"
@@ -73,7 +73,7 @@ def _prepared() -> Path:
 
 
 def _for_now(root: Path, error: OSError, told: bool) -> Path:
-    """Return a temporary folder for the code of this run and the processes that it starts, and say once that it goes."""
+    """Return a temporary folder for this run and the processes it starts, and say once that code is not kept."""
     folder = Path(tempfile.mkdtemp(prefix="rfview-code-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     os.environ["RFVIEW_CACHE_DIR"] = str(folder)

@@ -1,6 +1,6 @@
-"""Compile into the disk cache, in a process of its own: `python -m rfview.engine.compile.child [DESIGN]`.
+"""Compile into the disk cache in a separate process: `python -m rfview.engine.compile.child [DESIGN]`.
 
-Nothing imports this: it stands above the machine that it compiles.
+Nothing imports this module: it depends on the machine that it compiles.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from rfview.engine.compile.warm import alone, is_ready, marker, smallest_run
 
 
 def main(words: list[str]) -> int:
-    """Compile one design, or with no word what all designs share; a design beside the other where both are missing."""
-    # nearly all that numba makes is kept: to look through it again and again for what is not takes time
+    """Compile one design, or without arguments the part shared by all designs; both in parallel if both are missing."""
+    # nearly everything numba allocates is kept, so garbage collection would only cost time
     gc.disable()
     begins_other = bool(words) and not extern.READY.exists()
     command = [sys.executable, "-m", "rfview.engine.compile.child"]
-    # begun first: it takes longer
+    # started first, since it takes longer
     with subprocess.Popen(command, cwd=IMPORT_ROOT) if begins_other else nullcontext() as shared:
         from rfview.engine.simulator import Simulator      # start-up: the other child compiles meanwhile
 

@@ -1,6 +1,6 @@
 """Marks for functions that run inside the compiled step, without importing numba.
 
-`device` functions and hooks stay plain Python until jit.py is imported, which gives each a numba overload. So the
+`device` functions and hooks stay plain Python until jit.py is imported, which gives each a numba overload. So
 design files, and everything that lists or replays, load without numba, and NUMBA_DISABLE_JIT=1 runs the same functions.
 """
 
@@ -31,7 +31,7 @@ def device(function: F) -> F:
 
 
 def inlined(function: F) -> F:
-    """Let compiled code have the function's own code in the place of each call: for what is called often in every cycle."""
+    """Inline the function at each call in compiled code: for functions called several times per cycle."""
     declare(function, lambda *types: function, is_inlined=True)
     return function
 

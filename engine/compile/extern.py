@@ -1,6 +1,6 @@
-"""The call from a design's loop to what all designs share: by symbol, so that the two compile side by side.
+"""The call by symbol from a design's loop to the part shared by all designs, so that both compile in parallel.
 
-Linked in the usual way, the loop could only be compiled behind the shared part, and would be optimised together with it.
+With numba's usual linking, the loop would have to be compiled after the shared part and optimised together with it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from rfview.engine.compile import cache, jit
 SYMBOL = f"rfview_start_execution_{cache.source_hash(cache.engine_files())}"
 READY = cache.CACHE_FOLDER / "shared.ready"
 
-NOWHERE = 1     # an address that stands for code which is not there
+NOWHERE = 1     # an address for code that is not loaded
 
 _stage: Any = None      # the entry point behind the symbol
 _linked: tuple[Any, ...] = ()
@@ -27,13 +27,13 @@ _promised = False
 
 def start_execution(sm: Any, key: Any, rows: Any, insts: Any, arena: Any, regions: Any, log: Any,
                     mem_index: Any) -> int:
-    """Run the stage that starts execution; compiled code calls it where `link` has put it."""
+    """Run the stage that starts execution; compiled code calls the address set by `link`."""
     return _stage(sm, key, rows, insts, arena, regions, log, mem_index)
 
 
 @intrinsic
 def _by_symbol(typingctx, sm, key, rows, insts, arena, regions, log, mem_index):
-    """Call SYMBOL as numba's own compiled functions call one another."""
+    """Call SYMBOL with the calling convention of numba's compiled functions."""
 
     def codegen(context, builder, signature, args):
         convention = context.call_conv
@@ -51,18 +51,18 @@ if not jit.OFF:
 
     @overload(start_execution)
     def _start_execution(sm, key, rows, insts, arena, regions, log, mem_index):
-        """Put the call by symbol in the place of `start_execution`."""
+        """Replace `start_execution` by the call by symbol."""
         return lambda sm, key, rows, insts, arena, regions, log, mem_index: _by_symbol(
             sm, key, rows, insts, arena, regions, log, mem_index)
 
 
 def link(stage: Any, *arguments: Any) -> None:
-    """Compile the shared part for arguments like these, or load it, and give it its symbol; before the loop first runs."""
+    """Compile or load the shared part for arguments like these, and define its symbol; before the loop first runs."""
     global _stage, _linked, _forms
     _stage = stage
     if jit.OFF:
         return
-    # numba takes milliseconds to find the types of records: what looks like the last time is the same
+    # numba takes milliseconds to find the types of records: skip that if they look like last time's
     forms = tuple((argument.dtype, argument.ndim, argument.flags.num) for argument in arguments)
     if forms == _forms:
         return
@@ -84,7 +84,7 @@ def link(stage: Any, *arguments: Any) -> None:
 
 
 def promise() -> None:
-    """Let the loop be compiled, not run, in this process: the symbol is one that nothing may call."""
+    """Allow the loop to be compiled but not run in this process: the symbol gets an address that must not be called."""
     global _promised
     _promised = True
     binding.add_symbol(SYMBOL, NOWHERE)

@@ -1,6 +1,6 @@
-"""The compiled versions of the helpers in bits.py: bit counts, raw memory, 32 words at once, in LLVM's own words.
+"""The compiled versions of the helpers in bits.py, as LLVM code: bit counts, raw memory, 32 words at once.
 
-`register` gives them to numba. What packs vectors asks for AVX-512 and LLVM 20, and has a version word by word besides.
+`register` gives them to numba. Packing vectors needs AVX-512 and LLVM 20; there is also a version word by word.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from rfview.engine.compile import bits
 
 
 def packs_vectors() -> bool:
-    """Say whether the processor that numba compiles for can pack vectors and bits, and this LLVM can say so."""
+    """Return whether the processor that numba compiles for can pack vectors and bits, and this LLVM supports it."""
     given = numba.config.CPU_FEATURES
     features = get_host_cpu_features().flatten() if given is None else given
     return {"+avx512f", "+bmi2"} <= set(features.split(",")) and llvm_version_info >= (20,)
@@ -59,7 +59,7 @@ def _ctpop(typingctx: Any, x: Any) -> Any:
 
 @intrinsic
 def _words_at(typingctx: Any, address: Any, count: Any) -> Any:
-    """Make an array of words somewhere in memory, without an owner to count references to."""
+    """Make an array of words anywhere in memory, without an owner and so without reference counts."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         found = context.make_array(signature.return_type)(context, builder)
@@ -88,27 +88,27 @@ def _prefetch(typingctx: Any, array: Any, index: Any) -> Any:
 
 
 def block_at(context: Any, builder: Any, signature: Any, args: Any, which: int, first: Any, kind: Any) -> Any:
-    """Return a pointer to what begins at element `first` of the array that is argument `which`, as another type."""
+    """Return a pointer of another type to element `first` of the array in argument `which`."""
     found = context.make_array(signature.args[which])(context, builder, args[which])
     return builder.bitcast(builder.gep(found.data, [first]), kind.as_pointer())
 
 
 def compress16(builder: Any) -> Any:
-    """Return LLVM's function that packs the chosen ones of 16 words together; only where `packs_vectors`."""
+    """Return LLVM's function that packs selected words of 16; only if `packs_vectors`."""
     row, lanes = ir.VectorType(ir.IntType(32), 16), ir.VectorType(ir.IntType(1), 16)
     return cgutils.get_or_insert_function(builder.module, ir.FunctionType(row, (row, lanes, row)),
                                           "llvm.experimental.vector.compress.v16i32")
 
 
 def all16(builder: Any, value: Any) -> Any:
-    """Return a vector with a value in all its 16 places."""
+    """Return a vector with the same value in all 16 places."""
     first = builder.insert_element(ir.Constant(ir.VectorType(value.type, 16), ir.Undefined), value, ir.IntType(32)(0))
     return builder.shuffle_vector(first, first, ir.Constant(ir.VectorType(ir.IntType(32), 16), [ir.IntType(32)(0)] * 16))
 
 
 @intrinsic
 def _copy32(typingctx: Any, source: Any, target: Any) -> Any:
-    """Copy 32 words as one vector: all are loaded before any is stored, which word by word could not be."""
+    """Copy 32 words as one vector: all are loaded before any is stored, which LLVM could not assume word by word."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         row = ir.VectorType(ir.IntType(32), 32)
@@ -122,7 +122,7 @@ def _copy32(typingctx: Any, source: Any, target: Any) -> Any:
 
 @intrinsic
 def _blend32(typingctx: Any, source: Any, target: Any, mask: Any) -> Any:
-    """Copy the words of a mask by writing all 32, the others as they were."""
+    """Copy the words of a mask by writing all 32, the others unchanged."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         row, lanes = ir.VectorType(ir.IntType(32), 32), ir.VectorType(ir.IntType(1), 32)
@@ -138,7 +138,7 @@ def _blend32(typingctx: Any, source: Any, target: Any, mask: Any) -> Any:
 
 @intrinsic
 def _changed32(typingctx: Any, words: Any, shadow: Any, first: Any) -> Any:
-    """Compare 32 words with 32 others in one vector instruction where the machine has it."""
+    """Compare 32 words with 32 others, with one vector instruction if the processor has it."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         block = ir.VectorType(ir.IntType(32), 32)
@@ -152,7 +152,7 @@ def _changed32(typingctx: Any, words: Any, shadow: Any, first: Any) -> Any:
 
 @intrinsic
 def _take32(typingctx: Any, words: Any, shadow: Any, first: Any, mask: Any, target: Any, at: Any) -> Any:
-    """Pack the words of a mask together in vector registers, 16 at a time, and blend them into the shadow."""
+    """Pack the words of a mask in vector registers, 16 at a time, and blend them into the shadow."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         half, lanes = ir.VectorType(ir.IntType(32), 16), ir.VectorType(ir.IntType(1), 16)
@@ -175,7 +175,7 @@ def _take32(typingctx: Any, words: Any, shadow: Any, first: Any, mask: Any, targ
 
 
 def _take32_by_vector(words: Any, shadow: Any, first: Any, mask: Any, target: Any, at: Any) -> Any:
-    """Do it so for numbers of any type."""
+    """Do the same for numbers of any type."""
     return _take32(words, shadow, np.uint64(first), np.uint64(mask), target, np.uint64(at))
 
 
@@ -212,7 +212,7 @@ def _keep_changed16(typingctx: Any, firsts: Any, masks: Any, entry: Any, count: 
 
 
 def _keep_changed_by_vector(firsts: Any, masks: Any, entry: Any, count: Any, first: Any, stride: Any) -> Any:
-    """Do it so for any number of masks."""
+    """Do the same for any number of masks."""
     kept = np.uint64(entry)
     for at in range(np.uint64(0), np.uint64(count), np.uint64(16)):
         kept += _keep_changed16(firsts, masks, np.uint64(entry) + at, np.uint64(count) - at,
@@ -233,7 +233,7 @@ def _keep_changed_by_word(firsts: Any, masks: Any, entry: Any, count: Any, first
 
 
 def register(options: Mapping[str, Any]) -> None:
-    """Let compiled code call these in the place of the functions of bits.py. options: how parts are compiled."""
+    """Let compiled code call these instead of the functions in bits.py. options: how parts are compiled."""
     plain: Any = {"jit_options": dict(options), "strict": False}
 
     def give(function: Any, chosen: Any) -> None:
@@ -247,10 +247,10 @@ def register(options: Mapping[str, Any]) -> None:
     give(bits.blend32, lambda source, target, mask: _blend32(source, target, np.uint64(mask)))
     give(bits.prefetch, lambda array, index: _prefetch(array, np.uint64(index)))
     give(bits.changed32, lambda words, shadow, first: _changed32(words, shadow, np.uint64(first)))
-    # it returns an array, though one that nobody owns
+    # it returns an array, although one without an owner
     overload(bits.words_at, strict=False, jit_options={**plain["jit_options"], "_nrt": True})(
         lambda *types: lambda address, count: _words_at(np.int64(address), np.int64(count)))
-    # which processor numba compiles for is asked at each compilation
+    # numba determines the target processor at each compilation
     overload(bits.take32, **plain)(lambda *types: _take32_by_vector if packs_vectors() else _take32_by_word)
     overload(bits.keep_changed, **plain)(
         lambda *types: _keep_changed_by_vector if packs_vectors() else _keep_changed_by_word)

@@ -1,4 +1,4 @@
-"""numba's decorators: entry points, which Python calls and the disk caches, and the helpers that become parts of them.
+"""numba's decorators: entry points, which are called from Python and cached on disk, and helpers linked into them.
 
 With NUMBA_DISABLE_JIT=1 everything here is a plain Python function.
 """
@@ -19,47 +19,47 @@ from rfview.engine.compile.cache import CACHE_FOLDER, engine_files, source_hash
 __all__ = ["CACHE_FOLDER", "OFF", "array_jit", "engine_files", "entry", "jit", "key_dtype", "lean_entry", "numba", "record",
            "source_hash", "step_jit"]
 
-config: Any = numba.config     # numba's stubs know neither its settings nor `_nrt`
+config: Any = numba.config     # numba's stubs declare neither its settings nor `_nrt`
 njit: Any = numba.njit
 OFF = bool(config.DISABLE_JIT)
 
-# how functions are compiled that Python never calls: see numba_parts.py
+# for functions that are never called from Python: see numba_parts.py
 PART: Any = {"error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 
 def entry(function: Callable[..., Any]) -> Any:
     """Compile a step entry point, cached on disk; its arguments must include a hashed record (`spec` or `key`)."""
-    if OFF:     # NumPy's scalars wrap like the machine's words, but warn of it
+    if OFF:     # NumPy's scalars wrap like the machine's words, but warn about it
         return np.errstate(all="ignore")(function)
     return njit(cache=True, nogil=True, error_model="numpy")(function)
 
 
 def lean_entry(function: Callable[..., Any]) -> Any:
-    """Compile an `entry` that makes no arrays, so that references to its callers' need no counting."""
+    """Compile an `entry` that creates no arrays, so that its arguments' references need no counting."""
     if OFF:
         return entry(function)
     return njit(cache=True, nogil=True, error_model="numpy", _nrt=False)(function)
 
 
 def jit(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Let compiled code call a helper that makes no arrays, as a part of its callers; Python runs it as it is written."""
+    """Let compiled code call a helper that creates no arrays, linked into its callers; Python runs it as written."""
     return _as_part(function, counts=False)
 
 
 def array_jit(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Do as `jit` does, for a helper that makes arrays."""
+    """Do the same as `jit`, for a helper that creates arrays."""
     return _as_part(function, counts=True)
 
 
 def _as_part(function: Callable[..., Any], *, counts: bool) -> Callable[..., Any]:
-    """Give compiled code a helper; counts: the references to the arrays that it knows are counted."""
+    """Make a helper available to compiled code. counts: whether references to its arrays are counted."""
     if not OFF:
         _bind(function, lambda *types: function, counts=counts)
     return function
 
 
 def step_jit(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Compile a hook as the step would, but by itself and not cached."""
+    """Compile a hook as in the step, but on its own and without caching."""
     return njit(nogil=True, error_model="numpy", _nrt=False)(function)
 
 
@@ -70,13 +70,13 @@ def key_dtype() -> np.dtype:
 
 
 def record(dtype: np.dtype) -> Any:
-    """Return one zeroed record of `dtype` that reads the same with and without JIT."""
+    """Return one zeroed record of `dtype` that behaves the same with and without JIT."""
     return np.zeros(1, dtype).view(np.recarray)[0]
 
 
 def _bind(function: Callable[..., Any], choose: Callable[..., Any], is_inlined: bool = False, *,
           counts: bool = False) -> None:
-    """Let compiled code call a plain function, as what `choose` gives for the types of its arguments."""
+    """Let compiled code call a plain function; `choose` returns the implementation for the types of its arguments."""
     options: Any = {**PART, "_nrt": counts, "forceinline": is_inlined}
     overload(function, strict=False, jit_options=options)(choose)
 

@@ -1,13 +1,13 @@
-"""Have numba make machine code of entry points alone, and of what they call only as parts of them; load sooner.
+"""Make numba generate machine code for entry points only, with everything they call linked in; and load faster.
 
-By itself numba optimises every function together with all that it calls, makes machine code of it, and links it into its
-callers, where it is optimised and made machine code of again. A function without wrappers for Python, as jit.py binds
-those of the machine, is called by compiled code alone: here it is linked as it was written down, and optimised once, in
-the entry points that it becomes a part of. There it has internal linkage. With numba's own, any function might be called
-from elsewhere: LLVM would have to keep a copy of each with all of its arguments, and a record array alone is seven
-(internal, the machine runs 1.2 to 1.6 times as fast). And where machine code is loaded from the cache, numba first loads
-what it needs to compile, and reads the bitcode that other functions would be linked with: here it does not. Only times
-change; `python -m tests.bench --parts start` shows those of a start.
+By default numba optimises every function together with all that it calls, generates machine code for it, and links it
+into its callers, where it is optimised and compiled again. A function without wrappers for Python, as jit.py binds
+those of the machine, is called only from compiled code: here it is linked unoptimised, and optimised once, in the
+entry points that it becomes part of. There it has internal linkage. With numba's own linkage, any function might be
+called from elsewhere: LLVM would have to keep a copy of each with all of its arguments, and a single record array is
+seven (with internal linkage the machine runs 1.2 to 1.6 times as fast). When machine code is loaded from the cache,
+numba first loads what it needs for compiling, and reads the bitcode for linking with other functions: here it does
+neither. Only times change; `python -m tests.bench --parts start` shows those of a start.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from numba.core.cpu import CPUContext
 from numba.core.environment import lookup_environment
 from numba.core.runtime import rtsys
 
-# what this relies on inside numba: where a version has it otherwise, numba is left as it is, and takes its time
+# the parts of numba that this relies on: if a version differs, numba is left unchanged, and is merely slower
 Base: Any = getattr(codegen, "JITCodeLibrary", object)
 INSIDE = {
     Base: ("_optimize_final_module", "_finalize_final_module", "_finalize_dynamic_globals", "_verify_declare_only_symbols",
@@ -42,15 +42,15 @@ FITS = all(hasattr(owner, name) for owner, names in INSIDE.items() for name in n
 
 
 class Library(Base):
-    """The code of one function; is_part: it is only ever linked into others."""
+    """The code of one function. is_part: it is only linked into others."""
 
     is_part = False
-    parts: ClassVar[set[str]] = set()       # the names of all functions that are only ever linked into others
-    # of what comes from the cache, until it is linked into something
+    parts: ClassVar[set[str]] = set()       # the names of all functions that are only linked into others
+    # for code from the cache, until it is linked into other code
     _bitcode: bytes | None = None
 
     def serialize_using_object_code(self) -> tuple[str, str, tuple[bytes, bytes, list[str]]]:
-        """Return what the cache keeps: as numba does, and the names that the bitcode would be read for."""
+        """Return what the cache stores: numba's own, and the names for which the bitcode would be read."""
         name, kind, (machine_code, bitcode) = super().serialize_using_object_code()
         module = self._get_module_for_linking()
         defined = [each.name for which in (module.functions, module.global_variables) for each in which
@@ -59,7 +59,7 @@ class Library(Base):
 
     @classmethod
     def _unserialize(cls, owner: Any, state: tuple[str, str, Any]) -> Any:
-        """Take machine code from the cache as numba does, but leave the bitcode beside it, half of the time, unread."""
+        """Load machine code from the cache like numba, but leave its bitcode unread, which saves half of the time."""
         name, kind, data = state
         if kind != "object" or len(data) != 3:
             return super()._unserialize(owner, state)
@@ -78,9 +78,9 @@ class Library(Base):
         return super()._get_module_for_linking()
 
     def becomes_part(self, name: str, wrappers: Iterable[str]) -> bool:
-        """Make a part of function `name` if it has no wrappers; not if it comes from the cache and is machine code by now.
+        """Turn function `name` into a part if it has no wrappers; not if it comes from the cache as machine code.
 
-        Nor of what is recursive: what is not compiled yet is looked up in the machine code.
+        Nor if it is recursive: functions not compiled yet are looked up in machine code.
         """
         if not self._finalized:
             functions = {each.name for each in self._final_module.functions if not each.is_declaration}
@@ -91,7 +91,7 @@ class Library(Base):
         return self.is_part
 
     def set_environments(self) -> None:
-        """Set up in the machine code what its parts use of Python, as numba does where it loads a library."""
+        """Set up the Python environments that the machine code's parts use, as numba does when it loads a library."""
         for each in self._final_module.global_variables:
             env = lookup_environment(each.name)
             if env is not None:
@@ -115,25 +115,25 @@ class Library(Base):
 
 
 class NotRun:
-    """What numba asks a library for, about a function that is never run by itself: no address, no place to set up."""
+    """Answers numba's questions about a function that is never run on its own: no address, nothing to set up."""
 
     def __init__(self, library: Library):
         self.codegen, self._kept = self, library
 
     def get_pointer_to_function(self, name: str) -> int:
-        """Return what numba has for a function that has no wrapper."""
+        """Return numba's value for a function without a wrapper."""
         return 0
 
     def set_env(self, name: str, env: Any) -> None:
-        """Leave out what belongs to machine code."""
+        """Skip what only applies to machine code."""
 
 
 def _executable_of(usual: Callable[..., Any]) -> Callable[..., Any]:
-    """Return CPUContext.get_executable as it is for entry points; a part has, as in numba, nothing that Python can call."""
+    """Return CPUContext.get_executable, unchanged for entry points; for a part it returns nothing callable from Python."""
 
     def get_executable(self: Any, library: Any, fndesc: Any, env: Any) -> Any:
         wrappers = fndesc.llvm_cpython_wrapper_name, fndesc.llvm_cfunc_wrapper_name
-        # numba's own functions may need what is set up with their machine code
+        # numba's own functions may need what their machine code sets up
         is_ours = isinstance(library, Library) and not fndesc.modname.startswith("numba.")
         if is_ours and library.becomes_part(fndesc.llvm_func_name, wrappers):
             return usual(self, NotRun(library), fndesc, env)
@@ -146,8 +146,8 @@ def _executable_of(usual: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def load_overload(self: Any, sig: Any, target_context: Any) -> Any:
-    """Load machine code as numba does, or return None, without first making ready to compile: compiling does that itself."""
-    rtsys.initialize(target_context)    # what counts references
+    """Load machine code like numba, or return None, without first preparing to compile: compiling does that itself."""
+    rtsys.initialize(target_context)    # the reference counting runtime
     with self._guard_against_spurious_io_errors():
         return self._load_overload(sig, target_context)
 
@@ -155,8 +155,8 @@ def load_overload(self: Any, sig: Any, target_context: Any) -> Any:
 def mangling_of(kind: Any) -> tuple[str, tuple[str, ...]]:
     """Name a record type in symbols by its content.
 
-    numba uses a per-process number, so machine code of two designs, compiled in two processes and loaded from the cache
-    into a third, could carry the same symbols for different code: the linker would silently run one for the other.
+    numba uses a number per process, so machine code of two designs, compiled in two processes and loaded from the cache
+    into a third, could use the same symbols for different code: the linker would silently use one for the other.
     """
     digest = kind.__dict__.get("_content_digest")
     if digest is None:
@@ -166,8 +166,8 @@ def mangling_of(kind: Any) -> tuple[str, tuple[str, ...]]:
 
 
 def install() -> None:
-    """Change numba; to be called once, before anything is compiled."""
-    # numba asks for the text of every argument's type before and behind each of its passes; that of a record is long
+    """Patch numba; call this once, before anything is compiled."""
+    # numba formats the type of every argument before and after each of its passes; that of a record is long
     record: Any = types.Record
     record.__repr__ = lru_cache(maxsize=None)(record.__repr__)
     record.mangling_args = property(mangling_of)

@@ -1,6 +1,6 @@
-"""What is in the disk cache already, and a child that compiles into it (child.py) with progress.
+"""What the disk cache contains, and compiling into it in a child process (child.py) with progress.
 
-numba's type inference holds the interpreter lock for seconds, so a program that must stay alive compiles in a child
+numba's type inference holds the interpreter lock for seconds, so a program that must stay responsive compiles in a child
 process and then loads from the cache.
 """
 
@@ -28,18 +28,18 @@ POLL_SECONDS = 0.1
 
 
 def marker(spec_dtype: np.dtype) -> Path:
-    """Return the file whose presence says that the step for this parameter record is in the cache."""
+    """Return the file that exists if the step for this parameter record is in the cache."""
     digest = hashlib.sha256(repr(spec_dtype).encode()).hexdigest()[:16]
     return cache.CACHE_FOLDER / f"{digest}.ready"
 
 
 def is_ready(spec_dtype: np.dtype) -> bool:
-    """Say whether nothing needs to be compiled for this parameter record."""
+    """Return whether nothing needs to be compiled for this parameter record."""
     return jit.OFF or marker(spec_dtype).exists()
 
 
 def note_ready(spec_dtype: np.dtype) -> None:
-    """Remember that the step for this parameter record is in the cache."""
+    """Note that the step for this parameter record is in the cache."""
     if jit.OFF:
         return
     try:
@@ -49,9 +49,9 @@ def note_ready(spec_dtype: np.dtype) -> None:
 
 
 def compile_in_child(design: str, progress: Progress) -> bool:
-    """Compile a design in a child process, reporting progress (estimated from the time it usually takes).
+    """Compile a design in a child process and report progress, estimated from the usual time.
 
-    Return whether the child succeeded; where it did not, the caller compiles itself. What `progress` raises ends the child.
+    Return whether the child succeeded; otherwise the caller compiles itself. An exception from `progress` ends the child.
     """
     text = f"compiling the machine for {design} (first run only)"
     progress(0.0, text)
@@ -70,7 +70,7 @@ def compile_in_child(design: str, progress: Progress) -> bool:
 
 
 def watch(child: subprocess.Popen, report: Callable[[float], None], typical_s: float = TYPICAL_SECONDS) -> int:
-    """Wait for a child that compiles and return its exit code; report: told of 75 % after the typical time, never 100 %."""
+    """Wait for a compiling child and return its exit code. report: gets 75 % after the typical time, never 100 %."""
     began = time.monotonic()
     while True:
         try:
@@ -81,7 +81,7 @@ def watch(child: subprocess.Popen, report: Callable[[float], None], typical_s: f
 
 
 def smallest_run() -> tuple[LaunchSpec, Module]:
-    """Return a launch of one warp that ends at once: enough to compile everything."""
+    """Return a launch of one warp that ends immediately: enough to compile everything."""
     inst = np.zeros(1, INST)
     inst["op"], inst["unit"] = isa.OP_EXIT, UNIT_CTRL
     inst["src"], inst["dst"] = NO_REG, NO_REG
@@ -95,12 +95,12 @@ def smallest_run() -> tuple[LaunchSpec, Module]:
 
 @contextmanager
 def alone(name: str) -> Iterator[None]:
-    """Let one process at a time compile a thing: runs started side by side wait for the first, and load what it made."""
+    """Let one process at a time compile something: concurrent runs wait for the first and load its result."""
     try:
         import fcntl
 
         file = (cache.CACHE_FOLDER / f"{name}.lock").open("w")
-    except (ImportError, OSError):     # no such locks here, or nowhere to put one: the thing is compiled more than once
+    except (ImportError, OSError):     # no locks on this system, or no place for one: it is compiled more than once
         yield
         return
     with file:

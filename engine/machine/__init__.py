@@ -4,11 +4,11 @@
     stages/       the pipeline stages, one file each; schedulers/: which ready warp issues
     rows          registers and the rows that hold their values
     ports         the ports of the register banks
-    collectors    what the operand collectors still have to read, and who is served
-    scoreboard    registers with a write or a read before them
-    registers     the helpers of these that designs may call, under one name
-    marks         what the cycle changed, for the journal
-    journal/      after each cycle, what changed, into the arrays of a Chunk
-    faults        the sentence that each fault of a running kernel becomes
-    host_calls    what a kernel asks of its host: printf, assert
+    collectors    what the operand collectors still have to read, and which is served
+    scoreboard    registers with a pending write or read
+    registers     those helpers that designs may call, under one name
+    marks         marks for the journal of what the cycle changed
+    journal/      logs what changed in each cycle to the arrays of a Chunk
+    faults        the message for each fault of a running kernel
+    host_calls    calls from a kernel to its host: printf, assert
 """

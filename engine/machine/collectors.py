@@ -1,4 +1,4 @@
-"""The operand collectors: what each still has to read, which of them is served first, and who was refused."""
+"""The operand collectors: what each still has to read, which is served first, and which were refused."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from rfview.engine.state import BANK_READ
 
 @device
 def oldest_request(sm, bank):
-    """Return the collector with the oldest instruction among those that want `bank`."""
+    """Return the collector with the oldest instruction among those requesting `bank`."""
     return oldest_collector(sm, np.uint64(sm.bank_requests[bank]))
 
 
 @device
 def oldest_collector(sm, collectors):
-    """Return the collector of the oldest instruction in a mask of collectors, which is not empty."""
+    """Return the collector with the oldest instruction in a non-empty mask of collectors."""
     best = ctz64(collectors)
     best_seq = np.int64(sm.collector_seq[best])
     left = collectors & (collectors - np.uint64(1))
@@ -37,13 +37,13 @@ def oldest_collector(sm, collectors):
 
 @device
 def operand_in_bank(sm, collector, bank):
-    """Return the lowest unread row slot that `collector` wants from `bank`: there is one."""
+    """Return the lowest row slot that `collector` still has to read from `bank`; there is one."""
     return ctz64(operands_in_bank(sm, collector, bank))
 
 
 @inlined
 def operands_in_bank(sm, collector, bank):
-    """Return the unread row slots that `collector` wants from `bank`, a bit each; computed without a branch per slot."""
+    """Return the row slots that `collector` still has to read from `bank`, one bit each; without a branch per slot."""
     unit = sm.collector[collector]
     in_bank = np.int64(0)
     for slot in range(6):
@@ -53,7 +53,7 @@ def operands_in_bank(sm, collector, bank):
 
 @device
 def operand_served(sm, insts, collector, operand, bank):
-    """Book a granted read: port, owner, the operand's arrival, and the end of its WAR hold."""
+    """Record a granted read: port, owner, the operand's arrival, and the end of its WAR hazard."""
     unit = sm.collector[collector]
     flight = sm.inflight[unit.inflight]
     inst = insts[flight.pc]
@@ -67,7 +67,7 @@ def operand_served(sm, insts, collector, operand, bank):
     regs = np.uint64(0)
     banks = np.uint64(0)
     for slot in range(6):
-        left = np.uint64((unread >> slot) & 1)      # shifted, as a branch on it would often be guessed wrong
+        left = np.uint64((unread >> slot) & 1)      # shifted, since a branch on it would often be mispredicted
         regs |= left << np.uint64(inst.src[slot] & 63)
         banks |= left << np.uint64(unit.bank[slot] & 31)
     if banks & bit64(bank) == 0:
@@ -77,9 +77,9 @@ def operand_served(sm, insts, collector, operand, bank):
 
 @device
 def set_unread(sm, inst, collector, unread):
-    """Let a collector wait for the row slots `unread` alone: operands left out take no bank, as the design gives them.
+    """Let a collector wait for the row slots `unread` only: the design delivers the other operands without a bank.
 
-    Their values are put into rows first_collector_row + collector * 6 + operand. on_issue may do so with a hit.
+    It puts their values into rows first_collector_row + collector * 6 + operand. on_issue may do so for cache hits.
     """
     unit = sm.collector[collector]
     regs = np.uint64(0)
@@ -98,7 +98,7 @@ def set_unread(sm, inst, collector, unread):
 
 @inlined
 def note_unread(sm, collector, unread, regs, banks):
-    """Note what a collector still waits for: row slots, the registers in them and the banks that it wants, a bit each."""
+    """Note what a collector still waits for: row slots, their registers, and the banks requested, one bit each."""
     slot = np.int64(sm.collector[collector].inflight)
     flight = sm.inflight[slot]
     flight.unread = unread
@@ -112,7 +112,7 @@ def note_unread(sm, collector, unread, regs, banks):
 
 @inlined
 def withdraw_request(sm, collector, bank):
-    """Take a collector off the list of those that want a bank; a bank that nobody wants is not looked at."""
+    """Remove a collector from those requesting a bank; banks without requests are not considered."""
     requests = np.uint64(sm.bank_requests[bank]) & ~bit64(collector)
     sm.bank_requests[bank] = requests
     if requests == 0:
@@ -122,7 +122,7 @@ def withdraw_request(sm, collector, bank):
 
 @device
 def refuse_readers(sm):
-    """Mark every operand that is still to be read as refused in this cycle; refuse_bank has been told why for each bank.
+    """Mark every unread operand as refused in this cycle; refuse_bank has been given the reason for each bank.
 
     An instruction shows the reason of its highest bank.
     """
@@ -141,20 +141,20 @@ def refuse_readers(sm):
 
 @inlined
 def show_refusal(sm, collector, bank, code):
-    """Show that what a collector still has to read has been refused in this cycle, by one bank's reason."""
+    """Show that a collector's unread operands were refused in this cycle, with one bank's reason."""
     slot = np.int64(sm.collector[collector].inflight)
     flight = sm.inflight[slot]
     flight.refused = flight.unread
     flight.code = code
     flight.bank = bank
-    if sm.code_before[collector] == 0:      # else it is marked, as the refusal of the cycle before was taken back
+    if sm.code_before[collector] == 0:      # otherwise it is marked, since the refusal of the previous cycle was cleared
         touch_inflight(sm, slot)
     return 0
 
 
 @device
 def count_other_refusals(sm, collector, operands):
-    """Book what refuse_bank, which sees a collector but once, has not: its further operands in one bank."""
+    """Count what refuse_bank, which counts each collector once, leaves out: further operands in the same bank."""
     seen = np.uint64(0)
     while operands != 0:
         bank = np.int64(sm.collector[collector].bank[ctz64(operands)])

@@ -22,8 +22,8 @@ STOPPED, LAUNCH_DONE, FAULTED, JOURNAL_FULL, HOST_CALL, DEADLOCKED = range(6)
 def run(sms, rfs, specs, keys, rows, insts, arena, regions, logs, mem_index, stop_cycle):
     """Run until `stop_cycle` or until something needs the caller; return one of the codes above.
 
-    sms, rfs, specs, keys, logs: arrays of one record each, which are sooner handed over than the records themselves.
-    Cycles in which nothing can happen are skipped: the next event is known, and every warp keeps its state until then.
+    sms, rfs, specs, keys, logs: arrays of one record each, which are quicker to pass than the records themselves.
+    Cycles in which nothing can happen are skipped: the next event is known, and until then every warp keeps its state.
     """
     sm, rf, spec, key, log = sms[0], rfs[0], specs[0], keys[0], logs[0]
     while sm.cycle < stop_cycle:
@@ -87,7 +87,7 @@ def cycle(sm, rf, spec, key, rows, insts, arena, regions, log, mem_index):
 
 @device
 def clear_activity(sm):
-    """Begin a cycle with idle bank ports."""
+    """Start a cycle with idle bank ports."""
     for bank in range(sm.config.num_banks):
         port = sm.bank[bank]
         port.activity = 0
@@ -99,7 +99,7 @@ def clear_activity(sm):
 
 @device
 def clear_refusals(sm):
-    """Forget the refusals of the cycle before."""
+    """Clear the refusals of the previous cycle."""
     used = np.uint64(sm.collectors_used)
     while used != 0:
         collector = ctz64(used)
@@ -115,7 +115,7 @@ def clear_refusals(sm):
 
 @device
 def reconsider_refused(sm):
-    """Reconsider the warps that may wait for an instruction whose reads are refused for another reason than before.
+    """Reconsider warps that may wait for an instruction whose reads are now refused for a different reason.
 
     Without a branch per collector: it would depend on the data and be mispredicted.
     """
@@ -140,7 +140,7 @@ def account(sm, cycles):
 
 @device
 def is_idle(sm):
-    """Say whether no stage has anything to work on: only completions and the design's own events are ahead."""
+    """Return whether no stage has any work: only completions and the design's own events are pending."""
     if sm.undecided != 0 or sm.collectors_used != 0 or sm.ldst_head != NONE8 or sm.need_fetch != 0 or sm.ended != 0:
         return False
     for word in range(MAX_INFLIGHT // 64):
@@ -159,7 +159,7 @@ def is_idle(sm):
 def idle_cycles(sm, rf, spec, stop_cycle):
     """Return how many cycles of an idle machine pass before the next completion or event of the design.
 
-    Only used after one idle cycle has run (sm.was_idle), which has cleared the marks of the last busy one: from then on a
+    Only used after one idle cycle has run (sm.was_idle) and cleared the marks of the last busy one: from then on a
     cycle changes nothing but the clock.
     """
     event = hooks.next_event(sm, rf, spec)
@@ -169,7 +169,7 @@ def idle_cycles(sm, rf, spec, stop_cycle):
 
 @device
 def stuck(sm):
-    """Say whether every live warp waits and nothing is under way that could let one go on."""
+    """Return whether every live warp waits and nothing in flight could wake one."""
     if sm.undecided != 0 or sm.unfinished == 0 or sm.ended != 0 or sm.ldst_head != NONE8 or sm.collectors_used != 0:
         return False
     for word in range(MAX_INFLIGHT // 64):
@@ -184,7 +184,7 @@ def stuck(sm):
 
 @device
 def free_cta_slot(sm):
-    """Say whether a CTA slot is free."""
+    """Return whether a CTA slot is free."""
     for slot in range(sm.launch.resident_ctas):
         if not sm.cta[slot].valid:
             return True

@@ -1,4 +1,4 @@
-"""The sentence that each fault of a running kernel becomes (fault_codes.py), with kernel, PTX line, warp and lane."""
+"""The message for each fault of a running kernel (fault_codes.py), with kernel, PTX line, warp and lane."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ SENTENCES = {
     TEXTURE: "fetches with the texture handle 0x{address:x}, which no [textures.NAME] of the launch file has",
 }
 
-NULL_BYTES = 4096  # where a member of what a null pointer points to lies
-# what may be wrong where local memory ends in the stack
+NULL_BYTES = 4096  # addresses below this are members accessed through a null pointer
+# possible cause if an access leaves local memory at the stack
 STACK = ", the last {stack} as the stack of recursive calls and of alloca: these go too deep or take too much"
 
 # instructions that become accesses through a texture's header
@@ -65,10 +65,10 @@ def fault_of(simulator: Simulator, *, deadlock: bool) -> KernelFault:
 
 
 def _header_access(simulator: Simulator) -> str:
-    """Return what in the PTX reads a texture's header where the kernel stopped, "" where it is something else.
+    """Return what in the PTX read a texture's header where the kernel stopped, "" if it was something else.
 
-    Through a header all accesses are mapped and aligned, so one that is not went through something else. Outside of what
-    the header says may be a slip of the kernel's, but not where there is no texture at all.
+    All accesses through a header are mapped and aligned, so one that is not went through something else. An access outside
+    the header's bounds may be a mistake in the kernel, but not if there is no texture at all.
     """
     if int(simulator.sm.error) == SURFACE and simulator.spec.textures:
         return ""
@@ -79,7 +79,7 @@ def _header_access(simulator: Simulator) -> str:
 
 
 def cycle_limit(simulator: Simulator) -> KernelFault:
-    """Say that the run did not end, and where it spends its time."""
+    """Return the fault of a run that did not end, with what its warps do."""
     sm = simulator.sm
     running = [warp for index, warp in enumerate(sm.warp[: int(sm.config.num_warps)]) if int(sm.unfinished) >> index & 1]
     pcs = [int(warp.last_pc) for warp in running if int(warp.num_issued)]
@@ -92,14 +92,14 @@ def cycle_limit(simulator: Simulator) -> KernelFault:
 
 
 def states_of(simulator: Simulator) -> str:
-    """Return what the warps of a machine do now: "wait 40, bank_conflict 8", most first."""
+    """Return what the warps of a machine do now, the commonest first: "wait 40, bank_conflict 8"."""
     counts = simulator.sm["state_count"].tolist()
     found = sorted(((count, stall.name) for stall in simulator.built.stalls if (count := counts[stall.code])), reverse=True)
     return ", ".join(f"{name} {count}" for count, name in found)
 
 
 def _left_out(simulator: Simulator) -> str:
-    """Say what is wrong where the first CTAs may wait for those that find no room beside them, "" else."""
+    """Return a hint if resident CTAs may wait for others that do not fit on the SM, else ""."""
     launch = simulator.sm.launch
     left = int(launch.num_ctas) - int(launch.next_cta)
     if int(launch.done_ctas) or not left:
@@ -109,7 +109,7 @@ def _left_out(simulator: Simulator) -> str:
 
 
 def _deadlock(simulator: Simulator) -> KernelFault:
-    """Name the first warp that waits for ever and what it waits for."""
+    """Name the first warp that waits forever, and what it waits for."""
     sm = simulator.sm
     for warp in range(int(sm.config.num_warps)):
         if not (int(sm.unfinished) >> warp) & 1:
@@ -125,7 +125,7 @@ def _deadlock(simulator: Simulator) -> KernelFault:
 
 
 def _where(simulator: Simulator, pc: int, warp: int, lane: int, sentence: str) -> str:
-    """Frame a sentence with kernel, line, text, warp, lane and cycle."""
+    """Add kernel, line, text, warp, lane and cycle to a sentence."""
     listing = simulator.info["program"][pc]
     cta = int(simulator.sm.warp[warp].cta)
     number = int(simulator.sm.cta[cta].id) if cta < state.MAX_CTAS else 0
@@ -136,7 +136,7 @@ def _where(simulator: Simulator, pc: int, warp: int, lane: int, sentence: str) -
 
 
 def _near(simulator: Simulator, address: int) -> str:
-    """Name the buffer that ends or begins closest to a wild address; for a null pointer, what may have given it."""
+    """Name the buffer that ends or begins closest to a bad address; for a null pointer, where it may come from."""
     from rfview.engine.ptx.lower.device_library import HEAP, HEAP_BYTES  # the front end is slow to load
 
     if address < NULL_BYTES and any(variable.name == HEAP for variable in simulator.placement.variables):

@@ -1,4 +1,4 @@
-"""Host calls of a kernel: vprintf prints a line, __assertfail stops the run with the assertion's message."""
+"""Calls from a kernel to its host: vprintf prints a line, __assertfail stops the run with the assertion's message."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ FORMAT = re.compile(r"%[-+ #0]*(?:\d+|\*)?(?:\.(?:\d+|\*))?(hh|h|ll|l|j|z|t)?([d
 
 
 class HostCalls:
-    """Serves the instruction that stopped the machine for the host; printf returns the number of its arguments."""
+    """Serves the instruction for which the machine stopped; printf returns the number of its arguments."""
 
     def __init__(self, simulator: Simulator) -> None:
         self._simulator = simulator
 
     def serve(self) -> None:
-        """Print or fail for every active lane, in lane order, and let the machine go on."""
+        """Print or fail for every active lane, in lane order, and let the machine continue."""
         sm = self._simulator.sm
         slot = int(sm.host_call)
         flight = sm.inflight[slot]
@@ -56,7 +56,7 @@ class HostCalls:
         )
 
     def _bytes(self, address: int, size: int, lane: int, flight: Any) -> bytes:
-        """Read generic memory; empty where nothing is mapped."""
+        """Read generic memory; empty if nothing is mapped."""
         return read_bytes(self._simulator, address, size, int(flight.warp), lane)
 
     def _string(self, address: int, lane: int, flight: Any) -> str:
@@ -70,7 +70,7 @@ class HostCalls:
         return found.decode("utf-8", "replace")
 
     def _format(self, text: str, args: int, lane: int, flight: Any) -> str:
-        """Format like C's printf; arguments lie in a buffer at their natural alignment."""
+        """Format like C's printf; the arguments are in a buffer at their natural alignment."""
         at = args
 
         def take(size: int) -> bytes:

@@ -1,4 +1,4 @@
-"""Marks for the journal, which looks at rows, in-flight entries and cold blocks only where this cycle has marked them."""
+"""Marks for the journal, which only looks at rows, in-flight entries and cold blocks that this cycle has marked."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ def mark_cold(sm, block):
 
 @device
 def mark_entry(sm, first, size, index):
-    """Mark an entry of a table in the cold section; it may lie across two blocks.
+    """Mark an entry of a table in the cold section; it may span two blocks.
 
-    first: where the table begins there, from `begin_of`; size: bytes of an entry; index: which entry.
+    first: where the table begins, from `begin_of`. size: bytes of an entry. index: of the entry.
     """
     begin = first + index * size
     mark_cold(sm, begin // BLOCK)

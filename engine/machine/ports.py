@@ -1,4 +1,4 @@
-"""The ports of the register banks: when one is free, who takes it, and what is counted where it is refused."""
+"""The ports of the register banks: when one is free, claiming it, and counting refusals."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def take_write_port(sm, bank, warp, reg):
 
 @device
 def read_port_free(sm, bank):
-    """Say whether a bank can serve a read this cycle: its port is free and it is not busy with a slow access."""
+    """Return whether a bank can serve a read this cycle: its port is free and it is not busy with a slow access."""
     entry = sm.bank[bank]
     if entry.until_cycle > sm.cycle:
         return 0
@@ -38,7 +38,7 @@ def read_port_free(sm, bank):
 
 @device
 def first_bank_free(sm):
-    """Return when the first of the banks that are busy in this cycle is free again; FOREVER: none is busy."""
+    """Return the cycle in which the first of the banks that are busy now is free again; FOREVER if none is busy."""
     event = np.int64(FOREVER)
     for bank in range(sm.config.num_banks):
         until = np.int64(sm.bank[bank].until_cycle)
@@ -49,7 +49,7 @@ def first_bank_free(sm):
 
 @inlined
 def refuse_bank(sm, bank, code):
-    """Note why a bank refuses the reads it has not served in this cycle, and book them; refuse_readers does the rest."""
+    """Note and count why a bank refuses the reads it has not served in this cycle; refuse_readers does the rest."""
     left = popcount(np.uint64(sm.bank_requests[bank]))
     sm.bank[bank].queue = left
     sm.refusal[bank] = code
@@ -66,7 +66,7 @@ def count_refused_reads(sm, code, operands):
 
 @inlined
 def count_refused_write(sm, code):
-    """Count a refused write of a design's own under its reason; that of a result is counted as write_back returns it."""
+    """Count a refused write of the design itself by its reason; refused results are counted when write_back returns."""
     sm.access_wait[code] += 1
     sm.events[WRITE_CONFLICTS] += 1 if code == BANK_CONFLICT else 0
     return 0

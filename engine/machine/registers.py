@@ -1,6 +1,6 @@
-"""What a register-file design may call of the machine, under one name: `registers.NAME(sm, ...)`.
+"""The machine's helpers that register-file designs may call, under one name: `registers.NAME(sm, ...)`.
 
-Helpers are compiled into the step; those that act on the machine take its state record `sm` and return an int.
+They are compiled into the step; those that change the machine take its state record `sm` and return an int.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Registers and the rows that hold their values: where a register lies, copies of rows, accepted results, lost bits."""
+"""Registers and the rows that hold their values: a register's row, copies of rows, accepted results, lost bits."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ def default_bank(sm, warp, reg):
 
 @inlined
 def interleaved(mapping, slot, warp, reg):
-    """Return the number of a register that, modulo the number of banks, is its bank; on the host also for arrays."""
+    """Return a number whose remainder by the number of banks is the register's bank; on the host also for arrays."""
     return warp + reg if mapping == GPGPUSIM else slot
 
 
 @inlined
 def line_of(sm, slot):
-    """Return at which place of its bank a physical slot lies: slot // num_banks, without dividing by a power of two."""
+    """Return a physical slot's place within its bank: slot // num_banks, as a shift if that is a power of two."""
     banks = np.uint32(sm.config.num_banks)
     if banks & (banks - np.uint32(1)) == 0:
         return np.int64(np.uint32(slot) >> np.uint32(ctz64(banks)))
@@ -72,7 +72,7 @@ def clear_warp(sm, rows, warp):
 
 @device
 def note_write(sm, warp, reg, lanes, pc, value_row):
-    """Note that the register file accepted a result, for the log of register writes; `value_row` keeps it for this cycle."""
+    """Log that the register file accepted a result; `value_row` holds the value until the cycle's end."""
     noted = sm.accepted[sm.num_accepted]
     noted.row = value_row
     noted.register = np.int64(warp) * REGISTERS_OF_WARP + reg
@@ -84,7 +84,7 @@ def note_write(sm, warp, reg, lanes, pc, value_row):
 
 @device
 def note_loss(sm, row):
-    """Note that a register's value, kept in the recorded row `row`, lost bits in this cycle, which no instruction wrote."""
+    """Log that a register's value, in the recorded row `row`, lost bits in this cycle without being written."""
     word = np.int64(row) >> 6
     sm.lost_rows[word] = np.uint64(sm.lost_rows[word]) | bit64(row & 63)
     sm.lost_touched = np.uint64(sm.lost_touched) | bit64(word)

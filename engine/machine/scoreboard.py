@@ -1,4 +1,4 @@
-"""The scoreboard: registers that still have a write or a read before them, and the instructions that hold them."""
+"""The scoreboard: registers with a pending write or read, and the instructions that hold them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rfview.engine.state import FREE
 
 @device
 def release(sm, warp, reg):
-    """Free a register in the scoreboard; the instruction that held it retires when it holds no other."""
+    """Free a register in the scoreboard; the instruction that held it retires once it holds no other."""
     entry = sm.warp[warp]
     bit = bit64(reg)
     entry.sb_write = np.uint64(entry.sb_write) & ~bit
@@ -29,7 +29,7 @@ def release(sm, warp, reg):
 
 @device
 def free_inflight(sm, slot):
-    """Retire an in-flight entry that is written and released."""
+    """Retire an in-flight entry whose results are written and released."""
     flight = sm.inflight[slot]
     flight.stage = FREE
     word = np.int64(slot) >> 6
@@ -42,7 +42,7 @@ def free_inflight(sm, slot):
 
 @device
 def refresh_reads(sm, warp):
-    """Recompute which registers of a warp are still to be read by its collectors (WAR)."""
+    """Recompute which registers of a warp its collectors still have to read (WAR)."""
     regs = np.uint64(0)
     held = np.uint64(sm.collectors_of[warp])
     while held != 0:

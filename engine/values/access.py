@@ -1,23 +1,23 @@
-"""What a memory instruction does: addresses to arena words, coalescing, loads, stores and atomics of 32 lanes.
+"""Memory instructions: addresses to arena words, coalescing, loads, stores and atomics of 32 lanes.
 
 `resolve` turns the address operands of one instruction into byte offsets in the arena, checks alignment and bounds, and
-finds the 128-byte lines and the shared-memory passes it takes; `load`, `store`, `atomic` then move the values. Lanes go
-ascending: of colliding stores the highest lane wins. Nothing here touches a word that `resolve` did not check.
+finds the 128-byte lines and the shared-memory passes needed; `load`, `store`, `atomic` then move the values. Lanes are
+processed in ascending order: of colliding stores the highest lane wins. No word is touched that `resolve` did not check.
 `access` is the entry point; inside, `rows`, `memory`, `regions`, `scratch` and the journal's `words` are
 handles (engine/values/words.py).
 
-The arena is one u4 array, `memory`. `regions` describes what of it is mapped in the global address space (REGION dtype,
+The arena is one u4 array, `memory`. `regions` describes the parts mapped in the global address space (REGION dtype,
 sorted by base, `num_regions` in use). Shared, local and parameter memory are given by their first arena word and size.
 Local memory is interleaved: word k of a thread is arena word local_word + ((warp_slot * local_words + k) * 32 + lane).
 
-`scratch` (sm.scratch of engine/state.py) carries the result of `resolve`:
+`scratch` (sm.scratch of engine/state.py) gets the result of `resolve`:
     [ADDR + lane]     byte offset in the arena of the lane's first byte
-    [SPACES + lane]   SPACE_* that the lane's address lies in (generic addresses resolved)
-    [LINES + k]       distinct line ids in order of lane: address >> 7 for global, constant and parameter memory, arena
+    [SPACES + lane]   SPACE_* of the lane's address (generic addresses resolved)
+    [LINES + k]       distinct line ids in order of lanes: address >> 7 for global, constant and parameter memory, arena
                       byte offset >> 7 for local memory (arenas are far smaller than the first global address)
-    [NUM_LINES]       how many lines; [PASSES] shared-memory passes: 1 = no conflict, 0 = no shared lane
-    [USED_SPACES]     bit 1 << SPACE_* of every space met
-    [UNIT]            1 if the active lanes lie at unit stride of 4 bytes in one region (ADDR of the other lanes too)
+    [NUM_LINES]       number of lines; [PASSES] shared-memory passes: 1 = no conflict, 0 = no shared lane
+    [USED_SPACES]     bit 1 << SPACE_* for every space accessed
+    [UNIT]            1 if the active lanes have a unit stride of 4 bytes in one region (then all of ADDR is set)
     [FAULT_LANE], [FAULT_ADDRESS]   first faulting lane and its address when the code is not 0
 """
 
@@ -65,7 +65,7 @@ SHARED_START, LOCAL_START, PARAM_START, WINDOW = (
 
 
 class WarpMemory(NamedTuple):
-    """Where a warp's shared, local and parameter memory lie: *_word are arena words, of local memory that of all warps."""
+    """Where a warp's shared, local and parameter memory are: *_word are arena words; local_word is that of all warps."""
 
     shared_word: int
     shared_bytes: int
@@ -78,7 +78,7 @@ class WarpMemory(NamedTuple):
 
 @jit
 def note_word(log, mem_index, word):
-    """Append an arena word index to the journal; mem_count above the array's size tells of an overflow."""
+    """Append an arena word index to the journal; mem_count above the array's size means overflow."""
     if log.on:
         at = log.mem_count
         if at < mem_index.size:
@@ -88,7 +88,7 @@ def note_word(log, mem_index, word):
 
 @jit
 def journal(on, words, capacity, at, word):
-    """Append a word index to the handle `words` at position `at`; gives the next position."""
+    """Append a word index to the handle `words` at position `at`; returns the next position."""
     if not on:
         return at
     if at < capacity:
@@ -159,7 +159,7 @@ def lane_address(inst, rows, src, lane):
 
 @jit
 def add_line(scratch, line, highest):
-    """Add a line id if it is not there yet; gives the highest one so far."""
+    """Add a line id unless it is in the list; returns the highest so far."""
     count = load_long(scratch, NUM_LINES)
     if line <= highest:
         for k in range(count - 1, -1, -1):
@@ -173,7 +173,7 @@ def add_line(scratch, line, highest):
 
 @jit
 def resolve(inst, rows, src, mask, regions, num_regions, own, scratch):
-    """Resolve the addresses of a load, store or atomic into `scratch`; gives 0 or an ERR_* code.
+    """Resolve the addresses of a load, store or atomic into `scratch`; returns 0 or an ERR_* code.
 
     rows: handle; address in slots 0 and 1 from `src` on, inst.offset added. mask: u4 active lanes. own: WarpMemory.
     """
@@ -196,7 +196,7 @@ def resolve(inst, rows, src, mask, regions, num_regions, own, scratch):
 
 @jit
 def resolve_each(inst, base, src, mask, size, regions, num_regions, own, scratch):
-    """Resolve lane by lane: any space, any addresses; the first lane that is wrong is the fault's."""
+    """Resolve lane by lane, for any space and any addresses; the first bad lane causes the fault."""
     region, highest, used = I64(-1), I64(-1), I64(0)
     for lane in range(32):
         if (mask >> U32(lane)) & U32(1) == U32(0):
@@ -272,7 +272,7 @@ def is_unit_stride(inst, rows, src, mask, size):
 
 @jit
 def resolve_unit(inst, rows, src, mask, regions, num_regions, size, own, scratch):
-    """resolve for unit stride within one region or within shared memory; -1 if the general way must decide."""
+    """Resolve unit stride within one region or within shared memory; -1 if the general case must decide."""
     shift = ctz_size(size)
     first, last = I64(ctz(U64(mask))), I64(63) - I64(clz(U64(mask)))
     low = lane_address(inst, rows, src, first)
@@ -300,7 +300,7 @@ def resolve_unit(inst, rows, src, mask, regions, num_regions, size, own, scratch
         from_line, to_line = I64(low >> U64(7)), I64((low + bytes_used - ONE64) >> U64(7))
         count = I64(0)
         for line in range(from_line, to_line + 1):
-            # lanes of this line: one line at most holds no active lane only if the mask has a hole there
+            # lanes of this line: a line can be without active lanes only if the mask has a hole there
             begin = max(((line * LINE_BYTES - I64(low)) >> shift) + first, first)
             stop = min((((line + 1) * LINE_BYTES - 1 - I64(low)) >> shift) + first, last)
             lanes = (U64(mask) >> U64(begin)) & (~Z64 >> U64(63 - (stop - begin)))
@@ -320,7 +320,7 @@ def resolve_unit(inst, rows, src, mask, regions, num_regions, size, own, scratch
 
 @jit
 def resolve_shared(inst, rows, src, mask, size, own, scratch):
-    """Resolve an access to shared memory without a branch per lane; False if the general way must find a fault."""
+    """Resolve an access to shared memory without a branch per lane; False if the general case must find a fault."""
     limit = U64(own.shared_bytes)
     lowest, highest, wrong = limit, Z64, False
     for lane in range(32):
@@ -333,7 +333,7 @@ def resolve_shared(inst, rows, src, mask, size, own, scratch):
         return False
     fill_series(scratch, SPACES, I64(SPACE_SHARED), 0)
     store_long(scratch, USED_SPACES, I64(1) << I64(SPACE_SHARED))
-    # words among 32 that follow one another are in different banks
+    # 32 consecutive words are in different banks
     is_near = ((highest + U64(size - 1)) >> U64(2)) - (lowest >> U64(2)) < U64(32)
     store_long(scratch, PASSES, used_groups(mask, size) if is_near else count_passes(mask, size, scratch))
     return True
@@ -354,14 +354,14 @@ def used_groups(mask, size):
 def count_passes(mask, size, scratch):
     """Shared-memory passes: per group of lanes, the most distinct 4-byte words in one of 32 banks.
 
-    Each pass serves one word per bank, and with it every lane that wants that word. Which of a bank's words comes first
-    makes no difference to their number: here the last.
+    Each pass serves one word per bank, and every lane that accesses it. The order of a bank's words
+    does not change the number of passes: here the last comes first.
     """
     group = min(I64(32), max(I64(128) >> ctz_size(size), I64(1)))
     words = max(size >> 2, I64(1))
     passes = I64(0)
     for first in range(0, 32, group):
-        items = I64(0)           # at most 32 words wanted, in WORK; the word that each bank serves in WORK + 32
+        items = I64(0)           # up to 32 words to access, in WORK; the word served by each bank, in WORK + 32
         for lane in range(first, first + group):
             if (mask >> U32(lane)) & U32(1) != U32(0) and load_long(scratch, SPACES + lane) == SPACE_SHARED:
                 for k in range(words):
@@ -389,7 +389,7 @@ def word_step(space):
 
 @jit
 def load(inst, rows, dst, mask, memory, scratch):
-    """Load the resolved addresses into the rows from `dst` on; other lanes keep what the rows held.
+    """Load the resolved addresses into the rows from `dst` on; other lanes keep their values.
 
     Element j of the vector fills one row, or two with 64-bit registers; narrow elements are sign- or zero-extended to
     inst.reg_bits (16-bit registers have zero upper bits).
@@ -435,7 +435,7 @@ def load(inst, rows, dst, mask, memory, scratch):
 
 @jit
 def store(inst, rows, src, mask, memory, scratch, on, words, capacity, noted):
-    """Store elements from the rows src + 2 ... to the resolved addresses; gives the journal's new length."""
+    """Store elements from the rows src + 2 ... to the resolved addresses; returns the journal's new length."""
     mask, row0 = U32(mask), I64(src) + 2
     width, count = I64(inst.width), I64(inst.count)
     per_element = 2 if inst.reg_bits == 64 else 1
@@ -514,7 +514,7 @@ def atomic_result(sub, kind, old, b, c):
 
 @jit
 def atomic(inst, rows, src, dst, mask, memory, scratch, on, words, capacity, noted):
-    """Do an atomic or reduction, lanes ascending; operand b in slots 2, 3, c in slots 4, 5; gives the journal's length.
+    """Perform an atomic or reduction, lanes ascending; operand b in slots 2, 3, c in slots 4, 5; returns the log's length.
 
     Old values go to the rows from `dst` on unless it is a reduction (MEM_REDUCTION).
     inst.aux: ATOM_* | type << 8. 16-bit operations (cas, exch, f16 add) work on their half of the word.
@@ -563,7 +563,7 @@ def perform(inst, rows, src, dst, mask, memory, scratch, on, words, capacity, no
 
 @device
 def access(key, inst, rows, src, dst, mask, memory, regions, own, scratch, log, mem_index):
-    """Resolve and perform one memory instruction; gives 0 or the ERR_* code, in which case nothing was written.
+    """Resolve and perform one memory instruction; returns 0, or an ERR_* code if nothing was written.
 
     key: record whose type carries the source hash; the other arguments as in `resolve`, `load`, `store`, `atomic`.
     """

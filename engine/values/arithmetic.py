@@ -1,7 +1,7 @@
 """Scalar arithmetic of one lane: bit casts, fused multiply-add, bit counts and the integer operations.
 
-Everything here gives the same bits with and without JIT. Integers are uint64 / int64 throughout, constants too: numba
-makes float64 of a mixture of the two. The LLVM intrinsics have plain Python twins, chosen by OFF.
+Everything here gives the same bits with and without JIT. Integers, constants included, are uint64 / int64 throughout: numba
+turns a mixture of the two into float64. The LLVM intrinsics have plain Python twins, chosen by OFF.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Opcodes by which lanes see one another: shuffles, votes, matches and reductions over the member lanes."""
+"""Opcodes that exchange values between lanes: shuffles, votes, matches and reductions over the member lanes."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from rfview.engine.values.words import load, store
 
 @jit
 def shuffle_rows(rows, src, dst, mask, aux):
-    """shfl: gives the mask of lanes whose source lane is in range; a lane that is out of range keeps its own value.
+    """shfl: returns the mask of lanes whose source lane is in range; a lane out of range keeps its own value.
 
-    A source lane that is not active has no value for this instruction, and PTX leaves open what is read: 0, with which
-    sums over part of a warp come out right.
+    A source lane that is not active has no value for this instruction. PTX leaves the result undefined; we read 0, so that
+    sums over part of a warp are correct.
     """
     mode, in_range = I64(aux), Z64
     for lane in range(32):
@@ -48,7 +48,7 @@ def shuffle_rows(rows, src, dst, mask, aux):
 
 @jit
 def vote_rows(rows, src, dst, group, members, mode, predicate):
-    """vote over the member lanes; ballot writes the group's elements of a row, the others give the lanes that hold."""
+    """vote over the member lanes; ballot writes the group's elements of a row, the others return the mask of lanes."""
     votes = U32(predicate) & members
     if mode == VOTE_BALLOT:
         for lane in range(32):
@@ -65,7 +65,7 @@ def vote_rows(rows, src, dst, group, members, mode, predicate):
 
 @jit
 def match_rows(rows, src, dst, group, members, mode):
-    """match.any / match.all over the member lanes; gives the predicate of match.all."""
+    """match.any / match.all over the member lanes; returns the predicate of match.all."""
     wide, every = mode >= MATCH_ANY64, mode == MATCH_ALL32 or mode == MATCH_ALL64
     first = I64(ctz(U64(members))) & I64(31)
     all_same = True
@@ -124,9 +124,9 @@ def reduce_rows(rows, src, dst, group, members, mode):
 
 @jit
 def collective_rows(op, rows, src, dst, mask, aux, flags, p0):
-    """vote, match or redux, once for each group of active lanes that name the same member mask.
+    """vote, match or redux, once for each group of active lanes with the same member mask.
 
-    Tiles smaller than a warp come together to one instruction, each with a mask of its own. Members that are not
+    Tiles smaller than a warp execute one instruction together, each with its own mask. Members that are not
     active take no part. Without .sync, the active lanes are the members.
     """
     mode = I64(aux)
@@ -140,7 +140,7 @@ def collective_rows(op, rows, src, dst, mask, aux, flags, p0):
             for lane in range(32):
                 if (left >> U32(lane)) & U32(1) and load(rows, slot, lane) == named:
                     group |= U32(1) << U32(lane)
-            members = U32(mask) & named        # the same lanes, but where lanes name masks without themselves
+            members = U32(mask) & named        # the same lanes, unless lanes name masks that exclude themselves
         left &= ~group
         if op == OP_VOTE:
             found |= vote_rows(rows, src, dst, group, members, mode, p0)

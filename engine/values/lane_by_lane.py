@@ -1,4 +1,4 @@
-"""Opcodes that are computed lane by lane, over the active lanes where that tells: integers, floats, bytes, tests, packing.
+"""Opcodes computed lane by lane, only over active lanes where that saves time: integers, floats, bytes, tests, packing.
 
 The scalar functions are in arithmetic.py (integers), rounding.py (floats, conversions) and sfu.py.
 """
@@ -40,7 +40,7 @@ def put(rows, dst, lane, value, wide):
 
 @jit
 def whole_rows(rows, src, dst, mask, aux, flags):
-    """OP_INT: 32-bit division and remainder, the common ones, by themselves."""
+    """OP_INT, with a fast path for 32-bit division and remainder."""
     sub, kind = I64(aux) & I64(255), I64(aux) >> I64(8)
     if (sub == INT_DIV or sub == INT_REM) and (kind == T_U32 or kind == T_S32):
         divide_rows(rows, src, dst, mask, aux)
@@ -90,12 +90,12 @@ def divide_rows(rows, src, dst, mask, aux):
 
 @jit
 def carry_rows(rows, src, dst, mask, aux, flags, p0):
-    """OP_CARRY: extended-precision add, subtract, multiply-add; gives the mask of carries out.
+    """OP_CARRY: extended-precision add, subtract, multiply-add; returns the mask of carries out.
 
     p0: the carries in.
 
-    A subtraction adds the complement, as GPUs do: its carry is set where nothing was borrowed. nvcc's own 128-bit
-    division reads it so, by addc after sub.cc.
+    A subtraction adds the complement, as GPUs do: its carry is set if nothing was borrowed. nvcc's own 128-bit
+    division relies on it, with addc after sub.cc.
     """
     sub, kind = I64(aux) & I64(255), I64(aux) >> I64(8)
     inverted = ONE64 if sub == CARRY_SUB else Z64

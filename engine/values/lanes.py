@@ -1,4 +1,4 @@
-"""Thirty-two lanes at once: each common opcode defined once, as vector LLVM for the JIT and as NumPy without it.
+"""Thirty-two lanes at once: each common opcode defined once, for vector LLVM code under JIT and for NumPy without it.
 
 A body takes a frame (engine/values/vectors.py: where operands come from and results go) and works on 32-lane values.
 """
@@ -233,7 +233,7 @@ COMPARISONS: dict[int, Callable[[Any], Any]] = {
     isa.OP_SETP_S16: lambda x: _compared(x, bits(x.get(0, "u4") << 16, "i4"), bits(x.get(1, "u4") << 16, "i4"), "i4"),
 }
 
-# no opcodes: of addresses (operand 0), the lanes whose address follows that of lane `pred` at unit stride of so many bytes
+# not opcodes: the lanes whose address (operand 0) continues that of lane `pred` at a unit stride of this many bytes
 UNIT_STRIDES: dict[int, Callable[[Any], Any]] = {
     UNIT_STRIDE_4: lambda x: x.mask(x.get(0, "u8") == x.lane(x.get(0, "u8"), 4)),
     UNIT_STRIDE_8: lambda x: x.mask(x.get(0, "u8") == x.lane(x.get(0, "u8"), 8)),

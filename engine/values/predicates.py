@@ -1,6 +1,6 @@
-"""Comparison, selection and predicates: masks of 32 lanes, and results that a predicate or a comparison chooses.
+"""Comparison, selection and predicates: masks of 32 lanes, and results chosen by a predicate or comparison.
 
-A comparison gives the mask of lanes in which it holds; `combine` makes of it the two predicates of a setp, packed in one u8.
+A comparison gives the mask of lanes in which it holds; `combine` makes the two predicates of a setp of it, packed in one u8.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
-"""What a texture fetch does: coordinates to texels, address modes, filtering; 32 lanes of one tex or tld4.
+"""Texture fetches: coordinates to texels, address modes, filtering; 32 lanes of one tex or tld4.
 
 The rules are those of the CUDA C++ Programming Guide, "Texture Fetching": a point fetch takes texel floor(x); a linear one
 weighs the 2, 4 or 8 texels around x - 0.5 with fractions of 8 bits (9-bit fixed point, 1.0 included), rounded here to the
-nearest; the weighted sum is rounded once. A normalised coordinate times the extent is rounded to f32. wrap and mirror act
-on normalised coordinates only and are clamp else. A 1D fetch at an integer coordinate reads linear memory: zeros
+nearest; the weighted sum is rounded once. A normalised coordinate times the extent is rounded to f32. wrap and mirror apply
+to normalised coordinates only, otherwise they mean clamp. A 1D fetch at an integer coordinate reads linear memory: zeros
 outside. Channels that a texture lacks read as 0, 0, 1.
 
 Handle in slots 0 and 1, coordinates (a layer first) in slots 2, 3, 4. inst.aux: TEX_* of engine/isa.py. `scratch` is filled
-as by access.resolve; a fetch finds at most MAX_LINES distinct lines, which only a scattered linear 3D one could exceed.
+as by access.resolve; a fetch notes at most MAX_LINES distinct lines, which only a scattered linear 3D one could exceed.
 Simplification: fetches go through LD/ST and L1 as global loads do; there is no texture cache and no block-linear layout.
 """
 
@@ -34,7 +34,7 @@ ZERO, HALF, ONE, TWO = F64(0.0), F64(0.5), F64(1.0), F64(2.0)
 WEIGHT_ONE = F64(256.0)      # weights have 8 bits after the point
 ONE_BITS = U64(0x3F800000)
 # WORK + 3 * axis: index of the lower texel (-1: border), of the upper one, weight of the upper one in 1/256
-MISSES = WORK + 9            # 1: an integer coordinate lies outside linear memory
+MISSES = WORK + 9            # 1: an integer coordinate is outside linear memory
 
 
 @jit
@@ -45,7 +45,7 @@ def word_of(memory, at, k):
 
 @jit
 def position(x, extent, mode, is_normalized):
-    """Where in texels a coordinate lies, made small where it is far outside."""
+    """A coordinate in texels, limited if it is far outside."""
     if is_normalized:
         if mode == WRAP:
             x = x - np.floor(x)
@@ -62,7 +62,7 @@ def position(x, extent, mode, is_normalized):
 
 @jit
 def inside(index, extent, mode, is_normalized):
-    """The texel that an index means by the address mode; -1: the border."""
+    """The texel that an index refers to in this address mode; -1: the border."""
     if index >= 0 and index < extent:
         return I64(index)
     if mode == BORDER:
@@ -117,7 +117,7 @@ def is_half_or_float(kind):
 
 @jit
 def channel(memory, at, offset, component):
-    """The 32 bits that a fetch of one texel gives for one component."""
+    """The 32 bits of one component in a fetch of one texel."""
     kind, reads_float = word_of(memory, at, H_KIND), word_of(memory, at, H_FLAGS) & F_READ_FLOAT != 0
     if offset < 0:
         return U64(word_of(memory, at, H_BORDER + component))
@@ -158,7 +158,7 @@ def filtered(memory, at, component, dims, scratch):
 
 @jit
 def note_lines(memory, at, corners, highest, scratch):
-    """Add the lines of a lane's texels; gives the highest so far."""
+    """Add the lines of a lane's texels; returns the highest so far."""
     base = I64(U64(word_of(memory, at, H_BASE_LOW)) | U64(word_of(memory, at, H_BASE_HIGH)) << S32)
     for corner in range(corners):
         offset = texel_offset(memory, at, corner, scratch)
@@ -172,7 +172,7 @@ def note_lines(memory, at, corners, highest, scratch):
 
 @jit
 def place_lane(rows, src, lane, memory, at, aux, is_linear, scratch):
-    """Work out which texels one lane's coordinates mean."""
+    """Work out the texels for one lane's coordinates."""
     dims, first = aux & 3, 2
     store_long(scratch, MISSES, 0)
     for k in range(9):
@@ -203,7 +203,7 @@ def component_of(memory, at, component, aux, is_linear, scratch):
 
 @device
 def fetch(key, inst, rows, src, dst, mask, memory, regions, scratch):
-    """Do one tex or tld4 for the lanes of `mask`; gives 0 or an error code, in which case nothing was written.
+    """Perform one tex or tld4 for the lanes of `mask`; returns 0, or an error code if nothing was written.
 
     The arguments are those of access.access. Results go to the rows from `dst` on, one for each component in the mask
     of inst.aux.
@@ -233,7 +233,7 @@ def fetch(key, inst, rows, src, dst, mask, memory, regions, scratch):
                 lane_store(rows, row, lane, U32(component_of(memory, at, component, aux, is_linear, scratch)))
                 row += 1
     if load_long(scratch, NUM_LINES) == 0:
-        store_long(scratch, NUM_LINES, 1)          # nothing but borders: the header alone is looked at
+        store_long(scratch, NUM_LINES, 1)          # nothing but borders: only the header is accessed
         store_long(scratch, LINES, I64(handle_of(rows, src, first_lane(mask)) >> U64(7)))
     return 0
 

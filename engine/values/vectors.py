@@ -1,4 +1,4 @@
-"""Values of 32 lanes, and the frame in which an opcode finds its operands: in vector LLVM for the JIT, in NumPy without it.
+"""Values of 32 lanes, and the frame that gives an opcode its operands: vector LLVM code under JIT, NumPy without it.
 
 A value is a NumPy array of 32 elements or, while compiling, a `Vector`: both have the same operators, and the functions
 here take either, so that one definition of an opcode (lanes.py) serves both. Kinds: u4 i4 f4 (one row), u8 i8 f8
@@ -197,7 +197,7 @@ class NumpyFrame:
         return (np.uint32(self.pred) >> np.arange(32, dtype="u4") & 1).astype(bool)
 
     def lane(self, value: Any, step: int) -> Any:
-        """What a 64-bit value would be in each lane if it grew by `step` per lane from lane `pred` on."""
+        """The value of each lane if a 64-bit value grew by `step` per lane from lane `pred` on."""
         first = int(value[self.pred & 31])
         return np.array([(first + step * (k - (self.pred & 31))) & 0xFFFFFFFFFFFFFFFF for k in range(32)], "u8")
 
@@ -256,7 +256,7 @@ class IrFrame:
         return Vector(self.builder, self.builder.bitcast(self.pred, ir.VectorType(ir.IntType(1), 32)), "b1")
 
     def lane(self, value: Vector, step: int) -> Vector:
-        """What a 64-bit value would be in each lane if it grew by `step` per lane from lane `pred` on."""
+        """The value of each lane if a 64-bit value grew by `step` per lane from lane `pred` on."""
         builder = self.builder
         index = builder.and_(self.pred, ir.Constant(I32, 31))
         back = builder.mul(builder.zext(index, I64), ir.Constant(I64, step))

@@ -1,4 +1,4 @@
-"""Single words and runs of 32 in rows and memory, by address under JIT: no bounds are checked, no references counted."""
+"""Single words and runs of 32 in rows and memory, by address under JIT: without bounds checks or reference counts."""
 
 from __future__ import annotations
 

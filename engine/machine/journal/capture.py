@@ -1,4 +1,4 @@
-"""After each cycle: write down what changed, or forget what was marked; and say whether there is room for another."""
+"""After each cycle: log what changed, or clear the marks; and whether there is space for another cycle."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rfview.engine.machine.journal.words import capture_design, scan_cold, scan_
 
 @device
 def capture_cycle(sm, log):
-    """Write the changes of the cycle that just ran, and close it."""
+    """Log the changes of the cycle that just ran."""
     words = words_at(log.state_at, log.state_size)
     shadow = words_at(log.shadow_at, log.shadow_size)
     begin = log.blocks
@@ -32,7 +32,7 @@ def capture_cycle(sm, log):
 
 @device
 def capture_idle(log, cycles):
-    """Book `cycles` cycles at whose ends nothing but what is logged by now has changed."""
+    """Log `cycles` cycles that end with what is in the log so far."""
     block_end = words_at(log.block_end_at, log.block_end_size)
     row_end = words_at(log.row_end_at, log.row_end_size)
     mem_end = words_at(log.mem_end_at, log.mem_end_size)
@@ -48,7 +48,7 @@ def capture_idle(log, cycles):
 
 @device
 def has_space(log):
-    """Say whether the output arrays can take one more cycle, whatever it does."""
+    """Return whether the output arrays have space for one more cycle, whatever it does."""
     return (
         log.blocks + log.block_space <= log.block_first_size
         and log.values + log.value_space <= log.block_value_size
@@ -62,7 +62,7 @@ def has_space(log):
 
 @device
 def forget_marks(sm):
-    """Clear the marks of a cycle that is not recorded."""
+    """Clear the marks of a cycle that is not being recorded."""
     clear(sm.dirty, sm.dirty_touched)
     sm.dirty_touched = 0
     for word in range(state.MAX_INFLIGHT // 64):
@@ -78,7 +78,7 @@ def forget_marks(sm):
 
 @device
 def clear(marks, touched):
-    """Clear the words of some marks that the mask `touched` names."""
+    """Clear those words of `marks` that the mask `touched` names."""
     left = np.uint64(touched)
     while left != 0:
         word = ctz64(left)

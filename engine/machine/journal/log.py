@@ -1,4 +1,4 @@
-"""The record by which compiled code reaches the journal's arrays, and how much of them is in use."""
+"""The record through which compiled code accesses the journal's arrays, and how much of each is in use."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-# arrays that compiled code reaches by address: passing this many as arguments costs more than an idle cycle
+# arrays accessed by address: passing this many as arguments costs more than an idle cycle
 WATCHED = ("state", "shadow", "design", "design_shadow", "value_rows", "memory", "noted")
 WRITTEN = ("block_end", "block_first", "block_mask", "block_value", "row_end", "row_index", "row_kind", "row_word",
            "mem_end", "mem_index", "mem_value", "write_end", "write_register", "write_lanes", "write_pc", "write_row",
@@ -22,7 +22,7 @@ LOG: Any = np.dtype(
         ("writes", "i8"),
         ("write_words", "i8"),
         ("cycles", "i8"),
-        ("block_space", "i8"),         # entries that a cycle must find free, else the chunk ends
+        ("block_space", "i8"),         # entries that must be free before a cycle, else the chunk ends
         ("value_space", "i8"),
         ("row_space", "i8"),
         ("word_space", "i8"),

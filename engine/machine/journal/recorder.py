@@ -1,4 +1,4 @@
-"""The host's side of the journal: shadows of the state, the arrays that compiled code fills, and the chunk made of them."""
+"""The host's side of the journal: shadow copies of the state, the arrays that compiled code fills, and their chunk."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from rfview.engine.machine.journal.words import HOT_WORD, RECORDED_WORDS, WIDTH
 
 
 class Journal:
-    """The shadow copies of the recorded state, and buffers that chunks borrow until they have been written down.
+    """Shadow copies of the recorded state, and output buffers that are lent to chunks until they have been written.
 
-    state: u4 words of the recorded part of the SM record; design: of the design's state, padded to whole blocks.
-    rows: (rows, 32) u4; memory: u4 words. All are watched where they are, for as long as the journal lives.
+    recorded: u4 words of the recorded part of the SM record. design: of the design's state, padded to whole blocks.
+    rows: (rows, 32) u4. memory: u4 words. All are observed in place for the life of the journal.
     """
 
     def __init__(self, recorded: np.ndarray, design: np.ndarray, rows: np.ndarray, memory: np.ndarray, num_rows: int,
                  max_words: int, cycles: int) -> None:
         blocks = RECORDED_WORDS // WIDTH + state.MAX_INFLIGHT + len(design) // WIDTH + 2 * WIDTH
-        # what is taken of a block is written 32 words at a time
+        # words of a block are written 32 at a time
         values = RECORDED_WORDS + len(design) + 2 * WIDTH
         self._capacities = (blocks, values, num_rows, max_words, num_rows + state.MAX_ACCEPTED + state.MAX_WARPS)
         self._sizes = (self._capacities, cycles, (len(recorded), len(design)))
@@ -44,19 +44,19 @@ class Journal:
         log.block_space, log.value_space, log.row_space, log.word_space, log.write_space = self._capacities
 
     def _point(self, first: str, places: np.ndarray) -> None:
-        """Tell compiled code where the arrays from `first` on are."""
+        """Store the addresses of the arrays from `first` on for compiled code."""
         at = LOG.fields[f"{first}_at"][1] // 8
         self._numbers[at : at + len(places)] = places
 
     def _use(self, buffers: Buffers) -> None:
-        """Write into these buffers from now on."""
+        """Use these buffers from now on."""
         self._buffers = buffers
         self._point(WRITTEN[0], buffers.places)
 
     def begin(self, cycle: int, *, whole: bool = True) -> None:
-        """Start a chunk at the present state, that of `cycle`; the shadows are true already where the last chunk ended.
+        """Start a chunk with the current state, that of `cycle`; the shadows are up to date if the last chunk ended here.
 
-        whole: the keyframe is to have all of it, not only the clock section, of which blocks say nothing.
+        whole: the keyframe gets the whole state, not only the clock section, which blocks do not cover.
         """
         if cycle != self._ended_at:
             self._shadows[0][:] = self.recorded
@@ -71,15 +71,15 @@ class Journal:
         self._on[0] = 1
 
     def end(self, cycle: int) -> None:
-        """Stop writing; the state is that of `cycle`."""
+        """Stop logging; the state is that of `cycle`."""
         self._on[0] = 0
         self._ended_at = cycle
 
     def chunk(self, first: int, design_words: int, printed: list[tuple[int, str]], *, lend: bool = False) -> Chunk:
-        """Return what was written since `begin`, without rows and memory of the keyframe.
+        """Return the chunk logged since `begin`, without rows and memory of the keyframe.
 
-        design_words: words of the design's state, without what pads it. lend: the chunk's arrays are the journal's own,
-        until its `release` is called; else copies.
+        design_words: words of the design's state without padding. lend: the chunk's arrays are the journal's own,
+        until its `release` is called; otherwise copies.
         """
         made = self._buffers.arrays
         key = self._buffers.key[: RECORDED_WORDS + design_words if self._is_whole else HOT_WORD]
@@ -108,8 +108,9 @@ class Journal:
 class Buffers:
     """Output arrays for one chunk, by name.
 
-    worst: what one cycle may take: blocks and words of the whole state, every row, all memory words, writes; beyond a
-    chunk of busy cycles fits, and a chunk that runs out of space ends early. keys: words of the keyframe, state and design.
+    worst: the most that one cycle may need: blocks and words of the whole state, every row, all memory words, writes.
+    In addition a chunk of busy cycles fits; if space runs out, a chunk ends early. keys: words of the keyframe,
+    state and design.
     """
 
     def __init__(self, worst: tuple[int, ...], cycles: int, keys: tuple[int, int]) -> None:
@@ -126,12 +127,12 @@ class Buffers:
 
 
 def places_of(arrays: dict[str, np.ndarray]) -> np.ndarray:
-    """Return the arrays' addresses and sizes as they stand in LOG."""
+    """Return the arrays' addresses and sizes in the order of LOG."""
     return np.array([number for array in arrays.values() for number in (array.ctypes.data, array.size)], np.int64)
 
 
 def aligned_words(count: int) -> np.ndarray:
-    """Return zeroed u4 words that begin where a vector of 16 words wants to begin."""
+    """Return zeroed u4 words, aligned for vectors of 16 words."""
     held = np.zeros(count + 16, np.uint32)
     first = -held.ctypes.data // 4 % 16
     return held[first : first + count]
@@ -139,7 +140,7 @@ def aligned_words(count: int) -> np.ndarray:
 
 @entry
 def expand(key, block_end, block_at, block_mask, end, index):
-    """Write the number of each changed word of a journal's blocks, and how many there are up to each cycle's end."""
+    """Write the number of each changed word of a journal's blocks, and their count up to each cycle's end."""
     count = 0
     entry = 0
     for cycle in range(len(block_end)):

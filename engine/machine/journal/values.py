@@ -1,4 +1,4 @@
-"""Values: register rows, which are marked as they are written; the log of register writes; words of memory.
+"""Values: register rows, which are marked when written; the log of register writes; memory words.
 
 Memory words are noted in `mem_index` by the accesses themselves.
 """
@@ -16,9 +16,9 @@ from rfview.engine.machine.journal.words import WHOLE
 
 @device
 def log_rows(sm, log):
-    """Append the new value of every recorded row that this cycle wrote, in as few words as its kind needs.
+    """Append the new value of every recorded row written in this cycle, in as few words as its kind needs.
 
-    All lanes are always written, and the next row over those that were not needed: most rows need one or two.
+    All lanes are always written, and the next row overwrites those that are not needed: most rows need one or two.
     """
     rows = words_at(log.value_rows_at, log.value_rows_size)
     row_index = words_at(log.row_index_at, log.row_index_size)
@@ -58,10 +58,10 @@ def log_rows(sm, log):
 
 @device
 def log_writes(sm, log, first_row):
-    """Append the results that the register file accepted in this cycle, the values that lost bits, and slots cleared.
+    """Append results accepted by the register file in this cycle, values that lost bits, and cleared warp slots.
 
-    first_row: number of the first row write of this cycle. A value is named by the row write that holds it under the lanes
-    written, which nearly all have; else its lanes are given.
+    first_row: number of this cycle's first row write. A value is given by the number of a row write that holds it in
+    the lanes written, which nearly always exists; otherwise its lanes are logged.
     """
     rows = words_at(log.value_rows_at, log.value_rows_size)
     row_index = words_at(log.row_index_at, log.row_index_size)
@@ -107,7 +107,7 @@ def log_writes(sm, log, first_row):
 
 @device
 def agree(rows, one, other, lanes):
-    """Say whether two rows, which begin at these words, are alike in the lanes of a mask."""
+    """Return whether two rows, which begin at these words, are equal in the lanes of a mask."""
     differ = np.uint32(0)
     for lane in range(np.uint64(32)):
         chosen = np.uint32(0) - np.uint32((lanes >> np.int64(lane)) & 1)
@@ -117,7 +117,7 @@ def agree(rows, one, other, lanes):
 
 @device
 def append_write(log, register, lanes, pc):
-    """Append an entry to the log of register writes, but for where its value is."""
+    """Append an entry to the log of register writes, without its value."""
     at = log.writes
     words_at(log.write_register_at, log.write_register_size)[at] = register
     words_at(log.write_lanes_at, log.write_lanes_size)[at] = lanes
@@ -128,9 +128,9 @@ def append_write(log, register, lanes, pc):
 
 @device
 def log_loss(sm, log, candidate, row):
-    """Append that the register kept in a row lost bits, and return the number of its row write, which has the value.
+    """Log that the register in a row lost bits; return the number of its row write, which has the value.
 
-    candidate: a row write of this cycle that is not behind it; they are in the order of rows.
+    candidate: a row write of this cycle that is not after it; they are in order of rows.
     """
     registers = np.int64(sm.launch.registers)
     row_index = words_at(log.row_index_at, log.row_index_size)
@@ -143,7 +143,7 @@ def log_loss(sm, log, candidate, row):
 
 @device
 def log_words(log):
-    """Append the new value of every arena word that this cycle wrote."""
+    """Append the new value of every arena word written in this cycle."""
     noted = words_at(log.noted_at, log.noted_size)
     memory = words_at(log.memory_at, log.memory_size)
     mem_index = words_at(log.mem_index_at, log.mem_index_size)

@@ -1,8 +1,8 @@
-"""State changes: words of the recorded record that differ from a shadow copy, compared at most 32 at a time.
+"""State changes: words of the recorded record that differ from a shadow copy, compared up to 32 at a time.
 
-The clock section never, the hot section always (its in-flight table only where marked), the cold section only in blocks
-that the cycle marked dirty. Each comparison begins where a unit of the machine begins (a warp, an in-flight entry, four
-banks, 32 words of what has no such parts), so that the same words of two units lie at the same bits of their masks.
+The clock section is never compared, the hot section always (its in-flight table only where marked), the cold section
+in blocks that the cycle marked dirty. Each comparison starts at a unit of the machine (a warp, an in-flight entry,
+four banks, or 32 words of anything else), so that a mask's bit means the same word in all units.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ assert PIPE_WORD + PIPE_COUNT * WIDTH <= COLD_WORD
 
 @device
 def scan(log, words, shadow, first, count, stride, kept, base):
-    """List `count` blocks, `stride` words apart, in which a word under the mask `kept` differs from the shadow.
+    """List those of `count` blocks, `stride` words apart, in which a word in the mask `kept` differs from the shadow.
 
-    base: number of the first of `words` among all recorded words. Every block is written down, and the next one over it
-    where nothing differs: branches that follow the data would be guessed wrong, here and in the stages that come next.
+    base: number of the first of `words` among all recorded words. Every block is written to the list; the next overwrites it
+    if nothing differs: data-dependent branches would be mispredicted, here and in the stages that follow.
     """
     block_first = words_at(log.block_first_at, log.block_first_size)
     block_mask = words_at(log.block_mask_at, log.block_mask_size)
@@ -54,7 +54,7 @@ def scan(log, words, shadow, first, count, stride, kept, base):
 
 @device
 def scan_all(log, words, shadow, first, count, stride, kept):
-    """Do what `scan` does for hot blocks, faster where there are many: all are compared before any is left out."""
+    """Do the same for hot blocks, faster if there are many: all are compared before any is dropped."""
     block_first = words_at(log.block_first_at, log.block_first_size)
     block_mask = words_at(log.block_mask_at, log.block_mask_size)
     at = np.uint64(first)
@@ -68,7 +68,7 @@ def scan_all(log, words, shadow, first, count, stride, kept):
 
 @device
 def take(log, words, shadow, begin, base):
-    """Append the new values of the blocks listed from number `begin` on, and bring the shadow up to date."""
+    """Append the new values of the blocks listed from number `begin` on, and update the shadow."""
     block_first = words_at(log.block_first_at, log.block_first_size)
     block_mask = words_at(log.block_mask_at, log.block_mask_size)
     block_value = words_at(log.block_value_at, log.block_value_size)
@@ -83,7 +83,7 @@ def take(log, words, shadow, begin, base):
 
 @device
 def scan_hot(sm, log, words, shadow):
-    """Compare the hot section, without the in-flight table and the units that the machine does not have."""
+    """Compare the hot section, except for the in-flight table and units that the machine does not have."""
     config = sm.config
     head = WARP_WORD - HOT_WORD
     scan(log, words, shadow, HOT_WORD, head // WIDTH, WIDTH, WHOLE, 0)
@@ -98,7 +98,7 @@ def scan_hot(sm, log, words, shadow):
 
 @device
 def blocks_of(count):
-    """Return how many blocks cover `count` words."""
+    """Return the number of blocks that cover `count` words."""
     return (count + WIDTH - 1) // WIDTH
 
 
@@ -135,7 +135,7 @@ def scan_cold(sm, log, words, shadow):
 
 @device
 def capture_design(log):
-    """Write the changes of the design's state, which is padded to whole blocks."""
+    """Log the changes of the design's state, which is padded to whole blocks."""
     words = words_at(log.design_at, log.design_size)
     shadow = words_at(log.design_shadow_at, log.design_shadow_size)
     begin = log.blocks

@@ -1,6 +1,6 @@
-"""Warp schedulers: which ready warp issues. Chosen by an integer at run time, so that designs compile once.
+"""Warp schedulers: which ready warp issues. Chosen by a number at run time, so that designs compile only once.
 
-`two_level` and `switch_on_stall` choose among the active set that active_set.py keeps. A scheduler is one file with
+`two_level` and `switch_on_stall` choose from the active set kept by active_set.py. A scheduler is one file with
 `pick(sm, scheduler, ready) -> warp`, where `ready` is the mask of the scheduler's warps that passed every check; and one
 line here.
 

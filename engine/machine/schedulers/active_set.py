@@ -1,7 +1,7 @@
 """Active sets: `two_level` keeps a few active warps per scheduler, `switch_on_stall` one (RFC section 3.2, HRF section 4.3).
 
-Every cycle, before warps are looked at: an active warp that waits for a long-latency result, a barrier, a membar or other
-lanes, or that has ended, leaves (rules B0.5, B0.6, B2.4); the design's on_leave may hold it back for its own work.
+At the start of every cycle's issue, an active warp that waits for a long-latency result, a barrier, a membar or other
+lanes, or that has ended, leaves (rules B0.5, B0.6, B2.4); the design's on_leave may delay it for its own work.
 A free place goes to the next ready warp in round-robin order. `switch_on_stall` can enforce alternating parity of warp
 ids: "strict" takes the same parity only when no unfinished warp of the other waits for memory.
 """
@@ -34,7 +34,7 @@ def manage(sm, rf, spec, rows, insts):
 
 @device
 def places(sm):
-    """Return how many active warps a scheduler may have: its share of the SM's active set."""
+    """Return the most active warps of a scheduler: its share of the SM's active set."""
     if sm.config.scheduler == SWITCH_ON_STALL:
         return np.int64(1)
     number = np.int64(sm.config.num_schedulers)
@@ -43,7 +43,7 @@ def places(sm):
 
 @device
 def leave(sm, rf, spec, rows, insts, scheduler):
-    """Take out the active warps that wait for something long, once the design lets them go."""
+    """Remove active warps that wait for something long, once the design releases them."""
     active = np.uint64(sm.scheduler[scheduler].active)
     while active != 0:
         warp = ctz64(active)
@@ -66,7 +66,7 @@ def leave(sm, rf, spec, rows, insts, scheduler):
 
 @device
 def must_leave(sm, insts, warp):
-    """Say whether a warp waits for a barrier, a membar, other lanes, or a long-latency result."""
+    """Return whether a warp waits for a barrier, a membar, other lanes, or a long-latency result."""
     entry = sm.warp[warp]
     if entry.split == NONE8:
         return True
@@ -81,7 +81,7 @@ def must_leave(sm, insts, warp):
 
 @device
 def may_join(sm, insts, warp):
-    """Say whether a warp outside the active set could run."""
+    """Return whether a warp outside the active set could run."""
     entry = sm.warp[warp]
     if entry.split == NONE8:
         return False
@@ -123,7 +123,7 @@ def join(sm, rf, spec, rows, insts, scheduler):
 
 @device
 def choose(sm, insts, scheduler, ready):
-    """Return the ready warp that joins next, or -1 if strict parity makes the place wait."""
+    """Return the ready warp that joins next, or -1 if strict parity keeps the place empty."""
     state = sm.scheduler[scheduler]
     last = np.int64(state.joined_warp)
     if sm.config.scheduler != SWITCH_ON_STALL or sm.config.parity == PARITY_OFF or last == NONE8:
@@ -139,7 +139,7 @@ def choose(sm, insts, scheduler, ready):
 
 @device
 def waits_on_memory(sm, insts, scheduler, warps):
-    """Say whether an unfinished warp among `warps` waits for memory rather than at a barrier."""
+    """Return whether an unfinished warp among `warps` waits for memory rather than at a barrier."""
     left = np.uint64(sm.unfinished) & np.uint64(sm.scheduler_mask[scheduler]) & warps
     while left != 0:
         warp = ctz64(left)

@@ -1,4 +1,4 @@
-"""Greedy then oldest: the warp that issued last while it is ready, else the one that began first."""
+"""Greedy then oldest: the warp that issued last while it is ready, else the one that started first."""
 
 from __future__ import annotations
 

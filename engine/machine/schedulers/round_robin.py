@@ -1,4 +1,4 @@
-"""The next of a mask of warps in turn: what round-robin schedulers and the fetch share."""
+"""The next warp of a mask in round-robin order, for schedulers and fetch."""
 
 from __future__ import annotations
 

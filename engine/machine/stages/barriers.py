@@ -55,7 +55,7 @@ def arrive(sm, rows, insts, warp, barrier, count, kind, predicate):
 
 @device
 def check(sm, rows, insts, cta, barrier):
-    """Release a barrier if everybody it waits for has come; return 1 if it did."""
+    """Open a barrier if all threads it waits for have arrived; return 1 if it opened."""
     counter = sm.barrier[cta][barrier]
     if counter.arrived == 0:
         return 0

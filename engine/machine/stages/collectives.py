@@ -14,7 +14,7 @@ from rfview.engine.program import NO_REG
 
 @device
 def is_collective(inst):
-    """Say whether an instruction needs all lanes of a member mask together."""
+    """Return whether an instruction needs all lanes of a member mask together."""
     op = inst.op
     return (op == OP_SHFL or op == OP_VOTE or op == OP_MATCH or op == OP_REDUX or op == OP_BAR_WARP) and (
         inst["flags"] & FLAG_NO_SYNC
@@ -23,7 +23,7 @@ def is_collective(inst):
 
 @device
 def member_mask(sm, rf, spec, rows, warp, inst):
-    """Return the lanes that a collective needs: an immediate, or what the active lanes' registers name together."""
+    """Return the lanes that a collective needs: an immediate, or the union of the active lanes' registers."""
     slot = 0
     if inst.op == OP_SHFL:
         slot = 5
@@ -42,7 +42,7 @@ def member_mask(sm, rf, spec, rows, warp, inst):
 
 @device
 def gather_members(sm, rf, spec, rows, warp, inst):
-    """Return 0 if all members are here; else park the split and return 1, or 2 if another split of the warp can run."""
+    """Return 0 if all members have arrived; else park the split and return 1, or 2 if another split of the warp can run."""
     entry = sm.warp[warp]
     if entry.num_splits <= 1:
         return 0

@@ -1,4 +1,4 @@
-"""The timing wheel: which in-flight instructions end their execution or memory access in this cycle."""
+"""The timing wheel: the in-flight instructions whose execution or memory access ends in this cycle."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ WHEEL_MASK = WHEEL_SIZE - 1
 
 @device
 def schedule(sm, slot, done_cycle):
-    """Let in-flight entry `slot` complete at `done_cycle`, which lies ahead."""
+    """Let in-flight entry `slot` complete at `done_cycle`, which is in the future."""
     sm.inflight[slot].done_cycle = done_cycle
     wheel_slot = np.int64(done_cycle) & WHEEL_MASK
     sm.wheel_next[slot] = sm.wheel[wheel_slot]
@@ -28,10 +28,10 @@ def schedule(sm, slot, done_cycle):
 
 @device
 def end_is_known(flight):
-    """Say whether the cycle in which an in-flight instruction ends is known: an end lies behind the issue.
+    """Return whether the cycle in which an in-flight instruction ends is known: an end is later than the issue.
 
-    Until then `done_cycle` is that of the entry's instruction before, which was over by then: nothing is written there
-    that says "unknown", as every word that changes is recorded.
+    Until then `done_cycle` is that of the entry's previous instruction, which had ended by then: no value for "unknown"
+    is stored, because every word that changes is recorded.
     """
     return flight.done_cycle > flight.issue_cycle
 

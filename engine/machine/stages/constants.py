@@ -1,7 +1,7 @@
-"""The constant cache: loads of constants and kernel parameters go to LD/ST and look their lines up here, one per cycle.
+"""The constant cache: loads of constants and kernel parameters go to LD/ST, which looks up one line per cycle here.
 
 On with memory.const_sets. Without it every constant hits, and a parameter at a fixed address is an operand of an SP
-instruction. A line that is missing takes one of a few MSHRs; while all are taken LD/ST waits.
+instruction. A missing line takes one of a few MSHRs; while all are in use, LD/ST waits.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from rfview.engine.values import access
 
 @device
 def note_lines(sm, scratch, mask):
-    """List in `scratch` the lines of the constant cache that the lanes of an access need, in the order of the lanes."""
+    """List in `scratch` the lines of the constant cache that an access needs, in order of its lanes."""
     count = 0
     for lane in range(32):
         if (np.int64(mask) >> lane) & 1:
@@ -39,7 +39,7 @@ def note_lines(sm, scratch, mask):
 
 @device
 def note_parameter(sm, scratch, offset):
-    """Note the line of the parameter at a fixed offset as what LD/ST has to look up."""
+    """List the line of the parameter at a fixed offset for LD/ST to look up."""
     scratch[access.LINES] = (np.int64(sm.launch.param_word) * 4 + offset) // np.int64(sm.config.const_line_bytes)
     sm.access_space = SPACE_PARAM
     sm.num_lines = 1
@@ -48,7 +48,7 @@ def note_parameter(sm, scratch, offset):
 
 @device
 def load_line(sm, flight, line, hit_cycles):
-    """Look a line up; return the cycle in which its data is there, or -1 to try again."""
+    """Look up a line; return the cycle in which its data is available, or -1 to try again."""
     lines, sets, ways = sm.ccache, sm.config.const_sets, sm.config.const_ways
     hit = np.int64(sm.cycle) + np.int64(hit_cycles)
     way = find_line(lines, sets, ways, line)
@@ -75,6 +75,6 @@ def load_line(sm, flight, line, hit_cycles):
 
 
 def send_to_ldst(insts: np.ndarray, config: Any) -> None:
-    """With a constant cache, let LD/ST execute the loads of parameters at fixed addresses; insts: (n,) INST, changed."""
+    """With a constant cache, let LD/ST execute loads of parameters at fixed addresses. insts: (n,) INST, modified."""
     if config["memory.const_sets"]:
         insts["unit"][insts["op"] == OP_LDPARAM] = UNIT_LDST

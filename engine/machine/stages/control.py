@@ -1,4 +1,4 @@
-"""Instructions that act at issue and use no collector: branches, exit, barriers, membar, sleep, trap."""
+"""Instructions that execute at issue and use no collector: branches, exit, barriers, membar, sleep, trap."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from rfview.engine.state import EXECUTE, NONE8, NUM_BARRIERS
 
 @device
 def waits_for_memory(inst):
-    """Say whether an instruction may only issue when the warp's earlier accesses have happened."""
+    """Return whether an instruction may issue only after the warp's earlier accesses have been performed."""
     op = inst.op
     return op == OP_BAR or op == OP_MEMBAR or op == OP_BAR_WARP
 
@@ -50,7 +50,7 @@ def operand(sm, rf, spec, rows, inst, warp, slot):
 
 @device
 def execute(sm, rf, spec, rows, insts, warp, pc, lanes, active):
-    """Act on a control instruction; `lanes` is the SIMT mask and the guard, `active` the SIMT mask alone."""
+    """Execute a control instruction. lanes: the SIMT mask and the guard; active: the SIMT mask alone."""
     inst = insts[pc]
     op = inst.op
     if op == OP_BRA or op == OP_BRA_UNI:
@@ -72,11 +72,11 @@ def execute(sm, rf, spec, rows, insts, warp, pc, lanes, active):
 
 @device
 def branch(sm, warp, pc, inst, taken, active):
-    """Resolve a branch: its predicate was free, so both paths are known at issue."""
+    """Resolve a branch: its predicate is available, so both paths are known at issue."""
     sm.events[BRANCHES] += 1
     target = np.int64(inst.target)
     rest = active & ~taken
-    if taken == 0 or target == pc + 1:  # a skipped body may be empty: nothing to split for
+    if taken == 0 or target == pc + 1:  # a skipped body may be empty: no need to split
         return splits.advance(sm, warp, pc + 1)
     if rest == 0:
         split_table.flush_ibuffer(sm, warp)
@@ -148,7 +148,7 @@ def leave(sm, rf, spec, rows, insts, warp, pc, lanes, active):
 
 @device
 def end_warp(sm, warp, cta):
-    """Book a warp whose lanes have all exited as finished from the next cycle on."""
+    """Mark a warp whose lanes have all exited as finished from the next cycle on."""
     bit = bit64(warp)
     sm.unfinished = np.uint64(sm.unfinished) & ~bit
     sm.undecided = np.uint64(sm.undecided) & ~bit

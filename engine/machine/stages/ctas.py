@@ -1,4 +1,4 @@
-"""CTA dispatch: CTAs take free slots in linear order, one per cycle, and give them back when their warps are done."""
+"""CTA dispatch: CTAs take free slots in linear order, one per cycle, and return them when their warps are done."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def start_cta(sm, rf, spec, rows, memory, log, mem_index, slot):
 
 @device
 def start_warp(sm, rf, spec, rows, memory, log, mem_index, slot, warp, index):
-    """Begin one warp of a CTA: all lanes that exist at the kernel's entry, registers and predicates zero."""
+    """Start one warp of a CTA: all existing lanes at the kernel's entry, registers and predicates zero."""
     launch = sm.launch
     entry = sm.warp[warp]
     threads = np.int64(launch.threads_per_cta) - index * 32
@@ -131,7 +131,7 @@ def start_warp(sm, rf, spec, rows, memory, log, mem_index, slot, warp, index):
 
 @device
 def note_older_warps(sm, warp):
-    """Order a warp that begins behind those that are there."""
+    """Order a warp that starts after all resident ones."""
     for other in range(sm.config.num_warps):
         sm.older_warps[other] = np.uint64(sm.older_warps[other]) & ~bit64(warp)
     sm.older_warps[warp] = np.uint64(sm.resident) & ~bit64(warp)

@@ -21,12 +21,12 @@ from rfview.engine.state import (ACTIVE, BLOCK_BARRIER, BLOCK_COLLECTOR, BLOCK_D
                                  BLOCK_SYNC, BLOCK_UNIT, COLLECT, FOREVER, LEAVING, NONE8, TWO_LEVEL,
                                  WRITE_BACK)
 
-READY = 255     # of `evaluate`: no stall code
+READY = 255     # result of `evaluate` that is no stall code
 
 
 @device
 def evaluate(sm, rf, spec, rows, insts, warp, freeze):
-    """Return READY, or the one reason why the warp cannot issue (the first that holds)."""
+    """Return READY, or the one reason why the warp cannot issue (the first that applies)."""
     entry = sm.warp[warp]
     entry.losers = 0
     if entry.split == NONE8:
@@ -67,7 +67,7 @@ def evaluate(sm, rf, spec, rows, insts, warp, freeze):
 
 @device
 def may_skip_checks(sm, inst, code):
-    """Say whether the checks up to the scoreboard hold until this warp moves (not so with active sets or collectives)."""
+    """Return whether checks up to the scoreboard stay valid until this warp moves (not with active sets or collectives)."""
     if sm.config.scheduler >= TWO_LEVEL or is_collective(inst) or inst.unit == UNIT_CTRL:
         return False
     return code == READY or code == PIPE_THROTTLE or code == COLLECTOR_FULL
@@ -75,7 +75,7 @@ def may_skip_checks(sm, inst, code):
 
 @device
 def outside_code(sm, warp, insts):
-    """Return the state of a warp outside the active set: why it left, while it leaves; what it waits for; or suspended."""
+    """Return the state of a warp outside the active set: while leaving, why; what it waits for; or suspended."""
     entry = sm.warp[warp]
     if entry.membership == LEAVING:
         block(sm, warp, BLOCK_DESIGN, 0)
@@ -95,7 +95,7 @@ def outside_code(sm, warp, insts):
 
 @device
 def unit_code(sm, rf, spec, rows, warp, entry, inst):
-    """Check everything behind the scoreboard: members, memory order, unit, collector, and the design's own wish."""
+    """Check everything after the scoreboard: members, memory order, unit, collector, and the design's own condition."""
     if is_collective(inst):
         state = gather_members(sm, rf, spec, rows, warp, inst)
         if state != 0:
@@ -121,7 +121,7 @@ def unit_code(sm, rf, spec, rows, warp, entry, inst):
 
 @device
 def note_losers(sm, entry, inst):
-    """Set the bits of the conditions that would have blocked the head instruction as well."""
+    """Set the bits of other conditions that would have blocked the head instruction."""
     bits = 0
     if inst.unit != UNIT_CTRL:
         if unit_full(sm, inst.unit):
@@ -134,7 +134,7 @@ def note_losers(sm, entry, inst):
 
 @device
 def held_code(sm, warp, held, war, preds, insts, freeze):
-    """Book where the youngest producer (RAW, WAW) or the oldest reader (WAR) of a held register stands."""
+    """Return the state of a warp that waits for registers, by its youngest producer (RAW, WAW) or oldest reader (WAR)."""
     cold = sm.warp_cold[warp]
     best = np.int64(-1)
     best_seq = np.int64(-1)
@@ -166,7 +166,7 @@ def held_code(sm, warp, held, war, preds, insts, freeze):
     block(sm, warp, kind, what)
     flight = sm.inflight[best]
     if kind != BLOCK_READER and flight.stage >= COLLECT and flight.stage <= WRITE_BACK:
-        keep_state(sm, warp)  # whoever changes `code` or the freeze has the warp reconsidered
+        keep_state(sm, warp)  # a change of `code` or of the freeze reconsiders the warp
     if freeze != 0 and flight.stage == COLLECT:
         return np.int64(freeze)
     if flight.code != 0:

@@ -1,4 +1,4 @@
-"""Execution begins: instructions whose operands are all gathered go from their collector to a unit, oldest first."""
+"""Start of execution: instructions with all operands go from their collector to a unit, oldest first."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def start_execution(sm, key, rows, insts, arena, regions, log, mem_index):
         complete &= ~bit64(collector)
         if sm.inflight[sm.collector[collector].inflight].issue_cycle + MIN_COLLECT_CYCLES <= sm.cycle:
             gathered |= bit64(collector)
-    turn = np.int64(PIPE_SP0)       # the first SP that has not looked for an instruction in this cycle
-    full = 0                        # units that take no more
+    turn = np.int64(PIPE_SP0)       # the first SP that has not yet been given a chance in this cycle
+    full = 0                        # units that can take no more
     while gathered != 0:
         collector = oldest_collector(sm, gathered)
         gathered &= ~bit64(collector)
@@ -60,7 +60,7 @@ def start_execution(sm, key, rows, insts, arena, regions, log, mem_index):
 
 @device
 def first_of_warp(sm, slot):
-    """Say whether no older memory instruction of the same warp still gathers operands: accesses keep program order."""
+    """Return whether no older memory instruction of the warp is still collecting operands: accesses keep program order."""
     flight = sm.inflight[slot]
     held = np.uint64(sm.collectors_of[flight.warp])
     while held != 0:
@@ -74,7 +74,7 @@ def first_of_warp(sm, slot):
 
 @device
 def free_pipe(sm, insts, slot, unit, turn):
-    """Return a pipe of `unit`, of SPs from `turn` on, that can take an instruction in this cycle, or -1."""
+    """Return a pipe of `unit` that can take an instruction in this cycle (an SP from `turn` on), or -1."""
     reserves = sm.config.reserve_results != 0
     first, last = turn, PIPE_SP0 + np.int64(sm.config.num_sp)
     if unit == UNIT_SFU:
@@ -87,7 +87,7 @@ def free_pipe(sm, insts, slot, unit, turn):
 
 @device
 def has_result_slot(sm, insts, slot, pipe):
-    """Say whether a bus is free for an instruction when it ends, and no other of its pipe ends then."""
+    """Return whether a result bus is free when an instruction will end, and no other of its pipe ends then."""
     done_cycle = np.int64(sm.cycle) + sm.config.latency_cycles[insts[sm.inflight[slot].pc].latency_class]
     taken = 0
     other = np.int64(sm.wheel[done_cycle & WHEEL_MASK])
@@ -103,7 +103,7 @@ def has_result_slot(sm, insts, slot, pipe):
 
 @device
 def start(sm, key, rows, insts, arena, slot, collector, pipe):
-    """Execute an instruction: its results are computed now and written back when its latency has passed."""
+    """Execute an instruction: its results are computed now and written back after its latency."""
     flight = sm.inflight[slot]
     inst = insts[flight.pc]
     result_row = sm.config.first_result_row + slot * 4

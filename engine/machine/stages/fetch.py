@@ -1,6 +1,6 @@
 """Fetch: each scheduler refills one warp's I-buffer per cycle, or all share fewer ports; usable from the next cycle on.
 
-With sm.refill_cycles a warp is fetched for only so long after its last issue, or sm.branch_cycles after one that jumped.
+With sm.refill_cycles, a warp is fetched that long after its last issue, or sm.branch_cycles after a taken branch.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def fetch(sm):
 
 @device
 def rested(sm, waiting):
-    """Return those of the warps whose last issue lies far enough back: what is fetched is decoded in a cycle of its own."""
+    """Return the warps whose last issue is long enough ago: fetched instructions are decoded in a cycle of their own."""
     held = np.uint64(0)
     left = waiting
     while left != 0:
@@ -64,9 +64,9 @@ def rested(sm, waiting):
 
 @device
 def in_cache(sm, waiting, pointer):
-    """Return those of the warps whose next instruction is in the instruction cache; fetch the first line that is missing.
+    """Return the warps whose next instruction is in the instruction cache; request the first missing line.
 
-    One miss goes out per cycle and scheduler, as long as its set has a line that is not itself awaited.
+    One miss is sent per cycle and scheduler, as long as its set has a line that is not itself pending.
     """
     lines, sets, ways = sm.icache, sm.config.icache_sets, sm.config.icache_ways
     held = np.uint64(0)

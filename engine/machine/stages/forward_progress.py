@@ -1,6 +1,6 @@
-"""Forward progress as on compute_70: lanes that others wait for run, though they stand at a reconvergence point.
+"""Forward progress as on compute_70: lanes that others wait for run even from a reconvergence point.
 
-Without it a lock that one lane holds, or a shuffle that some lanes have not reached, would hold up its warp for ever.
+Without it, a lock held by one lane, or a shuffle that some lanes have not reached, would block its warp forever.
 """
 
 from __future__ import annotations
@@ -16,10 +16,11 @@ from rfview.engine.state import MAX_SPLITS, NONE8, SPLIT_SYNC
 
 @device
 def count_spin(sm, warp):
-    """Count a backward branch of a split while others of its warp are held up; after spin_limit of them, let one run.
+    """Count a backward branch of a split while others of its warp are blocked; after spin_limit of them, let one run.
 
-    First a ready sibling. With none, and if the loop polls memory, the lanes that wait at a reconvergence point above run
-    ahead of the spinning ones: one of them may hold the lock that is waited for (forward progress as on compute_70).
+    A ready sibling comes first. If there is none and the loop polls memory, lanes waiting at an enclosing
+    reconvergence point run ahead of the spinning ones: one of them may hold the lock (forward progress as on
+    compute_70).
     """
     entry = sm.warp[warp]
     here = np.int64(entry.split)
@@ -46,7 +47,7 @@ def count_spin(sm, warp):
 
 @device
 def run_ahead(sm, warp, here):
-    """Make the lanes that wait at the nearest reconvergence point above `here` a split of their own; -1 if none wait."""
+    """Make the lanes waiting at the nearest reconvergence point above `here` a split of their own; -1 if there are none."""
     table = sm.warp_cold[warp].split
     at = np.int64(table[here].parent)
     while at != NONE8:
@@ -60,7 +61,7 @@ def run_ahead(sm, warp, here):
 
 @device
 def run_missing_ahead(sm, warp):
-    """Return a new split of lanes that wait at a reconvergence point for some that wait for members, or -1."""
+    """Return a new split of lanes that wait at a reconvergence point and are awaited as members, or -1."""
     table = sm.warp_cold[warp].split
     for index in range(MAX_SPLITS):
         if table[index].state == SPLIT_SYNC:
@@ -72,7 +73,7 @@ def run_missing_ahead(sm, warp):
 
 @device
 def completed_sync(sm, warp):
-    """Return a split whose member mask is complete now (lanes may have exited since it began to wait), or -1."""
+    """Return a split whose member mask is now complete (lanes may have exited while it waited), or -1."""
     table = sm.warp_cold[warp].split
     for index in range(MAX_SPLITS):
         if table[index].state == SPLIT_SYNC:

@@ -1,8 +1,8 @@
-"""Issue: every scheduler decides what its warps do in this cycle, and sends out at most one instruction.
+"""Issue: every scheduler decides the states of its warps in this cycle, and issues at most one instruction.
 
-A warp whose state can only change by an event (a release, a refusal at write-back, a barrier) is not among sm.undecided
-and keeps its state without being looked at, until the event has it reconsidered (warp_state.py). Those that are undecided
-and meet no hazard take the fast path of issue_cache.py, all others go through evaluate.py.
+A warp whose state can only change through an event (a release, a refusal at write-back, a barrier) is not in sm.undecided
+and keeps its state unexamined until the event reconsiders it (warp_state.py). Undecided warps
+without a hazard take the fast path of issue_cache.py, all others go through evaluate.py.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from rfview.engine.state import (BLOCK_NONE, BLOCK_SCHEDULER, MAX_COLLECTORS, NO
 
 @device
 def issue(sm, rf, spec, rows, insts, freeze):
-    """Run every scheduler once; the first to choose alternates, so that none always finds the collectors taken."""
+    """Run every scheduler once; they take turns at being first, so that none always finds the collectors taken."""
     number = np.int64(sm.config.num_schedulers)
     show_finished(sm)
     sm.undecided = np.uint64(sm.undecided) & np.uint64(sm.unfinished)
@@ -73,7 +73,7 @@ def issue(sm, rf, spec, rows, insts, freeze):
 
 @device
 def show_finished(sm):
-    """Show warps whose exit was issued in the cycle before as finished."""
+    """Show warps whose exit was issued in the previous cycle as finished."""
     ended = np.uint64(sm.ended)
     while ended != 0:
         warp = ctz64(ended)

@@ -1,12 +1,12 @@
-"""The fast path of issue: warps that no hazard holds back are decided together, and a state that stays is not set again.
+"""The fast path of issue: warps without a hazard are decided together, and unchanged states are not set again.
 
 Invariant: every warp gets the state, blocker and losers that `evaluate` (evaluate.py) would give it in that cycle;
-tests/engine/test_fast_paths.py compares runs cycle by cycle. What is remembered is in no recording:
+tests/engine/test_fast_paths.py compares runs cycle by cycle. Recordings do not contain what is kept here:
 
-    sm.scoreboard_clear      warps whose head instruction waits for a unit, a collector or the design at most
-    sm.head_unit, sm.at_unit the unit that the head instruction of each needs; the warps at each unit
-    sm.cached                by kind of state, as THROTTLED: the warps whose record has that state already
-    sm.cached_under          per scheduler, the conditions under which its warps got these states: see `note_conditions`
+    sm.scoreboard_clear      warps whose head instruction can wait only for a unit, a collector or the design
+    sm.head_unit, sm.at_unit the unit of each warp's head instruction; the warps at each unit
+    sm.cached                by kind of state, such as THROTTLED: the warps whose record already has that state
+    sm.cached_under          per scheduler, the conditions under which its warps got these states (`note_conditions`)
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from rfview.engine.state import BLOCK_COLLECTOR, BLOCK_DESIGN, BLOCK_UNIT, SM
 # kinds of sm.cached: the unit is full; no collector is free; another warp was chosen; the pipeline is frozen
 THROTTLED, LACKING, UNSELECTED, FROZEN = range(4)
 NO_WARP = np.uint64(0)
-# sm.cached_under: bit 0, that no collector is free; then a bit per unit that is full; then the stall code of the freeze
+# sm.cached_under: bit 0: no collector is free; then a bit per full unit; then the stall code of the freeze
 NO_COLLECTOR, UNITS_SHIFT = 1, 1
 FREEZE_SHIFT = UNITS_SHIFT + UNIT_CTRL
 assert MAX_CODES << FREEZE_SHIFT <= 1 << 8 * SM["cached_under"].base.itemsize
@@ -36,8 +36,8 @@ assert SM["at_unit"].shape[0] > UNIT_CTRL
 def decide_clear(sm, rf, spec, rows, insts, scheduler, clear, freeze):
     """Decide the warps that have been scoreboard-clear since an earlier cycle; return the mask of the ready ones.
 
-    Only unit, collector, design and freeze can block these. They get what `evaluate` gives, without looking everything
-    up again; a warp whose record has that state already (`cached`) is not touched.
+    Only unit, collector, design and freeze can block these. They get the result of `evaluate` without looking everything
+    up again; a warp whose record already has that state (`cached`) is not touched.
     """
     full = full_units(sm)
     no_collector = NO_COLLECTOR if collectors_full(sm) else 0
@@ -66,7 +66,7 @@ def decide_clear(sm, rf, spec, rows, insts, scheduler, clear, freeze):
 
 @device
 def show_held(sm, throttled, lacking, no_collector):
-    """Show full units and missing collectors as the states of the warps that they stop, where it is not yet shown."""
+    """Show full units and missing collectors in the states of the warps they block, unless already shown."""
     changed = (throttled & ~np.uint64(sm.cached[THROTTLED])) | (lacking & ~np.uint64(sm.cached[LACKING]))
     while changed != 0:
         warp = ctz64(changed)
@@ -84,7 +84,7 @@ def show_held(sm, throttled, lacking, no_collector):
 
 @device
 def forget_losers(sm, warps):
-    """Note of warps that nothing holds back that nothing else would have."""
+    """Clear `losers` of warps that nothing blocks."""
     while warps != 0:
         warp = ctz64(warps)
         warps &= ~bit64(warp)
@@ -107,14 +107,14 @@ def note_conditions(sm, scheduler, freeze, full, no_collector):
 
 @device
 def cache_states(sm, scheduler, kind, warps):
-    """Remember which of a scheduler's warps have a state of this kind in their record."""
+    """Note which of a scheduler's warps have a state of this kind in their record."""
     sm.cached[kind] = (np.uint64(sm.cached[kind]) & ~np.uint64(sm.scheduler_mask[scheduler])) | warps
     return 0
 
 
 @device
 def show_frozen(sm, warps, losers, freeze):
-    """Show the freeze as the state of warps that it alone stops; `losers`: those that lack a unit and a collector too."""
+    """Show the freeze as the state of warps blocked by it alone. losers: those that lack a unit and a collector as well."""
     changed = warps & ~np.uint64(sm.cached[FROZEN])
     while changed != 0:
         warp = ctz64(changed)
@@ -127,7 +127,7 @@ def show_frozen(sm, warps, losers, freeze):
 
 @device
 def refused_by_design(sm, rf, spec, rows, insts, warps):
-    """Return which of the warps the design holds back, and show its reasons."""
+    """Return the warps that the design holds back, and show its reasons."""
     refused = np.uint64(0)
     left = warps
     while left != 0:
@@ -144,7 +144,7 @@ def refused_by_design(sm, rf, spec, rows, insts, warps):
 
 @device
 def note_clear(sm, warp, unit):
-    """Note that a warp's head instruction is scoreboard-clear: no hazard holds it back, and it needs `unit`."""
+    """Note that a warp's head instruction is scoreboard-clear (it has no hazard) and needs `unit`."""
     bit = bit64(warp)
     sm.scoreboard_clear = np.uint64(sm.scoreboard_clear) | bit
     old = sm.head_unit[warp]

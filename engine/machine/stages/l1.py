@@ -1,6 +1,6 @@
-"""L1, the data cache: loads look their lines up, a miss takes an MSHR and a way; stores write through.
+"""L1, the data cache: loads look up their lines, a miss takes an MSHR and a way; stores write through.
 
-A line carries the cycle in which it is filled, so that nothing has to end a miss.
+A line stores the cycle in which it is filled, so that no event has to end a miss.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from rfview.engine.machine.marks import begin_of, mark_entry
 from rfview.engine.machine.stages.l2 import request, set_of
 from rfview.engine.state import FOREVER, L1_LINE, LDST_MSHRS_FULL, LDST_SET_FULL, MSHR
 
-# where the tables lie in the cold section, and bytes of an entry
+# where the tables are in the cold section, and bytes of an entry
 L1, MSHRS = begin_of("l1"), begin_of("mshr")
 L1_BYTES, MSHR_BYTES = L1_LINE.itemsize, MSHR.itemsize
 IDEAL_L1 = 2               # of memory.l1_enabled: 0 none, 1 as it is, 2 every load hits
@@ -21,7 +21,7 @@ IDEAL_L1 = 2               # of memory.l1_enabled: 0 none, 1 as it is, 2 every l
 
 @device
 def load_line(sm, inst, flight, line):
-    """Look a line up in L1; a miss takes an MSHR and a way, and waits in LD/ST when there is none."""
+    """Look up a line in L1; a miss takes an MSHR and a way, or waits in LD/ST if there is none."""
     hit = np.int64(sm.cycle) + np.int64(sm.config.l1_hit_cycles)
     if sm.config.l1_enabled == IDEAL_L1:
         sm.events[L1_HITS] += 1
@@ -77,7 +77,7 @@ def touch_line(sm, line):
 
 @device
 def find_line(sm, line):
-    """Return the L1 entry that holds (or awaits) a line, or -1."""
+    """Return the L1 entry that holds or awaits a line, or -1."""
     ways = np.int64(sm.config.l1_ways)
     first = set_of(line, sm.config.l1_sets, sm.config.l1_hash) * ways
     for way in range(first, first + ways):
@@ -88,7 +88,7 @@ def find_line(sm, line):
 
 @device
 def victim(sm, line):
-    """Return the least recently used way of a line's L1 set that is not itself awaited, or -1."""
+    """Return the least recently used way of a line's L1 set that is not itself pending, or -1."""
     ways = np.int64(sm.config.l1_ways)
     first = set_of(line, sm.config.l1_sets, sm.config.l1_hash) * ways
     best = np.int64(-1)

@@ -1,4 +1,4 @@
-"""What lies behind the SM's caches: the port to the interconnect, L2, and DRAM behind a port of limited bandwidth."""
+"""Everything beyond the SM's caches: the port to the interconnect, L2, and DRAM with limited bandwidth."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from rfview.engine.events import DRAM_BYTES, L2_HITS, L2_MISSES
 from rfview.engine.machine.marks import begin_of, mark_entry
 from rfview.engine.state import L2_LINE, LINE_BYTES
 
-L2, L2_BYTES = begin_of("l2"), L2_LINE.itemsize     # where the table lies in the cold section; bytes of a line
+L2, L2_BYTES = begin_of("l2"), L2_LINE.itemsize     # where the table is in the cold section; bytes of an entry
 HEADER_BYTES = 8           # of a packet in the interconnect
-# lines in L2 that stand beside those of data: of code, and of constants and parameters
+# numbers of other lines in L2 than those of data: of code, and of constants and parameters
 CODE_LINES, CONST_LINES = 1 << 50, 1 << 51
 
 
 @device
 def backlog(sm):
-    """Return for how many cycles DRAM's or the interconnect's port is already reserved."""
+    """Return the number of cycles for which the port of DRAM or the interconnect is already reserved."""
     return max(np.int64(sm.dram_free_x256) // 256, np.int64(sm.port_free_cycle)) - np.int64(sm.cycle)
 
 
 @device
 def set_of(line, sets, hashed):
-    """Return the set of a line. hashed: Fermi's L1 as GPGPU-Sim has it, bits 6-8, 10 and 12 (14 with 64 sets) folded in."""
+    """Return the set of a line. hashed: as in GPGPU-Sim's Fermi L1, with bits 6-8, 10 and 12 (14 with 64 sets) folded in."""
     if hashed == 0:
         return np.int64(line) % np.int64(sets)
     number = np.int64(line)
@@ -38,7 +38,7 @@ def set_of(line, sets, hashed):
 
 @device
 def request(sm, line, size, is_store):
-    """Send a line to L2 and, on a miss, to DRAM behind a port of limited bandwidth; return when its data is back."""
+    """Request a line from L2 and, on a miss, from DRAM with its limited bandwidth; return when its data is back."""
     ways = np.int64(sm.config.l2_ways)
     first = set_of(line, sm.config.l2_sets, sm.config.l2_hash) * ways
     oldest = first
@@ -70,7 +70,7 @@ def request(sm, line, size, is_store):
 def through_port(sm, size, is_store):
     """Reserve the SM's port to the interconnect for a request and its reply; return the cycle in which it is free.
 
-    A flit passes per cycle; a packet has 8 bytes of header. A store's data go out with it and nothing comes back.
+    One flit passes per cycle; a packet has a header of 8 bytes. A store sends its data and gets no reply.
     """
     flit = np.int64(sm.config.flit_bytes)
     if flit == 0:
@@ -83,7 +83,7 @@ def through_port(sm, size, is_store):
 
 
 def warm_l2(sm: Any, buffers: Iterable[tuple[int, int]]) -> None:
-    """Put the lines of buffers, (address, bytes) in the order of their copies, into L2 as those leave them."""
+    """Fill L2 as host copies of these buffers, (address, bytes) in order, would leave it."""
     sets, ways = int(sm.config.l2_sets), int(sm.config.l2_ways)
     place = getattr(set_of, "py_func", set_of)
     spans = [range(address // LINE_BYTES, (address + size - 1) // LINE_BYTES + 1) for address, size in buffers if size]

@@ -1,8 +1,8 @@
-"""LD/ST: one memory instruction at a time; its accesses happen as it begins, its lines then take their time.
+"""LD/ST: one memory instruction at a time; its accesses are performed when it begins, its lines are timed afterwards.
 
-A load reads and a store or atomic acts, lane by lane, in the cycle in which LD/ST takes the instruction;
-what follows is timing only. Every line's return time is known when it is handled, so nothing is ever searched for later:
-an L1 line carries the cycle in which it is filled, a load is done when its last line is. A texture fetch goes the way of a
+Loads, stores and atomics are performed, lane by lane, in the cycle in which LD/ST takes the instruction;
+the rest is timing only. Every line's return time is known when it is handled, so nothing has to be searched for later:
+an L1 line stores the cycle in which it is filled, and a load ends with its last line. A texture fetch is treated like a
 global load (a simplification: GPUs have a texture unit and keep textures in tiles).
 """
 
@@ -32,7 +32,7 @@ SECTOR_BYTES = 32
 
 @device
 def begin(sm, key, rows, insts, arena, regions, log, mem_index, slot, collector):
-    """Take an instruction from its collector: perform its accesses and find the lines or passes they need."""
+    """Take an instruction from its collector, perform its accesses, and find the lines or passes they need."""
     flight = sm.inflight[slot]
     inst = insts[flight.pc]
     first_row = sm.config.first_collector_row + collector * 6
@@ -64,8 +64,8 @@ def begin(sm, key, rows, insts, arena, regions, log, mem_index, slot, collector)
 
 @device
 def enter_ldst(sm, inst, flight, slot):
-    """Make an instruction the one that LD/ST handles."""
-    if inst.memory_kind != MEM_NONE:     # a host call accesses nothing, and was not counted (inflight.py)
+    """Make an instruction the one handled by LD/ST."""
+    if inst.memory_kind != MEM_NONE:     # a host call accesses no memory and was not counted (inflight.py)
         sm.mem_pending[flight.warp] -= 1
     flight.stage = MEMORY
     flight.since_cycle = sm.cycle
@@ -79,7 +79,7 @@ def enter_ldst(sm, inst, flight, slot):
 
 @device
 def memory_of(sm, warp):
-    """Return where a warp's shared, local and parameter memory lie."""
+    """Return where a warp's shared, local and parameter memory are."""
     launch = sm.launch
     shared_words = (np.int64(launch.shared_bytes) + 3) // 4
     return access.WarpMemory(
@@ -91,7 +91,7 @@ def memory_of(sm, warp):
 
 @device
 def without_access(sm, slot):
-    """Let LD/ST hold an instruction that accesses nothing, a host call or a fault, for one line's time."""
+    """Let LD/ST hold an instruction without accesses (a host call or a fault) for the time of one line."""
     sm.num_lines = 1
     sm.access_space = SPACE_NONE
     return touch_inflight(sm, slot)
@@ -99,7 +99,7 @@ def without_access(sm, slot):
 
 @device
 def begun(sm, inst, flight, slot):
-    """Count an access and note how many lines or passes it has still to send."""
+    """Count an access and note how many lines or passes it has to send."""
     count_access(sm, inst)
     flight.transactions = min(np.int64(sm.num_lines), 255)
     return touch_inflight(sm, slot)
@@ -107,7 +107,7 @@ def begun(sm, inst, flight, slot):
 
 @device
 def settle_space(sm, inst, scratch, mask):
-    """Note in which space the access lies and how many lines or passes it takes; mixed generic accesses go by lines."""
+    """Note the space of the access and the number of lines or passes; mixed generic accesses are counted in lines."""
     used = scratch[access.USED_SPACES]
     space = np.int64(inst.space)
     if space == SPACE_GENERIC:
@@ -148,7 +148,7 @@ def count_access(sm, inst):
 
 @device
 def advance(sm, key, insts):
-    """Handle one line (or shared-memory pass) of the instruction in LD/ST, and let it go after the last."""
+    """Handle one line or shared-memory pass of the instruction in LD/ST, and release it after the last."""
     if sm.ldst_head == NONE8:
         return 0
     slot = np.int64(sm.ldst_head)
@@ -159,7 +159,7 @@ def advance(sm, key, insts):
     ready = np.int64(sm.cycle) + 1
     if space == SPACE_SHARED:
         ready = sm.cycle + sm.config.shared_cycles
-    elif space == SPACE_NONE:       # a fault, or a call of the host
+    elif space == SPACE_NONE:       # a fault or a host call
         ready = sm.cycle + sm.config.param_cycles
     elif space == SPACE_CONST or space == SPACE_PARAM:
         hit_cycles = np.int64(sm.config.const_cycles if space == SPACE_CONST else sm.config.param_cycles)
@@ -185,7 +185,7 @@ def advance(sm, key, insts):
 
 @device
 def handle_line(sm, inst, flight, line):
-    """Handle one global line; return the cycle in which its data is there (a store: accepted), or -1 to try again."""
+    """Handle one global line; return the cycle in which its data is available (a store: accepted), or -1 to try again."""
     if sm.config.fixed_memory_cycles > 0:
         return fixed_latency(sm, flight)
     if inst.memory_kind == MEM_LOAD:
@@ -204,7 +204,7 @@ def handle_line(sm, inst, flight, line):
 
 @device
 def queue_full(sm):
-    """Say whether DRAM's or the interconnect's port is reserved for so long that LD/ST waits; note that as its reason."""
+    """Return whether the port of DRAM or the interconnect is reserved so long that LD/ST waits; note that as its reason."""
     if backlog(sm) <= sm.config.queue_cycles:
         return False
     sm.ldst_reason = LDST_QUEUE_FULL
@@ -213,7 +213,7 @@ def queue_full(sm):
 
 @device
 def fixed_latency(sm, flight):
-    """Serve a line after a fixed latency, behind a port of limited bandwidth (RFC Table 4)."""
+    """Serve a line after a fixed latency, with limited bandwidth (RFC Table 4)."""
     if queue_full(sm):
         return np.int64(-1)
     flight.missed = 1

@@ -1,4 +1,4 @@
-"""Caches that nothing writes, of code and of constants: lines that carry the cycle in which they are filled, LRU sets."""
+"""Read-only caches, for code and constants: LRU sets of lines that store the cycle in which they are filled."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from rfview.engine.machine.marks import begin_of, mark_entry
 from rfview.engine.state import L1_LINE
 
 ENTRY_BYTES = L1_LINE.itemsize
-# where their lines begin in the cold section, in bytes
+# where their lines start in the cold section, in bytes
 ICACHE, CCACHE = begin_of("icache"), begin_of("ccache")
 
 
@@ -25,7 +25,7 @@ def find_line(lines, sets, ways, line):
 
 @device
 def oldest_line(sm, lines, sets, ways, line):
-    """Return the way of a line's set that was used longest ago and is not itself awaited, or -1."""
+    """Return the least recently used way of a line's set that is not itself pending, or -1."""
     first = line % np.int64(sets) * np.int64(ways)
     best = np.int64(-1)
     for way in range(first, first + ways):
@@ -46,7 +46,7 @@ def touch(sm, lines, begin, way):
 
 @device
 def num_awaited(sm, lines, sets, ways):
-    """Return how many lines are on their way."""
+    """Return the number of pending lines."""
     count = 0
     for way in range(sets * ways):
         if lines[way].fill_cycle > sm.cycle:

@@ -1,4 +1,4 @@
-"""The memory map as the accesses see it: global regions of the arena, and host-side reads of generic addresses."""
+"""The memory map used by accesses: global regions of the arena, and host-side reads of generic addresses."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def region_table(placement: Placement) -> np.ndarray:
 
 
 def read_bytes(simulator: Simulator, address: int, size: int, warp: int, lane: int) -> bytes:
-    """Read `size` bytes of generic memory as one lane sees it; b"" where nothing is mapped."""
+    """Read `size` bytes of generic memory as seen by one lane; b"" if nothing is mapped."""
     raw = simulator.arena.view(np.uint8)
     sm = simulator.sm
     if SHARED_WINDOW <= address < SHARED_WINDOW + WINDOW_BYTES:

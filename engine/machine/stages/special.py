@@ -132,7 +132,7 @@ def load_parameter(sm, rows, inst, arena, out_row):
 
 @device
 def fill(rows, row, value):
-    """Give all lanes of a row the same value."""
+    """Set all lanes of a row to the same value."""
     target = rows[row].u
     for lane in range(32):
         target[lane] = value

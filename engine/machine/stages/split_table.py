@@ -1,6 +1,6 @@
-"""The table of a warp's splits: its entries as a tree, and the running one, which is copied in the warp's hot record.
+"""The table of a warp's splits: a tree of entries; the running one is copied to the warp's hot record.
 
-The copy has pc, mask and reconv; the table's entry is stale until the warp switches. splits.py says what a split is.
+The copy has pc, mask and reconv; the table's entry is stale until the warp switches. splits.py explains splits.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def mark_predicates(sm, warp):
 
 @device
 def mark_producers(sm, warp):
-    """Tell the journal that what will write a predicate of a warp changed."""
+    """Tell the journal that the producer of a warp's predicate changed."""
     return mark_cold(sm, FIRST_WARP_BLOCK + np.int64(warp) * BLOCKS_PER_WARP + PRODUCERS)
 
 
@@ -68,7 +68,7 @@ def store_split(sm, warp):
 
 @device
 def flush_ibuffer(sm, warp):
-    """Drop the decoded instructions of a warp whose pc did not run on in sequence."""
+    """Drop the decoded instructions of a warp that jumped."""
     sm.warp[warp].ibuffer = 0
     sm.scoreboard_clear = np.uint64(sm.scoreboard_clear) & ~bit64(warp)
     sm.need_fetch = np.uint64(sm.need_fetch) | bit64(warp)
@@ -107,7 +107,7 @@ def add_child(sm, warp, parent, pc, reconv, mask):
 
 @device
 def depth(sm, warp, index):
-    """Return how many parents a split has."""
+    """Return a split's depth: the number of its ancestors."""
     table = sm.warp_cold[warp].split
     count = 0
     at = np.int64(table[index].parent)

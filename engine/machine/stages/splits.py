@@ -1,9 +1,9 @@
 """SIMT divergence: a tree of splits per warp.
 
-Every leaf is a set of lanes with one pc. A divergent branch turns its split into a parent that waits at the reconvergence
-pc, with a child for each path; a child that reaches its `reconv` is done, and when all are, the parent runs on. A branch
-that reconverges where its own split does adds a sibling instead of a level, so loops do not grow the tree. The deepest
-ready split runs.
+Every leaf is a set of lanes with one pc. A divergent branch turns its split into a parent that waits at the
+reconvergence pc, with a child for each path; a child that reaches its `reconv` is done, and when all are, the parent
+continues. A branch that reconverges at the same pc as its own split adds a sibling instead of a level, so loops do
+not deepen the tree. The deepest ready split runs.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def advance(sm, warp, pc):
 
 @device
 def diverge(sm, warp, target, fall, reconv, taken, rest):
-    """Split the running warp into the lanes that go to `target` and those that go on at `fall`."""
+    """Split the running lanes into those that go to `target` and those that continue at `fall`."""
     entry = sm.warp[warp]
     here = np.int64(entry.split)
     store_split(sm, warp)
@@ -110,7 +110,7 @@ def choose_split(sm, warp):
 
 @device
 def end_split(sm, warp, index):
-    """End a split that reconverged or whose lanes all exited; its parent becomes ready when that was the last child."""
+    """End a split that reconverged or whose lanes all exited; its parent becomes ready if that was the last child."""
     table = sm.warp_cold[warp].split
     at = np.int64(index)
     while True:
@@ -133,14 +133,14 @@ def end_split(sm, warp, index):
 
 @device
 def finish_split(sm, warp, index):
-    """End a split and let the warp run on with another."""
+    """End a split and continue the warp with another."""
     end_split(sm, warp, index)
     return choose_split(sm, warp)
 
 
 @device
 def settle_arrived(sm, warp):
-    """End ready splits that already stand at their reconvergence point (a barrier was the last thing before it)."""
+    """End ready splits that are already at their reconvergence point (right after a barrier)."""
     table = sm.warp_cold[warp].split
     running = np.int64(sm.warp[warp].split)
     for index in range(MAX_SPLITS):
@@ -163,7 +163,7 @@ def wait_for_members(sm, warp, need):
 
 @device
 def release_members(sm, warp, pc):
-    """Let every split that waited at `pc` go on behind it."""
+    """Let every split that waited at `pc` continue after it."""
     table = sm.warp_cold[warp].split
     for index in range(MAX_SPLITS):
         if table[index].state == SPLIT_SYNC and table[index].pc == pc:
@@ -175,7 +175,7 @@ def release_members(sm, warp, pc):
 
 @device
 def park_at_barrier(sm, warp, barrier):
-    """Let the running split wait at a CTA barrier; its pc already points behind it."""
+    """Let the running split wait at a CTA barrier; its pc already points past it."""
     entry = sm.warp[warp]
     store_split(sm, warp)
     split = sm.warp_cold[warp].split[entry.split]

@@ -12,7 +12,7 @@ from rfview.engine.state import MAX_INFLIGHT, PIPE_LDST, PIPE_SFU, PIPE_SP0
 
 @device
 def unit_full(sm, unit):
-    """Say whether an execution unit takes no further instruction into the collectors."""
+    """Return whether no further instruction for this unit may enter the collectors."""
     if unit == UNIT_SP:
         return sm.queued[PIPE_SP0] >= sm.config.sp_queue
     if unit == UNIT_SFU:
@@ -22,7 +22,7 @@ def unit_full(sm, unit):
 
 @device
 def full_units(sm):
-    """Return the units that take no further instruction, bit per unit."""
+    """Return the full units, one bit each."""
     bits = np.int64(0)
     for unit in range(UNIT_CTRL):
         if unit_full(sm, unit):
@@ -32,7 +32,7 @@ def full_units(sm):
 
 @device
 def collectors_full(sm):
-    """Say whether no operand collector (or no in-flight entry) is free."""
+    """Return whether no operand collector (or no in-flight entry) is free."""
     if popcount(np.uint64(sm.collectors_used)) >= sm.config.num_collectors:
         return True
     for word in range(MAX_INFLIGHT // 64):

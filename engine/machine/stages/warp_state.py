@@ -1,4 +1,4 @@
-"""What a warp does in a cycle, what it waits for, and whether that must be decided anew in the next."""
+"""What a warp does in a cycle, what it waits for, and whether that must be decided again in the next."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rfview.engine.compile.device import device
 
 @device
 def set_state(sm, warp, code):
-    """Set what a warp does in this cycle, and count it."""
+    """Set the state of a warp in this cycle, and count it."""
     entry = sm.warp[warp]
     old = np.int64(entry.state)
     if old != code:
@@ -23,7 +23,7 @@ def set_state(sm, warp, code):
 
 @device
 def block(sm, warp, kind, what):
-    """Name what a warp waits for."""
+    """Set what a warp waits for."""
     entry = sm.warp[warp]
     entry.blocker_kind = kind
     entry.blocker = what
@@ -32,13 +32,13 @@ def block(sm, warp, kind, what):
 
 @device
 def keep_state(sm, warp):
-    """Keep a warp's state, without looking at it, until an event has it reconsidered."""
+    """Keep a warp's state, unexamined, until an event reconsiders it."""
     sm.undecided = np.uint64(sm.undecided) & ~bit64(warp)
     return 0
 
 
 @device
 def reconsider(sm, warp):
-    """Have the next issue stage decide the state of a warp anew."""
+    """Let the next issue stage decide the state of a warp again."""
     sm.undecided = np.uint64(sm.undecided) | bit64(warp)
     return 0

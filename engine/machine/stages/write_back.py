@@ -22,7 +22,7 @@ def queue_result(sm, slot):
     """Queue a finished instruction for its result bus, in the order of issue."""
     flight = sm.inflight[slot]
     bus = MEMORY if flight.unit == UNIT_LDST else ALU
-    before = np.int64(sm.write_last[bus])       # from the end: few that wait were issued later
+    before = np.int64(sm.write_last[bus])       # from the end: few waiting results were issued later
     while before != NONE8 and sm.inflight[before].seq > flight.seq:
         before = np.int64(sm.write_before[before])
     following = np.int64(sm.write_first[bus] if before == NONE8 else sm.write_next[before])
@@ -35,7 +35,7 @@ def queue_result(sm, slot):
 
 @device
 def link(sm, bus, before, after):
-    """Let two results follow each other in a bus's queue; NONE8 stands for its ends."""
+    """Link two consecutive results in a bus's queue; NONE8 means its ends."""
     if before == NONE8:
         sm.write_first[bus] = after
     else:
@@ -49,7 +49,7 @@ def link(sm, bus, before, after):
 
 @device
 def unqueue_result(sm, bus, before, slot):
-    """Take a written result out of its queue; `before` is the one ahead of it, NONE8 for none."""
+    """Remove a written result from its queue. before: the one before it, NONE8 if none."""
     link(sm, bus, before, np.int64(sm.write_next[slot]))
     word = np.int64(slot) >> 6
     sm.in_write_back[word] = np.uint64(sm.in_write_back[word]) & ~bit64(np.int64(slot) & 63)
@@ -85,7 +85,7 @@ def write_back(sm, rf, spec, rows, insts, freeze):
 
 @device
 def offer(sm, rf, spec, rows, insts, bus, before, slot, freeze, held):
-    """Write one result if the design takes it; return which result is now ahead of the next one in its queue."""
+    """Write one result if the design accepts it; return the result that now precedes the next one in its queue."""
     if held:
         refuse(sm, slot, freeze)
         return slot
@@ -97,13 +97,13 @@ def offer(sm, rf, spec, rows, insts, bus, before, slot, freeze, held):
 
 @device
 def is_held_back(sm, insts, slot, freeze):
-    """Say whether a frozen pipeline keeps a result from being written."""
+    """Return whether a frozen pipeline keeps a result from being written."""
     return freeze != 0 and insts[sm.inflight[slot].pc].wait_class != WAIT_LONG
 
 
 @device
 def write_result(sm, rf, spec, rows, insts, slot):
-    """Offer every unwritten row of one instruction and return 0 when all are in; else note and return the refusal."""
+    """Offer every unwritten row of an instruction; return 0 if all were accepted, else note and return the refusal."""
     flight = sm.inflight[slot]
     pc = flight.pc
     warp = np.int64(flight.warp)
@@ -142,7 +142,7 @@ def write_result(sm, rf, spec, rows, insts, slot):
 
 @device
 def refuse(sm, slot, code):
-    """Note why a result could not be written in this cycle; who waits for it books that reason."""
+    """Note why a result could not be written in this cycle; warps waiting for it show that reason."""
     flight = sm.inflight[slot]
     if flight.code != code:
         flight.code = code
