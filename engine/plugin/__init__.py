@@ -7,8 +7,8 @@ packages with an entry point rfview.designs. A design file imports Design and Pa
     registry      the designs of this process; finding: a design by its name; files: by its path
     variants      name and settings to record types and values; energies: what a run costs
     places        a register's bank, and where the design keeps its newest value
-    conformance   whether a file keeps to the interface, with facts and spelling; trial asks the compiler, hook by hook,
-                  and compiler_errors says what it says; check_design and plain_trial run it
+    conformance   whether a file keeps to the interface, with shapes, facts and spelling; trial asks the compiler, hook by
+                  hook, and compiler_errors says what it says; check_design and plain_trial run it
     host_functions  calls what only the host runs of a design file, and names the line of an error
     explaining    what a design's `why` is given: the chain, the machine at a moment, the refusal
     wording       words for sentences about a design

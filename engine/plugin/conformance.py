@@ -3,9 +3,9 @@
 `check(module)` looks at every hook and marked helper of a design without compiling or running it: the hook's name and
 arguments, and every field that it reads or writes of the state record `sm`, of the design's own state `rf` and parameters
 `spec`, also through local names (`entry = sm.warp[warp]`) and nested records; spelling.py looks at the other names,
-facts.py at what DESIGN says. A slip is one sentence with the design, the hook, what is wrong, and the line: "design stt,
-hook write_back: no field 'wirtes' in its state; did you mean 'writes'?". For what the check cannot see, trial.py asks the
-compiler hook by hook, and compiler_errors.py turns what that says into such a sentence.
+shapes.py and facts.py at what DESIGN says. A slip is one sentence with the design, the hook, what is wrong, and the line:
+"design stt, hook write_back: no field 'wirtes' in its state; did you mean 'writes'?". For what the check cannot see,
+trial.py asks the compiler hook by hook, and compiler_errors.py turns what that says into such a sentence.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from rfview.engine import hooks, program, state
-from rfview.engine.plugin import facts, spelling
+from rfview.engine.plugin import facts, shapes, spelling
 from rfview.engine.errors import InputError
 
 WHERE = {"rf": "its state", "spec": "its parameters", "sm": "the machine's state"}
@@ -39,6 +39,9 @@ def problems(found: ModuleType) -> list[str]:
     """Return a sentence for every slip of a design module."""
     design = found.DESIGN
     path = Path(str(found.__file__))
+    slips = [f"design {design.name}: {text}" for text in shapes.slips(design)]
+    if slips:
+        return slips
     slips = [f"design {design.name}: {text}" for text in _dtype_slips(design)]
     if slips:
         return slips
@@ -110,7 +113,8 @@ def _dtype_slips(design: Any) -> list[str]:
         own = np.dtype(list(design.state) or [("unused", "u4")], align=True)
     except (TypeError, ValueError) as error:
         return [f"its state is not a list of fields ({error})"]
-    return [f"its state takes {own.itemsize} bytes, which is not a multiple of 4"] if own.itemsize % 4 else []
+    return [f"its state takes {own.itemsize} bytes, which is not a multiple of 4; fill it up with "
+            f'("pad", "u1", ({-own.itemsize % 4},))'] if own.itemsize % 4 else []
 
 
 def _always_returns(body: list[ast.stmt]) -> bool:

@@ -76,7 +76,7 @@ def check_apart(variant: str, seconds: int) -> int:
 
 
 def check(variant: str) -> int:
-    """Run the check's bundled kernels with a design; print each result; return 1 if one failed."""
+    """Run the check's bundled kernels with a design; print each result and wrong tracks; return 1 if something failed."""
     from rfview.engine.plugin import check_design
 
     wrong = 0
@@ -86,7 +86,24 @@ def check(variant: str) -> int:
             ratio = f"{run.cycles / run.sram_cycles:5.2f} of sram's"
             print(f"{run.kernel:<12} {run.scheduler:<16} {run.cycles:>9,} cycles  {ratio}  {run.verdict}", flush=True)
             wrong += run.verdict != check_design.FINE
-    return 1 if wrong else 0
+    slips = track_slips(variant)
+    for slip in slips:
+        print(slip)
+    return 1 if wrong or slips else 0
+
+
+def track_slips(variant: str) -> list[str]:
+    """Return what is wrong with the expressions that TIMELINE is to show of a design; elsewhere they are left out."""
+    from rfview.engine import plugin as designs
+    from rfview.sessions import open_session
+
+    slips = []
+    for name, expression, _ in designs.design(designs.parse_variant(variant)[0]).tracks:
+        try:
+            open_session("vectoradd", design=variant).expression(expression).check_single()
+        except InputError as error:
+            slips.append(f"track {name!r}: {error}")
+    return slips
 
 
 def facts_of(design: Any) -> dict[str, Any]:

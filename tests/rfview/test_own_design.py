@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from rfview.engine import plugin
 from rfview.engine.compile import jit
 from rfview.engine.plugin import Design, Parameter, check_design, files
 from rfview import cli
-from rfview.commands.designs import INSIDE
+from rfview.commands.designs import INSIDE, track_slips
 from rfview.learn import own_design
 from rfview.render import lens, machine as painted, scene
 from tests.harness import Assembly, Machine
@@ -130,6 +131,15 @@ def test_the_help_explains_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[
     said = capsys.readouterr().out
     assert "slow_write   (warp state of my_rf)" in said and "my_rf.write_cycles   (parameter of my_rf)" in said
     assert cli.main(["help", str(tmp_path / "none.py")]) == 2
+
+
+def test_the_check_names_tracks_that_cannot_be_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    wrong = (("a", "popcount(resident", 0), ("b", "b.queue", 0), ("c", "sum(b.queue)", 0))
+    found = dataclasses.replace(plugin.design("sram"), tracks=wrong)
+    monkeypatch.setattr(plugin, "design", lambda name: found)
+    slips = track_slips("sram")
+    assert len(slips) == 2 and "track 'a'" in slips[0] and "never closed" in slips[0]
+    assert slips[1].startswith("track 'b': `b.queue` has 16 values per cycle")
 
 
 def test_the_check_wants_a_design_and_the_compiler(

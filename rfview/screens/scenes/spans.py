@@ -136,7 +136,7 @@ class SpanSource:
             self._tracks = []
             for track in wanted:
                 try:
-                    self.session.expression(track[1])
+                    self.session.expression(track[1]).check_single()
                 except InputError:
                     continue    # an older recording, or a variant without this part
                 self._tracks.append(track)
