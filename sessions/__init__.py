@@ -1,14 +1,14 @@
-"""What happened: recordings, timelines, and all that one can ask of them; no terminal, and no numba to start a replay.
+"""What happened: recordings, timelines, and all queries on them; without a terminal, and without numba for replays.
 
-    session      looking, searching and breakpoints over a timeline; cursor: moves and the way back; branch: where a
-                 fork comes from; targets: what a session can be opened on
-    layout       where a named field lies in the recorded words of a state
-    byte_cache   what was decoded, bounded by its bytes
-    check        races and the like in the whole run, looked for in a process of its own
-    guard        what a recording breaks by what it holds, in one sentence
+    session      inspecting, searching and breakpoints over a timeline; cursor: moves and history; branch: where a
+                 fork comes from; targets: what can be opened as a session
+    layout       where a named field is in the recorded words of a state
+    byte_cache   a cache bounded by bytes, for decoded data
+    check        checks the whole run for races and the like, in a separate process
+    guard        turns errors caused by an inconsistent recording into one message
     plot         charts over time, for notebooks
-    energy       what has been counted, by name, and the energy that it comes to
-    bounds       what a value may have been within chunks, by zone maps alone
+    energy       event counts by name, and the energy computed from them
+    bounds       the possible values of an expression within chunks, from zone maps alone
     file/        the session file: its bytes, writing and opening, zone maps
     codec/       chunks as bytes, and back
     timeline/    a range of cycles with the state at each: live, replayed, simulated again
@@ -16,16 +16,16 @@
     search/      finding cycles, and coming back to them
     lines/       source lines: of each instruction, counted, reached
     why/         why a warp waits, back to a physical cause
-    heat/        a register's lanes, or a buffer's elements, through time
-    pictures/    buffers as pictures, and how a wrong pixel came to be
-    branches/    forks, swaps, captures; where a wrong value goes
-    compare/     two runs, instruction by instruction
+    heat/        a register's lanes or a buffer's elements over time
+    pictures/    buffers as pictures, and the cause of a wrong pixel
+    branches/    forks, swaps, captures; where a wrong value spreads
+    compare/     two runs compared instruction by instruction
     reports/     tables, statistics, traces, a warp's pipeline
     commands/    debugger commands as text
     export/      formats of other programs
-    recorded/    the recording that plain `rfview` shows
+    recorded/    the recording shown by plain `rfview`
 
-Verbs are functions over a session, in the room of what they do; a session knows none of them.
+Verbs are functions over a session, each in the room for its subject; Session does not know them.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What a value may have been within chunks: ranges and sets worked out for an expression without looking at its cycles.
+"""The possible values of an expression within chunks: ranges and sets, derived without decoding cycles.
 
-Every function here is sound and not complete: a value outside its bounds certainly did not occur in that chunk, a value
-inside perhaps did. None stands for a value of which nothing is known.
+Every function here is sound but not complete: a value outside its bounds certainly did not occur in that chunk, a value
+inside may have. None means that nothing is known about a value.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ import numpy as np
 # sums of two and products of two numbers of these sizes cannot leave 64 bits
 ADDABLE, MULTIPLIABLE = 1 << 62, 1 << 31
 SET_SIZE = 64
-# combinations of values that are tried at once, of all chunks together and of chunks that differ, and of how many of these
+# combinations of values tried at once, for all chunks together and for chunks that differ, and for how many of these
 MAX_TRIED, MAX_TRIED_EACH, MAX_RANGES, MAX_CHUNKS = 1 << 16, 1 << 12, 256, 8192
 
 
 @dataclass(frozen=True)
 class Bounds:
-    """Where a value stayed in each of n chunks, the state after a chunk's last cycle included.
+    """The range of a value in each of n chunks, including the state after a chunk's last cycle.
 
-    low, high: (n,) or (n, width) i8, or f8 and finite; (1,) where it is the same in all chunks. Truth is 0 and 1.
-    values: None, or u8 of the same shape, bit v set where v may have occurred: then all of low..high is in 0..63.
+    low, high: (n,) or (n, width) i8, or f8 and finite; (1,) if it is the same in all chunks. Truth is 0 and 1.
+    values: None, or u8 of the same shape, with bit v set if v may have occurred: then low..high is within 0..63.
     """
 
     low: np.ndarray
@@ -42,7 +42,7 @@ class Bounds:
 
     @staticmethod
     def of_sets(values: np.ndarray) -> Bounds:
-        """Return the bounds of what stayed within sets of 0..63, one bit each; no set is empty."""
+        """Return the bounds of values within sets of 0..63, one bit each; no set is empty."""
         low = np.bitwise_count((values & (~values + np.uint64(1))) - np.uint64(1)).astype(np.int64)
         filled = values.copy()
         for shift in (1, 2, 4, 8, 16, 32):
@@ -51,7 +51,7 @@ class Bounds:
 
     @property
     def is_fixed(self) -> np.ndarray:
-        """Return (n,) bool: whether the value certainly stayed the same throughout the chunk."""
+        """Return (n,) bool: whether the value certainly did not change within the chunk."""
         same = self.low == self.high
         return same if same.ndim == 1 else same.all(axis=1)
 
@@ -61,10 +61,10 @@ TRUTH = Bounds(np.zeros(1, np.int64), np.ones(1, np.int64))
 
 
 def of_words(low: np.ndarray, high: np.ndarray, dtype: np.dtype) -> Known:
-    """Return the bounds of numbers of a dtype from those of their unsigned bits, (n, ...) u8; None where they wrap."""
+    """Return the bounds of numbers of a dtype from those of their unsigned bits, (n, ...) u8; None if they wrap."""
     if dtype.kind not in "ui" or (dtype.kind == "u" and dtype.itemsize < 8):
         return Bounds(low.astype(np.int64), high.astype(np.int64)) if dtype.kind == "u" else None
-    # as a signed number the order is kept where both ends have the same sign
+    # as signed numbers they keep their order if both ends have the same sign
     top = np.uint64(1) << np.uint64(8 * dtype.itemsize - 1)
     same = (low & top) == (high & top)
     shift = np.int64(64 - 8 * dtype.itemsize)
@@ -74,7 +74,7 @@ def of_words(low: np.ndarray, high: np.ndarray, dtype: np.dtype) -> Known:
 
 
 def _align(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Give bounds per chunk a second axis where their partner has one."""
+    """Give bounds per chunk a second axis if their partner has one."""
     return (a[:, None] if a.ndim < b.ndim else a), (b[:, None] if b.ndim < a.ndim else b)
 
 
@@ -132,7 +132,7 @@ def _pair(a: Known, b: Known) -> tuple[tuple[np.ndarray, np.ndarray], tuple[np.n
 
 
 def add(a: Bounds, b: Bounds) -> Known:
-    """Return the bounds of a + b, None where it may leave 64 bits."""
+    """Return the bounds of a + b, None if it may exceed 64 bits."""
     if _largest(a) >= ADDABLE or _largest(b) >= ADDABLE:
         return None
     low, high = _align(a.low, b.low), _align(a.high, b.high)
@@ -153,7 +153,7 @@ def multiply(a: Bounds, b: Bounds) -> Known:
 
 
 def divide(a: Bounds, b: Bounds) -> Known:
-    """Return the bounds of a / b where b is certainly not 0; division rounds, but never past a neighbour's result."""
+    """Return the bounds of a / b if b is certainly not 0; rounding keeps the order of results."""
     if bool(((b.low <= 0) & (b.high >= 0)).any()):
         return None
     with np.errstate(over="ignore"):
@@ -173,7 +173,7 @@ def larger(a: Bounds, b: Bounds) -> Bounds:
 
 
 def intersect(a: Bounds, b: Bounds) -> Known:
-    """Return the bounds of a & b, where both are certainly not negative."""
+    """Return the bounds of a & b if both are certainly not negative."""
     if a.low.min(initial=0) < 0 or b.low.min(initial=0) < 0:
         return None
     high = np.minimum(*_align(a.high, b.high))
@@ -181,7 +181,7 @@ def intersect(a: Bounds, b: Bounds) -> Known:
 
 
 def unite(a: Bounds, b: Bounds) -> Known:
-    """Return the bounds of a | b, and of a ^ b, where both are certainly not negative."""
+    """Return the bounds of a | b and a ^ b if both are certainly not negative."""
     if a.low.min(initial=0) < 0 or b.low.min(initial=0) < 0:
         return None
     high = np.bitwise_or(*_align(a.high, b.high))
@@ -197,7 +197,7 @@ def _constant(a: Bounds) -> int | None:
 
 
 def _is_whole(a: Bounds) -> bool:
-    """Say whether these are bounds of whole numbers."""
+    """Return whether these are bounds of integers."""
     return a.low.dtype.kind == "i" and a.high.dtype.kind == "i"
 
 
@@ -229,7 +229,7 @@ def remainder(a: Bounds, b: Bounds) -> Known:
 
 
 def signed(a: Bounds) -> Bounds:
-    """Return the bounds of the low 32 bits as a number with sign."""
+    """Return the bounds of the low 32 bits as a signed number."""
     fits = (a.low >= -MULTIPLIABLE) & (a.high < MULTIPLIABLE)
     return Bounds(np.where(fits, a.low, -MULTIPLIABLE), np.where(fits, a.high, MULTIPLIABLE - 1))
 
@@ -302,10 +302,10 @@ def most_of(a: Bounds) -> Bounds:
 
 
 def tried(a: Known, operands: Sequence[Known], count: int, holds: Callable[[list[np.ndarray]], np.ndarray]) -> Known:
-    """Return the bounds `a` of a condition in `count` chunks, made narrower by trying what its operands may be.
+    """Return the bounds `a` of a condition in `count` chunks, narrowed by trying the possible values of its operands.
 
-    holds: says for values of the operands, (n,) i8 each, where the condition holds. Chunks in which there are too many
-    combinations to try stay as they are.
+    holds: returns for values of the operands, (n,) i8 each, where the condition holds. Chunks with too many
+    combinations keep their bounds.
     """
     known = TRUTH if a is None else a
     if any(part is None or not _is_whole(part) for part in operands):
@@ -335,7 +335,7 @@ def tried(a: Known, operands: Sequence[Known], count: int, holds: Callable[[list
 
 
 def _try(ranges: np.ndarray, most: int, holds: Callable[[list[np.ndarray]], np.ndarray]) -> tuple[int, int] | None:
-    """Return the least and greatest truth over all values in ranges, (2 * operands,) low and high, None for too many."""
+    """Return the smallest and largest truth over all values in ranges, (2 * operands,) low and high; None if too many."""
     sizes = [int(high) - int(low) + 1 for low, high in ranges.reshape(-1, 2)]
     if math.prod(sizes) > most:
         return None
@@ -346,10 +346,10 @@ def _try(ranges: np.ndarray, most: int, holds: Callable[[list[np.ndarray]], np.n
 
 
 def may_hold(a: Known, count: int) -> np.ndarray:
-    """Return (count,) bool: chunks in which the condition perhaps holds somewhere."""
+    """Return (count,) bool: chunks in which the condition may hold somewhere."""
     return np.ones(count, bool) if a is None else np.broadcast_to(is_true(a).high != 0, count)
 
 
 def may_fail(a: Known, count: int) -> np.ndarray:
-    """Return (count,) bool: chunks in which the condition perhaps does not hold somewhere."""
+    """Return (count,) bool: chunks in which the condition may fail somewhere."""
     return np.ones(count, bool) if a is None else np.broadcast_to(is_true(a).low == 0, count)

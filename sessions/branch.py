@@ -1,4 +1,4 @@
-"""Where a forked session comes from: its parent, the cycle at which they part, and what it has otherwise."""
+"""Where a forked session comes from: its parent, the cycle at which they part, and what was changed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ REGISTER = re.compile(r"w(\d+)\.[rR](\d+)(?:\[(\d+)\])?\Z")
 
 @dataclass(frozen=True)
 class Change:
-    """One thing that a branch has otherwise: a parameter ("stt.write_cycles") or a register lane ("w3.R5[7]")."""
+    """One change made by a branch: a parameter ("stt.write_cycles") or a register lane ("w3.R5[7]")."""
 
     name: str
     old: Any
@@ -26,9 +26,9 @@ class Change:
 
 @dataclass(frozen=True)
 class Branch:
-    """Where a session comes from. parent: its name. cycle: where they part. changes: what differs from there on.
+    """Where a session comes from. parent: its name. cycle: where they part. changes: made at that cycle.
 
-    command: the debugger command that makes it again, given on the parent at that cycle.
+    command: the debugger command that makes it again, when given on the parent at that cycle.
     """
 
     name: str

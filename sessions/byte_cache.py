@@ -1,4 +1,4 @@
-"""A cache bounded by the bytes of what it holds."""
+"""A cache bounded by the size of its entries in bytes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Value = TypeVar("Value")
 
 
 class ByteCache(Generic[Value]):
-    """A least-recently-used cache bounded by the bytes of what it holds; the newest entry always stays."""
+    """A least-recently-used cache bounded by the size of its entries in bytes; the newest entry always stays."""
 
     def __init__(self, limit_bytes: int):
         self.limit_bytes = limit_bytes

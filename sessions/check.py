@@ -1,4 +1,4 @@
-"""Checking the run of a session: from cycle 0 to its end, in a process of its own, so that the session stays as it is."""
+"""Checking the run of a session: from cycle 0 to its end, in a separate process, so that the session is not affected."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ POLL_SECONDS = 0.1
 
 
 def check(session: Session, told: Callable[[float], object] | None = None) -> Findings:
-    """Return what a check of a session's run finds; the second time what the first one found.
+    """Return the findings of a check of a session's run; the result is cached.
 
-    told: called now and then with the seconds since it began, and may return True to stop it; else session.progress is.
-    Cycles are those of the session: a run that is checked takes as many. Raises InputError for a branch that has something
-    changed, or a recording that cannot be simulated again.
+    told: called periodically with the seconds since the start, may return True to stop; default: session.progress.
+    Cycles are those of the session: a checked run takes as many. Raises InputError for a branch with
+    changes, or a recording that cannot be simulated again.
     """
     if "check" not in session.kept:
         if session.branch is not None and session.branch.changes:
@@ -62,9 +62,9 @@ def run_of(session: Session) -> dict[str, Any]:
 
 
 def _apart(run: dict[str, Any], told: Callable[[float], object] | None) -> Findings:
-    """Check a run in a process of its own. Raises InputError with what that says is wrong."""
+    """Check a run in a separate process. Raises InputError with that process's error."""
     began = time.monotonic()
-    with tempfile.TemporaryFile() as given:     # a pipe may fill before the child reads; a timeout then ends the writing
+    with tempfile.TemporaryFile() as given:     # a pipe might fill before the child reads
         pickle.dump(run, given)
         given.seek(0)
         child = subprocess.Popen([sys.executable, "-m", "rfview.engine.check.child"], cwd=IMPORT_ROOT, stdin=given,

@@ -1,4 +1,4 @@
-"""A timeline with a place in it: moves by cycles and to named places, and the way back."""
+"""A timeline with a current cycle: moves by cycles and to named places, and the history of stops."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rfview.sessions.search.marks import Mark, Marks
 from rfview.sessions.timeline.base import Timeline
 
 PLACE = re.compile(r"(?P<sign>[+-]?)(?P<number>\d[\d,_]{0,40})\Z")
-END = int(np.iinfo(np.int64).max)     # a cycle that no kernel reaches
+END = int(np.iinfo(np.int64).max)     # later than any kernel runs
 PERCENT = re.compile(r"(\d+(?:\.\d+)?)%\Z")
 
 
@@ -24,9 +24,9 @@ PERCENT = re.compile(r"(\d+(?:\.\d+)?)%\Z")
 class Stop:
     """Where a move ended and why.
 
-    reason: 'step', 'goto', 'breakpoint', 'condition', 'change', 'start', 'end', 'fault', 'interrupted' (moved as far as
-    that) or 'not found' (not moved). text: one sentence for people. breakpoint: its number, or None. warp: the one that the
-    breakpoint stopped for, or None.
+    reason: 'step', 'goto', 'breakpoint', 'condition', 'change', 'start', 'end', 'fault', 'interrupted' (moved up to
+    that point) or 'not found' (not moved). text: one sentence for users. breakpoint: its number, or None. warp:
+    the one that the breakpoint stopped for, or None.
     """
 
     cycle: int
@@ -36,15 +36,15 @@ class Stop:
     warp: int | None = None
 
     def _repr_html_(self) -> str:
-        """Say it as a line."""
+        """Show it as a line."""
         return html.table(f"cycle {self.cycle:,}", (), [(self.reason, self.text)])
 
 
 class Cursor:
-    """Moves over a timeline, live or recorded; each returns a `Stop` and clamps at the ends.
+    """Moves over a live or recorded timeline; each returns a `Stop` and stays within the timeline.
 
-    cycle: where it is. marks: named places. came_from: where the last jump began, or None. progress: called now and then
-    during long moves with the cycle reached; return True to stop there. On live timelines a move past the end simulates
+    cycle: the current one. marks: named places. came_from: where the last jump began, or None. progress: called periodically
+    during long moves with the cycle reached, may return True to stop there. On live timelines a move past the end simulates
     as far as needed.
     """
 
@@ -57,7 +57,7 @@ class Cursor:
         self._history = History(self.cycle)
 
     def _land(self, cycle: int, reason: str, text: str, breakpoint: int | None = None) -> Stop:
-        """Put the cursor at `cycle`, remember it in the history and return the stop."""
+        """Move the cursor to `cycle`, add it to the history and return the stop."""
         if reason != "step" and cycle != self.cycle:
             self.came_from = self.cycle
         self.cycle = cycle
@@ -82,7 +82,7 @@ class Cursor:
         return True
 
     def interrupted(self, cycle: int) -> bool:
-        """Tell `progress` how far a long move is, and say whether it is to stop."""
+        """Report the progress of a long move, and return whether to stop."""
         return bool(self.progress is not None and self.progress(cycle))
 
     def _go(self, cycle: int, reason: str) -> Stop:
@@ -115,7 +115,7 @@ class Cursor:
         return self._go(self.resolve(place), "goto")
 
     def resolve(self, place: int | str) -> int:
-        """Return the cycle that a place names, which may lie outside the timeline."""
+        """Return the cycle that a place names, which may be outside the timeline."""
         if isinstance(place, (int, np.integer)):
             return int(place)
         timeline = self.timeline
@@ -133,7 +133,7 @@ class Cursor:
         raise InputError(f"goto {place}: expected a cycle, +N, -N, N%, @mark, start or end")
 
     def place(self, place: int | str) -> int:
-        """Return the cycle of a place of `goto` or of a mark named without @."""
+        """Return the cycle of a place as for `goto`, or of a mark named without @."""
         if isinstance(place, str) and place in (mark.name for mark in self.marks):
             return self.marks.get(place).cycle
         return min(self.resolve(place), max(self.timeline.last, self.cycle))
@@ -143,14 +143,14 @@ class Cursor:
         return self.marks.set(name, self.cycle, note)
 
     def previous_stop(self) -> Stop:
-        """Go to where the last jump came from, and so back and forth."""
+        """Go to where the last jump came from; repeated, it goes back and forth."""
         if self.came_from is None:
             return Stop(self.cycle, "not found", "no jump yet")
         return self._go(self.came_from, "goto")
 
     @property
     def history(self) -> tuple[tuple[int, ...], int]:
-        """Return (cycles of the stops so far, which of them `history_back` and `history_forward` count from)."""
+        """Return (cycles of the stops so far, number of the current one for `history_back` and `history_forward`)."""
         return tuple(self._history.cycles), self._history.at
 
     def history_back(self) -> Stop:
@@ -169,7 +169,7 @@ class Cursor:
         return Stop(self.cycle, "goto", f"cycle {self.cycle:,}")
 
     def close(self) -> None:
-        """Let go of the session's files."""
+        """Close the session's files."""
         self.timeline.close()
 
     def __enter__(self) -> Self:

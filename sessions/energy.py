@@ -1,4 +1,4 @@
-"""What a run has counted, by name, and the energy that it comes to by the design's own table."""
+"""Event counts of a run by name, and the energy computed from them by the design's own table."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def counts_of(info: Mapping[str, Any], events: Any, access_wait: Any) -> dict[st
 
 
 def energy_of(info: Mapping[str, Any], counts: Mapping[str, Any], cycles: Any) -> dict[str, Any] | None:
-    """Return {"dynamic", "leakage", "refresh", "total"} in pJ after `cycles` cycles; None where no clock was recorded.
+    """Return {"dynamic", "leakage", "refresh", "total"} in pJ after `cycles` cycles; None if no clock was recorded.
 
     Raises InputError when the run's design is not installed here.
     """
@@ -42,12 +42,12 @@ def energy_of(info: Mapping[str, Any], counts: Mapping[str, Any], cycles: Any) -
 
 
 def node_of(info: Mapping[str, Any]) -> int | None:
-    """Return the technology node in nm of a run's energies, None where it is not known."""
+    """Return the technology node of a run's energies in nm, None if unknown."""
     spec = info["design_spec"]
     try:
         return nodes.node_nm(spec["chain"], spec["values"], str(info["preset"]))
     except InputError:
-        return None     # its design is not installed here, and so its energy is not known, either
+        return None     # its design is not installed here, so its energy is unknown as well
 
 
 def energy_at(snapshot: Snapshot) -> dict[str, float] | None:

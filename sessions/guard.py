@@ -1,4 +1,4 @@
-"""A recording whose checksums are right may still hold what does not fit together: whatever that breaks is one sentence."""
+"""Errors caused by inconsistent recordings, whose checksums may well be right: each becomes one message."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from rfview.engine.errors import InputError
 if TYPE_CHECKING:
     from rfview.sessions.timeline.base import Timeline
 
-# what the use of a wrong number, name or type can raise
+# what wrong numbers, names or types can raise
 BROKEN = (ArithmeticError, AssertionError, AttributeError, LookupError, MemoryError, RecursionError, TypeError, ValueError)
 
 
 @contextmanager
 def consistent(timeline: Timeline) -> Iterator[None]:
-    """Turn what a recording breaks into an InputError that names the file; of a live run it is a defect, which stays."""
+    """Turn errors caused by a recording into an InputError that names the file; in a live run they are defects, and stay."""
     try:
         yield
     except BROKEN as error:

@@ -1,4 +1,4 @@
-"""Where a named field lies in the recorded words: paths such as `sm.warp[3].state` resolved against stored dtypes."""
+"""Where a named field is in the recorded words: paths such as `sm.warp[3].state`, resolved against stored dtypes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ STEP = re.compile(r"\.?([A-Za-z_]\w*)|\[\s*(\*|\d+)\s*\]")
 class Field:
     """One scalar field, or a regular array of them, inside the record [sm recorded bytes | rf bytes].
 
-    path: as asked for. dtype: of one element. offsets: (k,) byte offsets of the elements in C order of `shape`.
+    path: as given. dtype: of one element. offsets: (k,) byte offsets of the elements in C order of `shape`.
     shape: () for a scalar, else the array dimensions left open by the path. words: sorted u4 word numbers with them.
     derived: '' for stored words, 'cycle' or 'stall_total' for the two fields that chunks leave out.
     """
@@ -34,7 +34,7 @@ class Field:
 
     @cached_property
     def is_dense(self) -> bool:
-        """Say whether the elements lie one behind the other."""
+        """Return whether the elements are contiguous."""
         return len(self.offsets) > 0 and bool((np.diff(self.offsets) == self.dtype.itemsize).all())
 
 
@@ -47,37 +47,37 @@ class Layout:
 
     @property
     def sm_bytes(self) -> int:
-        """Return the bytes of the recorded part of the SM record."""
+        """Return the size of the recorded part of the SM record in bytes."""
         return self.sm_dtype.itemsize
 
     @property
     def num_words(self) -> int:
-        """Return the u4 words of the SM record and the design's record together."""
+        """Return the number of u4 words of the SM record and the design's record together."""
         return (self.sm_dtype.itemsize + self.rf_dtype.itemsize) // 4
 
     @cached_property
     def groups(self) -> np.ndarray:
-        """Return (num_words,) i4: the layout group of a block of words that begins there; those of a group are alike inside.
+        """Return (num_words,) i4: the layout group of a block that begins there; blocks of a group have the same layout.
 
-        They are where they begin at the same word of a record of the same array, or within 32 words of it in a long one.
+        That is so if they begin at the same word of records of one array, or within the same 32 words of long ones.
         """
         return self._numbered(32)
 
     @cached_property
     def kinds(self) -> np.ndarray:
-        """Return (num_words,) i4: the kind of each word; those at the same place of an array's records are of one kind."""
+        """Return (num_words,) i4: the kind of each word; words at the same place in an array's records are of one kind."""
         return self._numbered(1)
 
     @cached_property
     def packed(self) -> np.ndarray:
-        """Return (num_words,) bool: kinds of words with fields of less than four bytes, or with parts of others."""
+        """Return (num_words,) bool: whether kinds of words have fields of less than four bytes, or parts of fields."""
         both = np.concatenate((_packed(self.sm_dtype), _packed(self.rf_dtype)))
         found = np.zeros(int(self.kinds.max()) + 1, bool)
         found[self.kinds[both[: 4 * self.num_words].reshape(-1, 4).any(axis=1)]] = True
         return found[self.kinds]
 
     def _numbered(self, most: int) -> np.ndarray:
-        """Number the words by where in their record they are, in records of more than 32 words so many together."""
+        """Number the words by their place in a record; in records of more than 32 words, `most` share a number."""
         arrays = _arrays(self.sm_dtype, 0) + _arrays(self.rf_dtype, self.sm_bytes // 4)
         sizes = [-(-size // most) if size > 32 else size for _, _, size in arrays]
         found = np.repeat(np.cumsum([0, *sizes[:-1]], dtype=np.int32), [end - begin for begin, end, _ in arrays])
@@ -87,7 +87,7 @@ class Layout:
         return found
 
     def field(self, path: str) -> Field:
-        """Resolve a path; raises InputError naming the part that does not exist and what is close to it."""
+        """Resolve a path; raises InputError, which names the unknown part and similar names."""
         return _resolve(self, path)
 
     def split(self, words: np.ndarray) -> tuple[Any, Any]:
@@ -97,12 +97,12 @@ class Layout:
 
     @cached_property
     def _records(self) -> list[np.dtype]:
-        """Return both dtypes as those of records whose fields are attributes."""
+        """Return both dtypes as those of records with fields as attributes."""
         return [np.dtype((np.record, dtype)) for dtype in (self.sm_dtype, self.rf_dtype)]
 
 
 def _arrays(dtype: np.dtype, first: int) -> list[tuple[int, int, int]]:
-    """List (first word, word behind, words per element, 1 if not whole words) of a record's fields, each up to the next."""
+    """List (first word, word after, words per element, 1 if not whole words) of a record's fields, each up to the next."""
     fields = {dtype.fields[name][1]: dtype.fields[name][0] for name in dtype.names or ()}  # type: ignore[index]
     starts = sorted({at // 4 for at in fields} - {0})
     found = []
@@ -119,7 +119,7 @@ def _arrays(dtype: np.dtype, first: int) -> list[tuple[int, int, int]]:
 
 
 def _packed(dtype: np.dtype) -> np.ndarray:
-    """Return (itemsize,) bool of a record: bytes of fields that are no whole words."""
+    """Return (itemsize,) bool for a record: bytes of fields that are not whole words."""
     found = np.zeros(dtype.itemsize, bool)
     for name in dtype.names or ():
         inner, at = dtype.fields[name][:2]  # type: ignore[index]
@@ -129,7 +129,7 @@ def _packed(dtype: np.dtype) -> np.ndarray:
 
 
 def distinct(values: np.ndarray) -> np.ndarray:
-    """Return the different values, ascending; np.unique would load masked arrays, a tenth of the time of a start."""
+    """Return the distinct values, ascending; np.unique would load masked arrays, a tenth of the start-up time."""
     ordered = np.sort(values)
     return ordered[np.flatnonzero(np.diff(ordered, prepend=ordered[:1] - 1))]
 
@@ -199,7 +199,7 @@ def _resolve(layout: Layout, path: str) -> Field:
 
 
 def _open(offsets: np.ndarray, shape: tuple[int, ...], pending: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
-    """Return the offsets with every dimension in `pending` left open."""
+    """Return the offsets with every dimension in `pending` open."""
     for axis, length in enumerate(pending):
         stride = int(np.prod(pending[axis + 1 :], dtype=np.int64)) * dtype.itemsize
         offsets = (offsets[:, None] + np.arange(length) * stride).ravel()

@@ -1,4 +1,4 @@
-"""Charts of a session over time for notebooks, by Altair where it is installed: warps per state, or expressions."""
+"""Charts of a session over time for notebooks, with Altair if installed: warps per state, or expressions."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ NOTHING_TO_DO = ("no_cta", "finished")
 def plot(timeline: Timeline, expressions: Mapping[str, Expression], points: int = 200) -> Any:
     """Return an altair.Chart over all cycles that have run: warps per stall reason, stacked, or the expressions as lines.
 
-    expressions: by their text, of one number each; a point shows the mean over its stretch of cycles. points: stretches,
-    1 to 5,000. Raises InputError for other ones, an expression of several values, and where Altair is not installed.
+    expressions: as text, of one number each; a point shows the mean over a range of cycles. points: number of ranges,
+    1 to 5,000. Raises InputError for other numbers, for an expression of several values, and if Altair is not installed.
     """
     try:
         import altair
@@ -39,7 +39,7 @@ def plot(timeline: Timeline, expressions: Mapping[str, Expression], points: int 
 
 
 def _states(timeline: Timeline, points: int) -> list[dict[str, Any]]:
-    """Return the mean warps per state of each stretch; states that never were, and empty slots, are left out."""
+    """Return the mean warps per state in each range; states that never occurred, and empty slots, are omitted."""
     seen = timeline.overview(points)
     spans = np.diff(seen.edges)
     found = []
@@ -62,7 +62,7 @@ def _lines(timeline: Timeline, expressions: Mapping[str, Expression], points: in
 
 
 def _means(timeline: Timeline, expression: Expression, given: str, edges: np.ndarray) -> list[float]:
-    """Return an expression's mean in each stretch, decoding every window once."""
+    """Return an expression's mean in each range, decoding every window once."""
     sums = np.zeros(len(edges) - 1)
     cycle = int(edges[0])
     while cycle < edges[-1]:

@@ -1,4 +1,4 @@
-"""A session: looking, searching and breakpoints over a timeline, once, for screens, scripts and Python alike."""
+"""A session: inspecting, searching and breakpoints over a timeline, for screens, scripts and Python."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ from rfview.sessions.lines.table import NO_LINES, LineTable, lines_of
 from rfview.sessions.timeline.base import Overview, Timeline
 
 
-NAMED = 4       # warps of a stop that are named
+NAMED = 4       # most warps named for a stop
 
 
 class Session(Cursor):
     """The verbs of time travel over a live or recorded timeline, in addition to a cursor's moves.
 
-    breakpoints: by number. compiling: told (share, text) while code is compiled that a branch of a recording needs.
-    branch: where this session was forked, None where it was not. family: all sessions that were forked from one another,
-    by name; "main" is the first. kept: what debugger commands keep from one of their calls to the next, by the command's
+    breakpoints: by number. compiling: called with (share, text) while code for a branch of a recording is compiled.
+    branch: where this session was forked, None if it was not. family: all sessions forked from one another,
+    by name; "main" is the first. kept: what debugger commands keep between calls, by the command's
     name.
     """
 
@@ -47,7 +47,7 @@ class Session(Cursor):
         self.kept: dict[str, Any] = {}
         self.family: dict[str, Session] = {"main": self}
 
-    # looking
+    # inspecting
 
     @property
     def info(self) -> dict[str, Any]:
@@ -56,17 +56,17 @@ class Session(Cursor):
 
     @property
     def warnings(self) -> list[str]:
-        """Return what was wrong with the session's files."""
+        """Return the warnings about the session's files."""
         return [*self.timeline.warnings, *self.marks.warnings]
 
     def __repr__(self) -> str:
-        """Say what runs on which machine, and where the cursor is: for notebooks and the Python prompt."""
+        """Show what runs on which machine, and where the cursor is, for notebooks and the Python prompt."""
         info, end = self.info, "" if self.timeline.closed else " so far"
         return (f"<Session {info.get('kernel')} on {info.get('design')} {info.get('scheduler')}, cycle {self.cycle:,} of "
                 f"{self.timeline.first:,}..{self.timeline.last:,}{end}>")
 
     def _repr_html_(self) -> str:
-        """Say it as a table, with the warps per state at the cursor."""
+        """Show it as a table, with the warps per state at the cursor."""
         names = {int(entry["code"]): entry["name"] for entry in self.info["stalls"]}
         codes, counts = np.unique(self.timeline.states(self.cycle, self.cycle + 1)[0], return_counts=True)
         states = ", ".join(f"{names[code]} {count}" for code, count in zip(codes.tolist(), counts.tolist()))
@@ -94,35 +94,35 @@ class Session(Cursor):
         return result.item() if np.ndim(result) == 0 else result
 
     def printed(self) -> list[tuple[int, str]]:
-        """Return the lines that the kernel has printed before the cursor."""
+        """Return the lines printed by the kernel before the cursor."""
         return self.timeline.printed(self.cycle)
 
     def frame(self, table: str = "instructions", first: int | None = None, last: int | None = None) -> Any:
-        """Return what happened in cycles first..last - 1 (default: all that has run) as a pyarrow.Table.
+        """Return what happened in cycles first..last - 1 (default: all that have run) as a pyarrow.Table.
 
         table: instructions, waits, stalls, cycles, events, accesses, program or run, with the columns that `rfview help sql`
-        lists; its .to_pandas() is a DataFrame. Raises InputError for another name, for cycles outside the session, and
-        where pyarrow, of the extra [data], is not installed.
+        lists; its .to_pandas() is a DataFrame. Raises InputError for an unknown name, for cycles outside the session, and
+        if pyarrow, of the extra [data], is not installed.
         """
-        from rfview.sessions.export import arrow, stretch      # what few sessions need
+        from rfview.sessions.export import arrow, stretch      # few sessions need it
 
         return arrow.table_of(self.timeline, table, *stretch(self.timeline, first, last))
 
     def plot(self, *expressions: str, points: int = 200) -> Any:
         """Return an altair.Chart over all cycles that have run: warps per state, or expressions as lines (plot.plot).
 
-        Raises InputError for a wrong expression, and where Altair, of the extra [notebook], is not installed.
+        Raises InputError for a wrong expression, and if Altair, of the extra [notebook], is not installed.
         """
-        from rfview.sessions.plot import plot      # what few sessions need
+        from rfview.sessions.plot import plot      # few sessions need it
 
         return plot(self.timeline, {text: self.expression(text) for text in expressions}, points)
 
     def overview(self, buckets: int) -> Overview:
-        """Return issue rate and states of the whole timeline in `buckets` stretches."""
+        """Return issue rate and states of the whole timeline in `buckets` ranges."""
         return self.timeline.overview(buckets)
 
     def expression(self, text: str) -> Expression:
-        """Return an expression made ready for this timeline, made once; raises InputError as `value` does."""
+        """Return an expression compiled for this timeline, cached; raises InputError as `value` does."""
         if text not in self._compiled:
             if len(self._compiled) > 200:
                 self._compiled.clear()
@@ -153,9 +153,9 @@ class Session(Cursor):
         return self._land(found, "condition", f"cycle {found:,}: {expression}")
 
     def find(self, condition: str, forward: bool = True, count: int = 1, what: str = "") -> Stop:
-        """Go to the count-th nearest cycle at which the condition holds; where there is none, stay and say so.
+        """Go to the count-th nearest cycle at which the condition holds; if there is none, stay and say so.
 
-        what: words for people in place of the condition.
+        what: words for users instead of the condition.
         """
         compiled = self.expression(condition)
         target = search.where_holds(compiled, forward)
@@ -188,7 +188,7 @@ class Session(Cursor):
         return self._event(kind, warp, count, False)
 
     def _event(self, kind: str, warp: int | None, count: int, forward: bool) -> Stop:
-        """Go to an event of a kind; where warps wait for it, name them, as `why` takes them."""
+        """Go to an event of a kind; if warps wait for it, name them, for use with `why`."""
         condition, what = events.condition(self.info, kind, warp)
         stop = self.find(condition, forward, count, what)
         if stop.reason != "condition" or warp is not None or not (codes := events.states(self.info, kind)):
@@ -211,14 +211,14 @@ class Session(Cursor):
 
     @property
     def lines(self) -> LineTable:
-        """Return the source lines of the program; an empty table where the PTX tells none."""
+        """Return the source lines of the program; an empty table if the PTX has none."""
         return lines_of(self.timeline)
 
     def next_line(self, warp: int | None = None, forward: bool = True, count: int = 1, line: int | None = None) -> Stop:
-        """Go to where a warp (None: any) comes to another source line, later or earlier; where it does not, stay.
+        """Go to where a warp (None: any) comes to another source line, later or earlier; if it does not, stay.
 
-        line: only to this one, by its number in `lines.lines`. Both directions stop at the same cycles.
-        Raises InputError where the program has no source lines, or no such warp.
+        line: only this one, by its number in `lines.lines`. Both directions stop at the same cycles.
+        Raises InputError if the program has no source lines, or there is no such warp.
         """
         table, slots = self.lines, int(self.info["num_warps"])
         if not table:
@@ -240,15 +240,15 @@ class Session(Cursor):
     def next_change(self, item: str) -> Stop:
         """Go forward to the first cycle after the cursor at which the item differs from the cycle before.
 
-        A register, or a lane of one, is asked who writes it: the cycle is the first that shows what an instruction wrote,
-        be it the same value again.
+        For a register, or a lane of one, the next write counts: the cycle is the first that shows what an instruction wrote,
+        even if it is the same value.
         """
         return self._change(item, True)
 
     def last_change(self, item: str) -> Stop:
         """Go backward to the last cycle before the cursor at which the item differs from the cycle before.
 
-        A register, or a lane of one, is asked who wrote it, as by next_change.
+        For a register, or a lane of one, the last write counts, as in next_change.
         """
         return self._change(item, False)
 
@@ -274,7 +274,7 @@ class Session(Cursor):
         return self._continue(False)
 
     def play(self, n: int) -> Stop:
-        """Go n cycles forward, less when a breakpoint stops on the way."""
+        """Go n cycles forward, or fewer if a breakpoint stops on the way."""
         return self._continue(True, self.cycle + n)
 
     def _continue(self, forward: bool, limit: int | None = None) -> Stop:
@@ -313,7 +313,7 @@ class Session(Cursor):
         return self._land(self.timeline.first, "start", f"start of the session, cycle {self.timeline.first:,}")
 
     def _search(self, target: Target, forward: bool, limit: int | None = None) -> int | Stop | None:
-        """Return the nearest hit beyond the cursor, None, or the interruption; limit: as of search."""
+        """Return the nearest hit beyond the cursor, None, or the interruption. limit: as in search."""
         start = self.cycle + (1 if forward else -1)
         found, stopped = search.search(self.timeline, target, start, forward, limit, self.interrupted)
         if stopped is None:
@@ -344,7 +344,7 @@ class Session(Cursor):
         return self.add_breakpoint("watch", item=item, condition=condition, temporary=temporary, ignore=ignore)
 
     def break_on_stall(self, cycles: int, stall: str = "", warp: int | None = None) -> Breakpoint:
-        """Stop where a warp has waited longer than that without a break, for one stall ("" = for any)."""
+        """Stop where a warp has waited longer than `cycles` without interruption, for one stall ("" = for any)."""
         return self.add_breakpoint("stall", cycles, item=stall, warp=warp)
 
     def break_on_unbalanced(self) -> Breakpoint:
@@ -356,7 +356,7 @@ class Session(Cursor):
         set_condition(self.timeline, self.breakpoint(number), condition)
 
     def breakpoint(self, number: int) -> Breakpoint:
-        """Return a breakpoint by number; raises InputError naming those there are."""
+        """Return a breakpoint by number; raises InputError, which lists all breakpoints."""
         if number not in self.breakpoints:
             known = ", ".join(map(str, self.breakpoints))
             raise InputError(f"no breakpoint {number} ({f'there are {known}' if known else 'none is set'})")

@@ -1,4 +1,4 @@
-"""What a session can be opened on: a recording, a recipe, a launch file or the name of a bundled kernel."""
+"""What can be opened as a session: a recording, a recipe, a launch file or the name of a bundled kernel."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ def open_session(
 ) -> Session:
     """Open a recording (.rfs) to replay, or a recipe (.rfr), launch file or bundled kernel name to run live.
 
-    design, scheduler, preset, settings, max_cycles, progress: of a live run; a recording and a recipe bring their own.
-    Raises InputError when the target is neither, or cannot be used.
+    design, scheduler, preset, settings, max_cycles, progress: of a live run; recordings and recipes contain their own.
+    Raises InputError if the target is none of these, or cannot be used.
     """
-    from rfview.sessions.timeline.opening import is_recording, open_recording   # start-up: what lists targets needs none
+    from rfview.sessions.timeline.opening import is_recording, open_recording   # start-up: listing targets does not need it
 
     path = Path(target)
     if path.suffix == ".rfs" or (path.is_file() and is_recording(path)):

@@ -195,7 +195,7 @@ def write_back(sm, rf, spec, rows, warp, reg, mask, value_row, slot):
 
 
 def on_issue(sm, rf, spec, rows, slot, inst):
-    """Note from when on a write of a floating-point source is younger than its read, and integer pairs (deviation 11)."""
+    """Note from when on writes of a floating-point source are younger than its read, and integer pairs (deviation 11)."""
     if inst.is_float == 0 and inst.num_dst > 1 and spec.precise_only == 0:
         rf.pairs[slot >> 6] = np.uint64(rf.pairs[slot >> 6]) | bit64(slot & 63)
     if inst.is_float != 0:
@@ -233,7 +233,7 @@ def on_retire(sm, rf, spec, rows, slot, inst):
 
 
 def on_warp_start(sm, rf, spec, rows, warp):
-    """Begin a warp with cleared, precise registers."""
+    """Start a warp with cleared, precise registers."""
     mark_warp_precise(sm, rf, warp)
     return registers.clear_warp(sm, rows, warp)
 
@@ -271,7 +271,7 @@ def next_event(sm, rf, spec):
 
 @device
 def launch_cycle(sm):
-    """Return the present cycle counted from the launch's begin."""
+    """Return the current cycle, counted from the launch's start."""
     return np.int64(sm.cycle) - np.int64(sm.launch.start_cycle)
 
 
@@ -291,7 +291,7 @@ def num_places(sm):
 
 @device
 def is_approximate(rf, place):
-    """Say whether a row is flagged approximate."""
+    """Return whether a row is flagged approximate."""
     return np.uint64(rf.approximate[place >> 6]) & bit64(place & 63) != 0
 
 
@@ -325,13 +325,13 @@ def mark_warp_precise(sm, rf, warp):
 
 @device
 def is_double(inst):
-    """Say whether a floating-point instruction has a 64-bit operand: high words stand in odd row slots."""
+    """Return whether a floating-point instruction has a 64-bit operand: high words are in odd row slots."""
     return (np.int64(inst.src_mask) | np.int64(inst.imm_mask)) & 0b101010 != 0 or inst.num_dst > 1
 
 
 @device
 def owner(sm, place):
-    """Return the resident warp whose register lies in a row, or NONE8."""
+    """Return the resident warp whose register is in a row, or NONE8."""
     if sm.launch.registers == 0:
         return np.int64(NONE8)
     warp = place // np.int64(sm.launch.registers)
@@ -342,7 +342,7 @@ def owner(sm, place):
 
 @device
 def refresh(sm, rf, spec, place, period):
-    """Spend a bank's cycle on one row: its upper half, and its lower half unless that is approximate and not due yet."""
+    """Refresh one row in a bank's cycle: its upper half, and its lower half unless that is approximate and not yet due."""
     warp = owner(sm, place)
     if warp == NONE8 and spec.power_gate_unallocated != 0:
         sm.events[spec.first_event + GATED_TURNS] += 1
@@ -394,7 +394,7 @@ def force_refreshes(sm, rf, spec):
 
 @device
 def refresh_idle_banks(sm, rf, spec):
-    """Do the due refresh of every bank that nothing has used in this cycle."""
+    """Perform the due refresh of every bank that was idle in this cycle."""
     now = launch_cycle(sm)
     for bank in range(sm.config.num_banks):
         if sm.bank[bank].activity == BANK_IDLE and turn_due(sm, rf, spec, bank) <= now:
@@ -443,7 +443,7 @@ def expected_losses(sm, rf, spec, place):
 
 @device
 def decay(sm, rf, spec, rows):
-    """Lose the bits that are due at a T0 tick: whole ones row by row, the fractions of all rows together."""
+    """Lose the bits due at a T0 tick: whole bits row by row, the fractions of all rows together."""
     fractions = np.int64(0)
     for word in range(MAX_ROWS // 64):
         rf.struck[word] = 0
@@ -514,7 +514,7 @@ def strike_many(sm, rf, spec, rows, place, count):
 
 @device
 def strike_all(sm, rf, spec, rows, place):
-    """Discharge the whole lower half of a row, or invert it where it is never refreshed."""
+    """Discharge the whole lower half of a row, or invert it if it is never refreshed."""
     values = rows[place].u
     lost = np.int64(0)
     for lane in range(32):
@@ -531,7 +531,7 @@ def strike_all(sm, rf, spec, rows, place):
 
 @device
 def book_lost(sm, rf, spec, place, bits):
-    """Count lost bits and tell the journal and the views which row they were in."""
+    """Count lost bits and note for the journal and the views which row they were in."""
     if bits > 0:
         sm.events[spec.first_event + BITS_LOST] += bits
         rf.struck[place >> 6] = np.uint64(rf.struck[place >> 6]) | bit64(place & 63)
@@ -609,7 +609,7 @@ PANELS = (
     {"kind": "values", "title": "losses not drawn yet", "field": "fraction", "unit": "x 2^-40 bits"},
 )
 
-# why a refusal of this design holds something up: for the host, never compiled
+# explains refusals, on the host, never compiled
 
 RETENTION = {22: 2048, 16: 1024, 11: 512}
 

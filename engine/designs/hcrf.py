@@ -214,7 +214,7 @@ def read(sm, rf, spec, rows, warp, reg, mask, out_row):
     rf.accessed = np.uint64(rf.accessed) | bit64(bank)
     access = rf.bank[bank]
     access.read_pair = pair
-    access.read_kind = S_ACCESS + place            # added, as a branch on the place would often be guessed wrong
+    access.read_kind = S_ACCESS + place            # added, since a branch on the place would often be mispredicted
     sm.events[spec.first_event + S_READS + place] += 1
     return 0
 
@@ -230,7 +230,7 @@ def on_issue(sm, rf, spec, rows, slot, inst):
 
 
 def on_warp_start(sm, rf, spec, rows, warp):
-    """Zero the s-cells that hold the registers of a warp that begins; the partners in the other s-cells stay."""
+    """Zero the s-cells that hold the registers of a warp that starts; the partners in the other s-cells stay."""
     in_stt = np.uint64(0)
     for reg in range(sm.launch.registers):
         if place_of(sm, rf, warp, reg) == STT:
@@ -245,14 +245,14 @@ def on_warp_start(sm, rf, spec, rows, warp):
 
 
 def on_exit(sm, rf, spec, rows, warp):
-    """Forget what is noted for a warp that has ended; its results have all been written."""
+    """Clear the notes about a warp that has ended; its results have all been written."""
     rf.open[warp] = 0
     rf.merged[warp] = 0
     return note_asking(rf, warp)
 
 
 def end_cycle(sm, rf, spec, rows):
-    """Make the X-checks: of instructions issued in this cycle, and again of those that have not passed yet (B3.5)."""
+    """Make the X-checks of instructions issued in this cycle, and repeat those that have not passed yet (B3.5)."""
     rf.check_again = 0
     if rf.asking == 0 and spec.early_remap != ISSUE_ONLY:
         return 0
@@ -273,7 +273,7 @@ def end_cycle(sm, rf, spec, rows):
 
 
 def next_event(sm, rf, spec):
-    """Return the cycle in which a transfer or a slow write ends, or the present one if an X-check may pass now."""
+    """Return the cycle in which a transfer or a slow write ends, or the current one if an X-check may pass now."""
     if rf.check_again != 0:
         return np.int64(sm.cycle)
     event = registers.first_bank_free(sm)
@@ -292,13 +292,13 @@ def locate(sm, rf, spec, warp, reg, lane):
 
 @device
 def has(bits, index):
-    """Say whether bit `index` of an array of 64-bit words is set."""
+    """Return whether bit `index` of an array of 64-bit words is set."""
     return np.uint64(bits[index >> 6]) & bit64(index & 63) != 0
 
 
 @device
 def due_transfers(sm, rf):
-    """Return the entries of `transfer` that end as this cycle begins, a bit each."""
+    """Return the entries of `transfer` that end at the start of this cycle, one bit each."""
     due = np.uint64(0)
     used = np.uint64(rf.used)
     while used != 0:
@@ -310,7 +310,7 @@ def due_transfers(sm, rf):
 
 @device
 def flip(bits, index):
-    """Turn bit `index` of an array of 64-bit words over."""
+    """Flip bit `index` of an array of 64-bit words."""
     bits[index >> 6] = np.uint64(bits[index >> 6]) ^ bit64(index & 63)
     return 0
 
@@ -323,7 +323,7 @@ def pair_of(sm, row):
 
 @device
 def last_bit(sm, row):
-    """Return the last bit of the row of a bank in which physical slot `row` lies."""
+    """Return the last bit of the bank row that holds physical slot `row`."""
     return registers.line_of(sm, row) & 1
 
 
@@ -344,7 +344,7 @@ def place_of(sm, rf, warp, reg):
 
 @device
 def noted_place(rf, warp, reg):
-    """Return the place of a register as place_of does, from the note that end_transfer keeps."""
+    """Return the same as place_of, from the notes kept by end_transfer."""
     return np.int64(np.uint64(rf.in_stt[warp]) >> np.uint64(reg)) & 1
 
 
@@ -363,7 +363,7 @@ def device_row(sm, rf, warp, reg):
 
 @device
 def covers(sm, warp, mask):
-    """Say whether a lane mask covers all lanes of a warp that have not exited (B0.2), of an ended warp all there were."""
+    """Return whether a lane mask covers all lanes of a warp that have not exited (B0.2); of an ended warp, all it had."""
     gone = np.int64(sm.warp[warp].exited)
     if gone == 0xFFFFFFFF:
         threads = np.int64(sm.launch.threads_per_cta) - np.int64(sm.warp[warp].warp_in_cta) * 32
@@ -373,7 +373,7 @@ def covers(sm, warp, mask):
 
 @device
 def slow_cycles(sm, spec, given):
-    """Return the cycles of a write to STT s-cells: as set, the paper's 4, or Table II's time rounded up."""
+    """Return the cycles of a write to STT s-cells: the given number, the paper's 4, or Table II's time rounded up."""
     if given > 0:
         return np.int64(given)
     if spec.latency == TABLE:
@@ -383,7 +383,7 @@ def slow_cycles(sm, spec, given):
 
 @device
 def start_transfer(sm, rf, spec, warp, reg, is_late):
-    """Begin to copy the partner of (warp, reg) from SRAM to STT; the caller has checked that it is safe."""
+    """Start to copy the partner of (warp, reg) from SRAM to STT; the caller has checked that it is safe."""
     entry = ctz64(~np.uint64(rf.used))
     pair = pair_of(sm, registers.main_row(sm, warp, reg))
     bank = registers.default_bank(sm, warp, reg)
@@ -407,7 +407,7 @@ def start_transfer(sm, rf, spec, warp, reg, is_late):
 
 @inlined
 def end_transfer(sm, rf, rows, entry):
-    """Let the STT s-cells have the SRAM bits and exchange the two registers."""
+    """Copy the SRAM bits to the STT s-cells and exchange the two registers."""
     transfer = rf.transfer[entry]
     pair = np.int64(transfer.pair)
     banks = np.int64(sm.config.num_banks)
@@ -426,7 +426,7 @@ def end_transfer(sm, rf, rows, entry):
 
 @device
 def note_moved(sm, rf, row):
-    """Note that the register of a physical slot has changed its place."""
+    """Note that the register of a physical slot has moved."""
     owner = owner_of(sm, row)
     if owner >= 0:
         rf.in_stt[owner >> 8] = np.uint64(rf.in_stt[owner >> 8]) ^ bit64(owner & 255)
@@ -436,7 +436,7 @@ def note_moved(sm, rf, row):
 
 @inlined
 def note_asking(rf, warp):
-    """Note whether a warp has an X-check to be made: it has to be asked after each change of `open` and `in_stt`."""
+    """Note whether a warp has a pending X-check: must be called after each change of `open` and `in_stt`."""
     asks = np.uint64(np.uint64(rf.open[warp]) & np.uint64(rf.in_stt[warp]) != 0)
     rf.asking = np.uint64(rf.asking) & ~bit64(warp) | asks << np.uint64(warp)
     return 0
@@ -444,7 +444,7 @@ def note_asking(rf, warp):
 
 @inlined
 def in_access(sm, rf, pair):
-    """Say whether a row of the pair is being read or written in this cycle, a slow write included."""
+    """Return whether a row of the pair is being read or written in this cycle, slow writes included."""
     if sm.config.mapping == SEQUENTIAL:      # both of its rows are in one bank
         return accesses(rf, pair - registers.line_of(sm, pair) * np.int64(sm.config.num_banks), pair)
     found = False
@@ -455,7 +455,7 @@ def in_access(sm, rf, pair):
 
 @inlined
 def accesses(rf, bank, pair):
-    """Say whether a row of the pair is being accessed through the port of a bank."""
+    """Return whether a row of the pair is being accessed through the port of a bank."""
     access = rf.bank[bank]
     is_read = (access.read_kind != NO_ACCESS) & (access.read_pair == pair)
     return is_read | ((access.write_kind != NO_ACCESS) & (access.write_pair == pair))
@@ -463,7 +463,7 @@ def accesses(rf, bank, pair):
 
 @device
 def owner_of(sm, row):
-    """Return warp * 256 + register of a physical slot, or -1 where no warp can have it."""
+    """Return warp * 256 + register of a physical slot, or -1 if no warp can have it."""
     count = np.uint32(sm.launch.registers)
     warp = np.int64(np.uint32(row) // count)
     return warp * 256 + np.int64(row) - warp * np.int64(count) if warp < sm.config.num_warps else np.int64(-1)
@@ -471,13 +471,13 @@ def owner_of(sm, row):
 
 @device
 def is_awaited(sm, warp, reg):
-    """Say whether a collector still has to read a register."""
+    """Return whether a collector still has to read a register."""
     return np.uint64(sm.sb_read[warp]) & bit64(reg) != 0
 
 
 @device
 def will_be_written(sm, spec, warp, reg):
-    """Say whether an instruction in a collector (or anywhere in flight) will write a register."""
+    """Return whether an instruction in a collector (or anywhere in flight) will write a register."""
     if np.uint64(sm.warp[warp].sb_write) & bit64(reg) == 0:
         return False
     producer = np.int64(sm.producer[warp, reg])
@@ -486,7 +486,7 @@ def will_be_written(sm, spec, warp, reg):
 
 @inlined
 def may_start(sm, rf, spec, warp, reg):
-    """Say whether it is safe to exchange the pair of a destination (HC-RF section IV-B).
+    """Return whether it is safe to exchange the pair of a destination (HC-RF section IV-B).
 
     Its place is STT and no collector still has to read it, as the caller has seen.
     """
@@ -509,7 +509,7 @@ def may_start(sm, rf, spec, warp, reg):
 def oldest_candidate(sm, rf, spec):
     """Return warp * 256 + register of the oldest instruction in flight that may start a transfer now, or -1.
 
-    With MORE added where others may start too: without it, there is no need to ask again after this one.
+    With MORE added if others may start as well; otherwise there is no need to call it again after this one.
     """
     best = np.int64(-1)
     best_seq = np.int64(0)
@@ -560,7 +560,7 @@ def note_write(sm, rf, spec, place, pair, bank):
 
 @device
 def remap_late(sm, rf, spec, warp, reg, pair, bank):
-    """Start the transfer for a result that has arrived; whatever else holds it up, the result waits for it (B3.2)."""
+    """Start the transfer for a result that has arrived; in any case the result waits for it (B3.2)."""
     if rf.bank[bank].started == 0 and ~np.uint64(rf.used) != 0 and not in_access(sm, rf, pair):
         start_transfer(sm, rf, spec, warp, reg, 1)
         close(rf, warp, reg)
@@ -569,7 +569,7 @@ def remap_late(sm, rf, spec, warp, reg, pair, bank):
 
 @device
 def merge(sm, rf, spec, rows, warp, reg, mask, value_row, pair, bank):
-    """Spend a T-Read to fill the lanes that a partial result leaves alone; the remap follows (B3.3, partial = rmw)."""
+    """Fill the lanes that a partial result does not write, with a T-Read; the remap follows (B3.3, partial = rmw)."""
     port = sm.bank[bank]
     if port.until_cycle > sm.cycle:
         return STT_WRITE
@@ -606,7 +606,7 @@ PANELS = (
     {"kind": "table", "title": "Banks", "field": "bank"},
 )
 
-# why a refusal of this design holds something up: for the host, never compiled
+# explains refusals, on the host, never compiled
 
 RELIEF = {"hcrf.x_transfer_cycles": 1}
 
@@ -630,7 +630,7 @@ def _pair_named(moment: Moment, slot: int) -> int:
 
 
 def _transfer(trail: Trail, moment: Moment, rf: Any, refusal: Refusal) -> None:
-    """Find the transfer of the register's pair; without one, say what keeps it from beginning."""
+    """Find the transfer of the register's pair; if there is none, explain what keeps it from starting."""
     bank = refusal.bank
     pair = _pair_named(moment, moment.warp(refusal.warp, "reg_base") + refusal.reg) if refusal.reg >= 0 else -1
     used = int(rf["used"])

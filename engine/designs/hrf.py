@@ -149,7 +149,7 @@ ENERGY_PJ = {
 
 
 def energy(run: Run) -> dict[str, float]:
-    """Return dynamic, leakage and refresh energy in pJ; power gating scales what Table 2 says of a buffer."""
+    """Return dynamic, leakage and refresh energy in pJ; power gating scales the values of Table 2 for a buffer."""
     gating = bool(run.values["hrf.power_gating"])
     dynamic = 0.0
     for name, (pj, _) in ENERGY_PJ.items():
@@ -171,7 +171,7 @@ def area_mm2(values) -> float:
 
 
 def begin_cycle(sm, rf, spec, rows):
-    """End STT-RAM writes and the buffers of ended warps; freeze the pipeline while a result finds no empty buffer."""
+    """End STT-RAM writes and the buffers of ended warps; freeze the pipeline while a result has no empty buffer."""
     finish_writes(sm, rf, spec, rows)
     end_warps(sm, rf, spec)
     if rf.buffer[0].state == EMPTY or rf.buffer[1].state == EMPTY:
@@ -185,7 +185,7 @@ def bank_of(sm, rf, spec, warp, reg):
 
 
 def write_back(sm, rf, spec, rows, warp, reg, mask, value_row, slot):
-    """Put a result into its warp's write buffer, or into an empty one that it takes; late results go their own way."""
+    """Put a result into its warp's write buffer, or into an empty one that it claims; late results go elsewhere."""
     if is_dead(sm, spec, warp):
         sm.events[RF_WRITES] += 1
         count(sm, spec, WB_DROPPED, 1)
@@ -221,14 +221,14 @@ def arbitrate(sm, rf, spec, rows, insts):
 
 
 def read(sm, rf, spec, rows, warp, reg, mask, out_row):
-    """Read STT-RAM and, on an RCM hit, the filling buffer in the same cycle; wait for a register that still drains."""
+    """Read STT-RAM and, on an RCM hit, the filling buffer in the same cycle; wait for a register that is still draining."""
     if waits_for_drain(rf, warp, reg, mask):
         return WB_DRAIN
     return fetch(sm, rf, spec, rows, warp, reg, mask, out_row)
 
 
 def on_leave(sm, rf, spec, rows, warp):
-    """Let the buffer of a suspended warp drain at once (HRF section 4.4, step 3); the warp may go."""
+    """Let the buffer of a suspended warp drain at once (HRF section 4.4, step 3); the warp may leave."""
     target = buffer_in(rf, FILLING)
     if target >= 0 and rf.buffer[target].owner == warp:
         drain(sm, rf, spec, target)
@@ -236,7 +236,7 @@ def on_leave(sm, rf, spec, rows, warp):
 
 
 def on_exit(sm, rf, spec, rows, warp):
-    """Drop what the buffers still hold for a warp whose slot is given back; with drain_on_exit it counts as written."""
+    """Drop what the buffers still hold for a warp whose slot is freed; with drain_on_exit it counts as written."""
     for index in range(2):
         buffer = rf.buffer[index]
         if buffer.state != EMPTY and buffer.owner == warp:
@@ -251,7 +251,7 @@ def on_exit(sm, rf, spec, rows, warp):
 
 
 def end_cycle(sm, rf, spec, rows):
-    """Begin the next write of every STT bank that neither writes nor was read in this cycle."""
+    """Start the next write of every STT bank that neither writes nor was read in this cycle."""
     for bank in range(NUM_BANKS):
         if sm.bank[bank].until_cycle <= sm.cycle and sm.bank[bank].read == 0:
             start_write(sm, rf, spec, bank)
@@ -259,7 +259,7 @@ def end_cycle(sm, rf, spec, rows):
 
 
 def next_event(sm, rf, spec):
-    """Return the end of the first STT-RAM write, or now if one could begin."""
+    """Return the end of the first STT-RAM write, or the current cycle if one could start."""
     event = np.int64(FOREVER)
     for bank in range(NUM_BANKS):
         until = np.int64(sm.bank[bank].until_cycle)
@@ -346,19 +346,19 @@ def results_taken(sm, rf):
 
 @device
 def has_ended(sm, warp):
-    """Say whether a warp has ended and read its last operands."""
+    """Return whether a warp has ended and read its last operands."""
     return np.uint64(sm.unfinished) & bit64(warp) == 0 and sm.collectors_of[warp] == 0
 
 
 @device
 def is_dead(sm, spec, warp):
-    """Say whether nobody will ask for a warp's values again."""
+    """Return whether a warp's values are dead."""
     return spec.drain_on_exit == 0 and has_ended(sm, warp)
 
 
 @device
 def is_late(sm, warp, is_long):
-    """Say whether a result must not switch buffers: its warp is suspended, or nobody is and it comes from memory."""
+    """Return whether a result must not switch buffers: its warp is suspended, or none ever is and it comes from memory."""
     if sm.config.scheduler >= TWO_LEVEL:
         return sm.warp[warp].membership != ACTIVE
     return is_long
@@ -449,7 +449,7 @@ def buffer_in(rf, state):
 
 @device
 def switch(sm, rf, spec, warp, filling):
-    """Give an empty buffer to `warp` and let the filling one drain; return the buffer, or -1 if none is empty."""
+    """Give an empty buffer to `warp` and start to drain the filling one; return the buffer, or -1 if none is empty."""
     target = np.int64(rf.turn)
     if rf.buffer[target].state != EMPTY:
         target = buffer_in(rf, EMPTY)
@@ -516,7 +516,7 @@ def store(sm, rf, spec, rows, index, entry, mask, value_row):
 
 @device
 def drain(sm, rf, spec, index):
-    """Stop filling a buffer; it drains from its first entry on."""
+    """Stop filling a buffer; it drains starting with its first entry."""
     end_period(sm, rf, spec, index)
     rf.buffer[index].state = DRAINING
     rf.buffer[index].since_cycle = sm.cycle
@@ -525,7 +525,7 @@ def drain(sm, rf, spec, index):
 
 @device
 def end_period(sm, rf, spec, index):
-    """Book how many entries a buffer used while it filled (HRF Figure 7)."""
+    """Record how many entries a buffer used while it filled (HRF Figure 7)."""
     used = np.int64(rf.buffer[index].used)
     rf.used_histogram[min(np.int64(15), used // 4)] += 1
     rf.rcm_valid = 0
@@ -535,7 +535,7 @@ def end_period(sm, rf, spec, index):
 
 @device
 def drop(sm, rf, spec, index):
-    """Empty a buffer whose values nobody will read; a write under way keeps its bank busy and writes nothing."""
+    """Empty a buffer whose values are dead; a write in progress keeps its bank busy but writes nothing."""
     buffer = rf.buffer[index]
     if buffer.state == FILLING:
         end_period(sm, rf, spec, index)
@@ -551,7 +551,7 @@ def drop(sm, rf, spec, index):
 
 @device
 def empty(sm, rf, spec, index):
-    """Reset a buffer; its gated entries lose their power."""
+    """Reset a buffer; its gated entries are powered off."""
     buffer = rf.buffer[index]
     if buffer.gate_on != 0:
         buffer.gate_on = 0
@@ -581,7 +581,7 @@ def younger_drain(rf, warp):
 
 @device
 def write_late(sm, rf, spec, rows, warp, reg, mask, value_row):
-    """Take a late result: into an entry not yet begun, at the draining buffer's tail, or into its bank's queue."""
+    """Accept a late result: into an entry not yet being written, at the draining buffer's tail, or into its bank's queue."""
     index = younger_drain(rf, warp)
     bank = stt_bank(sm, warp)
     if index >= 0:
@@ -641,7 +641,7 @@ def missing_lanes(rf, warp, reg, mask):
 
 @device
 def waits_for_drain(rf, warp, reg, mask):
-    """Say whether a read needs lanes of a register that still drains and is not yet in STT-RAM."""
+    """Return whether a read needs lanes of a register that is still draining and not yet in STT-RAM."""
     if younger_drain(rf, warp) < 0 or missing_lanes(rf, warp, reg, mask) == 0:
         return False
     for index in range(2):
@@ -671,7 +671,7 @@ def fetch(sm, rf, spec, rows, warp, reg, mask, out_row):
 
 @device
 def serve_bank(sm, rf, spec, rows, insts, bank, ports):
-    """Serve the reads that wait for a bank, oldest instruction first, as far as `ports` go; return how many."""
+    """Serve the reads that wait for a bank, oldest instruction first, through at most `ports` ports; return how many."""
     served = np.int64(0)
     waiting = np.uint64(sm.bank_requests[bank])
     while waiting != 0:
@@ -724,7 +724,7 @@ def refuse_read(sm, bank, slot, operand, code):
 
 @device
 def oldest_drain(sm, rf, bank):
-    """Return the older buffer that drains into a bank, or -1."""
+    """Return the older buffer draining into a bank, or -1."""
     found = np.int64(-1)
     for index in range(2):
         buffer = rf.buffer[index]
@@ -736,7 +736,7 @@ def oldest_drain(sm, rf, bank):
 
 @device
 def start_write(sm, rf, spec, bank):
-    """Begin a bank's next write: the older buffer, then the younger, then the queue."""
+    """Start a bank's next write: the older buffer, then the younger, then the queue."""
     index = oldest_drain(sm, rf, bank)
     port = sm.bank[bank]
     if index >= 0:
@@ -762,7 +762,7 @@ def start_write(sm, rf, spec, bank):
 
 @device
 def finish_writes(sm, rf, spec, rows):
-    """End the writes whose time is over; show the banks that still write as busy."""
+    """End the writes whose time is over; show banks that are still writing as busy."""
     for bank in range(NUM_BANKS):
         if sm.bank[bank].until_cycle > sm.cycle:
             sm.bank[bank].activity = BANK_BUSY
@@ -778,7 +778,7 @@ def finish_writes(sm, rf, spec, rows):
 
 @device
 def finish_entry(sm, rf, spec, rows, index):
-    """Put a drained entry into STT-RAM; the last one empties its buffer."""
+    """Write a drained entry to STT-RAM; the last one empties its buffer."""
     buffer = rf.buffer[index]
     entry = np.int64(buffer.position)
     row = registers.main_row(sm, np.int64(buffer.owner), np.int64(buffer.reg[entry]))
@@ -791,7 +791,7 @@ def finish_entry(sm, rf, spec, rows, index):
 
 @device
 def finish_queued(sm, rf, spec, rows, bank):
-    """Put the queue's first write into STT-RAM and free its register."""
+    """Write the queue's first entry to STT-RAM and free its register."""
     index = np.int64(rf.queue_head[bank])
     write = rf.queue[bank][index]
     warp = np.int64(write.warp)
@@ -804,7 +804,7 @@ def finish_queued(sm, rf, spec, rows, bank):
 
 @device
 def skip_dropped(rf, bank):
-    """Take writes that are done or dropped from the head of a queue."""
+    """Remove writes that are done or dropped from the head of a queue."""
     while rf.queue_count[bank] != 0 and rf.queue[bank][rf.queue_head[bank]].warp == NONE8:
         rf.queue_head[bank] = (np.int64(rf.queue_head[bank]) + 1) % QUEUE_ENTRIES
         rf.queue_count[bank] -= 1
@@ -818,7 +818,7 @@ PANELS = (
     {"kind": "values", "title": "buffers taken", "field": "switches", "unit": "since the launch began"},
 )
 
-# why a refusal of this design holds something up: for the host, never compiled
+# explains refusals, on the host, never compiled
 
 EMPTY, FILLING, DRAINING = range(3)
 BUFFERS = "AB"

@@ -146,12 +146,12 @@ ENERGY_PJ = {
 
 
 def dynamic_bound(reads_per_write: float) -> float:
-    """Return racetrack's dynamic energy over the SRAM's if nothing ever shifts and buffers are free: the best it can do."""
+    """Return racetrack's dynamic energy over SRAM's if nothing ever shifts and buffers cost nothing: the lower bound."""
     return (RM_READ_PJ * reads_per_write + RM_WRITE_PJ) / (SRAM_READ_PJ * reads_per_write + SRAM_WRITE_PJ)
 
 
 def write_back(sm, rf, spec, rows, warp, reg, mask, value_row, slot):
-    """Put a result into its bank's write buffer (B5.4): from there on it counts as written."""
+    """Put a result into its bank's write buffer (B5.4), where it counts as written."""
     bank = registers.default_bank(sm, warp, reg)
     tape = rf.tape[bank]
     if tape.wb_count >= spec.wb_entries:
@@ -180,7 +180,7 @@ def write_back(sm, rf, spec, rows, warp, reg, mask, value_row, slot):
 
 
 def arbitrate(sm, rf, spec, rows, insts):
-    """Give free places in turn, then let every bank serve, shift or preshift (B5.2, B5.3)."""
+    """Assign free places in turn, then let every bank serve, shift or preshift (B5.2, B5.3)."""
     give_places(sm, rf)
     all_banks = bit64(sm.config.num_banks) - np.uint64(1)
     working = all_banks & (np.uint64(sm.banks_requested) | np.uint64(rf.buffered) | ~np.uint64(rf.resting))
@@ -232,7 +232,7 @@ def on_exit(sm, rf, spec, rows, warp):
 
 
 def next_event(sm, rf, spec):
-    """Return the present cycle while a tape has something to do: it goes on without requests from the pipeline."""
+    """Return the current cycle while a tape has something to do: it continues without requests from the pipeline."""
     if rf.buffered != 0:
         return np.int64(sm.cycle)
     for bank in range(sm.config.num_banks):
@@ -242,7 +242,7 @@ def next_event(sm, rf, spec):
 
 
 def locate(sm, rf, spec, warp, reg, lane):
-    """Return the newest write-buffer entry that holds the lane, else the register's place on the tape."""
+    """Return the row of the newest write-buffer entry with the lane, else the register's row on the tape."""
     bank = registers.default_bank(sm, warp, reg)
     tape = rf.tape[bank]
     for back in range(np.int64(tape.wb_count)):
@@ -259,14 +259,14 @@ def locate(sm, rf, spec, warp, reg, lane):
 
 @device
 def offset_of(sm, spec, row):
-    """Return the offset at which the register of a physical slot lies under its port: o = m % (rows / ports)."""
+    """Return the offset at which the register of a physical slot is under its port: o = m % (rows / ports)."""
     position = np.uint32(registers.line_of(sm, row)) ^ np.uint32(spec.mapping[row])
     return np.int64(position % num_offsets(sm, spec))
 
 
 @device
 def num_offsets(sm, spec):
-    """Return how many registers share a port: the number of offsets of a tape. Unsigned, as that divides faster."""
+    """Return how many registers share a port: the number of offsets of a tape. Unsigned, since that divides faster."""
     ports = np.uint32(spec.ports)
     return max(np.uint32(1), np.uint32((np.uint32(sm.config.rows_per_bank) + ports - np.uint32(1)) // ports))
 
@@ -302,7 +302,7 @@ def note_request(sm, spec, rows, request):
 
 @device
 def give_places(sm, rf):
-    """Let banks with a request become busy, at most max_banks_per_cycle at once, after the last one that did."""
+    """Let banks with a request become busy, at most max_banks_per_cycle at once, in turn after the last one."""
     wanting = np.uint64(sm.banks_requested) | np.uint64(rf.buffered)
     selected = np.uint64(rf.selected) & wanting
     banks = np.int64(sm.config.num_banks)
@@ -323,7 +323,7 @@ def give_places(sm, rf):
 
 @inlined
 def target_queue_heads(sm, rf, spec, insts, banks):
-    """Point the tapes of `banks` at the heads of their queues; return the banks that have none, which come to rest."""
+    """Set the targets of the tapes of `banks` to the heads of their queues; return the banks that have none."""
     idle = np.uint64(0)
     while banks != 0:
         bank = ctz64(banks)
@@ -336,7 +336,7 @@ def target_queue_heads(sm, rf, spec, insts, banks):
 
 @device
 def finish_last_step(sm, rf, bank):
-    """Let a bank without work finish the step under way, then stand still."""
+    """Let a bank without work finish its current step, then stop."""
     tape = rf.tape[bank]
     port = sm.bank[bank]
     tape.activity = IDLE
@@ -353,7 +353,7 @@ def finish_last_step(sm, rf, bank):
 
 @inlined
 def look_at_tapes(sm, rf, banks):
-    """Return which of the banks stand at their target and which are within a step; show all as waiting for now."""
+    """Return which of the banks are at their target and which are within a step; show all as waiting for now."""
     arrived = np.uint64(0)
     under_way = np.uint64(0)
     while banks != 0:
@@ -369,7 +369,7 @@ def look_at_tapes(sm, rf, banks):
 
 @inlined
 def may_move(rf, spec):
-    """Return the banks that may begin a step: all of them with preshift, else those with a place."""
+    """Return the banks that may start a step: all of them with preshift, else those with a place."""
     if spec.shift_cycles == 0:
         return np.uint64(0)
     return np.uint64(rf.selected) if spec.preshift == 0 else ~np.uint64(0)
@@ -401,7 +401,7 @@ def find_head(sm, rf, spec, insts, bank):
 
 @inlined
 def serve(sm, rf, spec, rows, insts, bank):
-    """Access the register under the port; the bank gives its place back."""
+    """Access the register under the port; the bank returns its place."""
     tape = rf.tape[bank]
     port = sm.bank[bank]
     if tape.wb_count != 0:
@@ -444,7 +444,7 @@ def refuse_others(sm, shifting):
 
 @device
 def operands_in(sm, collector, operands, banks):
-    """Return how many of a collector's `operands` lie in `banks`, where one bank has several."""
+    """Return how many of a collector's `operands` are in `banks`; a bank may have several."""
     count = 0
     while operands != 0:
         if banks & bit64(sm.collector[collector].bank[ctz64(operands)]) != 0:
@@ -474,7 +474,7 @@ def write_tape(sm, rf, spec, rows, bank):
 
 @inlined
 def read_tape(sm, spec, rows, insts, bank, collector):
-    """Read the lowest operand that the collector of the oldest instruction wants from the bank: it is under its port."""
+    """Read the lowest operand that the oldest instruction's collector needs from the bank: it is under its port."""
     flight = sm.inflight[sm.collector[collector].inflight]
     operand = registers.operand_in_bank(sm, collector, bank)
     row = registers.main_row(sm, np.int64(flight.warp), np.int64(insts[flight.pc].src[operand]))
@@ -522,7 +522,7 @@ def forward(sm, rf, spec, rows, insts, bank):
 
 @device
 def jump_all(sm, rf, spec, banks):
-    """Bring tapes to their targets at once (shift_cycles = 0); the steps are counted as if they had moved."""
+    """Move tapes to their targets at once (shift_cycles = 0); the steps are counted as if they had shifted."""
     while banks != 0:
         tape = rf.tape[ctz64(banks)]
         banks &= banks - np.uint64(1)
@@ -537,7 +537,7 @@ def jump_all(sm, rf, spec, banks):
 def shift_tapes(sm, rf, spec, moving, beginning):
     """Move tapes for one cycle, of these `beginning` a step; show until when the banks are busy.
 
-    What follows the data is computed, not branched on: branches on it would often be guessed wrong.
+    Computed without data-dependent branches, which would often be mispredicted.
     """
     selected = np.uint64(rf.selected)
     sm.events[spec.first_event + SHIFTS] += popcount(beginning & selected)
@@ -568,13 +568,13 @@ def shift_tapes(sm, rf, spec, moving, beginning):
 
 @inlined
 def next_offset(tape):
-    """Return where the tape stands after the step under way."""
+    """Return the tape's offset after the current step."""
     return np.int64(tape.current) + (1 if tape.step == UP else -1)
 
 
 @inlined
 def continue_shift(sm, tape, after):
-    """End the step under way, which leads to offset `after`, if this is its last cycle."""
+    """End the current step, which leads to offset `after`, if this is its last cycle."""
     if sm.cycle + 1 >= tape.step_end_cycle:
         tape.current = after
         tape.step = STILL
@@ -583,7 +583,7 @@ def continue_shift(sm, tape, after):
 
 @device
 def drop_entries(sm, rf, spec, rows, bank, warp):
-    """Take the entries of a warp out of a bank's write buffer; younger ones move up."""
+    """Remove the entries of a warp from a bank's write buffer; younger ones move up."""
     tape = rf.tape[bank]
     kept = np.int64(0)
     for age in range(np.int64(tape.wb_count)):
@@ -621,14 +621,14 @@ PANELS = (
     {"kind": "values", "title": "shifts", "field": "tape.shifts", "unit": "steps"},
 )
 
-# why a refusal of this design holds something up: for the host, never compiled
+# explains refusals, on the host, never compiled
 
 IDLE, READ, WRITE, SHIFTING, PRESHIFTING, WAITING = range(6)
 RELIEF = {"racetrack.shift_cycles": 0}
 
 
 def why(trail: Trail, moment: Moment, rf: Any, refusal: Refusal) -> bool:
-    """Explain a tape that shifts, a bank that serves another access or waits for a place, or a full write buffer."""
+    """Explain a shifting tape, a bank that serves another access or waits for a place, or a full write buffer."""
     bank = refusal.bank
     if not 0 <= bank < moment.num_banks:
         return False
@@ -659,7 +659,7 @@ def why(trail: Trail, moment: Moment, rf: Any, refusal: Refusal) -> bool:
 
 
 def _tape(trail: Trail, moment: Moment, rf: Any, tape: Any, bank: int, refusal: Refusal) -> None:
-    """Add what the tape of a bank does, and end."""
+    """Add what the tape of a bank does, and end the chain."""
     activity = int(tape["activity"])
     current, target = int(tape["current"]), int(tape["target"])
     head = f"w{moment.bank(bank, 'owner_warp')} R{moment.bank(bank, 'owner_reg')}"
@@ -716,7 +716,7 @@ def _tape(trail: Trail, moment: Moment, rf: Any, tape: Any, bank: int, refusal: 
 
 
 def _more_banks(trail: Trail) -> dict[str, int]:
-    """Return the settings that give the tapes twice as many banks of half the length."""
+    """Return the settings with twice as many banks of half the length."""
     banks, rows = trail.value("sm.num_banks", 16), trail.value("sm.rows_per_bank", 128)
     return {"sm.num_banks": min(32, banks * 2), "sm.rows_per_bank": max(1, rows * banks // min(32, banks * 2))}
 

@@ -172,7 +172,7 @@ ENERGY_PJ = {
 
 
 def begin_cycle(sm, rf, spec, rows):
-    """Drop what ended warps kept (B0.7), then write one entry back for a warp that leaves or overwrites (B2.3-4)."""
+    """Drop the entries of ended warps (B0.7), then write back one entry of a warp that leaves or overwrites (B2.3-4)."""
     ended = np.uint64(rf.holding) & ~np.uint64(sm.unfinished)
     while ended != 0:
         warp = ctz64(ended)
@@ -186,7 +186,7 @@ def begin_cycle(sm, rf, spec, rows):
 
 
 def write_back(sm, rf, spec, rows, warp, reg, mask, value_row, slot):
-    """Write a result into the cache, evicting where needed (B2.1), or past it into the main file."""
+    """Write a result into the cache, evicting if needed (B2.1), or past it into the main file."""
     entry = find(rf, warp, reg)
     is_new = entry < 0
     if is_new:
@@ -228,7 +228,7 @@ def write_back(sm, rf, spec, rows, warp, reg, mask, value_row, slot):
 
 
 def arbitrate(sm, rf, spec, rows, insts):
-    """Let the main file serve the misses its own way, then merge what it gave with lanes that are in the cache."""
+    """Let the main file serve the misses in its own way, then merge its values with lanes in the cache."""
     hooks.arbitrate(sm, rf.mrf, spec.mrf, rows, insts)
     for is_fill in range(2):
         units = np.uint64(rf.merging)
@@ -242,7 +242,7 @@ def arbitrate(sm, rf, spec, rows, insts):
 
 
 def issue_check(sm, rf, spec, rows, warp, inst):
-    """Hold a long-latency operation back while lanes of its destination that it leaves alone are only here (B2.3)."""
+    """Hold back a long-latency operation while lanes of its destination that it keeps are only in the cache (B2.3)."""
     if inst.wait_class == WAIT_LONG and np.uint64(rf.holding) & bit64(warp) != 0:
         lanes = lanes_of(sm, warp, inst)
         waits = 0
@@ -275,7 +275,7 @@ def on_issue(sm, rf, spec, rows, slot, inst):
 
 
 def on_leave(sm, rf, spec, rows, warp):
-    """Wait for short-latency results, drop dead entries, hold the warp until the live ones are written back (B2.4)."""
+    """Wait for short-latency results, drop dead entries, and hold the warp until the live ones are written back (B2.4)."""
     rf.leaving = np.uint64(rf.leaving) | bit64(warp)
     due = results_due(sm, warp)
     if due != 0:
@@ -293,14 +293,14 @@ def on_leave(sm, rf, spec, rows, warp):
 
 
 def on_join(sm, rf, spec, rows, warp):
-    """Begin with an empty cache (B2.4)."""
+    """Start with an empty cache (B2.4)."""
     rf.reads[warp] = 0
     rf.hits[warp] = 0
     return hooks.on_join(sm, rf.mrf, spec.mrf, rows, warp)
 
 
 def on_warp_start(sm, rf, spec, rows, warp):
-    """Begin a warp with an empty cache and cleared registers."""
+    """Start a warp with an empty cache and cleared registers."""
     drop_warp(sm, rf, spec, warp)
     rf.reads[warp] = 0
     rf.hits[warp] = 0
@@ -308,7 +308,7 @@ def on_warp_start(sm, rf, spec, rows, warp):
 
 
 def locate(sm, rf, spec, warp, reg, lane):
-    """Return the entry's row for a lane that is in the cache, else the main file's place."""
+    """Return the entry's row for a lane that is in the cache, else the row in the main file."""
     entry = find(rf, warp, reg)
     if entry >= 0 and (np.int64(rf.entry[warp][entry].valid) >> lane) & 1 != 0:
         return row_of(spec, warp, entry)
@@ -345,7 +345,7 @@ def touch(rf, place):
 
 @device
 def take_entry(rf, warp, entry, reg):
-    """Give a free entry to a register; its lanes follow with the value."""
+    """Give a free entry to a register; its lanes are set with the value."""
     place = rf.entry[warp][entry]
     place.reg = reg
     place.valid = 0
@@ -382,7 +382,7 @@ def forget(rf, warp, entry):
 
 @device
 def uncover(rf, warp, reg, mask):
-    """Free the lanes of an entry that the main file has got a newer value of."""
+    """Free the lanes of an entry for which the main file has a newer value."""
     entry = find(rf, warp, reg)
     if entry >= 0:
         place = rf.entry[warp][entry]
@@ -408,13 +408,13 @@ def drop_warp(sm, rf, spec, warp):
 
 @device
 def newer_due(sm, warp, reg):
-    """Say whether a newer result of a register is under way."""
+    """Return whether a newer result of a register is in flight."""
     return np.uint64(sm.warp[warp].sb_write) & bit64(reg) != 0
 
 
 @device
 def is_needed(sm, warp, place):
-    """Say whether an entry must be written back: dirty, not about to be overwritten, and not dead.
+    """Return whether an entry must be written back: dirty, not about to be overwritten, and not dead.
 
     A dead entry is needed as long as a collector still has to merge it.
     """
@@ -429,7 +429,7 @@ def is_needed(sm, warp, place):
 
 @device
 def goes_past(sm, rf, spec, warp, reg, slot):
-    """Say whether a result goes straight to the main file: of a long-latency operation, or without a place here."""
+    """Return whether a result goes straight to the main file: of a long-latency operation, or without a free entry."""
     if np.uint64(sm.warp[warp].sb_long) & bit64(reg) != 0:
         return 1
     if np.uint64(sm.unfinished) & bit64(warp) == 0:
@@ -441,9 +441,9 @@ def goes_past(sm, rf, spec, warp, reg, slot):
 
 @device
 def victim(sm, rf, spec, warp):
-    """Return a free entry, else the first to go: far ones before others, then by order; -1 if none may go.
+    """Return a free entry, else the next victim: far ones before others, then by order; -1 if there is none.
 
-    An entry whose register has a newer result under way stays: it is about to be overwritten in place.
+    An entry whose register has a newer result in flight stays: it is about to be overwritten in place.
     """
     best = np.int64(-1)
     for entry in range(np.int64(spec.entries)):
@@ -483,7 +483,7 @@ def vacate(sm, rf, spec, rows, warp, entry):
 
 @device
 def note_out(sm, rf, warp, reg, kind):
-    """Remember the last entry given up, for views."""
+    """Note the last entry freed, for views."""
     rf.out_cycle = sm.cycle
     rf.out_warp = warp
     rf.out_reg = reg
@@ -531,7 +531,7 @@ def write_main(sm, rf, spec, rows, warp, entry):
 
 @device
 def ask_eviction(sm, rf, warp, entry):
-    """Have an entry written back as soon as the port allows."""
+    """Request that an entry is written back as soon as the port allows."""
     if np.uint64(rf.flushing) & bit64(warp) == 0:
         rf.flush_cycle[warp] = sm.cycle
         rf.flushing = np.uint64(rf.flushing) | bit64(warp)
@@ -541,7 +541,7 @@ def ask_eviction(sm, rf, warp, entry):
 
 @device
 def flush(sm, rf, spec, rows):
-    """Write back one entry: of the warp that has waited longest, its oldest."""
+    """Write back one entry: the oldest of the warp that has waited longest."""
     left = np.uint64(rf.flushing)
     warp = ctz64(left)
     while left != 0:
@@ -567,7 +567,7 @@ def flush(sm, rf, spec, rows):
 
 @device
 def begin_flush(sm, rf, spec, warp):
-    """Drop what is dead or clean, and ask for the rest to be written back."""
+    """Drop dead and clean entries, and request that the others are written back."""
     live = 0
     dead = 0
     for entry in range(MAX_ENTRIES):
@@ -590,7 +590,7 @@ def begin_flush(sm, rf, spec, warp):
 
 @device
 def results_due(sm, warp):
-    """Return 0 when no short-latency result of a warp is under way, else where it stands."""
+    """Return 0 if no short-latency result of a warp is in flight, else its stage."""
     held = np.uint64(sm.warp[warp].sb_write) & ~np.uint64(sm.warp[warp].sb_long)
     while held != 0:
         reg = ctz64(held)
@@ -616,7 +616,7 @@ def lanes_of(sm, warp, inst):
 
 @device
 def must_write_first(sm, rf, warp, entry, inst, lanes):
-    """Say whether an operation's destination must be written back before it: for lanes it keeps, or reads merged."""
+    """Return whether an operation's destination must be written back first: for lanes it keeps, or pending merges."""
     place = rf.entry[warp][entry]
     if not is_needed(sm, warp, place):
         return 0
@@ -630,7 +630,7 @@ def must_write_first(sm, rf, warp, entry, inst, lanes):
 
 @device
 def check_tags(sm, rf, spec, rows, slot, inst):
-    """Serve every operand that the cache holds in all needed lanes; the others go on waiting at their banks."""
+    """Serve every operand whose needed lanes are all in the cache; the others keep waiting at their banks."""
     flight = sm.inflight[slot]
     warp = np.int64(flight.warp)
     collector = np.int64(flight.collector)
@@ -677,7 +677,7 @@ def check_tags(sm, rf, spec, rows, slot, inst):
 
 @device
 def mark_last_uses(sm, rf, spec, slot, inst):
-    """Mark entries dead after their last read, where no lane of the warp is elsewhere (B2.2)."""
+    """Mark entries dead after their last read, if no lane of the warp is elsewhere (B2.2)."""
     flight = sm.inflight[slot]
     warp = np.int64(flight.warp)
     if spec.liveness == 0 or np.int64(flight.active) | np.int64(sm.warp[warp].exited) != ALL_LANES:
@@ -692,7 +692,7 @@ def mark_last_uses(sm, rf, spec, slot, inst):
 
 @device
 def capture(sm, rf, spec, rows, warp, entry, out_row):
-    """Copy an entry into an operand latch; lanes that it lacks are not needed, the latch shows the main file's."""
+    """Copy an entry into an operand latch; the lanes it lacks are not needed, the latch shows the main file's."""
     place = rf.entry[warp][entry]
     row = row_of(spec, warp, entry)
     if place.valid == ALL_LANES:
@@ -708,7 +708,7 @@ def capture(sm, rf, spec, rows, warp, entry, out_row):
 
 @device
 def merge(sm, rf, spec, rows, insts, collector, is_fill):
-    """Handle operands that the main file gave in this cycle: lay the cache's lanes over all of them, then allocate."""
+    """Handle operands that the main file served in this cycle: overlay the cache's lanes on all of them, then allocate."""
     flight = sm.inflight[sm.collector[collector].inflight]
     waiting = np.int64(rf.waiting[collector])
     given = waiting & ~np.int64(flight.unread)
@@ -748,7 +748,7 @@ def overlay(sm, rf, spec, rows, warp, entry, latch, needed):
 
 @device
 def fill(sm, rf, spec, rows, warp, reg, latch):
-    """Allocate an operand as it is read (section 3.1), unless the victim cannot be written back in this cycle."""
+    """Allocate an operand when it is read (section 3.1), unless the victim cannot be written back in this cycle."""
     entry = victim(sm, rf, spec, warp)
     if entry < 0:
         return 0
@@ -770,7 +770,7 @@ def fill(sm, rf, spec, rows, warp, reg, latch):
 
 @device
 def look_ahead(sm, rf, spec, insts):
-    """Ask of every instruction issued since, whether its results and operands are read before the warp leaves."""
+    """Determine for every instruction issued since, whether its results and operands are read before the warp leaves."""
     first = np.int64(rf.next_seq)
     for word in range(MAX_INFLIGHT // 64):
         used = np.uint64(sm.inflight_used[word])
@@ -786,7 +786,7 @@ def look_ahead(sm, rf, spec, insts):
 
 @device
 def look_at(sm, rf, spec, insts, slot):
-    """Set the walk's answers of one instruction."""
+    """Set the results of the walk for one instruction."""
     flight = sm.inflight[slot]
     inst = insts[flight.pc]
     warp = np.int64(flight.warp)
@@ -842,7 +842,7 @@ def read_soon(insts, start, reg):
 
 @device
 def reads(inst, reg):
-    """Say whether an instruction reads a register."""
+    """Return whether an instruction reads a register."""
     for operand in range(6):
         if (np.int64(inst.src_mask) >> operand) & 1 and inst.src[operand] == reg:
             return True
@@ -853,7 +853,7 @@ def reads(inst, reg):
 
 
 def access_pj(entries: int, warps: int) -> tuple[float, float]:
-    """Return (read, write) pJ per 128 bits of a cache; sizes that Table 2 lacks lie on lines between its own (ours)."""
+    """Return (read, write) pJ per 128 bits of a cache; sizes not in Table 2 are interpolated linearly (ours)."""
     if (entries, warps) in TABLE_2:
         return TABLE_2[entries, warps][1:]
     return _by_size(entries * warps, 1), _by_size(entries * warps, 2)
@@ -881,7 +881,7 @@ def capacity_bytes(entries: int, warps: int) -> int:
 
 
 def energy(run):
-    """Return the energy in pJ: cache and wires by RFC Tables 2 and 3, the main file as `main_energy` says."""
+    """Return the energy in pJ: cache and wires by RFC Tables 2 and 3, the main file by `main_energy`."""
     values, counts = run.values, run.counts
     read_pj, write_pj = access_pj(values["rfc.entries"], values["rfc.active_warps"])
     written_back = sum(counts.get(name, 0) for name in ("rfc_evictions", "rfc_flushes", "rfc_removals"))
@@ -905,7 +905,7 @@ def main_energy(run):
 
 
 def main_of(values) -> str:
-    """Return which main file a run had, by whose parameters its values hold; `sram` has none."""
+    """Return the main file of a run, recognised by the parameters among its values; `sram` has none."""
     return next((key.split(".")[0] for key in values if not key.startswith("rfc.")), "sram")
 
 
@@ -927,7 +927,7 @@ def normalized_energy(counts, entries: int = 6, warps: int = 8, mrf_mm: float = 
 
 
 def area_mm2(values) -> float:
-    """Return the area in mm2: RFC Tables 2 and 3 over an SRAM, else the cache beside the main file's own figure."""
+    """Return the area in mm2: RFC Tables 2 and 3 over an SRAM, else the cache plus the main file's own figure."""
     cache = cache_um2(values["rfc.entries"], values["rfc.active_warps"]) * GRANULES * 1e-6
     main = main_of(values)
     if main == "sram":
@@ -943,10 +943,10 @@ PANELS = (
     {"kind": "table", "title": "of these served", "field": "hits", "per": "warp"},
 )
 
-# why a refusal of this design holds something up: for the host, never compiled
+# explains refusals, on the host, never compiled
 
 def why(trail: Trail, moment: Moment, rf: Any, refusal: Refusal) -> bool:
-    """Explain a write-back to the main register file, or results that share the cache's write port."""
+    """Explain a write-back to the main register file, or results competing for the cache's write port."""
     name = moment.name(refusal.code)
     if name == "rfc_flush":
         _flush(trail, moment, rf, refusal)

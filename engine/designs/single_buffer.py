@@ -1,14 +1,15 @@
 """`single_buffer`: an STT-RAM register file behind one SRAM buffer that coalesces writes to the same register.
 
-What HRF (Li et al., DAC'15, sections 1 and 2) sets itself against: Goswami et al., "Power-performance co-optimization
-of throughput core architecture using resistive memory", HPCA'13. Results enter a first-in first-out buffer; one for a
-register that waits there already is merged; the oldest entry drains whenever its bank is idle; reads are forwarded.
-Differs from `sram`: a bank write takes 4 cycles, and a result that finds the buffer full waits (wb_full).
+The prior work that HRF (Li et al., DAC'15, sections 1 and 2) compares with: Goswami et al., "Power-performance
+co-optimization of throughput core architecture using resistive memory", HPCA'13. Results enter a first-in first-out
+buffer; a result for a register that is already waiting there is merged; the oldest entry drains whenever its bank is
+idle; reads are forwarded. Differences from `sram`: a bank write takes 4 cycles, and a result that finds the buffer
+full waits (wb_full).
 
-Deviations: the paper was not at hand; all but the coalescing is ours.
- 1. 16 warp-registers, each with a mask of valid lanes. One entry per cycle begins to drain; it leaves when written.
- 2. A result for an entry whose write has begun gets a new entry behind it.
- 3. A read that the buffer has whole needs no bank; one that it has in part reads both places and merges.
+Deviations: the paper was not available to us; everything but the coalescing is ours.
+ 1. 16 warp-registers, each with a mask of valid lanes. One entry per cycle starts to drain; it leaves when written.
+ 2. A result for an entry whose write has started gets a new entry after it.
+ 3. A read whose lanes are all in the buffer needs no bank; a partial hit reads both places and merges.
  4. The values of a warp that has ended are dropped when its CTA ends.
  5. Energy and leakage of the buffer are those of HRF Table 1's SRAM by bits (1024 of value, 12 of warp and register).
 """
@@ -37,10 +38,10 @@ PARAMETERS = (
 
 ENTRY = np.dtype([("lanes", "u4"), ("warp", "u1"), ("reg", "u1"), ("state", "u1"), ("bank", "u1")])
 STATE = (
-    ("entry", ENTRY, (ENTRIES,)),      # the buffer: a ring from `head` on
+    ("entry", ENTRY, (ENTRIES,)),      # the buffer: a ring starting at `head`
     ("head", "u1"),                    # oldest entry
     ("count", "u1"),                   # entries in use
-    ("begun", "u1"),                   # of these, the first so many write or are done
+    ("begun", "u1"),                   # how many of these, from the head, are writing or done
     ("pad", "u1"),
 )
 
@@ -72,7 +73,7 @@ ENERGY_PJ = {
 
 
 def begin_cycle(sm, rf, spec, rows):
-    """End the bank writes whose time is over; show the banks that still write as busy."""
+    """End the bank writes whose time is over; show banks that are still writing as busy."""
     for bank in range(sm.config.num_banks):
         if sm.bank[bank].until_cycle > sm.cycle:
             sm.bank[bank].activity = BANK_BUSY
@@ -111,7 +112,7 @@ def write_back(sm, rf, spec, rows, warp, reg, mask, value_row, slot):
 
 
 def arbitrate(sm, rf, spec, rows, insts):
-    """Serve one read per bank: the oldest, or the oldest that the buffer has whole while the bank writes."""
+    """Serve one read per bank: the oldest, or while the bank writes the oldest that hits the buffer completely."""
     banks = np.uint64(sm.banks_requested)
     limit = np.int64(sm.config.max_banks_per_cycle)
     served = np.int64(0)
@@ -126,13 +127,13 @@ def arbitrate(sm, rf, spec, rows, insts):
 
 
 def read(sm, rf, spec, rows, warp, reg, mask, out_row):
-    """Read a register from STT-RAM with the buffer's lanes over it."""
+    """Read a register from STT-RAM, overlaid with the buffer's lanes."""
     fetch(sm, rf, spec, rows, warp, reg, mask, out_row)
     return 0
 
 
 def on_exit(sm, rf, spec, rows, warp):
-    """Drop the entries of a warp whose slot is given back; a write under way keeps its bank busy and writes nothing."""
+    """Drop the entries of a warp whose slot is freed; a write in progress keeps its bank busy but writes nothing."""
     for place in range(np.int64(rf.count)):
         entry = rf.entry[ring(rf, place)]
         if entry.warp == warp and entry.state != DONE:
@@ -143,7 +144,7 @@ def on_exit(sm, rf, spec, rows, warp):
 
 
 def end_cycle(sm, rf, spec, rows):
-    """Begin to write the oldest entry that waits, if its bank neither writes nor was read in this cycle."""
+    """Start to write the oldest waiting entry, if its bank neither writes nor was read in this cycle."""
     if rf.begun < rf.count:
         entry = rf.entry[ring(rf, np.int64(rf.begun))]
         port = sm.bank[entry.bank]
@@ -165,7 +166,7 @@ def end_cycle(sm, rf, spec, rows):
 
 
 def next_event(sm, rf, spec):
-    """Return the end of the first bank write, or now if one could begin."""
+    """Return the end of the first bank write, or the current cycle if one could start."""
     if rf.begun < rf.count and sm.bank[rf.entry[ring(rf, np.int64(rf.begun))].bank].until_cycle <= sm.cycle:
         return np.int64(sm.cycle)
     return registers.first_bank_free(sm)
@@ -184,7 +185,7 @@ def locate(sm, rf, spec, warp, reg, lane):
 
 @device
 def ring(rf, place):
-    """Return the entry at a place of the queue, 0 = oldest."""
+    """Return the entry at a position of the queue, 0 = oldest."""
     return (np.int64(rf.head) + place) % ENTRIES
 
 
@@ -197,7 +198,7 @@ def count(sm, spec, event):
 
 @device
 def leave(rf):
-    """Let entries that are written or dropped leave the head of the queue."""
+    """Remove entries that are written or dropped from the head of the queue."""
     while rf.count != 0 and rf.entry[rf.head].state == DONE:
         rf.entry[rf.head].state = WAITING
         rf.entry[rf.head].lanes = 0
@@ -210,7 +211,7 @@ def leave(rf):
 
 @device
 def newest_waiting(rf, warp, reg):
-    """Return the place of a register's entry whose write has not begun, or -1."""
+    """Return the position of a register's entry whose write has not started, or -1."""
     for place in range(np.int64(rf.begun), np.int64(rf.count)):
         entry = rf.entry[ring(rf, place)]
         if entry.warp == warp and entry.reg == reg and entry.state == WAITING:
@@ -231,7 +232,7 @@ def buffered_lanes(rf, warp, reg):
 
 @device
 def serve_bank(sm, rf, spec, rows, insts, bank, busy):
-    """Serve the oldest read of a bank, of a busy bank the oldest that the buffer has whole; return how many."""
+    """Serve the oldest read of a bank, or of a busy bank the oldest that hits the buffer completely; return how many."""
     waiting = np.uint64(sm.bank_requests[bank])
     best = np.int64(-1)
     best_operand = np.int64(0)
@@ -264,7 +265,7 @@ def serve_bank(sm, rf, spec, rows, insts, bank, busy):
 
 @device
 def servable(sm, rf, insts, bank, collector, busy):
-    """Return the lowest row slot that a collector can have from a bank in this cycle, or -1."""
+    """Return the lowest row slot of a collector that a bank can serve in this cycle, or -1."""
     unit = sm.collector[collector]
     flight = sm.inflight[unit.inflight]
     unread = np.int64(flight.unread)
@@ -284,9 +285,9 @@ def seq_of(sm, collector):
 
 @device
 def fetch(sm, rf, spec, rows, warp, reg, mask, out_row):
-    """Read a register into a latch row: the buffer's lanes over STT-RAM's, which is left alone if it is not needed.
+    """Read a register into a latch row: the buffer's lanes over STT-RAM's, which is not read if it is not needed.
 
-    Gives the lanes that the buffer has.
+    Returns the lanes that the buffer has.
     """
     registers.copy_row(rows, registers.main_row(sm, warp, reg), out_row)
     buffered = np.int64(0)
@@ -310,13 +311,13 @@ PANELS = (
     {"kind": "table", "title": "write buffer, a ring", "field": "entry"},
 )
 
-# why a refusal of this design holds something up: for the host, never compiled
+# explains refusals, on the host, never compiled
 
 WAITING, WRITING = 0, 1
 
 
 def why(trail: Trail, moment: Moment, rf: Any, refusal: Refusal) -> bool:
-    """Explain a full buffer, or a bank that writes an entry of it."""
+    """Explain a full buffer, or a bank that is writing one of its entries."""
     cycles = trail.value("single_buffer.write_cycles", 4)
     relief = {"single_buffer.write_cycles": 1}
     if moment.name(refusal.code) == "wb_full":

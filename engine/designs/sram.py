@@ -1,8 +1,8 @@
 """`sram`: the plain banked SRAM register file that every design is compared with.
 
-One row per warp-register, one access per bank and cycle, writes before reads, as the papers' baselines have it. Nothing of
-its own: all hooks are the defaults of engine/hooks.py. Technology: HRF (Li et al., DAC'15) Table 1, 128 KB at 32 nm; on
-the machine of preset `gebhart` that machine's own (RFC, Gebhart et al., ISCA 2011, Table 3), which gives no leakage.
+One row per warp-register, one access per bank and cycle, writes before reads, as in the papers' baselines. It has no
+hooks of its own: all are the defaults of engine/hooks.py. Technology: HRF (Li et al., DAC'15) Table 1, 128 KB at 32
+nm; on preset `gebhart` that of its paper (RFC, Gebhart et al., ISCA 2011, Table 3), which gives no leakage.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ GEBHART_PJ = {
 
 
 def energy(run: Run) -> dict[str, float]:
-    """Return dynamic, leakage and refresh energy in pJ by the table of the machine that ran."""
+    """Return dynamic, leakage and refresh energy in pJ, by the table for the run's preset."""
     if run.preset != GEBHART:
         return table_energy(DESIGN, run)
     dynamic = sum(run.counts.get(name, 0) * pj for name, (pj, _) in GEBHART_PJ.items())
@@ -33,7 +33,7 @@ def energy(run: Run) -> dict[str, float]:
 
 
 def node_nm(values, preset: str) -> int:
-    """Return the technology node in nm of the table of the machine that ran."""
+    """Return the technology node in nm of the table for the run's preset."""
     return 40 if preset == GEBHART else 32      # RFC section 4.3; HRF Table 1
 
 

@@ -42,17 +42,17 @@ ENERGY_PJ = {
 
 
 def begin_cycle(sm, rf, spec, rows):
-    """Keep the pipeline frozen while a write is under way (B0.10); show banks that still write as busy."""
+    """Keep the pipeline frozen during a write (B0.10); show banks that are still writing as busy."""
     if spec.stall == STALL_BANK:
         for bank in range(sm.config.num_banks):
-            port = sm.bank[bank]                # all ports are idle so far; computed, as a branch would be guessed wrong
+            port = sm.bank[bank]                # all ports are idle so far; computed, since a branch would be mispredicted
             port.activity = np.int64(port.until_cycle > sm.cycle) * BANK_BUSY
         return 0
     return STT_WRITE if rf.frozen_until_cycle > sm.cycle else 0
 
 
 def write_back(sm, rf, spec, rows, warp, reg, mask, value_row, slot):
-    """Start a slow write: the bank, or the whole pipeline, is busy for `write_cycles` in all."""
+    """Start a slow write: the bank, or the whole pipeline, is busy for `write_cycles`."""
     bank = registers.default_bank(sm, warp, reg)
     if sm.bank[bank].until_cycle > sm.cycle:
         return STT_WRITE
@@ -72,16 +72,16 @@ def write_back(sm, rf, spec, rows, warp, reg, mask, value_row, slot):
 
 
 def next_event(sm, rf, spec):
-    """Return the cycle in which the pipeline thaws, or the first busy bank is done."""
+    """Return the cycle in which the pipeline resumes, or the first busy bank is done."""
     if spec.stall != STALL_PIPELINE:
         return registers.first_bank_free(sm)
     return np.int64(rf.frozen_until_cycle) if rf.frozen_until_cycle >= sm.cycle else np.int64(FOREVER)
 
 
-# why a refusal of this design holds something up: for the host, never compiled
+# explains refusals, on the host, never compiled
 
 def why(trail: Trail, moment: Moment, rf: Any, refusal: Refusal) -> bool:
-    """Explain a frozen pipeline or a bank that writes; False for a plain port conflict."""
+    """Explain a frozen pipeline or a bank that is writing; False for a plain port conflict."""
     cycles = trail.value("stt.write_cycles", 4)
     until = int(rf["frozen_until_cycle"])
     if until > moment.ran and moment.name(refusal.code) == "stt_write":

@@ -1,8 +1,9 @@
-"""`template`: slow bank writes behind a row latch, the register file that `rfview designs --new FILE` begins from.
+"""`template`: slow bank writes behind a row latch; `rfview designs --new FILE` writes a copy of it to start from.
 
-An example to change, not a paper's design. A write keeps its bank busy for `write_cycles`, and stays in the bank's latch;
-a read of the latched register is served from there. Differs from `sram`: a result that finds its bank busy waits
-(slow_write), and reads that hit a latch are counted and cost less. Not built in; `rfview help design` explains the parts.
+An example to change, not a paper's design. A write keeps its bank busy for `write_cycles`, and its row stays in the
+bank's latch; a read of the latched register is served from there. Differences from `sram`: a result whose bank is
+busy waits (slow_write), and reads that hit a latch are counted and cost less. Not a built-in design; `rfview help
+design` explains the parts.
 """
 
 from __future__ import annotations
@@ -12,20 +13,20 @@ from rfview.engine.plugin import Design, Parameter
 from rfview.engine.stalls import BANK_CONFLICT, FIRST_FOREIGN_CODE, Stall
 from rfview.engine.state import MAX_BANKS
 
-SLOW_WRITE = FIRST_FOREIGN_CODE        # a stall code of one's own: 32 to 39
+SLOW_WRITE = FIRST_FOREIGN_CODE        # a stall code of its own: 32 to 39
 
-# What can be set: --design 'FILE.py[write_cycles=3]'. In the hooks: spec.write_cycles.
+# Parameters: --design 'FILE.py[write_cycles=3]'. Hooks read spec.write_cycles.
 PARAMETERS = (
     Parameter("write_cycles", 2, "cycles", "assumed: to be seen", "how long a write keeps its bank busy",
               low=1, high=64, is_live=True),
 )
 
-# What the design remembers, in the hooks `rf`. All of it is recorded, shown and rewound; keep state nowhere else.
+# State, which hooks access as `rf`. All of it is recorded, shown and rewound; keep state nowhere else.
 STATE = (
-    ("latched", "u4", (MAX_BANKS,)),   # per bank: 1 + row that its latch holds, 0 = none
+    ("latched", "u4", (MAX_BANKS,)),   # per bank: 1 + row in its latch, 0 = none
 )
 
-# What it counts (rf_reads and rf_writes are counted anyway), in the hooks sm.events[spec.first_event + HITS].
+# Events (rf_reads and rf_writes are counted anyway), which hooks count with sm.events[spec.first_event + HITS].
 EVENTS = (
     ("latch_hits", "reads served by a bank's latch"),
 )
@@ -37,7 +38,7 @@ STALLS = (
 
 
 def write_back(sm, rf, spec, rows, warp, reg, mask, value_row, slot):
-    """Write the lanes `mask` of a result, latch the row, and keep the bank busy; refuse while it is."""
+    """Write the lanes `mask` of a result, latch the row, and keep the bank busy; refuse while it is busy."""
     bank = registers.default_bank(sm, warp, reg)
     if sm.bank[bank].until_cycle > sm.cycle:
         return SLOW_WRITE
@@ -49,12 +50,12 @@ def write_back(sm, rf, spec, rows, warp, reg, mask, value_row, slot):
     sm.bank[bank].since_cycle = sm.cycle
     sm.bank[bank].until_cycle = sm.cycle + spec.write_cycles
     sm.bank[bank].busy_code = SLOW_WRITE
-    registers.release(sm, warp, reg)   # the scoreboard lets the next instruction have it
+    registers.release(sm, warp, reg)   # later instructions may now use the register
     return 0
 
 
 def read(sm, rf, spec, rows, warp, reg, mask, out_row):
-    """Read a register into a collector; the arbiter has granted the port already."""
+    """Read a register into a collector; the arbiter has already granted the port."""
     row = registers.main_row(sm, warp, reg)
     if rf.latched[registers.default_bank(sm, warp, reg)] == row + 1:
         sm.events[spec.first_event + HITS] += 1
@@ -63,15 +64,15 @@ def read(sm, rf, spec, rows, warp, reg, mask, out_row):
 
 
 def next_event(sm, rf, spec):
-    """Return when the first busy bank is free: idle cycles up to there may be skipped. sm.cycle: this one may not."""
+    """Return when the first busy bank is free: idle cycles before that may be skipped. sm.cycle: this one must run."""
     return registers.first_bank_free(sm)
 
 
 def why(trail, moment, rf, refusal):
-    """Say which write keeps a bank busy, for `why` chains; never compiled, sees the recorded state, may be left out."""
+    """Explain which write keeps a bank busy, for `why` chains; never compiled, reads the recorded state, optional."""
     until = moment.bank(refusal.bank, "until_cycle") if refusal.code == SLOW_WRITE and refusal.bank >= 0 else 0
     if until <= moment.ran:
-        return False       # not ours, or over: the stall's sentence says it
+        return False       # not ours, or over: the stall's own sentence remains
     cycles = trail.value("template.write_cycles")
     trail.add(f"bank {refusal.bank} still writes", f"{until - moment.ran} of {cycles} cycles left",
               code=SLOW_WRITE, since=until - cycles, until=until, bank=refusal.bank)

@@ -1,18 +1,18 @@
-"""The plug-in kit: what a register-file design says of itself, and how it is found, built, checked and explained.
+"""The plug-in kit: how a register-file design is described, found, built, checked and explained.
 
-The bundled designs (registry.BUILT_IN) lie in rfview/engine/designs, others are given by the path of their file or by
-packages with an entry point rfview.designs. A design file imports Design and Parameter from here.
+The bundled designs (registry.BUILT_IN) are in rfview/engine/designs; others are given by the path of their file or by
+packages with an entry point `rfview.designs`. A design file imports Design and Parameter from here.
 
-    description   Design and Parameter: what a file says of itself
-    registry      the designs of this process; finding: a design by its name; files: by its path
-    variants      name and settings to record types and values; energies: what a run costs
+    description   Design and Parameter: the description in a design file
+    registry      the designs in this process; finding: a design by its name; files: by its path
+    variants      a name and settings to record types and values; energies: the energy of a run
     places        a register's bank, and where the design keeps its newest value
-    conformance   whether a file keeps to the interface, with shapes, facts and spelling; trial asks the compiler, hook by
-                  hook, and compiler_errors says what it says; check_design and plain_trial run it
-    host_functions  calls what only the host runs of a design file, and names the line of an error
-    explaining    what a design's `why` is given: the chain, the machine at a moment, the refusal
+    conformance   whether a file follows the interface, with shapes, facts and spelling; trial compiles hook by hook, and
+                  compiler_errors translates the errors; check_design and plain_trial run it
+    host_functions  calls a design file's functions for the host, and names the line of an error
+    explaining    the arguments of a design's `why`: the chain, the machine at a moment, the refusal
     wording       words for sentences about a design
-    origin        which file a recording was made with; nodes: the technology that its energies are of
+    origin        the design files that a recording was made with; nodes: the technology nodes of energies
 """
 
 from rfview.engine.plugin.description import Design, Parameter, greatest

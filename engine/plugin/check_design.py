@@ -1,4 +1,4 @@
-"""Does a design keep what it is given? Bundled kernels under every scheduler, their memory compared with sram's."""
+"""Check a design: bundled kernels under every scheduler, with their memory compared with sram's."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from rfview.engine.simulator import Progress, Simulator
 from rfview.engine.state import SCHEDULERS
 from rfview.engine.plugin import plain_trial
 
-CHECKED = ("vectoradd", "reduction", "hotspot")     # bound by memory; barriers; partial writes that a wrong mask spoils
-PATIENCE = 50           # a design that takes so many times sram's cycles is taken to hang
+CHECKED = ("vectoradd", "reduction", "hotspot")     # memory-bound; barriers; partial writes, which wrong masks would corrupt
+PATIENCE = 50           # a design that takes this many times sram's cycles is considered to hang
 FINE = "ok"
 
 
 @dataclass(frozen=True)
 class Checked:
-    """One run: its cycles, sram's, and FINE or what is wrong."""
+    """One run: its cycles, sram's cycles, and FINE or what is wrong."""
 
     kernel: str
     scheduler: str
@@ -31,11 +31,11 @@ class Checked:
 
 
 def check(variant: str, progress: Progress | None = None) -> Iterator[Checked]:
-    """Yield a run of every kernel and scheduler; raises InputError for a design that does not exist or does not compile.
+    """Yield a run for every kernel and scheduler; raises InputError if the design does not exist or does not compile.
 
-    Fine is: the kernel's own reference and sram's memory to the bit, warp-cycles that add up, and an end; for the first
-    run also that it is the same with every idle cycle run, which a wrong next_event shows in. Before all of them the
-    design's first cycles run as plain Python, where an index out of bounds does not go unseen.
+    FINE means: the kernel's own reference and sram's memory bit for bit, warp-cycles that add up, and an end; for the first
+    run also the same result if idle cycles are not skipped, which reveals a wrong next_event. Before all of them the
+    design's first cycles run as plain Python, which detects indices out of bounds.
     """
     if jit.OFF:
         raise InputError("designs --check: takes hours without the compiler; run it without NUMBA_DISABLE_JIT")
@@ -57,11 +57,11 @@ def check(variant: str, progress: Progress | None = None) -> Iterator[Checked]:
 
 
 def verdict_of(plain: Simulator, own: Simulator) -> str:
-    """Run a design's machine; return FINE, or what is wrong with it beside sram's, which has run."""
+    """Run a design's machine; return FINE, or what is wrong compared with sram's, which has run."""
     try:
         own.run()
     except InputError:
-        raise               # it cannot run at all, under no scheduler
+        raise               # it cannot run at all, under any scheduler
     except RfviewError as error:
         if own.cycle >= own.max_cycles:
             return f"no end after {PATIENCE} times sram's cycles; the warps: {faults.states_of(own)}"
@@ -78,9 +78,9 @@ def verdict_of(plain: Simulator, own: Simulator) -> str:
 
 
 def skipping(own: Simulator, every: Simulator) -> str:
-    """Run a second machine through its idle cycles too; return FINE, or what differs from the first, which has run."""
+    """Run a second machine without skipping idle cycles; return FINE, or what differs from the first, which has run."""
     while not every.finished:
-        every.sm.was_idle = 0        # idle cycles are skipped only behind a quiet one
+        every.sm.was_idle = 0        # idle cycles are skipped only after an idle one
         every.step(1)
     summary, expected = own.summary(), every.summary()
     pairs = {"cycles": (own.cycle, every.cycle)}

@@ -1,6 +1,6 @@
-"""What the compiler says of a design, said in one sentence with the design, the hook and the line.
+"""The compiler's errors about a design, as one sentence with the design, the hook and the line.
 
-Part of conformance.py: for slips that its check of a file cannot see, as types that do not fit.
+Complements conformance.py: for mistakes that its check of a file cannot detect, such as types that do not match.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ FLOAT_HINT = "; a signed and an unsigned 64-bit number make a float: np.int64(..
 
 
 def explain(error: BaseException, chain: Iterable[ModuleType], hook: str = "") -> InputError:
-    """Turn a compiler's typing error into one that names design, hook and field, as far as they can be told.
+    """Turn a compiler's typing error into one that names design, hook and field, as far as they can be determined.
 
-    chain: the modules of the designs in use, outermost first. hook: which was compiled, where that is known. What cannot
-    be told keeps the compiler's own sentence.
+    chain: the modules of the designs in use, outermost first. hook: the one compiled, if known. Otherwise the compiler's
+    own sentence remains.
     """
     modules = list(chain)
     for found in modules:
@@ -37,7 +37,7 @@ def explain(error: BaseException, chain: Iterable[ModuleType], hook: str = "") -
         lines = [int(line) for how in (r'File "([^"\n]+)", line (\d+)', r" at ([^\n]+?) \((\d+)\)")
                  for file, line in re.findall(how, text) if file.endswith(path.name)]
         if lines:
-            name = _function_at(path, lines[0])     # the innermost place comes first
+            name = _function_at(path, lines[0])     # the innermost place is first
             where = f"{'hook' if name in HOOKS else 'helper'} {name}"
             return InputError(f"design {found.DESIGN.name}, {where}: {said} ({path.name}, line {lines[0]})")
     named = re.search(r"(?:KeyError: |[Ff]ield |[Aa]ttribute |^)'(\w+)'", text)
@@ -54,7 +54,7 @@ NOISE = re.compile(r"Failed in nopython|During: |File \"|raised from|Rejected as
 
 
 def sentence_of(text: str) -> str:
-    """Return the line of a compiler's error that says what is wrong: the innermost, without records spelt out."""
+    """Return the line of a compiler's error that says what is wrong: the innermost, with record types abbreviated."""
     text = _without_records(text)
     if missing := [call for call in re.findall(r"found for signature:\s*>>> ([^\n]+)", text) if "a record" not in call]:
         return f"cannot do {missing[-1]}"
@@ -62,13 +62,13 @@ def sentence_of(text: str) -> str:
     errors = [line for line in lines if re.match(r"\w*(Error|NotImplemented\w*): ", line)]
     plain = [line for line in lines if line and not NOISE.search(line) and not line.startswith(("def ", "@"))]
     chosen = [line for line in errors if not NOISE.search(line)] or plain or [text.strip() or "cannot be compiled"]
-    found = re.sub(r': %".*', "", chosen[0])       # the code made of it
+    found = re.sub(r': %".*', "", chosen[0])       # generated code
     found = re.sub(r"^(Typing|NumbaType|NumbaValue|NumbaNotImplemented|Lowering|Unsupported\w*)Error: ", "", found)
     return found if len(found) <= 300 else found[:300] + " ..."
 
 
 def _without_records(text: str) -> str:
-    """Return a compiler's error with every record type, which is spelt out over thousands of letters, as "a record"."""
+    """Return a compiler's error with every record type, which takes thousands of characters, as "a record"."""
     kept = []
     while (begin := text.find("Record(")) >= 0:
         kept += [text[:begin], "a record"]
@@ -81,7 +81,7 @@ def _without_records(text: str) -> str:
 
 
 def _place_of(found: ModuleType, field: str) -> str:
-    """Return "function (file, line n)" of the first use of a field in a design's file, '' where there is none."""
+    """Return "function (file, line n)" for the first use of a field in a design's file, '' if there is none."""
     path = Path(str(found.__file__))
     for function in ast.parse(path.read_text(encoding="utf-8")).body:
         for node in ast.walk(function) if isinstance(function, ast.FunctionDef) else ():
@@ -91,7 +91,7 @@ def _place_of(found: ModuleType, field: str) -> str:
 
 
 def _function_at(path: Path, line: int) -> str:
-    """Return the name of the top-level function around a line of a file."""
+    """Return the name of the top-level function that contains a line of a file."""
     for function in ast.parse(path.read_text(encoding="utf-8")).body:
         if isinstance(function, ast.FunctionDef) and function.lineno <= line <= (function.end_lineno or line):
             return function.name

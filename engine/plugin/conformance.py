@@ -1,11 +1,11 @@
-"""Whether a design file keeps to the hook interface: checked when it is read, so that a slip names itself.
+"""Whether a design file follows the hook interface: checked when it is read, so that mistakes are reported early.
 
-`check(module)` looks at every hook and marked helper of a design without compiling or running it: the hook's name and
+`check(module)` examines every hook and marked helper of a design without compiling or running it: the hook's name and
 arguments, and every field that it reads or writes of the state record `sm`, of the design's own state `rf` and parameters
-`spec`, also through local names (`entry = sm.warp[warp]`) and nested records; spelling.py looks at the other names,
-shapes.py and facts.py at what DESIGN says. A slip is one sentence with the design, the hook, what is wrong, and the line:
-"design stt, hook write_back: no field 'wirtes' in its state; did you mean 'writes'?". For what the check cannot see,
-trial.py asks the compiler hook by hook, and compiler_errors.py turns what that says into such a sentence.
+`spec`, also through local names (`entry = sm.warp[warp]`) and nested records. spelling.py checks other names,
+shapes.py and facts.py the contents of DESIGN. Each mistake is one sentence with the design, the hook, what is wrong, and
+the line: "design stt, hook write_back: no field 'wirtes' in its state; did you mean 'writes'?". For mistakes that this
+cannot detect, trial.py compiles hook by hook, and compiler_errors.py turns the compiler's errors into such sentences.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ ALWAYS = ("first_row", "first_event")
 
 
 def check(found: ModuleType) -> None:
-    """Raise InputError with every slip of a design module, a line each; a module that keeps to the interface passes."""
+    """Raise InputError with every mistake in a design module, a line each, if there are any."""
     slips = problems(found)
     if slips:
         raise InputError("\n".join(slips))
 
 
 def problems(found: ModuleType) -> list[str]:
-    """Return a sentence for every slip of a design module."""
+    """Return a sentence for every mistake in a design module."""
     design = found.DESIGN
     path = Path(str(found.__file__))
     slips = [f"design {design.name}: {text}" for text in shapes.slips(design)]
@@ -89,7 +89,7 @@ HOOKS = _hook_arguments()
 
 
 def _roots(found: ModuleType) -> dict[str, Any]:
-    """Return the record types of the names that every hook gets. A nested main file's own fields are not ours to see."""
+    """Return the record types of the arguments of every hook. A nested main file's own fields are not checked."""
     design = found.DESIGN
     own = list(design.state) or [("unused", "u4")]
     values = [(name, "i4") for name in ALWAYS]
@@ -103,7 +103,7 @@ def _roots(found: ModuleType) -> dict[str, Any]:
 
 
 def _dtype_slips(design: Any) -> list[str]:
-    """Return what is wrong with the state's layout and with names, which NumPy's records must not have already."""
+    """Return what is wrong with the state's layout and with names, which must not be attributes of NumPy's records."""
     names = [(entry[0], "state") for entry in design.state] + [(entry.name, "parameter") for entry in design.parameters]
     taken = [f"its {kind} {name!r} has the name of a method of NumPy's records; give it another" for name, kind in names
              if hasattr(np.record, str(name))]
@@ -118,7 +118,7 @@ def _dtype_slips(design: Any) -> list[str]:
 
 
 def _always_returns(body: list[ast.stmt]) -> bool:
-    """Say whether every path through a block ends in a return with a value, or an error."""
+    """Return whether every path through a block ends in a return with a value, or an error."""
     for statement in body:
         if isinstance(statement, ast.Return):
             return statement.value is not None
@@ -139,7 +139,7 @@ class _Fields:
         self.slips: list[tuple[int, str]] = []
 
     def run(self, function: ast.FunctionDef) -> list[tuple[int, str]]:
-        """Return (line, sentence) of every slip."""
+        """Return (line, sentence) for every mistake."""
         unsure = self._rebound(function)
         for node in ast.walk(function):
             if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
@@ -156,7 +156,7 @@ class _Fields:
 
     @staticmethod
     def _rebound(function: ast.FunctionDef) -> set[str]:
-        """Return local names that stand for more than one expression: what they hold is not followed."""
+        """Return local names that are assigned more than one expression: their types are not tracked."""
         values: dict[str, set[str]] = {}
         for node in ast.walk(function):
             if isinstance(node, ast.Assign):
@@ -171,7 +171,7 @@ class _Fields:
         return {name for name, found in values.items() if len(found) > 1}
 
     def _type(self, node: ast.AST, *, quiet: bool = False) -> Any:
-        """Return (dtype, open fields) of an expression that is a record or array of records, None when unknown."""
+        """Return (dtype, open fields) of an expression that is a record or array of records, None if unknown."""
         if isinstance(node, ast.Name):
             return self.known.get(node.id)
         if isinstance(node, ast.Subscript):
@@ -192,7 +192,7 @@ class _Fields:
         return (field.subdtype[0] if field.subdtype else field), []
 
     def _sentence(self, node: ast.Attribute, dtype: np.dtype) -> str:
-        """Say which field is missing, where, and what it may have been meant to be."""
+        """Return which field is missing, where, and what was probably meant."""
         base = ast.unparse(node.value)
         where = self.whose.get(base, base)
         near = difflib.get_close_matches(node.attr, dtype.names or (), 1)

@@ -1,4 +1,4 @@
-"""What a run costs in energy: its events times what each costs, and power times cycles; or as a design's file says."""
+"""The energy of a run: events times energy per event, and power times cycles; or as computed by a design's file."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ PARTS = ("dynamic", "leakage", "refresh")
 
 @dataclass(frozen=True)
 class Run:
-    """What energy is computed from: event counts by name, cycles, clock, the design's parameter values, and the machine's.
+    """The input for computing energy: event counts by name, cycles, clock, the design's parameters, and the machine's.
 
-    counts and cycles: one cycle's numbers, or arrays of as many cycles. values: "NAME.key" of the designs of the run;
-    machine: its numbers in force, as "sm.num_banks" (engine/presets).
+    counts, cycles: numbers at one cycle, or arrays over cycles. values: "NAME.key" for the designs of the run.
+    machine: its numbers in use, such as "sm.num_banks" (engine/presets).
     """
 
     counts: Mapping[str, int]
@@ -46,9 +46,9 @@ def table_energy(found: Design, run: Run) -> dict[str, float]:
 def energy(chain: tuple[str, ...], run: Run) -> dict[str, float]:
     """Return the energy of a run under the outermost design of a chain, with the total.
 
-    That is what its file's `energy` says, else its table with the energy of the main file that it is built over. Raises
-    InputError where a file's function fails or gives something else than the three parts; ValueError, as it was raised,
-    where it cannot take arrays.
+    It comes from its file's `energy`, else from its table, plus the energy of the main file that it is built over. Raises
+    InputError if a file's function fails or returns anything but the three parts; ValueError, as raised,
+    if it cannot take arrays.
     """
     outer = find(chain[0])
     if hasattr(outer, "energy"):

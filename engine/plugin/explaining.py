@@ -1,7 +1,7 @@
-"""What a design's `why` is given: the chain that it adds to, the machine at a moment, and what was refused.
+"""The arguments of a design's `why`: the chain that it extends, the machine at a moment, and what was refused.
 
-`why(trail, moment, rf, refusal)` runs on the host, never compiled, where a run is looked at; rf is the design's own record.
-`rfview.sessions.why` has the classes behind these protocols; a design needs no more of them than what stands here.
+`why(trail, moment, rf, refusal)` runs on the host, never compiled, when a run is inspected; rf is the design's own record.
+`rfview.sessions.why` has the classes behind these protocols; a design only needs what is listed here.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ class Flight(Protocol):
 
     @property
     def result(self) -> int:
-        """Return the first destination register that is not written yet, -1 if there is none."""
+        """Return the first destination register not yet written, -1 if there is none."""
 
     def __getattr__(self, name: str) -> int: ...
 
 
 @dataclass(frozen=True)
 class Refusal:
-    """What the register file has refused: kind is "read", "write", "freeze", "issue", "leave" or "hold".
+    """What the register file has refused. kind: "read", "write", "freeze", "issue", "leave" or "hold".
 
-    freeze: the pipeline stands still. issue: a ready warp may not issue. leave: a warp may not leave the active set. hold:
-    a result is accepted, but its register is not free yet. reg, bank, flight: -1 and None where it is about none.
+    freeze: the pipeline is frozen. issue: a ready warp may not issue. leave: a warp may not leave the active set. hold:
+    a result is accepted, but its register is not free yet. reg, bank, flight: -1 or None if it concerns none.
     """
 
     kind: str
@@ -44,28 +44,28 @@ class Refusal:
 
 
 class Moment(Protocol):
-    """The machine at the start of one cycle. ran: the cycle before, in which what the state tells has happened."""
+    """The machine at the start of one cycle. ran: the previous cycle, whose effects the state shows."""
 
     ran: int
     info: dict[str, Any]
 
     @property
     def config(self) -> Mapping[str, Any]:
-        """Return the counts in force, by name."""
+        """Return the machine's numbers in use, by name."""
 
     @property
     def num_warps(self) -> int:
-        """Return how many warp slots the machine has."""
+        """Return the number of warp slots."""
 
     @property
     def num_banks(self) -> int:
-        """Return how many register banks the machine has."""
+        """Return the number of register banks."""
 
     def name(self, code: int) -> str:
         """Return the name of a stall code."""
 
     def owner(self, bank: int) -> str:
-        """Return "w2 R5", whom a bank works for, "" for nobody."""
+        """Return the register a bank works for, such as "w2 R5", "" if none."""
 
     def bank(self, bank: int, field: str) -> int:
         """Return a field of a bank's record."""
@@ -81,11 +81,11 @@ class Past(Protocol):
     """Earlier moments of the run."""
 
     def at(self, cycle: int) -> Moment | None:
-        """Return the machine at a cycle, None where it is out of reach."""
+        """Return the machine at a cycle, None if it is out of reach."""
 
 
 class Trail(Protocol):
-    """The chain so far: links are added one after the other, until `end` names a resource."""
+    """The chain so far: links are added in order, until `end` names a resource."""
 
     @property
     def past(self) -> Past:
@@ -93,21 +93,21 @@ class Trail(Protocol):
 
     @property
     def ended(self) -> bool:
-        """Say whether the chain has reached a resource."""
+        """Return whether the chain has reached a resource."""
 
     def add(self, sentence: str, evidence: str = "", *, code: int = NOWHERE, warp: int = NOWHERE, since: int = NOWHERE,
             until: int = NOWHERE, pc: int = NOWHERE, bank: int = NOWHERE, buffer: int = NOWHERE,
             slot: int = NOWHERE, at: int = NOWHERE) -> None:
-        """Append a link. at: the cycle to look at, by default the one after `since`, which first shows it."""
+        """Append a link. at: the cycle to show, by default the one after `since`, which shows it first."""
 
     def bank_link(self, moment: Any, bank: int, code: int, what: str = "") -> None:
-        """Add who has a bank, and until when. what: the word for a slow access, such as "STT write"."""
+        """Add which access has a bank, and until when. what: the name of a slow access, such as "STT write"."""
 
     def end(self, kind: str, name: str, relief: Mapping[str, Any] | None = None) -> None:
-        """Name the resource of the last link. relief: parameters with which it would not delay, {"sm.num_banks": 32}."""
+        """Name the resource of the last link. relief: parameters that would avoid the delay, {"sm.num_banks": 32}."""
 
     def refused(self, moment: Any, refusal: Refusal) -> None:
-        """Explain another refusal, as of the register file beneath."""
+        """Explain another refusal, such as one of the main file."""
 
     def value(self, name: str, default: int = 0) -> int:
-        """Return a whole-number parameter of the run."""
+        """Return an integer parameter of the run."""

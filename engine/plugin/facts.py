@@ -1,6 +1,6 @@
-"""What a design says of itself in DESIGN: stalls, events, energy and panels that fit together, and names spelt right.
+"""Checks of DESIGN: consistent stalls, events, energy and panels, and correctly spelt names.
 
-Part of conformance.py. A slip here would not stop a run: an energy would be 0, a stall without a name, a panel empty.
+Part of conformance.py. Such a mistake would not stop a run: an energy would be 0, a stall nameless, a panel empty.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from rfview.engine.plugin.description import greatest
 from rfview.engine.events import EVENTS
 from rfview.engine.stalls import FIRST_FOREIGN_CODE, MAX_CODES, STALLS, Stall
 
-MAX_EVENTS = 32                         # counters behind the machine's own
+MAX_EVENTS = 32                         # counters after the machine's own
 FAMILIES = tuple(dict.fromkeys(stall.family for stall in STALLS))
-PANELS = {"grid": ("per", "glyphs", "max"), "table": ("per", "show"), "values": ("unit", "show")}     # kind: its own keys
-DEEDS = ("", "refresh", "shift", "transfer", "flush")       # which one key of the footer goes to
-NAMED = re.compile(r"\b(rf|event)\.(\w+)")                # of expressions
+PANELS = {"grid": ("per", "glyphs", "max"), "table": ("per", "show"), "values": ("unit", "show")}     # kind -> its own keys
+DEEDS = ("", "refresh", "shift", "transfer", "flush")       # activities that one key of the footer goes to
+NAMED = re.compile(r"\b(rf|event)\.(\w+)")                # names in expressions
 SHOWS = ("registers", "hex")
-PER = ("bank", "warp")                    # what the first dimension counts: entries beyond those there are are not shown
+PER = ("bank", "warp")                    # what the first dimension counts: only existing ones are shown
 
 
 def slips(design: Any) -> Iterator[str]:
-    """Yield a sentence for everything in a Design that contradicts itself or the machine."""
+    """Yield a sentence for everything in a Design that is inconsistent in itself or with the machine."""
     yield from _stall_slips(design.stalls)
     for parameter in design.parameters:
         yield from _parameter_slips(parameter)
@@ -39,7 +39,7 @@ def slips(design: Any) -> Iterator[str]:
             yield f"event {name!r} already exists"
     waits = {f"{stall.name}_wait_cycles" for stall in (*STALLS, *design.stalls)}
     for name in design.energy_pj or {}:
-        # over another main file that one's events count too: only a design by itself can be checked
+        # over a main file, that one's events count as well: only a design on its own can be checked
         if not design.takes_main and name not in {*own, *known, *waits}:
             yield f"energy_pj of {name!r}, which is not an event{_hint(name, {*own, *known})}"
     for panel in design.panels:
@@ -48,11 +48,11 @@ def slips(design: Any) -> Iterator[str]:
 
 
 def _view_slips(design: Any, events: set[str]) -> Iterator[str]:
-    """Yield what is wrong with what views show of it: tracks, places, the event of a key. events: all that it counts."""
+    """Yield what is wrong with tracks, places and the event of a key. events: everything the design counts."""
     if design.event not in DEEDS:
         yield f"event {design.event!r}, expected one of {', '.join(DEEDS[1:])}, or none"
     if design.takes_main:
-        return      # names of its main file's may stand there as well
+        return      # names of its main file may be used as well
     for name, *lists in design.places:
         for event in (event for events_of in lists for event in events_of):
             if event not in events:
@@ -66,14 +66,14 @@ def _view_slips(design: Any, events: set[str]) -> Iterator[str]:
 
 
 def counted_twice(design: Any) -> Iterator[str]:
-    """Yield what the table of a design over a main file charges anew: it is added to the main file's own energy."""
+    """Yield events charged twice by a design over a main file: its table is added to the main file's energy."""
     for name in design.energy_pj or {}:
         if design.takes_main and name in {event for event, _ in EVENTS}:
             yield f"energy_pj of {name!r}, which the main file's energy has already; charge its own, or write energy(run)"
 
 
 def _parameter_slips(parameter: Any) -> Iterator[str]:
-    """Yield what is wrong with a parameter's default, which nobody would look at again."""
+    """Yield what is wrong with a parameter's default, which is not checked again later."""
     what, default = f"parameter {parameter.name!r}", parameter.default
     if parameter.choices:
         if default not in parameter.choices:
@@ -88,7 +88,7 @@ def _parameter_slips(parameter: Any) -> Iterator[str]:
 
 
 def _stall_slips(stalls: Iterable[Any]) -> Iterator[str]:
-    """Yield what is wrong with the design's own stall reasons; those of the machine may be used but not described anew."""
+    """Yield what is wrong with the design's own stall reasons; the machine's may be used but not redefined."""
     codes = {stall.code: stall.name for stall in STALLS}
     for stall in stalls:
         if not isinstance(stall, Stall):

@@ -1,4 +1,4 @@
-"""Design files named by their path: `--design ./my_rf.py[key=value]`, and RFVIEW_DESIGNS for names that are always known."""
+"""Design files: `--design ./my_rf.py[key=value]`, and RFVIEW_DESIGNS for names that are always known."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 
 def is_file(name: str) -> bool:
-    """Say whether a design's name is meant as the path of a file."""
+    """Return whether a design's name is meant as the path of a file."""
     return name.endswith(".py")
 
 
 def absolute(variant: str) -> str:
-    """Return a variant with its file's path made absolute, so that it means the same in another folder."""
+    """Return a variant with its file's path made absolute, so that it is valid in any folder."""
     name, bracket, rest = variant.partition("[")
     return f"{Path(name.strip()).resolve()}{bracket}{rest}" if is_file(name.strip()) else variant
 
 
 def known() -> dict[str, Path]:
-    """Return name -> file of the designs in RFVIEW_DESIGNS, named as in their DESIGN; raises InputError for a name twice."""
+    """Return name -> file for the designs in RFVIEW_DESIGNS, named as in their DESIGN; raises InputError for duplicates."""
     paths = [Path(text) for text in os.environ.get(ENVIRONMENT, "").split(os.pathsep) if text]
     if not paths:
         return {}
@@ -48,12 +48,12 @@ def known() -> dict[str, Path]:
                              "or give it by its path where it is used")
         found[name] = path
         if name in in_use:
-            registry.use(name, in_use[name])         # a file given by its path comes first
+            registry.use(name, in_use[name])         # a file given by its path has precedence
     return found
 
 
 def load(path: str | Path) -> ModuleType:
-    """Import a design file, once as long as it stays as it is; raises InputError that says what is wrong with it."""
+    """Import a design file, once while it is unchanged; raises InputError, which says what is wrong with it."""
     path = Path(path).resolve()
     try:
         text = read(path).decode("utf-8").replace("\r\n", "\n")
@@ -63,12 +63,12 @@ def load(path: str | Path) -> ModuleType:
             f"design file {path}: cannot be read ({reason}); `rfview designs --new FILE.py` writes one"
         ) from None
     found = _load(path, text)
-    registry.use(found.DESIGN.name, found)       # a file of the same name may have been loaded since
+    registry.use(found.DESIGN.name, found)       # another file with the same design name may have been loaded since
     return found
 
 
 def forget() -> None:
-    """Forget what was read, as a process that starts."""
+    """Forget all files that were read, as in a new process."""
     registry.forget()
     _load.cache_clear()
 
@@ -78,7 +78,7 @@ def _load(path: Path, text: str) -> ModuleType:
     """Run the file and check what it defines."""
     if former := _former_import(text):
         raise InputError(f"design file {path}: {former}")
-    # compiled code in the cache asks for its module by name: the name depends on the file alone
+    # compiled code in the cache looks up its module by name: the name depends on the file only
     spec = importlib.util.spec_from_file_location(f"rfview_design_{path.stem}", path)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -99,9 +99,9 @@ def _load(path: Path, text: str) -> ModuleType:
 
 
 def _former_import(text: str) -> str:
-    """Name the first import of the engine as `engine`, its name before it was rfview.engine; "" where there is none.
+    """Report the first import of the engine as `engine`, its former name; "" if there is none.
 
-    A package `engine` of somebody else's is not meant; a text that is no Python says so when it is run.
+    Another package called `engine` is not reported. A text that is not Python fails when it is run.
     """
     other = importlib.util.find_spec("engine")
     if other is not None and other.origin is not None and Path(other.origin).resolve().parent != TEMPLATE.parents[1]:
@@ -117,17 +117,17 @@ def _former_import(text: str) -> str:
 
 
 def _where(error: BaseException, path: Path) -> str:
-    """Say what went wrong while a file ran, and in which of its lines."""
+    """Return what went wrong while a file ran, and in which line."""
     if isinstance(error, SyntaxError):
         return f"line {error.lineno}: {error.msg}"
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
-    # Python's own guess, from 3.13 on, is left out where we list all that there is
+    # from 3.13 on Python adds its own guess, which we omit if we list all names
     said = str(error).partition(". Did you mean")[0] if _unknown_part(error) else str(error)
     return f"line {lines[-1] if lines else '?'}: {type(error).__name__}: {said}"
 
 
 def _unknown_part(error: BaseException) -> str:
-    """Say what Design or Parameter takes, to one who gave it something else; "" for other errors."""
+    """Return what Design or Parameter takes, if the error is an unknown argument; "" for other errors."""
     found = re.match(r"(Design|Parameter)\.__init__\(\) got an unexpected keyword argument '(\w+)'", str(error))
     if not found:
         return ""
@@ -138,7 +138,7 @@ def _unknown_part(error: BaseException) -> str:
 
 
 def write_new(path: str | Path) -> str:
-    """Write a design file to begin from, named after the file; return the design's name. Raises InputError."""
+    """Write a design file to start from, named after the file; return the design's name. Raises InputError."""
     path = Path(path)
     name = path.stem
     if not is_file(str(path)) or not NAME.fullmatch(name) or name in registry.BUILT_IN:

@@ -1,4 +1,4 @@
-"""A design by its name: built in, added to this process, in RFVIEW_DESIGNS, or of an installed package."""
+"""Finding a design by its name: built in, added to this process, in RFVIEW_DESIGNS, or from an installed package."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from rfview.engine.errors import InputError
 
 @lru_cache
 def _installed() -> Mapping[str, str]:
-    """Return name -> module of the designs that installed packages bring."""
-    from importlib.metadata import entry_points     # slow to import, and asked only for names that are not built in
+    """Return name -> module for the designs in installed packages."""
+    from importlib.metadata import entry_points     # slow to import, and needed only for names that are not built in
 
     return {point.name: point.module for point in entry_points(group="rfview.designs")}
 
 
 def names() -> tuple[str, ...]:
-    """Return every known design: ours, then foreign ones, those of files that this process has read included."""
+    """Return every known design: bundled ones, then others, including files read by this process."""
     foreign = sorted({*_installed(), *files.known(), *registry.added()})
     return BUILT_IN + tuple(name for name in foreign if name not in BUILT_IN)
 

@@ -1,4 +1,4 @@
-"""Calls what only the host runs of a design file: energy, area_mm2, node_nm and why; their errors name the line."""
+"""Calls a design file's functions for the host: energy, area_mm2, node_nm and why; errors name the line."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ HINTS = {"energy": "; run.values has the designs' own (NAME.key), run.machine th
 
 
 def call(found: ModuleType, name: str, *arguments: Any, passing: tuple[type[Exception], ...] = ()) -> Any:
-    """Return what a function of a design's module gives; InputError says what went wrong in it, and where.
+    """Call a function of a design's module and return its result; InputError says what went wrong in it, and where.
 
-    passing: exceptions that are the caller's to handle.
+    passing: exceptions that the caller handles.
     """
     try:
         return getattr(found, name)(*arguments)

@@ -1,7 +1,7 @@
-"""The technology node of each paper's table of energies: what was made at different nodes does not compare in joules.
+"""The technology node of each paper's energies: joules at different nodes are not comparable.
 
-A design's file says its own as technology["node_nm"] = (32, "nm", source), or where it depends on parameters or the preset
-in a function node_nm(values, preset).
+A design's file gives its own as technology["node_nm"] = (32, "nm", source), or if it depends on parameters or the preset
+with a function node_nm(values, preset).
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from rfview.engine.plugin.finding import find
 
 
 def node_nm(chain: Sequence[str], values: Mapping[str, Any], preset: str = "fermi") -> int | None:
-    """Return the node in nm that a run's energies are of, None where its source names none; chain: outermost first.
+    """Return the node of a run's energies in nm, None if its source names none. chain: outermost first.
 
-    values: the design's parameters by name. Raises InputError for a design that is not at hand.
+    values: the design's parameters by name. Raises InputError if a design is not available.
     """
     found = find(chain[0])
     if hasattr(found, "node_nm"):
@@ -26,5 +26,5 @@ def node_nm(chain: Sequence[str], values: Mapping[str, Any], preset: str = "ferm
 
 
 def differ(nodes: Iterable[int | None]) -> bool:
-    """Say whether energies of these nodes stand for different technologies."""
+    """Return whether these nodes are different technologies."""
     return len({node for node in nodes if node is not None}) > 1

@@ -1,8 +1,8 @@
-"""Which design files a run came from, whether they are at hand, and their texts: for recordings and recipes, later.
+"""The design files of a run, whether they are available, and their texts, for recordings and recipes.
 
-A run's `design_spec` holds under "files", for each design of its chain that is a file of somebody's own, the file's name
-(no folder: the same run gives the same recording anywhere), its text, and a hash of its code. The text is there to be
-written out (`save`) and read; nothing runs it out of a recording.
+A run's `design_spec` has under "files", for each design of its chain that is a user's file, the file's name
+(without folder: the same run gives the same recording anywhere), its text, and a hash of its code. The text is meant to be
+extracted (`save`) and read; nothing runs it from a recording.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ FILE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\.py")
 
 
 def of_chain(chain: Iterable[str]) -> dict[str, Any]:
-    """Return {"files": {name: {"file", "code", "text"}}} of the designs in a chain that are not built in, {} without any."""
+    """Return {"files": {name: {"file", "code", "text"}}} for the designs of a chain that are files, {} without any."""
     own = {name: _origin(name) for name in chain if name not in designs.BUILT_IN}
     return {"files": own} if own else {}
 
@@ -35,7 +35,7 @@ def _origin(name: str) -> dict[str, str]:
 
 
 def missing(spec: Mapping[str, Any], for_what: str) -> str:
-    """Return a sentence on the first design of a run that is not at hand, "" where all are; for_what: "its energy"."""
+    """Return a sentence about the first design of a run that is missing, "" if none is. for_what: "its energy"."""
     for name in spec.get("chain", ()):
         try:
             designs.find(name)
@@ -50,13 +50,13 @@ def missing(spec: Mapping[str, Any], for_what: str) -> str:
 
 
 def require(spec: Mapping[str, Any], for_what: str) -> None:
-    """Raise InputError where `missing` has something to say."""
+    """Raise InputError with what `missing` returns, if anything."""
     if said := missing(spec, for_what):
         raise InputError(said)
 
 
 def edited(spec: Mapping[str, Any]) -> str:
-    """Return a sentence on the first design file whose code is another one than in the run, "" where there is none."""
+    """Return a sentence about the first design file whose code has changed since the run, "" if there is none."""
     for name, was in spec.get("files", {}).items():
         if _origin(name)["code"] != was["code"]:
             return f"the design file {designs.find(name).__file__} is not as it was then"
@@ -64,16 +64,16 @@ def edited(spec: Mapping[str, Any]) -> str:
 
 
 def kept(spec: Mapping[str, Any]) -> dict[str, str]:
-    """Return file name -> text of the design files that a run's constants hold."""
-    # a recording may be anybody's: a name says no folder
+    """Return file name -> text for the design files in a run's constants."""
+    # a recording may come from anyone: names must not contain folders
     return {Path(entry["file"]).name: entry["text"] for entry in spec.get("files", {}).values() if "text" in entry}
 
 
 def save(spec: Mapping[str, Any], folder: str | Path) -> list[Path]:
-    """Write a run's design files into a new or empty folder; return their paths. Nothing of them is run.
+    """Write a run's design files into a new or empty folder; return their paths. They are not run.
 
-    All or none are written. Raises InputError where the run has none, one has no name of a Python module, the folder holds
-    anything else than these very files, or nothing can be written.
+    All or none are written. Raises InputError if the run has none, one is not named like a Python module, the folder
+    contains anything but these files, or nothing can be written.
     """
     if not kept(spec):
         own = ", ".join(entry["file"] for entry in spec.get("files", {}).values())

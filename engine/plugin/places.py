@@ -1,4 +1,4 @@
-"""Where a register is: its bank, and where the design keeps its newest value; asked of a snapshot, live or recorded."""
+"""Where a register is: its bank, and the place of its newest value, in a live or recorded snapshot."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from rfview.engine.plugin.variants import build
 
 
 def locates(chain: Iterable[str]) -> bool:
-    """Say whether a chain of designs may keep a register's newest value elsewhere than in its main row."""
+    """Return whether a chain of designs may keep a register's newest value outside its main row."""
     return any(hasattr(find(name), "locate") for name in chain)
 
 
 def in_main_rows(spec: Mapping[str, Any]) -> bool:
-    """Say whether every register's newest value is in its main row; spec: a run's info["design_spec"].
+    """Return whether every register's newest value is in its main row. spec: a run's info["design_spec"].
 
-    A design that is not at hand can be shown all the same where the run says so itself.
+    The run may say so itself, so that it can be shown without its design.
     """
     return not (spec["locates"] if "locates" in spec else locates(spec["chain"]))
 
@@ -41,8 +41,8 @@ def locate(snapshot: Any, warp: int, reg: int) -> np.ndarray:
 def banks(snapshot: Any, warps: Any, regs: Any) -> np.ndarray:
     """Return the i8 bank of each register (warp, reg), given as numbers or arrays that broadcast together.
 
-    A design that has a rule of its own (hrf: the warp's parity) is asked. One that is not installed cannot be: its banks
-    are shown by the machine's mapping.
+    A design with its own rule (hrf: the warp's parity) is asked. If it is not installed, its banks
+    are those of the machine's mapping.
     """
     warps, regs = np.broadcast_arrays(np.asarray(warps, np.int64), np.asarray(regs, np.int64))
     sm, chain = snapshot.sm, snapshot.info["design_spec"]["chain"]
@@ -51,14 +51,14 @@ def banks(snapshot: Any, warps: Any, regs: Any) -> np.ndarray:
         mapped = registers.interleaved(int(sm["config"]["mapping"]), slots, warps, regs)
         return np.asarray(mapped % int(sm["config"]["num_banks"]))
     record = spec_record(snapshot.info["design_spec"], int(snapshot.info["main_rows"]))
-    if set(chain) <= set(BUILT_IN):     # plain arithmetic, which takes arrays
+    if set(chain) <= set(BUILT_IN):     # plain arithmetic, which works on arrays
         return np.broadcast_to(hooks.bank_of(sm, snapshot.rf, record, warps, regs), warps.shape)
     found = [int(hooks.bank_of(sm, snapshot.rf, record, warp, reg)) for warp, reg in zip(warps.flat, regs.flat)]
     return np.array(found, np.int64).reshape(warps.shape)
 
 
 def _maps_banks(chain: Iterable[str]) -> bool:
-    """Say whether a chain of designs puts registers into banks by a rule of its own, as far as it can be known."""
+    """Return whether a chain of designs has its own mapping of registers to banks, as far as known."""
     try:
         return any(hasattr(find(name), "bank_of") for name in chain)
     except InputError:
@@ -69,7 +69,7 @@ _RECORDS: dict[str, Any] = {}
 
 
 def spec_record(spec: Mapping[str, Any], first_row: int) -> Any:
-    """Rebuild a design's parameter record from the chain and the plain values that a run's info holds; kept for reuse."""
+    """Rebuild a design's parameter record from the chain and values in a run's info; cached."""
     chain = list(spec["chain"])
     key = repr((chain, [id(find(name)) for name in chain], sorted(spec["values"].items()), first_row))
     if key not in _RECORDS:

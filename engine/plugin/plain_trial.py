@@ -1,7 +1,7 @@
 """The first cycles of a design as plain Python: `python -m rfview.engine.plugin.plain_trial DESIGN`.
 
-Compiled code checks no bounds: an index past an array, or a stall code that does not exist, writes over other state in
-silence. NumPy raises instead. Prints what went wrong in one sentence and ends with 1, or ends with 0.
+Compiled code checks no bounds: an index past an array, or an unknown stall code, silently overwrites other
+state. NumPy raises instead. Prints what went wrong in one sentence and exits with 1, or exits with 0.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from rfview.engine.launch import load_launch_file
 from rfview.engine.stalls import STALLS
 
 RUNS = (("vectoradd", "lrr", 200), ("hotspot", "two_level", 250))    # kernel, scheduler, cycles: a few hundred a second
-PATIENCE_S = 20         # a cycle that takes longer than this is taken to have no end
+PATIENCE_S = 20         # a cycle that takes longer than this is considered endless
 REFUSING = ("begin_cycle", "read", "write_back", "issue_check", "on_leave")
 
 
 def trial(variant: str) -> str:
-    """Run a design's first cycles in a child process without the compiler; return what went wrong in it, "" for nothing."""
+    """Run a design's first cycles in a child process without the compiler; return what went wrong, "" if nothing."""
     command = [sys.executable, "-m", "rfview.engine.plugin.plain_trial", designs.files.absolute(variant)]
     done = subprocess.run(command, cwd=IMPORT_ROOT, env=os.environ | {"NUMBA_DISABLE_JIT": "1"},
                           capture_output=True, text=True, check=False)
@@ -38,8 +38,8 @@ def trial(variant: str) -> str:
 
 
 def main(variant: str) -> int:
-    """Run the trial in this process; print the slip, if there is one."""
-    from rfview.engine.simulator import Simulator      # start-up: the process that starts this one needs no machine
+    """Run the trial in this process; print the mistake, if there is one."""
+    from rfview.engine.simulator import Simulator      # start-up: the parent needs no machine
 
     found = designs.find(designs.parse_variant(variant)[0])
     path = str(found.__file__)
@@ -57,7 +57,7 @@ def main(variant: str) -> int:
         except RfviewError as error:
             print(error)
             return 1
-        except Exception as error:  # whatever the design's Python raises is its author's to mend
+        except Exception as error:  # whatever the design's code raises is for its author to fix
             place = _place(traceback.extract_tb(error.__traceback__), path)
             when = f"cycle {machine.cycle:,}" if machine else "before the first cycle"
             print(f"{type(error).__name__}{place}: {error}; {kernel}, {scheduler}, {when}")
@@ -66,9 +66,9 @@ def main(variant: str) -> int:
 
 
 class Watch:
-    """A thread beside a run that ends the process when one cycle takes longer than PATIENCE_S.
+    """A watchdog thread that ends the process if one cycle takes longer than PATIENCE_S.
 
-    path: the design's file. run: the kernel and scheduler, for people.
+    path: the design's file. run: the kernel and scheduler, for messages.
     """
 
     def __init__(self, path: str, run: str):
@@ -79,7 +79,7 @@ class Watch:
         threading.Thread(target=self._look, daemon=True).start()
 
     def cycle_begins(self, cycle: int) -> None:
-        """Give the next cycle its time."""
+        """Restart the time for the next cycle."""
         self._began = (cycle, time.monotonic())      # one assignment: the other thread sees both or neither
 
     def __enter__(self) -> Watch:
@@ -89,7 +89,7 @@ class Watch:
         self._ended.set()
 
     def _look(self) -> None:
-        """Sleep until the cycle's time would be over, as often as another has begun meanwhile."""
+        """Sleep until the cycle's time is over; again if another cycle has started meanwhile."""
         while True:
             cycle, began = self._began
             if self._ended.wait(max(0.0, began + PATIENCE_S - time.monotonic())):
@@ -98,20 +98,20 @@ class Watch:
                 self._give_up(cycle)
 
     def _give_up(self, cycle: int) -> None:
-        """End this process, saying where in the design's file the run goes round and round."""
+        """End this process, reporting where in the design's file the run loops."""
         place = _place(traceback.extract_stack(sys._current_frames()[self._thread]), self._path)
         print(f"no end{place} after {PATIENCE_S} s; {self._run}, cycle {cycle:,}", flush=True)
         os._exit(1)
 
 
 def _place(frames: Iterable[traceback.FrameSummary], path: str) -> str:
-    """Return " in HOOK (FILE, line N: TEXT)" of the innermost frame in a file, "" where there is none."""
+    """Return " in HOOK (FILE, line N: TEXT)" for the innermost frame in a file, "" if there is none."""
     own = [frame for frame in frames if frame.filename == path]
     return f" in {own[-1].name} ({Path(path).name}, line {own[-1].lineno}: {own[-1].line})" if own else ""
 
 
 def _checked(found: ModuleType, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a hook that looks at what it answers: a stall code there is, or a bank there is."""
+    """Return a hook that checks its own result: an existing stall code or bank."""
     codes = {0, *(stall.code for stall in STALLS), *(stall.code for stall in found.DESIGN.stalls)}
 
     @functools.wraps(function)

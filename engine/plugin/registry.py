@@ -1,4 +1,4 @@
-"""Which designs this process knows besides those that an import finds: the table that files and tests add to."""
+"""The built-in designs, and the table of designs added to this process by files and tests."""
 
 from __future__ import annotations
 
@@ -13,35 +13,35 @@ _added: dict[str, ModuleType] = {}
 
 
 def check(found: ModuleType) -> None:
-    """Refuse a foreign design that does not keep to the hook interface; raises InputError with every slip, a line each."""
-    from rfview.engine.plugin import conformance      # reads sources: not for those who only list
+    """Check that a design follows the hook interface; raises InputError with every mistake, a line each."""
+    from rfview.engine.plugin import conformance      # reads sources, which listing does not need
 
     conformance.check(found)
 
 
 def add(name: str, found: ModuleType) -> None:
-    """Make a design known to this process without installing it (tests, notebooks); InputError names its slips."""
+    """Add a design to this process without installing it (tests, notebooks); InputError lists its mistakes."""
     check(found)
-    sys.modules.setdefault(found.__name__, found)  # cached machine code asks for its module by name
+    sys.modules.setdefault(found.__name__, found)  # cached machine code looks up its module by name
     use(name, found)
 
 
 def use(name: str, found: ModuleType) -> None:
-    """Let a name stand for this design, which has been checked, from now on."""
+    """Let a name refer to this design, which has been checked, from now on."""
     hooks.register(name, found)
     _added[name] = found
 
 
 def get(name: str) -> ModuleType | None:
-    """Return the design that was added under a name, None without one."""
+    """Return the design added under a name, None if there is none."""
     return _added.get(name)
 
 
 def added() -> dict[str, ModuleType]:
-    """Return a copy of name -> module of the designs that were added."""
+    """Return a copy of name -> module for added designs."""
     return dict(_added)
 
 
 def forget() -> None:
-    """Forget the designs that were added; whatever is imported anew finds its own again."""
+    """Forget added designs; modules imported again will find theirs."""
     _added.clear()

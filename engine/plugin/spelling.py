@@ -1,6 +1,6 @@
-"""The names that a design's hooks use: there, marked @device where they are its own, called with what they take.
+"""The names used by a design's hooks: they must exist, be marked @device if its own, and be called with the right arguments.
 
-Part of conformance.py: `slips` looks at a design's source without compiling or running it.
+Part of conformance.py: `slips` examines a design's source without compiling or running it.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from typing import Any
 
 Slip = tuple[str, str, int, str]        # "hook" or "helper", the function, its line, what is wrong
 HOOK_BEGIN = ["sm", "rf", "spec"]
-# hooks and helpers that had another name once
+# former names of hooks and helpers
 RENAMED = {"on_dispatch": "on_warp_start", "wake": "reconsider"}
 
 
 def slips(found: ModuleType, body: Sequence[ast.stmt], hooks: Mapping[str, list[str]]) -> Iterator[Slip]:
-    """Yield what is wrong in a design's compiled functions. body: its parsed source; hooks: the arguments of every hook."""
+    """Yield the mistakes in a design's compiled functions. body: its parsed source. hooks: the arguments of every hook."""
     functions = {entry.name: entry for entry in body if isinstance(entry, ast.FunctionDef)}
     marked = {name for name, entry in functions.items() if name in hooks or any(map(_is_device, entry.decorator_list))}
     for name in marked:
@@ -42,7 +42,7 @@ def _is_device(mark: ast.expr) -> bool:
 
 def _uses(found: ModuleType, function: ast.FunctionDef, functions: Mapping[str, ast.FunctionDef], marked: set[str],
           hooks: Mapping[str, list[str]]) -> Iterator[tuple[int, str]]:
-    """Yield (line, sentence) of every name that is not there, not marked, or called with the wrong number of arguments."""
+    """Yield (line, sentence) for every name that is missing, not marked, or called with the wrong number of arguments."""
     own = {argument.arg for argument in ast.walk(function.args) if isinstance(argument, ast.arg)}
     own |= {node.id for node in ast.walk(function) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
     known = vars(found)
@@ -71,13 +71,13 @@ def _uses(found: ModuleType, function: ast.FunctionDef, functions: Mapping[str, 
 
 
 def _calls_itself(node: ast.Call, function: ast.FunctionDef) -> bool:
-    """Say whether a call hooks.NAME(sm, rf, spec, ..) in the hook NAME is of the same design, not of its main file."""
+    """Return whether a call hooks.NAME(sm, rf, spec, ..) in hook NAME calls the same design rather than its main file."""
     name = node.func.attr if isinstance(node.func, ast.Attribute) else ""
     return name == function.name and len(node.args) > 2 and isinstance(node.args[2], ast.Name)
 
 
 def _value(node: ast.expr, known: Mapping[str, Any], own: set[str]) -> Any:
-    """Return what a name of the module, or an attribute of a module in it, stands for; None where that is not plain."""
+    """Return the value of a name in the module, or of an attribute of a module in it; None if that is not obvious."""
     if isinstance(node, ast.Name):
         return None if node.id in own else known.get(node.id)
     if isinstance(node, ast.Attribute) and isinstance(holder := _value(node.value, known, own), ModuleType):
@@ -86,7 +86,7 @@ def _value(node: ast.expr, known: Mapping[str, Any], own: set[str]) -> Any:
 
 
 def _wrong_call(node: ast.Call, target: Any, hooks: Mapping[str, list[str]]) -> str:
-    """Return what is wrong with the number of arguments of a call, "" where that is right or cannot be told."""
+    """Return what is wrong with the number of arguments of a call, "" if it is right or unknown."""
     if not isinstance(target, FunctionType) or node.keywords or any(isinstance(given, ast.Starred) for given in node.args):
         return ""
     expected = hooks.get(target.__name__) if target.__module__ == "rfview.engine.hooks" else None

@@ -1,6 +1,6 @@
-"""Compiles each hook of a foreign design alone, in a second or two, so that a slip shows before the machine is compiled.
+"""Compiles each hook of a user's design on its own, in a second or two, to find mistakes before the machine is compiled.
 
-Only here and in simulator.py are designs and numba brought together; nothing of this is needed to list or replay.
+Only this module and simulator.py combine designs with numba; listing and replaying need neither.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from rfview.engine.errors import InputError
 
 
 def check(sm: Any, rf: Any, spec: Any, rows: Any, insts: Any, built: designs.Built) -> None:
-    """Compile the hooks of every foreign design of a chain by themselves; raises InputError with what is wrong, a line each.
+    """Compile the hooks of every user's design in a chain on their own; raises InputError with the mistakes, a line each.
 
-    The arguments are those of the machine's step; only their types count.
+    The arguments are those of the machine's step; only their types matter.
     """
     if jit.OFF:
         return
@@ -40,7 +40,7 @@ def check(sm: Any, rf: Any, spec: Any, rows: Any, insts: Any, built: designs.Bui
 
 
 def _slips(found: ModuleType, known: dict[str, Any]) -> list[str]:
-    """Return a sentence for every hook of one design that does not compile, or may return what is no int; each once."""
+    """Return a sentence for every hook of a design that does not compile or may not return an int; each once."""
     slips = []
     for name, arguments in HOOKS.items():
         function = getattr(found, name, None)

@@ -1,4 +1,4 @@
-"""A design as it is run: "stt[stall=bank,write_cycles=3]" and settings, made into record types and values."""
+"""A design as it is run: "stt[stall=bank,write_cycles=3]" and settings, turned into record types and values."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ def parse_variant(text: str) -> tuple[str, dict[str, str]]:
 
 
 def _name(text: str) -> str:
-    """Return the name of a design that is given by its name or by the path of its file."""
+    """Return the name of a design given by its name or by the path of its file."""
     text = text.strip()
     return str(files.load(text).DESIGN.name) if files.is_file(text) else text
 
 
 @dataclass(frozen=True)
 class Built:
-    """A design made ready to run: chain (outermost first), dtypes, and the filled parameter values."""
+    """A design ready to run: chain (outermost first), dtypes, and parameter values."""
 
     chain: tuple[str, ...]
     state_dtype: np.dtype
@@ -68,14 +68,14 @@ class Built:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """Return the machine parameters that the chain's papers have otherwise, the outermost design last."""
+        """Return the machine parameters in which the chain's papers differ, the outermost design last."""
         found: dict[str, Any] = {}
         for name in reversed(self.chain):
             found |= find(name).DESIGN.settings
         return found
 
     def fill(self, spec: Any, first_row: int = 0) -> None:
-        """Write the parameter values into a spec record; first_row: where the designs' own value rows begin."""
+        """Write the parameter values into a spec record. first_row: first of the designs' own value rows."""
         first_event = FIRST_DESIGN_EVENT
         for level, name in enumerate(self.chain):
             spec.first_row = first_row
@@ -94,7 +94,7 @@ class Built:
 def build(text: str, settings: Mapping[str, Any], engine_hash: str) -> Built:
     """Resolve a variant and its settings ("<design>.<key>" names) into dtypes and values.
 
-    engine_hash goes into the spec's dtype with the hash of the design files, so that an edit is a new type (a new compile).
+    engine_hash becomes part of the spec's dtype, with the hash of the design files, so that an edit makes a new type.
     Raises InputError naming the bad key or value.
     """
     name, variant = parse_variant(text)
@@ -127,7 +127,7 @@ def build(text: str, settings: Mapping[str, Any], engine_hash: str) -> Built:
 
 
 def _check_reads(text: str, outer: ModuleType, main: ModuleType) -> None:
-    """Refuse a design with rules of reading that its main file would pass over, as it asks its own. Raises InputError."""
+    """Raise InputError if the main file would ignore a design's own hooks for reading, since it calls its own."""
     unheard = [hook for hook in ("bank_of", "read") if hasattr(outer, hook)]
     if unheard and hasattr(main, "arbitrate") and not hasattr(outer, "arbitrate"):
         raise InputError(f"--design {text}: {main.DESIGN.name} serves reads by an `arbitrate` of its own, which would not "
@@ -150,13 +150,13 @@ def _types(found: Design, sources: list[Path], engine_hash: str, inner_state: An
 
 @lru_cache
 def compiled_part(file: Path, text: str) -> str:
-    """Return what of a design's file can go into the compiled step: an edit of the rest needs no new compile.
+    """Return the part of a design's file that is compiled into the step: edits of the rest need no new compilation.
 
-    Of built-in designs all of it. Left out are comments, docstrings, the functions that only the host calls, and
+    For built-in designs the whole file. Otherwise without comments, docstrings, functions called only by the host, and
     DESIGN = Design(...) itself, whose layout of state and parameters is in the dtypes anyway.
     """
     if file.parent == Path(__file__).parents[1] / "designs":
-        return text         # to parse them takes longer than to start
+        return text         # parsing them would take longer than starting
     import ast
 
     kept = []
@@ -173,7 +173,7 @@ def compiled_part(file: Path, text: str) -> str:
 
 
 def _values(found: Design, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a design's parameter values with the given ones converted and checked."""
+    """Return a design's parameter values, with the given ones converted and checked."""
     values: dict[str, Any] = {}
     for parameter in found.parameters:
         key = f"{found.name}.{parameter.name}"
@@ -213,7 +213,7 @@ def _convert(key: str, parameter: Parameter, text: Any) -> Any:
 
 
 def _expected(parameter: Parameter, value: float) -> str:
-    """Say which values a parameter may have, to one that it may not."""
+    """Return which values a parameter may have, for one that is not permitted."""
     if parameter.high is not None:
         return f"expected {parameter.low:,} to {parameter.high:,} ({parameter.unit})"
     if value < parameter.low:

@@ -1,4 +1,4 @@
-"""The state changes of a chunk, as the engine's journal or a file gives them: the state at any cycle, a word's history."""
+"""The state changes of a chunk, from the engine's journal or a file: the state at any cycle, the history of words."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from rfview.sessions.codec.streams import Stream, naming, numbers, per_cycle, un
 # the streams of a `state` blob, in order: see README.md
 STATE = ("planes", "key_step", "key_bits", "groups", "group_masks", "blocks", "events", "masks", "gaps", "ranks", "sizes",
          "widths")
-# as loops.py has them, which imports numba
+# the same as in loops.py, which imports numba
 WIDTH, PLANES = 32, 4
-# no chunk has more cycles, nor more pairs of a block and a mask of its group
+# most cycles of a chunk, and most pairs of a block and a mask of its group
 MAX_CYCLES, MAX_CELLS = 1 << 16, 1 << 26
 
 History = tuple[np.ndarray, np.ndarray, np.ndarray]
@@ -29,7 +29,7 @@ def bits(masks: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class Changes:
-    """Changes, each word's in order of time. word: (k,) u4; when: (k,) cycle offset in which it changes; value: (k,) u4."""
+    """Changes, in order of time for each word. word: (k,) u4. when: (k,) cycle offset of the change. value: (k,) u4."""
 
     word: np.ndarray
     when: np.ndarray
@@ -37,7 +37,7 @@ class Changes:
 
     @staticmethod
     def of_blocks(blocks: Blocks) -> Changes:
-        """Return the changes that a journal holds."""
+        """Return the changes in a journal."""
         block, bit = np.nonzero(bits(blocks.mask))
         when = np.repeat(np.arange(len(blocks.end), dtype=np.uint16), per_cycle(blocks.end))[block]
         return Changes((blocks.first[block] + bit).astype(np.uint32), when, blocks.value)
@@ -45,7 +45,7 @@ class Changes:
     def apply(self, words: np.ndarray, offset: int) -> None:
         """Turn the state at the chunk's first cycle into that `offset` cycles later, in place."""
         before = np.flatnonzero(self.when < offset)
-        words[self.word.take(before)] = self.value.take(before)     # of one word's the last stays
+        words[self.word.take(before)] = self.value.take(before)     # for each word the last one stays
 
     def of_words(self, words: np.ndarray, num_words: int) -> History:
         """Return (which, when, value) of the changes of these words, each word's in order of time; which: index in words."""
@@ -57,10 +57,10 @@ class Changes:
 
 
 class StoredChanges:
-    """Changes as a file holds them, decoded as far as a question needs. Safe to share between threads.
+    """Changes stored in a file, decoded as far as a query needs. Safe to share between threads.
 
-    stored: streams of the `state` blob. words: how many the state has. what: names the chunk where its streams turn out
-    not to fit together: an InputError, but a ValueError or IndexError at first.
+    stored: streams of the `state` blob. words: how many the state has. what: names the chunk if its streams turn out
+    to be inconsistent: an InputError, but a ValueError or IndexError in the constructor.
     """
 
     def __init__(self, stored: dict[str, Stream], words: int, num_cycles: int, what: str = "a chunk"):
@@ -89,7 +89,7 @@ class StoredChanges:
 
     @cached_property
     def _when(self) -> np.ndarray:
-        """Return (events,) u4 in which cycle offset each event is."""
+        """Return (events,) u4: the cycle offset of each event."""
         when = np.cumsum(numbers(self._gaps), dtype=np.uint32)
         before = when[self._event_end - self._events - 1]
         before[:1] = 0
@@ -99,7 +99,7 @@ class StoredChanges:
 
     @cached_property
     def _cells(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return (events,) the cell of each event, and (groups,) where those of each begin: one per block and mask."""
+        """Return (events,) the cell (block and mask) of each event, and (groups,) the first cell of each group."""
         number = self._blocks_of * self._masks_of
         begin = np.cumsum(number) - number
         _require(number.sum() <= MAX_CELLS)
@@ -108,7 +108,7 @@ class StoredChanges:
         return first[self._block_of] + self._ranks, begin
 
     def _tally(self, cells: np.ndarray) -> np.ndarray:
-        """Return (blocks, 32) how often each word of each block changes in some events, given by their cells."""
+        """Return (blocks, 32): how often each word of each block changes in events, given by their cells."""
         begins = self._cells[1]
         number = np.bincount(cells, minlength=int((self._blocks_of * self._masks_of).sum())).astype(np.float32)
         found = np.empty((len(self._block), WIDTH), np.int64)
@@ -116,13 +116,13 @@ class StoredChanges:
             blocks, masks = int(self._blocks_of[group]), int(self._masks_of[group])
             at, first, mask = int(begins[group]), int(self._block_begin[group]), int(self._mask_begin[group])
             part = number[at : at + blocks * masks].reshape(blocks, masks)
-            # exact: no block has as many events as a float has whole numbers
+            # exact: no block has more events than a float can count
             found[first : first + blocks] = part @ self._bits[mask : mask + masks].astype(np.float32)
         return found
 
     @cached_property
     def _before(self) -> np.ndarray:
-        """Return (blocks, 32) how many codes its column has before each word's."""
+        """Return (blocks, 32): how many codes of its column come before each word's."""
         counts = self._tally(self._cells[0])
         _require((np.add.reduceat(counts, self._block_begin).ravel()[self._places] == self._size).all())
         before = np.cumsum(counts, axis=0) - counts
@@ -185,6 +185,6 @@ class StoredChanges:
 
 
 def _require(fits: object) -> None:
-    """Raise ValueError where streams do not fit together."""
+    """Raise ValueError if streams are inconsistent."""
     if not fits:
         raise ValueError("the streams of its state changes do not fit together")

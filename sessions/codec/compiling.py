@@ -1,4 +1,4 @@
-"""Have the recorder compiled in a child process, file/warm.py, beside the first recording."""
+"""Compile the recorder in a child process, file/warm.py, during the first recording."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from rfview.engine import IMPORT_ROOT
 from rfview.engine.compile.warm import Progress, watch
 from rfview.sessions.codec.loops import FOLDER
 
-# says by its presence that all is compiled
+# exists if everything is compiled
 READY = FOLDER / "ready"
 TYPICAL_SECONDS = 6.0
 
 
 def is_ready() -> bool:
-    """Say whether a recording compiles nothing."""
+    """Return whether a recording needs no compilation."""
     return jit.OFF or READY.exists()
 
 
 @contextmanager
 def beside(progress: Progress | None) -> Iterator[None]:
-    """Have the recorder compiled in a child process while the body runs, and be ready behind it.
+    """Compile the recorder in a child process while the body runs; it is ready after the body.
 
-    numba's type inference holds the interpreter lock for seconds. A child that fails leaves the work to this process.
-    progress: told of what is waited for behind the body.
+    numba's type inference holds the interpreter lock for seconds. If the child fails, this process compiles.
+    progress: called while waiting after the body.
     """
     if is_ready():
         yield
@@ -35,7 +35,7 @@ def beside(progress: Progress | None) -> Iterator[None]:
     command = [sys.executable, "-m", "rfview.sessions.file.warm"]
     quiet = subprocess.DEVNULL
     try:
-        FOLDER.mkdir(parents=True, exist_ok=True)    # where nothing can be kept, a child would compile in vain
+        FOLDER.mkdir(parents=True, exist_ok=True)    # if nothing can be kept, a child would compile in vain
         child = subprocess.Popen(command, cwd=IMPORT_ROOT, stdin=quiet, stdout=quiet, stderr=quiet)
     except OSError:
         yield

@@ -1,4 +1,4 @@
-"""How much memory reading a recording may take: asked before anything is allocated whose size a file says."""
+"""How much memory reading a recording may use: checked before allocating anything whose size comes from a file."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ import msgpack
 from rfview.engine.errors import InputError
 
 USUAL = 256 << 20
-# shares of the limit that one part may have: the arrays of the header together; a blob, decompressed; a map
+# fractions of the limit for one part: the arrays of the header together; a decompressed blob; a map
 ARRAYS, BLOB, MAP = 2, 16, 32
-# objects that Python makes of a map, each of about 64 bytes, to a byte of the limit
+# Python objects in a map, each of about 64 bytes, per byte of the limit
 OBJECT_BYTES = 256
 
 
 class Limit:
-    """The limit in bytes; `rfview --limit` and RFVIEW_LIMIT set it."""
+    """The limit in bytes, set by `rfview --limit` and RFVIEW_LIMIT."""
 
     bytes = USUAL
 
     @classmethod
     def set(cls, size: int) -> None:
-        """Set the limit; raises ValueError for less than what the smallest recording needs."""
+        """Set the limit; raises ValueError if it is less than the smallest recording needs."""
         if size < 64 << 20:
             raise ValueError("at least 64 MB are needed")
         cls.bytes = size
 
 
 def set_limit(text: str, where: str) -> None:
-    """Set the limit as it is typed, 512MB or 2GB; raises InputError that begins with `where`."""
+    """Set the limit from text such as 512MB or 2GB; raises InputError, which begins with `where`."""
     found = re.fullmatch(r"(\d{1,12})\s*([KMG]?)i?B?", text, re.IGNORECASE)
     try:
         if found is None:
@@ -46,7 +46,7 @@ if given := os.environ.get("RFVIEW_LIMIT"):
 
 
 def allow(size: int, share: int, what: str) -> int:
-    """Return a size that a file gives, in bytes; raises ValueError where it is more than its share of the limit."""
+    """Return a size given by a file, in bytes; raises ValueError if it exceeds its share of the limit."""
     most = Limit.bytes // share
     if size > most:
         more = suggested(size * share)
@@ -55,12 +55,12 @@ def allow(size: int, share: int, what: str) -> int:
 
 
 def suggested(size: int) -> str:
-    """Return a limit that is enough, as it is typed."""
+    """Return a sufficient limit, as text."""
     return f"{-(-size // (1 << 20))}MB"
 
 
 def unpacked(data: bytes | memoryview, what: str, share: int = MAP) -> dict[str, Any]:
-    """Return a msgpack map of not too many bytes, lists and maps in it; raises ValueError, or what msgpack raises."""
+    """Return a msgpack map, with limits on its bytes, lists and maps; raises ValueError, or what msgpack raises."""
     allow(len(data), share, what)
     left = [Limit.bytes // OBJECT_BYTES]
 

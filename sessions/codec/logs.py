@@ -1,4 +1,4 @@
-"""A chunk's logs as a file holds them, decoded as far as a question needs: rows, memory and register writes."""
+"""A chunk's logs stored in a file, decoded as far as a query needs: rows, memory and register writes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ALL = slice(None)
 class RowLog:
     """Row writes in order. index: (k,) u4 row of each write, below num_rows.
 
-    Raises ValueError or KeyError where streams do not fit.
+    Raises ValueError or KeyError if streams are inconsistent.
     """
 
     def __init__(self, stored: dict[str, Stream], num_rows: int):
@@ -33,7 +33,7 @@ class RowLog:
 
     @cached_property
     def end(self) -> np.ndarray:
-        """Return (cycles,) u4 prefix counts of the writes; a sum over chunks has none."""
+        """Return (cycles,) u4 prefix counts of the writes; sums over chunks have none."""
         return prefix_counts(self._stored["counts"], len(self.index))
 
     @cached_property
@@ -45,7 +45,7 @@ class RowLog:
         return np.cumsum(self._kind == AFFINE)
 
     def values(self, writes: np.ndarray, lanes: slice = ALL) -> np.ndarray:
-        """Return (n, lanes) u4 of some of the writes, given by their numbers: all 32 lanes, or some of them."""
+        """Return (n, lanes) u4 values of the writes with these numbers: all 32 lanes, or some of them."""
         kinds, lane = self._kind[writes], LANES[lanes]
         found = np.empty((len(writes), len(lane)), np.uint32)
         whole, even, short = (np.flatnonzero(chosen) for chosen in (kinds == RAW, kinds == AFFINE, kinds != RAW))
@@ -56,18 +56,18 @@ class RowLog:
         return found
 
     def last(self, row: int, lanes: slice = ALL) -> np.ndarray:
-        """Return (1, lanes) u4 what was written last to a row, (0, lanes) where nothing was."""
+        """Return (1, lanes) u4: the value last written to a row, (0, lanes) if none was."""
         return self.values(np.flatnonzero(self.index == row)[-1:], lanes)
 
     def newest(self, places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return (rows, (n, 32) u4) of the last writes of those rows that are set in `places`, (rows,) bool."""
+        """Return (rows, (n, 32) u4) of the last writes to the rows set in `places`, (rows,) bool."""
         rows, writes = last_writes(self.index, len(places))
         chosen = places[rows]
         return rows[chosen], self.values(writes[chosen])
 
 
 def last_writes(index: np.ndarray, num_rows: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the rows that are written, ascending, and the number of the last write to each; index: each write's row."""
+    """Return the rows written, ascending, and the number of the last write to each. index: each write's row."""
     last = np.full(num_rows, -1)
     last[index] = np.arange(len(index))
     rows = np.flatnonzero(last >= 0)
@@ -75,7 +75,7 @@ def last_writes(index: np.ndarray, num_rows: int) -> tuple[np.ndarray, np.ndarra
 
 
 def prefix_counts(stored: Stream, most: int) -> np.ndarray:
-    """Return (cycles,) u4 prefix counts of a log of so many entries."""
+    """Return (cycles,) u4 prefix counts of a log with `most` entries."""
     end = np.cumsum(numbers(stored, np.int64))
     if (end[-1] if len(end) else 0) != most:
         raise ValueError("its counts do not fit together")
@@ -90,7 +90,7 @@ def check_places(index: np.ndarray, size: int, what: str) -> None:
 
 
 def read_memory(stored: dict[str, Stream], num_words: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return (k,) word numbers, below num_words, and their u4 values of a memory log."""
+    """Return the (k,) word numbers, below num_words, and u4 values of a memory log."""
     index, value = undeltas(numbers(stored["index"])), numbers(stored["value"])
     if len(index) != len(value):
         raise ValueError("memory streams do not fit together")

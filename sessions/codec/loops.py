@@ -1,8 +1,8 @@
-"""The compiled loops of the writer: a chunk's changes into the order of storing, and numbers into byte planes.
+"""The compiled loops of the writer: putting a chunk's changes in storage order, and numbers into byte planes.
 
-Only recording imports this module, and with it numba. The entry points are kept on disk by a hash of this file, because
-numba looks at no more than an entry point's own file and forgets nothing when the engine changes. They hold no lock.
-Indices are unsigned where a loop is long: for signed ones numba must allow for those that count from the end.
+Only recording imports this module, and with it numba. The entry points are cached on disk by a hash of this file, because
+numba considers only an entry point's own file and would not notice changes of the engine. They hold no lock.
+Long loops use unsigned indices: for signed ones numba must handle negative indices.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ FOLDER = jit.CACHE_FOLDER / f"recorder-{jit.source_hash(SOURCES)}"
 
 
 def entry(function: Callable[..., Any]) -> Any:
-    """Compile an entry point that makes no arrays, as the engine's are, but kept in the recorder's own folder."""
+    """Compile an entry point that creates no arrays, like the engine's, but cached in the recorder's own folder."""
     if jit.OFF:
         return jit.lean_entry(function)
     config: Any = jit.numba.config
@@ -38,7 +38,7 @@ def entry(function: Callable[..., Any]) -> Any:
 
 @entry
 def number_blocks(first, slot_of, block_first, block_events):
-    """Number the blocks (slots) as they come up and count their events; return how many blocks there are.
+    """Number the blocks (slots) in order of appearance and count their events; return how many blocks there are.
 
     first: of chunk.Blocks. slot_of: (words,) i4, -1 for words that begin no block.
     """
@@ -58,10 +58,10 @@ def number_blocks(first, slot_of, block_first, block_events):
 
 @entry
 def sort_events(end, first, mask, slot_of, next_place, masks, cycles, values_at):
-    """Bring the events into the order of their blocks, in order of time in each.
+    """Sort the events by block, in order of time in each.
 
-    end, first, mask: of chunk.Blocks. next_place: (slots,) i8 where each block's events begin. masks, cycles: u4 of the
-    events in the new order; values_at: where in chunk.Blocks.value the new values of each begin.
+    end, first, mask: of chunk.Blocks. next_place: (slots,) i8 where each block's events begin. masks, cycles: u4 for the
+    events in the new order. values_at: where in chunk.Blocks.value the new values of each begin.
     """
     event, at = np.uint64(0), np.uint64(0)
     for cycle in range(np.uint64(len(end))):
@@ -80,10 +80,10 @@ def sort_events(end, first, mask, slot_of, next_place, masks, cycles, values_at)
 
 @entry
 def number_masks(block_group, block_events, masks, cycles, table, gaps, ranks, dictionary, group_masks):
-    """Write each event's gap (cycles since its block's event before) and rank (its mask's number in its group's dictionary).
+    """Write each event's gap (cycles since its block's last event) and rank (its mask's number in its group's dictionary).
 
-    block_group, block_events: of the blocks in the order of storing. table: i4 zeros, a power of 2 and at least twice as
-    many as events. dictionary: u4 gets the masks, group after group; group_masks: u4 how many of them each group has.
+    block_group, block_events: of the blocks in storage order. table: i4 zeros, a power of 2 and at least twice as
+    many as events. dictionary: u4 gets the masks, group after group. group_masks: u4 how many of them each group has.
     Returns how many masks there are.
     """
     most, one = np.uint64(len(table) - 1), np.uint64(1)
@@ -118,7 +118,7 @@ def number_masks(block_group, block_events, masks, cycles, table, gaps, ranks, d
 
 @jit.jit
 def widen(low, high, k, values, begin, end, is_packed):
-    """Take some values into the least and greatest of a word or, where it is packed, of each of its bytes."""
+    """Update the smallest and largest value of a word or, if it is packed, of each of its bytes."""
     step = 8 if is_packed else 32
     least, most = np.uint32(0), np.uint32(0)
     for shift in range(0, 32, step):
@@ -136,9 +136,9 @@ def widen(low, high, k, values, begin, end, is_packed):
 @entry
 def code_values(block_first, block_group, block_events, masks, values_at, value, next_code, begins, codes, state,
                 chunk_bit, changed, watched, packed, low, high, shift, sets):
-    """Move every new value to its column, where next_code says, bring `state` to that behind the chunk, fill in Seen.
+    """Move every new value to its column, update `state` to that after the chunk, and fill in Seen.
 
-    next_code: u8 of each column. begins: (32,) u8 to work on. chunk_bit and the rest: see encode.Seen.
+    next_code: u8 next place of each column. begins: (32,) u8 working memory. chunk_bit and the rest: see encode.Seen.
     """
     event, one = np.uint64(0), np.uint64(1)
     for block in range(np.uint64(len(block_first))):
@@ -156,7 +156,7 @@ def code_values(block_first, block_group, block_events, masks, values_at, value,
                 codes[next_code[place]] = value[at]
                 next_code[place] += one
                 at += one
-        # the values of each word lie together now: short loops, for whole vectors
+        # the values of each word are contiguous now: short loops over whole vectors
         while touched != 0:
             place = np.uint64(ctz64(touched))
             touched &= touched - one
@@ -174,7 +174,7 @@ def code_values(block_first, block_group, block_events, masks, values_at, value,
 
 @jit.jit
 def put_planes(values, begin, end, out, at):
-    """Write some of the u4 numbers as byte planes to out[at..], as many as the greatest needs; return how many."""
+    """Write u4 numbers as byte planes to out[at..], as many as the largest needs; return how many."""
     found = np.uint32(0)
     for k in range(begin, end):
         found = np.uint32(found | values[k])
@@ -189,7 +189,7 @@ def put_planes(values, begin, end, out, at):
 
 @entry
 def put_stream(values, out, at, sizes):
-    """Write u4 numbers as a stream (see streams.py) to out[at..]; return the place behind. sizes: (2,) u4 gets its size."""
+    """Write u4 numbers as a stream (streams.py) to out[at..]; return the place after it. sizes: (2,) u4 gets its size."""
     count = np.uint64(len(values))
     width = put_planes(values, np.uint64(0), count, out, np.uint64(at))
     sizes[0] = count
@@ -199,7 +199,7 @@ def put_stream(values, out, at, sizes):
 
 @entry
 def put_columns(begin, end, codes, widths, out, at):
-    """Write the codes of each column as those of a stream, one column after the other; return the place behind."""
+    """Write the codes of each column like those of a stream, column after column; return the place after them."""
     to = np.uint64(at)
     for column in range(np.uint64(len(begin))):
         width = put_planes(codes, begin[column], end[column], out, to)
@@ -210,7 +210,7 @@ def put_columns(begin, end, codes, widths, out, at):
 
 @entry
 def split_rows(kind, word, base, step, raw):
-    """Split the words of chunk.Rows by what they say; return how many of each there are."""
+    """Split the words of chunk.Rows into bases, steps and raw lanes; return how many of each there are."""
     bases, steps, raws, at, one = np.uint64(0), np.uint64(0), np.uint64(0), np.uint64(0), np.uint64(1)
     for row in range(np.uint64(len(kind))):
         if kind[row] == RAW:

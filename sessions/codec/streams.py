@@ -1,8 +1,8 @@
-"""Streams of unsigned numbers in byte planes under zstd: how they are read, and the number lists that maps hold.
+"""Streams of unsigned numbers in byte planes under zstd: reading them, and number lists in maps.
 
-A blob is zstd over (count:u4 width:u4) of each of its streams and then their bytes. A stream of width w is w byte planes:
-the low bytes of all its numbers, then their next bytes, and so on; of width 0 all its numbers are 0. Everything is little
-endian. Whatever is read is checked before memory is taken for it: README.md has the limits.
+A blob is zstd over (count:u4 width:u4) for each of its streams and then their bytes. A stream of width w is w byte planes:
+the low bytes of all its numbers, then their next bytes, and so on; with width 0 all numbers are 0. Everything is little
+endian. Sizes are checked before memory is allocated: README.md has the limits.
 """
 
 from __future__ import annotations
@@ -20,24 +20,24 @@ from zstandard import ZstdError
 from rfview.engine.errors import InputError
 from rfview.sessions.codec import limits
 
-# Level 1 with a small window and hash table, which stay in the nearest cache: byte planes repeat over short distances. That
+# Level 1 with a small window and hash table, which fit the L1 cache: byte planes repeat over short distances. That
 # saves a tenth of the time.
 FAST = zstandard.ZstdCompressionParameters.from_level(1, window_log=17, hash_log=12)
 PLANES = 4
 HEAD_BYTES = 8
-# no stream may hold more zeros, which take no bytes
+# most zeros in a stream, which take no bytes
 MAX_ZEROS = 1 << 22
-# what a damaged or hostile blob can raise on its way through a reader; callers turn it into an InputError
+# what a damaged or hostile blob can raise in a reader; callers turn it into an InputError
 DAMAGE = (KeyError, TypeError, ValueError, IndexError, OverflowError, ZstdError, msgpack.UnpackException)
 
-# making a context costs more than compressing a small blob
+# creating a context costs more than compressing a small blob
 _contexts = threading.local()
 
 Stream = tuple[int, int, memoryview]
 
 
 def compress(data: bytes | memoryview, level: int = 0) -> bytes:
-    """Return bytes under zstd; level: 0 = FAST."""
+    """Return bytes compressed with zstd. level: 0 = FAST."""
     kept: dict[int, zstandard.ZstdCompressor] = _contexts.__dict__.setdefault("compressors", {})
     if level not in kept:
         kept[level] = (zstandard.ZstdCompressor(level) if level else zstandard.ZstdCompressor(compression_params=FAST))
@@ -45,7 +45,7 @@ def compress(data: bytes | memoryview, level: int = 0) -> bytes:
 
 
 def size_of(data: bytes | memoryview) -> int:
-    """Return how many bytes a blob says that it has; raises ValueError, TypeError, ZstdError where it says nothing."""
+    """Return the decompressed size stated in a blob; raises ValueError, TypeError, ZstdError if there is none."""
     size = zstandard.frame_content_size(data)
     if size < 0:
         raise ValueError("a blob of unknown size")
@@ -53,7 +53,7 @@ def size_of(data: bytes | memoryview) -> int:
 
 
 def decompress(data: bytes | memoryview, share: int = limits.BLOB) -> bytes:
-    """Return what `compress` stored; raises ValueError where it is more than its share of the limit, ZstdError."""
+    """Return the bytes stored by `compress`; raises ValueError if they exceed their share of the limit, ZstdError."""
     size = limits.allow(size_of(data), share, "a blob")
     kept = _contexts.__dict__.get("decompressor")
     if kept is None:
@@ -62,19 +62,19 @@ def decompress(data: bytes | memoryview, share: int = limits.BLOB) -> bytes:
 
 
 def compress_map(content: Any, level: int = 0) -> bytes:
-    """Return a msgpack value under zstd."""
+    """Return a msgpack value compressed with zstd."""
     return compress(msgpack.packb(content, default=plain), level)
 
 
 def decompress_map(data: bytes, what: str, share: int = limits.MAP) -> Any:
-    """Return what `compress_map` stored; raises InputError naming `what` when it is damaged."""
+    """Return the value stored by `compress_map`; raises InputError, which names `what`, if it is damaged."""
     with naming(what):
         return limits.unpacked(decompress(data, share), "it", share)
 
 
 @contextmanager
 def naming(what: str) -> Iterator[None]:
-    """Turn what damage raises into an InputError that names what is damaged."""
+    """Turn errors caused by damage into an InputError that names what is damaged."""
     try:
         yield
     except DAMAGE as error:
@@ -82,7 +82,7 @@ def naming(what: str) -> Iterator[None]:
 
 
 def plain(value: Any) -> Any:
-    """Return NumPy scalars and arrays, tuples and sets as what msgpack knows."""
+    """Return NumPy scalars and arrays, tuples and sets as types known to msgpack."""
     if isinstance(value, np.generic):
         return value.item()
     if isinstance(value, np.ndarray):
@@ -93,7 +93,7 @@ def plain(value: Any) -> Any:
 
 
 def split(data: bytes | memoryview, names: tuple[str, ...]) -> dict[str, Stream]:
-    """Return the streams of a decompressed blob by name, (count, width, planes); raises ValueError where they do not fit."""
+    """Return the streams of a decompressed blob by name, (count, width, planes); raises ValueError if sizes do not match."""
     sizes = np.frombuffer(data, "<u4", 2 * len(names)).tolist()
     view, at = memoryview(data), HEAD_BYTES * len(names)
     found: dict[str, Stream] = {}
@@ -115,7 +115,7 @@ def numbers(stream: Stream, dtype: Any = np.uint32) -> np.ndarray:
 
 
 def some_numbers(stream: Stream, which: np.ndarray, size: int = 1, lanes: slice = slice(None)) -> np.ndarray:
-    """Return some numbers of a stream, or, of groups of `size` numbers, some lanes of some groups: (n,) or (n, lanes) u4."""
+    """Return some numbers of a stream, or some lanes of some groups of `size` numbers: (n,) or (n, lanes) u4."""
     count, width, data = stream
     shape = (len(which),) if size == 1 else (len(which), len(range(*lanes.indices(size))))
     if width == 0:
@@ -133,7 +133,7 @@ def join(parts: np.ndarray | list[np.ndarray], dtype: Any = np.uint32) -> np.nda
 
 
 def planes(values: np.ndarray) -> bytes:
-    """Return the byte planes of numbers in their own width: the low bytes of all, then their next bytes, ..."""
+    """Return the byte planes of numbers in their full width: the low bytes of all, then their next bytes, ..."""
     flat = np.ascontiguousarray(values).ravel()
     return flat.view(np.uint8).reshape(-1, flat.itemsize).T.tobytes()
 
@@ -144,7 +144,7 @@ def zigzag(differences: np.ndarray) -> np.ndarray:
 
 
 def unzigzag(codes: np.ndarray) -> np.ndarray:
-    """Return the u4 differences behind zigzag codes."""
+    """Return the u4 differences for zigzag codes."""
     return (codes >> np.uint32(1)) ^ (np.uint32(0) - (codes & np.uint32(1)))
 
 
@@ -156,7 +156,7 @@ def deltas(values: np.ndarray) -> np.ndarray:
 
 
 def undeltas(codes: np.ndarray) -> np.ndarray:
-    """Return the u4 numbers behind `deltas`."""
+    """Return the u4 numbers for codes made by `deltas`."""
     return np.cumsum(unzigzag(codes), dtype=np.uint32)
 
 
@@ -168,7 +168,7 @@ def per_cycle(end: np.ndarray) -> np.ndarray:
 
 
 def pack(values: np.ndarray) -> list[Any]:
-    """Return [count, bytes per number, byte planes] of unsigned numbers of any size, as a map holds them."""
+    """Return [count, bytes per number, byte planes] of unsigned numbers of any size, for a map."""
     flat = np.ascontiguousarray(values).ravel()
     top = int(flat.max(initial=0))
     width = 0 if top == 0 else 1 if top < 1 << 8 else 2 if top < 1 << 16 else 4 if top < 1 << 32 else 8
@@ -176,7 +176,7 @@ def pack(values: np.ndarray) -> list[Any]:
 
 
 def unpack(stored: list[Any], dtype: Any = np.uint32) -> np.ndarray:
-    """Return the numbers that `pack` stored; raises ValueError when the lengths do not fit."""
+    """Return the numbers stored by `pack`; raises ValueError if lengths do not match."""
     count, width, data = stored
     if not 0 <= count <= MAX_ZEROS or width not in (0, 1, 2, 4, 8) or len(data) != count * width:
         raise ValueError(f"{len(data)} bytes cannot be {count} numbers of {width} bytes")

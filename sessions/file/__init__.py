@@ -1,11 +1,11 @@
 """The session file (.rfs): its bytes, its writing and its opening.
 
-    framing           frames, each under its CRC, and what a chunk begins with; header, index: what these frames hold
-    run_info          what a header must say of its run
-    writer            a run into a file; chunk_coder: a chunk's map; write_pipeline: the threads that code and compress
-    stored            a chunk of a file, decoded when it is asked for
-    zone_maps         what chunks hold in short, as searches ask it; zone_map_writer: as it is made
-    warm              compiles the recorder: a program beside the first recording
+    framing           frames with their CRCs, and a chunk's head; header, index: the contents of these frames
+    run_info          checks what a header says about its run
+    writer            writes a run to a file; chunk_coder: a chunk's map; write_pipeline: the threads that code and compress
+    stored            a chunk of a file, decoded on demand
+    zone_maps         summaries of chunks, for searches; zone_map_writer: makes them
+    warm              compiles the recorder, in a child process of the first recording
 
 Its bytes:
 
@@ -15,14 +15,14 @@ Its bytes:
     trailer  := offset of INDX:u8 crc:u4 of those 8 bytes, 52 46 53 45 4E 44 0D 0A                   ("RFSEND\\r\\n")
 
 All numbers are little endian. Every byte belongs to a magic or under a CRC. A file without a good trailer and INDX (a run
-that was killed, a damaged index) is read by going from frame to frame up to the last whole one; frames of unknown tags are
-passed over. Every map is msgpack, read by field name, and unknown names are ignored, so fields can be added without a new
-format number; `format` goes up when a field changes its meaning, and a reader refuses one that it does not know.
+that was killed, a damaged index) is read frame by frame up to the last complete one; frames with unknown tags are
+skipped. Every map is msgpack, read by field name, and unknown names are ignored, so fields can be added without a new
+format number; `format` increases when a field changes its meaning, and readers refuse unknown ones.
 
-A blob is zstd; what `streams` and number lists are is in codec/README.md, with the streams of each blob.
+Blobs are compressed with zstd. codec/README.md describes streams and number lists, and lists the streams of each blob.
 
 HEAD payload, a map
-    format, layout   1, 4; until a release, what changes in the layout of format 1 changes the second number alone
+    format, layout   1, 4; until a release, changes of format 1 only increase the second number
     body         blob of a map: sm_dtype, rf_dtype (dtypes as below), info (Simulator.info: kernel, launches, design,
                  scheduler, parameters, seed, engine_version, source_hash, stalls, events, panels, program, ptx,
                  buffers, launch_toml ...), first (cycle), chunk_cycles
@@ -31,25 +31,25 @@ dtype        := {"itemsize": n, "fields": [{"name", "offset", "format": "<u4" or
 
 CHNK payload := number:u4 num:u4 first:u8 chain:u4, then a map: the chunk turns the state at c0 = first into those at
 c0 + 1 .. c0 + num. chain = CRC32 of number, num, first and the crc of the chunk frame before (of chunk 0: of the HEAD
-frame), carried on from that chunk's chain (of chunk 0: 0): a chunk that is missing, out of order or of another run shows.
+frame), continued from that chunk's chain (of chunk 0: 0): it reveals chunks that are missing, out of order or foreign.
     totals       stall totals at c0 (warp-cycles per stall code)
     state        streams: keyframe and state changes
     rows, memory, writes   streams: register rows, memory words, and architectural registers written
-    row_sum, mem_sum   where the chunk's number k > 0 is a multiple of 8**level, level > 0 the highest such: streams as
-                 of rows and memory, counts empty: every row and word written in chunks k - 8**level .. k - 1, with its
-                 value at c0. Values at any chunk's start are so reached in at most 7 steps per level of 8.
+    row_sum, mem_sum   if the chunk's number k > 0 is a multiple of 8**level, with the highest such level > 0: streams
+                 like those of rows and memory without counts: every row and word written in chunks k - 8**level .. k - 1,
+                 with its value at c0. The values at any chunk's start are thus found in at most 7 steps per level of 8.
     row_writes, mem_writes, row_sums, mem_sums   entries in rows, memory, row_sum, mem_sum
-    printed      [[cycle, text], ..] lines that the kernel printed
+    printed      [[cycle, text], ..] lines printed by the kernel
 
-ZONE payload, a map: the zone map that follows every 64th chunk, and the last. c = chunks it covers, of each the states from
-its first cycle to the one behind its last. bits := for each place, ceil(c / 8) bytes with one bit per chunk, low bit first
+ZONE payload, a map: the zone map that follows every 64th chunk, and the last. c = chunks it covers, each with the states
+from its first cycle to the one after its last. bits := for each place, ceil(c / 8) bytes, a bit per chunk, low bit first
     first, num   number of the first of these chunks, and c
-    words        number list: of each kind of words the first. A kind: words at the same place of an array's records
+    words        number list: the first word of each kind. A kind: words at the same place in an array's records
                  (Layout.kinds)
-    ranged, parts   for each of them: whether it is watched, and a blob of: bits for its words, ascending: the chunk
-                 changes them; if watched, u4 numbers word by word, chunk by chunk, in byte planes: the least value as
-                 difference to the chunk before, then those of the greatest minus the least. The bytes of a word that
-                 holds fields of less than 4 bytes have minima and maxima of their own. Kinds that are not there do not
+    ranged, parts   for each kind: whether it is watched, and a blob of bits for its words, ascending: whether the chunk
+                 changes them; if watched, u4 numbers word by word, chunk by chunk, in byte planes: the smallest value as
+                 difference to the previous chunk, then the largest minus the smallest. The bytes of a word that
+                 has fields of less than 4 bytes have their own minima and maxima. Kinds that are missing do not
                  change
     states       blob of u8 sets of states of each warp slot, chunk by chunk, in byte planes
     registers    blob of bits: registers written, register r of warp slot w at place 64 w + r

@@ -1,4 +1,4 @@
-"""What a recording's chunks add to its file: each one's blobs, with the newest values and zone maps where they are due."""
+"""What a chunk adds to a recording's file: its blobs, with the newest values and zone maps when due."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from rfview.sessions.layout import Layout
 
 
 class Newest:
-    """The newest value of every place written since some chunk, per level of 8 (see `__init__.py`, row_sum and mem_sum)."""
+    """The newest value of every place written since some chunk, per level of 8 (`__init__.py`, row_sum and mem_sum)."""
 
     def __init__(self, shape: tuple[int, ...]):
-        """Begin with places that nothing was written to, whose values are not known."""
+        """Start with unwritten places, whose values are unknown."""
         self.values = np.empty(shape, np.uint32)
-        # per level, which places were written since the level above was last taken
+        # per level, the places written since the level above was last taken
         self._written: list[np.ndarray] = [np.zeros(shape[0], bool)]
 
     def add(self, places: np.ndarray, values: np.ndarray) -> None:
-        """Take in what one chunk's log wrote, in order."""
+        """Add what one chunk's log wrote, in order."""
         self._written[0][places] = True
         self.values[places] = values
 
     def take(self, level: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return (places, values) written in the last 8**level chunks, places ascending, and begin these levels anew."""
+        """Return (places, values) written in the last 8**level chunks, places ascending, and restart these levels."""
         while len(self._written) <= level:
             self._written.append(np.zeros(len(self.values), bool))
         for below in range(level):
@@ -43,9 +43,9 @@ class Coder:
     """Makes the blobs of a recording's chunks, not yet compressed, one after the other."""
 
     def __init__(self, layout: Layout, state: np.ndarray, num_rows: int, num_words: int):
-        """Begin with the (words,) u4 state of the first chunk, by which all keyframes are given; num_words: of memory."""
+        """Start with the (words,) u4 state of the first chunk, the base of all keyframes. num_words: of memory."""
         self._totals = layout.field("sm.stall_total")
-        # the words of the clock section, of which blocks say nothing
+        # the words of the clock section, which blocks do not cover
         clock = np.concatenate((layout.field("sm.cycle").words, self._totals.words))
         self._clock: Any = slice(clock[0], clock[-1] + 1) if (np.diff(clock) == 1).all() else clock
         self._encoder = encode.Encoder(layout.groups, state)
@@ -55,7 +55,7 @@ class Coder:
         self.give_back = self._encoder.give_back
 
     def code(self, chunk: Chunk) -> dict[str, Any]:
-        """Return a chunk's map; blobs are memoryviews that are to be compressed."""
+        """Return a chunk's map; its blobs are memoryviews to be compressed."""
         number, rows = self._coded, chunk.rows
         state = self._encoder.state
         state[self._clock] = chunk.key[self._clock]
@@ -85,6 +85,6 @@ class Coder:
         return content
 
     def zone_map(self) -> dict[str, Any] | None:
-        """Return the zone map of the chunks since the last one, or None where there are none."""
+        """Return the zone map of the chunks since the last one, or None if there are none."""
         return self.zones.take(self._coded - self.zones.count) if self.zones.count else None
 

@@ -1,6 +1,6 @@
-"""Frames, of which a session file is made: each written and read under its CRC; a chunk's head, which chains all before it.
+"""The frames of a session file, written and read with their CRCs, and a chunk's head, which chains all chunks before it.
 
-What they hold is said in this folder's `__init__.py`.
+This folder's `__init__.py` describes their contents.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from typing import Any, BinaryIO, NamedTuple
 from rfview.sessions.codec import limits
 
 MAGIC = b"\x89RFS\r\n\x1a\n"
-# of recordings from before format 1, which had numbers of their own
+# of recordings from before format 1
 OLD_MAGIC = b"\x89RFV\r\n\x1a\n"
 END_MAGIC = b"RFSEND\r\n"
 FRAME = struct.Struct("<4sQI")
 CHUNK_HEAD = struct.Struct("<IIQI")
 TRAILER = struct.Struct("<QI8s")
 HEAD, CHUNK, ZONE, INDEX = b"HEAD", b"CHNK", b"ZONE", b"INDX"
-MAX_CYCLES = 1 << 16        # no chunk has more
+MAX_CYCLES = 1 << 16        # most cycles of a chunk
 
 
 class Damage(Exception):
@@ -29,7 +29,7 @@ class Damage(Exception):
 
 
 def write_frame(file: Any, tag: bytes, *payload: bytes | memoryview) -> tuple[int, int]:
-    """Write one frame, its payload in parts, into a binary file, which may be unbuffered; return its offset and its CRC."""
+    """Write one frame, with its payload in parts, to a binary file, which may be unbuffered; return its offset and CRC."""
     offset, length = file.tell(), sum(map(len, payload))
     crc = zlib.crc32(tag + struct.pack("<Q", length))
     for part in payload:
@@ -40,14 +40,14 @@ def write_frame(file: Any, tag: bytes, *payload: bytes | memoryview) -> tuple[in
 
 
 def write_all(file: BinaryIO, data: bytes | memoryview) -> None:
-    """Write all of the bytes into a file that may be unbuffered, and then take fewer at a time."""
+    """Write all bytes to a file that may be unbuffered, and so write fewer at a time."""
     left = memoryview(data)
     while left:
         left = left[file.write(left) :]
 
 
 class Frame(NamedTuple):
-    """A frame as read; end: the offset behind it."""
+    """A frame as read. end: the offset after it."""
 
     tag: bytes
     payload: bytes
@@ -56,7 +56,7 @@ class Frame(NamedTuple):
 
 
 def read_frame(file: BinaryIO, offset: int, expected: bytes | None = None) -> Frame:
-    """Return the frame at an offset; raises Damage. No more is read than the file has."""
+    """Return the frame at an offset; raises Damage. Never allocates more than the file's size."""
     try:
         left = file.seek(0, os.SEEK_END) - offset - FRAME.size
         if offset < 0 or left < 0:
@@ -81,7 +81,7 @@ def read_frame(file: BinaryIO, offset: int, expected: bytes | None = None) -> Fr
 
 @dataclass(frozen=True)
 class ChunkHead:
-    """What each chunk begins with. chain: the running check over this head and all chunks before."""
+    """The head of a chunk. chain: the running check over this head and all chunks before it."""
 
     number: int
     num: int
@@ -90,7 +90,7 @@ class ChunkHead:
 
     @staticmethod
     def following(number: int, num: int, first: int, before: tuple[int, int]) -> ChunkHead:
-        """Return the head of a chunk; before: chain and frame's CRC of the one before, of chunk 0: 0 and that of HEAD."""
+        """Return the head of a chunk. before: chain and frame's CRC of the previous one, for chunk 0: 0 and that of HEAD."""
         chain, crc = before
         return ChunkHead(number, num, first, zlib.crc32(struct.pack("<IIQI", number, num, first, crc), chain))
 
@@ -109,7 +109,7 @@ class ChunkHead:
         return head, memoryview(payload)[CHUNK_HEAD.size :]
 
     def check(self, number: int, first: int, before: tuple[int, int]) -> None:
-        """Raise Damage unless it follows the chunk before, which ends at cycle `first`; before: as in `following`."""
+        """Raise Damage unless it follows the previous chunk, which ends at cycle `first`. before: as in `following`."""
         if (self.number, self.first) != (number, first):
             raise Damage(f"chunk {self.number} from cycle {self.first:,} on is where chunk {number} from cycle {first:,} on "
                          "should be")

@@ -1,4 +1,4 @@
-"""The header of a session file: what it says of its run, and the state at the first cycle."""
+"""The header of a session file: the run's constants, and the state at the first cycle."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rfview.sessions.file.framing import MAX_CYCLES
 from rfview.sessions.layout import Layout
 
 FORMAT, LAYOUT = 1, 4
-# arrays of the header, each a blob of its own
+# arrays of the header, one blob each
 VALUES = ("state", "memory", "rows")
 HEADER_LEVEL = 3
 
@@ -35,7 +35,7 @@ def dtype_to_json(dtype: np.dtype) -> Any:
 
 
 def dtype_from_json(stored: Any) -> np.dtype:
-    """Return the dtype behind `dtype_to_json`."""
+    """Return the dtype described by the data from `dtype_to_json`."""
     if isinstance(stored, str):
         found = np.dtype(stored)
         if found.kind not in "uif":
@@ -49,7 +49,7 @@ def dtype_from_json(stored: Any) -> np.dtype:
 
 @dataclass
 class Header:
-    """What a session file says about its run, and its format number.
+    """The run's constants in a session file, and its format number.
 
     state, memory: (words,) u4, rows: (n, 32) u4, all at cycle `first`.
     """
@@ -78,7 +78,7 @@ class Header:
 
     @staticmethod
     def unpack(payload: bytes, path: Any) -> Header:
-        """Read the HEAD payload; raises InputError for a newer format or a header that makes no sense."""
+        """Read the HEAD payload; raises InputError for an unknown format or an invalid header."""
         try:
             outer = limits.unpacked(payload, "the header", limits.ARRAYS)
             number = outer["format"]

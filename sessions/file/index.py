@@ -1,4 +1,4 @@
-"""The index at the end of a session file: where its chunks are, and what they hold in short."""
+"""The index at the end of a session file: where its chunks are, with a summary of each."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from rfview.sessions.file import run_info
 from rfview.sessions.file.framing import ChunkHead, Damage
 
 RADIX = 8
-LINE_BYTES = 256            # what a printed line takes in memory, beside its text
+LINE_BYTES = 256            # memory used by a printed line, in addition to its text
 
 
 @dataclass
 class Index:
-    """Where the chunks are and what they hold in short; one entry per chunk in each list.
+    """Where the chunks are, with a summary of each; every list has one entry per chunk.
 
     totals: (chunks + 1, codes) i8. zones: where each zone map is. end: finished, fault, summary of the run.
     """
@@ -43,11 +43,11 @@ class Index:
 
     @property
     def last(self) -> int:
-        """Return the cycle behind the last chunk."""
+        """Return the cycle after the last chunk."""
         return self.first[-1] + self.num[-1] if self.first else 0
 
     def add(self, head: ChunkHead, chunk: dict[str, Any], offset: int) -> None:
-        """Add a chunk's head and map; its totals at the start go in, those at its end are appended when all is written."""
+        """Add a chunk's head and map, with the totals at its start; those at its end are appended when all is written."""
         for name in self.HEADS:
             getattr(self, name).append(getattr(head, name))
         for name in self.COUNTS:
@@ -58,12 +58,12 @@ class Index:
         self.printed += [(int(cycle), str(text)) for cycle, text in chunk["printed"]]
 
     def check(self, number: int, head: ChunkHead) -> None:
-        """Raise Damage unless a chunk's head is the one that belongs there."""
+        """Raise Damage unless a chunk's head matches the index."""
         if head != ChunkHead(number, self.num[number], self.first[number], self.chain[number]):
             raise Damage("it is not the one that the index names")
 
     def cut(self, number: int) -> None:
-        """Forget chunk `number` and all after it; the totals at its start become the final ones."""
+        """Remove chunk `number` and all after it; the totals at its start become the final ones."""
         for name in self.LISTS:
             del getattr(self, name)[number:]
         del self.totals[number + 1 :]
@@ -80,7 +80,7 @@ class Index:
 
     @staticmethod
     def unpack(payload: bytes) -> Index:
-        """Read the INDX payload; raises Damage when it makes no sense."""
+        """Read the INDX payload; raises Damage if it is invalid."""
         try:
             outer = limits.unpacked(payload, "the index")
             body = streams.decompress_map(outer["body"], "the index")
@@ -101,7 +101,7 @@ class Index:
 
 
 def level_of(number: int) -> int:
-    """Return the highest level > 0 whose stretch of 8**level chunks ends right before chunk `number`, or 0."""
+    """Return the highest level > 0 for which 8**level chunks end right before chunk `number`, or 0."""
     level = 0
     while number and number % RADIX ** (level + 1) == 0:
         level += 1

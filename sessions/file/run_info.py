@@ -1,4 +1,4 @@
-"""What a header must say of its run before anything is built on it: types, ranges, and what has to fit together."""
+"""Checks of a header's run constants before anything relies on them: types, ranges, and consistency."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from rfview.sessions.layout import Layout
 
 Check = Callable[[Any, str], None]
-# how many entries a list may have: programs have the most
+# most entries of a list; programs have the longest
 MOST = 1 << 20
 
 
@@ -19,31 +19,31 @@ def _wrong(what: str, value: Any, expected: str) -> ValueError:
 
 
 def text(value: Any, what: str) -> None:
-    """Take a string."""
+    """Accept a string."""
     if not isinstance(value, str):
         raise _wrong(what, value, "text")
 
 
 def flag(value: Any, what: str) -> None:
-    """Take a truth."""
+    """Accept a truth value."""
     if not isinstance(value, bool):
         raise _wrong(what, value, "true or false")
 
 
 def scalar(value: Any, what: str) -> None:
-    """Take what a parameter may be."""
+    """Accept a parameter's value."""
     if not isinstance(value, str | int | float) or (isinstance(value, float) and not math.isfinite(value)):
         raise _wrong(what, value, "a number or a word")
 
 
 def number(value: Any, what: str) -> None:
-    """Take a finite number."""
+    """Accept a finite number."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         raise _wrong(what, value, "a number")
 
 
 def whole(low: int, high: int) -> Check:
-    """Take an integer within low..high."""
+    """Accept an integer within low..high."""
 
     def check(value: Any, what: str) -> None:
         if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
@@ -53,7 +53,7 @@ def whole(low: int, high: int) -> Check:
 
 
 def each(check: Check, least: int = 0, most: int = MOST) -> Check:
-    """Take a list whose entries all pass."""
+    """Accept a list whose entries all pass."""
 
     def of_list(value: Any, what: str) -> None:
         if not isinstance(value, list) or not least <= len(value) <= most:
@@ -65,7 +65,7 @@ def each(check: Check, least: int = 0, most: int = MOST) -> Check:
 
 
 def mapping(check: Check) -> Check:
-    """Take a map from text to what passes."""
+    """Accept a map from text to values that pass."""
 
     def of_map(value: Any, what: str) -> None:
         if not isinstance(value, dict) or len(value) > MOST:
@@ -78,7 +78,7 @@ def mapping(check: Check) -> Check:
 
 
 def record(**fields: Check) -> Check:
-    """Take a map that has these fields; names that end in _ may be missing."""
+    """Accept a map with these fields; names that end in _ are optional."""
 
     def of_record(value: Any, what: str) -> None:
         if not isinstance(value, dict):
@@ -94,12 +94,12 @@ def record(**fields: Check) -> Check:
 
 
 def either(check: Check) -> Check:
-    """Take nothing, or what passes."""
+    """Accept None, or what passes."""
     return lambda value, what: None if value is None else check(value, what)
 
 
 def anything(value: Any, what: str) -> None:
-    """Take whatever it is: who uses it checks it."""
+    """Accept anything: its users check it."""
 
 
 SMALL, COUNT, LARGE = whole(0, 255), whole(0, 1 << 31), whole(0, (1 << 64) - 1)
@@ -111,7 +111,7 @@ STALL = record(code=whole(0, 63), name=text, short=text, glyph=text, ascii=text,
 
 
 def virtual(value: Any, what: str) -> None:
-    """Take a PTX register: name, and where it lives."""
+    """Accept a PTX register: its name, and where it is live."""
     each(anything, 5, 5)(value, what)
     text(value[0], f"{what}[0]")
     for entry in value[1:]:
@@ -140,7 +140,7 @@ END = record(finished_=either(flag), fault_=either(text), summary_=either(mappin
 
 
 def check(info: Any, layout: Layout, rows: int, words: int) -> None:
-    """Raise ValueError unless a run's info is one; rows, words: recorded rows and memory words that the file has."""
+    """Raise ValueError unless a run's info is valid. rows, words: recorded rows and memory words in the file."""
     INFO(info, "its run")
     for name, field in (("num_warps", "sm.warp[*].state"), ("num_banks", "sm.bank[*].queue")):
         there = layout.field(field).shape[0]

@@ -1,4 +1,4 @@
-"""A chunk of a session file, each part of it decoded when it is first asked for."""
+"""A chunk of a session file, whose parts are decoded on first use."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from rfview.sessions.file.header import Header
 
 
 class StoredChunk:
-    """A chunk of a file with the fields of rfview.engine.chunk.Chunk, each part decoded when it is first asked for.
+    """A chunk of a file with the fields of rfview.engine.chunk.Chunk, each decoded on first use.
 
-    content: the chunk's map. header: of its file. what: names the chunk where it turns out to be damaged.
+    content: the chunk's map. header: of its file. what: names the chunk if it turns out to be damaged.
     """
 
     key_rows = None
@@ -28,7 +28,7 @@ class StoredChunk:
         self._content, self._base, self._what = content, header.state, what
         self._num_rows, self._num_words = len(header.rows), len(header.memory)
         self.first_cycle, self.num_cycles = head.first, head.num
-        # about what the changes take when they have been decoded
+        # approximate size of the decoded changes
         self.state_bytes = 40 * len(content.get("state", b""))
         self._asked: tuple[Any, Any] = (None, None)
 
@@ -41,7 +41,7 @@ class StoredChunk:
 
     @cached_property
     def key(self) -> np.ndarray:
-        """Return (words,) u4 the state at the first cycle: the header's, but for the words of the keyframe."""
+        """Return (words,) u4: the state at the first cycle, the header's with the words of the keyframe."""
         with streams.naming(self._what):
             words = self._base.copy()
             words[np.cumsum(streams.numbers(self._state["key_step"], np.int64))] ^= streams.numbers(self._state["key_bits"])
@@ -66,7 +66,7 @@ class StoredChunk:
             return self._of_cycles(self.log.end)
 
     def _of_cycles(self, end: np.ndarray) -> np.ndarray:
-        """Return a log's prefix counts if there is one for each cycle."""
+        """Return a log's prefix counts, checked to be one per cycle."""
         if len(end) != self.num_cycles:
             raise ValueError(f"a log of {len(end)} cycles in a chunk of {self.num_cycles}")
         return end
@@ -74,12 +74,12 @@ class StoredChunk:
     def row_writes(self, row: int, lanes: slice = ALL) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return (prefix counts per cycle of all writes, numbers of the row's writes, (k, lanes) u4 what they wrote).
 
-        A search asks twice, for a chunk's own cycles and for what it leaves to the next one: the last answer is kept.
+        A search asks twice, for a chunk's cycles and for its final value: the last answer is cached.
         """
         asked, kept = (row, lanes.start, lanes.stop), self._asked
         if kept[0] != asked:
             writes = np.flatnonzero(self.row_index == row)
-            # replaced, never changed: other threads may ask, too
+            # replaced, never modified: other threads may read it
             with streams.naming(self._what):
                 self._asked = kept = asked, (self.row_end, writes, self.log.values(writes, lanes))
         return kept[1]

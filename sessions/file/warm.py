@@ -1,6 +1,6 @@
-"""Compile the recorder into the disk cache, beside a run: `python -m rfview.sessions.file.warm`.
+"""Compile the recorder into the disk cache, during a run: `python -m rfview.sessions.file.warm`.
 
-Types, not values, make machine code: a chunk of a machine that has not run a cycle will do, and so no machine has to be
+Machine code depends on types, not values: a chunk of a machine that has not run a cycle suffices, and no machine has to be
 compiled.
 """
 
@@ -23,7 +23,7 @@ CYCLES = 2
 
 
 def code_some() -> None:
-    """Bring a chunk with a change, rows of each kind and a word through all that a recording does with it."""
+    """Record a chunk with a change, rows of each kind and a memory word."""
     spec, module = smallest_run()
     simulator = Simulator(spec, module=module)
     layout = Layout(simulator.sm_dtype, simulator.rf_dtype)
@@ -41,8 +41,8 @@ def code_some() -> None:
 
 
 def main() -> int:
-    """Compile, once where several begin at the same time."""
-    gc.disable()    # as rfview.engine.compile.child does
+    """Compile, only once if several processes start at the same time."""
+    gc.disable()    # as in rfview.engine.compile.child
     with alone("recorder"):
         if not is_ready():
             code_some()

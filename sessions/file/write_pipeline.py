@@ -1,8 +1,8 @@
-"""The write pipeline: a thread codes while a simulation runs, and whoever has time compresses and writes.
+"""The write pipeline: a thread codes while the simulation runs, and both compress and write when they have time.
 
-The simulating thread helps to compress where it would have to wait, so that two cores are both busy whichever part of the
-work is the longer one: to code and to compress takes about as long as to simulate and log, or twice that. A third thread
-that compresses, all by itself, would make do with two thirds of this file, but takes 2 to 7 % longer.
+The simulating thread compresses instead of waiting, so that both cores are busy whichever part of the
+work takes longer: coding and compressing take about as long as simulating and logging, or twice that. A third thread
+for compressing would need two thirds of this file's code, but takes 2 to 7 % longer.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ Raw = TypeVar("Raw")
 Piece = TypeVar("Piece", contravariant=True)
 Frame = TypeVar("Frame")
 
-# pieces that wait before the simulating thread helps to compress, and before it goes no further: enough that nobody waits
-# for a single one, few enough to stay in the cache
+# waiting pieces at which the simulating thread helps to compress, and at which it stops: enough that no thread waits
+# for a single piece, few enough to stay in the cache
 BACKLOG, LIMIT = 3, 5
 
 
 class Work(Protocol[Piece, Frame]):
-    """What a pipeline does: `code` piece after piece, `compress` for its frames in any order, `write` in order."""
+    """The work of a pipeline: `code` pieces in order, `compress` their frames in any order, `write` these in order."""
 
     def code(self, piece: Piece) -> list[Frame]:
         """Return the frames of a piece."""
@@ -35,7 +35,7 @@ class Work(Protocol[Piece, Frame]):
 
 
 class WritePipeline(Generic[Raw, Frame]):
-    """Takes pieces in `put`, and has done them all when `finish` returns; an error in any of them is raised by either."""
+    """Takes pieces with `put`; all are done when `finish` returns. Either raises the first error."""
 
     def __init__(self, work: Work[Raw, Frame]):
         self._work = work
@@ -51,7 +51,7 @@ class WritePipeline(Generic[Raw, Frame]):
         self._thread.start()
 
     def put(self, piece: Raw) -> None:
-        """Hand over a piece; where too many wait, help to compress first. Raises what went wrong with one before."""
+        """Add a piece; if too many are waiting, help to compress first. Raises the error of an earlier piece."""
         with self._changed:
             self._pieces.append(piece)
             self._unfinished += 1
@@ -60,7 +60,7 @@ class WritePipeline(Generic[Raw, Frame]):
         self._check()
 
     def finish(self) -> None:
-        """Return when all is written. Raises what went wrong."""
+        """Return when everything is written. Raises the first error."""
         with self._changed:
             self._is_over = True
             self._changed.notify_all()
@@ -73,7 +73,7 @@ class WritePipeline(Generic[Raw, Frame]):
             raise self._error
 
     def _go_on(self, may_stop: Callable[[], bool], codes: bool = False) -> None:
-        """Compress what there is to compress, or code, and wait where there is nothing, until one may stop or has to."""
+        """Compress or code, or wait if there is nothing to do, until `may_stop` or an error."""
         try:
             while self._error is None:
                 piece = frame = None
@@ -90,7 +90,7 @@ class WritePipeline(Generic[Raw, Frame]):
                     self._code(piece)
                 elif frame is not None:
                     self._finish_frame(*frame)
-        except BaseException as error:      # in the simulating thread Ctrl-C, too: without its frame no other can be written
+        except BaseException as error:      # Ctrl-C too: later frames cannot be written without this one
             with self._changed:
                 self._error = self._error or error
                 self._changed.notify_all()
@@ -105,7 +105,7 @@ class WritePipeline(Generic[Raw, Frame]):
             self._changed.notify_all()
 
     def _finish_frame(self, number: int, frame: Frame) -> None:
-        """Compress a frame, and write what can be written by now."""
+        """Compress a frame, and write all frames that are ready in order."""
         self._ready[number] = self._work.compress(frame)
         with self._writing:
             while self._written in self._ready:

@@ -1,4 +1,4 @@
-"""Write a run into a session file: the engine runs ahead, while its chunks are coded, compressed and written."""
+"""Write a run to a session file: the engine runs ahead while its chunks are coded, compressed and written."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ from rfview.sessions.file.index import Index
 from rfview.sessions.file.write_pipeline import WritePipeline
 from rfview.sessions.layout import Layout
 
-# what is a blob in a CHNK map
+# the blobs in a CHNK map
 BLOBS = ("state", "rows", "memory", "writes", "row_sum", "mem_sum")
 
-# what the name of a recording ends in until it is whole
+# suffix of a recording's name until it is complete
 PARTIAL = ".partial.rfs"
 
-# a tag, and what its payload is made of
+# a tag, and the contents of its payload
 Frame = tuple[bytes, Any]
 
 
 @dataclass(frozen=True)
 class RecordResult:
-    """What was recorded: cycles, chunks and file bytes; fault: why the kernel was stopped, or None; wall_s: seconds."""
+    """The result of recording. fault: why the kernel was stopped, or None. wall_s: seconds."""
 
     path: Path
     cycles: int
@@ -58,7 +58,7 @@ class Writer:
     """
 
     def __init__(self, file: BinaryIO, layout: Layout, info: dict[str, Any], chunk_cycles: int):
-        """file: unbuffered, at its begin."""
+        """file: unbuffered, at its start."""
         self.layout = layout
         self.info = info
         self.chunk_cycles = chunk_cycles
@@ -66,22 +66,22 @@ class Writer:
         self.file = file
         framing.write_all(file, framing.MAGIC)
         self._coder: Any = None
-        self._before = 0, 0     # chain and CRC of the chunk before
+        self._before = 0, 0     # chain and CRC of the previous chunk
 
     def add(self, chunk: Chunk) -> None:
-        """Code and write one chunk; the first must bring rows and memory. Raises OSError, as on a full disk."""
+        """Code and write one chunk; the first must have rows and memory. Raises OSError, such as for a full disk."""
         for frame in self.code(chunk):
             self.write(self.compress(frame))
 
     def code(self, chunk: Chunk) -> list[Frame]:
-        """Return the frames that one chunk adds to the file, and give it back; the first must bring rows and memory."""
+        """Return the frames that one chunk adds to the file, and release it; the first must have rows and memory."""
         frames: list[Frame] = []
         if self._coder is None:
             from rfview.sessions.file.chunk_coder import Coder  # imports numba: what replays imports this module too
 
             if chunk.key_rows is None or chunk.key_memory is None:
                 raise ValueError("the first chunk needs rows and memory")
-            state = chunk.key.copy()    # the chunk is given back before the header is packed
+            state = chunk.key.copy()    # the chunk is released before the header is packed
             self._coder = Coder(self.layout, state, len(chunk.key_rows), len(chunk.key_memory))
             frames.append((framing.HEAD, Header(self.layout, self.info, chunk.first_cycle, state, chunk.key_memory,
                                                       chunk.key_rows, self.chunk_cycles)))
@@ -94,7 +94,7 @@ class Writer:
         return [] if found is None else [(framing.ZONE, found)]
 
     def compress(self, frame: Frame) -> Frame:
-        """Return a frame with its payload ready to be written; a chunk's has its map beside it, for the index."""
+        """Return a frame with its payload ready to be written; for a chunk together with its map, for the index."""
         tag, content = frame
         if tag == framing.HEAD:
             return tag, content.pack()
@@ -107,7 +107,7 @@ class Writer:
         return tag, (num, first, chunk, msgpack.packb(chunk))
 
     def write(self, frame: Frame) -> None:
-        """Write a frame that `compress` returned. Raises OSError."""
+        """Write a frame returned by `compress`. Raises OSError."""
         tag, content = frame
         if tag != framing.CHUNK:
             offset, crc = framing.write_frame(self.file, tag, content)
@@ -125,7 +125,7 @@ class Writer:
     def finish(self, end: dict[str, Any], totals: np.ndarray) -> int:
         """Write index and trailer; return the file's size in bytes. Raises OSError.
 
-        totals: stall totals behind the last chunk.
+        totals: stall totals after the last chunk.
         """
         if self._coder is not None:
             self.index.totals.append(totals.astype(np.int64))
@@ -137,7 +137,7 @@ class Writer:
 
 
 def partials(path: Path) -> list[Path]:
-    """Return what runs that did not end have left of a recording, the newest first; these files open like any recording."""
+    """Return the partial files left by runs that did not end, the newest first; they open like any recording."""
     found = [one for one in path.parent.glob(f"{glob.escape(path.stem)}.??????{PARTIAL}") if one.is_file()]
     return sorted(found, key=lambda one: one.stat().st_mtime_ns, reverse=True)
 
@@ -153,10 +153,11 @@ def record(
 ) -> RecordResult:
     """Run `simulator` to its end, or for max_cycles, and write every cycle to `path`.
 
-    progress: called after each chunk with the cycle reached; return True to stop there. compiling: progress while code
-    is prepared, a share of 1 and what it is. The file is written beside the target as NAME.XXXXXX.partial.rfs and renamed
-    when whole, so a killed run leaves what it had, ready to open (`partials`). A kernel fault ends the recording after the
-    faulting cycle and is kept in it. Raises InputError when the file cannot be written, or is not an earlier recording.
+    progress: called after each chunk with the cycle reached; return True to stop there. compiling: progress while
+    code is prepared, a share of 1 and a text. The file is written next to the target as NAME.XXXXXX.partial.rfs
+    and renamed when complete, so a killed run leaves what it had, ready to open (`partials`). A kernel fault ends
+    the recording after the faulting cycle and is stored in it. Raises InputError if the file cannot be written,
+    or exists and is not a recording.
     """
     target = Path(path)
     started = time.perf_counter()
@@ -176,7 +177,7 @@ def record(
         raise InputError(f"{target}: cannot write the recording ({error.strerror or error}){kept}") from None
     except ChangedMeanwhile:
         raise
-    except InputError:      # the run turned out to be another one than it should be
+    except InputError:      # the run turned out to be a different one
         made.discard()
         raise
     except BaseException:
@@ -188,19 +189,19 @@ def record(
 
 
 def new_recording(target: Path, magic: bytes = framing.MAGIC, suffix: str = PARTIAL) -> NewFile:
-    """Return the file that is to become a recording; raises InputError where it cannot, or would replace something else."""
+    """Return the file that will become a recording; raises InputError if it cannot, or would replace something else."""
     try:
         with opened(target) as file:
             begin = file.read(len(magic))
     except OSError:
-        begin = b""         # none there, or check_target says what is wrong with it
+        begin = b""         # there is none, or check_target will report what is wrong
     if begin not in (b"", magic, framing.OLD_MAGIC) and target.is_file():
         raise InputError(f"{target}: is not a recording and is not overwritten; give another name")
     return NewFile(target, suffix=suffix)
 
 
 def _kept(made: NewFile, writer: Writer | None) -> str:
-    """Close a file that did not become whole, take it away where nothing can be shown of it; return what is said of it."""
+    """Close an incomplete file, and remove it if it shows nothing; return what to say about it."""
     index = Index() if writer is None else writer.index
     if not index.first:
         made.discard()
@@ -212,7 +213,7 @@ def _kept(made: NewFile, writer: Writer | None) -> str:
 
 def _run(simulator: Any, writer: Writer, chunk_cycles: int, progress: Callable[[int], bool | None] | None,
          max_cycles: int | None, compiling: Callable[[float, str], None] | None) -> int:
-    """Drive the simulator and hand its chunks over; return the cycle reached, when all is written."""
+    """Run the simulator and pass its chunks to the pipeline; return the cycle reached, when everything is written."""
     from rfview.sessions.codec.compiling import beside  # imports numba: what replays imports this module too
 
     pipeline: WritePipeline[Chunk, Frame] = WritePipeline(writer)
@@ -222,7 +223,7 @@ def _run(simulator: Any, writer: Writer, chunk_cycles: int, progress: Callable[[
     try:
         while True:
             length = chunk_cycles if limit is None else min(chunk_cycles, limit - reached)
-            # rows and memory are carried on from chunk to chunk: only the first keyframe needs them
+            # the coder keeps rows and memory from chunk to chunk: only the first keyframe needs them
             with nullcontext() if started else beside(compiling):
                 chunk = simulator.record_chunk(length, values=not started, lend=True) if length > 0 else None
             started = True

@@ -1,4 +1,4 @@
-"""Make zone maps while chunks are recorded; zone_maps.py reads them, and `__init__.py`, ZONE, says how they are stored."""
+"""Makes zone maps while chunks are recorded; zone_maps.py reads them, and `__init__.py`, ZONE, describes their storage."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from rfview.sessions.codec.encode import Seen
 from rfview.sessions.file.zone_maps import CHUNKS, PAGE_WORDS, PAGES, STATES
 from rfview.sessions.layout import Layout
 
-# of what is large and seldom asked for only the changes are kept
+# for what is large and rarely queried, only whether it changes is kept
 CHANGES_ONLY = ("cycle", "stall_total", "inflight", "warp_cold", "mshr", "l1", "l2", "icache", "ccache", "config")
 MOST_WORDS = 1024
 
 
 class ZoneMapWriter:
-    """Collects what chunks hold, one after the other, up to 64; then `take`. count: chunks since then."""
+    """Summarises chunks one after the other, up to 64; then call `take`. count: chunks since then."""
 
     def __init__(self, layout: Layout, num_rows: int):
         self.count = 0
         states = layout.field(STATES).offsets
         kinds, first = layout.kinds, np.zeros(int(layout.kinds.max()) + 1, np.int64)
-        first[kinds[::-1]] = np.arange(len(kinds))[::-1]        # of several the last stays, the first word of a kind
-        # kind after kind: the states, then other words whose bytes are kept each by itself, then the others watched, and
-        # last those of which no more is kept than whether they change
+        first[kinds[::-1]] = np.arange(len(kinds))[::-1]        # the last assignment stays: the first word of a kind
+        # kind after kind: the states, then other words with a range per byte, then the other watched words, and
+        # last those for which only changes are kept
         rank = np.where(_watched(layout), np.where(layout.packed, 1, 2), 3)[first]
         rank[kinds[states[0] // 4]] = 0
         order = np.lexsort((kinds, rank[kinds]))
@@ -37,17 +37,17 @@ class ZoneMapWriter:
         self._packed, self._shift = int(np.count_nonzero(rank[kinds] < 2)), np.uint32(states[0] % 4 * 8)
         self._low, self._high = np.zeros((2, CHUNKS, len(self._words)), np.uint32)
         self._states = np.zeros((CHUNKS, len(states)), np.uint64)
-        # per place a bit for each chunk
+        # one bit per chunk for each place
         sizes = {"changed": layout.num_words, "rows": num_rows, "pages": PAGES, "registers": len(states) * REGISTERS_OF_WARP}
         self._marks = {name: np.zeros(size, np.uint64) for name, size in sizes.items()}
 
     @property
     def is_full(self) -> bool:
-        """Say whether `take` is due."""
+        """Return whether `take` is due."""
         return self.count == CHUNKS
 
     def add(self, state: np.ndarray, rows: np.ndarray, chunk: Chunk) -> Seen:
-        """Add a chunk; return what coding it is to fill in. state: (words,) u4 at its begin. rows: those that it writes."""
+        """Add a chunk; return what coding it must fill in. state: (words,) u4 at its start. rows: the rows it writes."""
         at = self.count
         low, high, states = self._low[at], self._high[at], self._states[at]
         low[:] = high[:] = state[self._words]
@@ -59,7 +59,7 @@ class ZoneMapWriter:
         return Seen(np.uint64(1 << at), self._marks["changed"], self._watched, self._packed, low, high, self._shift, states)
 
     def take(self, first: int) -> dict[str, Any]:
-        """Return the zone map of the chunks added, the first of them having this number, and begin anew."""
+        """Return the zone map of the chunks added, of which the first has this number, and start over."""
         count, at = self.count, 0
         changed = self._marks.pop("changed")
         firsts, ranged, parts = [], [], []
@@ -89,7 +89,7 @@ class ZoneMapWriter:
 
 
 def _watched(layout: Layout) -> np.ndarray:
-    """Return (words,) bool of which words to keep minima and maxima: of all but what is large and seldom asked for."""
+    """Return (words,) bool: the words with minima and maxima, all but those that are large and rarely queried."""
     chosen = np.zeros(layout.num_words, bool)
     for dtype, begin in ((layout.sm_dtype, 0), (layout.rf_dtype, layout.sm_bytes)):
         for name in dtype.names or ():
@@ -100,5 +100,5 @@ def _watched(layout: Layout) -> np.ndarray:
 
 
 def _bits_of(marks: np.ndarray, count: int) -> bytes:
-    """Return the low bits of u8 marks, as many as chunks, in whole bytes each."""
+    """Return the low `count` bits of u8 marks, in whole bytes each."""
     return marks.view(np.uint8).reshape(-1, 8)[:, : -(-count // 8)].tobytes()

@@ -1,9 +1,9 @@
-"""Zone maps: what chunks hold, in short; made while recording, read by searches to leave out chunks without decoding them.
+"""Zone maps: summaries of chunks, made while recording, by which searches skip chunks without decoding them.
 
-A zone map covers up to 64 chunks. Of each chunk it has, for the states from its first cycle to the one behind its last:
-which state words changed; the minimum and maximum of watched words (each byte of a word that holds fields of less than
-four bytes on its own); the set of states of each warp; which registers, rows and pages of memory were written.
-`__init__.py`, ZONE, says how it is stored.
+A zone map covers up to 64 chunks. For each chunk, from the state at its first cycle to the one after its last, it has:
+which state words changed; the minimum and maximum of watched words (of each byte if a word has fields of less than
+four bytes); the set of states of each warp; which registers, rows and pages of memory were written.
+`__init__.py`, ZONE, describes how it is stored.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from rfview.sessions.byte_cache import ByteCache
 from rfview.sessions.layout import Field, Layout, distinct
 
 CHUNKS = 64
-# a page of memory that a zone map knows of: so many words, and so many pages before another one shares its place
+# words of a page of memory in a zone map, and pages before two share a place
 PAGE_WORDS, PAGES = 32, 1024
 CACHE_BYTES = 24 << 20
 STATES = "sm.warp[*].state"
 
 
 class ZoneMaps:
-    """Answers for ranges of chunks; chunks without a zone map may hold anything.
+    """Answers queries about ranges of chunks; chunks without a zone map may contain anything.
 
-    read: gives a ZONE frame's map by its number, or None where there is none that can be read.
-    lost: is told of one that makes no sense, and of its number; it is then as if there were none. totals: gives the stall
+    read: returns a ZONE frame's map by its number, or None if there is none or it cannot be read.
+    lost: called for an invalid one, which then counts as missing. totals: returns the stall
     totals at a chunk's start. chunks, rows: how many the file has.
     """
 
@@ -48,7 +48,7 @@ class ZoneMaps:
         return np.flatnonzero(self.layout.kinds == kind)
 
     def _kept(self, block: int, name: Any, make: Callable[[], Any]) -> Any:
-        """Return what was made of a zone map, kept while there is room; None where there is none, or it makes no sense."""
+        """Return something derived from a zone map, cached; None if there is none, or it is invalid."""
         kept = self._cache.get((block, name))
         if kept is None:
             try:
@@ -60,7 +60,7 @@ class ZoneMaps:
         return kept if len(kept) else None
 
     def _map(self, block: int) -> dict[str, Any] | None:
-        """Return a zone map as it is stored, with what it has by word."""
+        """Return a zone map as stored, with its kinds by word."""
 
         def read() -> tuple[dict[str, Any], int]:
             found = self._read(block)
@@ -75,7 +75,7 @@ class ZoneMaps:
         return self._kept(block, "map", read)
 
     def _expanded(self, block: int, name: Any, expand: Callable[[dict[str, Any], int], np.ndarray]) -> np.ndarray | None:
-        """Return a part of a zone map; None where there is no zone map."""
+        """Return a part of a zone map; None if there is no zone map."""
         found = self._map(block)
         if found is None:
             return None
@@ -87,7 +87,7 @@ class ZoneMaps:
         return self._kept(block, name, make)
 
     def _part(self, block: int, kind: int) -> np.ndarray | None:
-        """Return (1 or 3, words, chunks) of a kind in a zone map: whether they change; if watched, least and greatest."""
+        """Return (1 or 3, words, chunks) for a kind in a zone map: whether they change; if watched, smallest and largest."""
         words = self._words_of(kind)
 
         def expand(found: dict[str, Any], count: int) -> np.ndarray:
@@ -108,7 +108,7 @@ class ZoneMaps:
         return self._expanded(block, kind, expand)
 
     def _blocks(self, low: int, high: int) -> list[tuple[int, slice, slice]]:
-        """Return for each zone map that chunks low..high-1 need: its number, where in it, and where in the answer."""
+        """Return for each zone map of chunks low..high-1: its number, the range in it, and the range in the answer."""
         found = []
         for block in range(low // CHUNKS, -(-high // CHUNKS)):
             begin, end = max(low, block * CHUNKS), min(high, (block + 1) * CHUNKS)
@@ -116,7 +116,7 @@ class ZoneMaps:
         return found
 
     def _parts(self, words: np.ndarray, low: int, high: int) -> Iterator[tuple[np.ndarray, slice, np.ndarray | None]]:
-        """Yield for words of one kind, in one zone map: which of the words, where in the answer, and what is known."""
+        """Yield for words of one kind, per zone map: which of the words, the range in the answer, and what is known."""
         kinds = self.layout.kinds[words]
         for kind in distinct(kinds).tolist():
             chosen = np.flatnonzero(kinds == kind)
@@ -128,7 +128,7 @@ class ZoneMaps:
     def words_change(self, words: np.ndarray, low: int, high: int) -> np.ndarray:
         """Return (high - low,) bool: whether any of these state words may change in each of chunks low..high-1.
 
-        What a chunk's last cycle changes shows in the next chunk's first state, and counts as a change in this one.
+        A change in a chunk's last cycle shows in the next chunk's first state, but counts as a change in this chunk.
         """
         answer = np.zeros(high - low, bool)
         for _, place, part in self._parts(words, low, high):
@@ -136,9 +136,9 @@ class ZoneMaps:
         return answer
 
     def _places(self, name: str, low: int, high: int) -> list[tuple[np.ndarray | None, slice]]:
-        """Return (places, chunks) of rows, pages and registers whether they are written, of warps their sets of states.
+        """Return (places, chunks): for rows, pages and registers whether they are written, for warps their sets of states.
 
-        Piece by piece, with where each belongs; None = unknown.
+        In pieces, with the range of each; None = unknown.
         """
 
         def expand(found: dict[str, Any], count: int) -> np.ndarray:
@@ -156,11 +156,11 @@ class ZoneMaps:
         return pieces
 
     def rows_written(self, low: int, high: int) -> np.ndarray | None:
-        """Return (rows, chunks) bool: which rows each of chunks low..high-1, all of one zone map, writes; None = unknown."""
+        """Return (rows, chunks) bool: rows written by each of chunks low..high-1, all of one zone map; None = unknown."""
         return self._places("rows", low, high)[0][0]
 
     def registers_change(self, registers: list[int], low: int, high: int) -> np.ndarray:
-        """Return (high - low,) bool: whether any of these registers, numbered as in chunk.Writes, may be written in each."""
+        """Return (high - low,) bool: whether any of these registers (numbers of chunk.Writes) may be written in each."""
         return self._any("registers", registers, low, high)
 
     def memory_changes(self, words: list[int], low: int, high: int) -> np.ndarray:
@@ -174,7 +174,7 @@ class ZoneMaps:
         return answer
 
     def bounds(self, field: Field, low: int, high: int) -> Bounds | None:
-        """Return the bounds of a field in chunks low..high-1, (n, *field.shape); None where any of them is unknown."""
+        """Return the bounds of a field in chunks low..high-1, (n, *field.shape); None if any of them is unknown."""
         if field.derived == "stall_total":
             totals = np.array([self._totals(number) for number in range(low, high + 1)], np.int64)
             size = field.dtype.itemsize
@@ -199,10 +199,10 @@ class ZoneMaps:
         return Bounds.of_sets(values.reshape(high - low, *field.shape))
 
     def _ends(self, field: Field, low: int, high: int) -> tuple[np.ndarray, np.ndarray] | None:
-        """Return the least and greatest bits, u8, of each element of a field in each chunk."""
+        """Return the smallest and largest bits, u8, of each element of a field in each chunk."""
         size = field.dtype.itemsize
         packed = size < 4
-        # the pieces of a number that are known on their own, its highest first
+        # the pieces of a number with their own ranges, the highest first
         step = 1 if packed else 4
         places = field.offsets[:, None] + np.arange(size - step, -1, -step)
         if bool((self.layout.packed[places // 4] != packed).any()):
@@ -217,7 +217,7 @@ class ZoneMaps:
         width = np.uint64(8 * step)
         bottom, top = least[..., 0], most[..., 0]
         for piece in range(1, places.shape[1]):
-            # lower pieces tell only where the ones above stayed the same
+            # lower pieces matter only if those above stayed the same
             same = bottom == top
             rest = (np.uint64(1) << width) - np.uint64(1)
             bottom = bottom << width | np.where(same, least[..., piece], 0)
@@ -226,7 +226,7 @@ class ZoneMaps:
         return bottom.reshape(shape), top.reshape(shape)
 
     def _pieces(self, words: np.ndarray, low: int, high: int) -> tuple[np.ndarray, np.ndarray] | None:
-        """Return (n, words) u8 least and greatest value of words in each chunk, or None."""
+        """Return (n, words) u8: the smallest and largest value of words in each chunk, or None."""
         least, most = (np.zeros((high - low, len(words)), np.uint64) for _ in range(2))
         for chosen, place, part in self._parts(words, low, high):
             if part is None or len(part) == 1:
@@ -236,5 +236,5 @@ class ZoneMaps:
 
 
 def _bits(data: np.ndarray, count: int) -> np.ndarray:
-    """Return (places, count) bool of packed bits, each place in whole bytes."""
+    """Return (places, count) bool from packed bits, with whole bytes for each place."""
     return np.unpackbits(data.reshape(-1, -(-count // 8)), axis=1, count=count, bitorder="little").view(bool)
