@@ -8,30 +8,13 @@ int on every path. Arguments always come in this order: `sm` the machine's state
 that matter, `slot` an instruction in flight (sm.inflight[slot]), `inst` an instruction (program.py). `rfview help
 design` explains the rest; designs/template.py is the example to start from.
 
-What each design does in each hook (numbers such as B1.9 refer to RULES.md):
-
-| hook (in cycle order)  | sram     | stt                 | single_buffer        | hrf                        | rfc                     | hcrf                | edram                | racetrack            |
-|------------------------|----------|---------------------|----------------------|----------------------------|-------------------------|---------------------|----------------------|----------------------|
-| begin_cycle -> freeze  |          | B1.9 frozen cycles  | ends bank writes     | B1.1, B1.4 drains claim    | B2.4 flush ports        | B3.1 transfers end  | B4.5 refresh claims  | B5.2 rotate          |
-| write_back -> code     | one port | B1.9 bank busy      | merge, append, full  | B1.1-B1.4 switch, queue    | B2.1 allocate, evict    | B3.2, B3.3          | B4.4 stamps          | B5.4 write buffer    |
-| arbitrate              | oldest   | oldest              | one per bank, or hit | B1.6 read ports            | tag check first         | oldest              | oldest               | B5.2 whole override  |
-| read -> code           | copy     | refused while busy  | STT, buffer over it  | B1.6 WB or STT, merged     | B2.1 hit or MRF         | B3.4 place by flag  | B4.5 refused         | B5.1 aligned only    |
-| bank_of                | slot     | slot                | slot                 | parity of the warp         | of the MRF              | slot                | slot                 | B5.5 mapping table   |
-| issue_check -> code    |          |                     |                      |                            | B2.3 entry removal      |                     |                      |                      |
-| on_issue               |          |                     |                      |                            | B2.3                    | B3.4 X-check        | notes pairs, reads   | B5.5 trace           |
-| on_retire              |          |                     |                      |                            |                         |                     | B4.1 flags           |                      |
-| on_leave -> code       |          |                     |                      | B1.1 suspend drain         | B2.4 flush              |                     |                      |                      |
-| on_join                |          |                     |                      | B1.5                       | B2.4 empty cache        |                     |                      |                      |
-| on_warp_start, on_exit | zero     | zero                | zero; drop entries   | B0.7 drop entries          | B0.7                    | zero both cells     | flags precise        | zero                 |
-| end_cycle              |          |                     | begins a drain       |                            |                         | B3.5 repeat X-check | B4.7 errors          | preshift             |
-| next_event             |          | thaw, or bank free  | end of a write       | drain steps                | flush steps             | transfer ends       | next refresh         | tapes moving         |
-| locate                 | main row | main row            | buffer, then STT     | WB, then STT               | RFC, then MRF           | s-cell by flag      | main row             | main row             |
+`rfview help hrf` lists the hooks that a design has, with what it does in each; numbers such as B1.9 refer to RULES.md.
 
 Rules that need several hooks, for example: in hrf, write_back refuses with wb_drain while begin_cycle drains; in rfc,
-on_leave returns rfc_flush until begin_cycle has written two entries through the main file's write_back; in hcrf, on_issue
-finds a pair busy and end_cycle tries again; in racetrack, write_back queues and arbitrate moves the tape; in edram,
-begin_cycle takes the bank and read returns refresh. Accepting a write does not free the scoreboard: the design calls
-`registers.release(sm, warp, reg)` when its rule says so.
+on_leave returns rfc_flush until begin_cycle has written the live entries, one per cycle, by the main file's
+write_back; in hcrf, on_issue finds a pair busy and end_cycle tries again; in racetrack, write_back queues and arbitrate
+moves the tape; in edram, begin_cycle takes the bank and read returns refresh. Accepting a write does not free the
+scoreboard: the design calls `registers.release(sm, warp, reg)` when its rule says so.
 """
 
 from __future__ import annotations
@@ -115,7 +98,8 @@ def _checks_issue(spec: Any) -> bool:
 
 
 # a constant in compiled code, which then drops the call
-declare(checks_issue, lambda sm, rf, spec: (lambda sm, rf, spec: True) if _checks_issue(spec) else (lambda sm, rf, spec: False))
+declare(checks_issue, lambda sm, rf, spec: ((lambda sm, rf, spec: True) if _checks_issue(spec)
+                                            else (lambda sm, rf, spec: False)))
 
 
 @hook

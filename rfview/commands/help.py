@@ -76,12 +76,14 @@ def found_text(word: str) -> str:
 
 
 def more_of_design(word: str) -> list[str]:
-    """Return where to read more about a design; [] for other words."""
+    """Return a design's hooks, and where the rest about it is found; nothing for other words."""
     from rfview.engine import plugin as designs
+    from rfview.learn import own_design
 
     if word not in designs.names():
         return []
-    return ["", f"`rfview designs {word}` lists its parameters; `rfview help rules` has what the papers leave open."]
+    return ["", *own_design.hooks_of(word), "",
+            f"`rfview designs {word}` lists its parameters; `rfview help rules` has what the papers leave open."]
 
 
 def compile_text() -> str:

@@ -195,6 +195,22 @@ def hooks_text() -> str:
     return "\n".join(lines)
 
 
+def hooks_of(design: str) -> list[str]:
+    """Return the hooks that a design's file has, each with the first line of its docstring."""
+    from rfview.engine import plugin
+    from rfview.engine.plugin.conformance import HOOKS
+
+    own = vars(plugin.module(design))
+    lines = []
+    for name in HOOKS:
+        if name in own:
+            text = (inspect.getdoc(own[name]) or "").partition("\n")[0]
+            lines += wrap(f"{name:<14} {text}", 96, initial_indent="  ", subsequent_indent=" " * 17)
+    if not lines:
+        return [f"{design} has no hooks of its own: it is the plain banked file of `rfview help hooks`"]
+    return [f"hooks of {design}; for those it omits see `rfview help hooks`", *lines]
+
+
 def _called_by_designs() -> set[str]:
     """Return the helpers called by the hooks' defaults and by the designs."""
     from rfview.engine import designs, hooks

@@ -34,7 +34,9 @@ def test_expressions_are_explained_by_their_compiler(capsys: pytest.CaptureFixtu
 
 
 def test_help_for_a_design_says_where_the_rest_is(capsys: pytest.CaptureFixture[str]) -> None:
-    assert "`rfview designs hrf` lists its parameters" in printed(capsys, "hrf")
+    said = printed(capsys, "hrf")
+    assert "`rfview designs hrf` lists its parameters" in said and "  end_cycle      Begin the next write of every" in said
+    assert "on_join" not in said and "sram has no hooks of its own" in printed(capsys, "sram")
     assert "rfview designs" not in printed(capsys, "wb_drain")
 
 
