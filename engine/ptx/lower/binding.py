@@ -2,16 +2,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
 from rfview.engine import isa
 from rfview.engine.program import WAIT_FIXED
 from rfview.engine.ptx.lower.context import Lowering, describe
-from rfview.engine.ptx.lower.names import CallParam, Names, Register, register_bits
-from rfview.engine.ptx.parse.syntax import Name, Variable
+from rfview.engine.ptx.lower.names import CallParam, Names, Parts, Register, part_names, register_bits
+from rfview.engine.ptx.parse.syntax import Name, Variable, Vector
 from rfview.engine.ptx.virtual import VirtualInst
 
 
 def as_param(formal: Variable, register: Register) -> CallParam:
     return CallParam(formal.name, formal.size, {(0, formal.size): register.var})
+
+
+def pairs(low: Lowering, formals: Sequence[Variable], actuals: Sequence[object],
+          own: Names) -> Iterator[tuple[Variable, object]]:
+    """Give each parameter with what the caller passes; one that is a vector of registers, part by part.
+
+    Raises PtxError where a vector is passed that holds more or fewer values.
+    """
+    for formal, actual in zip(formals, actuals, strict=True):
+        if not formal.is_register or formal.vector == 1:
+            yield formal, actual
+            continue
+        found = low.resolve(actual) if isinstance(actual, Name) else None
+        given = [Name(part) for part in found.names] if isinstance(found, Parts) else \
+            actual.items if isinstance(actual, Vector) else [actual]
+        if len(given) != formal.vector:
+            raise low.fail(f"'{formal.name}' is a vector of {formal.vector} values, {describe(actual)} holds {len(given)}")
+        names = part_names(formal.name, formal.vector)
+        own.table[formal.name] = Parts(names)
+        low.has_parts = True
+        for name, part in zip(names, given, strict=True):
+            yield replace(formal, name=name, vector=1), part
 
 
 def bind(low: Lowering, formal: Variable, actual: object, own: Names) -> object:

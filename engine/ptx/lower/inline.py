@@ -7,7 +7,7 @@ from collections.abc import Callable
 from rfview.engine import isa
 from rfview.engine.program import UNIT_LDST, WAIT_SHORT
 from rfview.engine.ptx.lower.access import Access
-from rfview.engine.ptx.lower.binding import as_param, bind
+from rfview.engine.ptx.lower.binding import as_param, bind, pairs
 from rfview.engine.ptx.lower.context import CallsAgain, Frame, Lowering
 from rfview.engine.ptx.lower.device_library import function_at
 from rfview.engine.ptx.lower.indirect import lower_indirect_call
@@ -91,10 +91,10 @@ def inline(low: Lowering, function: Function, returns: list[object], arguments: 
     if any(frame.function is function for frame in low.frames):
         raise CallsAgain(function.name)
     own = Names(low.variables, None, f"{function.name}:")
-    for formal, actual in zip(function.params, arguments, strict=True):
+    for formal, actual in pairs(low, function.params, arguments, own):
         own.table[formal.name] = bind(low, formal, actual, own)
     results = []
-    for formal, actual in zip(function.returns, returns, strict=True):
+    for formal, actual in pairs(low, function.returns, returns, own):
         found = low.resolve(actual) if isinstance(actual, Name) else None
         if isinstance(found, CallParam) and not formal.is_register:
             own.table[formal.name] = found

@@ -113,7 +113,7 @@ class Names:
         """Make a register, or those of a vector: `v.x`, `v.y`, ..."""
         if parts == 1:
             return self.new_register(name, bits)
-        names = [f"{name}.{part}" for part, _ in zip("xyzw" if parts <= 4 else range(parts), range(parts), strict=False)]
+        names = part_names(name, parts)
         for part in names:
             self.table[part] = self.new_register(part, bits)
         return Parts(names)
@@ -156,6 +156,11 @@ class Names:
             scope = scope.parent
         close = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
         return close[0] if close else ""
+
+
+def part_names(name: str, parts: int) -> list[str]:
+    """Name the registers of a vector: `v.x`, `v.y`, ...; numbered where there are more than four."""
+    return [f"{name}.{part}" for part in ("xyzw"[:parts] if parts <= 4 else range(parts))]
 
 
 def register_bits(type_name: str) -> int:

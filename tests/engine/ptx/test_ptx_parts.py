@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pytest
 
+from rfview.engine.errors import PtxError
 from tests.engine.one_warp import run_one_warp
 
 HEAD = """.version 8.4
@@ -41,6 +43,31 @@ def test_vectors_are_moved_and_taken_apart(tmp_path: Path) -> None:
     want = WORDS.copy()
     want[:, 0] += WORDS[:, 2]
     assert np.array_equal(got, want)
+
+
+SWAPPED = """.func (.reg .v2 .u32 o) swapped(.reg .v2 .u32 i, .reg .u32 k) {
+  .reg .u32 t;
+  add.u32 t, i.x, k; mov.u32 o.x, i.y; mov.u32 o.y, t;
+  ret;
+}
+"""
+
+
+def test_vectors_are_passed_to_a_function_and_returned(tmp_path: Path) -> None:
+    got = run_one_warp(tmp_path, HEAD.replace(".visible", SWAPPED + ".visible") + """
+        ld.global.v4.b32 v, [%rd1];
+        mov.v2.b32 pair1, {v.x, v.y};
+        call (pair1), swapped, (pair1, 5);
+        call ({%r2, v.w}), swapped, ({v.z, v.w}, 1);
+        st.global.v4.b32 [%rd2], {pair1.x, pair1.y, %r2, v.w};
+        ret; }""", WORDS, 4)
+    assert np.array_equal(got, WORDS[:, [1, 0, 3, 2]] + np.array([0, 5, 0, 1], np.uint32))
+
+
+def test_a_vector_of_another_length_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(PtxError, match="'i' is a vector of 2 values, 'v' holds 4"):
+        run_one_warp(tmp_path, HEAD.replace(".visible", SWAPPED + ".visible") + "call (pair1), swapped, (v, 5); ret; }",
+                     WORDS, 4)
 
 
 def test_128_bits_are_moved_whole_and_in_halves(tmp_path: Path) -> None:
