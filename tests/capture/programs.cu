@@ -212,6 +212,13 @@ int main(int argc, char **argv) {
       abort();
     case 12: return graphs(h, n);
     case 13: return pools(h, n);
+    case 14:  // copies past the end of an allocation are refused, up to its end they are not
+      if (cudaMalloc(&p[0], 4 * n) || cudaMemcpy(p[0] + n - 1, h, 4, cudaMemcpyDefault) || cudaMemcpy(p[0] + n, h, 0, cudaMemcpyDefault)) return 20;
+      if (cudaMemcpy(p[0], h, 4 * n + 1, cudaMemcpyDefault) != cudaErrorInvalidValue) return 21;
+      if (cudaMemcpy(h, p[0] + n - 1, 8, cudaMemcpyDefault) != cudaErrorInvalidValue) return 22;
+      if (cudaMemcpy2D(p[0], 80, h, 80, 80, 10, cudaMemcpyDefault) || cudaMemset(p[0] + 1, 0, 4 * n) != cudaErrorInvalidValue) return 23;
+      if (cudaMemcpy2D(p[0], 80, h, 80, 80, 11, cudaMemcpyDefault) != cudaErrorInvalidValue) return 24;
+      return cudaFuncSetAttribute(add, cudaFuncAttributeMaxDynamicSharedMemorySize, 65536) == cudaErrorInvalidValue ? 3 : 25;
   }
   return 1;
 }

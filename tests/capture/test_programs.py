@@ -62,6 +62,14 @@ def test_a_fault_is_said_with_its_place(program: Path) -> None:
 
 
 @needs_nvcc
+def test_a_copy_past_the_end_of_an_allocation_is_refused_and_said(program: Path) -> None:
+    done = rfview("launches", program, 14)
+    assert done.returncode == 3, done.stderr
+    assert "takes 801 bytes" in done.stderr and "1 more than the 800 bytes allocated" in done.stderr
+    assert "--set sm.shared_bytes=65536" in done.stderr
+
+
+@needs_nvcc
 def test_what_is_not_there_says_its_name(program: Path) -> None:
     done = rfview("launches", program, 8)
     assert done.returncode == 3 and "rfview: cudaMemPoolExportPointer is not supported" in done.stderr

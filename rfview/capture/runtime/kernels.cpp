@@ -208,9 +208,13 @@ API(cudaFuncGetAttributes)(cudaFuncAttributes *a, const void *host) {
 API(cudaFuncSetAttribute)(const void *host, cudaFuncAttribute what, int value) {
   Function *one = function_of(host);
   if (!one) return fail(why);
-  bool fits = what != cudaFuncAttributeMaxDynamicSharedMemorySize ||
-              (value >= 0 && (uint64_t)value + one->shared_bytes <= properties().shared_bytes);
-  return fits ? cudaSuccess : fail(cudaErrorInvalidValue);
+  if (what != cudaFuncAttributeMaxDynamicSharedMemorySize) return cudaSuccess;
+  uint64_t wanted = (uint64_t)value + one->shared_bytes;
+  if (value >= 0 && wanted <= properties().shared_bytes) return cudaSuccess;
+  if (value >= 0)
+    fprintf(stderr, "rfview: %s may need %llu bytes of shared memory, the SM has %u; --set sm.shared_bytes=%llu gives it as much\n",
+            one->name.c_str(), (unsigned long long)wanted, properties().shared_bytes, (unsigned long long)wanted);
+  return fail(cudaErrorInvalidValue);
 }
 API(cudaFuncGetName)(const char **name, const void *host) {
   Function *one = function_of(host);

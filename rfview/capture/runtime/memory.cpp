@@ -1,4 +1,5 @@
 // Memory: allocations are messages, all else is plain access, since device memory lies in this process at its own addresses.
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -42,9 +43,27 @@ static cudaError_t release(void *pointer) {
   return fail(ask(FREE, raw((uint64_t)pointer)));
 }
 
+// Whether bytes begin in an allocation of the device and end behind it: on a GPU such a copy is refused, too.
+static bool is_past_end(const void *at, size_t size) {
+  std::lock_guard<std::mutex> hold(lock_);
+  auto found = blocks().upper_bound((uint64_t)at);
+  if (found == blocks().begin()) return false;
+  uint64_t first = (--found)->first, inside = (uint64_t)at - first;
+  auto [whole, kind] = found->second;
+  if (kind == HOST || inside >= whole || size <= whole - inside) return false;
+  fprintf(stderr, "rfview: a copy or memset takes %zu bytes at %p, %zu more than the %zu bytes allocated at %p hold\n", size, at,
+          size - (whole - inside), whole, (void *)first);
+  return true;
+}
+
+static bool is_past_end(const void *at, size_t pitch, size_t width, size_t height) {
+  return height && is_past_end(at, (height - 1) * pitch + width);
+}
+
 static cudaError_t copy(void *to, const void *from, size_t size) {
   if (state()) return fail(state());
   if (size && (!to || !from)) return fail(cudaErrorInvalidValue);
+  if (is_past_end(to, size) || is_past_end(from, size)) return fail(cudaErrorInvalidValue);
   memmove(to, from, size);
   return cudaSuccess;
 }
@@ -52,6 +71,7 @@ static cudaError_t copy(void *to, const void *from, size_t size) {
 static cudaError_t copy_rows(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height) {
   if (state()) return fail(state());
   if (width > to_pitch || width > from_pitch) return fail(height ? cudaErrorInvalidPitchValue : cudaSuccess);
+  if (is_past_end(to, to_pitch, width, height) || is_past_end(from, from_pitch, width, height)) return fail(cudaErrorInvalidValue);
   for (size_t y = 0; y < height; y++) memmove((char *)to + y * to_pitch, (const char *)from + y * from_pitch, width);
   return cudaSuccess;
 }
@@ -67,7 +87,7 @@ static bool is_seen(const void *pointer) {
 
 static cudaError_t fill(void *to, int value, size_t size) {
   if (state()) return fail(state());
-  if (size && !is_seen(to)) return fail(cudaErrorInvalidValue);
+  if (size && (!is_seen(to) || is_past_end(to, size))) return fail(cudaErrorInvalidValue);
   memset(to, value, size);
   return cudaSuccess;
 }
