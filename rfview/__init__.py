@@ -51,8 +51,9 @@ def __getattr__(name: str) -> Any:
 def open(target: str | Path, **options: Any) -> Session:
     """Open a recorded session (`f.rfs`), a launch file or a bundled kernel's name, and return its Session.
 
-    options: design, scheduler, preset, settings, max_cycles; only for what runs live. A recording is read without
-    importing numba. Raises rfview.engine.errors.InputError for a target that cannot be opened.
+    options: design, scheduler, preset, settings, max_cycles; only for a launch file or a kernel. A recording is read
+    without importing numba. `help` of what is returned lists its methods: step, back, goto, value, add_breakpoint, frame ...
+    Raises rfview.engine.errors.InputError for a target that cannot be opened.
     """
     from rfview.sessions import open_session
 

@@ -165,6 +165,7 @@ def parsed(name: str, rest: list[str]) -> tuple[Any, argparse.Namespace]:
     """Return a command's module and its parsed arguments; raises UsageError, and SystemExit for --help."""
     if name not in COMMANDS:
         raise UsageError(_unknown(name))
+    _no_empty_words(rest)
     module = importlib.import_module(f"rfview.commands.{name}")
     parser = Parser(
         prog=f"rfview {name}", description=COMMANDS[name][0].upper() + COMMANDS[name][1:] + ".",
@@ -181,6 +182,14 @@ def parsed(name: str, rest: list[str]) -> tuple[Any, argparse.Namespace]:
     if unknown:
         parser.refuse(unknown, takes_program=takes_program)
     return module, args
+
+
+def _no_empty_words(words: list[str]) -> None:
+    """Raise UsageError for an empty word, as a shell variable without a value leaves it; a program's own may be empty."""
+    for at, word in enumerate(words[: words.index("--") if "--" in words else None]):
+        if not word:
+            before = f" after {words[at - 1]}" if at else ""
+            raise UsageError(f"the argument{before} is empty; is a shell variable not set?")
 
 
 def declare(name: str, module: Any, parser: argparse.ArgumentParser) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -101,11 +102,11 @@ class Cursor:
 
     def step(self, n: int = 1) -> Stop:
         """Go n cycles forward."""
-        return self._go(self.cycle + n, "step")
+        return self._go(self.cycle + _whole(n, "step"), "step")
 
     def back(self, n: int = 1) -> Stop:
         """Go n cycles backward."""
-        return self._go(self.cycle - n, "step")
+        return self._go(self.cycle - _whole(n, "back"), "step")
 
     def goto(self, place: int | str) -> Stop:
         """Go to a cycle, '50%', '@mark', 'start', 'end', '+10' or '-10'; raises InputError for anything else.
@@ -119,7 +120,7 @@ class Cursor:
         if isinstance(place, (int, np.integer)):
             return int(place)
         timeline = self.timeline
-        text = place.strip()
+        text = str(place).strip()
         if text in ("start", "end"):
             return timeline.first if text == "start" else timeline.last if timeline.closed else END
         if text.startswith("@"):
@@ -177,3 +178,11 @@ class Cursor:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _whole(n: int, verb: str) -> int:
+    """Return a number of cycles as an int; raises InputError for a fraction or no number."""
+    try:
+        return operator.index(n)
+    except TypeError:
+        raise InputError(f"{verb} {n}: expected a whole number of cycles") from None

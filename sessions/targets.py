@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from rfview.engine.errors import InputError
 from rfview.sessions.search.marks import Marks
 from rfview.sessions.session import Session
+
+MAX_CYCLES = 100_000_000
 
 
 def open_session(
@@ -16,25 +19,35 @@ def open_session(
     scheduler: str = "gto",
     preset: str = "fermi",
     settings: Mapping[str, str | int | float] | None = None,
-    max_cycles: int = 100_000_000,
+    max_cycles: int = MAX_CYCLES,
     progress: Callable[[float, str], None] | None = None,
 ) -> Session:
     """Open a recording (.rfs) to replay, or a recipe (.rfr), launch file or bundled kernel name to run live.
 
     design, scheduler, preset, settings, max_cycles, progress: of a live run; recordings and recipes contain their own.
-    Raises InputError if the target is none of these, or cannot be used.
+    Raises InputError if the target is none of these, cannot be used, or is given a machine other than its own.
     """
     from rfview.sessions.timeline.opening import is_recording, open_recording   # start-up: listing targets does not need it
 
     path = Path(target)
+    given = {"design": design != "sram", "scheduler": scheduler != "gto", "preset": preset != "fermi",
+             "settings": bool(settings), "max_cycles": max_cycles != MAX_CYCLES}
     if path.suffix == ".rfs" or (path.is_file() and is_recording(path)):
+        _refuse(path, "recording", given)
         return Session(open_recording(path), Marks(path.with_name(path.name + ".marks.json")))
     from rfview.sessions.timeline import recipe, recipe_filling     # imports what writes recordings
 
     if recipe.is_recipe(path):
+        _refuse(path, "recipe", given)
         return Session(recipe_filling.live(recipe.open_recipe(path), progress))
     from rfview.sessions.timeline.live import open_live    # imports numba
 
     timeline = open_live(target, design=design, scheduler=scheduler, preset=preset, settings=settings or {},
                          max_cycles=max_cycles, progress=progress)
     return Session(timeline)
+
+
+def _refuse(path: Path, holder: str, given: Mapping[str, bool]) -> None:
+    """Raise InputError for machine options given to a file that contains its machine: they would change nothing."""
+    for name in (name for name, is_given in given.items() if is_given):
+        raise InputError(f"{path}: the {holder} brings its machine; leave out {name}, or open the kernel itself")

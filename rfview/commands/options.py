@@ -113,14 +113,14 @@ def machine_of(args: argparse.Namespace) -> dict[str, Any]:
     }
 
 
-def refuse_machine(args: argparse.Namespace, command: str) -> None:
+def refuse_machine(args: argparse.Namespace, command: str, holder: str = "recipe") -> None:
     """Raise InputError if machine options are given although the file contains its machine."""
     standard = argparse.ArgumentParser()
     add_machine(standard)
     for name, value in vars(standard.parse_args([])).items():
         if getattr(args, name) != value:
             option = "--set" if name == "settings" else f"--{name.replace('_', '-')}"
-            raise InputError(f"{command}: the recipe brings its machine; leave out {option}, or run the kernel itself")
+            raise InputError(f"{command}: the {holder} brings its machine; leave out {option}, or run the kernel itself")
 
 
 def command_of(name: str, args: argparse.Namespace) -> str:
@@ -237,6 +237,7 @@ def open_target(args: argparse.Namespace) -> Session:
     from rfview.sessions import open_session
 
     if is_session(args.target):
+        refuse_machine(args, args.target, "recording")
         session = open_session(args.target)
         warn(session.warnings)
         return session

@@ -45,6 +45,10 @@ class Kind:
         """Return it as the command that makes it, without warp and condition."""
         return f"{self.name} {self.value}"
 
+    def __repr__(self) -> str:
+        """Say it as the command says it."""
+        return f"<{self.text}>"
+
     def hits(self, timeline: Timeline, start: int, stop: int, condition: Expression | None) -> np.ndarray:
         """Return (stop - start,) bool: at which of the cycles start..stop-1 it stops. condition: what must hold as well."""
         found = self._cycles(timeline, start, stop)

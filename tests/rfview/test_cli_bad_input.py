@@ -95,6 +95,15 @@ def test_a_preset_is_a_name_and_no_path(tmp_path: Path, capsys: pytest.CaptureFi
     assert "no such preset; there are fermi" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(("words", "said"), [
+    (["run", ""], "the argument is empty"), (["designs", "--new", ""], "the argument after --new is empty"),
+    (["record", "vectoradd", "-o", ""], "the argument after -o is empty"),
+])
+def test_an_empty_word_is_a_shell_variable_that_is_not_set(words: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(words) == 2
+    assert said in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(("words", "proposed"), [
     (["run", "my.rfs"], "rfview replay my.rfs"), (["run", "my run.rfs"], "rfview replay 'my run.rfs'"),
     (["a b.toml"], "rfview run 'a b.toml'"), (["run", "$x.rfr"], "rfview record --fill '$x.rfr'"),

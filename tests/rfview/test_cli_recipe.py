@@ -64,6 +64,12 @@ def test_the_fault_of_a_kernel_is_kept_in_its_recipe(tmp_path: Path, capsys: pyt
     said(capsys, "info", tmp_path / "bad.rfs")
 
 
+@pytest.mark.parametrize("words", [["script", "-c", "step"], ["export", "--to", "csv"], ["check"], ["debug"], ["lines"]])
+def test_a_recording_is_not_shown_on_another_machine(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    recording = CORPUS.parents[1] / "sessions" / "recorded" / "first.rfs"
+    assert "the recording brings its machine; leave out --design" in said(capsys, *words, recording, "--design", "hrf", code=2)
+
+
 @pytest.mark.parametrize(("words", "error"), [
     (["record"], "expected a launch file or a bundled kernel's name, or --fill"),
     (["record", "vectoradd", "--fill", "RECIPE"], "the recipe brings its kernel; leave out vectoradd"),

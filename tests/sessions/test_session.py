@@ -71,6 +71,13 @@ def test_moves_clamp_with_a_reason(session: Session) -> None:
     assert session.goto(10**12).reason == "end"
 
 
+def test_a_fraction_of_a_cycle_is_refused(session: Session) -> None:
+    for move in (session.step, session.back, session.goto):
+        with pytest.raises(InputError, match="2.5: expected"):
+            move(2.5)
+    assert session.step(np.int16(3)).cycle == 3
+
+
 def test_places_are_cycles_shares_marks_and_words(session: Session) -> None:
     session.goto("50%")
     assert session.cycle == CYCLES // 2
@@ -286,6 +293,11 @@ def test_targets_that_are_nothing_are_one_error(tmp_path: Path) -> None:
         open_session(tmp_path / "missing.rfs")
     with pytest.raises(InputError):
         open_session("no_such_kernel")
+
+
+def test_a_recording_keeps_its_machine(file: Path) -> None:
+    with pytest.raises(InputError, match="the recording brings its machine; leave out design"):
+        open_session(file, design="hrf")
 
 
 def test_a_session_says_at_the_python_prompt_where_it_stands() -> None:
