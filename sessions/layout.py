@@ -136,7 +136,7 @@ def distinct(values: np.ndarray) -> np.ndarray:
 
 def suggest(name: str, names: Any) -> str:
     """Return '; did you mean a, b?' for an unknown name, or ''."""
-    known = [str(name) for name in names]
+    known = list(dict.fromkeys(map(str, names)))
     close = difflib.get_close_matches(name, known, 3, 0.55)
     if len(name) > 2:
         close += [other for other in known if name in other and other not in close]

@@ -211,7 +211,7 @@ def _load_expect(name: str, table: Table, folder: Path, memory: Mapping[str, Buf
     """Return one expectation; the array must match its buffer or symbol in type and number of elements."""
     if name not in memory:
         table.fail("", f"expected the name of a buffer or symbol ({', '.join(memory) or 'there is none'})"
-                       f"{did_you_mean(name, memory)}")
+                       f"{did_you_mean(name, memory)}; a variable of the module needs [symbols.{name}] too")
     array = load_array(table, folder, extra=("rtol", "atol", "reason"))
     held = memory[name].array
     if array.dtype != held.dtype or array.size != held.size:

@@ -24,6 +24,8 @@ def kernel_named(called: str | None, module: Module, where: str) -> Kernel:
     """
     names = list(module.kernels)
     if called is None:
+        if not names:
+            raise InputError(f"{where}: the module has no kernel; one begins with .entry")
         if len(names) != 1:
             raise InputError(f"{where}: the module has {len(names)} kernels, name one of {_known(names)}")
         return module.kernels[names[0]]

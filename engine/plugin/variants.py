@@ -215,7 +215,7 @@ def _convert(key: str, parameter: Parameter, text: Any) -> Any:
 def _expected(parameter: Parameter, value: float) -> str:
     """Return which values a parameter may have, for one that is not permitted."""
     if parameter.high is not None:
-        return f"expected {parameter.low:,} to {parameter.high:,} ({parameter.unit})"
+        return f"expected {parameter.low:,} to {parameter.high:,}" + (f" ({parameter.unit})" if parameter.unit else "")
     if value < parameter.low:
         return f"expected {parameter.low:,} or more ({parameter.unit})" if parameter.low else "must not be negative"
     most = greatest(parameter)

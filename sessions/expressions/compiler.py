@@ -53,7 +53,8 @@ class Compiler(Names):
         """Compile any expression."""
         method = getattr(self, f"_{type(node).__name__.lower()}", None)
         if method is None:
-            raise self.fail(node, f"{type(node).__name__} is not part of the expression language")
+            what = "a range of elements" if isinstance(node, ast.Slice) else type(node).__name__
+            raise self.fail(node, f"{what} is not part of the expression language")
         return method(node)
 
     # operators

@@ -7,6 +7,8 @@ import re
 from rfview.engine.errors import InputError
 
 UNFINISHED = re.compile(r"(?:\b(?:and|or|not|in)|[-+*/%&|^~<>=!.]+)\Z")
+# % is the remainder, so a PTX name with it reads as an operator without its left side
+PTX_NAME = re.compile(r"(?:\A|[^\w)\]\s]|\b(?:and|or|not|in)\b)\s*%([A-Za-z_]\w*)")
 ASSIGNMENT = re.compile(r"(?<![<>=!:])=(?!=)")
 # operators of other languages, and what stands for them here
 FOREIGN = {"&&": "and", "||": "or", "<>": "!="}
@@ -30,6 +32,8 @@ def unreadable(text: str, error: SyntaxError) -> ExpressionError:
     for sign, word in FOREIGN.items():
         if sign in text:
             return ExpressionError(text, text.index(sign) + 1, f"`{sign}` is not an operator; did you mean `{word}`?")
+    if name := PTX_NAME.search(text):
+        return ExpressionError(text, name.start(1), f"write PTX names without %, after their warp, as in w0.{name[1]}")
     if single := ASSIGNMENT.search(text):
         return ExpressionError(text, single.start() + 1, "`=` is not an operator; did you mean `==`?")
     problem = error.msg if error.msg != "invalid syntax" else f"`{text[at - 1 :][:20]}` is not expected here"

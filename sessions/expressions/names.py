@@ -25,6 +25,8 @@ from rfview.sessions.timeline.register_log import RegisterLog
 
 REGISTER = re.compile(r"R(\d+)\Z")       # a small letter would be taken for the PTX's own %r8
 PREDICATE = re.compile(r"P(\d+)\Z")
+# a field of each unit, for messages
+EXAMPLES = {"w": "w0.pc", "b": "b0.queue", "c": "c0.valid", "s": "s0.last_warp", "p": "p0.inflight"}
 SHORT = re.compile(r"([wbcsp])(\d*)\Z")
 UNITS = {"w": "warp", "b": "bank", "c": "collector", "s": "scheduler", "p": "pipe"}
 COUNTS = {"warp": "num_warps", "bank": "num_banks", "collector": "num_collectors", "scheduler": "num_schedulers"}
@@ -130,6 +132,8 @@ class Names(ABC):
     def _unknown(self, node: ast.AST, name: str) -> ExpressionError:
         if REGISTER.match(name) or PREDICATE.match(name):
             return self.fail(node, f"unknown name {name!r}; a register belongs to a warp: w0.{name}")
+        if short := SHORT.match(name):
+            return self.fail(node, f"{name} is a {UNITS[short[1]]}; name a field of it, as in {EXAMPLES[short[1]]}")
         known = ["cycle", "launch", "mem", "rf", "sm", "stall", "total", "event", "warp", *UNITS, *self.stalls,
                  *self.places, *(self.timeline.layout.sm_dtype.names or ()), *FUNCTIONS]
         hint = suggest(name, known) or "; `rfview help expressions` lists the names, such as w3.pc and stall.barrier"

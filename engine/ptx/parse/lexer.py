@@ -12,6 +12,7 @@ WORD, DIRECTIVE, NUMBER, STRING, PUNCT, END = "word", "directive", "number", "st
 _TOKEN = re.compile(
     r"(?P<skip>[ \t\r\n\f\v]+|//[^\n]*|/\*.*?\*/)"
     r"|(?P<word>[A-Za-z_$%][\w$%]*(?:(?:\.|::)[\w$]+)*)"
+    r"|(?P<open>/\*)"
     r"|(?P<directive>\.[A-Za-z_][\w$]*(?:::[\w$]+)*)"
     r"|(?P<number>0[fF][0-9a-fA-F]{8}|0[dD][0-9a-fA-F]{16}|0[xX][0-9a-fA-F]+U?|0[bB][01]+U?"
     r"|\d+\.\d*(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+|\d+U?)"
@@ -35,7 +36,7 @@ class Tokens:
             kind = match.lastgroup or "bad"
             if kind == "skip":
                 continue
-            if kind == "bad":
+            if kind in ("bad", "open"):
                 self._refuse(match)
             kinds.append(kind)
             texts.append(match.group())
@@ -45,7 +46,8 @@ class Tokens:
         offsets.append(len(source.text))
 
     def _refuse(self, match: re.Match[str]) -> None:
-        what = "unterminated string" if match.group() == '"' else f"unexpected character {match.group()!r}"
+        unterminated = {'"': "unterminated string", "/*": "unterminated comment"}
+        what = unterminated.get(match.group(), f"unexpected character {match.group()!r}")
         raise self.source.error(self.source.line_at(match.start()), what)
 
     def line(self, index: int) -> int:

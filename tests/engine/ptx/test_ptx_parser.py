@@ -124,6 +124,7 @@ def test_debug_sections_of_triton_are_passed_over():
     (".entry k() {\n ret;", 4, ["'{' without its '}'"]),
     (".entry k() {\n ret\n}", 5, ["';'"]),
     (".entry k() { mov.u32 %r1, `; }", 4, ["unexpected character"]),
+    (".entry k() { /* mov.u32 %r1, 1; }", 4, ["unterminated comment"]),
     (".entry k() { x: x: ret; }", 4, ["'x' is defined twice"]),
     (".entry k() { .reg .b32 %r<4>;\n .reg .b32 %r<5>; ret; }", 5, ["%r", "declared twice"]),
     (".global .u32 a;\n.global .u32 a;", 5, ["'a' is declared twice", "line 4"]),
