@@ -168,7 +168,7 @@ def _resolve(layout: Layout, path: str) -> Field:
     pending: tuple[int, ...] = ()
     for part in parts[1:]:
         if isinstance(part, str) and part != "*":
-            offsets, shape, pending = _open(offsets, shape, pending, dtype), shape + pending, ()
+            offsets, shape, pending = _open(offsets, pending, dtype), shape + pending, ()
             if dtype.names is None or part not in dtype.names:
                 if dtype is layout.sm_dtype and part in (SM.names or ()):
                     raise InputError(f"field path {path!r}: {part!r} is the engine's own, not recorded")
@@ -188,7 +188,7 @@ def _resolve(layout: Layout, path: str) -> Field:
         else:
             offsets = offsets + int(part) * stride
         pending = pending[1:]
-    offsets, shape = _open(offsets, shape, pending, dtype), shape + pending
+    offsets, shape = _open(offsets, pending, dtype), shape + pending
     if dtype.names is not None:
         raise InputError(f"field path {path!r}: name one of its fields: {', '.join(dtype.names)}")
     first = offsets // 4
@@ -198,7 +198,7 @@ def _resolve(layout: Layout, path: str) -> Field:
     return Field(path, dtype, offsets, shape, words, str(derived))
 
 
-def _open(offsets: np.ndarray, shape: tuple[int, ...], pending: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+def _open(offsets: np.ndarray, pending: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
     """Return the offsets with every dimension in `pending` open."""
     for axis, length in enumerate(pending):
         stride = int(np.prod(pending[axis + 1 :], dtype=np.int64)) * dtype.itemsize

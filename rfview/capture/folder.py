@@ -20,7 +20,7 @@ LONGEST_NAME = 80
 Named = dict[int, str]
 
 
-def write(taken: Taken, folder: Path, settings: dict[str, str] | None = None) -> Path:
+def write(taken: Taken, folder: Path) -> Path:
     """Write a launch into a folder, which is made if need be; return its launch file's path.
 
     Raises InputError where something cannot be written, or the folder has something else in it.

@@ -162,7 +162,7 @@ def _cells(view: HeatView, width: int, first: int, rows: int, each: int) -> list
         label = view.lane + int(strip.rows[0]) if mine else int(strip.rows[top])
         row = Row(width).add(f"{'▸' if mine else ' '}{label:>{LEFT - 2}} ", "bold" if mine else "faint")
         if view.glyphs:
-            row.cells(_glyph_cells(view, level[:, top], shown[:, top], strip.state[:, top], here))
+            row.cells(_glyph_cells(level[:, top], shown[:, top], strip.state[:, top], here))
         else:
             low = top + 1 if each > 1 and top + 1 < strip.values.shape[1] else top
             row.cells(_half_cells(view, level, (top, low), here))
@@ -170,7 +170,7 @@ def _cells(view: HeatView, width: int, first: int, rows: int, each: int) -> list
     return lines
 
 
-def _glyph_cells(view: HeatView, level: np.ndarray, shown: np.ndarray, state: np.ndarray, here: int
+def _glyph_cells(level: np.ndarray, shown: np.ndarray, state: np.ndarray, here: int
                  ) -> list[tuple[str, str]]:
     """Return a row of characters; where there are colours they repeat the sign."""
     out = []

@@ -65,7 +65,7 @@ def paint(picture: MultiplesPicture, width: int, height: int, hints: Sequence[tu
     lines = [line for index, band in enumerate(picture.bands) for line in band_lines(picture, band, index, width, each)]
     role = {"error": "bad", "good": "good"}.get(picture.message_kind, "dim")
     said = "; ".join(filter(None, (picture.message, _nodes(picture))))
-    return [status_line(picture, width), head_line(picture, width), *fill(lines, width, body),
+    return [status_line(picture, width), head_line(width), *fill(lines, width, body),
             Row(width).add(" ").add(cut(said, width - 2), role).line(), hint_row(width, hints)]
 
 
@@ -92,7 +92,7 @@ def status_line(picture: MultiplesPicture, width: int) -> Line:
     return row.right(width - 1, picture.busy, "busy").line() if picture.busy else row.line()
 
 
-def head_line(picture: MultiplesPicture, width: int) -> Line:
+def head_line(width: int) -> Line:
     """Return the names of the columns."""
     row = Row(width).add("   run", "faint").right(31, "cycle", "faint").right(39, "all", "faint").right(46, "×A", "faint")
     row.right(53, "IPC", "faint").right(61, "RF µJ", "faint")

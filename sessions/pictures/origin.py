@@ -76,20 +76,18 @@ class _Trail:
         name = f"{variable['name']}[{element}]"
         if moment.since < 0:
             return [Link("host", -1, f"{name} is from the host: nothing has stored it up to here")]
-        size = np.dtype(variable["dtype"]).itemsize
-        word = int(variable["word"]) + element * size // 4
         wrong = False
         if self.right is not None:
             runs = ((self.timeline, moment.since), (self.right, self.right.last))
             held = [elements(run.at(cycle).memory, variable, element + 1)[element:].tobytes() for run, cycle in runs]
             wrong = held[0] != held[1]
-        self._store(moment.since, word, moment.warp, moment.lane, moment.pc, wrong)
+        self._store(moment.since, moment.warp, moment.lane, moment.pc, wrong)
         return self.links
 
     def _text(self, pc: int) -> str:
         return f"{self.program[pc]['text']}, line {self.program[pc]['line']}" if 0 <= pc < len(self.program) else ""
 
-    def _store(self, cycle: int, word: int, warp: int, lane: int, pc: int, wrong: bool) -> None:
+    def _store(self, cycle: int, warp: int, lane: int, pc: int, wrong: bool) -> None:
         """Add the store that wrote a word, and follow what it stored where that is wrong."""
         by = f"w{warp}" + (f" lane {lane}" if lane >= 0 else "") if warp >= 0 else "a store that cannot be told"
         self.links.append(Link("store", cycle, f"stored by {by}", self._text(pc), warp, lane))
@@ -189,4 +187,4 @@ class _Trail:
         self.links.append(Link("loaded", when, f"loaded from {name}"))
         pc, owner, by = store_at(self.timeline, moment.since, word)
         is_store = 0 <= pc < len(self.program) and self.program[pc]["mnemonic"] in STORES
-        self._store(moment.since, word, owner, by, pc, is_store)
+        self._store(moment.since, owner, by, pc, is_store)

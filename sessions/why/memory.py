@@ -32,7 +32,7 @@ def space(flight: Flight) -> str:
     return name.split(".")[1] if "." in name else "global"
 
 
-def progress(moment: Moment, flight: Flight) -> str:
+def progress(flight: Flight) -> str:
     """Return how far LD/ST is with an instruction."""
     word = "pass" if space(flight) == "shared" else "line"
     return f"{plural(flight.transactions, word)} still to send, one per cycle"
@@ -44,7 +44,7 @@ def head(trail: Trail, moment: Moment) -> None:
     reason = int(moment.sm["ldst_reason"])
     trail.add(
         f"LD/ST works for w{flight.warp} {flight.name}",
-        f"{progress(moment, flight)}; {flight.text}",
+        f"{progress(flight)}; {flight.text}",
         warp=flight.warp,
         since=flight.since_cycle,
         pc=flight.pc,
@@ -133,7 +133,7 @@ def explain(trail: Trail, moment: Moment, flight: Flight) -> None:
     if is_head:
         trail.add(
             f"it has been in LD/ST since {flight.since_cycle:,}",
-            progress(moment, flight),
+            progress(flight),
             warp=flight.warp,
             since=flight.since_cycle,
             pc=flight.pc,
@@ -141,14 +141,14 @@ def explain(trail: Trail, moment: Moment, flight: Flight) -> None:
         trail.end("memory", "memory: its lines are still being sent", RELIEF)
         return
     line = next((entry for entry in mshrs_in_use(moment.sm, moment.ran) if int(entry["until_cycle"]) == done), None)
-    sent = int(line["since_cycle"]) if line is not None else _sent(trail, moment, flight, done)
+    sent = int(line["since_cycle"]) if line is not None else _sent(moment, flight, done)
     _returning(trail, moment, flight, line, sent, done)
     if sent - flight.issue_cycle - COLLECT_CYCLES - 1 > done - sent:
         _sent_late(trail, flight, sent)
     _name_source(trail, moment, flight, sent, done)
 
 
-def _sent(trail: Trail, moment: Moment, flight: Flight, done: int) -> int:
+def _sent(moment: Moment, flight: Flight, done: int) -> int:
     """Return the cycle in which a line without an MSHR of its own was sent: the earliest that LD/ST could have."""
     fixed = moment.config["fixed_memory_cycles"]
     if fixed:

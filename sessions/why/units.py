@@ -75,7 +75,7 @@ def _say_busy(trail: Trail, moment: Moment, unit: int) -> Flight | None:
         if until > moment.ran if known else int(moment.sm["ldst_head"]) != layout.NONE8:
             trail.add(
                 f"{PIPE_NAMES[index]} works for w{flight.warp} {flight.name}",
-                f"takes the next in cycle {until:,}" if known else memory.progress(moment, flight),
+                f"takes the next in cycle {until:,}" if known else memory.progress(flight),
                 warp=flight.warp,
                 since=flight.since_cycle,
                 until=until if known else -1,

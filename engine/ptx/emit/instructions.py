@@ -40,7 +40,7 @@ def emit(program: VirtualProgram, registers: list[int], predicates: list[int]) -
     flat = [inst for block in blocks for inst in block.insts]
     rows = physical_rows(flat, registers)
     insts = fill_arrays(flat, rows, predicates)
-    fill_branches(insts, flat, blocks, starts)
+    fill_branches(insts, blocks, starts)
     mark_last_uses(insts, flat, blocks, starts)
     mark_long_sources(insts, flat, blocks, starts)
     namer = Namer(registers, predicates)
@@ -128,7 +128,7 @@ def fill_predicates(insts: np.ndarray, flat: list[VirtualInst], predicates: list
     insts["need_preds"] = [mask_of([g, *s]) | w for g, s, w in zip(guards, sources, written, strict=True)]
 
 
-def fill_branches(insts: np.ndarray, flat: list[VirtualInst], blocks: list[Block], starts: list[int]) -> None:
+def fill_branches(insts: np.ndarray, blocks: list[Block], starts: list[int]) -> None:
     """Set target and reconvergence pcs; blocks that end in a trap or only exit do not hold reconvergence back."""
     successors = [block.successors for block in blocks]
     traps = frozenset(

@@ -156,10 +156,10 @@ def lower_load(low: Lowering, statement: Instruction) -> None:
         if isinstance(base, Place) and base.space == "param":
             as_parameter(inst)
         insts.append(low.guard_of(inst, statement))
-    emit_parts(low, statement, insts)
+    emit_parts(low, insts)
 
 
-def emit_parts(low: Lowering, statement: Instruction, insts: list[VirtualInst]) -> None:
+def emit_parts(low: Lowering, insts: list[VirtualInst]) -> None:
     """Emit the parts of a split load; an address register that an early part overwrites is copied first."""
     written = {row for inst in insts[:-1] for row in inst.dst}
     if len(insts) > 1 and written & set(insts[-1].src[:2]):
@@ -295,7 +295,7 @@ def lower_atomic(low: Lowering, statement: Instruction) -> None:
     is_atom = statement.opcode.startswith("atom")
     access = access_of(low, statement, tuple(isa.ATOM_OPS))
     if access.count > 1 and access.operation:
-        return lower_atomic_vector(low, statement, access, is_atom)
+        return lower_atomic_vector(low, statement, access)
     if not access.operation or access.width < 2:
         raise low.fail(f"unsupported instruction '{statement.opcode}'; nearest supported form: 'atom.global.add.u32'")
     if access.space not in (SPACE_GLOBAL, SPACE_SHARED, SPACE_GENERIC):
@@ -317,7 +317,7 @@ def lower_atomic(low: Lowering, statement: Instruction) -> None:
     low.emit(low.guard_of(inst, statement))
 
 
-def lower_atomic_vector(low: Lowering, statement: Instruction, access: Access, is_atom: bool) -> None:
+def lower_atomic_vector(low: Lowering, statement: Instruction, access: Access) -> None:
     """Lower atom.v2 and its like, which are atomic element by element, to one atomic for each."""
     opcode = ".".join(part for part in statement.opcode.split(".") if part != f"v{access.count}")
     columns = [elements(operand) for operand in statement.operands]

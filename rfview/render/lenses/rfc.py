@@ -100,7 +100,7 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
     warps = warps_of(machine)
     if width < WIDE:
         return _narrow(scene, machine, warps, width, height)
-    foot = _foot(scene, machine, width)
+    foot = _foot(machine, width)
     room = max(1, height - 1 - len(foot))
     if height < 6:
         foot, room = [], height - 1
@@ -151,7 +151,7 @@ def _entry(row: Row, entry: dict[str, int] | None, index: int, own: bool, now: s
     row.add(*mark_of(entry))
 
 
-def _foot(scene: Scene, machine: Machine, width: int) -> list[Line]:
+def _foot(machine: Machine, width: int) -> list[Line]:
     """Return the rows below the entries."""
     legend = Row(width).add(" ").add("*", "p:moving").add(" dirty   ", "dim").add("† dead, dropped without write   ", "dim")
     legend.add("↧", "st:rfc_flush").add(" flushing now", "dim")

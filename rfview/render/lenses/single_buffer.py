@@ -50,7 +50,7 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
     entries = entries_of(machine)
     if width < WIDE or height < 12:
         return fill(_narrow(scene, machine, entries, width), width, height)
-    lines = [_title(machine, entries, width)]
+    lines = [_title(entries, width)]
     for start in range(0, design.ENTRIES, PER_ROW):
         lines += _entry_rows(scene, machine, entries[start : start + PER_ROW], start, width)
     lines += _bank_rows(machine, width, (width - 8) // max(1, machine.num_banks))
@@ -59,7 +59,7 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
     return fill(lines, width, height)
 
 
-def _title(machine: Machine, entries: list[dict[str, int]], width: int) -> Line:
+def _title(entries: list[dict[str, int]], width: int) -> Line:
     """Return how full the buffer is and how many entries leave."""
     full = len(entries) >= design.ENTRIES
     row = Row(width).add(" buffer ", "bold").add(f"{len(entries)} of {design.ENTRIES} entries", "text")
@@ -176,7 +176,7 @@ def _power(machine: Machine, counts: dict[str, Any], width: int) -> list[Line]:
 
 def _narrow(scene: Scene, machine: Machine, entries: list[dict[str, int]], width: int) -> list[Line]:
     """Return the entries' registers, the banks and the sums in a few rows."""
-    lines = [_title(machine, entries, width)]
+    lines = [_title(entries, width)]
     cell = max(4, (width - 1) // PER_ROW)
     for start in range(0, design.ENTRIES, PER_ROW):
         row = Row(width)

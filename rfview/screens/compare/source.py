@@ -215,7 +215,7 @@ class CompareSource:
         instructions = self._instructions()
         late, cycle = self._lost_time(instructions)
         return ComparePicture(
-            (self._run(0, pair[0]), self._run(1, pair[1])), self.comparison.common, self.lock, self._warp_text(), self.n,
+            (self._run(0), self._run(1)), self.comparison.common, self.lock, self._warp_text(), self.n,
             instructions, self._curve, self._first_count, self._lag(), self._reasons(late, cycle), late,
             self._strip(pair, instructions), self._totals, self._facts, self._memory, self.message, self.kind,
             page=self.page, cut="".join(self._cut),
@@ -226,7 +226,7 @@ class CompareSource:
         count = self.comparison.logs[0].before(self.cycles[0])
         return self.comparison.lead_at(count).lag if 1 <= count <= self.comparison.common else None
 
-    def _run(self, side: int, issue: Issue | None) -> RunFacts:
+    def _run(self, side: int) -> RunFacts:
         """Return one run at its cursor."""
         timeline, log, cycle = self.timelines[side], self.comparison.logs[side], self.cycles[side]
         return RunFacts(
