@@ -294,8 +294,8 @@ def test_energy_sees_the_machines_numbers(own: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        (("import annotations\n", "import annotations\nx =\n"), "line 9: invalid syntax"),
-        (("from rfview.engine.machine import registers", "from rfview.engine.machine import register"), "line 10: ImportError"),
+        (("import annotations\n", "import annotations\nx =\n"), "line 10: invalid syntax"),
+        (("from rfview.engine.machine import registers", "from rfview.engine.machine import register"), "line 11: ImportError"),
         (("HITS = 0", "HITS = 0 / 0"), "ZeroDivisionError"),
         (("DESIGN = Design(", "OTHER = Design("), "defines no DESIGN"),
         (('name="my_rf"', 'name="sram"'), "'sram' is the name of a built-in design"),
@@ -339,7 +339,7 @@ def test_energy_sees_the_machines_numbers(own: Path) -> None:
         (("registers.default_bank(sm, warp, reg)\n    if", "bank_of(sm, rf, spec, warp, reg)\n    if"),
          "hook write_back: no name 'bank_of'; a hook is called as hooks.bank_of"),
         (("registers.first_bank_free(sm)", "read(sm, rf, spec, 0, 0, 0, 0, 0)"), "calls read, a hook: write hooks.read(sm,"),
-        (("    registers.release(sm, warp, reg)   # the scoreboard lets the next instruction have it\n    return 0\n", ""),
+        (("    registers.release(sm, warp, reg)   # later instructions may now use the register\n    return 0\n", ""),
          "a path ends without a return"),
     ],
 )
