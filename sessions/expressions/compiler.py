@@ -21,12 +21,12 @@ from rfview.sessions.timeline.base import Timeline
 
 MAX_LENGTH = 2000
 FILE = "<expression>"
-# Python warns of `1or 2`, on the very terminal that a screen is drawn on
+# Python warns about `1or 2`, on the terminal on which the screen is drawn
 warnings.filterwarnings("ignore", module=FILE)
 
 
 def compile_expression(text: str, timeline: Timeline) -> Expression:
-    """Compile an expression for a timeline; raises InputError naming the position, the unknown name and close ones."""
+    """Compile an expression for a timeline; raises InputError with the position, the unknown name and similar ones."""
     if len(text) > MAX_LENGTH:
         raise InputError(f"expression of {len(text)} characters: at most {MAX_LENGTH} are allowed")
     try:
@@ -187,7 +187,7 @@ class Compiler(Names):
             kind = "b" if name in ("any", "all") else "i" if name == "count" or part.kind != "f" else "f"
             return reduced(REDUCE[name], part, kind)
         if name == "changed":
-            # its value may differ in a chunk's first two cycles though nothing changes in that chunk
+            # its value may differ in a chunk's first two cycles although nothing changes in that chunk
             self.uses.timed = True
             return changed(self.timeline, part)
         if name == "abs":

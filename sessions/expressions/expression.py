@@ -1,4 +1,4 @@
-"""A compiled condition or value over one timeline: its column over cycles, and what chunks may hold of it."""
+"""A compiled condition or value over one timeline: its column over cycles, and bounds per chunk."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from rfview.sessions.timeline.register_log import RegisterLog
 class Expression:
     """A compiled condition or value over one timeline.
 
-    tree: the syntax tree that it was compiled from. width: 0, or how many values a cycle has; over: of what ("warps", ...).
+    tree: the syntax tree that it was compiled from. width: 0, or the number of values per cycle. over: of what
+    ("warps", ...).
     """
 
     def __init__(self, text: str, timeline: Timeline, tree: ast.expr, node: Node, uses: Uses):
@@ -31,7 +32,7 @@ class Expression:
 
     @property
     def register(self) -> tuple[RegisterLog, slice] | None:
-        """Return the log and the lanes of what is a register, or a lane of one, and no more; else None."""
+        """Return the log and the lanes if it is just a register, or a lane of one; else None."""
         return self._node.register
 
     def column(self, start: int, stop: int) -> np.ndarray:
@@ -41,18 +42,18 @@ class Expression:
         return np.broadcast_to(values, (stop - start, *([self.width] if self.width else [])))
 
     def check_single(self) -> None:
-        """Raise InputError when there is a value per warp or lane instead of one."""
+        """Raise InputError if there is a value per warp or lane instead of one."""
         if self.width:
             raise InputError(f"`{self.text}` has {self.width} values per cycle; use any(...), all(...) or an index")
 
     def check_condition(self) -> None:
-        """Raise InputError for what is no condition: a value per warp or lane, or what is the same in every cycle."""
+        """Raise InputError if it is not a condition: a value per warp or lane, or the same in every cycle."""
         self.check_single()
         if self._node.constant:
             raise InputError(f"`{self.text}` is a constant; expected a condition such as `stall.long_scoreboard > 0`")
 
     def truth(self, start: int, stop: int) -> np.ndarray:
-        """Return (n,) bool: where the condition holds; raises InputError when it has a value per warp or lane."""
+        """Return (n,) bool: where the condition holds; raises InputError if it has a value per warp or lane."""
         self.check_single()
         return self.column(start, stop) != 0
 
@@ -61,9 +62,9 @@ class Expression:
         return differing(lambda low, high: self.column(low, high), self.timeline.first, start, stop)
 
     def may_hold(self, low: int, high: int) -> np.ndarray:
-        """Return (high - low,) bool: in which of the chunks low..high-1 the condition may hold; no means certainly not.
+        """Return (high - low,) bool: in which of the chunks low..high-1 the condition may hold; False means certainly not.
 
-        Like the two below, of all states from a chunk's first cycle to the one behind its last.
+        Like the two below, for all states from a chunk's first cycle to the one after its last.
         """
         return may_hold(self._node.bounds(low, high), high - low)
 
@@ -80,7 +81,7 @@ class Expression:
         return found
 
     def may_turn(self, low: int, high: int) -> np.ndarray:
-        """Return (high - low,) bool: in which chunks the condition may begin or cease to hold."""
+        """Return (high - low,) bool: in which chunks the condition may start or cease to hold."""
         known = self._node.bounds(low, high)
         found = may_hold(known, high - low) & may_fail(known, high - low)
         return found & self.may_change(low, high) if found.any() else found

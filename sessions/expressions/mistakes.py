@@ -1,4 +1,4 @@
-"""What is wrong with an expression, as one sentence: where it breaks off, and what was probably meant."""
+"""Errors in expressions as one sentence: where the expression is wrong, and what was probably meant."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ UNFINISHED = re.compile(r"(?:\b(?:and|or|not|in)|[-+*/%&|^~<>=!.]+)\Z")
 # % is the remainder, so a PTX name with it reads as an operator without its left side
 PTX_NAME = re.compile(r"(?:\A|[^\w)\]\s]|\b(?:and|or|not|in)\b)\s*%([A-Za-z_]\w*)")
 ASSIGNMENT = re.compile(r"(?<![<>=!:])=(?!=)")
-# operators of other languages, and what stands for them here
+# operators of other languages, and their equivalents here
 FOREIGN = {"&&": "and", "||": "or", "<>": "!="}
 
 
 class ExpressionError(InputError):
-    """A wrong expression. problem: what is wrong, for where the expression has been quoted already."""
+    """A wrong expression. problem: what is wrong, for use where the expression has already been quoted."""
 
     def __init__(self, text: str, position: int, problem: str):
         super().__init__(f"expression `{text}`: position {position}: {problem}")
@@ -23,7 +23,7 @@ class ExpressionError(InputError):
 
 
 def unreadable(text: str, error: SyntaxError) -> ExpressionError:
-    """Return the error for text that is no expression."""
+    """Return the error for text that is not an expression."""
     at = min(error.offset or 1, max(1, len(text)))
     if not text:
         return ExpressionError(text, 1, "it is empty")

@@ -1,4 +1,4 @@
-"""Names of the condition language: what the machine calls its parts, and where their values come from."""
+"""Names of the condition language: the machine's parts, and where their values come from."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from rfview.sessions.codec.logs import ALL
 from rfview.sessions.timeline.base import Timeline
 from rfview.sessions.timeline.register_log import RegisterLog
 
-REGISTER = re.compile(r"R(\d+)\Z")       # a small letter would be taken for the PTX's own %r8
+REGISTER = re.compile(r"R(\d+)\Z")       # a lower-case letter would be mistaken for the PTX's %r8
 PREDICATE = re.compile(r"P(\d+)\Z")
 # a field of each unit, for messages
 EXAMPLES = {"w": "w0.pc", "b": "b0.queue", "c": "c0.valid", "s": "s0.last_warp", "p": "p0.inflight"}
@@ -34,7 +34,7 @@ FUNCTIONS = ("abs", "all", "any", "changed", "count", "f32", "f64", "max", "min"
 
 
 class Names(ABC):
-    """Turns names with their fields and indices into nodes, for one timeline; notes in `uses` what they read."""
+    """Turns names with fields and indices into nodes, for one timeline; notes in `uses` what they read."""
 
     def __init__(self, text: str, timeline: Timeline):
         self.text = text
@@ -52,7 +52,7 @@ class Names(ABC):
 
     @abstractmethod
     def compile(self, node: ast.expr) -> Node:
-        """Compile any expression, as an index or an address may be."""
+        """Compile any expression, for an index or an address."""
 
     def _name(self, node: ast.Name) -> Node:
         return self._chain(node)
@@ -85,14 +85,14 @@ class Names(ABC):
         return self._resolve(part, part.id, resolved)
 
     def _index(self, node: ast.expr) -> int:
-        """Return a constant whole number."""
+        """Return a constant integer."""
         part = self.compile(node)
         if not part.constant or part.kind != "i":
             raise self.fail(node, "an index must be a constant whole number")
         return int(part.run(0, 1))
 
     def _resolve(self, node: ast.Name, name: str, steps: list[tuple[ast.expr, str | int]]) -> Node:
-        """Compile a name with its fields and indices, indices being constants."""
+        """Compile a name with its fields and indices, which are constants."""
         if not steps:
             return self._bare(node, name)
         is_field = name in (self.timeline.layout.sm_dtype.names or ())
@@ -115,7 +115,7 @@ class Names(ABC):
         raise self._unknown(node, name)
 
     def _bare(self, node: ast.Name, name: str) -> Node:
-        """Compile a name that stands alone."""
+        """Compile a name on its own."""
         if name == "cycle":
             self.uses.timed = True
             return cycle_number(self.timeline)
@@ -140,7 +140,7 @@ class Names(ABC):
         return self.fail(node, f"unknown name {name!r}{hint}")
 
     def _unit(self, node: ast.expr, unit: str, number: int | None, steps: list[tuple[ast.expr, str | int]]) -> Node:
-        """Compile a field of one warp, bank, ... or, with number None, of all of them."""
+        """Compile a field of one warp, bank, ... or, if number is None, of all of them."""
         count = self._count_of(unit)
         if number is not None and not 0 <= number < count:
             raise self.fail(node, f"there is no {unit} {number}; the machine has {unit}s 0..{count - 1}")
@@ -176,7 +176,7 @@ class Names(ABC):
             raise self.fail(where, f"{whose} has no field {name!r}{hint}")
 
     def _count_of(self, unit: str) -> int:
-        """Return how many of a unit the machine has."""
+        """Return the number of units of a kind in the machine."""
         maximum = int(self.timeline.layout.sm_dtype[unit].shape[0])
         key = COUNTS.get(unit)
         if key is None:
@@ -217,7 +217,7 @@ class Names(ABC):
         return Node(lambda start, stop: run(start, stop)[:, 0], "i", register=(log, lanes))
 
     def _lane(self, steps: list[tuple[ast.expr, str | int]]) -> int | None:
-        """Return the lane that an index names, or None for all 32."""
+        """Return the lane named by an index, or None for all 32."""
         if not steps:
             return None
         where, lane = steps[0]
@@ -240,7 +240,7 @@ class Names(ABC):
 
     def _field(self, where: ast.AST, path: str, steps: list[tuple[ast.expr, str | int]], limit: int = 0,
                over: str = "elements") -> Node:
-        """Compile a stored field; limit: how many elements of the first open dimension are real, 0 = all."""
+        """Compile a stored field. limit: number of elements of the first open dimension in use, 0 = all."""
         path += "".join(f".{step}" if isinstance(step, str) else f"[{step}]" for _, step in steps)
         timeline = self.timeline
         try:
@@ -286,7 +286,7 @@ class Names(ABC):
         raise self.fail(node, f"no buffer holds address {address:#x}; buffers: {known}")
 
     def _word_of(self, where: ast.expr, name: str, index: int) -> Node:
-        """Compile NAME[INDEX]: a buffer's or symbol's word, whatever the elements are."""
+        """Compile NAME[INDEX]: a word of a buffer or symbol, whatever its element type."""
         entry = self.places[name]
         if not 0 <= index < int(entry["bytes"]) // 4:
             raise self.fail(where, f"{name} has {int(entry['bytes']) // 4} words of 32 bits, no word {index}")

@@ -1,4 +1,4 @@
-"""What a compiled expression is made of: nodes that give columns of values, and bounds of them by zone maps alone."""
+"""The nodes of a compiled expression: they compute columns of values, and their bounds from zone maps alone."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from rfview.sessions.timeline.base import Timeline
 Run = Callable[[int, int], np.ndarray]
 Estimate = Callable[[int, int], Known]
 Values = Mapping[str, np.ndarray]
-# fields that are tried together, value by value
+# most fields whose values are tried in combination
 MAX_FIELDS = 3
 
 
 def nothing(low: int, high: int) -> Known:
-    """Return the bounds of what zone maps do not tell."""
+    """Return the bounds of something that zone maps do not cover."""
     return None
 
 
@@ -31,10 +31,10 @@ class Node:
 
     run(start, stop): values at cycles start..stop-1: () for constants, (n,) or, with `width`, (n, width).
     kind: 'i' whole numbers (i8), 'f' floats (f8), 'b' truth. over: what the width counts ('warps', 'lanes', ...).
-    bounds(low, high): what it may be in chunks low..high-1, by the timeline's zone maps alone (see bounds.py).
-    given: works it out from values of `fields`, in their order, all of one cycle and one unit; None where that is not
-    enough. fields: the stored fields that it reads, by path. register: where it is a register or a lane of one and no
-    more, its log and the lanes.
+    bounds(low, high): its possible values in chunks low..high-1, from the timeline's zone maps alone (see bounds.py).
+    given: computes it from values of `fields`, in order, of one cycle and one unit; None if that is not
+    enough. fields: the stored fields that it reads, by path. register: if it is just a register or a lane of one,
+    its log and the lanes.
     """
 
     run: Run
@@ -50,7 +50,7 @@ class Node:
 
 @dataclass
 class Uses:
-    """What an expression reads, for skipping chunks in which none of it changes.
+    """What an expression reads, to skip chunks in which none of it changes.
 
     words: state words. registers: numbers as in chunk.Writes. memory: words of the arena. timed: it may
     change without them.
@@ -70,7 +70,7 @@ def fixed(value: Any, kind: str) -> Node:
 
 
 def cycle_number(timeline: Timeline) -> Node:
-    """Return the number of the cycle itself."""
+    """Return the cycle number."""
 
     def bounds(low: int, high: int) -> Known:
         ends = np.array([*timeline.chunk_starts()[low : high + 1], timeline.last][: high - low + 1], np.int64)
@@ -91,12 +91,12 @@ def apply(operation: Operation, part: Node, kind: str) -> Node:
 
 
 def is_plain(part: Node) -> bool:
-    """Say whether a part is a number or a field as it is stored: there is nothing to know beyond its bounds."""
+    """Return whether a part is a number or a stored field: nothing is known beyond its bounds."""
     return part.constant or any(one.run is part.run for one in part.fields.values())
 
 
 def narrowed(part: Node) -> Node:
-    """Return a comparison whose bounds are made narrower by trying the values that its few fields may have."""
+    """Return a comparison whose bounds are narrowed by trying the possible values of its few fields."""
     give, fields = part.given, part.fields
     if give is None or not 0 < len(fields) <= MAX_FIELDS:
         return part
@@ -134,7 +134,7 @@ def changed(timeline: Timeline, part: Node) -> Node:
         return differ
 
     def bounds(low: int, high: int) -> Known:
-        # what changes in the last cycle of the chunk before shows in this one's first
+        # changes in the previous chunk's last cycle show in this one's first
         before = max(0, low - 1)
         known = part.bounds(before, high)
         if known is None:

@@ -1,4 +1,4 @@
-"""What each operator and function of the condition language does: to columns of values, and to bounds per chunk."""
+"""The operators and functions of the condition language, on columns of values and on bounds per chunk."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rfview.sessions.bounds import Known
 
 
 def unknown(*parts: Known) -> Known:
-    """Say nothing about a result."""
+    """Return unknown bounds."""
     return None
 
 
@@ -30,12 +30,12 @@ class Operation:
 
 
 def _known(transfer: Callable[..., Known]) -> Callable[..., Known]:
-    """Return a transfer that knows nothing as soon as it knows nothing of one operand."""
+    """Return a function whose result is unknown if any operand is unknown."""
     return lambda *parts: None if any(part is None for part in parts) else transfer(*parts)
 
 
 def integers(values: np.ndarray) -> np.ndarray:
-    """Return values as i8; u8 fields keep their bits."""
+    """Return values as i8; u8 values keep their bits."""
     return values.astype(np.int64)
 
 
@@ -45,7 +45,7 @@ def numbers(values: np.ndarray) -> np.ndarray:
 
 
 def align(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Give a per-cycle column a second axis where its partner has one."""
+    """Give a per-cycle column a second axis if its partner has one."""
     if a.ndim == 1 and b.ndim == 2:
         a = a[:, None]
     elif b.ndim == 1 and a.ndim == 2:
@@ -117,11 +117,11 @@ LOGICAL = frozenset({AND, OR})
 
 
 def lookup(table: np.ndarray) -> Operation:
-    """Return the operation that reads a table; what lies behind its end reads the last entry."""
+    """Return the operation that looks up a table; indices past its end give the last entry."""
     return Operation(lambda values: table[np.minimum(values, len(table) - 1)],
                      _known(lambda part: bounds.looked_up(part, table)))
 
 
 def lane_bit(lane: int) -> Operation:
-    """Return the operation that takes one bit."""
+    """Return the operation that extracts one bit."""
     return Operation(lambda values: (values >> lane) & 1)

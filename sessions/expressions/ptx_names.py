@@ -1,4 +1,4 @@
-"""Names as people read them: registers as the PTX calls them, from a run's live ranges, and kernels as in their source."""
+"""Names from the source: PTX names of registers, from a run's live ranges, and C++ names of kernels."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any
 
 @lru_cache
 def kernel_name(name: str) -> str:
-    """Return a kernel's name as its C++ source has it, blas::scal for _ZN4blas4scalIfEEvPT_; others as they are."""
+    """Return a kernel's name as in its C++ source, blas::scal for _ZN4blas4scalIfEEvPT_; others unchanged."""
     if not name.startswith("_Z"):
         return name
-    from rfview.engine.launch.mangling import cpp_name       # reading names of C needs none of it
+    from rfview.engine.launch.mangling import cpp_name       # C names do not need it
 
     return "::".join(cpp_name(name)) or name
 
@@ -33,7 +33,7 @@ def names_at(info: Mapping[str, Any], pc: int) -> dict[int, str]:
 
 
 def register_of(info: Mapping[str, Any], name: str) -> str:
-    """Return "R0 at pc 38 to 50" of a PTX register without its %, as f27 of %f27; "" where no kernel has it."""
+    """Return "R0 at pc 38 to 50" for a PTX register without its %, such as f27 for %f27; "" if no kernel has it."""
     for kernel, ranges in info.get("virtual", {}).items():
         start = next((int(entry["pc"]) for entry in info.get("program", ()) if entry["kernel"] == kernel), 0)
         lives = [f"R{reg} at pc {start + int(first)} to {start + int(last)}" for text, first, last, reg, _ in ranges

@@ -1,4 +1,4 @@
-"""The type of a register's value, as the instruction that wrote it says, and words written out in that type."""
+"""The type of a register's value, from the instruction that wrote it, and words as text in that type."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ DATA_TYPES = frozenset(f"{letter}{bits}" for letter in "fsub" for bits in (8, 16
 
 
 def type_written(text: str) -> str:
-    """Return the type of what an instruction writes: "f32" of `fma.rn.f32 R3, ...`, "" where its name says none.
+    """Return the type of an instruction's result: "f32" for `fma.rn.f32 R3, ...`, "" if its name has none.
 
     The first type of a name is that of the destination (`cvt.f32.s32`); `.wide` makes it twice as long.
     """
@@ -23,14 +23,14 @@ def type_written(text: str) -> str:
 
 
 def looks_like_float(values: np.ndarray) -> bool:
-    """Say whether 32-bit words read better as floats: all are zero or of a magnitude that people write down."""
+    """Return whether 32-bit words are more readable as floats: all are zero or of an ordinary magnitude."""
     floats = values.view(np.float32)
     size = np.abs(floats[values != 0])
     return bool(size.size and np.all(np.isfinite(size)) and np.all((size > 1e-6) & (size < 1e9)))
 
 
 def kind_of(text: str, words: np.ndarray) -> str:
-    """Return "f32", "s32" or "u32" for what an instruction wrote into one register: untyped bits by how they look."""
+    """Return "f32", "s32" or "u32" for an instruction's result in one register; untyped bits are guessed."""
     kind = type_written(text)
     if kind in ("b32", ""):
         return "f32" if looks_like_float(words) else "u32"
@@ -38,7 +38,7 @@ def kind_of(text: str, words: np.ndarray) -> str:
 
 
 def word_text(word: int, kind: str) -> str:
-    """Return one register lane in a type of `kind_of`."""
+    """Return one register lane as text in a type from `kind_of`."""
     if kind == "f32":
         return f"{float(np.uint32(word & 0xFFFFFFFF).view(np.float32)):.6g}"
     if kind == "s32":
@@ -47,14 +47,14 @@ def word_text(word: int, kind: str) -> str:
 
 
 def readings(word: int) -> str:
-    """Return a register word in all that it may mean: hexadecimal, signed, and as a float."""
+    """Return a register word in all readings: hexadecimal, signed, and as a float."""
     return f"0x{word:08x}  {word_text(word, 's32')}  {word_text(word, 'f32')}"
 
 
 def lanes_text(values: Any, room: int) -> str:
-    """Return a value of a trace in about `room` cells: 32 words of a register as floats where they look like such.
+    """Return a value of a trace in about `room` cells: 32 words of a register as floats if they look like floats.
 
-    Equal lanes are told once; of others as many as fit, and how many more there are.
+    Equal lanes are shown once; of different ones as many as fit, and how many more there are.
     """
     if not isinstance(values, list) or len(values) != 32 or not all(isinstance(value, int) for value in values):
         return value_text(values)

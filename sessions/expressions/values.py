@@ -1,4 +1,4 @@
-"""Values of expressions as people read them."""
+"""Values of expressions as text."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 
 def value_text(value: Any) -> str:
-    """Return an expression's value: numbers with their hexadecimal form, arrays as short as they can be told."""
+    """Return an expression's value as text: numbers also in hexadecimal, arrays as short as possible."""
     value = np.asarray(value) if isinstance(value, (list, tuple)) else value
     if isinstance(value, np.ndarray):
         if value.size and (value == value.flat[0]).all():

@@ -1,8 +1,8 @@
 """Finding cycles and coming back to them.
 
-    search       the nearest hit from a cycle; events: kinds that one can go to
-    breakpoints  a place with a condition; kinds: what there is to wait for, a class each
-    hits         which warp an expression is about
-    changes      what a stop at a change says: old, new, and who wrote it
+    search       the nearest hit from a cycle; events: kinds of events to go to
+    breakpoints  a place with a condition; kinds: a class for each kind of breakpoint
+    hits         which warp an expression refers to
+    changes      the message for a stop at a change: old and new value, and what wrote it
     marks        named places; history: where a session has stopped
 """

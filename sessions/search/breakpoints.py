@@ -17,8 +17,8 @@ from rfview.sessions.timeline.base import Timeline
 class Breakpoint:
     """One breakpoint; which cycles it names depends only on the recording, so reverse-continue stops at the same ones.
 
-    what: the kind (kinds.py), with what it waits for. condition: must hold there as well ('' = none). ignore: hits still
-    to be passed over. hits: stops so far. temporary: removed at its first stop.
+    what: the kind (kinds.py) with its arguments. condition: must hold there as well ('' = none). ignore: hits still
+    to be ignored. hits: stops so far. temporary: removed at its first stop.
     """
 
     number: int
@@ -49,18 +49,18 @@ class Breakpoint:
         return self.what.hits(timeline, start, stop, self.compiled)
 
     def may_hit(self, timeline: Timeline, low: int, high: int) -> np.ndarray:
-        """Return (high - low,) u1: what chunks low..high-1 may hold of its hits (search.NONE, FIRST, ALL)."""
+        """Return (high - low,) u1: which of its hits chunks low..high-1 may contain (search.NONE, FIRST, ALL)."""
         return self.what.may_hit(timeline, low, high, self.compiled)
 
     def warp_at(self, timeline: Timeline, cycle: int) -> int | None:
-        """Return the warp for which it stops at a cycle, the first of several; None where it is about no warp."""
+        """Return the warp for which it stops at a cycle, the first of several; None if it concerns no warp."""
         return self.what.warp_at(timeline, cycle, self.compiled) if self.warp is None else self.warp
 
 
 def make_breakpoint(timeline: Timeline, number: int, kind: str, value: int = 0, *, warp: int | None = None,
                     condition: str = "", temporary: bool = False, ignore: int = 0,
                     item: str = "") -> Breakpoint:
-    """Check a breakpoint against the session and return it; raises InputError naming what does not exist."""
+    """Create a breakpoint, checked against the session; raises InputError, which names what does not exist."""
     if kind not in KINDS:
         raise InputError(f"break {kind}: expected one of {', '.join(KINDS)}; a condition follows `if`")
     if warp is not None:

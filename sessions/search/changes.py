@@ -1,4 +1,4 @@
-"""What a stop at a change says: what an item was and is, in its type, and which instruction wrote it."""
+"""The message for a stop at a change: an item's old and new value, in its type, and which instruction wrote it."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 
 def old_and_new(session: Session, item: str, cycle: int, writer: str = "") -> str:
-    """Return what an item was before a cycle and is at it: "0 → 3", of lanes the first that differs.
+    """Return an item's value before a cycle and at it: "0 → 3"; for several lanes, of the first that differs.
 
-    writer: the instruction that wrote it, "" where none did; the values of a register are written out in its type.
+    writer: the instruction that wrote it, "" if none did; a register's values are shown in its type.
     """
     old, new = (np.atleast_1d(np.asarray(session.value(item, at))) for at in (cycle - 1, cycle))
     if old.shape != new.shape:
@@ -28,7 +28,7 @@ def old_and_new(session: Session, item: str, cycle: int, writer: str = "") -> st
     if writer:
         kind = kind_of(writer, np.ascontiguousarray(new.astype(np.uint32)))
         first = np.array([old[lanes[0]]]).astype(np.uint32)
-        was_float = not first[0] or looks_like_float(first)     # what was there before may have been of another type
+        was_float = not first[0] or looks_like_float(first)     # the old value may have had another type
         was = word_text(int(first[0]), kind if kind != "f32" or was_float else "u32")
         now = word_text(int(new[lanes[0]]), kind)
     place = f"lane {lanes[0]}: " if old.size > 1 else ""
@@ -39,7 +39,7 @@ def old_and_new(session: Session, item: str, cycle: int, writer: str = "") -> st
 def written(session: Session, item: str, register: Any, cycle: int) -> str:
     """Return who wrote a register and what it held before and since: "w3.R5 written by `add.s32 ...` (pc 7): 0 → 3".
 
-    register: (its log, lanes), as a compiled expression has it; some instruction must have written it at the cycle.
+    register: (its log, lanes), as in a compiled expression; an instruction must have written it at the cycle.
     """
     found = _writer(session, register, cycle)
     assert found is not None
@@ -57,7 +57,7 @@ def watched(session: Session, item: str, cycle: int) -> str:
 
 
 def _writer(session: Session, register: Any, cycle: int) -> tuple[str, str] | None:
-    """Return (the instruction that wrote a register at a cycle, "pc 7, 12 lanes"), None where none did."""
+    """Return (the instruction that wrote a register at a cycle, "pc 7, 12 lanes"), None if none did."""
     log, lanes = register
     write = log.write_at(cycle, lanes)
     if write is None:

@@ -1,4 +1,4 @@
-"""Kinds of events that one can go to: a word, and the condition that holds in the cycles where such an event shows."""
+"""Kinds of events to go to: a word, and the condition that holds in the cycles that show such an event."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from rfview.engine.errors import InputError
 from rfview.sessions.energy import event_names
 from rfview.sessions.layout import suggest
 
-# words of SCREENS for what a design does by itself -> the part of its counters' names that means it
+# a design's own activity -> the part of its counters' names that refers to it
 DEEDS = {"refresh": "refresh", "shift": "shift", "transfer": "transfer", "flush": "flush", "drain": "drain"}
 WARP_KINDS = ("issue", "stall")
 KINDS = (*WARP_KINDS, "conflict", "rf", *DEEDS)
@@ -17,11 +17,11 @@ CALM = ("issued", "finished", "no_cta")
 
 
 def condition(info: Mapping[str, Any], kind: str, warp: int | None = None) -> tuple[str, str]:
-    """Return (expression, words for people) of a kind of event.
+    """Return (expression, words for users) for a kind of event.
 
     kind: issue or stall (of `warp`, or of any); conflict: a bank conflict; rf: any stall by the register file; refresh,
-    shift, transfer, flush, drain: what the design does by itself; or the name of a stall or of an event counter.
-    Raises InputError for a kind that this run does not have, naming those it has.
+    shift, transfer, flush, drain: the design's own activity; or the name of a stall or of an event counter.
+    Raises InputError for a kind that this run does not have, which lists those it has.
     """
     stalls = {entry["name"]: entry for entry in info.get("stalls", ())}
     counters = set(event_names(info).values())
@@ -59,7 +59,7 @@ def condition(info: Mapping[str, Any], kind: str, warp: int | None = None) -> tu
 
 
 def states(info: Mapping[str, Any], kind: str) -> list[int]:
-    """Return the codes of the states that warps show where an event of a kind shows; none where it is about no state."""
+    """Return the codes of the states that warps show at an event of a kind; none if it concerns no state."""
     return [int(entry["code"]) for entry in info.get("stalls", ())
             if kind == entry["name"] or (kind == "rf" and entry["family"] == "register_file")
             or (kind == "conflict" and entry["name"] == "bank_conflict")]

@@ -1,4 +1,4 @@
-"""Where a session has stopped: the cycles in order, and a place among them to go back and forth from."""
+"""Where a session has stopped: the cycles in order, and a position among them for going back and forth."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ MAX_STOPS = 1000
 
 
 class History:
-    """Stops as a browser keeps pages: a new one drops those ahead of the place. cycles: oldest first; at: the place."""
+    """Stops, like a browser's history: a new one drops those ahead. cycles: oldest first. at: the current position."""
 
     def __init__(self, cycle: int):
         self.cycles = [cycle]
@@ -14,7 +14,7 @@ class History:
         self._is_step = False
 
     def visit(self, cycle: int, *, is_step: bool) -> None:
-        """Note a stop; a walk of single steps leaves one place, not one per step."""
+        """Add a stop; consecutive single steps make one entry, not one per step."""
         if self.cycles[self.at] == cycle:
             return
         walking = is_step and self._is_step and self.at + 1 == len(self.cycles)
@@ -25,7 +25,7 @@ class History:
         self._is_step = is_step
 
     def move(self, by: int) -> int | None:
-        """Go a number of stops forward or backward; return the cycle there, None where there is no such stop."""
+        """Go a number of stops forward or backward; return the cycle there, None if there is no such stop."""
         if not 0 <= self.at + by < len(self.cycles):
             return None
         self.at += by

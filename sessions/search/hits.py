@@ -1,4 +1,4 @@
-"""Which warp an expression is about, of those that a breakpoint stopped for."""
+"""Which warp an expression refers to, when a breakpoint has stopped."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ WARP = re.compile(r"w(\d+)\Z")
 
 
 def warp_of(expression: Expression, cycle: int) -> int | None:
-    """Return the warp that an expression which has become true or changed at a cycle is about; None where it names none."""
+    """Return the warp of an expression that has become true or changed at a cycle; None if it names none."""
     return _warp_of(expression, expression.tree, cycle)
 
 
 def _warp_of(whole: Expression, tree: ast.expr, cycle: int) -> int | None:
-    """Return the warp that a part of an expression is about; None where it names none.
+    """Return the warp of a part of an expression; None if it names none.
 
-    Of `a and b` and `a or b` it is that of a part which has just become true, else of one that holds; of any(...) over
-    warps the first for which it has just become true; of everything else the first warp that is named.
+    For `a and b` and `a or b` it is that of a part that has just become true, else of one that holds; for any(...) over
+    warps the first for which it has just become true; for everything else the first warp named.
     """
     if isinstance(tree, ast.BoolOp):
         parts = sorted(tree.values, key=lambda part: _rank(_truth(whole, part, cycle)[0]))
@@ -36,7 +36,7 @@ def _warp_of(whole: Expression, tree: ast.expr, cycle: int) -> int | None:
 
 
 def _named(node: ast.expr) -> int | None:
-    """Return N of w3 and warp[N]."""
+    """Return N for wN and warp[N]."""
     if isinstance(node, ast.Name):
         found = WARP.match(node.id)
         return None if found is None else int(found[1])
@@ -46,7 +46,7 @@ def _named(node: ast.expr) -> int | None:
 
 
 def _truth(whole: Expression, tree: ast.expr, cycle: int) -> tuple[np.ndarray, str]:
-    """Return (1 or 2, ...) bool, whether a part holds in the cycle before, if there is one, and at `cycle`; over what."""
+    """Return (1 or 2, ...) bool: whether a part holds in the previous cycle, if there is one, and at `cycle`; over what."""
     part = compile_part(whole, tree)
     return part.column(max(whole.timeline.first, cycle - 1), cycle + 1) != 0, part.over
 
@@ -57,6 +57,6 @@ def _rank(truth: np.ndarray) -> int:
 
 
 def first_of(hit: np.ndarray) -> int | None:
-    """Return the number of the first warp that is hit; hit: (warps,) bool."""
+    """Return the number of the first warp hit. hit: (warps,) bool."""
     found = np.flatnonzero(hit)
     return int(found[0]) if len(found) else None

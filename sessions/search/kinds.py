@@ -1,4 +1,4 @@
-"""What breakpoints wait for, a class per kind: its cycles, the chunks that may have some, and the warp it is about."""
+"""The kinds of breakpoints, a class each: its cycles, the chunks that may have some, and the warp concerned."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ NO_CTA = 255
 
 
 class Kind:
-    """A kind of breakpoint. value, item: what it was asked for; warp: the one warp that counts, or None.
+    """A kind of breakpoint. value, item: its arguments. warp: the only warp considered, or None.
 
-    pcs: the instructions that it is about. watched: the expression whose value is watched. note: what is said where it
-    is set. Raises InputError where the session has no such place.
+    pcs: the instructions concerned. watched: the expression whose value is watched. note: a message when it
+    is set. Raises InputError if the session has no such place.
 
-    takes_number: `break NAME N` makes one; others are asked for in words of their own. takes_warp: `warp W` may follow.
+    takes_number: `break NAME N` makes one; others have their own syntax. takes_warp: `warp W` may follow.
     """
 
     name = ""
@@ -55,7 +55,7 @@ class Kind:
         return found & condition.truth(start, stop) if condition is not None and found.any() else found
 
     def may_hit(self, timeline: Timeline, low: int, high: int, condition: Expression | None) -> np.ndarray:
-        """Return (high - low,) u1: what chunks low..high-1 may hold of its hits (search.NONE, FIRST, ALL)."""
+        """Return (high - low,) u1: which of its hits chunks low..high-1 may contain (search.NONE, FIRST, ALL)."""
         found = self._chunks(timeline, low, high)
         if condition is None or not found.any():
             return found
@@ -70,7 +70,7 @@ class Kind:
         return np.full(high - low, ALL)
 
     def warp_at(self, timeline: Timeline, cycle: int, condition: Expression | None) -> int | None:
-        """Return the warp for which it stops at a cycle, the first of several; None where it is about no warp."""
+        """Return the warp for which it stops at a cycle, the first of several; None if it concerns no warp."""
         told = condition if self.watched is None else self.watched
         return None if told is None else warp_of(told, cycle)
 
@@ -131,7 +131,7 @@ class Arrival(Kind):
         return np.where(self._place.may_hold(low, high), ALL, NONE)
 
     def _arrived(self, timeline: Timeline, start: int, stop: int) -> np.ndarray:
-        """Return (stop - start, warps) bool: which warps come there; (.., 1) for one warp."""
+        """Return (stop - start, warps) bool: which warps arrive there; (.., 1) for one warp."""
         before = max(timeline.first, start - 1)
         which = "*" if self.warp is None else self.warp
         shape = (stop - before, -1)
@@ -143,7 +143,7 @@ class Arrival(Kind):
         return (there & moved)[start - before :]
 
     def warp_at(self, timeline: Timeline, cycle: int, condition: Expression | None) -> int | None:
-        """Return the first warp that comes there."""
+        """Return the first warp that arrives there."""
         return first_of(self._arrived(timeline, cycle, cycle + 1)[0]) if self.warp is None else self.warp
 
 
@@ -179,7 +179,7 @@ class Line(Arrival):
 
 
 class SourceLine(Arrival):
-    """A warp comes from another line to the source line `item` (file:line), or the next one that has instructions."""
+    """A warp comes from another line to the source line `item` (file:line), or the next line that has instructions."""
 
     name, takes_number = "source", False
 
@@ -209,7 +209,7 @@ class Condition(Kind):
     name, text, takes_number = "if", "", False
 
     def hits(self, timeline: Timeline, start: int, stop: int, condition: Expression | None) -> np.ndarray:
-        """Return where it holds and did not hold in the cycle before."""
+        """Return where it holds but did not hold in the previous cycle."""
         assert condition is not None
         before = max(timeline.first, start - 1)
         truth = condition.truth(before, stop)
@@ -218,7 +218,7 @@ class Condition(Kind):
         return edge[start - before :]
 
     def may_hit(self, timeline: Timeline, low: int, high: int, condition: Expression | None) -> np.ndarray:
-        """Return what chunks may hold of these."""
+        """Return which of these chunks may contain."""
         assert condition is not None
         return at_edges(condition.may_turn, low, high)
 
@@ -248,7 +248,7 @@ class Watch(Kind):
 
 
 class Stall(Kind):
-    """A warp waits for `item` (a stall's name, '' = any wait) longer than `value` cycles: one cycle of each such wait."""
+    """A warp waits for `item` (a stall's name, '' = any wait) longer than `value` cycles; stops once per wait."""
 
     name, takes_warp = "stall", True
     watched: Expression

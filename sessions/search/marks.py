@@ -1,4 +1,4 @@
-"""Named places in a session, kept in `<file>.marks.json` beside a recording so that they outlive the program.
+"""Named places in a session, kept in `<file>.marks.json` next to a recording so that they outlive the program.
 
 The file is one JSON object: {"format": 1, "marks": [{"name", "cycle", "note"}]}. Unknown keys are ignored.
 """
@@ -84,7 +84,7 @@ class Marks:
         self._save()
 
     def _save(self) -> None:
-        """Write the side file whole, then move it into place; a folder that cannot be written to is a warning."""
+        """Write the side file, then move it into place; if the folder cannot be written, that is a warning."""
         if self.path is None:
             return
         content = {"format": FORMAT, "marks": [asdict(mark) for mark in self]}

@@ -1,4 +1,4 @@
-"""Find the nearest hit from a cycle, either way: chunks that certainly hold none are left out many at a time."""
+"""Find the nearest hit from a cycle, in either direction: chunks that certainly have none are skipped, many at a time."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from rfview.sessions.expressions import Expression
 from rfview.sessions.timeline.base import Timeline
 from rfview.sessions.timeline.register_log import RegisterLog
 
-# what a chunk may hold: no hit, one at its first cycle, hits after that, and both (FIRST | INSIDE)
+# what a chunk may contain: no hit, one at its first cycle, hits after that, or both (FIRST | INSIDE)
 NONE, FIRST, INSIDE, ALL = range(4)
-# chunks asked about at once: few where a hit may be near, more and more the longer the search
+# chunks examined at once: few at first, when a hit may be near, then more and more
 FEW_CHUNKS, MANY_CHUNKS = 16, 4096
 
 
@@ -21,9 +21,9 @@ FEW_CHUNKS, MANY_CHUNKS = 16, 4096
 class Target:
     """What is searched for.
 
-    hits(start, stop): (stop - start,) bool, which of the cycles start..stop-1 are hits. may_hit(low, high): (high - low,)
-    u1 what chunks low..high-1 may hold, a sum of FIRST and INSIDE. whole: in the chunk where the search begins every cycle
-    may be a hit.
+    hits(start, stop): (stop - start,) bool: which of the cycles start..stop-1 are hits. may_hit(low, high): (high -
+    low,) u1: what chunks low..high-1 may contain, a sum of FIRST and INSIDE. whole: in the chunk where the search
+    begins, every cycle may be a hit.
     """
 
     hits: Callable[[int, int], np.ndarray]
@@ -34,7 +34,7 @@ class Target:
 def where_holds(expression: Expression, forward: bool) -> Target:
     """Return the cycles at which a condition holds.
 
-    Beyond the first chunk the nearest one is where it begins to hold, or, backward, the last before it ceases to. Raises
+    Beyond the first chunk the nearest one is where it starts to hold or, backward, the last before it ceases to. Raises
     InputError for a value per warp or lane.
     """
     expression.check_single()
@@ -49,15 +49,15 @@ def where_changes(expression: Expression) -> Target:
 
 
 def where_written(log: RegisterLog, lanes: slice) -> Target:
-    """Return the cycles that are the first to show what an instruction wrote to some lanes of a register."""
+    """Return the cycles that are the first to show a write to some lanes of a register."""
     return Target(lambda start, stop: log.writes_at(start, stop, lanes),
                   lambda low, high: at_edges(log.may_change, low, high))
 
 
 def at_edges(may: Callable[[int, int], np.ndarray], low: int, high: int) -> np.ndarray:
-    """Return what chunks may hold of hits that need a change from the cycle before, if `may` says where there are any.
+    """Return which hits chunks may contain if hits need a change from the previous cycle. may: chunks with changes.
 
-    A change in a chunk's last cycle shows in the first of the next one.
+    A change in a chunk's last cycle shows in the first cycle of the next one.
     """
     before = max(0, low - 1)
     found = may(before, high)
@@ -73,7 +73,7 @@ def any_changes(expressions: list[Expression]) -> Target:
 
 
 def every_hit(timeline: Timeline, target: Target, first: int, last: int) -> Iterator[tuple[int, int, np.ndarray]]:
-    """Yield (first cycle, cycle behind, cycles of hits) of each stretch that may hold some in first..last, ascending."""
+    """Yield (first cycle, cycle after, cycles of hits) for each range in first..last that may have hits, ascending."""
     number, behind = timeline.chunk_number(first), timeline.chunk_number(last) + 1
     while number < behind:
         high = min(number + MANY_CHUNKS, behind)
@@ -86,10 +86,10 @@ def every_hit(timeline: Timeline, target: Target, first: int, last: int) -> Iter
 
 def search(timeline: Timeline, target: Target, cycle: int, forward: bool, limit: int | None,
            interrupted: Callable[[int], bool]) -> tuple[int | None, int | None]:
-    """Return (nearest hit at `cycle` or beyond it, None), (None, None) where there is none, or (None, where it stopped).
+    """Return (nearest hit at `cycle` or beyond it, None), (None, None) if there is none, or (None, where it stopped).
 
-    limit: the last cycle looked at when going forward; a live timeline is simulated as far as needed. interrupted: asked
-    now and then with the cycle reached.
+    limit: the last cycle examined when going forward; a live timeline is simulated as far as needed. interrupted: called
+    periodically with the cycle reached.
     """
     first_chunk = -1
     size = FEW_CHUNKS
@@ -121,15 +121,15 @@ def search(timeline: Timeline, target: Target, cycle: int, forward: bool, limit:
 
 
 def _window(timeline: Timeline, number: int) -> tuple[int, int]:
-    """Return the cycles that a chunk shows, the second one exclusive."""
+    """Return the cycles of a chunk, the second one exclusive."""
     starts = timeline.chunk_starts()
     return timeline.window(starts[number] if starts else timeline.first)
 
 
 def _stretches(timeline: Timeline, may_hit: np.ndarray, low: int, forward: bool) -> Iterator[tuple[int, int]]:
-    """Yield the cycles to be looked at, chunk by chunk in the direction of the search.
+    """Yield the cycles to examine, chunk by chunk in the direction of the search.
 
-    What a chunk's last cycle does shows in the first of the next: this one is looked at with the chunk before.
+    The effect of a chunk's last cycle shows in the first cycle of the next chunk, which is examined with the previous one.
     """
     first, inside = (may_hit & FIRST) != 0, (may_hit & INSIDE) != 0
     shown = np.append(first[1:], False) & inside

@@ -1,11 +1,11 @@
 """A range of cycles with the state at each.
 
-    base          what every timeline can answer
-    decoded       a chunk, live or recorded, that answers questions about its cycles
-    live          one that the engine extends; keyframes: copies of the machine in bounded memory
-    replay        one from a session file; opening: opens it, and saves what can be saved of a damaged one
-    verify        reads all of a recording, and compares where chunks meet
-    recipe        a recipe file: what a run needs to be simulated again; recipe_writing: runs a kernel and writes one
-    recipe_filling  simulates a recipe's run again, checked, into a file, or live; simulate: the simulator of such a run
-    register_log  one register in the log of writes; invariants: what must add up at any cycle
+    base          what every timeline provides
+    decoded       a live or recorded chunk, decoded on demand for queries about its cycles
+    live          a timeline extended by the engine; keyframes: copies of the machine in bounded memory
+    replay        a timeline from a session file; opening: opens it, recovering what it can from a damaged one
+    verify        reads a recording completely and compares the states where chunks meet
+    recipe        recipe files, from which a run can be simulated again; recipe_writing: runs a kernel and writes one
+    recipe_filling  simulates a recipe's run, checked, into a file or live; simulate: the simulator of such a run
+    register_log  one register in the log of writes; invariants: sums that must hold at any cycle
 """

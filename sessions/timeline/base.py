@@ -1,4 +1,4 @@
-"""The reading contract of all that happened: a range of cycles, the state at each, columns, live and recorded alike."""
+"""The interface of timelines: a range of cycles, the state at each, columns of fields; for live and recorded runs."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
     from rfview.sessions.file.zone_maps import ZoneMaps
     from rfview.sessions.lines.table import LineTable
 
-# Buckets that cover at most this many chunks are counted exactly, longer stretches from totals at chunk starts.
+# Ranges of at most this many chunks are counted exactly, longer ones from totals at chunk starts.
 EXACT_CHUNKS = 16
 
 
 @dataclass(frozen=True)
 class Overview:
-    """What happened in each of `b` equal stretches of cycles.
+    """What happened in each of `b` equal ranges of cycles.
 
     edges: (b + 1,) i8 cycles; bucket i covers cycles edges[i]..edges[i + 1] - 1. states: (b, codes) f8 warp-cycles per
-    stall code. issue_rate: (b,) f8 warp instructions per cycle. Sums are exact where edges meet chunk borders and
+    stall code. issue_rate: (b,) f8 warp instructions per cycle. Sums are exact where edges are chunk borders, and
     interpolated within chunks on long runs; they always add up to the run's totals.
     """
 
@@ -41,10 +41,10 @@ class Overview:
 class Timeline(ABC):
     """A range of cycles first..last (both can be shown) in chunks; live ones grow by `extend`.
 
-    first, last: first and last cycle whose state is known; `last` is the state after everything that ran so far.
+    first, last: first and last cycle with a known state; `last` is the state after everything that has run so far.
     closed: nothing can follow `last`. info: the run's constants (Simulator.info). fault: why the kernel was stopped, or
-    None. warnings: what was wrong with the file. layout: the dtypes behind `sm` and `rf`. zone_maps: what chunks
-    hold in short, or None where the file has no zone maps. lines: of the program's sources, once they are asked for
+    None. warnings: about the file. layout: the dtypes of `sm` and `rf`. zone_maps: summaries of
+    chunks, or None if the file has none. lines: of the program's sources, once requested
     (lines.table.lines_of).
     """
 
@@ -66,7 +66,7 @@ class Timeline(ABC):
         self.fault = None
         self.warnings = []
 
-    # what a kind of timeline supplies
+    # what each kind of timeline implements
 
     @abstractmethod
     def chunk_starts(self) -> list[int]:
@@ -74,38 +74,38 @@ class Timeline(ABC):
 
     @abstractmethod
     def decoded(self, number: int) -> DecodedChunk:
-        """Return chunk `number`, decoded; raises InputError when the file is damaged there."""
+        """Return chunk `number`, decoded; raises InputError if the file is damaged there."""
 
     @abstractmethod
     def totals(self, number: int) -> np.ndarray:
-        """Return (codes,) i8 stall totals at the start of chunk `number`; for the number past the end, at `last`."""
+        """Return (codes,) i8 stall totals at the start of chunk `number`; for the number after the last, at `last`."""
 
     def chunks_with_totals(self, first: int, last: int) -> list[int]:
-        """Return those of the chunks first..last, both included and always among them, whose totals are known."""
+        """Return those of the chunks first..last whose totals are known; always includes these two."""
         return list(range(first, last + 1))
 
     @abstractmethod
     def printed(self, upto: int) -> list[tuple[int, str]]:
-        """Return the (cycle, text) lines that the kernel printed in cycles before `upto`."""
+        """Return the (cycle, text) lines printed by the kernel before cycle `upto`."""
 
     def extend(self, cycles: int) -> int:
         """Simulate at least `cycles` more cycles if possible; return how many were added (0 on a closed timeline)."""
         return 0
 
     def drop_caches(self) -> None:  # noqa: B027 - most timelines hold little
-        """Free memory whose content can be computed again: of a branch that nobody is looking at."""
+        """Free memory whose content can be computed again: for a branch that is not shown."""
 
     def close(self) -> None:  # noqa: B027 - most timelines hold nothing
-        """Let go of files and caches."""
+        """Close files and free caches."""
 
-    # what every timeline can answer
+    # what every timeline provides
 
     def chunk_number(self, cycle: int) -> int:
-        """Return the number of the chunk that holds `cycle`; the end of the last chunk counts as in it."""
+        """Return the number of the chunk that contains `cycle`; the end of the last chunk counts as part of it."""
         return max(0, bisect_right(self.chunk_starts(), cycle) - 1)
 
     def window(self, cycle: int) -> tuple[int, int]:
-        """Return (start, stop) of the stretch of cycles around `cycle` that decodes in one go; stop is exclusive."""
+        """Return (start, stop) of the range of cycles around `cycle` that is decoded at once; stop is exclusive."""
         starts = self.chunk_starts()
         if not starts:
             return self.first, self.last + 1
@@ -119,14 +119,14 @@ class Timeline(ABC):
             raise InputError(f"cycle {cycle:,} is outside this session's {self.first:,}..{self.last:,}")
 
     def at(self, cycle: int) -> Snapshot:
-        """Return the machine at the start of a cycle in first..last; raises InputError outside."""
+        """Return the machine at the start of a cycle in first..last; raises InputError for other cycles."""
         self.require(cycle)
         return self.decoded(self.chunk_number(cycle)).snapshot(cycle, self.info)
 
     def stretches(self, start: int, stop: int) -> list[tuple[int, int, int]]:
-        """Return (first cycle, cycle behind, chunk) of the pieces of start..stop-1.
+        """Return (first cycle, cycle after, chunk) for the pieces of start..stop-1.
 
-        A last cycle at a chunk's border is taken from the chunk before, which knows it as well.
+        A last cycle at a chunk's border is taken from the previous chunk, which has it as well.
         """
         if start >= stop:
             return []
@@ -142,7 +142,7 @@ class Timeline(ABC):
         return pieces
 
     def _pieces(self, start: int, stop: int) -> list[tuple[DecodedChunk, slice]]:
-        """Return the chunks that hold cycles start..stop-1, each with its offsets."""
+        """Return the chunks that contain cycles start..stop-1, each with its offsets."""
         found = []
         for low, high, number in self.stretches(start, stop):
             part = self.decoded(number)
@@ -152,7 +152,7 @@ class Timeline(ABC):
     def column(self, path: str, start: int, stop: int) -> np.ndarray:
         """Return (stop - start, *shape) values of one field at cycles start..stop-1.
 
-        path: 'sm.warp[3].state', 'sm.bank[*].queue', 'rf.writes', 'sm.stall_total[4]'; an index left out or [*] stands
+        path: 'sm.warp[3].state', 'sm.bank[*].queue', 'rf.writes', 'sm.stall_total[4]'; an omitted index or [*] stands
         for every element and adds a dimension. Raises InputError for an unknown field or cycles outside first..last.
         """
         field = self.layout.field(path)
@@ -165,7 +165,7 @@ class Timeline(ABC):
     def row_column(self, row: int, start: int, stop: int, lanes: slice = ALL) -> np.ndarray:
         """Return (stop - start, lanes) u4 values of one recorded row (main register file, then the design's places).
 
-        lanes: all 32, or some of them, which takes less.
+        lanes: all 32, or some of them, which is faster.
         """
         parts = [part.row_column(row, lanes)[cut] for part, cut in self._pieces(start, stop)]
         return np.concatenate(parts) if parts else np.empty((0, len(LANES[lanes])), np.uint32)
@@ -176,7 +176,7 @@ class Timeline(ABC):
         return np.concatenate(parts) if parts else np.empty(0, np.uint32)
 
     def around(self, cycle: int) -> list[DecodedChunk]:
-        """Return the chunk that holds a cycle and the one before, decoded: what another thread may keep and read."""
+        """Return the chunk that contains a cycle and the previous one, decoded: another thread may keep and read them."""
         number = self.chunk_number(cycle)
         return [self.decoded(n) for n in (number, number - 1) if n >= 0] if self.chunk_starts() else []
 
@@ -197,9 +197,9 @@ class Timeline(ABC):
         return part.stall_total_at(cycle - part.first)
 
     def overview(self, buckets: int, start: int | None = None, stop: int | None = None) -> Overview:
-        """Return issue rate and state histogram of `buckets` equal stretches of cycles start..stop-1 (default: all).
+        """Return issue rate and state histogram of `buckets` equal ranges of cycles start..stop-1 (default: all).
 
-        Raises InputError when there is no cycle to show or the range is outside the session.
+        Raises InputError if there is no cycle to show or the range is outside the session.
         """
         begin = self.first if start is None else start
         end = self.last if stop is None else stop
@@ -220,7 +220,7 @@ class Timeline(ABC):
         if last - first < EXACT_CHUNKS:
             return np.array([self.stall_totals(int(edge)) for edge in edges], np.float64)
         starts, numbers = [*self.chunk_starts(), self.last], np.array(self.chunks_with_totals(first, last + 1))
-        # of all these only those next to an edge count
+        # only those next to an edge matter
         at = np.searchsorted(np.array(starts)[numbers], edges, side="right")
         near = np.zeros(len(numbers) + 1, bool)
         near[np.maximum(at - 1, 0)] = near[at] = True

@@ -1,4 +1,4 @@
-"""Turn recorded chunks into states: the state, rows and memory at any cycle, and columns of fields over cycles."""
+"""Decoding of chunks: the state, rows and memory at any cycle, and columns of fields over cycles."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from rfview.sessions.codec.changes import Changes, StoredChanges
 from rfview.sessions.layout import Field, Layout
 from rfview.sessions.codec.logs import ALL, last_writes
 
-# values of a field that are taken from states before all of the chunk's are worked out at once
+# single values of a field taken from states before its column for the whole chunk is computed
 FEW_VALUES = 8
 
 
 class Recalled(Snapshot):
-    """A snapshot whose rows and memory, large and seldom looked at, are put together when they are first asked for."""
+    """A snapshot whose rows and memory, which are large and rarely needed, are assembled on first use."""
 
     def __init__(self, cycle: int, sm: Any, rf: Any, info: dict[str, Any], recall: dict[str, Callable[[], np.ndarray]]):
         for name, value in (("cycle", cycle), ("sm", sm), ("rf", rf), ("info", info), ("_recall", recall)):
@@ -34,11 +34,11 @@ class Recalled(Snapshot):
 
 
 class DecodedChunk:
-    """A chunk with what is needed to answer questions about any cycle in first..first + num_cycles (both included).
+    """A chunk with everything needed for queries about any cycle in first..first + num_cycles (both included).
 
-    chunk: of the engine (Chunk) or of a file (stored.StoredChunk). rows_base, memory_base: give the (recorded rows, 32)
-    u4 rows and (words,) u4 memory at the chunk's first cycle; called only when values are asked for. row_base: gives one
-    row of these, or some of its lanes, if that takes less; a chunk of a file then has `row_writes`, too.
+    chunk: of the engine (Chunk) or of a file (stored.StoredChunk). rows_base, memory_base: return the (recorded rows, 32)
+    u4 rows and (words,) u4 memory at the chunk's first cycle; called only when values are needed. row_base: returns one
+    row of these, or some of its lanes, if that is faster; a chunk of a file then also has `row_writes`.
     """
 
     def __init__(
@@ -63,7 +63,7 @@ class DecodedChunk:
         self._states: tuple[tuple[int, np.ndarray], ...] = ()
 
     def nbytes_hint(self, row_writes: int, mem_writes: int) -> int:
-        """Return about how many bytes the chunk takes with everything that may be asked of it cached."""
+        """Return the approximate size of the chunk with everything cached that may be queried."""
         state = 10 * len(self.chunk.blocks.value) if isinstance(self.chunk, Chunk) else self.chunk.state_bytes
         return 20 * self.layout.num_words + state + 132 * row_writes + 8 * mem_writes + 512 * self.num_cycles
 
@@ -88,7 +88,7 @@ class DecodedChunk:
         return words
 
     def _put(self, words: np.ndarray, path: str, value: Any) -> None:
-        """Write a derived field into a state."""
+        """Write a derived field to a state."""
         field = self.layout.field(path)
         begin = int(field.offsets[0])
         data = np.ascontiguousarray(value, field.dtype)
@@ -110,7 +110,7 @@ class DecodedChunk:
         words, begin, when, grown = self._counts
         total = np.zeros((len(field.words), 4), np.int64)
         if len(when):
-            # what a word grows by in cycle w counts in each of the cycles from w + 1 to the offset
+            # the increase of a word in cycle w counts for each of the cycles from w + 1 to the offset
             lasting = np.maximum(offset - when, 0)[:, None] * grown
             total[words] = np.add.reduceat(lasting, begin, axis=0)
         base = self._read_key(field).astype(np.int64) * offset + self._read_key(self.layout.field("sm.stall_total"))
@@ -118,8 +118,8 @@ class DecodedChunk:
 
     @cached_property
     def _counts(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Return the words of sm.state_count that change, where in the next two the changes of each begin, (k,) i8 when, and
-        (k, 4) i8 what each byte grows by.
+        """Return the words of sm.state_count that change, where the changes of each begin in the next two, (k,) i8 when, and
+        (k, 4) i8 the increase of each byte.
         """
         words = self.layout.field("sm.state_count").words
         which, when, value = self.changes.of_words(words, self.layout.num_words)
@@ -140,21 +140,21 @@ class DecodedChunk:
         return _read(self._key, field)
 
     def value(self, field: Field, offset: int) -> np.ndarray:
-        """Return a field, with its shape, at cycle first + offset; cheaper than its column as long as seldom asked for."""
+        """Return a field, with its shape, at cycle first + offset; cheaper than its column for few values."""
         asked = self._asked[field.path] = self._asked.get(field.path, 0) + 1
         if field.path in self._columns or asked > FEW_VALUES:
             return self.column(field)[offset]
         words = next((words for at, words in self._states if at == offset), None)
         if words is None:
             words = self.words(offset)
-            self._states = ((offset, words), *self._states[:1])     # replaced, never changed: other threads may look
+            self._states = ((offset, words), *self._states[:1])     # replaced, never modified: other threads may read it
         return _read(words, field)
 
     def word_column(self, words: np.ndarray) -> np.ndarray:
         """Return (num_cycles + 1, k) u4: the values of k state words at each cycle of the chunk."""
         which, when, value = self.changes.of_words(words, self.layout.num_words)
         order = np.argsort(which, kind="stable")
-        # word by word: its value at first, then those that it changes to, and from which offset on each holds
+        # for each word: its first value, then its new values, with the offset from which each holds
         number = np.bincount(which, minlength=len(words)) + 1
         behind = np.cumsum(number)
         head = behind - number
@@ -181,7 +181,7 @@ class DecodedChunk:
             return self.stall_total()[:, codes].reshape((self.num_cycles + 1, *field.shape))
         words, size = self.word_column(field.words), field.dtype.itemsize
         if 4 * len(field.words) == size * len(field.offsets) and bool((np.diff(field.offsets) > 0).all()):
-            values = words.view(field.dtype)        # its elements fill these words
+            values = words.view(field.dtype)        # its elements fill these words completely
         else:
             data = words.view(np.uint8).reshape(self.num_cycles + 1, -1)
             begin = np.searchsorted(field.words, field.offsets // 4) * 4 + field.offsets % 4
@@ -200,7 +200,7 @@ class DecodedChunk:
         return writes
 
     def written(self, chosen: np.ndarray) -> np.ndarray:
-        """Return (n, 32) u4 what some of the register writes, given by their numbers, wrote."""
+        """Return (n, 32) u4 values of the register writes with these numbers."""
         return self.writes.values(chosen, self.chunk.row_values)
 
     def rows(self, offset: int) -> np.ndarray:
@@ -211,7 +211,7 @@ class DecodedChunk:
             rows, writes = last_writes(chunk.row_index[done:end], len(array))
             array[rows] = chunk.row_values(writes + done)
 
-        # another thread may look at the same chunk: what is returned is never read back
+        # another thread may use the same chunk: the returned value is never read back
         self._rows = kept = _advance(self._rows, end, self._rows_base, put)
         return kept[1]
 
@@ -262,9 +262,9 @@ def _advance(
     base: Callable[[], np.ndarray],
     put: Callable[[np.ndarray, int], None],
 ) -> tuple[int, np.ndarray]:
-    """Return (end, array) with the first `end` writes of a log applied, from the last such pair or from the base.
+    """Return (end, array) with the first `end` writes of a log applied, starting from the last such pair or the base.
 
-    put: writes those from a number on up to `end` into an array.
+    put: writes those from a number up to `end` into an array.
     """
     if state is not None and state[0] == end:
         return state
@@ -281,9 +281,9 @@ def _advance(
 
 
 def _fill(ends: np.ndarray, writes: np.ndarray, value: np.ndarray, base: Any) -> np.ndarray:
-    """Return (cycles + 1, ...) the value of one place at each cycle: its base, then the last write so far.
+    """Return (cycles + 1, ...): the value of one place at each cycle: its base, then the last write so far.
 
-    ends: prefix counts per cycle of all writes. writes, value: numbers of this place's writes, and what they wrote.
+    ends: prefix counts per cycle of all writes. writes, value: numbers and values of this place's writes.
     """
     known = np.concatenate([np.asarray(base, np.uint32)[None], value])
     return known[np.concatenate([[0], np.searchsorted(writes, ends, side="left")])]

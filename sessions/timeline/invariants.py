@@ -13,14 +13,14 @@ from rfview.engine.snapshot import Snapshot
 from rfview.sessions.energy import counts_of, energy_at, energy_of
 from rfview.sessions.timeline.base import Timeline
 
-TOLERANCE = 1e-9        # of the total: what adding floats in another order may differ by
+TOLERANCE = 1e-9        # relative error that adding floats in another order may cause
 
 
 def problems(snapshot: Snapshot) -> tuple[str, ...]:
-    """Return what does not add up at a cycle, a sentence each; () when the books balance.
+    """Return what does not add up at a cycle, a sentence each; () if everything does.
 
     Each warp slot is in one state now; the states' totals are warps x cycles; each component of the energy is a
-    finite amount that is not negative, and together they are the total.
+    finite amount that is not negative, and together they make the total.
     """
     sm, warps = snapshot.sm, int(snapshot.info["num_warps"])
     found = []
@@ -32,7 +32,7 @@ def problems(snapshot: Snapshot) -> tuple[str, ...]:
     try:
         energy = energy_at(snapshot)
     except InputError:
-        return tuple(found)     # the design that knows its energy is not installed: there is nothing to check
+        return tuple(found)     # the run's design is not installed: there is no energy to check
     if energy is not None and not _sums_up(energy):
         shown = ", ".join(f"{name} {value:,.1f}" for name, value in energy.items())
         found.append(f"the energy does not balance: {shown} pJ")
@@ -47,7 +47,7 @@ def _sums_up(energy: Mapping[str, float]) -> bool:
 
 
 def unbalanced(timeline: Timeline, start: int, stop: int) -> np.ndarray:
-    """Return (stop - start,) bool: at which of the cycles start..stop-1 the books do not balance."""
+    """Return (stop - start,) bool: at which of the cycles start..stop-1 something does not add up."""
     info, warps = timeline.info, int(timeline.info["num_warps"])
     cycles = np.arange(start, stop, dtype=np.int64)
     bad = timeline.column("sm.state_count[*]", start, stop).astype(np.int64).sum(axis=1) != warps
@@ -65,7 +65,7 @@ def _energy_sums(info: Mapping[str, Any], events: np.ndarray, waits: np.ndarray,
     try:
         energy = energy_of(info, counts_of(info, events, waits), cycles)
     except ValueError:
-        # a design whose energy branches on a count takes one cycle at a time
+        # a design whose energy branches on a count is computed one cycle at a time
         single = [energy_of(info, counts_of(info, events[:, i].tolist(), waits[:, i].tolist()), int(cycle))
                   for i, cycle in enumerate(cycles)]
         return np.array([energy is None or _sums_up(energy) for energy in single], bool)

@@ -1,9 +1,9 @@
-"""Complete copies of a running machine in bounded memory: each shares what did not change with the one before.
+"""Complete copies of a running machine in bounded memory: each shares unchanged pages with the previous one.
 
-A copy is cut into pages; a keyframe keeps a page number for each, and only pages that differ from the keyframe before it
-take room in the pool. On the bundled kernels that is 10 to 60 % of a machine with a small memory, under 5 % of one with
-4 MB. When the pool is full, the keyframe whose loss leaves the shortest gap goes: what stays is spread evenly, so the
-longest stretch to simulate again is about twice the run's length divided by the keyframes that fit.
+A copy is divided into pages; a keyframe keeps a page number for each, and only pages that differ from the previous keyframe
+take space in the pool. On the bundled kernels that is 10 to 60 % of a machine with a small memory, under 5 % of one with
+4 MB. When the pool is full, the keyframe whose loss leaves the shortest gap is dropped: the others are spread evenly, so the
+longest range to simulate again is about twice the run's length divided by the number of keyframes that fit.
 """
 
 from __future__ import annotations
@@ -14,24 +14,24 @@ from typing import Any
 
 import numpy as np
 
-PAGE = 1024  # bytes; a quarter of it would save a third of the room and double the bookkeeping
+PAGE = 1024  # bytes; a quarter of it would save a third of the space and double the bookkeeping
 PAGE_WORDS = PAGE // 8
-BASE = -1  # number of a page that is as it was before the run
+BASE = -1  # number of a page unchanged since before the run
 
 
 @dataclasses.dataclass
 class _Keyframe:
-    """Page numbers of each array of a checkpoint, and the fields that are none."""
+    """Page numbers of each array of a checkpoint, and the fields that are not arrays."""
 
     pages: dict[str, np.ndarray]
     plain: dict[str, Any]
 
 
 class Keyframes:
-    """Checkpoints by cycle, in at most `budget_bytes`, or what two of them take where that is more.
+    """Checkpoints by cycle, in at most `budget_bytes`, or the size of two if that is more.
 
-    base: arrays as they are before the run, by the name of the checkpoint's field (the memory, say); kept by reference,
-    never written. Checkpoints are dataclasses whose arrays keep their shapes and types from one to the next.
+    base: arrays before the run, by the name of the checkpoint's field (such as the memory); kept by reference,
+    never written. Checkpoints are dataclasses whose arrays always have the same shapes and types.
     """
 
     def __init__(self, base: dict[str, np.ndarray], budget_bytes: int):
@@ -62,7 +62,7 @@ class Keyframes:
         return self._cycles[at - 1] if at else None
 
     def add(self, checkpoint: Any) -> None:
-        """Keep a checkpoint later than all others; drop others, never the first, while that needs room."""
+        """Add a checkpoint later than all others; drop others, but never the first, to make space."""
         if self._newest is None:
             self._start(checkpoint)
         last = self._kept[self._cycles[-1]] if self._cycles else None
@@ -83,11 +83,11 @@ class Keyframes:
             self._drop()
 
     def _start(self, checkpoint: Any) -> None:
-        """Lay out the pool; its memory is taken from the system as it is written."""
+        """Lay out the pool; its memory is allocated as it is written."""
         arrays = {name: value for name, value in vars(checkpoint).items() if isinstance(value, np.ndarray)}
         self._newest = {name: self._base.get(name, np.zeros_like(array)) for name, array in arrays.items()}
         whole = self._pages_each = sum(-(-array.nbytes // PAGE) for array in arrays.values())
-        # beside the pages that are kept: those of one more checkpoint, stored before others are dropped for it
+        # besides the pages kept: those of one more checkpoint, stored before others are dropped for it
         slots = max(self.budget_bytes // PAGE, 2 * whole) + whole
         self._pool = np.empty((slots, PAGE_WORDS), np.uint64)
         self._uses = np.zeros(slots, np.int32)
@@ -106,7 +106,7 @@ class Keyframes:
         return numbers
 
     def _drop(self) -> None:
-        """Forget the keyframe between whose neighbours the gap is shortest; the earliest of equal ones."""
+        """Drop the keyframe whose neighbours are closest to each other; of equal ones the earliest."""
         cycles = np.array(self._cycles)
         at = 1 + int(np.argmin(cycles[2:] - cycles[:-2]))
         for numbers in self._kept.pop(self._cycles.pop(at)).pages.values():
@@ -115,7 +115,7 @@ class Keyframes:
             self._free += used[self._uses[used] == 0].tolist()
 
     def get(self, cycle: int, like: Any) -> Any:
-        """Return the keyframe of a cycle as a checkpoint of its own; like: any checkpoint of the same machine."""
+        """Return the keyframe of a cycle as a new checkpoint. like: any checkpoint of the same machine."""
         kept = self._kept[cycle]
         arrays = {}
         for name, numbers in kept.pages.items():
@@ -131,7 +131,7 @@ class Keyframes:
 
 
 def _cut(array: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return (n, PAGE_WORDS) u8 whole pages of an array and its last bytes u1, both views."""
+    """Return (n, PAGE_WORDS) u8 whole pages of an array, and its remaining bytes u1; both are views."""
     data = array.reshape(-1).view(np.uint8)
     whole = len(data) // PAGE
     return data[: whole * PAGE].view(np.uint64).reshape(whole, PAGE_WORDS), data[whole * PAGE :]

@@ -1,8 +1,8 @@
-"""A timeline that the engine extends: it runs ahead at full speed, and what is looked at is simulated again, recorded.
+"""A timeline extended by the engine: it runs ahead at full speed; cycles to be shown are simulated again and recorded.
 
-Far moves run the machine without its journal and take a keyframe now and then (keyframes.py). A cycle that is
-looked at is reached from the nearest keyframe before it, and the chunk that holds it is recorded into a cache; on the way,
-checkpoints are left behind, so that going on backwards does not start at the keyframe again. Short moves record at once.
+Long moves run the machine without its journal and take occasional keyframes (keyframes.py). A cycle to be
+shown is reached from the nearest keyframe before it, and its chunk is recorded into a cache; on the way,
+checkpoints are kept, so that going further back does not start at the keyframe again. Short moves record at once.
 """
 
 from __future__ import annotations
@@ -26,21 +26,21 @@ from rfview.sessions.layout import Layout
 from rfview.sessions.timeline.base import Overview, Timeline
 
 CHUNK_CYCLES = 1024
-# Together with the process itself (about 160 MB with the compiled machine) under 300 MB for machines of a few MB.
+# Under 300 MB for machines of a few MB, including the process itself (about 160 MB with the compiled machine).
 KEYFRAME_BYTES = 64 << 20
 DECODED_BYTES = 48 << 20
 CHECKPOINT_BYTES = 16 << 20
 MAX_CHECKPOINTS = 16
-# One call of the machine takes about as long as 100 cycles, several times that on a busy computer; a stretch makes it about
-# a percent. Stall totals are known between stretches; an overview that is finer runs through some of them again, about
+# One call of the machine costs as much as about 100 cycles, several times that on a busy computer; for a stretch that is
+# about one percent. Stall totals are known between stretches; a finer overview runs some of them again, about
 # 0.1 s at a time.
 STRETCH_CHUNKS = 32
 REFINE_CYCLES = 1 << 17
-# A keyframe copies and compares the whole machine, at about 4 GB/s, and takes 0.5 ms besides; the next one is due when the
-# simulation has taken 50 times as long, so that keyframes cost about 2 %; where it took longer than that, as the first ones
-# do, for which the system has to clear memory, when it has taken 25 times as long as the keyframe, or MAX_REST_S.
+# A keyframe copies and compares the whole machine, at about 4 GB/s, and takes another 0.5 ms; the next one is due when the
+# simulation has taken 50 times as long, so that keyframes cost about 2 %. If it took longer, as the first ones
+# do, for which the system must clear memory, the next is due after 25 times as long as the keyframe, or MAX_REST_S.
 KEYFRAME_RATE = 4e9 / 50  # bytes of the machine per second of simulation
-KEYFRAME_BASE = 2 << 20  # bytes that take as long as the rest
+KEYFRAME_BASE = 2 << 20  # bytes that take as long as the fixed cost
 KEYFRAME_REST, MAX_REST_S = 25, 0.2
 
 
@@ -59,10 +59,10 @@ class LiveTimeline(Timeline):
         self.closed = False
         self._starts: list[int] = []
         self._lengths: list[int] = []
-        self._totals: dict[int, np.ndarray] = {}  # by cycle, where they were seen
+        self._totals: dict[int, np.ndarray] = {}  # by cycle, where known
         self._known: list[int] = []  # these cycles, ascending
         self._keyframes = Keyframes({"arena": simulator.initial_memory}, budget_bytes)
-        self._due_s = 0.0  # of simulation, until the next keyframe
+        self._due_s = 0.0  # of simulation until the next keyframe
         self._checkpoints: ByteCache[Any] = ByteCache(CHECKPOINT_BYTES)
         self._furthest: Any = None
         self._printed: list[tuple[int, str]] = list(simulator.printed)
@@ -74,33 +74,33 @@ class LiveTimeline(Timeline):
         return self._starts
 
     def totals(self, number: int) -> np.ndarray:
-        """Return the stall totals at the start of chunk `number`, or at `last`; simulated again if they were not kept."""
+        """Return the stall totals at the start of chunk `number`, or at `last`; simulated again if not kept."""
         cycle = self._starts[number] if number < len(self._starts) else self.last
         if cycle not in self._totals:
             self._note_totals(cycle, self.decoded(number).stall_total()[0])
         return self._totals[cycle]
 
     def _note_totals(self, cycle: int, totals: np.ndarray) -> None:
-        """Keep the stall totals at a chunk's border."""
+        """Store the stall totals at a chunk's border."""
         if cycle not in self._totals:
             insort(self._known, cycle)
             self._totals[cycle] = np.array(totals, np.int64)
 
     def chunks_with_totals(self, first: int, last: int) -> list[int]:
-        """Return the chunks first..last, both included, whose totals are known, and these two."""
+        """Return those of the chunks first..last whose totals are known, and these two."""
         starts = [*self._starts, self.last]
         known = self._known[bisect_right(self._known, starts[first]) : bisect_left(self._known, starts[last])]
         return [first, *(bisect_left(starts, cycle) for cycle in known), last]
 
     def overview(self, buckets: int, start: int | None = None, stop: int | None = None) -> Overview:
-        """Return an overview as every timeline does; where it is finer than the totals at hand, each call finds more."""
+        """Return an overview like every timeline; if it is finer than the known totals, each call determines more."""
         begin, end = self.first if start is None else start, self.last if stop is None else stop
         if buckets >= 1 and self.first <= begin < end <= self.last:
             self._refine(begin, end, (end - begin) / buckets)
         return super().overview(buckets, start, stop)
 
     def _refine(self, begin: int, end: int, bucket: float) -> None:
-        """Run again through stretches longer than two buckets and keep the totals at their chunks' borders."""
+        """Simulate stretches longer than two buckets again, and keep the totals at their chunks' borders."""
         known = self._known[max(0, bisect_right(self._known, begin) - 1) : bisect_left(self._known, end) + 1]
         room = REFINE_CYCLES
         for low, high in pairwise(known):
@@ -119,7 +119,7 @@ class LiveTimeline(Timeline):
     def extend(self, cycles: int) -> int:
         """Simulate at least `cycles` more, rounded up to whole chunks; return how many were added, 0 at the end.
 
-        Up to one chunk is recorded, as it will be looked at; more runs at full speed.
+        Up to one chunk is recorded, since it will be shown; more runs at full speed.
         """
         before = self.last
         while not self.closed and (missing := cycles - (self.last - before)) > 0:
@@ -130,7 +130,7 @@ class LiveTimeline(Timeline):
         return self.last - before
 
     def _to_furthest(self) -> None:
-        """Bring the machine to the furthest cycle simulated so far; keep a keyframe there if one is due."""
+        """Move the machine to the furthest cycle simulated so far; take a keyframe there if one is due."""
         if self._furthest is not None:
             self.simulator.restore(self._furthest)
             self._furthest = None
@@ -162,7 +162,7 @@ class LiveTimeline(Timeline):
         simulator = self.simulator
         first, printed = simulator.cycle, len(simulator.printed)
         began = time.thread_time()
-        with suppress(KernelFault):  # simulator.fault has it; the cycles up to it are part of the timeline
+        with suppress(KernelFault):  # it is in simulator.fault; the cycles before it are part of the timeline
             simulator.step(chunks * self.chunk_cycles)
         self._due_s -= time.thread_time() - began
         if simulator.cycle > first:
@@ -171,14 +171,14 @@ class LiveTimeline(Timeline):
         self._note_end(simulator.cycle - first)
 
     def _add(self, starts: list[int], last: int, printed: list[tuple[int, str]]) -> None:
-        """Append chunks that begin at `starts`, the last of which ends at `last`."""
+        """Append chunks that begin at `starts`; the last one ends at `last`."""
         self._starts += starts
         self._lengths += np.diff([*starts, last]).tolist()
         self._printed += printed
         self.last = last
 
     def _note_end(self, ran: int) -> None:
-        """Close the timeline where the run has ended."""
+        """Close the timeline if the run has ended."""
         simulator = self.simulator
         if simulator.fault is not None:
             self.fault = str(simulator.fault)
@@ -192,14 +192,14 @@ class LiveTimeline(Timeline):
         return self._decoded.put(number, part, size)
 
     def decoded(self, number: int) -> DecodedChunk:
-        """Return chunk `number`, simulated again from the nearest copy of the machine before it if need be."""
+        """Return chunk `number`, simulated again from the nearest copy of the machine before it if necessary."""
         part = self._decoded.get(number)
         if part is not None:
             return part
         begin, length = self._starts[number], self._lengths[number]
         self._rewind(begin)
         pieces = [self.simulator.record_chunk(length)]
-        # where the journal ran full, a chunk comes in pieces
+        # if the journal runs full, a chunk comes in pieces
         while (done := sum(piece.num_cycles for piece in pieces)) < length and pieces[-1].num_cycles:
             if self.simulator.fault is not None:
                 break
@@ -221,12 +221,12 @@ class LiveTimeline(Timeline):
         return dict(self.simulator.buffers())
 
     def drop_caches(self) -> None:
-        """Forget chunks and copies that can be simulated again."""
+        """Drop chunks and copies that can be simulated again."""
         self._decoded.clear()
         self._checkpoints.clear()
 
     def _rewind(self, cycle: int) -> None:
-        """Bring the machine to a cycle in first..last from the nearest copy at or before it; leave some on the way."""
+        """Move the machine to a cycle in first..last from the nearest copy at or before it; keep some copies on the way."""
         simulator = self.simulator
         if self._furthest is None:
             self._furthest = simulator.checkpoint()
@@ -251,7 +251,7 @@ class LiveTimeline(Timeline):
 
 
 def joined(pieces: list[Chunk]) -> Chunk:
-    """Return chunks that follow one another as one."""
+    """Return consecutive chunks as one."""
     if len(pieces) == 1:
         return pieces[0]
     parts: dict[str, Any] = {"mem_end": _ends([piece.mem_end for piece in pieces])}
@@ -271,7 +271,7 @@ def joined(pieces: list[Chunk]) -> Chunk:
 
 
 def _ends(ends: list[np.ndarray]) -> np.ndarray:
-    """Return the prefix counts of logs that follow one another as those of one log."""
+    """Return the prefix counts of consecutive logs as those of one log."""
     shifts = np.cumsum([0, *(int(end[-1]) if len(end) else 0 for end in ends)])
     return np.concatenate([end + np.uint32(shift) for end, shift in zip(ends, shifts)])
 
@@ -293,7 +293,7 @@ def open_live(target: str | Path, **options: Any) -> LiveTimeline:
     """
     from rfview.engine.launch import load_launch_file
 
-    spec = load_launch_file(launch_path(target))        # before numba: what is wrong with the target is said at once
+    spec = load_launch_file(launch_path(target))        # before numba: errors in the target are reported at once
     from rfview.engine.simulator import Simulator
 
     return LiveTimeline(Simulator(spec, **options))

@@ -1,4 +1,4 @@
-"""Open a session file, and save what can be saved of a damaged one; say what a file holds."""
+"""Open a session file, recover what is possible from a damaged one, and describe a file's contents."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from rfview.sessions.file.writer import partials
 from rfview.sessions.guard import consistent
 from rfview.sessions.timeline.replay import RecordedTimeline, lost_zone_map
 
-# Files up to this size are checked whole when opened (about 1 GB/s); chunks of larger ones when they are reached.
+# Files up to this size are checked completely when opened (about 1 GB/s); chunks of larger ones when they are read.
 CHECK_AT_OPEN_BYTES = 64 << 20
 
 
 def is_recording(path: Path) -> bool:
-    """Say whether a file begins like a session file, be it one from before format 1."""
+    """Return whether a file begins like a session file, including those from before format 1."""
     try:
         with files.opened(path) as file:
             return file.read(len(framing.MAGIC)) in (framing.MAGIC, framing.OLD_MAGIC)
@@ -33,11 +33,11 @@ def is_recording(path: Path) -> bool:
 
 
 def open_recording(path: str | Path, *, check: bool | None = None) -> RecordedTimeline:
-    """Open a session file; damage that leaves something to show becomes warnings of the timeline.
+    """Open a session file; damage that leaves something to show becomes a warning of the timeline.
 
-    check: read and check the whole file now; None = files up to 64 MiB. Raises InputError when the file is missing, is
-    no session file, has a newer format, or holds no whole chunk. What a run that did not end has left opens by the name that
-    the recording should have got, with a warning.
+    check: whether to read and check the whole file now; None = for files up to 64 MiB. Raises InputError if the file
+    is missing, is not a session file, has a newer format, or has no complete chunk. The partial file of a run
+    that did not end is opened by the name that the recording would have had, with a warning.
     """
     path, warnings = Path(path), []
     try:
@@ -59,7 +59,7 @@ def open_recording(path: str | Path, *, check: bool | None = None) -> RecordedTi
         file.close()
         if path.name in str(error):
             raise
-        raise InputError(f"{path}: {error}") from None      # from where fields are looked up, which knows no file
+        raise InputError(f"{path}: {error}") from None      # from looking up fields, which does not know the file
     except BaseException:
         file.close()
         raise
@@ -100,9 +100,9 @@ def _open(path: Path, file: BinaryIO, check: bool | None) -> RecordedTimeline:
 
 
 class Walk:
-    """Goes from frame to frame through a file, from the first one behind the header, and checks them.
+    """Walks through a file frame by frame, starting after the header, and checks them.
 
-    head: the HEAD frame; first: the cycle of chunk 0. stopped: why `rebuilt` ended early, or ''. warnings: what was found.
+    head: the HEAD frame. first: the cycle of chunk 0. stopped: why `rebuilt` ended early, or ''. warnings: what was found.
     """
 
     def __init__(self, path: Path, file: BinaryIO, head: framing.Frame, first: int):
@@ -132,9 +132,9 @@ class Walk:
         return index
 
     def check(self, index: Index, end: int) -> None:
-        """Check every frame; cut the index to the chunks before the first one that is damaged or in a wrong place, and warn.
+        """Check every frame; cut the index before the first chunk that is damaged or in a wrong place, and warn.
 
-        end: where the index is. A damaged zone map is taken out.
+        end: offset of the index. A damaged zone map is removed.
         """
         known = sorted([*((offset, framing.CHUNK, number) for number, offset in enumerate(index.offset)),
                         *((offset, framing.ZONE, number) for number, offset in enumerate(index.zones)),
@@ -167,7 +167,7 @@ class Walk:
 
 
 def describe(path: str | Path) -> dict[str, Any]:
-    """Return what a session file holds and whether it is whole, as plain data; the whole file is checked.
+    """Return the contents and condition of a session file as plain data; the whole file is checked.
 
     Raises InputError as `open_recording` does.
     """
@@ -180,7 +180,7 @@ def describe(path: str | Path) -> dict[str, Any]:
 
 
 def _facts(timeline: RecordedTimeline, path: str | Path) -> dict[str, Any]:
-    """Return what `describe` does, of a recording that is open."""
+    """Return the same for an open recording."""
     info, size = timeline.info, os.path.getsize(path)
     cycles = timeline.last - timeline.first
     starts = timeline.chunk_starts()

@@ -1,22 +1,22 @@
-"""The recipe file (.rfr): what a run needs to be simulated again, and checksums of its states, in place of its cycles.
+"""The recipe file (.rfr): everything needed to simulate a run again, and checksums of its states, instead of its cycles.
 
-Here it is read; recipe_writing writes one, recipe_filling simulates it again. `Recipe.simulator` is the machine at cycle 0.
+This module reads it; recipe_writing writes one, recipe_filling simulates it. `Recipe.simulator` is the machine at cycle 0.
 
     file   := magic frame(RCPE)                            frames as in sessions/file/framing.py, each under a CRC
     magic  := 89 52 46 52 0D 0A 1A 0A                      ("\\x89RFR\\r\\n\\x1a\\n")
 
 RCPE payload, a msgpack map; `blob` is zstd over msgpack; unknown names are ignored
-    format       1; goes up when a field changes its meaning, and a reader refuses a higher one
+    format       1; increases when a field changes its meaning, and readers refuse higher ones
     body         blob of a map:
       info         of Simulator.info: name, kernel, launch_toml, ptx, design, design_spec, scheduler, preset, parameters (all
-                   that were in force, those given by --set and as file contents included), seed, engine_version,
-                   source_hash; beside them max_cycles
-      buffers, symbols   [[name, array], ..] as they are before the run; array := [dtype, shape, bytes], little endian
+                   in effect, including those given with --set and as file contents), seed, engine_version,
+                   source_hash; in addition max_cycles
+      buffers, symbols   [[name, array], ..] before the run; array := [dtype, shape, bytes], little endian
       expect       [[name, array, rtol, atol, reason], ..]
-      cycles       how many ran; state sums are known up to there
-      finished, fault, summary   as `end` of a session file; finished is false where the run was interrupted
+      cycles       number of cycles that ran; state sums cover them
+      finished, fault, summary   like `end` of a session file; finished is false if the run was interrupted
       sums         [[cycle, state, rows, memory], ..] CRC32 of the recorded state [sm | rf], of the recorded value rows and
-                   of the memory as a snapshot shows them; at cycle 0, at every multiple of some number of cycles, and
+                   of the memory as in a snapshot; at cycle 0, at every multiple of some number of cycles, and
                    after the last one
 """
 
@@ -50,7 +50,7 @@ INFO = ("name", "kernel", "launch_toml", "ptx", "design", "design_spec", "schedu
 
 @dataclass(frozen=True)
 class Recipe:
-    """A recipe as read. body: the map of the file format above, arrays as they are stored."""
+    """A recipe as read. body: the map in the file format above, with arrays as stored."""
 
     path: Path
     body: dict[str, Any]
@@ -62,17 +62,17 @@ class Recipe:
 
     @property
     def cycles(self) -> int:
-        """Return how many cycles ran."""
+        """Return the number of cycles that ran."""
         return self.body["cycles"]
 
     @property
     def sums(self) -> list[list[int]]:
-        """Return [cycle, state, rows, memory] of each state that was summed, ascending."""
+        """Return [cycle, state, rows, memory] for each state with checksums, ascending."""
         return self.body["sums"]
 
     def spec(self) -> LaunchSpec:
-        """Return the launch file with its arrays; raises InputError where they do not belong together."""
-        from rfview.engine.launch import Expect, launch_of_text     # start-up: reading what a recipe says needs none
+        """Return the launch file with its arrays; raises InputError if they do not match."""
+        from rfview.engine.launch import Expect, launch_of_text     # start-up: describing a recipe does not need it
 
         body, info = self.body, self.info
         try:
@@ -85,28 +85,28 @@ class Recipe:
         return replace(spec, expect=expect)
 
     def simulator(self, progress: Callable[[float, str], None] | None = None) -> Any:
-        """Return a simulator at cycle 0; imports numba. Raises InputError where this version lacks what the run needs."""
+        """Return a simulator at cycle 0; imports numba. Raises InputError if this version lacks what the run needs."""
         from rfview.sessions.timeline.simulate import simulator_like     # imports numba
 
         return simulator_like(self.info, self.spec(), f"{self.path}: simulating it again",
                               max_cycles=self.info["max_cycles"], progress=progress)
 
     def origin(self, machine: Any) -> str:
-        """Return which version wrote the recipe and which one this is, as part of a sentence."""
+        """Return which version wrote the recipe and which version this is, as part of a sentence."""
         mine = machine.info
         return (f"it is from rfview {self.info['engine_version']} ({self.info['source_hash']}), this is "
                 f"{mine['engine_version']} ({mine['source_hash']})")
 
 
 def _array(stored: list[Any]) -> np.ndarray:
-    """Return the array behind `_stored`, in native byte order."""
+    """Return a stored array, in native byte order."""
     dtype, shape, data = stored
     little = np.frombuffer(data, np.dtype(dtype)).reshape(shape)
     return little.astype(little.dtype.newbyteorder("="))
 
 
 def is_recipe(path: str | Path) -> bool:
-    """Say whether a file begins like a recipe, or, where there is none, is named like one."""
+    """Return whether a file begins like a recipe or, if it does not exist, is named like one."""
     try:
         with files.opened(path) as file:
             return file.read(len(MAGIC)) == MAGIC
@@ -115,7 +115,7 @@ def is_recipe(path: str | Path) -> bool:
 
 
 def open_recipe(path: str | Path) -> Recipe:
-    """Read a recipe; raises InputError when it is missing, foreign, cut off, damaged or of a newer format."""
+    """Read a recipe; raises InputError if it is missing, not a recipe, cut off, damaged or of a newer format."""
     path = Path(path)
     try:
         with files.opened(path) as file:
@@ -145,7 +145,7 @@ def open_recipe(path: str | Path) -> Recipe:
 
 
 def describe(path: str | Path) -> dict[str, Any]:
-    """Return what a recipe holds, as plain data; raises InputError as `open_recipe` does."""
+    """Return the contents of a recipe as plain data; raises InputError like `open_recipe`."""
     recipe = open_recipe(path)
     body, info = recipe.body, recipe.info
     arrays = [entry[1] for part in ("buffers", "symbols", "expect") for entry in body[part]]

@@ -1,4 +1,4 @@
-"""Simulates a recipe's run again: into a session file, comparing the states on the way, or as a live timeline."""
+"""Simulates a recipe's run: into a session file, comparing states on the way, or as a live timeline."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ PARTS = ("state", "registers", "memory")
 
 
 class _Differs(InputError):
-    """A state that is not the recipe's."""
+    """A state differs from the recipe's."""
 
 
 class _Checked:
-    """A simulator whose chunks end where the recipe has sums, and whose states must have them."""
+    """A simulator whose chunks end where the recipe has checksums, and whose states must match these."""
 
     def __init__(self, machine: Any, recipe: Recipe):
         self._machine, self._recipe = machine, recipe
@@ -36,14 +36,14 @@ class _Checked:
         return getattr(self._machine, name)
 
     def record_chunk(self, cycles: int, *, values: bool = True, lend: bool = False) -> Chunk:
-        """Record a chunk as the simulator does, up to the next sum, and compare the state with it."""
+        """Record a chunk like the simulator, up to the next checksum, and compare the state with it."""
         left = self._due[0][0] - self._machine.cycle if self._due else cycles
         chunk = self._machine.record_chunk(min(cycles, left), values=values, lend=lend)
         self._verify()
         return chunk
 
     def _verify(self) -> None:
-        """Compare the present state where a sum is due; raises _Differs."""
+        """Compare the current state if a checksum is due; raises _Differs."""
         if not self._due:
             return
         machine, (cycle, *sums) = self._machine, self._due[0]
@@ -69,10 +69,10 @@ class _Checked:
 
 def fill(recipe: Recipe, path: str | Path, progress: Progress | None = None,
          compiling: Callable[[float, str], None] | None = None) -> RecordResult:
-    """Simulate a recipe again and record it, comparing the states that were summed; imports numba.
+    """Simulate a recipe and record it, comparing the states with checksums; imports numba.
 
-    progress, and what an interrupted run leaves: as of rfview.sessions.file.writer.record. compiling: progress while code is
-    prepared. Raises InputError naming the first keyframe that differs; nothing is written then.
+    progress, and what an interrupted run leaves: as in rfview.sessions.file.writer.record. compiling: progress while code is
+    prepared. Raises InputError, which names the first keyframe that differs; nothing is written then.
     """
     target = Path(path)
     machine = _Checked(recipe.simulator(compiling), recipe)
@@ -80,7 +80,7 @@ def fill(recipe: Recipe, path: str | Path, progress: Progress | None = None,
 
 
 def live(recipe: Recipe, compiling: Callable[[float, str], None] | None = None) -> LiveTimeline:
-    """Return a live timeline of a recipe's run, with a warning where another version wrote it; imports numba."""
+    """Return a live timeline of a recipe's run, with a warning if another version wrote it; imports numba."""
     from rfview.sessions.timeline.live import LiveTimeline      # imports numba
 
     machine = recipe.simulator(compiling)

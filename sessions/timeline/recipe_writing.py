@@ -23,18 +23,18 @@ if TYPE_CHECKING:
     from rfview.engine.snapshot import Snapshot
 
 PARTIAL = f".partial{SUFFIX}"
-# A sum reads the whole state, about 1 GB/s: per MB of state one in 16,384 cycles, and fewer the longer the run is.
+# A checksum reads the whole state, at about 1 GB/s: one in 16,384 cycles per MB of state, and fewer in long runs.
 FIRST_STRIDE = 1 << 14
 STRIDE_BYTES = 1 << 20
 MAX_SUMS = 128
-STEP_CYCLES = 1 << 16  # between two looks at the clock and the keyboard
+STEP_CYCLES = 1 << 16  # between two checks of the clock and the keyboard
 
 Progress = Callable[[int], bool | None]
 
 
 @dataclass(frozen=True)
 class RecipeResult:
-    """What was written: cycles run, states summed and file bytes; fault: why the kernel was stopped, or None."""
+    """What was written: cycles run, states with checksums and file bytes. fault: why the kernel was stopped, or None."""
 
     path: Path
     cycles: int
@@ -56,7 +56,7 @@ class Sums:
         self.sums: list[list[int]] = []
 
     def add(self, snapshot: Snapshot) -> None:
-        """Take in a state, later than all others."""
+        """Add a state later than all others."""
         self.sums.append([snapshot.cycle, *sum_of(snapshot)])
         if len(self.sums) > MAX_SUMS:
             self.stride *= 2
@@ -72,9 +72,9 @@ def sum_of(snapshot: Snapshot) -> list[int]:
 def write_recipe(simulator: Any, path: str | Path, progress: Progress | None = None) -> RecipeResult:
     """Run a fresh simulator to its end and write its recipe.
 
-    progress: called now and then with the cycle reached; return True to stop there. A fault ends the run and is kept. An
-    interrupted run leaves what it has as NAME.XXXXXX.partial.rfr and raises. Raises InputError when the file cannot be
-    written.
+    progress: called periodically with the cycle reached, may return True to stop there. A fault ends the run and is
+    stored. An interrupted run leaves what it has as NAME.XXXXXX.partial.rfr and raises. Raises InputError if the
+    file cannot be written.
     """
     target = Path(path)
     began = time.perf_counter()
@@ -87,7 +87,7 @@ def write_recipe(simulator: Any, path: str | Path, progress: Progress | None = N
     try:
         _run(simulator, sums, progress)
     except KeyboardInterrupt:
-        # the machine may be anywhere within a step: what is known is the last state that was summed
+        # the machine may be anywhere within a step: only the last state with a checksum is known
         _write(made, {**body, **_end(None), "cycles": sums.sums[-1][0], "sums": sums.sums})
         made.file.close()
         raise
@@ -104,13 +104,13 @@ def write_recipe(simulator: Any, path: str | Path, progress: Progress | None = N
 
 
 def _run(simulator: Any, sums: Sums, progress: Progress | None) -> None:
-    """Run to the end or a fault, summing states up on the way."""
+    """Run to the end or a fault, computing checksums of states on the way."""
     while not simulator.finished and simulator.fault is None:
         missing = sums.stride - simulator.cycle % sums.stride
         try:
             simulator.step(min(missing, STEP_CYCLES))
         except KernelFault:
-            return  # simulator.fault has it
+            return  # it is in simulator.fault
         if simulator.cycle % sums.stride == 0 and not simulator.finished:
             sums.add(simulator.snapshot())
         if progress is not None and progress(simulator.cycle):
@@ -130,7 +130,7 @@ def _described(simulator: Any) -> dict[str, Any]:
 
 
 def _end(simulator: Any) -> dict[str, Any]:
-    """Return how the run ended; None: it was interrupted."""
+    """Return how the run ended, None if it was interrupted."""
     finished = simulator is not None and bool(simulator.finished)
     fault = None if simulator is None or simulator.fault is None else str(simulator.fault)
     return {"finished": finished, "fault": fault, "summary": simulator.summary() if finished and fault is None else None}
@@ -143,7 +143,7 @@ def _stored(array: np.ndarray) -> list[Any]:
 
 
 def _write(made: NewFile, body: dict[str, Any]) -> int:
-    """Write a recipe into its file; return its bytes. Raises InputError, with the file taken away."""
+    """Write a recipe to its file; return its size in bytes. On InputError the file is removed."""
     try:
         framing.write_all(made.file, MAGIC)
         framing.write_frame(made.file, RECIPE, msgpack.packb({"format": FORMAT, "body": streams.compress_map(body)}))

@@ -1,4 +1,4 @@
-"""What the log of register writes says of one register: who wrote it, and its value at every cycle, in any design."""
+"""One register in the log of register writes: what wrote it, and its value at every cycle, in any design."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from rfview.engine.chunk import ALL_REGISTERS, CLEARED, LANES, LOST, REGISTERS_O
 from rfview.sessions.codec.logs import ALL
 from rfview.sessions.timeline.base import Timeline
 
-# chunks asked about at once on the way back to what wrote a register last
+# chunks examined at once when searching backwards for the last write
 FEW_CHUNKS, MANY_CHUNKS = 4, 4096
-# values at ends of chunks, and chunks' entries, that are kept
+# cached values at ends of chunks, and cached chunks' entries
 MAX_KEPT = 64
 
 
@@ -22,8 +22,8 @@ MAX_KEPT = 64
 class Entries:
     """What happened to a register in one chunk, in order.
 
-    cycle: (k,) i8 first cycle that shows it. lanes: (k, 32) bool that it concerns. pc: (k,) u4 instruction, LOST or CLEARED.
-    value: (k, 32) u4, of which only these lanes mean something.
+    cycle: (k,) i8 first cycle that shows it. lanes: (k, 32) bool affected. pc: (k,) u4 instruction, LOST or CLEARED.
+    value: (k, 32) u4, meaningful in these lanes only.
     """
 
     cycle: np.ndarray
@@ -33,27 +33,27 @@ class Entries:
 
     @property
     def is_write(self) -> np.ndarray:
-        """Return (k,) bool: what an instruction wrote."""
+        """Return (k,) bool: whether an instruction wrote it."""
         return (self.pc != LOST) & (self.pc != CLEARED)
 
 
 class RegisterLog:
     """The entries of one register of a warp slot in a timeline's logs of writes.
 
-    Chunks in which it is not written are passed over where zone maps are at hand; of others only the log is decoded. A
-    register is 0 while its slot is empty, and until it is written. most_kept: chunks whose entries are kept.
+    Chunks in which it is not written are skipped if there are zone maps; of others only the log is decoded. A
+    register is 0 while its slot is empty, and until it is written. most_kept: number of chunks whose entries are cached.
     """
 
     def __init__(self, timeline: Timeline, warp: int, register: int, most_kept: int = MAX_KEPT):
         self.timeline, self.most_kept = timeline, most_kept
         self.warp, self.register = warp, register
-        # as in chunk.Writes: the register's own number, and that of all registers of its slot
+        # as in chunk.Writes: the register's number, and the one for all registers of its slot
         self.numbers = [warp * REGISTERS_OF_WARP + register, warp * REGISTERS_OF_WARP + ALL_REGISTERS]
         self._entries: dict[int, Entries] = {}
         self._ends: dict[int, np.ndarray] = {}
 
     def may_change(self, low: int, high: int) -> np.ndarray:
-        """Return (high - low,) bool: in which of chunks low..high-1 the register may have entries."""
+        """Return (high - low,) bool: which of chunks low..high-1 may have entries for the register."""
         zone_maps = self.timeline.zone_maps
         return np.ones(high - low, bool) if zone_maps is None else zone_maps.registers_change(self.numbers, low, high)
 
@@ -71,14 +71,14 @@ class RegisterLog:
         return found
 
     def _keep(self, where: dict, number: int, found: object) -> None:
-        """Keep what was found of a chunk, and forget what is oldest; a live run's last chunk may still grow."""
+        """Cache the entries of a chunk, and drop the oldest ones; a live run's last chunk may still grow."""
         if self.timeline.closed or number + 1 < len(self.timeline.chunk_starts()):
             while len(where) >= self.most_kept:
                 del where[next(iter(where))]
             where[number] = found
 
     def writing_chunks(self, behind: int) -> Iterator[int]:
-        """Yield the chunks before number `behind` that may have entries, the nearest first."""
+        """Yield the chunks before number `behind` that may have entries, nearest first."""
         size = FEW_CHUNKS
         while behind > 0:
             low = max(0, behind - size)
@@ -86,7 +86,7 @@ class RegisterLog:
             behind, size = low, min(2 * size, MANY_CHUNKS)
 
     def value_before(self, number: int) -> np.ndarray:
-        """Return (32,) u4 the value at the first cycle of chunk `number`."""
+        """Return (32,) u4: the value at the first cycle of chunk `number`."""
         value, left = np.zeros(len(LANES), np.uint32), np.ones(len(LANES), bool)
         for before in self.writing_chunks(number):
             kept = self._ends.get(before)
@@ -109,7 +109,7 @@ class RegisterLog:
         return value
 
     def _at_first(self) -> np.ndarray:
-        """Return (32,) u4 the value at the first cycle of all."""
+        """Return (32,) u4: the value at the first cycle of the timeline."""
         try:
             return self.timeline.at(self.timeline.first).register(self.warp, self.register)
         except IndexError:
@@ -121,7 +121,7 @@ class RegisterLog:
         return np.concatenate(pieces) if pieces else np.empty((0, len(LANES[lanes])), np.uint32)
 
     def _piece(self, start: int, stop: int, number: int, lanes: slice) -> np.ndarray:
-        """Return the values at cycles that chunk `number` shows."""
+        """Return the values at cycles of chunk `number`."""
         base = self.value_before(number)
         if not len(self.timeline.chunk_starts()) or not self.may_change(number, number + 1)[0]:
             return np.broadcast_to(base[lanes], (stop - start, len(base[lanes])))
@@ -133,7 +133,7 @@ class RegisterLog:
         return values[np.searchsorted(found.cycle, np.arange(start, stop), side="right")][:, lanes]
 
     def writes_at(self, start: int, stop: int, lanes: slice = ALL) -> np.ndarray:
-        """Return (stop - start,) bool: which of cycles start..stop-1 are the first to show what an instruction wrote."""
+        """Return (stop - start,) bool: which of cycles start..stop-1 are the first to show a write."""
         hits = np.zeros(stop - start, bool)
         for number in self._acting(start, stop):
             found = self.entries(number)
@@ -142,7 +142,7 @@ class RegisterLog:
         return hits
 
     def _acting(self, start: int, stop: int) -> list[int]:
-        """Return the chunks with entries that may first show at cycles start..stop-1: they act in the cycle before."""
+        """Return the chunks with entries that may first show at cycles start..stop-1: they act in the previous cycle."""
         timeline = self.timeline
         if stop <= start or not timeline.chunk_starts():
             return []
@@ -150,7 +150,7 @@ class RegisterLog:
         return (low + np.flatnonzero(self.may_change(low, high + 1))).tolist()
 
     def write_at(self, cycle: int, lanes: slice = ALL) -> tuple[int, np.ndarray] | None:
-        """Return (pc, (32,) bool lanes) of the instruction whose write shows first at a cycle, None where there is none."""
+        """Return (pc, (32,) bool lanes) of the instruction whose write shows first at a cycle, None if there is none."""
         for number in self._acting(cycle, cycle + 1):
             found = self.entries(number)
             at = bisect_left(found.cycle.tolist(), cycle)

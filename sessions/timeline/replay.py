@@ -1,4 +1,4 @@
-"""The timeline of a session file: chunks are read when they are looked at; nothing here imports numba."""
+"""The timeline of a session file: chunks are read on demand; nothing here imports numba."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ BASE_BYTES = 24 << 20
 class RecordedTimeline(Timeline):
     """A closed timeline over a session file.
 
-    header: what the file says about its run. end: finished, fault and summary of the run; empty for a cut file.
+    header: the run's constants in the file. end: finished, fault and summary of the run; empty if the file was cut off.
     """
 
     def __init__(self, path: Path, file: BinaryIO, header: Header, index: Index, warnings: list[str]):
@@ -52,8 +52,8 @@ class RecordedTimeline(Timeline):
         self._frames: ByteCache[tuple[framing.ChunkHead, dict[str, Any]]] = ByteCache(FRAME_BYTES)
         self._bases: ByteCache[np.ndarray] = ByteCache(BASE_BYTES)
         self._milestones: ByteCache[np.ndarray] = ByteCache(BASE_BYTES)
-        self._newest_read, self._backward = -1, 0       # the last chunk read, and how many in a row went backward
-        self._lock = threading.RLock()      # a snapshot's memory is read when it is looked at, in whatever thread
+        self._newest_read, self._backward = -1, 0       # the last chunk read, and the number of consecutive backward reads
+        self._lock = threading.RLock()      # a snapshot's memory is read on first use, in any thread
         if index.zones:
             self.zone_maps = ZoneMaps(self.layout, self._read_zone_map, self._lost_zone_map, self.totals,
                                       len(index.first), len(header.rows))
@@ -73,7 +73,7 @@ class RecordedTimeline(Timeline):
         return [(cycle, text) for cycle, text in self._index.printed if cycle < upto]
 
     def _read_zone_map(self, number: int) -> dict[str, Any] | None:
-        """Return a zone map, or None where a killed run left none, or, with a warning, where it is damaged."""
+        """Return a zone map, or None if a killed run left none or, with a warning, if it is damaged."""
         if number >= len(self._index.zones) or self._index.zones[number] < 0:
             return None
         try:
@@ -105,7 +105,7 @@ class RecordedTimeline(Timeline):
         return f"{self.path}: chunk {number} (cycles {self._index.first[number]:,}..)"
 
     def _content(self, number: int) -> tuple[framing.ChunkHead, dict[str, Any]]:
-        """Return a chunk's head and its map with its parts still compressed."""
+        """Return a chunk's head and its map, with its parts still compressed."""
         with self._lock:
             kept = self._frames.get(number)
             if kept is None:
@@ -121,9 +121,9 @@ class RecordedTimeline(Timeline):
             return kept
 
     def _payload(self, number: int) -> bytes:
-        """Return a chunk's frame, read in one go; raises Damage.
+        """Return a chunk's frame, read at once; raises Damage.
 
-        Who goes backward, which systems do not expect, has the chunks before asked for ahead of time.
+        When reading backwards, which systems do not anticipate, earlier chunks are requested in advance.
         """
         offsets = self._index.offset
         self._backward = self._backward + 1 if number == self._newest_read - 1 else 0
@@ -144,7 +144,7 @@ class RecordedTimeline(Timeline):
         with self._lock:
             array = self._bases.get((rows, number)) if number % CHUNKS else self._milestones.get((rows, number))
             if array is None:
-                # rows are kept at every 64th chunk: it takes a few steps from there; memory is large and seldom asked for
+                # rows are cached at every 64th chunk: a few steps from there suffice; memory is large and rarely needed
                 level = max(1, level_of(number))
                 milestone = number - (number % RADIX ** (level + 1) if rows else number)
                 array = self._newest(number, milestone, rows)
@@ -153,7 +153,7 @@ class RecordedTimeline(Timeline):
         return array
 
     def _newest(self, number: int, milestone: int, rows: bool) -> np.ndarray:
-        """Return the values at the start of a chunk: those at an earlier one, and the newest of what was written since."""
+        """Return the values at the start of a chunk: those at an earlier one, updated with the newest writes since."""
         writes, sums = (self._index.row_writes, self._index.row_sums) if rows else (self._index.mem_writes,
                                                                                     self._index.mem_sums)
         array = self._base(milestone, rows).copy()
@@ -177,7 +177,7 @@ class RecordedTimeline(Timeline):
         return array
 
     def _row(self, number: int, row: int, lanes: slice) -> np.ndarray:
-        """Return (lanes,) u4 of one row at the start of a chunk."""
+        """Return (lanes,) u4: one row at the start of a chunk."""
         milestone, size = number - number % CHUNKS, len(self.header.rows)
         at = number
         while at > milestone:
@@ -196,22 +196,22 @@ class RecordedTimeline(Timeline):
         return self._base(milestone, True)[row, lanes]
 
     def _may_write(self, row: int, low: int, high: int) -> bool:
-        """Say whether chunks low..high-1 may write a row."""
+        """Return whether chunks low..high-1 may write a row."""
         written = self._written(low, high)
         return written is None or bool(written[row].any())
 
     def _may_write_any(self, places: np.ndarray, low: int, high: int) -> bool:
-        """Say whether chunks low..high-1 may write any of these rows."""
+        """Return whether chunks low..high-1 may write any of these rows."""
         written = self._written(low, high)
         return written is None or bool((np.logical_or.reduce(written, axis=1) & places).any())
 
     def _written(self, low: int, high: int) -> np.ndarray | None:
-        """Return (rows, high - low) bool: which rows each chunk may write; None where no one zone map says."""
+        """Return (rows, high - low) bool: which rows each chunk may write; None if no single zone map covers them."""
         known = self.zone_maps if low // CHUNKS == (high - 1) // CHUNKS else None
         return None if known is None else known.rows_written(low, high)
 
     def _log(self, number: int, level: int, rows: bool, read: Callable[[dict[str, streams.Stream]], Any]) -> Any:
-        """Read something in the log of what was written to rows, or memory, in the 8**level chunks before `number`."""
+        """Read from the log of writes to rows, or memory, in the 8**level chunks before `number`."""
         part = ("row_sum" if rows else "mem_sum") if level else ("rows" if rows else "memory")
         try:
             blob = self._content(number if level else number - 1)[1][part]
@@ -225,5 +225,5 @@ class RecordedTimeline(Timeline):
 
 
 def lost_zone_map(path: Path, number: int, error: Exception) -> str:
-    """Return what is said about a zone map that cannot be read."""
+    """Return the warning about a zone map that cannot be read."""
     return f"{path}: the zone map of chunks {number * CHUNKS}.. is damaged ({error}); searches decode these chunks"

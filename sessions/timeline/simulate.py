@@ -1,4 +1,4 @@
-"""A simulator of the run that a recording or a recipe holds, from what it embeds."""
+"""A simulator of the run in a recording or recipe, from its embedded data."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def simulator_of(timeline: RecordedTimeline, **more: Any) -> Any:
     info, memory = timeline.info, timeline.header.memory
     if not info.get("launch_toml") or not info.get("ptx"):
         raise InputError("fork: this recording holds no launch file or no PTX, so it cannot be simulated again")
-    from rfview.engine.launch import launch_of_text     # start-up: most sessions are never simulated again
+    from rfview.engine.launch import launch_of_text     # start-up: most sessions are never simulated
 
     def arrays(part: str) -> dict[str, np.ndarray]:
         return {variable["name"]: _content(memory, variable) for variable in info[part]}
@@ -44,12 +44,12 @@ def simulator_like(info: Mapping[str, Any], spec: LaunchSpec, for_what: str = "s
     machine = Simulator(spec, design=design, scheduler=info["scheduler"], preset=info["preset"],
                         settings=info["parameters"], seed=info["seed"],
                         source=(source["text"], source["path"]), **more)
-    machine.info["sources"] = list(info.get("sources", ()))     # what lies here under these names may be of another program
+    machine.info["sources"] = list(info.get("sources", ()))     # files with these names here may belong to another program
     return machine
 
 
 def _content(memory: np.ndarray, variable: Mapping[str, Any]) -> np.ndarray:
-    """Return a buffer's content in an image of the memory."""
+    """Return a buffer's content from an image of the memory."""
     dtype, shape = np.dtype(variable["dtype"]), tuple(variable["shape"])
     begin = int(variable["word"]) * 4
     size = dtype.itemsize * int(np.prod(shape))

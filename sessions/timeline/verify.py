@@ -1,4 +1,4 @@
-"""Read all of a recording, and compare the state at the end of each chunk with the one at the start of the next."""
+"""Read a recording completely, and compare the state at the end of each chunk with that at the start of the next."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ PARTS = ("state", "register file", "registers", "memory")
 
 
 def verify(timeline: RecordedTimeline, progress: Callable[[float], object] | None = None) -> Iterator[str]:
-    """Yield a sentence for everything that is wrong: chunks that cannot be decoded, states that do not continue.
+    """Yield a sentence for every error: chunks that cannot be decoded, states that do not match.
 
-    The state at a border is worked out twice: from the keyframe and changes of the chunk before, and from the keyframe of
-    the chunk behind; registers and memory by way of the logs, and by way of their sums. progress: takes a share.
+    The state at a border is computed twice: from the keyframe and changes of the previous chunk, and from the keyframe of
+    the next chunk; registers and memory from the logs, and from their sums. progress: takes the fraction done.
     """
     starts = timeline.chunk_starts()
     before = None
@@ -34,7 +34,7 @@ def verify(timeline: RecordedTimeline, progress: Callable[[float], object] | Non
                 totals, counted = timeline.totals(number + 1), part.stall_total()[-1]
                 if not np.array_equal(totals, counted):
                     yield f"{timeline.path}: chunk {number} (cycles {start:,}..): its cycles do not add up to its totals"
-                len(end.rows), len(end.memory), part.chunk.writes       # read now: errors belong to this chunk
+                len(end.rows), len(end.memory), part.chunk.writes       # read now, so that errors refer to this chunk
                 before = end
         except InputError as error:
             yield str(error)
@@ -42,7 +42,7 @@ def verify(timeline: RecordedTimeline, progress: Callable[[float], object] | Non
 
 
 def _differences(end, begin, number: int, start: int) -> Iterator[str]:  # type: ignore[no-untyped-def]
-    """Yield what of the state at a border is not the same from both sides."""
+    """Yield what differs in the state at a border between both sides."""
     same = (end.sm.tobytes() == begin.sm.tobytes(), end.rf.tobytes() == begin.rf.tobytes(),
             np.array_equal(end.rows, begin.rows), np.array_equal(end.memory, begin.memory))
     wrong = [part for part, is_same in zip(PARTS, same, strict=True) if not is_same]
