@@ -15,7 +15,7 @@ from functools import cached_property
 
 import numpy as np
 
-# kinds of register rows (Rows.kind): all lanes alike, lanes in equal steps, any lanes
+# kinds of register rows (Rows.kind): all lanes equal, lanes in equal steps, any lanes
 UNIFORM, AFFINE, RAW = range(3)
 ROW_WORDS = np.array([1, 2, 32])        # words that a row of each kind takes
 LANES = np.arange(32, dtype=np.uint32)

@@ -68,7 +68,7 @@ class Compilation:
 
     max_registers: per thread before spilling. registers: per thread to aim at, 0 for as few as possible. banks: of the
     register file, for numbering registers, 0 for the lowest numbers. addresses_32: whether addresses of global
-    memory take one register where that suffices.
+    memory take one register if that suffices.
     """
 
     max_registers: int = MAX_REGS

@@ -476,7 +476,7 @@ class Simulator:
     def register_rows(self, warp: int, reg: int, lane: int) -> list[int]:
         """Return every value row that holds the current value of a register's lane: the newest one, and clean copies.
 
-        Raises InputError where the warp slot is empty or the register is not allocated.
+        Raises InputError if the warp slot is empty or the register is not allocated.
         """
         registers = int(self.sm.launch.registers)
         if not 0 <= warp < int(self.config["sm.num_warps"]) or not (int(self.sm.resident) >> warp) & 1:

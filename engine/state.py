@@ -111,7 +111,7 @@ WARP = np.dtype(
         # the rest rarely changes
         ("reg_base", "u2"),           # physical slot of register 0
         ("leave_code", "u1"),         # stall code that holds a leaving warp back
-        ("suspended_pc", "u4"),       # suspend = marked: instruction because of which the warp has left once
+        ("suspended_pc", "u4"),       # suspend = marked: instruction that made the warp leave once
         ("pad", "u4", (4,)),          # pads to whole cache lines, which the journal compares
     ],
     align=True,

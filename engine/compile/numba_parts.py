@@ -36,7 +36,7 @@ INSIDE = {
     getattr(codegen, "RuntimeLinker", None): ("PREFIX",),
     CPUContext: ("get_executable",),
     getattr(binding, "Linkage", None): ("internal", "linkonce_odr"),
-    caching.Cache: ("load_overload", "_load_overload", "_guard_against_spurious_io_errors"),
+    caching.Cache: ("load_overload", "_load_overload", "_guard_against_spurious_io_errors", "flush"),
 }
 FITS = all(hasattr(owner, name) for owner, names in INSIDE.items() for name in names)
 
@@ -50,7 +50,7 @@ class Library(Base):
     _bitcode: bytes | None = None
 
     def serialize_using_object_code(self) -> tuple[str, str, tuple[bytes, bytes, list[str]]]:
-        """Return what the cache stores: numba's own, and the names for which the bitcode would be read."""
+        """Return what the cache stores: numba's own, and the names defined in its bitcode."""
         name, kind, (machine_code, bitcode) = super().serialize_using_object_code()
         module = self._get_module_for_linking()
         defined = [each.name for which in (module.functions, module.global_variables) for each in which
@@ -146,10 +146,17 @@ def _executable_of(usual: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def load_overload(self: Any, sig: Any, target_context: Any) -> Any:
-    """Load machine code like numba, or return None, without first preparing to compile: compiling does that itself."""
+    """Load machine code like numba, or return None, without first preparing to compile: compiling does that itself.
+
+    A damaged file, as a full disk may leave, is emptied: its function is compiled again.
+    """
     rtsys.initialize(target_context)    # the reference counting runtime
     with self._guard_against_spurious_io_errors():
-        return self._load_overload(sig, target_context)
+        try:
+            return self._load_overload(sig, target_context)
+        except Exception:       # what unpickling raises depends on the damage
+            self.flush()
+    return None
 
 
 def mangling_of(kind: Any) -> tuple[str, tuple[str, ...]]:

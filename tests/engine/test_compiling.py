@@ -90,6 +90,20 @@ def test_what_is_in_the_cache_runs_without_what_compiles(tmp_path: Path) -> None
     assert [text.split() for text in printed] == [["10", "True", "10.0"], ["10", "False", "10.0"], ["10", "False", "10.0"]]
 
 
+@pytest.mark.parametrize("kind", ["*.nbi", "*.nbc"])
+@pytest.mark.parametrize("content", [b"", b"rubbish", None])
+def test_a_damaged_file_of_the_cache_is_made_again(tmp_path: Path, kind: str, content: bytes | None) -> None:
+    """None: cut off in the middle."""
+    (tmp_path / "cached.py").write_text("from rfview.engine.compile import jit\n\n@jit.entry\ndef double(x):\n    return 2 * x\n")
+    program = "from cached import double; print(double(4), sum(double.stats.cache_hits.values()))"
+    environ = {**os.environ, "RFVIEW_CACHE_DIR": str(tmp_path), "PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"}
+    run = partial(subprocess.run, [sys.executable, "-c", program], env=environ, capture_output=True, text=True, timeout=PATIENCE_S)
+    assert run().stdout.split() == ["8", "0"]
+    (damaged,) = tmp_path.rglob(kind)
+    damaged.write_bytes(damaged.read_bytes()[: damaged.stat().st_size // 2] if content is None else content)
+    assert [run().stdout.split() for _ in range(2)] == [["8", "0"], ["8", "1"]]
+
+
 def test_bitcode_from_the_cache_is_read_where_it_is_linked(tmp_path: Path) -> None:
     """Machine code runs without it; what calls the function is compiled with it, in the process that loads it, too."""
     (tmp_path / "cached.py").write_text("from rfview.engine.compile import jit\n\n@jit.entry\ndef double(x):\n    return 2 * x\n")
