@@ -89,12 +89,10 @@ def leaving(trail: Trail, moment: Moment, warp: int) -> None:
         trail.links[-1].until < known
     ):  # the way out is over before the result is there: it is not what the warp waits for
         trail.reopen()
-        trail.add(
+        trail.issued(
+            flight,
             f"it leaves for R{reg}, which takes longer: {flight.name}",
             f"issued {flight.issue_cycle:,}; {flight.text}",
-            warp=warp,
-            since=flight.issue_cycle,
-            pc=flight.pc,
         )
         trail.instruction(moment, flight)
 
@@ -122,13 +120,7 @@ def _flush(trail: Trail, moment: Moment, warp: int) -> None:
         if (short >> reg) & 1 and not own:
             flight = moment.writer(warp, reg)
             if flight is not None:
-                trail.add(
-                    f"first its R{reg} must be written: {flight.name}",
-                    flight.text,
-                    warp=warp,
-                    since=flight.issue_cycle,
-                    pc=flight.pc,
-                )
+                trail.issued(flight, f"first its R{reg} must be written: {flight.name}")
                 trail.instruction(moment, flight)
                 return
     trail.refused(moment, Refusal("leave", code, warp))

@@ -78,13 +78,7 @@ def _own_memory(trail: Trail, moment: Moment, warp: int) -> None:
     waiting = [flight for flight in moment.in_flight(warp) if flight.unit == 2 and flight.stage == layout.COLLECT]
     if waiting:
         oldest = waiting[0]
-        trail.add(
-            f"{oldest.name} has not reached memory, issued {oldest.issue_cycle:,}",
-            oldest.text,
-            warp=warp,
-            since=oldest.issue_cycle,
-            pc=oldest.pc,
-        )
+        trail.issued(oldest, f"{oldest.name} has not reached memory, issued {oldest.issue_cycle:,}")
         trail.instruction(moment, oldest)
     else:
         trail.end("LD/ST unit", "LD/ST unit: the last access happened in this cycle")

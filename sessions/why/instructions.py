@@ -28,50 +28,38 @@ def _collecting(trail: Trail, moment: Moment, flight: Flight) -> None:
     if flight.code:
         regs = flight.registers
         names = ", ".join(f"R{reg}" for reg in regs)
-        trail.add(
+        trail.issued(
+            flight,
             f"it has not read {names or 'its operands'}",
             f"in collector {flight.collector}, issued {flight.issue_cycle:,}",
             code=flight.code,
-            warp=flight.warp,
-            since=flight.issue_cycle,
-            pc=flight.pc,
         )
         trail.refused(moment, Refusal("read", flight.code, flight.warp, regs[0] if regs else -1, flight.bank, flight))
         return
     frozen = int(moment.sm["freeze_code"])
     if frozen and (flight.unread or flight.issue_cycle + COLLECT_CYCLES <= moment.ran):
-        trail.add(
-            "it stands in its collector: pipeline frozen",
+        trail.issued(
+            flight,
+            "it waits in its collector: pipeline frozen",
             f"collector {flight.collector}",
             code=frozen,
-            warp=flight.warp,
-            since=flight.issue_cycle,
-            pc=flight.pc,
         )
         trail.refused(moment, Refusal("freeze", frozen, flight.warp, flight=flight))
         return
     if flight.unread or flight.issue_cycle + COLLECT_CYCLES > moment.ran:
         _on_its_way(trail, moment, flight)
         return
-    trail.add(
+    trail.issued(
+        flight,
         f"it has its operands and waits for {units.UNIT_NAMES.get(flight.unit, 'its unit')}",
         f"in collector {flight.collector} since {flight.issue_cycle:,}",
-        warp=flight.warp,
-        since=flight.issue_cycle,
-        pc=flight.pc,
     )
     units.unit_busy(trail, moment, flight)
 
 
 def _on_its_way(trail: Trail, moment: Moment, flight: Flight) -> None:
     """Nothing holds it up: it reads its operands, and what follows takes its time."""
-    trail.add(
-        "it gathers its operands",
-        f"collector {flight.collector}, at least {COLLECT_CYCLES} cycles",
-        warp=flight.warp,
-        since=flight.issue_cycle,
-        pc=flight.pc,
-    )
+    trail.issued(flight, "it gathers its operands", f"collector {flight.collector}, at least {COLLECT_CYCLES} cycles")
     if flight.unit == units.LDST:
         where = memory.space(flight)
         if where in on_chip.PLACES:
@@ -110,13 +98,7 @@ def _executing(trail: Trail, moment: Moment, flight: Flight) -> None:
 
 def _awaits_barrier(trail: Trail, moment: Moment, flight: Flight) -> None:
     """A barrier's reduction is known when the barrier opens."""
-    trail.add(
-        f"its result comes when barrier {flight.bank} opens",
-        flight.text,
-        warp=flight.warp,
-        since=flight.issue_cycle,
-        pc=flight.pc,
-    )
+    trail.issued(flight, f"its result comes when barrier {flight.bank} opens")
     cta = moment.warp(flight.warp, "cta")
     late = [
         warp

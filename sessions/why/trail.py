@@ -77,6 +77,12 @@ class Trail:
         target = Target(min(cycle, self.moment.cycle), warp, pc, bank, buffer, slot)
         self.links.append(Link(sentence, evidence, code, warp, since, until, target))
 
+    def issued(self, flight: Flight, sentence: str, evidence: str = "", code: int = NOWHERE) -> None:
+        """Append a link about an instruction in flight, since its issue. evidence: by default its text."""
+        self.add(
+            sentence, evidence or flight.text, code=code, warp=flight.warp, since=flight.issue_cycle, pc=flight.pc
+        )
+
     def bank_link(self, moment: explaining.Moment, bank: int, code: int, what: str = "") -> None:
         """Add who has a bank, and until when. what: the word for a slow access, such as "STT write"."""
         until, since = moment.bank(bank, "until_cycle"), moment.bank(bank, "since_cycle")

@@ -25,12 +25,10 @@ def queue_full(trail: Trail, moment: Moment, warp: int) -> None:
     relief = {f"sm.{queue}": 32}
     if waiting:
         oldest = waiting[0]
-        trail.add(
+        trail.issued(
+            oldest,
             f"its queue is full: w{oldest.warp} {oldest.name} is first",
             f"{plural(size, 'place')}; {oldest.text}",
-            warp=oldest.warp,
-            since=oldest.issue_cycle,
-            pc=oldest.pc,
         )
         if unit == LDST and memory.is_stuck(moment):
             memory.head(trail, moment)
@@ -53,13 +51,7 @@ def collectors_full(trail: Trail, moment: Moment, warp: int) -> None:
     )
     if taken:
         oldest = taken[0]
-        trail.add(
-            f"the oldest is w{oldest.warp} {oldest.name}, issued {oldest.issue_cycle:,}",
-            oldest.text,
-            warp=oldest.warp,
-            since=oldest.issue_cycle,
-            pc=oldest.pc,
-        )
+        trail.issued(oldest, f"the oldest is w{oldest.warp} {oldest.name}, issued {oldest.issue_cycle:,}")
         late = moment.cycle - oldest.issue_cycle - COLLECT_CYCLES
         if late > 1:
             trail.instruction(moment, oldest)
@@ -96,13 +88,7 @@ def unit_busy(trail: Trail, moment: Moment, flight: Flight) -> None:
         if int(moment.sm["ldst_head"]) != layout.NONE8:
             memory.head(trail, moment)
         elif ahead:
-            trail.add(
-                f"w{flight.warp} {ahead[0].name} must go first",
-                ahead[0].text,
-                warp=flight.warp,
-                since=ahead[0].issue_cycle,
-                pc=ahead[0].pc,
-            )
+            trail.issued(ahead[0], f"w{flight.warp} {ahead[0].name} must go first")
             trail.instruction(moment, ahead[0])
         trail.end("LD/ST unit", "LD/ST unit, one instruction after the other", memory.RELIEF)
         return

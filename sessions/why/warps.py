@@ -158,12 +158,9 @@ def _held(trail: Trail, moment: Moment, warp: int) -> None:
         label = f"P{what}" if kind == layout.BLOCK_PREDICATE else f"R{what}"
         first_link(trail, moment, warp, f"w{warp} waits for {label}", next_text(moment, warp))
         verb = "writes it"
-    trail.add(
+    trail.issued(
+        flight,
         f"{flight.name} at PC {flight.pc} {verb}, issued {flight.issue_cycle:,}",
-        flight.text,
         code=BY_NAME["issued"].code,
-        warp=warp,
-        since=flight.issue_cycle,
-        pc=flight.pc,
     )
     trail.instruction(moment, flight)
