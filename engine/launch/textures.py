@@ -48,7 +48,8 @@ def _as_texels(table: Table, buffer: str, array: np.ndarray) -> np.ndarray:
     if "type" in table:
         dtype = np.dtype(_one_of(table, "type", tuple(KINDS), ""))
         if "size" not in table or array.nbytes % dtype.itemsize:
-            table.fail("type", f"expected size beside it, and a buffer of whole elements; {buffer} has {array.nbytes} bytes")
+            table.fail("type", "expected size together with it, and a buffer of whole elements; "
+                               f"{buffer} has {array.nbytes} bytes")
         return np.ascontiguousarray(array).reshape(-1).view(dtype)
     if array.dtype.name not in KINDS:
         table.fail("buffer", f"expected texels of {', '.join(KINDS)}, but {buffer} holds {array.dtype}; "

@@ -37,7 +37,7 @@ def slips(design: Any) -> Iterator[str]:
             yield f"{name} is {getattr(design, name)!r}, expected True or False"
     for name in LISTS:
         if isinstance(getattr(design, name), (str, Mapping)) or not isinstance(getattr(design, name), Iterable):
-            yield f"{name} is {getattr(design, name)!r}, expected a tuple with a comma behind each entry"
+            yield f"{name} is {getattr(design, name)!r}, expected a tuple with a comma after each entry"
             return
     if not isinstance(design.extra_rows, int) or not 0 <= design.extra_rows < MAX_ROWS:
         yield f"extra_rows is {design.extra_rows!r}, expected a whole number from 0 to {MAX_ROWS - 1}"

@@ -480,6 +480,7 @@ def test_palette_runs_an_action() -> None:
         await app.pilot.pause(0.5)
         await app.pilot.press("enter")
         await app.until(lambda: app.scene.panel == "registers")
+        assert app.app.screen is app.app.main
 
     drive(test)
 
