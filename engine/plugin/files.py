@@ -58,7 +58,7 @@ def load(path: str | Path) -> ModuleType:
     try:
         text = read(path).decode("utf-8").replace("\r\n", "\n")
     except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "it is no text"
+        reason = getattr(error, "strerror", None) or "it is not text"
         raise InputError(
             f"design file {path}: cannot be read ({reason}); `rfview designs --new FILE.py` writes one"
         ) from None
@@ -108,7 +108,7 @@ def _former_import(text: str) -> str:
         return ""
     try:
         nodes = list(ast.walk(ast.parse(text)))
-    except SyntaxError:
+    except (SyntaxError, ValueError, MemoryError, RecursionError):     # ValueError: null bytes, before Python 3.11.4
         return ""
     named = [(node.lineno, alias.name) for node in nodes if isinstance(node, ast.Import) for alias in node.names]
     named += [(node.lineno, node.module or "") for node in nodes if isinstance(node, ast.ImportFrom) and not node.level]
@@ -119,7 +119,7 @@ def _former_import(text: str) -> str:
 def _where(error: BaseException, path: Path) -> str:
     """Return what went wrong while a file ran, and in which line."""
     if isinstance(error, SyntaxError):
-        return f"line {error.lineno}: {error.msg}"
+        return f"line {error.lineno or '?'}: {error.msg}"
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
     # from 3.13 on Python adds its own guess, which we omit if we list all names
     said = str(error).partition(". Did you mean")[0] if _unknown_part(error) else str(error)

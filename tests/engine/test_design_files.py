@@ -352,6 +352,15 @@ def test_a_slip_is_named_with_its_place(own: Path, change: tuple[str, str], says
     assert says in str(error.value) and "my_rf" in str(error.value)
 
 
+@pytest.mark.parametrize("line", ["x = \0", "x = " + "-" * 100_000 + "1", "x = " + "1+" * 100_000 + "1"],
+                         ids=["null byte", "parser's stack", "nesting"])
+def test_a_text_that_python_cannot_even_parse_is_refused(own: Path, line: str) -> None:
+    """Python raises ValueError (before 3.11.4), MemoryError and RecursionError for these, not SyntaxError."""
+    own.write_text(f"{own.read_text()}\n{line}\n")
+    with pytest.raises(InputError, match=r"my_rf\.py: line "):
+        designs.build(str(own), {}, "")
+
+
 @pytest.mark.parametrize(
     ("value", "says"),
     [("0", "=0: expected 1 to 12 (cycles)"), ("13", "=13: expected 1 to 12 (cycles)"),
