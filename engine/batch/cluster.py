@@ -18,7 +18,7 @@ WIDTH_SECONDS = 5.0     # for how long the number of a cluster's workers is take
 class Cluster(Pool):
     """The workers of a Dask cluster. address: of its scheduler, or the path of the scheduler file that it wrote.
 
-    Raises InputError where dask.distributed is missing, or nobody answers there.
+    Raises InputError if dask.distributed is missing, or nobody answers there.
     """
 
     shares_fate = False

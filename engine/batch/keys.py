@@ -24,7 +24,7 @@ RESOLVED = ("path", "design", "scheduler", "preset", "settings", "outputs")
 
 
 def key_of(job: Job) -> str:
-    """Return the job's key, 32 hexadecimal digits. Raises InputError where the launch file or the design cannot be read."""
+    """Return the job's key, 32 hexadecimal digits. Raises InputError if the launch file or the design cannot be read."""
     rest = {one.name: getattr(job, one.name) for one in fields(job) if one.name not in RESOLVED}
     return _digest(stamp_of(job), _machine(job.design, job.scheduler, job.preset, job.settings), rest)[:32]
 
@@ -88,7 +88,7 @@ def _sources(design: str) -> str:
 
 
 def _content(file: Path) -> str:
-    """Return a hash over a file; raises InputError where it cannot be read."""
+    """Return a hash over a file; raises InputError if it cannot be read."""
     try:
         return hashlib.sha256(file.read_bytes()).hexdigest()
     except OSError as error:

@@ -1,6 +1,6 @@
 """Where jobs run: in this process or in a few beside it (cluster: elsewhere); all are given work as an Executor is.
 
-A pool whose worker processes were killed is made anew. Processes end with the one that started them, however that ends.
+A pool whose worker processes were killed is started again. Processes end with the one that started them, however that ends.
 """
 
 from __future__ import annotations

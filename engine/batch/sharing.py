@@ -35,7 +35,7 @@ class Done:
     is_input: bool = False
 
     def value(self) -> Any:
-        """Return the result; raises InputError where the item was bad input, RuntimeError for a slip of ours."""
+        """Return the result; raises InputError if the item was bad input, RuntimeError for a slip of ours."""
         if self.error:
             raise InputError(self.error) if self.is_input else RuntimeError(self.error)
         return self.result
@@ -64,7 +64,7 @@ def share_out(pool: Pool, function: Callable[[Any], Any], items: Sequence[Any],
     """Do all items and yield the outcomes as they arrive: an empty list several times a second where none has.
 
     function: of a module, as workers import it. like: items for which it is equal are taken to last equally long.
-    Raises InputError where the pool is lost, or no worker lives. Whoever stops listening has what was not begun cancelled.
+    Raises InputError if the pool is lost, or no worker lives. Whoever stops listening has what was not begun cancelled.
     """
     sharing = _Sharing(pool, function, items, like)
     try:

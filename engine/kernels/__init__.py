@@ -24,7 +24,7 @@ def names() -> tuple[str, ...]:
 
 
 def path(name: str, size: str = "small") -> Path:
-    """Return the launch file of a bundled kernel; raises LaunchError where there is none such.
+    """Return the launch file of a bundled kernel; raises LaunchError if there is none such.
 
     size: "small" for a few thousand cycles, "full" for several waves of CTAs; a kernel of one size has that alone.
     """

@@ -47,7 +47,7 @@ def spec_of(kernel: Kernel, grid: tuple[int, int, int], block: tuple[int, int, i
 
 
 def place_given(spec: LaunchSpec, module: Module, config: Config, num_rows: int, memory: GivenMemory) -> Placement:
-    """Lay out a launch over memory that is given; num_rows as of `place`. Raises InputError where something cannot fit."""
+    """Lay out a launch over memory that is given; num_rows as of `place`. Raises InputError if something cannot fit."""
     (launch,) = spec.launches
     kernel = kernel_of(spec, module, launch)
     width = 8 if re.search(r"^\s*\.address_size\s+64\b", module.text, re.MULTILINE) else 4

@@ -72,7 +72,7 @@ class Placement:
 
 
 def place(spec: LaunchSpec, module: Module, config: Config, num_rows: int) -> Placement:
-    """Lay out a launch file; num_rows: warp-registers of the register file. Raises InputError where something cannot fit."""
+    """Lay out a launch file; num_rows: warp-registers of the register file. Raises InputError if something cannot fit."""
     kernels: dict[str, tuple[Kernel, int]] = {}
     next_pc = 0
     chosen: list[tuple[Kernel, Launch]] = []
@@ -168,7 +168,7 @@ def _after_given(spec: LaunchSpec, fixed: list[tuple[int, int]], first: int) -> 
 
 
 def _check_apart(spec: LaunchSpec, variables: list[Variable]) -> None:
-    """Raise InputError where two variables, sorted by address, overlap, as given addresses may have it."""
+    """Raise InputError if two variables, sorted by address, overlap, as given addresses may have it."""
     for one, other in zip(variables, variables[1:]):
         if one.address + one.size > other.address:
             raise InputError(f"{spec.path}: {one.kind}s.{one.name}: its {one.size:,} bytes at 0x{one.address:x} overlap "
@@ -227,7 +227,7 @@ def _point(arena: np.ndarray, variables: tuple[Variable, ...], spec: LaunchSpec,
 
 def placed_launch(spec: LaunchSpec, kernel: Kernel, launch: Launch, entry_pc: int, config: Config, num_rows: int,
                   addresses: Mapping[str, int], address_bytes: int) -> PlacedLaunch:
-    """Check a launch against the SM and work out how many CTAs reside at once; raises InputError where none does."""
+    """Check a launch against the SM and work out how many CTAs reside at once; raises InputError if none does."""
     where = f"{spec.path}: kernel {kernel.name}"
     registers = max(int(config["kernel.registers"]) or (spec.registers_per_thread or 0), 0) or max(kernel.registers, 1)
     if registers < kernel.registers:

@@ -30,7 +30,7 @@ class Pointer:
 
 
 def load_address(table: Table, key: str) -> int | None:
-    """Return where something is to lie, None where the file leaves it open; raises LaunchError for where nothing can."""
+    """Return where something is to lie, None if the file leaves it open; raises LaunchError for where nothing can."""
     if key not in table:
         return None
     address = table.integer(key, *ADDRESSES)

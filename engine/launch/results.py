@@ -39,7 +39,7 @@ def verify(spec: LaunchSpec, final_arrays: Mapping[str, np.ndarray]) -> list[Mis
     """Compare the memory after the last launch with every expectation; an empty list says that all hold.
 
     final_arrays: buffers and symbols by name, with the bytes of the expected arrays in any shape. NaN equals NaN,
-    0.0 equals -0.0, an infinity equals itself. Raises LaunchError where an expected array is missing or misshapen.
+    0.0 equals -0.0, an infinity equals itself. Raises LaunchError if an expected array is missing or misshapen.
     """
     found = []
     for name, expect in spec.expect.items():

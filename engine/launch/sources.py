@@ -42,7 +42,7 @@ def source_texts(found: Locations, folders: Iterable[Path]) -> list[dict[str, An
 
 
 def _text_of(file: SourceFile, beside: list[Path], most: int) -> str | None:
-    """Return a file's text, None where it is not found or may not be read."""
+    """Return a file's text, None if it is not found or may not be read."""
     path = file.path
     if posixpath.splitext(path)[1].lower() not in SUFFIXES or "\0" in path or len(path) > 4096:
         return None

@@ -29,7 +29,7 @@ class Arg:
 
 @dataclass(frozen=True)
 class Launch:
-    """One kernel launch; kernel is None where the module has a single entry. grid and block are (x, y, z)."""
+    """One kernel launch; kernel is None if the module has a single entry. grid and block are (x, y, z)."""
 
     kernel: str | None
     grid: tuple[int, int, int]

@@ -78,7 +78,7 @@ class Number:
     """A number computed or measured: the value in the claim's unit, per kernel where it has kernels, and a sentence.
 
     kernels: those that ran, where `each` is not by kernel. acted: how often the mechanism acted per run, and on what
-    ((12.0, "bits lost")); None where that is no question.
+    ((12.0, "bits lost")); None if that is no question.
     """
 
     value: float

@@ -36,7 +36,7 @@ OWN = ("sram_read_pj", "sram_write_pj", "sram_leakage_mw")      # what a foreign
 
 
 def foreign_baseline(design: str) -> Baseline | None:
-    """Return the baseline that a design of one's own names in `technology`, pJ of a row and mW; None where it names none.
+    """Return the baseline that a design of one's own names in `technology`, pJ of a row and mW; None if it names none.
 
     sram_area_mm2 may be left out.
     """

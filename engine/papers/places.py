@@ -41,7 +41,7 @@ def _places(name: str) -> tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ..
 
 
 def area_mm2(chain: Sequence[str], values: Mapping[str, Any], preset: str = "fermi") -> float | None:
-    """Return a register file's area by its own paper's tables (sram: the machine's); None where the paper gives none."""
+    """Return a register file's area by its own paper's tables (sram: the machine's); None if the paper gives none."""
     from rfview.engine import plugin as designs     # start-up, both: a comparison has columns before it has areas
     from rfview.engine.papers.baselines import baseline_of
 

@@ -49,7 +49,7 @@ class Finding:
     """A claim with what came out: its verdict, one of VERDICTS, the number if any, a sentence, and how it was judged.
 
     other_kernels: fewer than half of the kernels that the paper names were run, or it names none. held_before: whether the
-    number held under the rule of old, None where there is no number.
+    number held under the rule of old, None if there is no number.
     """
 
     claim: Claim
@@ -66,7 +66,7 @@ class Finding:
 
 
 def check(claim: Claim, compute: Callable[[], Number] | None, reason: str, own: Collection[str] = ()) -> Finding:
-    """Return the finding of a claim; compute is None where it is not tested, for that reason.
+    """Return the finding of a claim; compute is None if it is not tested, for that reason.
 
     own: those of our kernels that the claim's paper used.
     """

@@ -177,7 +177,7 @@ def spec_of(point: Point) -> LaunchSpec:
 
 @dataclass(frozen=True)
 class Cost:
-    """What an operation takes on a machine, in cycles; reference: in another machine, None where that is not known."""
+    """What an operation takes on a machine, in cycles; reference: in another machine, None if that is not known."""
 
     point: Point
     cycles: float

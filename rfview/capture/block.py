@@ -92,7 +92,7 @@ class Capture:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        """End: write what was asked for, whatever has become of the block; raises InputError where it cannot be."""
+        """End: write what was asked for, whatever has become of the block; raises InputError if it cannot be."""
         device = self._device
         assert device is not None
         self.rows = [entry.row() for entry in device.entries]
@@ -111,7 +111,7 @@ class Capture:
                 write(device.taken, self._target)
 
     def session(self) -> Session:
-        """Return a live session of the launch that was taken. Raises InputError where none was."""
+        """Return a live session of the launch that was taken. Raises InputError if none was."""
         from rfview.sessions import Session
         from rfview.sessions.timeline.live import LiveTimeline
 

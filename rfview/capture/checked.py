@@ -31,7 +31,7 @@ class Defect:
         return "\n".join([first, f"  launch {self.entry.number:,} {self.entry.label}{more}", *rest])
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it as JSON knows it; `launch` is the program's, as all others are of that launch."""
+        """Return it as JSON data; `launch` is the program's, as all others are of that launch."""
         return {**asdict(self.finding), "launch": self.entry.number, "nth": self.entry.nth, "launches": self.launches}
 
 

@@ -28,7 +28,7 @@ class Client:
     """A program's connection; device memory lies at its own addresses in this process."""
 
     def __init__(self, link: int, memory: int) -> None:
-        """link, memory: descriptors that this process has inherited. Raises OSError where the addresses are taken."""
+        """link, memory: descriptors that this process has inherited. Raises OSError if the addresses are taken."""
         self._link = socket.socket(fileno=link)
         libc = ctypes.CDLL(None, use_errno=True)
         libc.mmap.restype = ctypes.c_void_p
@@ -133,5 +133,5 @@ class Client:
 
 
 def connect() -> Client:
-    """Return the connection that the environment names; raises KeyError where this process was not started by rfview."""
+    """Return the connection that the environment names; raises KeyError if this process was not started by rfview."""
     return Client(int(os.environ[wire.LINK]), int(os.environ[wire.MEMORY]))

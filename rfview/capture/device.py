@@ -59,7 +59,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Taken:
-    """The chosen launch, with the memory that it reaches before and after; after: None where it did not end, or not run.
+    """The chosen launch, with the memory that it reaches before and after; after: None if it did not end, or not run.
 
     limit: registers per thread that the kernel was kept within, 0 for the preset's.
     """
@@ -75,7 +75,7 @@ class Taken:
 class Device:
     """One device, and all launches of one program on it.
 
-    options: of the Simulator. choice: the launch to take; runs_choice: False where it is taken without being run.
+    options: of the Simulator. choice: the launch to take; runs_choice: False if it is taken without being run.
     only: what the list keeps, None for all. kind: of Simulator; ran: told of every launch that ran, and on which machine.
     capacity: bytes of memory.
     """
@@ -154,7 +154,7 @@ class Device:
         return self._seen[of]
 
     def blocks(self, number: int, name: str, threads: int, dynamic: int) -> int:
-        """Return how many CTAs of a kernel reside on the machine at once, 0 where none does."""
+        """Return how many CTAs of a kernel reside on the machine at once, 0 if none does."""
         module = self.modules[number]
         kernel = module.kernel(name)
         if not 0 < threads <= MAX_THREADS:

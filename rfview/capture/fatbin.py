@@ -23,7 +23,7 @@ BEYOND = 90                     # from this target on, kernels may need what no 
 
 
 def ptx_of(blob: bytes) -> tuple[int, str]:
-    """Return (target, text) of the PTX that suits the machine best; raises InputError where there is none, or it is broken.
+    """Return (target, text) of the PTX that suits the machine best; raises InputError if there is none, or it is broken.
 
     The newest text before target 90 is taken, else the oldest of those after.
     """

@@ -23,7 +23,7 @@ Named = dict[int, str]
 def write(taken: Taken, folder: Path) -> Path:
     """Write a launch into a folder, which is made if need be; return its launch file's path.
 
-    Raises InputError where something cannot be written, or the folder has something else in it.
+    Raises InputError if something cannot be written, or the folder has something else in it.
     """
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{folder}: expected a folder, or the name of one to make")

@@ -12,7 +12,7 @@ from rfview.engine.errors import InputError
 
 
 def python_of(script: Path, chosen: str | None) -> str:
-    """Return the path of the Python for a script; chosen: --python. Raises InputError where there is no such program.
+    """Return the path of the Python for a script; chosen: --python. Raises InputError if there is no such program.
 
     In this order: `chosen`; the first line of the script (#!/path/to/python; what only looks in PATH says nothing); that of
     the active virtual environment; the one that runs now.
@@ -45,7 +45,7 @@ def _words(script: Path) -> list[str]:
 
 
 def _first_line(script: Path) -> str | None:
-    """Return the Python that a script's #! line names with its path, None where it names none."""
+    """Return the Python that a script's #! line names with its path, None if it names none."""
     words = _words(script)
     if not words or "python" not in Path(words[0]).name or not Path(words[0]).is_absolute():
         return None

@@ -14,7 +14,7 @@ Extent = tuple[int, int, int]
 
 @dataclass(frozen=True)
 class Entry:
-    """One launch. number: from 0; nth: among those of its kernel; cycles: 0 where it did not run; result: "" for fine.
+    """One launch. number: from 0; nth: among those of its kernel; cycles: 0 if it did not run; result: "" for fine.
 
     label: what --launch may call it; template instances are told apart.
     """

@@ -47,7 +47,7 @@ class DeviceMemory:
     """Memory of one device, as long as it is open."""
 
     def __init__(self, capacity: int = CAPACITY) -> None:
-        """capacity: bytes, a multiple of GRAIN. Raises OSError where the system gives no such file."""
+        """capacity: bytes, a multiple of GRAIN. Raises OSError if the system gives no such file."""
         self.capacity = capacity
         self.descriptor = os.memfd_create("rfview-device", os.MFD_CLOEXEC)
         os.fchmod(self.descriptor, 0o600)
@@ -67,7 +67,7 @@ class DeviceMemory:
         os.close(self.descriptor)
 
     def allocate(self, size: int, *, name: str = "", kind: str = "buffer", page: bool = False) -> int:
-        """Return the address of `size` bytes of zeros, 0 where there is no room. page: beginning and ending with pages."""
+        """Return the address of `size` bytes of zeros, 0 if there is no room. page: beginning and ending with pages."""
         grain = mmap.PAGESIZE if page else GRAIN
         needed = -(-(max(size, 1) + GRAIN) // grain) * grain
         fits = ((place, start) for place, (first, room) in enumerate(self._free)
@@ -122,7 +122,7 @@ class DeviceMemory:
         return True
 
     def find(self, address: int) -> Allocation | None:
-        """Return the allocation that an address lies in, None where it lies in none."""
+        """Return the allocation that an address lies in, None if it lies in none."""
         place = bisect_left(self._starts, address + 1) - 1
         held = self.live[self._starts[place]] if place >= 0 else None
         return held if held is not None and address < held.address + max(held.size, 1) else None

@@ -64,7 +64,7 @@ class Loaded:
             self._memory.view(held)[:] = np.frombuffer(bytes(raw), np.uint8)
 
     def kernel(self, name: str) -> Kernel:
-        """Return a kernel by its mangled name; raises KeyError where there is none, PtxError where it cannot be decoded."""
+        """Return a kernel by its mangled name; raises KeyError if there is none, PtxError where it cannot be decoded."""
         return self.module.kernels[name]
 
     def image(self) -> GivenMemory:
@@ -77,7 +77,7 @@ class Loaded:
     def machine(self, spec: LaunchSpec, kernel: Kernel, image: GivenMemory, limit: int = 0) -> Simulator:
         """Return a machine at cycle 0 of a launch of `kernel`, one of before used anew where there is one.
 
-        limit: registers per thread that the kernel is kept within, 0 for what the preset says. Raises InputError where the
+        limit: registers per thread that the kernel is kept within, 0 for what the preset says. Raises InputError if the
         launch does not fit on the machine.
         """
         key = (kernel.name, limit)

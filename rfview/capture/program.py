@@ -68,7 +68,7 @@ def prepared(words: list[str], report: Report, python: str | None = None) -> tup
 
     A script in Python is named alone or behind its Python; it is run by `python`, where that is given. Programs whose
     first line names a Python, as pip installs them (pytest), are such scripts.
-    Raises InputError where it cannot be captured.
+    Raises InputError if it cannot be captured.
     """
     if re.match(r"python[\d.]*\Z", Path(words[0]).name) and len(words) > 1 and words[1].endswith(".py"):
         python, words = python or words[0], words[1:]
@@ -101,7 +101,7 @@ def _no_program(path: Path) -> str:
 
 
 def _script(words: list[str], python: str | None) -> list[str]:
-    """Return the command line that runs a script with its launches caught; raises InputError where there is no such file."""
+    """Return the command line that runs a script with its launches caught; raises InputError if there is no such file."""
 
     if not Path(words[0]).is_file():
         raise InputError(f"{words[0]}: there is no such script")
@@ -157,7 +157,7 @@ def _sections(path: Path) -> tuple[set[bytes], list[bytes]]:
 
 
 def _bytes_at(file: BinaryIO, at: int, size: int) -> bytes:
-    """Return what stands there; b"" where a damaged table of sections, which running needs not, points beyond any file."""
+    """Return what stands there; b"" if a damaged table of sections, which running needs not, points beyond any file."""
     try:
         file.seek(at)
     except (OSError, ValueError):

@@ -74,7 +74,7 @@ class Facts:
 
 
 def read_exactly(link: socket.socket, size: int) -> bytes:
-    """Return the next `size` bytes; b"" where the other side has closed before the first. Raises LinkError in between."""
+    """Return the next `size` bytes; b"" if the other side has closed before the first. Raises LinkError in between."""
     parts, missing = [], size
     while missing:
         part = link.recv(min(missing, 1 << 20))
@@ -88,7 +88,7 @@ def read_exactly(link: socket.socket, size: int) -> bytes:
 
 
 def read_request(link: socket.socket) -> tuple[int, bytes] | None:
-    """Return the next (operation, body), None where the program has closed; raises LinkError for what is too long."""
+    """Return the next (operation, body), None if the program has closed; raises LinkError for what is too long."""
     head = read_exactly(link, HEAD.size)
     if not head:
         return None

@@ -27,7 +27,7 @@ DEFINED = re.compile(r"^(?:API\((\w+)\)|API_OTHER\([^,]+, (\w+)\)|(?:IGNORED|WAI
 def library(say: Callable[[float | None, str], None]) -> Path:
     """Return the compiled stand-in, made now if it is not there yet; say: shows that this takes some seconds.
 
-    Raises InputError where there is no x86-64 Linux, no g++ or no CUDA headers.
+    Raises InputError if there is no x86-64 Linux, no g++ or no CUDA headers.
     """
     if not sys.platform.startswith("linux") or platform.machine() != "x86_64":
         raise InputError(f"CUDA programs are captured on x86-64 Linux, this is {sys.platform} on {platform.machine()}; "
@@ -64,7 +64,7 @@ def include_folder() -> Path | None:
 
 
 def release_of(headers: Path) -> int:
-    """Return CUDART_VERSION of a folder of headers, 13000 for 13.0; 0 where it does not say."""
+    """Return CUDART_VERSION of a folder of headers, 13000 for 13.0; 0 if it does not say."""
     text = (headers / "cuda_runtime_api.h").read_text(encoding="utf-8", errors="replace")
     found = re.search(r"^#define CUDART_VERSION\s+(\d+)", text, re.MULTILINE)
     return int(found[1]) if found else 0

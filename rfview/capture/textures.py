@@ -46,7 +46,7 @@ def header_of(memory: DeviceMemory, body: bytes) -> int:
 def table_of(handle: int, words: np.ndarray, names: Mapping[int, str], holders: Iterable[Allocation]) -> list[str]:
     """Return a launch file's lines for the texture or surface of a header; holders: buffers that texels may lie in.
 
-    names: of headers and buffers, by address. Raises InputError where no buffer holds the texels, but a symbol, or none.
+    names: of headers and buffers, by address. Raises InputError if no buffer holds the texels, but a symbol, or none.
     """
     base = int(words[H_BASE_LOW]) | int(words[H_BASE_HIGH]) << 32
     holder = next((held.address for held in holders if held.address <= base < held.address + held.size), None)

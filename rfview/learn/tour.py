@@ -117,7 +117,7 @@ class Lesson:
         self._left: list[int] = [session.timeline.first]     # where each page leaves its reader: the next one begins there
 
     def enter(self, index: int) -> Shown:
-        """Go to a page, the next or one seen before, and return it; raises InputError where its claims do not hold."""
+        """Go to a page, the next or one seen before, and return it; raises InputError if its claims do not hold."""
         page = self.tour.pages[index]
         if index < len(self._entries):
             cycle, names = self._entries[index]

@@ -1,7 +1,7 @@
-"""Runs that leave a run.
+"""Runs that branch off from a run.
 
-    fork        something changed from here on; swap: another design or kernel
+    fork        the run with something changed from a cycle on; swap: on another design, or another kernel
     capture     a part of a run as a file
-    relief      the setting that a chain of causes names, tried; the run again with other parameters
-    follow      where a wrong value goes, by running on with the right one beside; arrivals: what comes to differ
+    relief      what-if runs: with a setting that `why` names as relief, or with other parameters
+    follow      where a wrong value goes, by also running with the right one; arrivals: what begins to differ
 """

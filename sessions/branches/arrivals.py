@@ -1,4 +1,4 @@
-"""Which registers and words come to differ between two runs, and who wrote them: compared cycle by cycle."""
+"""Finds the registers and words that begin to differ between two runs, and who wrote them, cycle by cycle."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ STORES = ("st", "atom", "red")
 
 @dataclass(frozen=True)
 class Arrival:
-    """A place that comes to differ. cycle: the first that shows it. kind: 'lost', 'register', 'shared', 'local' or 'global'.
+    """A place that begins to differ. cycle: the first that shows it. kind: 'lost', 'register', 'shared', 'local', 'global'.
 
-    place: "w3.R5", "C[17]". lanes: bit per lane of a register. value, right: u4, of the lowest lane that differs, here and
-    without the error. pc: the instruction that wrote it, None where several could have or none did. lost: bits.
+    place: "w3.R5", "C[17]". lanes: a bit per lane of a register. value, right: u4 of the lowest lane that differs, with
+    the error and without. pc: the instruction that wrote it, None if several could have or none did. lost: the lost bits.
     """
 
     cycle: int
@@ -34,7 +34,7 @@ class Arrival:
 
     @property
     def text(self) -> str:
-        """Return "w3.R5[7] +2 lanes 0x40400000, not 0x40400001"."""
+        """Return the arrival as text, "w3.R5[7] +2 lanes 0x40400000, not 0x40400001"."""
         lane = (self.lanes & -self.lanes).bit_length() - 1
         more = self.lanes.bit_count() - 1
         where = f"{self.place}[{lane}]" + (f" and {more} lane{'s' if more > 1 else ''}" if more else "") \
@@ -43,16 +43,16 @@ class Arrival:
 
 
 class _Writes:
-    """Plays one timeline's writes forward: rows and memory as they are, and what each cycle touched."""
+    """Replays one timeline's writes: the contents of rows and memory, and what each cycle wrote."""
 
     def __init__(self, timeline: Timeline, cycle: int):
         self.timeline, self.cycle = timeline, cycle
         snapshot = timeline.at(cycle)
         self.rows, self.memory = np.array(snapshot.rows), np.array(snapshot.memory)
-        self._stop = cycle      # of the chunk at hand, exclusive
+        self._stop = cycle      # of the current chunk, exclusive
 
     def step(self) -> tuple[np.ndarray, np.ndarray]:
-        """Run one cycle; return the rows and words that it wrote."""
+        """Replay one cycle; return the rows and words that it wrote."""
         if self.cycle >= self._stop:
             self._chunk = self.timeline.decoded(self.timeline.chunk_number(self.cycle)).chunk
             self._stop = self._chunk.first_cycle + self._chunk.num_cycles
@@ -66,7 +66,7 @@ class _Writes:
 
 
 class Arrivals:
-    """Compares two runs from a cycle on, as long as their cycles belong together."""
+    """Compares two runs from a cycle on, as long as their cycles correspond."""
 
     def __init__(self, timeline: Timeline, twin: Timeline, begin: int, parted: int | None,
                  progress: Callable[[int], bool | None] | None):
@@ -87,7 +87,7 @@ class Arrivals:
                 raise InputError(f"follow: stopped at cycle {ours.cycle:,}")
 
     def _rows(self, ours: _Writes, theirs: _Writes, rows: np.ndarray) -> None:
-        """Note what became wrong or right in the rows that were written."""
+        """Note which of the written rows became wrong or right."""
         wrong = ours.rows[rows] != theirs.rows[rows]
         was = self._wrong_rows[rows]
         if (wrong != was).any():
@@ -100,7 +100,7 @@ class Arrivals:
         self._wrong_rows[rows] = wrong
 
     def _words(self, ours: _Writes, theirs: _Writes, words: np.ndarray) -> None:
-        """Note what became wrong or right in the words that were written."""
+        """Note which of the written words became wrong or right."""
         wrong = ours.memory[words] != theirs.memory[words]
         was = self._wrong_words[words]
         self.healed += int((was & ~wrong).sum())
@@ -109,7 +109,7 @@ class Arrivals:
         self._wrong_words[words] = wrong
 
     def _add(self, cycle: int, kind: str, index: int, lanes: int, value: int, right: int) -> None:
-        """Keep an arrival while there is room; all are counted."""
+        """Keep an arrival, up to the limit; all are counted."""
         self.count += 1
         if len(self.noted) >= MAX_ARRIVALS:
             return
@@ -117,7 +117,7 @@ class Arrivals:
         pc = None
         if kind == "register":
             registers = int(self.timeline.column("sm.launch.registers", cycle, cycle + 1)[0])
-            place = f"row {index}"      # a place of the design's own, as an entry of a buffer
+            place = f"row {index}"      # one of the design's own places, such as a buffer entry
             if registers and index < info["main_rows"]:
                 place = f"w{index // registers}.R{index % registers}"
                 pc = self._writer(cycle, index // registers, index % registers)
@@ -132,19 +132,19 @@ class Arrivals:
         self.noted.append(Arrival(cycle, kind, place, lanes, value, right, pc))
 
     def _under_way(self, cycle: int) -> list[tuple[int, int]]:
-        """Return (warp, pc) of every instruction in flight before the cycle that is shown at `cycle` ran."""
+        """Return (warp, pc) of every instruction in flight before the cycle whose outcome `cycle` shows."""
         at = max(self.timeline.first, cycle - 1)
         stage, warp, pc = (self.timeline.column(f"sm.inflight[*].{name}", at, at + 1)[0] for name in ("stage", "warp", "pc"))
         return [(int(warp[slot]), int(pc[slot])) for slot in np.flatnonzero(stage != FREE)]
 
     def _writer(self, cycle: int, warp: int, reg: int) -> int | None:
-        """Return the one instruction in flight that writes a register."""
+        """Return the only instruction in flight that writes a register; None if there is not exactly one."""
         program = self.info["program"]
         found = {pc for owner, pc in self._under_way(cycle) if owner == warp and reg in program[pc]["dst"]}
         return found.pop() if len(found) == 1 else None
 
     def _store(self, cycle: int) -> int | None:
-        """Return the one kind of store in flight that reads a wrong register."""
+        """Return the only store instruction in flight that reads a wrong register; None if there is not exactly one."""
         program = self.info["program"]
         registers = int(self.timeline.column("sm.launch.registers", cycle, cycle + 1)[0])
 

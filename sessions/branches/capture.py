@@ -1,4 +1,4 @@
-"""Record a part of a run: from one cycle on, up to another; what comes before is simulated at full speed and not written."""
+"""Records a part of a run, between two cycles; the cycles before are simulated at full speed and not written."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ Progress = Callable[[int], bool | None]
 
 
 def capture(session: Session, path: str | Path, first: int, last: int) -> RecordResult:
-    """Write cycles first..last - 1 of a session as a recording of their own.
+    """Write cycles first..last - 1 of a session as a new recording.
 
-    Simulated by a machine of its own, so the session stays as it is. Raises InputError for an empty stretch, an unwritable
-    file, or a recording that cannot be simulated again.
+    They are simulated by a separate machine, so the session is unchanged. Raises InputError for an empty range, a file
+    that cannot be written, or a recording that cannot be simulated again.
     """
     check(path)
     if last <= first:
@@ -36,10 +36,10 @@ def capture(session: Session, path: str | Path, first: int, last: int) -> Record
 
 def record_part(simulator: Any, path: str | Path, begin: str, end: str, progress: Progress | None = None,
                 compiling: Callable[[float, str], None] | None = None) -> RecordResult:
-    """Record a fresh simulator's run between two places: a cycle, "launch N" (0 is the first), or a condition.
+    """Record a new simulator's run between two places: a cycle, "launch N" (0 is the first), or a condition.
 
-    begin, end: "" is the run's start or end; a condition is searched from the start on. Raises InputError for a place that
-    the run does not come to.
+    begin, end: "" is the run's start or end; a condition is searched for from the start. Raises InputError for a place
+    that the run does not reach.
     """
     session = Session(LiveTimeline(simulator))
     session.progress = progress
@@ -76,7 +76,7 @@ def _find(session: Session, place: str, option: str) -> int:
 
 
 def check(path: str | Path) -> None:
-    """Raise InputError where no file can be written, before anything is simulated."""
+    """Raise InputError if the file cannot be written, before anything is simulated."""
     file = Path(path)
     if file.is_dir() or not file.parent.is_dir():
         raise InputError(f"{path}: {'is a folder' if file.is_dir() else f'there is no folder {file.parent}'}")

@@ -1,8 +1,8 @@
-"""Where a wrong value goes: from bits that eDRAM has lost, or a register that held something else, to memory and outputs.
+"""Follows a wrong value, from bits that eDRAM has lost or a register that held something else, to memory and outputs.
 
-The run is simulated once more from that cycle with the right values, and both are compared cycle by cycle: what differs is
-what the error reached, no more and no less, whichever instructions it went through. The session's own run is the wrong one.
-Where the error makes a warp go another way the cycles no longer belong together; from there on only the results count.
+The run is simulated again from that cycle with the right values, and both runs are compared cycle by cycle: what differs
+is exactly what the error reached, whichever instructions it passed through. The session's own run is the wrong one. Once
+the error makes a warp take another path, the cycles no longer correspond; from there on only the results are compared.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ class Output:
 
 @dataclass(frozen=True)
 class Flow:
-    """What an error reached from cycle `begin` on. arrivals: in order of time, at most MAX_ARRIVALS; num_arrivals: all.
+    """What an error reached from cycle `begin` on. arrivals: chronological, at most MAX_ARRIVALS; num_arrivals: all.
 
-    parted: the first cycle in which a warp does something else because of it, None: never. end: the last cycle compared.
+    parted: the first cycle in which a warp does something else because of it; None: never. end: the last compared cycle.
     healed: register lanes and words that became right again. outputs: those that differ at the end.
     """
 
@@ -61,7 +61,7 @@ class Flow:
         return next((arrival for arrival in self.arrivals if arrival.kind == "global"), None)
 
     def data(self) -> dict[str, Any]:
-        """Return everything as JSON knows it."""
+        """Return everything as JSON data."""
         store = self.first_store
         return {**asdict(self), "arrivals": [asdict(arrival) for arrival in self.arrivals],
                 "outputs": [{**asdict(one), "largest": None if one.largest is None else str(one.largest)}
@@ -72,7 +72,7 @@ class Flow:
 def lost_bits(session: Session) -> tuple[int, dict[str, int], list[Arrival]]:
     """Return (cycle that shows the last loss at or before the cursor, the right values as changes of `fork`, the losses).
 
-    Raises InputError where the design cannot lose bits, or none are lost by then.
+    Raises InputError if the design cannot lose bits, or if none have been lost by then.
     """
     timeline = session.timeline
     if "bits_lost" not in timeline.info.get("design_events", ()):
@@ -99,7 +99,7 @@ def lost_bits(session: Session) -> tuple[int, dict[str, int], list[Arrival]]:
     losses = []
     for row in struck.tolist():
         old, new = before.rows[row], after.rows[row]
-        # a row written in the very cycle of the tick holds another value before: its losses cannot be told from the write
+        # a row written in the cycle of the tick had another value before: its losses cannot be distinguished from the write
         lanes = np.flatnonzero((old != new) & ((old ^ new) & ~np.uint32(LOWER) == 0))
         place = f"w{row // registers}.R{row % registers}"
         right |= {f"{place}[{lane}]": int(old[lane]) for lane in lanes.tolist()}
@@ -112,10 +112,10 @@ def lost_bits(session: Session) -> tuple[int, dict[str, int], list[Arrival]]:
 
 
 def follow(session: Session, changes: Mapping[str, Any] | None = None) -> Flow:
-    """Return where the bits lost last at or before the cursor went; with `changes`, where other register values would go.
+    """Follow the bits lost last at or before the cursor; with `changes`, follow other register values instead.
 
-    changes: as of `fork`, registers only, at the cursor. Runs both to their ends. Raises InputError as `lost_bits`, `fork`
-    and a stop by session.progress do.
+    changes: as for `fork`, registers only, at the cursor. Runs both to their ends. Raises InputError like `lost_bits` and
+    `fork`, and when session.progress asks to stop.
     """
     if changes:
         cycle, what = session.cycle, ", ".join(f"{key}={value}" for key, value in changes.items())
@@ -153,7 +153,7 @@ def _run_to_end(timeline: Timeline, progress: Callable[[int], bool | None] | Non
 
 
 def _parting(timeline: Timeline, twin: Timeline, begin: int, progress: Callable[[int], bool | None] | None) -> int | None:
-    """Return the first cycle that shows a warp in another state or at another instruction, None where there is none."""
+    """Return the first cycle that shows a warp in another state or at another instruction; None if there is none."""
     cycle, end = begin, min(timeline.last, twin.last)
     while cycle <= end:
         if progress is not None and progress(cycle):
@@ -190,7 +190,7 @@ def _outputs(timeline: Timeline, twin: Timeline) -> list[Output]:
 
 
 def goto(session: Session, flow: Flow, which: str) -> Stop:
-    """Go to the next or previous arrival of a flow, or to its first wrong store; stay where there is none and say so."""
+    """Go to the next or previous arrival of a flow, or to its first wrong store; if there is none, stay and say so."""
     cycles = [arrival.cycle for arrival in flow.arrivals]
     store = flow.first_store
     if which == "store":

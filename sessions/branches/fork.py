@@ -1,8 +1,8 @@
-"""Branch off at the cursor: the same run from here on, with a parameter or a register value changed.
+"""Branches off at the cursor: the same run from here on, with a parameter or a register value changed.
 
 A live run branches from its checkpoint. A recording is simulated again from what it embeds (PTX, launch file, memory,
-parameters) up to the cursor, and must arrive at the recorded state bit for bit before anything is changed. A branch is a
-session of its own that begins at the cycle of the fork; `family` holds all sessions that come from one another, by name.
+parameters) up to the cursor, and must reach the recorded state bit for bit before anything is changed. A branch is a new
+session that begins at the cycle of the fork; `family` contains all sessions that descend from one another, by name.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from rfview.sessions.timeline.base import Timeline
 MAIN = "main"
 NAME = re.compile(r"[A-Za-z_][\w.-]*\Z")
 STEP_CYCLES = 4096
-MAX_BRANCHES = 32      # a branch of a small machine keeps about 5 MB, a large one up to 130
+MAX_BRANCHES = 32      # a branch of a small machine takes about 5 MB, of a large one up to 130
 ENTRY_CYCLES = ("latency", "initiation")
-# What the machine looks up each time it is needed; anything else decides how state, rows or memory are laid out.
+# Parameters that the machine reads each time; all others determine the layout of state, rows or memory.
 MACHINE = {
     "sm": ("num_collectors", "result_buses", "sp_queue", "sfu_queue", "ldst_queue", "ibuffer_entries", "fetch_width",
            "branch_cycles", "max_banks_per_cycle", "spin_limit"),
@@ -40,14 +40,14 @@ MACHINE = {
 
 
 def changeable(info: Mapping[str, Any]) -> list[str]:
-    """Return the parameters of a run that can change while it runs."""
+    """Return the parameters of a run that can be changed in mid-run."""
     tables = MACHINE | {design: _live(design) for design in info["design_spec"]["chain"]}
     names = [(name, *name.split(".", 1)) for name in info["parameters"]]
     return [name for name, section, key in names if section in ENTRY_CYCLES or key in tables.get(section, ())]
 
 
 def _live(name: str) -> tuple[str, ...]:
-    """Return the parameters that a design says can change in mid-run; none of one that is not at hand."""
+    """Return the parameters that a design allows to be changed in mid-run; none if the design is not installed."""
     try:
         return tuple(entry.name for entry in designs.design(name).parameters if entry.is_live)
     except InputError:
@@ -55,12 +55,12 @@ def _live(name: str) -> tuple[str, ...]:
 
 
 def fork(session: Session, name: str, changes: Mapping[str, Any] | None = None) -> Session:
-    """Return a new session that goes on from the cursor with `changes`, at the same cycle; it joins the family.
+    """Return a new session that continues from the cursor with `changes`, at the same cycle; it joins the family.
 
     changes: parameters ("stt.write_cycles": 8) and registers ("w3.R5[7]": 0x10, "w3.R5": 1.0 for all 32 lanes; whole
-    numbers are bit patterns, floats are stored as f32). session.progress is told how far a re-simulation is and can
-    stop it. Raises InputError for a name in use, for what does not exist or cannot change in mid-run, where the run has
-    ended, and where a recording cannot be simulated again.
+    numbers are bit patterns, floats are stored as f32). session.progress is called during a re-simulation and can stop
+    it. Raises InputError for a name in use, for what does not exist or cannot be changed in mid-run, if the run has
+    ended, and if a recording cannot be simulated again.
     """
     if not NAME.match(name):
         raise InputError(f"fork {name}: expected a name of letters, digits, _ . -")
@@ -84,19 +84,19 @@ def fork(session: Session, name: str, changes: Mapping[str, Any] | None = None) 
 
 
 def check_room(session: Session, what: str) -> None:
-    """Raise InputError where a family has as many branches as it may: each keeps a machine."""
+    """Raise InputError if a family has the maximum number of branches: each keeps a machine."""
     if len(session.family) >= MAX_BRANCHES:
         raise InputError(f"{what}: there are {len(session.family)} branches, the most there may be; `drop NAME` removes one")
 
 
 def join(session: Session, name: str, made: Session) -> None:
-    """Take a new session into the family of the one it was made from."""
+    """Add a new session to the family of the one that it was made from."""
     made.progress, made.compiling, made.family = session.progress, session.compiling, session.family
     session.family[name] = made
 
 
 def drop(session: Session, name: str) -> None:
-    """Forget a branch; raises InputError for one that is not there, the one looked at, and one that others come from."""
+    """Remove a branch; raises InputError for an unknown one, the current one, and one from which others branch off."""
     if name not in session.family or name == MAIN:
         names = [one for one in session.family if one != MAIN]
         raise InputError(f"drop {name}: no branch has this name; there are {', '.join(names) or 'none'}")
@@ -109,7 +109,7 @@ def drop(session: Session, name: str) -> None:
 
 
 def way_to(session: Session) -> list[str]:
-    """Return the commands that lead from the family's first session to this one; none for that one."""
+    """Return the commands that lead from the family's first session to this one; none for the first one."""
     made = session.branch
     if made is None:
         return []
@@ -155,13 +155,13 @@ def sorted_changes(info: Mapping[str, Any], changes: Mapping[str, Any]) -> tuple
 
 
 def _grouped(names: list[str]) -> list[str]:
-    """Return parameter names with whole sections as one word."""
+    """Return parameter names, with complete sections as one word."""
     single = [name for name in names if name.split(".")[0] not in ENTRY_CYCLES]
     return [*single, *(f"{section}.*" for section in ENTRY_CYCLES if any(name.startswith(section) for name in names))]
 
 
 def _bits(key: str, value: Any) -> int:
-    """Return the u4 that a register value means: a whole number in -2**31..2**32-1, or a float as f32."""
+    """Return the u4 of a register value: a whole number in -2**31..2**32-1, or a float as f32."""
     text = str(value).strip()
     try:
         number = int(text, 0)
@@ -182,7 +182,7 @@ Compiling = Callable[[float, str], None]
 
 def machine_at(timeline: Timeline, cycle: int, settings: dict[str, Any],
                 progress: Progress | None, compiling: Compiling | None = None) -> tuple[Any, list[Change]]:
-    """Return a simulator of its own at a cycle of the timeline with the settings in force, and what they changed."""
+    """Return a separate simulator at a cycle of the timeline with the settings applied, and what they changed."""
     if isinstance(timeline, LiveTimeline):
         base = timeline.simulator
         checkpoint = timeline.checkpoint_at(cycle)
@@ -204,11 +204,10 @@ def machine_at(timeline: Timeline, cycle: int, settings: dict[str, Any],
 
 def simulate_again(timeline: RecordedTimeline, cycle: int, progress: Progress | None = None,
                    compiling: Compiling | None = None) -> Any:
-    """Return a simulator that has run what a recording holds up to `cycle`, equal to the recorded state bit for bit.
+    """Return a simulator that has run a recording's launches up to `cycle`, equal to the recorded state bit for bit.
 
-    compiling: told how far compiling the machine is, where that is needed.
-    Raises InputError when the recording lacks what is needed, when this version's machine runs otherwise, or when
-    `progress` asks to stop.
+    compiling: called with the progress of compiling the machine, if that is needed. Raises InputError if the recording
+    lacks what is needed, if this version's machine runs differently, or when `progress` asks to stop.
     """
     if timeline.first != 0:
         raise InputError(f"fork: this recording begins at cycle {timeline.first:,}; only one that begins at 0 can be "
@@ -236,7 +235,7 @@ def simulate_again(timeline: RecordedTimeline, cycle: int, progress: Progress | 
 
 
 def _same_state(machine: Any, timeline: RecordedTimeline, cycle: int) -> bool:
-    """Say whether state, rows and memory are those recorded."""
+    """Say whether state, rows and memory equal the recorded ones."""
     layout = timeline.layout
     if (machine.sm_dtype, machine.rf_dtype) != (layout.sm_dtype, layout.rf_dtype):
         return False

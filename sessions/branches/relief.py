@@ -1,8 +1,8 @@
-"""Try what a chain of causes names as relief: the same run with that setting, to the same instruction of the same warp.
+"""Tries the relief that a chain of causes names: the same run with that setting, to the same instruction of the warp.
 
-Where the setting can change in mid-run, a branch leaves at the beginning of the cause; else the run is simulated from its
-first cycle with it. What is said is measured: both runs issue the instruction that the warp waits for, and the difference
-of the cycles is the gain.
+If the setting can be changed in mid-run, a branch leaves at the beginning of the cause; otherwise the run is simulated
+with it from the first cycle. The result is measured, not estimated: both runs issue the instruction that the warp waits
+for, and the difference of the cycles is the gain.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ from rfview.sessions.why import Chain, why
 from rfview.sessions.why.producers import writers
 
 STEP_CYCLES = 2048
-# a relief that makes the warp so much later is none; it is not followed further
+# a relief that delays the warp by more than this is none, and is not simulated further
 MAX_LATER = 20_000
 NO_STALL = ("issued", "not_selected", "finished", "no_cta")
 
 
 @dataclass(frozen=True)
 class Whole:
-    """Both runs to their ends, as they ran and with the relief.
+    """Both complete runs, as they ran and with the relief.
 
-    cycles: the last one. lost, energy_pj: warp-cycles lost to the register file, and its energy, from the fork on, None
-    where no clock is known. same_output: whether every buffer holds the same in the end, None where a run has no end.
+    cycles: the last one. lost, energy_pj: warp-cycles lost to the register file, and its energy, from the fork on; None
+    if the clock is not known. same_output: whether all buffers are the same at the end; None if a run has no end.
     """
 
     cycles: tuple[int, int]
@@ -48,13 +48,13 @@ class Whole:
 
 @dataclass(frozen=True)
 class Relief:
-    """What came of a relief.
+    """The result of a relief.
 
-    branch: the session's name in the family. resource: whose delay it takes away. changes: what differs. begin: the
-    cycle of the fork, the run's first where it was simulated anew (from_start). warp: the slot that waited; n, text: the
-    instruction that both runs come to. issued: the cycle in which it issues, as it ran and with the relief, None where it
-    is more than MAX_LATER later. lost, waited: warp-cycles from `begin` to that, lost to the register file, and all in
-    which a warp waited. next_state, next_cause: what the warp does in the cycle of the question with the relief in force.
+    branch: the session's name in the family. resource: the one whose delay it removes. changes: the changed settings.
+    begin: the cycle of the fork, or the run's first if it was simulated again (from_start). warp: the slot that waited;
+    n, text: the instruction that both runs reach. issued: the cycle in which it issues, as it ran and with the relief;
+    None if it is more than MAX_LATER later. lost, waited: warp-cycles from `begin` to there, those lost to the register
+    file, and all in which a warp waited. next_state, next_cause: what the warp does in the explained cycle with the relief.
     """
 
     branch: str
@@ -75,17 +75,17 @@ class Relief:
 
     @property
     def gain(self) -> int | None:
-        """Cycles that the instruction issues earlier, negative where later."""
+        """By how many cycles the instruction issues earlier; negative if later."""
         return None if self.issued[1] is None else self.issued[0] - self.issued[1]
 
     def data(self) -> dict[str, Any]:
-        """Return everything as JSON knows it; measured says that none of it is an estimate."""
+        """Return everything as JSON data; `measured` says that nothing of it is an estimate."""
         return {**vars(self), "changes": [vars(change) for change in self.changes], "gain": self.gain, "measured": True,
                 "whole": None if self.whole is None else dict(vars(self.whole))}
 
 
 def settings_of(session: Session, chain: Chain) -> dict[str, Any]:
-    """Return the settings that the resource of a chain names and that are not in force already."""
+    """Return the settings that a chain's resource names and that are not already in effect."""
     present = session.info["parameters"]
     named: Mapping[str, Any] = chain.resource.relief if chain.resource is not None else {}
     return {key: value for key, value in named.items() if key in present and str(present[key]) != str(value)}
@@ -94,8 +94,8 @@ def settings_of(session: Session, chain: Chain) -> dict[str, Any]:
 def relieve(session: Session, warp: int | None = None, cycle: int | None = None) -> Relief:
     """Try the relief that `why(session, warp, cycle)` names; the branch joins the session's family, its cursor at the gain.
 
-    Raises InputError where the warp does not wait, where no parameter takes the delay away, where the run cannot be
-    simulated, and when session.progress asks to stop.
+    Raises InputError if the warp does not wait, if no parameter removes the delay, if the run cannot be simulated, and
+    when session.progress asks to stop.
     """
     chain = why(session, warp, cycle)
     if chain.state in NO_STALL:
@@ -126,7 +126,7 @@ def relieve(session: Session, warp: int | None = None, cycle: int | None = None)
 
 
 def whole_run(session: Session, relief: Relief) -> Whole:
-    """Run both to their ends and return how they compare; raises InputError when session.progress asks to stop."""
+    """Run both to their ends and compare them; raises InputError when session.progress asks to stop."""
     if relief.branch not in session.family:
         raise InputError(f"relief: branch {relief.branch} was dropped")
     pair = session, session.family[relief.branch]
@@ -148,7 +148,7 @@ def _report(session: Session, cycle: int) -> None:
 
 
 def _until(session: Session, log: IssueLog, name: WarpName, n: int, limit: int) -> Issue | None:
-    """Return a warp's n-th issue, simulating as far as needed, at most to a cycle; None where it is not reached."""
+    """Return a warp's n-th issue, simulating as far as needed, at most up to a cycle; None if it is not reached."""
     timeline = session.timeline
     found = log.find(name, n)
     while found is None and not timeline.closed and timeline.last < limit and timeline.extend(STEP_CYCLES):
@@ -158,7 +158,7 @@ def _until(session: Session, log: IssueLog, name: WarpName, n: int, limit: int) 
 
 
 def _begin(session: Session, chain: Chain) -> int:
-    """Return the first cycle of the cause: that of the innermost link, and of what else the instruction needs."""
+    """Return the first cycle of the cause: of the innermost link, and of whatever else the instruction needs."""
     since = [link.since for link in chain.links if link.since >= 0]
     begin = min([chain.since, *since[-1:]])
     snapshot = session.timeline.at(chain.cycle)
@@ -175,7 +175,7 @@ def _free_name(session: Session) -> str:
 
 
 def _forked(session: Session, settings: dict[str, Any], begin: int) -> Session:
-    """Return a branch that leaves at a cycle, the session's cursor staying where it is."""
+    """Return a branch that leaves at a cycle; the session's cursor does not move."""
     here = session.cycle
     try:
         session.cycle = begin
@@ -185,7 +185,7 @@ def _forked(session: Session, settings: dict[str, Any], begin: int) -> Session:
 
 
 def _anew(session: Session, settings: dict[str, Any]) -> Session:
-    """Return a run from the first cycle with other settings, also those that lay the machine out."""
+    """Return a run from the first cycle with other settings, including those that determine the machine's layout."""
     timeline, name = session.timeline, _free_name(session)
     check_room(session, f"rerun {name}")
     if timeline.first or not isinstance(timeline, LiveTimeline | RecordedTimeline):
@@ -205,13 +205,13 @@ def _anew(session: Session, settings: dict[str, Any]) -> Session:
 def rerun(session: Session, name: str, settings: dict[str, Any]) -> Session:
     """Return the run from its first cycle with other parameters of machine and design, as a branch of that name.
 
-    Raises InputError for a name in use, an unknown parameter or value, and where the run cannot be simulated.
+    Raises InputError for a name in use, an unknown parameter or value, and if the run cannot be simulated.
     """
     if name in session.family:
         raise InputError(f"rerun {name}: a branch of this name exists already; there are {', '.join(session.family)}")
     unknown = [key for key in settings if key not in session.info["parameters"]]
     if unknown:
-        sorted_changes(session.info, dict.fromkeys(unknown, 0))     # says what there is
+        sorted_changes(session.info, dict.fromkeys(unknown, 0))     # names those that exist
     made = _anew(session, settings)
     own = made.branch
     assert own is not None
@@ -224,7 +224,7 @@ def rerun(session: Session, name: str, settings: dict[str, Any]) -> Session:
 
 
 def _stalls(timeline: Timeline, first: int, last: int) -> tuple[int, int]:
-    """Return the warp-cycles of first..last-1 lost to the register file, and all in which a warp waited."""
+    """Return the warp-cycles of first..last-1 that were lost to the register file, and all in which a warp waited."""
     totals = timeline.stall_totals(last) - timeline.stall_totals(max(first, timeline.first))
     kinds = {int(entry["code"]): entry for entry in timeline.info["stalls"]}
     lost = sum(int(count) for code, count in enumerate(totals) if kinds.get(code, {}).get("family") == "register_file")
@@ -233,7 +233,7 @@ def _stalls(timeline: Timeline, first: int, last: int) -> tuple[int, int]:
 
 
 def _next(branch: Session, name: WarpName, cycle: int) -> tuple[str, str]:
-    """Return what the warp does with the relief in the cycle of the question, and why."""
+    """Return what the warp does in the explained cycle with the relief, and why."""
     timeline = branch.timeline
     if not timeline.first <= cycle <= timeline.last:
         return "", ""

@@ -1,7 +1,7 @@
-"""The same kernel run again on another register-file design or scheduler, up to where the session is; or another kernel.
+"""Runs the session's kernel on another register-file design or scheduler, up to the same place; or another kernel.
 
-A swapped run is a branch that leaves its parent at cycle 0, so `branch` goes back and `compare` sets both side by side.
-What the user chose for the machine (--set) stays; what belongs to the old design, or is its paper's machine, goes.
+A swapped run is a branch that leaves its parent at cycle 0, so `branch` goes back and `compare` shows both side by side.
+The user's settings of the machine (--set) are kept; those of the old design, or of its paper's machine, are not.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from rfview.sessions.session import Session
 
 @dataclass(frozen=True)
 class Swapped:
-    """The new session and where it stands. warp: the slot of the warp that was followed, None where only the cycle was.
+    """The new session. warp: the slot of the warp by whose instructions it was placed, None if by the cycle.
 
-    text: one sentence on how the place was found.
+    text: one sentence on how its place was found.
     """
 
     session: Session
@@ -38,9 +38,9 @@ class Swapped:
 def swap(session: Session, design: str = "", scheduler: str = "", warp: int | None = None) -> Swapped:
     """Run the session's kernel from cycle 0 with another design ("stt[stall=bank]") or scheduler ("" keeps either).
 
-    warp: the slot of a warp to follow: the new session stands where this warp of the program has issued as many
-    instructions; None: at the same cycle. Raises InputError for unknown names, where nothing would be different, where a
-    recording cannot be simulated, and when session.progress asks to stop.
+    warp: the slot of a warp: the new session is placed where this warp of the program has issued as many instructions;
+    None: at the same cycle. Raises InputError for unknown names, if nothing would differ, if a recording cannot be
+    simulated, and when session.progress asks to stop.
     """
     check_room(session, "swap")
     base = _base(session)
@@ -58,7 +58,7 @@ def swap(session: Session, design: str = "", scheduler: str = "", warp: int | No
 
 
 def load(session: Session, target: str) -> Session:
-    """Return a new live session of another kernel on this session's machine, at cycle 0; a family of its own.
+    """Return a new live session of another kernel on this session's machine, at cycle 0, in a new family.
 
     target: a bundled kernel's name or a launch file. Raises InputError for one that cannot be used, and on a recording.
     """
@@ -78,7 +78,7 @@ def load(session: Session, target: str) -> Session:
 
 
 def _base(session: Session) -> Any:
-    """Return a simulator of the session's run, to read what it is made of."""
+    """Return a simulator of the session's run, to read its parts."""
     timeline = session.timeline
     if isinstance(timeline, LiveTimeline):
         return timeline.simulator
@@ -101,7 +101,7 @@ def design_text(info: Mapping[str, Any]) -> str:
 
 
 def _machine(base: Any, design: str, scheduler: str) -> Any:
-    """Return a simulator at cycle 0 of the same launch and preset with the design and scheduler asked for."""
+    """Return a simulator at cycle 0 of the same launch and preset with the given design and scheduler."""
     from rfview.engine.simulator import Simulator       # imports numba
 
     variant = design or design_text(base.info)
@@ -118,7 +118,7 @@ def _machine(base: Any, design: str, scheduler: str) -> Any:
 
 
 def _chosen(base: Any, chain: tuple[str, ...]) -> dict[str, Any]:
-    """Return the settings that the user chose, besides the parameters of those designs of `chain`."""
+    """Return the user's settings, without the parameters of the designs in `chain`."""
     usual = {**load_preset(base.config.preset).values(), **base.spec.compile, **base.built.settings}
     chosen = {key: value for key, value in base.config.values().items() if value != usual.get(key)}
     for key, value in base.built.values.items():
@@ -131,7 +131,7 @@ def _chosen(base: Any, chain: tuple[str, ...]) -> dict[str, Any]:
 
 
 def _changes(old: dict[str, Any], new: dict[str, Any]) -> tuple[Change, ...]:
-    """Return what differs: design, scheduler, a design file's code, parameters of the machine or the same design."""
+    """Return what differs: design, scheduler, a design file's code, parameters of the machine or of the same design."""
     found = [Change(key, old[key], new[key]) for key in ("design", "scheduler") if old[key] != new[key]]
     was, files = (info["design_spec"].get("files", {}) for info in (old, new))
     found += [Change(f"{name}'s code", was[name]["code"], files[name]["code"]) for name in files
@@ -142,13 +142,13 @@ def _changes(old: dict[str, Any], new: dict[str, Any]) -> tuple[Change, ...]:
 
 
 def _free_name(session: Session, design: str, scheduler: str) -> str:
-    """Return a name for the branch: the design, with the scheduler or a number where it is taken."""
+    """Return a name for the branch: the design, with the scheduler or a number if the name is taken."""
     names = [design, f"{design}.{scheduler}", *(f"{design}.{scheduler}.{number}" for number in range(2, 100))]
     return next(name for name in names if name not in session.family)
 
 
 def _follow(session: Session, made: Session, warp: int | None) -> tuple[int | None, str]:
-    """Put the new session where the old one stands; return the warp's slot there, and how the place was found."""
+    """Move the new session to where the old one is; return the warp's slot there, and how the place was found."""
     log = IssueLog(session.timeline)
     name = log.name(warp, session.cycle) if warp is not None else None
     count = (log.issued(name, session.cycle) or 0) if name is not None else 0

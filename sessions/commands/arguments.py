@@ -1,4 +1,4 @@
-"""The arguments of debugger commands, read from their text; `what` names the command in the InputError of a wrong one."""
+"""Parses the arguments of debugger commands; `what` is the command that an InputError names."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ def number(text: str, what: str) -> int:
 
 
 def condition(session: Session, text: str) -> str:
-    """Return a condition that was typed; raises InputError for what is none, such as a constant."""
+    """Return a typed condition; raises InputError for anything else, such as a constant."""
     if text:
         session.expression(text).check_condition()
     return text
 
 
 def needed(text: str, what: str) -> str:
-    """Return an argument that may not be left out, of the command `what`."""
+    """Return a mandatory argument of the command `what`."""
     if not text:
         entry = VERBS[what]
         model = re.match(r"\(as (.+)\)", entry.signature)

@@ -1,4 +1,4 @@
-"""Debugger commands that branch off and compare: fork with something changed, go between branches, set them side by side."""
+"""Debugger commands for branches: fork with something changed, switch between branches, compare two of them."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def _compare(session: Session, text: str) -> Answer:
 
 
 def relative(session: Session, name: str) -> Session:
-    """Return another session of the family; raises InputError naming those there are."""
+    """Return another session of the family; raises InputError, naming the existing ones, for an unknown name."""
     if name not in session.family:
         raise InputError(f"no branch {name!r}; there are {', '.join(session.family)}")
     return session.family[name]
@@ -112,7 +112,7 @@ def relative(session: Session, name: str) -> Session:
 def partners(session: Session, name: str = "") -> tuple[Session, Session]:
     """Return (A, B) to compare: the branch's parent, or the one named, and this one; raises InputError without a branch.
 
-    On a session that was not forked, the only branch, or the one named, is B.
+    On a session that was not forked, B is the only branch, or the named one.
     """
     here = session.branch.name if session.branch else MAIN
     if name:
@@ -131,7 +131,7 @@ def partners(session: Session, name: str = "") -> tuple[Session, Session]:
 
 
 def run_to_end(session: Session) -> None:
-    """Simulate a live session to its end, its cursor staying; raises InputError when the user stops it."""
+    """Simulate a live session to its end without moving its cursor; raises InputError when the user stops it."""
     timeline = session.timeline
     while not timeline.closed and timeline.extend(1 << 14):
         if session.progress is not None and session.progress(timeline.last):

@@ -1,4 +1,4 @@
-"""Debugger commands that set breakpoints, switch them on and off and remove them."""
+"""Debugger commands that set, enable, disable and delete breakpoints."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def _add_stall(session: Session, text: str, words: list[str], condition: str, te
 
 
 def told(point: Breakpoint) -> Answer:
-    """Return the answer that tells of a new breakpoint."""
+    """Return the answer for a new breakpoint."""
     note = f" ({point.note})" if point.note else ""
     return Answer(f"breakpoint {point.number}: {point.text}{note}", {"breakpoint": point.number, "place": point.text})
 

@@ -1,4 +1,4 @@
-"""The debugger command that records a part of a session: begin here, stop there, or between two places at once."""
+"""The debugger command that records a part of a session: from here to a later stop, or between two given places."""
 
 from __future__ import annotations
 

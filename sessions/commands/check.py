@@ -1,4 +1,4 @@
-"""The debugger command that checks the run: `check` lists what was found, `check N` goes there."""
+"""The debugger command that checks the run: `check` lists the findings, `check N` goes to one of them."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ def _check(session: Session, text: str) -> Answer | Stop:
 
 
 def text_of(found: Findings) -> str:
-    """Return the findings for people, numbered, and how many there are."""
+    """Return the findings as text, numbered, and their number."""
     return f"{numbered([one.as_text() for one in found.found], found.more)} in {found.cycles:,} cycles"
 
 
 def numbered(texts: Sequence[str], more: bool) -> str:
-    """Return findings numbered, and behind them how many there are; more: there was no room for some."""
+    """Return numbered findings, followed by their number; more: some were dropped."""
     lines = [f"{number:>3} {line}" if at == 0 else f"    {line}" for number, text in enumerate(texts, 1)
              for at, line in enumerate(text.splitlines())]
     count = len(texts)

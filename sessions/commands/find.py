@@ -1,4 +1,4 @@
-"""Debugger commands that search: for events of a kind, conditions, an instruction, the last jump's start."""
+"""Debugger commands that search for events of a kind, conditions, or an instruction, or return to before a jump."""
 
 from __future__ import annotations
 

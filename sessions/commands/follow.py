@@ -32,7 +32,7 @@ def _follow(session: Session, text: str) -> Answer | Stop:
 
 
 def flow_text(flow: Flow, session: Session) -> str:
-    """Return the flow as a table for people."""
+    """Return the flow as a text table."""
     program = session.info["program"]
 
     def by(arrival: Arrival) -> str:

@@ -1,4 +1,4 @@
-"""The command `heat ITEM`: a register's lanes, or a buffer's elements, through time, a character a cell."""
+"""The command `heat ITEM`: a register's lanes, or a buffer's elements, over time, one character per cell."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _heat(session: Session, text: str) -> Answer:
 
 
 def strip_text(strip: Strip, session: Session) -> str:
-    """Return a strip for people: a row a lane, then who wrote, then what the characters mean."""
+    """Return a strip as text: a row per lane, then the writers, then the legend."""
     cells = characters(strip.values, strip.state, strip.top)
     per = int(strip.edges[1] - strip.edges[0])
     lines = [f"{strip.item}  {strip.kind}, to ±{value_text(float(f'{strip.top:.4g}'))}; a column is {per:,} "
@@ -55,13 +55,13 @@ def strip_text(strip: Strip, session: Session) -> str:
 
 
 def letters(strip: Strip) -> dict[int, str]:
-    """Return pc -> letter of who wrote in a strip, in the order of the program; the log of memory may not say who."""
+    """Return pc -> letter for the writers in a strip, in program order; the memory log may not name them."""
     writers = sorted({int(pc) for pc in strip.writer if pc != -1})
     return {pc: "•" if pc < 0 else chr(ord("a") + at % 26) for at, pc in enumerate(one for one in writers)}
 
 
 def letter_of(strip: Strip, names: dict[int, str], column: int) -> str:
-    """Return who wrote last in a column: a capital where there were several writes, `·` for nobody."""
+    """Return the letter of a column's last writer: a capital if there were several writes, `·` for none."""
     if not strip.writes[column]:
         return "✕" if strip.lost[column] else "·"
     letter = names[int(strip.writer[column])]

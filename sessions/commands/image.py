@@ -1,4 +1,4 @@
-"""The commands `image BUFFER 128x96` and `origin BUFFER[17]`: a buffer as a picture, and how an element came to be."""
+"""The commands `image BUFFER 128x96` and `origin BUFFER[17]`: a buffer as a picture; how an element got its value."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rfview.sessions.pictures.picture import Picture
 
 INK = " ░▒▓█"
-COLUMNS = 64        # of each of the two panes of text
+COLUMNS = 64        # columns of each of the two panes of text
 ELEMENT = re.compile(r"(?P<name>[A-Za-z_$][\w$.]*)\[(?P<index>\d{1,12})\]\Z")
 
 
@@ -62,7 +62,7 @@ def _origin(session: Session, text: str) -> Answer:
 
 
 def origin_text(links: list[Link]) -> str:
-    """Return the links as lines for people."""
+    """Return the links as lines of text."""
     lines = []
     for number, link in enumerate(links, 1):
         when = f" at {link.cycle:,}" if link.cycle >= 0 else ""
@@ -71,7 +71,7 @@ def origin_text(links: list[Link]) -> str:
 
 
 def facts(found: Picture) -> str:
-    """Return what is said of a picture in one line."""
+    """Return the summary of a picture in one line."""
     data = found.data()
     if not found.is_right:
         return f"changed {data['wrong']:,} of {data['pixels']:,} pixels since the start"
@@ -87,7 +87,7 @@ def facts(found: Picture) -> str:
 
 
 def picture_text(found: Picture) -> str:
-    """Return the picture and what differs as characters, two pixels high a row."""
+    """Return the picture and its differences as characters, each row two pixels high."""
     from rfview.sessions.pictures.png import depths, scale, shares      # start-up, as above
 
     low, high = scale(found)

@@ -1,4 +1,4 @@
-"""Debugger commands that look and name: values, tables, where this is, marks, and the commands themselves."""
+"""Debugger commands that show and name: values, tables, the current place, marks, and the list of commands."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The commands `relief [WARP]`, which tries what a chain of causes names, and `rerun NAME set KEY=VALUE`."""
+"""The commands `relief [WARP]`, which tries the relief that `why` names, and `rerun NAME set KEY=VALUE`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _relief(session: Session, text: str) -> Answer:
 
 
 def relief_text(found: Relief) -> str:
-    """Return what came of a relief as lines for people."""
+    """Return the result of a relief as lines of text."""
     what = ", ".join(change.text for change in found.changes)
     where = "simulated from the start" if found.from_start else f"forked at {found.begin:,}"
     lines = [f"{what}: branch {found.branch}, {where}; measured", f"  removes: {found.resource}", f"  {gain_text(found)}"]
@@ -40,7 +40,7 @@ def relief_text(found: Relief) -> str:
 
 
 def gain_text(found: Relief) -> str:
-    """Return "w5's instruction 31, fma ..., issues at 2,028; with this change at 2,001: 27 cycles earlier"."""
+    """Return the gain: "w5's instruction 31, fma ..., issues at 2,028; with this change at 2,001: 27 cycles earlier"."""
     head = f"w{found.warp}'s instruction {found.n}, {found.text}, issues at {found.issued[0]:,}"
     gain = found.gain
     if gain is None or found.issued[1] is None:
@@ -52,7 +52,7 @@ def gain_text(found: Relief) -> str:
 
 
 def whole_lines(found: Relief) -> list[str]:
-    """Return cycles, lost warp-cycles, energy and outputs of both whole runs."""
+    """Return cycles, lost warp-cycles, energy and outputs of both complete runs."""
     whole = found.whole
     assert whole is not None
     lines = [f"{whole.cycles[0]:,} → {whole.cycles[1]:,} cycles ({signed(whole.cycles)})",

@@ -1,4 +1,4 @@
-"""Command files: run debugger commands over a session, one after the other, as text or as JSON lines."""
+"""Command files: runs debugger commands on a session, one after the other, with text or JSON lines as output."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["commands", "help_text", "run_lines", "run_script"]
 
 
 def commands(text: str | Iterable[str]) -> Iterator[tuple[int, str]]:
-    """Yield (line number, command) of command text: `;` and newlines separate, `#` begins a comment."""
+    """Yield (line number, command) of a script: `;` and newlines separate commands, `#` begins a comment."""
     lines = text.splitlines() if isinstance(text, str) else text
     for number, line in enumerate(lines, 1):
         for part in line.partition("#")[0].split(";"):
@@ -25,7 +25,7 @@ def commands(text: str | Iterable[str]) -> Iterator[tuple[int, str]]:
 
 
 def problem_of(error: RfviewError, command: str) -> str:
-    """Return what an error says, without the command or the expression that it begins with: the line quotes them."""
+    """Return an error's message without the command or expression at its beginning, which the line quotes already."""
     if isinstance(error, ExpressionError):
         return error.problem
     word, _, rest = command.partition(" ")
@@ -46,10 +46,10 @@ def run_script(session: Session, text: str | Iterable[str]) -> Iterator[Answer]:
 
 def run_lines(session: Session, text: str | Iterable[str], *, json: bool = False, out: TextIO | None = None,
               err: TextIO | None = None, answered: Callable[[], None] | None = None) -> int:
-    """Run commands, print each answer to `out`, one JSON object per line with json=True, errors to `err`.
+    """Run commands; print each answer to `out`, as one JSON object per line with json=True, and errors to `err`.
 
-    answered: called before each answer or error is printed, to take away what tells of progress.
-    Returns the exit code: 0; 2 after a command that cannot be used; 3 when the last move ended at the kernel's fault.
+    answered: called before each answer or error is printed, to clear a progress display. Returns the exit code: 0; 2
+    after an invalid command; 3 if the last move ended at a fault of the kernel.
     """
     out, err = out or sys.stdout, err or sys.stderr
     code = 0

@@ -1,4 +1,4 @@
-"""Debugger commands that watch, count and trace: watch, condition, trace, stats; they join table.py."""
+"""Debugger commands that watch, count and trace: watch, condition, trace, stats."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def _lines(session: Session, text: str) -> Answer:
 
 
 def split(text: str) -> list[str]:
-    """Split at the commas that are not inside brackets."""
+    """Split a text at its commas, except those inside brackets."""
     parts, depth, start = [], 0, 0
     for index, char in enumerate(text):
         depth += (char in "([") - (char in ")]")
@@ -97,7 +97,7 @@ def split(text: str) -> list[str]:
 
 
 def plain_tree(value: object) -> object:
-    """Return nested dicts and lists as JSON knows them."""
+    """Return nested dicts and lists with plain JSON values."""
     if isinstance(value, dict):
         return {str(key): plain_tree(part) for key, part in value.items()}
     if isinstance(value, (list, tuple)):

@@ -1,4 +1,4 @@
-"""The table of debugger commands, from all groups: scripts, the screens' command line and other front ends run it.
+"""The table of all debugger commands, used by scripts, the screens' command line and other front ends.
 
 A new command is one function with `@verb` in the file of its group; a new file is one more import here.
 """
@@ -21,7 +21,7 @@ __all__ = ["ALIASES", "VERBS", "Answer", "execute", "help_text"]
 def execute(session: Session, line: str) -> Answer:
     """Run one command line; raises InputError for an unknown command or wrong arguments.
 
-    A bare place works as goto: `1234`, `50%`, `@mark`.
+    A place alone works like goto: `1234`, `50%`, `@mark`.
     """
     word, _, rest = line.strip().partition(" ")
     if word[:1].isdigit() or word[:1] == "@":

@@ -1,4 +1,4 @@
-"""What a debugger command is, what it answers, and the decorator that adds one to the table."""
+"""A debugger command, its answer, and the decorator that adds a command to the table."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from rfview.sessions.session import Session
 
 @dataclass(frozen=True)
 class Answer:
-    """What a command gives back. text: for people. data: JSON-able. stop: where a move ended, or None.
+    """The answer of a command. text: for reading. data: for JSON. stop: where a move ended, or None.
 
-    session: what the following commands are for, where the command went to another branch.
+    session: the session for the following commands, if the command went to another branch.
     """
 
     text: str
@@ -28,7 +28,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Verb:
-    """One command: run(session, argument text) does it."""
+    """One command; run(session, argument text) executes it."""
 
     name: str
     aliases: tuple[str, ...]
@@ -53,7 +53,7 @@ def verb(name: str, *aliases: str, signature: str = "", help: str) -> Callable[.
 
 
 def plain(value: Any) -> Any:
-    """Return a value as JSON knows it; infinities and NaN become text."""
+    """Return a value for JSON; infinities and NaN become text."""
     if isinstance(value, np.ndarray):
         return [plain(part) for part in value.tolist()]
     if isinstance(value, np.generic):

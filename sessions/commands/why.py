@@ -1,4 +1,4 @@
-"""The command `why [WARP] [CYCLE]` of scripts and the command line."""
+"""The debugger command `why [WARP] [CYCLE]`."""
 
 from __future__ import annotations
 

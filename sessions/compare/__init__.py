@@ -1,10 +1,10 @@
 """Comparing runs of one program: issues aligned by warp and count, divergence, lead and lag, and their summary.
 
     issues        when each warp issued its n-th instruction
-    comparison    first divergence, lead and lag, one run's place for a place of the other
-    values        where the runs come to hold different data
-    machines      in what the machines differ beside their register files
-    report        all of that as plain data and as text
+    comparison    first divergence, lead and lag, the cycle of one run that corresponds to a cycle of the other
+    values        where the runs' data begin to differ
+    machines      differences between the machines other than their register files
+    report        all of this as plain data and as text
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Two runs of one program side by side: first divergence, lead and lag, and one run's place for a place of the other."""
+"""Two runs of one program side by side: first divergence, lead and lag, and corresponding cycles."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ class Divergence:
     """The first cycle in which the two runs do not do the same.
 
     name, n: the warp whose n-th instruction (1, 2 ..) issues in `cycle` in one run and later, or never, in the other.
-    a, b: that issue in each run, None where a run does not hold it. late: "A" or "B", the run that is behind. state,
-    slot: stall code and slot of the warp in the late run in that cycle; None where it holds no such warp yet.
+    a, b: that issue in each run, None if a run lacks it. late: "A" or "B", the run that issues it later. state, slot:
+    the warp's stall code and slot in the late run in that cycle; None if the warp is not there yet.
     """
 
     cycle: int
@@ -38,7 +38,7 @@ class Divergence:
 
 @dataclass(frozen=True)
 class Split:
-    """The first instruction at which a warp takes another path in B than in A: same warp and n, another pc."""
+    """The first instruction at which a warp takes different paths in A and B: same warp and n, another pc."""
 
     name: WarpName
     n: int
@@ -48,7 +48,7 @@ class Split:
 
 @dataclass(frozen=True)
 class Lead:
-    """How far both runs are when `count` instructions have issued. lag = cycle_b - cycle_a: B is so much later."""
+    """The cycles in which both runs have issued `count` instructions. lag = cycle_b - cycle_a: how much later B is."""
 
     count: int
     cycle_a: int
@@ -56,21 +56,21 @@ class Lead:
 
     @property
     def lag(self) -> int:
-        """Return cycles that B is behind A; negative where it is ahead."""
+        """Return by how many cycles B is behind A; negative if it is ahead."""
         return self.cycle_b - self.cycle_a
 
 
 def has_ended(timeline: Timeline) -> bool:
-    """Say whether a timeline holds its run's end: not while it goes on, nor after a fault, nor where it is cut."""
+    """Say whether a timeline contains its run's end: not while it runs, nor after a fault, nor if it was cut off."""
     end = getattr(timeline, "end", {"finished": True})
     return bool(timeline.closed and not timeline.fault and end.get("finished"))
 
 
 class Comparison:
-    """Timelines a and b of the same program and grid, recorded or live; nothing is simulated beyond what they hold.
+    """Timelines a and b of the same program and grid, recorded or live; no further cycles are simulated.
 
-    progress(text, cycle) is called while many chunks are read and may raise to stop. notes: what limits the comparison.
-    Raises InputError when the runs are not of one program.
+    progress(text, cycle) is called while many chunks are read and may raise to stop. notes: limits of the comparison.
+    Raises InputError if the runs are not of the same program.
     """
 
     def __init__(self, a: Timeline, b: Timeline, progress: Progress | None = None):
@@ -85,7 +85,7 @@ class Comparison:
         self._searched = (-1, -1)
 
     def _repr_html_(self) -> str:
-        """Say what runs where and for how long, and where both part, for notebooks; report.py says more."""
+        """Return what ran where and for how long, and the divergence, for notebooks; report.py has all details."""
         runs = (self.a, self.b)
         found = self.first_divergence()
         rows = [(name, *(one.info[name] for one in runs)) for name in ("kernel", "design", "scheduler", "preset")]
@@ -102,7 +102,7 @@ class Comparison:
         return report
 
     def _notes(self) -> list[str]:
-        """Return what a reader should know before believing the numbers."""
+        """Return caveats that a reader of the numbers should know."""
         notes = []
         if self.a.first == self.b.first == 0 and not same_buffers(self.a, self.b, 0, 0):
             notes.append("the runs begin with different data in memory")
@@ -113,12 +113,12 @@ class Comparison:
                 notes.append(f"{name} ends at cycle {timeline.last:,}, before its kernel does")
         return notes
 
-    # where they part
+    # divergence
 
     def first_divergence(self) -> Divergence | None:
         """Return the first cycle in which an instruction issues in one run and not in the other; None if there is none.
 
-        Reads only as far as that cycle. Where one run ends earlier, only the cycles that both hold are compared.
+        Reads only up to that cycle. If one run ends earlier, only the cycles that both have are compared.
         """
         held = (self.a.last, self.b.last)
         if self._first is None and self._searched != held:
@@ -144,7 +144,7 @@ class Comparison:
         return self._by_length(end)
 
     def _by_length(self, end: int) -> Divergence | None:
-        """Return the divergence of runs that are equal as long as both last, where one goes on and the other has ended."""
+        """Return the divergence of runs of which one continues after the other, equal so far, has ended."""
         if self.a.last == self.b.last or not (self.a.closed and self.b.closed):
             return None
         longer = 0 if self.a.last > self.b.last else 1
@@ -153,7 +153,7 @@ class Comparison:
         return self._divergence(log.cycle_of(log.before(end) + 1)) if rest else None
 
     def _divergence(self, cycle: int) -> Divergence:
-        """Describe what differs in a cycle: the lowest warp among those that issue in only one of the runs."""
+        """Describe the difference in a cycle: the lowest warp of those that issue in only one of the runs."""
         sets = []
         for log in self.logs:
             here = log.between(cycle, cycle + 1)
@@ -171,7 +171,7 @@ class Comparison:
         return Divergence(cycle, name, n, found[0], found[1], late, state, slot)
 
     def first_path_difference(self) -> Split | None:
-        """Return the first place, by the earlier of both cycles, where a warp takes another path; reads both runs whole."""
+        """Return the first place (by the earlier of its two cycles) where a warp's paths differ; reads both entirely."""
         ours, theirs = (log.between(log.timeline.first, log.timeline.last) for log in self.logs)
         keys = [(issues.launch.astype(np.int64) << 56) | (issues.warp.astype(np.int64) << 32) | issues.n
                 for issues in (ours, theirs)]
@@ -185,32 +185,32 @@ class Comparison:
         return Split(a.name, a.n, a, b)
 
     def first_value_difference(self) -> ValueDifference | None:
-        """Return the first write of global memory that differs between the runs; reads both whole."""
+        """Return the first write to global memory that differs between the runs; reads both entirely."""
         report = self._report("comparing memory") if self.progress is not None else None
         return first_value_difference(self.a, self.b, report)
 
     def memory_equal(self) -> bool | None:
-        """Say whether both runs end with the same buffers and symbols; None while one has not ended."""
+        """Say whether both runs end with the same buffers and symbols; None until both have ended."""
         if not (has_ended(self.a) and has_ended(self.b)):
             return None
         return same_buffers(self.a, self.b, self.a.last, self.b.last)
 
-    # how they compare along the way
+    # lead and lag
 
     @property
     def common(self) -> int:
-        """Return the instructions that both runs have issued at least."""
+        """Return the number of instructions that both runs have issued."""
         return min(log.total for log in self.logs)
 
     def lead(self, points: int = 10) -> list[Lead]:
-        """Return lead and lag at `points` equal shares of the instructions that both runs issue, the last at the end."""
+        """Return lead and lag after `points` equal shares of the instructions that both runs issue, the last at the end."""
         low = max(log.before(log.timeline.first) for log in self.logs)
         total = self.common - low
         counts = sorted({low - (-total * part // points) for part in range(1, points + 1)}) if total > 0 else []
         return [self.lead_at(count) for count in counts]
 
     def lead_at(self, count: int) -> Lead:
-        """Return lead and lag at the count-th instruction (1, 2 ..) of the whole machine."""
+        """Return lead and lag at the machine's count-th instruction (1, 2 ..)."""
         return Lead(count, *(log.cycle_of(count) for log in self.logs))
 
     def align(self, warp: WarpName | int, n: int) -> tuple[Issue | None, Issue | None]:
@@ -219,10 +219,10 @@ class Comparison:
         return self.logs[0].find(name, n), self.logs[1].find(name, n)
 
     def counterpart(self, side: int, cycle: int, name: WarpName | None = None) -> int:
-        """Return the other run's cycle that belongs to a cycle of run `side` (0 = A, 1 = B), within what it holds.
+        """Return the other run's cycle that corresponds to a cycle of run `side` (0 = A, 1 = B), within its timeline.
 
-        name: lock by this warp's instructions: the cycle after the other run issued as many of them. Without a name, by
-        the number of instructions that the whole machine has issued.
+        name: align by this warp's instructions: the cycle after the other run issued as many of them. Without a name,
+        align by the number of instructions that the whole machine has issued.
         """
         here, there = self.logs[side], self.logs[1 - side]
         first, last = there.timeline.first, there.timeline.last
@@ -239,8 +239,8 @@ class Comparison:
     def next_divergence(self, name: WarpName, n: int, forward: bool = True) -> tuple[Issue, Issue] | None:
         """Return a warp's next (or previous) instruction after its n-th at which its lag changes, in both runs.
 
-        The lag of an instruction is its cycle in B less that in A; where it differs from the instruction before, one of
-        the runs lost or won time there.
+        The lag of an instruction is its cycle in B minus that in A. If it differs from that of the instruction before,
+        one of the runs lost or gained time there.
         """
         columns = [self._of_warp(log, name) for log in self.logs]
         size = min(len(cycles) for cycles in columns)
@@ -253,7 +253,7 @@ class Comparison:
         return (a, b) if a is not None and b is not None else None
 
     def _of_warp(self, log: IssueLog, name: WarpName) -> np.ndarray:
-        """Return the cycles of all issues of one warp, in order; only the chunks of its life are read."""
+        """Return the cycles of all issues of one warp, in order; reads only the chunks of its lifetime."""
         first = log.find(name, 1)
         if first is None:
             return np.empty(0, np.int64)

@@ -1,7 +1,7 @@
-"""When each warp issued its n-th instruction: read from a timeline chunk by chunk, found by bisection, never all at once.
+"""Finds when each warp issued its n-th instruction, by bisection over a timeline's chunks, never reading all of them.
 
-A warp is named by what the program makes of it, not by the slot it happened to get: its launch and its number in the
-grid (CTA number x warps per CTA + warp in the CTA). So warps of two designs are the same ones, however CTAs were placed.
+A warp is identified by its launch and its number in the grid (CTA number x warps per CTA + warp in the CTA), not by the
+slot that it got. So a warp is the same one on two designs, however their CTAs were placed.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ class WarpName(NamedTuple):
 
 
 class Issue(NamedTuple):
-    """One issued instruction: the cycle in which it issued, by which warp, its place n = 1, 2 .. in that warp, its pc.
+    """One issued instruction: its cycle, its warp, its number n = 1, 2 .. in that warp, its pc.
 
-    slot: the warp slot in which the warp lives.
+    slot: the warp's slot.
     """
 
     cycle: int
@@ -62,16 +62,16 @@ class Issues(NamedTuple):
 
 
 def joined(parts: list[Issues]) -> Issues:
-    """Return the columns of consecutive stretches as one."""
+    """Return the columns of consecutive ranges, joined."""
     if not parts:
         return Issues._make(np.empty(0, kind) for kind in (np.int64, np.int32, np.int32, np.int32, np.int32, np.int16))
     return parts[0] if len(parts) == 1 else Issues._make(map(np.concatenate, zip(*parts, strict=True)))
 
 
 class IssueLog:
-    """The issues of one timeline; a live one grows while it is read.
+    """The issues of one timeline; a live timeline may grow in the meantime.
 
-    progress: called now and then with the cycle reached while many chunks are read; it may raise to stop.
+    progress: called from time to time with the cycle reached while many chunks are read; it may raise to stop.
     """
 
     def __init__(self, timeline: Timeline):
@@ -80,7 +80,7 @@ class IssueLog:
         self._chunks: ByteCache[Issues] = ByteCache(CACHE_BYTES)
         self._warps_per_cta = [-(-int(np.prod(launch["block"])) // 32) for launch in timeline.info["launches"]]
 
-    # all issues, in order of time
+    # all issues, in chronological order
 
     def chunk(self, number: int) -> Issues:
         """Return the issues of one chunk's cycles."""
@@ -97,7 +97,7 @@ class IssueLog:
         return found
 
     def _read(self, start: int, stop: int) -> Issues:
-        """Read the issues of cycles start..stop-1; all of them lie in one chunk."""
+        """Read the issues of cycles start..stop-1, which must lie in one chunk."""
         timeline = self.timeline
         warp = "sm.warp[*]."
         before = {name: timeline.column(warp + name, start, stop) for name in ("num_issued", "cta", "warp_in_cta")}
@@ -131,7 +131,7 @@ class IssueLog:
 
     @property
     def total(self) -> int:
-        """Return how many instructions have issued in all that the timeline holds."""
+        """Return how many instructions have issued in the whole timeline."""
         return self.before(self.timeline.last)
 
     def before(self, cycle: int) -> int:
@@ -139,9 +139,9 @@ class IssueLog:
         return int(self.timeline.stall_totals(cycle)[0])
 
     def cycle_of(self, count: int) -> int:
-        """Return the cycle in which the count-th instruction (1, 2 ..) issued; NO_CYCLE where there is none.
+        """Return the cycle in which the count-th instruction (1, 2 ..) issued; NO_CYCLE if there is none.
 
-        Instructions issued before the timeline's first cycle are taken as issued in it.
+        Instructions issued before the timeline's first cycle count as issued in it.
         """
         timeline = self.timeline
         starts = timeline.chunk_starts()
@@ -152,14 +152,14 @@ class IssueLog:
         return max(timeline.first, starts[number] + int(np.searchsorted(column, count)) - 1)
 
     def _stop(self, number: int) -> int:
-        """Return the cycle behind a chunk's last one."""
+        """Return the cycle after a chunk's last one."""
         starts = self.timeline.chunk_starts()
         return starts[number + 1] if number + 1 < len(starts) else self.timeline.last + 1
 
     # one warp
 
     def slot(self, name: WarpName, cycle: int) -> int | None:
-        """Return the slot in which a warp of the program lives at a cycle, None before it begins or after it has gone."""
+        """Return the slot of a warp of the program at a cycle; None before it begins and after it has ended."""
         timeline = self.timeline
         timeline.require(cycle)
 
@@ -176,7 +176,7 @@ class IssueLog:
         return int(found[0]) if len(found) else None
 
     def name(self, slot: int, cycle: int) -> WarpName | None:
-        """Return the program's warp that lives in a slot at a cycle."""
+        """Return the program's warp in a slot at a cycle."""
         timeline = self.timeline
         timeline.require(cycle)
         cta = int(timeline.column(f"sm.warp[{slot}].cta", cycle, cycle + 1)[0])
@@ -188,7 +188,7 @@ class IssueLog:
                         * self._warps_per_cta[launch] + within)
 
     def issued(self, name: WarpName, cycle: int) -> int | None:
-        """Return how many instructions a warp has issued before a cycle; None once it has gone (all of them)."""
+        """Return how many instructions a warp has issued before a cycle; None once it has ended (all of them)."""
         timeline = self.timeline
         slot = self.slot(name, cycle)
         if slot is not None:
@@ -201,12 +201,12 @@ class IssueLog:
         return 0 if launch == name.launch and begun <= name.warp // self._warps_per_cta[launch] else None
 
     def find(self, name: WarpName, n: int) -> Issue | None:
-        """Return a warp's n-th issue (n = 1, 2 ..), None where the timeline does not hold it."""
+        """Return a warp's n-th issue (n = 1, 2 ..), None if the timeline does not hold it."""
         timeline = self.timeline
         starts = timeline.chunk_starts()
 
         def reached(number: int) -> bool:
-            """Say whether the warp has issued n instructions, or gone, when a chunk begins."""
+            """Say whether the warp has issued n instructions, or ended, when a chunk begins."""
             count = self.issued(name, starts[number])
             return count is None or count >= n
 
@@ -218,7 +218,7 @@ class IssueLog:
         return part.row(int(hit[0])) if len(hit) else None
 
     def around(self, name: WarpName, n: int, before: int, after: int) -> list[Issue]:
-        """Return a warp's issues n - before .. n + after, as far as there are any, found chunk by chunk from the n-th."""
+        """Return a warp's issues n - before .. n + after, as far as they exist, found chunk by chunk from the n-th."""
         here = self.find(name, n)
         if here is None:
             return []
@@ -244,9 +244,9 @@ class IssueLog:
 
 
 def _shifted(timeline: Timeline, path: str, start: int, stop: int) -> np.ndarray:
-    """Return a column one cycle later: what cycles start..stop-1 left behind.
+    """Return a column one cycle later: the values after each of the cycles start..stop-1.
 
-    A chunk knows the state after its last cycle, so no other chunk is decoded for it.
+    A chunk contains the state after its last cycle, so that no other chunk has to be decoded.
     """
     part = timeline.decoded(timeline.chunk_number(start))
     return part.column(timeline.layout.field(path))[start - part.first + 1 : stop - part.first + 1]

@@ -1,20 +1,20 @@
-"""In what the machines of compared runs differ beside their register files: else a comparison credits the wrong thing."""
+"""Differences between the machines of compared runs other than their register files, which would mislead a comparison."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-SECTIONS = ("sm", "memory", "scheduler", "latency", "initiation", "kernel")     # of a preset; others are designs'
+SECTIONS = ("sm", "memory", "scheduler", "latency", "initiation", "kernel")   # of a preset; others are the designs'
 MAX_SAID = 4
 
 
 def differences(infos: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:
-    """Return name -> each run's value, of the scheduler and the presets' numbers that are not the same in all runs.
+    """Return name -> each run's value, for the scheduler and those preset parameters that are not the same in all runs.
 
-    Where all have the same register-file design, of its parameters too: the names of runs do not tell those of a fork.
-    None stands for a number that a run's machine did not have. Recordings of other versions of the machine's code differ
-    in that: "rfview".
+    If all have the same register-file design, its parameters are included, since the name of a fork does not show them.
+    None stands for a parameter that a run's machine lacks. Recordings made by different versions of the machine's code
+    also differ in "rfview".
     """
     found: dict[str, list[Any]] = {}
     if len({info.get("source_hash") for info in infos}) > 1:
@@ -37,7 +37,7 @@ def differences(infos: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:
 
 
 def brief(found: dict[str, list[Any]]) -> str:
-    """Return `sentence` of one difference, else the first two names and how many more there are, for one row."""
+    """Return `sentence` for a single difference, otherwise the first two names and the number of others, as one row."""
     if len(found) <= 1:
         return sentence(found)
     first = [name.rpartition(".")[2] for name in list(found)[:2]]
@@ -46,7 +46,7 @@ def brief(found: dict[str, list[Any]]) -> str:
 
 
 def sentence(found: dict[str, list[Any]]) -> str:
-    """Return "the machines differ in: sm.num_schedulers 2 | 1, ...", "" where they do not."""
+    """Return "the machines differ in: sm.num_schedulers 2 | 1, ...", or "" if they do not."""
     if not found:
         return ""
     parts = [f"{name} {' | '.join('–' if value is None else str(value) for value in values)}"

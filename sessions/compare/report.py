@@ -1,4 +1,4 @@
-"""What a comparison says, as plain data and as text: totals side by side, the first divergence and its cause, the lag.
+"""The result of a comparison as plain data and as text: totals, the first divergence and its cause, the lag.
 
     first divergence   cycle 8: w6's 2nd instruction, cvta.to.global.u64 R4, R2 (vectoradd.ptx:22)
                        A 8, B 11 (+3): in B it waits, stt_write: the STT array is being written
@@ -38,18 +38,18 @@ def warp_text(name: WarpName, info: dict[str, Any], a: int | None, b: int | None
 
 
 def _named(launch: int, warp: int, info: dict[str, Any], a: dict[str, int] | None, b: dict[str, int] | None) -> str:
-    """Return a warp of the result's data as people call it."""
+    """Return the name of a warp in the result's data."""
     return warp_text(WarpName(launch, warp), info, a["slot"] if a else None, b["slot"] if b else None)
 
 
 def ordinal(n: int) -> str:
-    """Return 1st, 2nd, 3rd, 4th .. 11th .. 21st, with thousands separators."""
+    """Return an ordinal: 1st, 2nd, 3rd, 4th .. 11th .. 21st, with thousands separators."""
     ending = "th" if n % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(n % 10, "th")
     return f"{n:,}{ending}"
 
 
 def signed(value: int) -> str:
-    """Return +1,204, −3 or 0."""
+    """Return a signed difference: +1,204, −3 or 0."""
     return "0" if value == 0 else f"{'+' if value > 0 else '−'}{abs(value):,}"
 
 
@@ -61,7 +61,7 @@ def instruction_text(info: dict[str, Any], pc: int) -> str:
 
 
 def stall_counts(timeline: Timeline, cycle: int | None = None) -> dict[str, int]:
-    """Return warp-cycles by name of what happened before a cycle, by default in all that the timeline holds."""
+    """Return the warp-cycles by state up to a cycle, by default of the whole timeline."""
     totals = timeline.stall_totals(timeline.last if cycle is None else cycle)
     return {name: int(totals[code]) for code, name in reports.stall_names(timeline.info).items() if totals[code]}
 
@@ -91,7 +91,7 @@ def run_data(timeline: Timeline, target: str, letter: str) -> dict[str, Any]:
 
 
 def parameter_differences(a: dict[str, Any], b: dict[str, Any]) -> dict[str, list[Any]]:
-    """Return name -> [A's value, B's value] of the parameters that differ; None where a run has no such parameter."""
+    """Return name -> [A's value, B's value] of the parameters that differ; None if a run has no such parameter."""
     ours, theirs = a["parameters"], b["parameters"]
     return {name: [ours.get(name), theirs.get(name)] for name in sorted({*ours, *theirs})
             if ours.get(name) != theirs.get(name)}
@@ -100,7 +100,7 @@ def parameter_differences(a: dict[str, Any], b: dict[str, Any]) -> dict[str, lis
 def cause(timeline: Timeline, divergence: Divergence) -> dict[str, Any]:
     """Return why the late run's warp did not issue in the cycle of the divergence: its state, and the chain of `why`.
 
-    relief: settings that would take the named resource's delay away.
+    relief: settings that would remove the delay of the resource at the chain's end.
     """
     if divergence.state is None or divergence.slot is None:
         return {"state": None, "text": "its CTA has not been dispatched yet", "chain": [], "relief": {}}
@@ -116,7 +116,7 @@ def issue_data(issue: Issue | None) -> dict[str, int] | None:
 
 
 def divergence_data(comparison: Comparison, found: Divergence | None) -> dict[str, Any] | None:
-    """Return the first divergence with its cause as data; None where there is none."""
+    """Return the first divergence with its cause as data; None if there is none."""
     if found is None:
         return None
     late = comparison.b if found.late == "B" else comparison.a
@@ -184,7 +184,7 @@ def _short(value: Any) -> str:
 
 
 def _divergence_lines(data: dict[str, Any], info: dict[str, Any]) -> list[str]:
-    """Return the sentences about where the runs part."""
+    """Return the sentences about where the runs diverge."""
     found = data["first_divergence"]
     lines = []
     if found is None:
@@ -216,7 +216,7 @@ def _divergence_lines(data: dict[str, Any], info: dict[str, Any]) -> list[str]:
 
 
 def _cycles(a: dict[str, int] | None, b: dict[str, int] | None) -> str:
-    """Return "A 8, B 11 (+3)"."""
+    """Return both runs' values and their difference, "A 8, B 11 (+3)"."""
     if a is None or b is None:
         return ", ".join(f"{letter} {issue['cycle']:,}" if issue else f"not in {letter}"
                          for letter, issue in (("A", a), ("B", b)))
@@ -224,7 +224,7 @@ def _cycles(a: dict[str, int] | None, b: dict[str, int] | None) -> str:
 
 
 def totals_text(runs: list[dict[str, Any]]) -> str:
-    """Return cycles, IPC, energy and warp-cycles by reason, one column per run; with B−A where there are two."""
+    """Return cycles, IPC, energy and warp-cycles by reason, one column per run; of two runs also B−A."""
     pair = len(runs) == 2
     head = ["", *(run["run"] for run in runs), *(["B−A", "B/A"] if pair else [])]
     rows = [["cycles", *_differing([run["cycles"] for run in runs], pair)],
@@ -245,17 +245,17 @@ def totals_text(runs: list[dict[str, Any]]) -> str:
 
 
 def are_of_other_nodes(runs: list[dict[str, Any]]) -> bool:
-    """Say whether the runs' energies are of different technologies, so that their ratio says nothing of the designs."""
+    """Say whether the runs' energies are for different technologies, so that their ratio says nothing about the designs."""
     return len({run["node_nm"] for run in runs if run["node_nm"] is not None}) > 1
 
 
 def node_texts(runs: list[dict[str, Any]]) -> list[str]:
-    """Return each run's technology node, a dash where it is not known."""
+    """Return each run's technology node, or a dash if it is not known."""
     return [f"{run['node_nm']} nm" if run["node_nm"] else "–" for run in runs]
 
 
 def _differing(values: list[int], pair: bool) -> list[str]:
-    """Return counts as text, with difference and ratio where there are two."""
+    """Return counts as text; of two runs with difference and ratio."""
     shown = [f"{value:,}" for value in values]
     return [*shown, signed(values[1] - values[0]), _ratio(*values)] if pair else shown
 
@@ -265,7 +265,7 @@ def _ratio(a: float, b: float) -> str:
 
 
 def columns(head: list[str], rows: list[list[str]]) -> str:
-    """Return aligned columns: the first to the left where it has no heading, all others to the right."""
+    """Return aligned columns: the first left-aligned if it has no heading, all others right-aligned."""
     cells = [head, *rows]
     widths = [max(len(row[place]) for row in cells) for place in range(len(head))]
     lines = ["  ".join(cell.ljust(wide) if place == 0 and not head[0] else cell.rjust(wide)
@@ -274,7 +274,7 @@ def columns(head: list[str], rows: list[list[str]]) -> str:
 
 
 def multiples_data(timelines: list[Timeline], targets: list[str], points: int = 10) -> dict[str, Any]:
-    """Return the totals of several runs of one program, and when each had issued equal shares of the instructions."""
+    """Return the totals of several runs of one program, and the cycles at which each had issued equal shares of it."""
     logs = [IssueLog(timeline) for timeline in timelines]
     common = min(log.total for log in logs)
     counts = sorted({-(-common * part // points) for part in range(1, points + 1)} - {0})
@@ -304,7 +304,7 @@ def multiples_text(data: dict[str, Any]) -> str:
 
 
 def _main(run: dict[str, Any]) -> str:
-    """Return the commonest reason of waiting and its share of the waiting warp-cycles."""
+    """Return the most frequent stall reason and its share of the stalled warp-cycles."""
     waits = {name: count for name, count in run["stalls"].items() if name not in NO_WORK}
     if not waits:
         return "–"

@@ -1,4 +1,4 @@
-"""Where two runs of one program come to hold different data: the writes of global memory, word by word."""
+"""Finds where the data of two runs of one program begin to differ: writes to global memory, word by word."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from rfview.sessions.timeline.base import Timeline
 
 @dataclass(frozen=True)
 class ValueDifference:
-    """The first write of global memory that differs: the k-th new value (1, 2 ..) of one word.
+    """The first write to global memory that differs: the k-th new value (1, 2 ..) of one word.
 
-    place: "C[17]" or an address. word: arena word in A. cycle_a, cycle_b: when it was written; None where a run never
-    writes this word so often. value_a, value_b: the words written, u4.
+    place: "C[17]" or an address. word: arena word in A. cycle_a, cycle_b: when it was written; None if a run writes this
+    word fewer times. value_a, value_b: the words written, u4.
     """
 
     place: str
@@ -29,7 +29,7 @@ class ValueDifference:
 
 
 class WordWrites:
-    """Every change of global memory in or after a cycle: word (counted from the first global one), cycle, value, k."""
+    """Return all changes of global memory from a cycle on: word (from the first global one), cycle, value, k."""
 
     def __init__(self, timeline: Timeline, begin: int, progress: Callable[[int], None] | None = None):
         base = int(timeline.info["global_word"])
@@ -53,7 +53,7 @@ class WordWrites:
         begins[1:] = word[1:] != word[:-1]
         initial = timeline.at(begin).memory[base:]
         previous = np.where(begins, initial[word], np.concatenate([value[:1], value[:-1]])) if len(word) else value
-        kept = value != previous     # a store of what is there already is no change, and some logs leave it out
+        kept = value != previous     # storing the value that is there already is no change, and some logs leave it out
         self.word, self.cycle, self.value = word[kept], cycle[kept], value[kept]
         first = np.searchsorted(self.word, self.word)
         self.k = np.arange(len(self.word)) - first + 1
@@ -61,9 +61,9 @@ class WordWrites:
 
 def first_value_difference(a: Timeline, b: Timeline,
                            progress: Callable[[int], None] | None = None) -> ValueDifference | None:
-    """Return the earliest write, by the earlier of both cycles, whose value is not the other run's; None if all agree.
+    """Return the earliest write (by the earlier of its two cycles) whose values differ; None if all agree.
 
-    Where one run begins later, as a branch does, both are read from that cycle on.
+    If one run begins later, as a branch does, both are read from that cycle on.
     """
     begin = min(max(a.first, b.first), a.last, b.last)
     ours, theirs = WordWrites(a, begin, progress), WordWrites(b, begin, progress)

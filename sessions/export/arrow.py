@@ -32,7 +32,7 @@ def table_of(timeline: Timeline, name: str, first: int, last: int) -> Any:
 def write(timeline: Timeline, first: int, last: int, folder: Path, inputs: Sequence[Path] = ()) -> None:
     """Write the tables of cycles first..last - 1 into a folder, which is made if need be; inputs: as of files.NewFile.
 
-    Files get their names when all of them are written. Raises InputError where the folder has something else in it, where
+    Files get their names when all of them are written. Raises InputError if the folder has something else in it, where
     it cannot be written, and where pyarrow is not installed.
     """
     pa = pyarrow()
@@ -61,7 +61,7 @@ def write(timeline: Timeline, first: int, last: int, folder: Path, inputs: Seque
 
 
 def pyarrow() -> Any:
-    """Return pyarrow; raises InputError where it is not installed."""
+    """Return pyarrow; raises InputError if it is not installed."""
     try:
         import pyarrow
     except ImportError:

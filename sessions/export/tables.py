@@ -123,7 +123,7 @@ def _events(timeline: Timeline, first: int, last: int) -> Iterator[Columns]:
 
 
 def _instructions(timeline: Timeline, first: int, last: int) -> Iterator[Columns]:
-    """A row per instruction that issues; done is None where it goes on beyond the last cycle."""
+    """A row per instruction that issues; done is None if it goes on beyond the last cycle."""
     rows: list[tuple[int | None, ...]] = []
     for one in followed(timeline, first, last):
         stages = dict(reversed(one.stages))

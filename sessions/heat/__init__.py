@@ -1,14 +1,16 @@
-"""Values through time: what each lane of a register, or each element of a buffer, held in each of some stretches of cycles.
+"""Values over time: what each lane of a register, or each element of a buffer, held in each of a series of cycle ranges.
 
-    strip       what is answered: typed values by column and row, who wrote them; columns around a cycle
-    kinds       what a register's words are (f32, s32, u32, offsets of addresses), by who writes them
+
+
+    strip       the result: typed values by column and row, and their writers; columns around a cycle
+    kinds       the type of a register's words (f32, s32, u32, address offsets), by the instructions that write them
     glyphs      a value's level on a scale, and the character that shows it
-    registers   a register of a warp, from the log of writes
+    registers   a warp's register, from the write log
     memory      a range of a buffer's elements, from the log of memory words
     stores      which store wrote a word
-    open        which of both a text means, and its history, kept with the session
+    open        the register or buffer that a text names, and its history, kept with the session
 
-Answers come from logs and zone maps alone: no state is put together, whatever the design.
+Everything comes from logs and zone maps; no machine state is reconstructed, whatever the design.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How large a value is on a scale, as a level with a sign, and the one character that shows it without colour."""
+"""Maps a value to a signed level on a scale, and to the one character that shows it without colour."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import numpy as np
 
 from rfview.sessions.heat.strip import LOST, UNWRITTEN
 
-LEVELS = 12             # of each sign
-EXPONENT = 0.8          # small values are told apart better than by equal steps
+LEVELS = 12             # levels of each sign
+EXPONENT = 0.8          # small values are easier to distinguish than with equal steps
 LOG_RANGE = 1e4
 NEAR_ZERO = 0.02        # of the scale
-# more ink the larger, and for negative values more strokes
+# the larger the value the more ink; strokes for negative values
 PLUS, MINUS = "░▒▓█", "-=≡#"
 PLUS_ASCII, MINUS_ASCII = ".:+@", "-=%#"
 NOT_A_NUMBER, INFINITE = "?", "!"
@@ -18,7 +18,7 @@ LEGEND = "+ ░▒▓█   − -=≡#   · near 0   blank: not written   ? NaN  
 
 
 def levels(values: np.ndarray, top: float, log: bool = False) -> np.ndarray:
-    """Return (..) i8 levels -LEVELS..LEVELS of f8 values; what is beyond the scale's end has its end's."""
+    """Return (..) i8 levels -LEVELS..LEVELS of f8 values; values beyond the scale get the level of its end."""
     size = np.abs(np.nan_to_num(values, nan=0.0, posinf=np.inf, neginf=-np.inf)) / (top or 1.0)
     share = np.minimum(size, 1.0)
     curve = np.log1p(share * LOG_RANGE) / np.log1p(LOG_RANGE) if log else share**EXPONENT
@@ -26,7 +26,7 @@ def levels(values: np.ndarray, top: float, log: bool = False) -> np.ndarray:
 
 
 def characters(values: np.ndarray, state: np.ndarray, top: float, log: bool = False, ascii_only: bool = False) -> np.ndarray:
-    """Return (..) U1 characters of cells: sign and size, or what a cell is instead of a number."""
+    """Return (..) U1 characters of cells: sign and magnitude, or what a cell holds instead of a number."""
     plus, minus = (PLUS_ASCII, MINUS_ASCII) if ascii_only else (PLUS, MINUS)
     table = np.array([*minus[::-1], "," if ascii_only else "·", *plus])
     level = levels(values, top, log)

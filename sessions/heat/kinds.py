@@ -1,4 +1,4 @@
-"""What the words of a register are: by the types of the instructions that write it, else by what the words look like."""
+"""Determines the type of a register's words: by the instructions that write it, otherwise by the words themselves."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-# kinds, as `t` goes through them
+# kinds, in the order in which `t` cycles through them
 KINDS = ("f32", "s32", "u32", "offset", "f16")
 TYPE = re.compile(r"\.(f32|s32|u32|b32|f16x2|f16|s16|u16|u64|s64|b64|f64|pred)\b")
 WORDS = {"f32": "f32", "s32": "s32", "u32": "u32", "s16": "s32", "u16": "u32", "f16": "f16", "f16x2": "f16",
@@ -18,13 +18,12 @@ WORDS = {"f32": "f32", "s32": "s32", "u32": "u32", "s16": "s32", "u16": "u32", "
 def kind_of(program: Sequence[Mapping[str, Any]], writers: Sequence[int], words: np.ndarray) -> str:
     """Return the kind of a register that the instructions at these pcs wrote, of which `words`, u4, are values.
 
-    The type of most writers decides; where they have none, as moves of 32 bits, words of a magnitude that people write down
-    are f32.
+    The type of most writers decides. If they have none, like 32-bit moves, words of a magnitude usual for floats are f32.
     """
     votes: dict[str, int] = {}
     for pc in writers:
         found = TYPE.findall(str(program[pc]["text"])) if 0 <= pc < len(program) else []
-        # of a conversion, cvt.f32.s32, the first type is that of the result
+        # of a conversion such as cvt.f32.s32, the first type is the result's
         kind = WORDS.get(found[0], "") if found else ""
         if kind:
             votes[kind] = votes.get(kind, 0) + 1
@@ -34,7 +33,7 @@ def kind_of(program: Sequence[Mapping[str, Any]], writers: Sequence[int], words:
 
 
 def looks_like_float(words: np.ndarray) -> bool:
-    """Say whether u4 words read better as floats: all are zero or of a magnitude that people write down."""
+    """Say whether u4 words are more plausible as floats: all are zero or of a magnitude usual for floats."""
     size = np.abs(np.ascontiguousarray(words[words != 0]).view(np.float32))
     return bool(size.size and np.all(np.isfinite(size)) and np.all((size > 1e-6) & (size < 1e9)))
 

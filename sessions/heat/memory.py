@@ -1,4 +1,4 @@
-"""A range of a buffer's elements through time, from the log of memory words; and which store wrote one of them."""
+"""A range of a buffer's elements over time, from the log of memory words, and which store wrote one of them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ KINDS = {"f": "f", "i": "s", "u": "u", "b": "u"}
 
 
 class MemoryHeat:
-    """The history of elements first..first + count - 1 of a buffer or symbol, read where it is looked at and kept."""
+    """The history of elements first..first + count - 1 of a buffer or symbol, read on demand and kept."""
 
     def __init__(self, timeline: Timeline, variable: dict[str, Any], first: int, count: int):
         self.timeline, self.name = timeline, str(variable["name"])
@@ -31,7 +31,7 @@ class MemoryHeat:
         self.kinds: tuple[str, ...] = ()
         begin, end = int(variable["word"]) * 4 + first * size, int(variable["word"]) * 4 + (first + count) * size
         self.low, self.high = begin // 4, -(-end // 4)
-        self._skip = begin - 4 * self.low       # bytes of the first word that belong to elements before
+        self._skip = begin - 4 * self.low       # bytes of the first word that belong to earlier elements
         self.top = 0.0
         self._writes: ByteCache[tuple[np.ndarray, np.ndarray, np.ndarray]] = ByteCache(WRITES_BYTES)
         self._bases: ByteCache[np.ndarray] = ByteCache(BASE_BYTES)
@@ -47,7 +47,7 @@ class MemoryHeat:
             return np.ascontiguousarray(data[..., :size]).view(self.dtype).astype(np.float64)
 
     def _chunk(self, number: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return (cycles that show it first, words counted from `low`, values) of what a chunk writes in the range."""
+        """Return (first cycles that show it, words counted from `low`, values) of a chunk's writes in the range."""
         kept = self._writes.get(number)
         if kept is None:
             part = self.timeline.decoded(number)
@@ -71,7 +71,7 @@ class MemoryHeat:
 
     def writes(self, first: int, last: int, progress: Callable[[int], bool | None] | None = None
                ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return (cycle, word, value) of what the chunks that hold cycles first - 1..last write in the range, in order."""
+        """Return (cycle, word, value) of the writes in the range, in order, in the chunks with cycles first - 1..last."""
         timeline = self.timeline
         low, high = (timeline.chunk_number(max(cycle, timeline.first)) for cycle in (first - 1, last))
         parts = []
@@ -85,7 +85,7 @@ class MemoryHeat:
         return cycle, word, value
 
     def _before(self, number: int) -> np.ndarray:
-        """Return (words,) u4 of the range at the first cycle of a chunk."""
+        """Return (words,) u4: the range at the first cycle of a chunk."""
         kept = self._bases.get(number)
         if kept is None:
             start = self.timeline.chunk_starts()[number] if self.timeline.chunk_starts() else self.timeline.first
@@ -94,7 +94,7 @@ class MemoryHeat:
         return kept
 
     def strip(self, edges: np.ndarray, rows: int = 32, progress: Callable[[int], bool | None] | None = None) -> Strip:
-        """Return the columns between these edges (i8 cycles, ascending); a row an element, or fewer of a mean each."""
+        """Return the columns between edges (i8 cycles, ascending); a row per element, or fewer rows of means."""
         columns, words = len(edges) - 1, self.high - self.low
         first, last = max(int(edges[0]), self.timeline.first), min(int(edges[-1]) - 1, self.timeline.last)
         cycle, word, value = self.writes(first, last, progress)
@@ -103,7 +103,7 @@ class MemoryHeat:
         ahead = int(np.searchsorted(cycle, edges[-1], side="left"))
         column, word = column[:ahead], word[:ahead]
         latest = np.full((columns + 1) * words, -1, np.int32)
-        latest[column * words + word] = np.arange(ahead, dtype=np.int32)        # of equal places the last one stays
+        latest[column * words + word] = np.arange(ahead, dtype=np.int32)        # of equal places the last one counts
         latest = np.maximum.accumulate(latest.reshape(columns + 1, words), axis=0)[1:]
         held = np.repeat(base[None], columns, axis=0)
         written = latest >= 0
@@ -124,7 +124,7 @@ class MemoryHeat:
                      touched.reshape(columns, words).sum(axis=1), np.zeros(columns, bool), self.top, self.count)
 
     def set_kind(self, kind: str) -> None:
-        """A buffer has its type from its launch."""
+        """Do nothing: a buffer's type comes from its launch."""
         raise InputError(f"{self.item}: its elements are {self.kind}, as the launch says")
 
     def moment(self, cycle: int, row: int) -> Moment:
@@ -161,7 +161,7 @@ class MemoryHeat:
         return NOBODY
 
     def _next_write(self, cycle: int, low: int, high: int) -> int:
-        """Return the next cycle in the chunk at hand that first shows a write to words low..high-1, or NOBODY."""
+        """Return the next cycle in the current chunk that first shows a write to words low..high-1, or NOBODY."""
         when, word, _ = self.writes(cycle, cycle)
         later = when[(word >= low) & (word < high) & (when > cycle)]
         return int(later[0]) if later.size else NOBODY
@@ -173,7 +173,7 @@ class MemoryHeat:
 
     def writes_of(self, lane: int, first: int, last: int,
                   progress: Callable[[int], bool | None] | None = None) -> np.ndarray:
-        """Return the same for one element, counted from the range's first."""
+        """Return the same cycles for one element, counted from the range's first."""
         begin = self._skip + lane * self.dtype.itemsize
         low, high = begin // 4, -(-(begin + self.dtype.itemsize) // 4)
         cycle, word, _ = self.writes(first, last, progress)

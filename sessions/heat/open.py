@@ -1,4 +1,4 @@
-"""Which history a text means: a register as `w5.R3`, elements of a buffer as `C[0..127]`, `C[17]` or `C`."""
+"""Opens the history that a text names: a register as `w5.R3`, elements of a buffer as `C[0..127]`, `C[17]` or `C`."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ MAX_KEPT = 4
 
 
 def heat(session: Session, text: str) -> Heat:
-    """Return the history that a text means; the last few are kept with the session, and with them what they have read.
+    """Return the history that a text names; the last few are kept with the session, with what they have read.
 
-    Raises InputError for what is neither a register nor a buffer, and for elements that are not there.
+    Raises InputError for what is neither a register nor a buffer, and for elements that do not exist.
     """
     text = text.strip()
     kept = session.kept.setdefault("heat", {})
@@ -34,7 +34,7 @@ def heat(session: Session, text: str) -> Heat:
 
 
 def _memory(session: Session, text: str) -> MemoryHeat | None:
-    """Return the history of a buffer's elements, None where no buffer or symbol is named."""
+    """Return the history of a buffer's elements, None if no buffer or symbol is named."""
     match = RANGE.match(text)
     variables = {str(one["name"]): one for one in [*session.info["buffers"], *session.info["symbols"]]}
     if match is None or match["name"] not in variables:

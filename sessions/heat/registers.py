@@ -1,4 +1,4 @@
-"""A register of a warp through time, 32 lanes, from the log of writes: the same in every design."""
+"""A warp's register over time, 32 lanes, from the write log: the same for every design."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from rfview.sessions.timeline.base import Timeline
 from rfview.sessions.timeline.register_log import Entries, RegisterLog
 
 LANES = 32
-# chunks' entries that are kept: those of a recording of four million cycles
+# chunks whose entries are kept: enough for a recording of four million cycles
 MAX_CHUNKS = 2048
 
 
 class RegisterHeat:
-    """The history of one register, read where it is looked at and kept.
+    """The history of one register, read on demand and kept.
 
-    kind: one of kinds.KINDS, "" to choose it by who writes. progress: told the cycle reached while chunks are read, True
-    stops it with an InputError.
+    kind: one of kinds.KINDS, or "" to choose it by the writing instructions. progress: called with the cycle reached
+    while chunks are read; if it returns True, reading stops with an InputError.
     """
 
     def __init__(self, timeline: Timeline, warp: int, register: int):
@@ -43,7 +43,7 @@ class RegisterHeat:
         return (low + np.flatnonzero(self.log.may_change(low, high))).tolist()
 
     def entries(self, first: int, last: int, progress: Callable[[int], bool | None] | None = None) -> Entries:
-        """Return what happened in the chunks that hold cycles first - 1..last, in order."""
+        """Return the entries of the chunks with cycles first - 1..last, in order."""
         timeline = self.timeline
         low, high = (timeline.chunk_number(max(cycle, timeline.first)) for cycle in (first - 1, last))
         numbers = self._numbers(low, high + 1)
@@ -80,7 +80,7 @@ class RegisterHeat:
                     break
             if not left.any():
                 break
-        if left.any() and self.timeline.first:      # a recording that begins later: what was there is no write of its own
+        if left.any() and self.timeline.first:      # of a recording that begins later: not a write in it
             value[left], state[left] = self.log.value_before(0)[left], WRITTEN
         if len(self._ends) > MAX_CHUNKS:
             self._ends.clear()
@@ -88,7 +88,7 @@ class RegisterHeat:
         return value, state
 
     def strip(self, edges: np.ndarray, rows: int = LANES, progress: Callable[[int], bool | None] | None = None) -> Strip:
-        """Return the columns between these edges (i8 cycles, ascending, within the session); 32 rows, or fewer of a mean."""
+        """Return the columns between edges (i8 cycles, ascending, within the session); 32 rows, or fewer rows of means."""
         columns = len(edges) - 1
         first, last = max(int(edges[0]), self.timeline.first), min(int(edges[-1]) - 1, self.timeline.last)
         found = self.entries(first, last, progress)
@@ -113,11 +113,11 @@ class RegisterHeat:
                      lost, self.top, LANES)
 
     def set_kind(self, kind: str) -> None:
-        """Read the words as another kind, "" for the one of who writes them; the scale begins anew."""
+        """Read the words as another kind, "" for that of the writing instructions; the scale starts over."""
         self.kind, self.top = kind, 0.0
 
     def moment(self, cycle: int, lane: int) -> Moment:
-        """Return what a lane holds at a cycle, what it held before, and who wrote it when."""
+        """Return what a lane holds at a cycle, what it held before, and which instruction wrote it when."""
         number = self.timeline.chunk_number(max(cycle - 1, self.timeline.first))
         found = self.entries(cycle, cycle)
         mine = np.flatnonzero(found.lanes[:, lane])
@@ -143,7 +143,7 @@ class RegisterHeat:
                       int(part.lanes[index].sum()), following, self.warp, lane)
 
     def _kind(self, words: np.ndarray) -> str:
-        """Return the kind that is set, else the register's own, which is found once: it must not change on the way."""
+        """Return the kind that is set, otherwise the register's, which is determined once so that it does not change."""
         if not self._own_kind and words.size:
             self._own_kind = kind_of(self.timeline.info.get("program", ()), self.writers, words)
         return self.kind or self._own_kind or "s32"
@@ -166,12 +166,12 @@ class RegisterHeat:
 
 
 def state_of(pc: int) -> int:
-    """Return what an entry leaves behind."""
+    """Return the state of a lane after an entry."""
     return LOST if pc == chunk.LOST else UNWRITTEN if pc == chunk.CLEARED else WRITTEN
 
 
 def states_of(pc: np.ndarray) -> np.ndarray:
-    """Return (k,) u1 what entries leave behind."""
+    """Return (k,) u1 the states after entries."""
     return np.select([pc == chunk.LOST, pc == chunk.CLEARED], [LOST, UNWRITTEN], WRITTEN).astype(np.uint8)
 
 
@@ -197,7 +197,7 @@ def _by_row(values: np.ndarray, state: np.ndarray, rows: int) -> tuple[np.ndarra
 
 def _writers(column: np.ndarray, pc: np.ndarray, lanes: np.ndarray, columns: int
              ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return who wrote in each column: the last, whether others did too, how often, and how many lanes."""
+    """Return the writers of each column: the last one, whether there were others, how many writes and lanes."""
     writer = np.full(columns, NOBODY, np.int64)
     writer[column] = pc
     several, touched = np.zeros(columns, bool), np.zeros(columns, np.int64)
@@ -209,7 +209,7 @@ def _writers(column: np.ndarray, pc: np.ndarray, lanes: np.ndarray, columns: int
 
 
 def _any(column: np.ndarray, columns: int) -> np.ndarray:
-    """Return (columns,) bool: which are among these."""
+    """Return (columns,) bool: which columns are among these."""
     found = np.zeros(columns, bool)
     found[column] = True
     return found

@@ -1,4 +1,4 @@
-"""Which store wrote a word of memory: instruction, warp and lane, by what LD/ST took in the cycle before."""
+"""Finds the store that wrote a word of memory (instruction, warp, lane), from what LD/ST accepted in the cycle before."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ WIDEST = 16         # bytes that one lane stores at most
 
 
 def store_at(timeline: Timeline, cycle: int, word: int) -> tuple[int, int, int]:
-    """Return (pc, warp, lane) of the store that wrote a word of the arena, as the state at `cycle` is the first to show.
+    """Return (pc, warp, lane) of the store that wrote a word of the arena which the state at `cycle` is the first to show.
 
-    A store acts in the cycle in which LD/ST takes it. NOBODY stands for what cannot be told.
+    A store takes effect in the cycle in which LD/ST accepts it. NOBODY stands for what cannot be determined.
     """
     if cycle <= timeline.first:
         return NOBODY, NOBODY, NOBODY
@@ -31,7 +31,7 @@ def store_at(timeline: Timeline, cycle: int, word: int) -> tuple[int, int, int]:
         if entry is None or entry["mnemonic"] not in STORES:
             continue
         owner = int(warp[slot])
-        # its address registers may have been written again since it read them; right after its issue they were not
+        # its address registers may have been overwritten since it read them, but not right after its issue
         found = words_of(timeline, max(int(issued[slot]) + 1, timeline.first), owner, entry)
         lanes = [lane for lane in range(32) if int(mask[slot]) >> lane & 1 and 0 <= word - found[lane] < WIDEST // 4]
         return int(pc[slot]), owner, min(lanes, key=lambda lane: word - found[lane], default=NOBODY)
@@ -39,9 +39,9 @@ def store_at(timeline: Timeline, cycle: int, word: int) -> tuple[int, int, int]:
 
 
 def words_of(timeline: Timeline, cycle: int, warp: int, entry: dict[str, Any]) -> list[int]:
-    """Return for each of 32 lanes the word of the arena that a load or store at a cycle goes to; one far below 0 where none.
+    """Return for each of 32 lanes the arena word that a load or store at a cycle accesses; far below 0 if none.
 
-    Global and shared addresses in registers are understood; others give no words.
+    Only global and shared addresses in registers are supported; others give no words.
     """
     nowhere = [-(1 << 40)] * 32
     match = ADDRESS.search(str(entry["text"]))

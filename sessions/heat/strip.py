@@ -1,4 +1,4 @@
-"""What is answered about values through time: cells of columns by rows, and who wrote; the columns around a cycle."""
+"""Values over time as a table: cells by column and row, and their writers; the columns around a cycle."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ import numpy as np
 
 from rfview.sessions.timeline.base import Timeline
 
-# what a cell holds: nothing yet, a value, a value that the register file has lost bits of
+# contents of a cell: nothing yet, a value, a value of which the register file has lost bits
 UNWRITTEN, WRITTEN, LOST = range(3)
-NOBODY, UNKNOWN = -1, -2     # of who wrote: nobody did; the log does not say
-# cycles a column, as zooming goes through them
+NOBODY, UNKNOWN = -1, -2     # writers: none; not known from the log
+# cycles per column, in the order of zooming
 STEPS = tuple(digit * 10**power for power in range(8) for digit in (1, 2, 5))
-BEFORE = 2, 3       # so much of a strip lies before the cursor
-PERCENTILE, MAX_SAMPLES = 99, 20_000      # of the magnitudes, in even steps where there are more
+BEFORE = 2, 3       # the part of a strip before the cursor
+PERCENTILE, MAX_SAMPLES = 99, 20_000      # magnitudes, sampled in even steps if there are more
 
 
 @dataclass(frozen=True, eq=False)
 class Strip:
-    """Values in c columns of cycles and r rows.
+    """Values in c columns (ranges of cycles) and r rows.
 
     item: "w5.R3", "C[0..127]". kind: "f32", "s32", "u32", "offset" or a buffer's type. edges: (c + 1,) i8; column i shows
     the value after the last cycle of edges[i]..edges[i + 1] - 1. rows: the first lane or element of each row; each: how
-    many a row stands for, of which it shows the mean. values: (c, r) f8. state: (c, r) u1 UNWRITTEN, WRITTEN or LOST.
-    writer: (c,) i8 pc of the last instruction that wrote in a column, NOBODY, or UNKNOWN where the log does not say.
-    writes: (c,) i8 how many writes. touched: (c,) i8 how many lanes or elements they wrote. lost: (c,) bool bits were
-    lost. top: the magnitude that the scale ends at.
+    many a row represents, of which it shows the mean. values: (c, r) f8. state: (c, r) u1 UNWRITTEN, WRITTEN or LOST.
+    writer: (c,) i8 pc of the last instruction that wrote in a column, NOBODY, or UNKNOWN if the log does not say.
+    writes: (c,) i8 number of writes. touched: (c,) i8 how many lanes or elements they wrote. lost: (c,) bool whether
+    bits were lost. top: the magnitude at the end of the scale.
     """
 
     item: str
@@ -52,7 +52,7 @@ class Strip:
         return at if 0 <= at < len(self.edges) - 1 else -1
 
     def data(self) -> dict[str, Any]:
-        """Return everything as JSON knows it; what is not written, or not a number, is null."""
+        """Return everything as JSON data; what is unwritten or not a number is null."""
         known = (self.state != UNWRITTEN) & np.isfinite(self.values)
         return {"item": self.item, "kind": self.kind, "edges": self.edges.tolist(), "rows": self.rows.tolist(),
                 "each": self.each, "top": self.top, "writer": [None if pc < 0 else pc for pc in self.writer.tolist()],
@@ -64,7 +64,7 @@ class Strip:
 @dataclass(frozen=True)
 class Moment:
     """One lane or element at a cycle. value, was: f8, was None before the first write. since: the cycle that shows the value
-    first, -1 where it came from the host or was never written. pc: who wrote it, NOBODY. warp, lane: of a store; -1."""
+    first, -1 if it came from the host or was never written. pc: its writer, or NOBODY. warp, lane: of a store; or -1."""
 
     row: int
     value: float
@@ -80,25 +80,25 @@ class Moment:
 
 
 class History(Protocol):
-    """What registers and memory have in common: cycles that are the first to show a write, in a range, ascending."""
+    """The common interface of registers and memory: the cycles in a range that first show a write, ascending."""
 
     timeline: Timeline
 
     def write_cycles(self, first: int, last: int, progress: Callable[[int], bool | None] | None = None) -> np.ndarray:
-        """Return those of any lane or element."""
+        """Return the cycles for any lane or element."""
         ...
 
     def writes_of(self, lane: int, first: int, last: int,
                   progress: Callable[[int], bool | None] | None = None) -> np.ndarray:
-        """Return those of one."""
+        """Return the cycles for one lane or element."""
         ...
 
 
 def around(cycle: int, columns: int, per: int, first: int, last: int) -> np.ndarray:
-    """Return (columns + 1,) edges of columns of `per` cycles each, the cursor's at two thirds, within first..last.
+    """Return (columns + 1,) edges of columns of `per` cycles each, with the cursor's at two thirds, within first..last.
 
-    Columns begin at multiples of `per`, so that a strip does not flicker while it moves under the cursor; where the
-    session is shorter, there are fewer columns.
+    Columns begin at multiples of `per`, so that a strip does not flicker as the cursor moves; if the session is shorter,
+    there are fewer columns.
     """
     here = cycle // per
     low = max(first // per, here - columns * BEFORE[0] // BEFORE[1])
@@ -109,9 +109,9 @@ def around(cycle: int, columns: int, per: int, first: int, last: int) -> np.ndar
 
 def around_writes(history: History, cycle: int, columns: int, first: int, last: int,
                   progress: Callable[[int], bool | None] | None = None) -> np.ndarray:
-    """Return the edges of columns that are a write each, time in which nothing is written left out; as `around`.
+    """Return the edges of columns of one write each, leaving out the time between; otherwise like `around`.
 
-    Looks further and further to both sides until there are enough writes.
+    Searches further and further to both sides until there are enough writes.
     """
     reach, cycles = 4096, np.empty(0, np.int64)
     wanted = columns * BEFORE[0] // BEFORE[1]
@@ -133,7 +133,7 @@ def around_writes(history: History, cycle: int, columns: int, first: int, last: 
 
 def next_write(history: History, cycle: int, lane: int, forward: bool,
                progress: Callable[[int], bool | None] | None = None) -> int | None:
-    """Return the next, or last, cycle that is the first to show a write to a lane or element; None where there is none."""
+    """Return the next, or last, cycle that is the first to show a write to a lane or element; None if there is none."""
     timeline = history.timeline
     reach, low, high = 4096, cycle + 1, cycle - 1
     while True:
@@ -150,7 +150,7 @@ def next_write(history: History, cycle: int, lane: int, forward: bool,
 
 
 def grown(old: float, values: np.ndarray) -> float:
-    """Return the end of a scale that has to hold these values too: it only grows, or colours would change under the eye."""
+    """Return the end of a scale enlarged for these values; it never shrinks, so that colours do not change meanwhile."""
     flat = values.ravel()
     size = np.abs(flat[:: max(1, len(flat) // MAX_SAMPLES)])
     size = size[np.isfinite(size)]
@@ -158,7 +158,7 @@ def grown(old: float, values: np.ndarray) -> float:
 
 
 def grouped(values: np.ndarray, state: np.ndarray, each: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return (c, r) means of `each` neighbouring rows, and their state: lost where any is, unwritten where all are."""
+    """Return (c, r) means of `each` neighbouring rows, and their state: lost if any is, unwritten if all are."""
     if each == 1:
         return values, state
     count = values.shape[1]

@@ -68,7 +68,7 @@ class Counter:
         self._nobody = [names[name] for name in NOBODY if name in names]
 
     def count(self, last: int, interrupted: Callable[[int], bool] = lambda cycle: False) -> bool:
-        """Count up to cycle `last`, excluded; return False where that was interrupted, with what is counted so far."""
+        """Count up to cycle `last`, excluded; return False if that was interrupted, with what is counted so far."""
         timeline = self.timeline
         timeline.require(last)
         for start, stop, _ in timeline.stretches(self.last + 1, last + 1):

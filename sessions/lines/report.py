@@ -42,7 +42,7 @@ class LineCost:
         return self.issued + sum(self.stalled.values())
 
     def data(self) -> dict[str, Any]:
-        """Return the line as JSON knows it."""
+        """Return the line as JSON data."""
         return {"file": self.line.path if self.line else None, "line": self.line.line if self.line else None,
                 "source": self.source, "instructions": self.pcs, "issued": self.issued, "stalled": self.stalled,
                 "register_reads": self.reads, "register_writes": self.writes, "share": self.share}
@@ -61,7 +61,7 @@ class LineReport:
     nobody: dict[str, int]
 
     def data(self) -> dict[str, Any]:
-        """Return everything as JSON knows it."""
+        """Return everything as JSON data."""
         return {"first": self.first, "last": self.last, "lines": [line.data() for line in self.lines], "nobody": self.nobody}
 
 
@@ -97,7 +97,7 @@ def line_report(session: Session, first: int | str | None = None, last: int | st
                 ptx: bool = False) -> LineReport:
     """Return what each source line cost between two places (defaults: the start, the cursor).
 
-    ptx: by lines of the PTX in place of those it was compiled from. Raises InputError where the PTX tells no lines, or for
+    ptx: by lines of the PTX in place of those it was compiled from. Raises InputError if the PTX tells no lines, or for
     places outside the session.
     """
     timeline = session.timeline

@@ -74,7 +74,7 @@ class LineTable:
         return bool(self.lines)
 
     def at(self, pc: int) -> SourceLine | None:
-        """Return the line of an instruction, None where none is known."""
+        """Return the line of an instruction, None if none is known."""
         number = int(self.of_pc[pc]) if 0 <= pc < len(self.of_pc) else NO_LINE
         return self.lines[number] if number >= 0 else None
 
@@ -91,11 +91,11 @@ class LineTable:
                 for place in where.at(int(self._program[pc]["line"]))]
 
     def text_of(self, path: str) -> list[str] | None:
-        """Return a file's lines, None where its text was not found."""
+        """Return a file's lines, None if its text was not found."""
         return self._texts.get(path)
 
     def source(self, line: SourceLine) -> str | None:
-        """Return the text of a line, None where it was not found."""
+        """Return the text of a line, None if it was not found."""
         lines = self._texts.get(line.path)
         return lines[line.line - 1] if lines is not None and line.line <= len(lines) else None
 
@@ -139,7 +139,7 @@ class LineTable:
     def find(self, text: str, what: str) -> SourceLine:
         """Return the line that `file:line` names, or the next line of the file that has instructions.
 
-        what: the command, for errors. Raises InputError where the program has no lines, no such file or no such line.
+        what: the command, for errors. Raises InputError if the program has no lines, no such file or no such line.
         """
         match = PLACE.match(text.strip())
         if match is None:

@@ -45,7 +45,7 @@ class Link:
     lost_bits: int = 0
 
     def data(self) -> dict[str, Any]:
-        """Return the link as JSON knows it."""
+        """Return the link as JSON data."""
         return dict(vars(self))
 
 

@@ -54,7 +54,7 @@ class Picture:
         return self.settled & _differs(self.now, self.other)
 
     def data(self) -> dict[str, Any]:
-        """Return what is said of the picture, as JSON knows it. rmse, psnr: over all pixels that hold their last value."""
+        """Return what is said of the picture, as JSON data. rmse, psnr: over all pixels that hold their last value."""
         wrong = self.wrong
         found = {"buffer": self.name, "width": self.width, "height": self.height, "cycle": self.cycle,
                  "against": "right" if self.is_right else "start", "wrong": int(wrong.sum()), "pixels": self.now.size,

@@ -20,7 +20,7 @@ def loses_bits(session: Session) -> bool:
 def right_run(session: Session) -> Timeline:
     """Return the run as it is when no bit is lost, to its end; both runs are simulated to their ends.
 
-    Raises InputError where the run cannot be simulated, and when session.progress asks to stop.
+    Raises InputError if the run cannot be simulated, and when session.progress asks to stop.
     """
     kept: LiveTimeline | None = session.kept.get("right")
     if kept is None:

@@ -33,8 +33,8 @@ PREDICATE = re.compile(r"P\d+\b")
 class Life:
     """One instruction of the warp. n: 1 for its first. turn: the first column in which it is the warp's next one.
 
-    issue: the column in which it issues, None where it has not issued within the stretch. cells: (cycles,) u1, a stall
-    code or one of the names above, EMPTY where it is not there. producers: (place in the list of lives, register) for
+    issue: the column in which it issues, None if it has not issued within the stretch. cells: (cycles,) u1, a stall
+    code or one of the names above, EMPTY if it is not there. producers: (place in the list of lives, register) for
     every register it reads that an instruction of this stretch wrote last.
     """
 

@@ -20,7 +20,7 @@ class Statistics:
 
     warp_cycles: warps x cycles, which the states must add up to. ipc: warp instructions per cycle. power_mw: energy per
     time. energy_delay_js: energy x time in joule seconds. Energy is {} where the run does not say its clock. node_nm: the
-    technology that it is of, None where its source names none.
+    technology that it is of, None if its source names none.
     """
 
     first: int
@@ -45,7 +45,7 @@ class Statistics:
         return sum(self.states.values()) == self.warp_cycles and abs(parts - total) <= 1e-9 * max(1.0, abs(total))
 
     def data(self) -> dict[str, Any]:
-        """Return everything as JSON knows it."""
+        """Return everything as JSON data."""
         return {**asdict(self), "balanced": self.is_balanced}
 
 
@@ -104,7 +104,7 @@ def between(timeline: Timeline, first: int, last: int, *,
 class Brief:
     """The most telling numbers of cycles first..last-1, cheap enough for every move of a pointer.
 
-    most: (state, share) of the commonest reason not to issue, None where every warp was issued, empty or had finished.
+    most: (state, share) of the commonest reason not to issue, None if every warp was issued, empty or had finished.
     energy_pj: by component with the total, {} where it is not known. energy_delay_js: its total x time, in joule seconds.
     """
 

@@ -32,7 +32,7 @@ class Trace:
     reached: int
 
     def data(self) -> dict[str, Any]:
-        """Return the table as JSON knows it."""
+        """Return the table as JSON data."""
         return {"expressions": list(self.expressions), "at": self.condition, "cycles": list(self.cycles),
                 "rows": [list(row) for row in self.rows], "more": self.more, "reached": self.reached}
 

@@ -8,17 +8,17 @@
      3 ← all 32 MSHRs have been taken since 1,180
     resource: MSHRs, 32 of them
 
-Headless and without numba: live sessions and recordings are asked alike. A design explains its own refusals in its module,
-as designs.py says.
+It needs neither a screen nor numba, and works the same for live sessions and recordings. A design explains its own refusals
+in its module (see designs.py).
 
-    links   trail         what is answered; following a cause to the next one
+    links   trail         the answer as data; following a cause to the next one
     moment  past          the machine at one cycle; at past cycles, read from chunks
-    producers             which instruction is waited for
+    producers             the instruction that a warp waits for
     warps   active_set    why a warp did what it did in a cycle; why it is outside its scheduler's active set
-    barriers  fetch       why it waits at a barrier; why it has no instruction decoded
-    instructions  units  banks              why an instruction, a unit, a bank holds it up
-    memory  on_chip                         why a memory access does, in L1 and behind it, or on the chip
-    designs               hands a design's own refusals to its `why` function
+    barriers  fetch       why it waits at a barrier; why it has no decoded instruction
+    instructions  units  banks              why an instruction, an execution unit or a bank delays it
+    memory  on_chip                         why a memory access delays it: in L1 and beyond, or in on-chip memory
+    designs               passes a design's own refusals to its `why` function
 """
 
 from __future__ import annotations
@@ -62,6 +62,6 @@ def explain(past: Past, moment: Moment, warp: int) -> Chain:
 
 
 def stalled_longest(moment: Moment) -> int:
-    """Return the warp whose present stall began first, the smallest of equals; warp 0 where none is stalled."""
+    """Return the warp whose present stall began first, the lowest of several; warp 0 if none is stalled."""
     stalled = [warp for warp in range(moment.num_warps) if moment.state(warp) not in NOT_STALLED]
     return min(stalled, key=lambda warp: (moment.warp(warp, "state_since_cycle"), warp), default=0)

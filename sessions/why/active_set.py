@@ -1,4 +1,4 @@
-"""Why a warp is outside the active set of its scheduler, or still on its way out of it (two_level, switch_on_stall)."""
+"""Explains why a warp is outside its scheduler's active set, or still leaving it (two_level, switch_on_stall)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def places(moment: Moment) -> int:
 
 
 def suspended(trail: Trail, moment: Moment, warp: int) -> None:
-    """Explain a ready warp that has no place in the active set: who holds the places, or which rule keeps one free."""
+    """Explain a ready warp outside the active set: which warps have the places, or which rule keeps one free."""
     scheduler = moment.scheduler_of(warp)
     first_link(trail, moment, warp, f"w{warp} is ready but suspended", next_text(moment, warp))
     bits = int(moment.sm["scheduler"][scheduler]["active"])
@@ -56,7 +56,7 @@ def suspended(trail: Trail, moment: Moment, warp: int) -> None:
 
 
 def _kept_by_parity(trail: Trail, moment: Moment, scheduler: int) -> None:
-    """Explain a place that stays empty until a warp of the other parity can take it."""
+    """Explain a place that remains empty until a warp of the other parity can take it."""
     last = int(moment.sm["scheduler"][scheduler]["joined_warp"])
     parity = "an even" if last & 1 else "an odd"
     trail.add(f"the place is kept for {parity} warp", f"w{last} had it last; parity of warp ids alternates")
@@ -77,7 +77,7 @@ def _kept_by_parity(trail: Trail, moment: Moment, scheduler: int) -> None:
 
 
 def leaving(trail: Trail, moment: Moment, warp: int) -> None:
-    """Explain a warp that leaves the active set: what it leaves for, and what holds it back as it goes."""
+    """Explain a warp that is leaving the active set: why it leaves, and what delays its leaving."""
     first_link(trail, moment, warp, f"w{warp} leaves the active set", next_text(moment, warp))
     _flush(trail, moment, warp)
     awaited = _awaited(moment, warp)
@@ -87,7 +87,7 @@ def leaving(trail: Trail, moment: Moment, warp: int) -> None:
     known = flight.done_cycle if flight.end_is_known else moment.cycle + 1
     if (
         trail.links[-1].until < known
-    ):  # the way out is over before the result is there: it is not what the warp waits for
+    ):  # it will have left before the result arrives, so leaving is not what the warp waits for
         trail.reopen()
         trail.issued(
             flight,
@@ -112,10 +112,10 @@ def _awaited(moment: Moment, warp: int) -> tuple[int, Flight] | None:
 
 
 def _flush(trail: Trail, moment: Moment, warp: int) -> None:
-    """Explain what a leaving warp is held back by: a short result still under way, else its register file's own work."""
+    """Explain what delays a leaving warp: a short-latency result in flight, otherwise work of the register file."""
     code = moment.warp(warp, "leave_code")
     short = moment.warp(warp, "sb_write") & ~moment.warp(warp, "sb_long")
-    own = code >= FIRST_FOREIGN_CODE or moment.name(code) == "rfc_flush"    # the design's work, whatever is under way
+    own = code >= FIRST_FOREIGN_CODE or moment.name(code) == "rfc_flush"    # the design's work, no matter what is in flight
     for reg in range(64):
         if (short >> reg) & 1 and not own:
             flight = moment.writer(warp, reg)

@@ -1,4 +1,4 @@
-"""Why a register bank refused an access: the default for every design, from what the machine itself records of its banks."""
+"""Explains why a register bank refused an access: the default for all designs, from the machine's record of its banks."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rfview.sessions.why.moment import Moment
 from rfview.sessions.why.trail import Trail
 
 def more_banks(trail: Trail) -> dict[str, Any]:
-    """Return the settings that give the register file twice as many banks of half the size, with two ports."""
+    """Return the settings for twice as many register banks, each of half the size and with two ports."""
     banks, rows = trail.value("sm.num_banks", 16), trail.value("sm.rows_per_bank", 64)
     settings: dict[str, Any] = {"sm.bank_ports": 2}
     if banks * 2 <= layout.MAX_BANKS:
@@ -20,7 +20,7 @@ def more_banks(trail: Trail) -> dict[str, Any]:
 
 
 def explain(trail: Trail, moment: Moment, refusal: Refusal) -> None:
-    """Explain a refusal by the bank, or where no bank is known by the stall's own sentence; always ends in a resource."""
+    """Explain a refusal by its bank or, if none is known, by the stall's sentence; always ends in a resource."""
     name = moment.name(refusal.code).replace("_", " ")
     sentence = next(
         (
@@ -57,7 +57,7 @@ def explain(trail: Trail, moment: Moment, refusal: Refusal) -> None:
 
 
 def _own_reason(trail: Trail, moment: Moment, refusal: Refusal, name: str, sentence: str) -> None:
-    """Explain a refusal for a reason of a foreign design's own: a slow access, else the design's sentence of it."""
+    """Explain a refusal for a foreign design's own reason: by a slow access, otherwise by the design's sentence."""
     bank, design = refusal.bank, moment.info.get("design", "")
     if moment.bank(bank, "until_cycle") > moment.ran:
         trail.bank_link(moment, bank, refusal.code, name)

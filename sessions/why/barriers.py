@@ -1,4 +1,4 @@
-"""Why a warp waits at a barrier, for its own accesses, or for other lanes of its own."""
+"""Explains why a warp waits at a barrier, for its own memory accesses, or for other lanes of the same warp."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ NONE = layout.NONE8
 
 
 def waits(trail: Trail, moment: Moment, warp: int) -> None:
-    """Explain the state `barrier`: of a barrier that has just opened, of memory, of lanes, or of warps that are late."""
+    """Explain the state `barrier`: a barrier that has just opened, memory accesses, lanes, or warps yet to arrive."""
     kind = moment.warp(warp, "blocker_kind")
     if moment.warp(warp, "open_cycle") == moment.ran:
         _opened(trail, moment, warp)
@@ -24,7 +24,7 @@ def waits(trail: Trail, moment: Moment, warp: int) -> None:
 
 
 def _opened(trail: Trail, moment: Moment, warp: int) -> None:
-    """The barrier opened in this very cycle; say who came last."""
+    """Explain a barrier that opened in this very cycle: which warp arrived last."""
     first_link(trail, moment, warp, f"w{warp} waits at a barrier", "it opened in this cycle")
     last = [
         other
@@ -85,20 +85,20 @@ def _own_memory(trail: Trail, moment: Moment, warp: int) -> None:
 
 
 def _lanes(trail: Trail, moment: Moment, warp: int) -> None:
-    """Lanes of a warp wait for other lanes of the same warp: those may stand at a barrier."""
+    """Explain lanes that wait for other lanes of the same warp, which may be at a barrier."""
     first_link(trail, moment, warp, f"w{warp} waits for its own lanes", next_text(moment, warp))
     _parted_lanes(trail, moment, warp)
     trail.end("reconvergence", f"reconvergence of the lanes of w{warp}: a collective needs all its members")
 
 
 def _parted_lanes(trail: Trail, moment: Moment, warp: int) -> None:
-    """Say where the lanes of a warp stand that wait for each other, and end there."""
+    """Say where in the program a warp's lanes wait for each other, and end there."""
     table = moment.sm["warp_cold"][warp]["split"]
     for state, where in ((layout.SPLIT_BARRIER, "at a barrier"), (layout.SPLIT_SYNC, "for other lanes")):
         parted = [split for split in table if split["state"] == state]
         if parted:
             lanes = sum(int(split["mask"]).bit_count() for split in parted)
-            pc = int(parted[0]["pc"]) - (state == layout.SPLIT_BARRIER)  # it points behind the barrier already
+            pc = int(parted[0]["pc"]) - (state == layout.SPLIT_BARRIER)  # it points past the barrier already
             trail.add(
                 f"{plural(lanes, 'lane')} of w{warp} wait {where}", f"at PC {pc}: {moment.text(pc)}", warp=warp, pc=pc
             )

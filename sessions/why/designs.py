@@ -1,15 +1,15 @@
-"""A register-file design explains its own refusals, in its own module.
+"""Lets a register-file design explain its own refusals.
 
-A design needs nothing for it: its stalls end at their bank, else at the register file with the sentence of its stall row.
-To say more, its module may have a function
+This is optional: by default a design's stalls end at their bank or, if none is known, at the register file with the
+sentence of the stall's row. To say more, its module may define a function
 
     def why(trail, moment, rf, refusal): ...
 
-that runs on the host, never compiled. It looks at the recorded state (`moment.sm`, and `rf`, the design's own record),
+that runs on the host and is never compiled. It reads the recorded state (`moment.sm`, and `rf`, the design's own record),
 adds links (`trail.add(sentence, evidence, since=..., until=..., bank=...)`), names the resource (`trail.end("lock",
 "the lock of bank 3", {"mydesign.lock_cycles": 1})`) and returns True; False leaves the refusal to the default.
-rfview.engine.plugin.explaining says what all four offer. Replaying a recording where the design is not installed falls
-back on the default.
+rfview.engine.plugin.explaining documents the four arguments. If a replayed recording's design is not installed, the
+default applies.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Explainer = Callable[[explaining.Trail, explaining.Moment, Any, Refusal], bool]
 
 
 def explain(trail: Trail, moment: Moment, refusal: Refusal) -> bool:
-    """Let each design of the run's chain, outermost first, explain a refusal; say whether the chain has ended."""
+    """Let each of the run's nested designs, outermost first, explain a refusal; say whether the chain has ended."""
     rf = moment.rf
     for name in moment.info.get("design_spec", {}).get("chain", ()):
         explainer = _explainer(name)
@@ -42,7 +42,7 @@ def explain(trail: Trail, moment: Moment, refusal: Refusal) -> bool:
 
 
 def _check_relief(trail: Trail, name: str) -> None:
-    """Raise InputError where a design's relief names a parameter that the run does not have."""
+    """Raise InputError if a design's relief names a parameter that the run does not have."""
     resource = trail.links[-1].resource
     wrong = [key for key in resource.relief if key not in trail.values] if resource is not None else []
     if wrong:
@@ -50,7 +50,7 @@ def _check_relief(trail: Trail, name: str) -> None:
 
 
 def _explainer(name: str) -> Explainer | None:
-    """Return the `why` function of a design, None where it has none or is not installed."""
+    """Return a design's `why` function; None if it has none or is not installed."""
     try:
         found = registry.find(name)
     except InputError:

@@ -1,4 +1,4 @@
-"""Why a warp has no instruction decoded: it has just begun, branched, missed the instruction cache, or awaits its turn."""
+"""Explains why a warp has no decoded instruction: it began, branched, missed the instruction cache, or awaits its turn."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def no_instruction(trail: Trail, moment: Moment, warp: int) -> None:
             extra = plural(moment.config["branch_cycles"], "extra cycle")
             trail.end("fetch", f"branch unit, {extra} per branch", {"sm.branch_cycles": 0})
             return
-    pause = moment.config.get("refill_cycles", 0)      # recordings of earlier machines have no such number
+    pause = moment.config.get("refill_cycles", 0)      # recordings of earlier versions lack this number
     if issued > 0 and not branched and pause and moment.cycle <= last_issue + pause + 1:
         trail.add(f"it used up its I-buffer in cycle {last_issue:,}", "what is fetched is decoded before it can issue",
                   warp=warp, since=last_issue, pc=last_pc)
@@ -48,7 +48,7 @@ def no_instruction(trail: Trail, moment: Moment, warp: int) -> None:
     if issued > 0 and not branched and not waiting:
         text, refill = f"it used up its I-buffer in cycle {last_issue:,}", f"{plural(width, 'instruction')} per refill"
         trail.add(text, refill, warp=warp, since=last_issue, pc=last_pc)
-    # an empty buffer after a jump does not depend on its size: only another fetch slot would have come earlier
+    # after a jump the buffer is empty whatever its size: only a further fetch slot would have come earlier
     runs_dry = issued > 0 and not branched
     trail.end(
         "fetch",
@@ -58,9 +58,9 @@ def no_instruction(trail: Trail, moment: Moment, warp: int) -> None:
 
 
 def _missing_code(trail: Trail, earlier: Moment, warp: int, pc: int) -> bool:
-    """Explain a warp whose next instruction is not in the instruction cache; return whether that is so."""
+    """Explain a warp whose next instruction is not in the instruction cache; return whether that is the case."""
     config = earlier.config
-    if not config.get("icache_sets"):      # recordings of earlier machines have no such number
+    if not config.get("icache_sets"):      # recordings of earlier versions lack this number
         return False
     sets, ways = config["icache_sets"], config["icache_ways"]
     size = config["icache_instructions"]

@@ -1,4 +1,4 @@
-"""Why an instruction in flight has not given its result: where it stands between collector and register file."""
+"""Explains why an instruction in flight has no result yet: how far it has got from collector to register file."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rfview.sessions.why.trail import COLLECT_CYCLES, Trail
 
 
 def explain(trail: Trail, moment: Moment, flight: Flight) -> None:
-    """Add why an instruction is where it is, down to a resource."""
+    """Explain why an instruction is where it is, down to a resource."""
     step = {
         layout.COLLECT: _collecting,
         layout.EXECUTE: _executing,
@@ -24,7 +24,7 @@ def explain(trail: Trail, moment: Moment, flight: Flight) -> None:
 
 
 def _collecting(trail: Trail, moment: Moment, flight: Flight) -> None:
-    """It gathers operands, or has them and waits for its unit."""
+    """Explain one that gathers operands, or has them and waits for its unit."""
     if flight.code:
         regs = flight.registers
         names = ", ".join(f"R{reg}" for reg in regs)
@@ -58,7 +58,7 @@ def _collecting(trail: Trail, moment: Moment, flight: Flight) -> None:
 
 
 def _on_its_way(trail: Trail, moment: Moment, flight: Flight) -> None:
-    """Nothing holds it up: it reads its operands, and what follows takes its time."""
+    """Explain one that nothing delays: it reads its operands, and the rest takes its usual time."""
     trail.issued(flight, "it gathers its operands", f"collector {flight.collector}, at least {COLLECT_CYCLES} cycles")
     if flight.unit == units.LDST:
         where = memory.space(flight)
@@ -72,7 +72,7 @@ def _on_its_way(trail: Trail, moment: Moment, flight: Flight) -> None:
 
 
 def _executing(trail: Trail, moment: Moment, flight: Flight) -> None:
-    """It is in a pipe; if it entered late, what held it up before counts."""
+    """Explain one in a pipe; if it entered late, by what delayed it before."""
     if not flight.end_is_known:
         _awaits_barrier(trail, moment, flight)
         return
@@ -97,7 +97,7 @@ def _executing(trail: Trail, moment: Moment, flight: Flight) -> None:
 
 
 def _awaits_barrier(trail: Trail, moment: Moment, flight: Flight) -> None:
-    """A barrier's reduction is known when the barrier opens."""
+    """Explain a barrier's reduction: its result is known when the barrier opens."""
     trail.issued(flight, f"its result comes when barrier {flight.bank} opens")
     cta = moment.warp(flight.warp, "cta")
     late = [
@@ -114,7 +114,7 @@ def _awaits_barrier(trail: Trail, moment: Moment, flight: Flight) -> None:
 
 
 def _writing(trail: Trail, moment: Moment, flight: Flight) -> None:
-    """Its result is there, but not written."""
+    """Explain one whose result is ready but not written."""
     reg = flight.result
     trail.add(
         f"its result R{reg} is not written yet",
@@ -133,7 +133,7 @@ def _writing(trail: Trail, moment: Moment, flight: Flight) -> None:
 
 
 def _no_bus(trail: Trail, moment: Moment, flight: Flight) -> None:
-    """Older results had the buses; where the register file refuses those in every cycle, that is the cause."""
+    """Explain that older results had the result buses, or that the register file refuses those in every cycle."""
     is_memory = flight.unit == units.LDST
     ahead = [
         other
@@ -165,7 +165,7 @@ def _no_bus(trail: Trail, moment: Moment, flight: Flight) -> None:
 
 
 def _written(trail: Trail, moment: Moment, flight: Flight) -> None:
-    """Its result was accepted, but the register is not released yet."""
+    """Explain one whose result was accepted while the register is not released yet."""
     entry, held = moment.instruction(flight.pc), moment.warp(flight.warp, "sb_write")
     reg = next((int(reg) for reg in sorted(entry["dst"] if entry else ()) if reg < 64 and (held >> int(reg)) & 1), -1)
     trail.add(

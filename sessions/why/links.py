@@ -1,4 +1,4 @@
-"""What `why` answers with: links from a stalled warp back to a physical resource, as data, text and JSON."""
+"""The answer of `why`: links from a stalled warp back to a physical resource, as data, text and JSON."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NOWHERE = -1
 
 @dataclass(frozen=True)
 class Target:
-    """Where a jump to a link leads: the cycle whose state shows it, and what to look at there; -1 where it does not apply.
+    """The destination of a jump to a link: the cycle whose state shows it, and what to show there; -1 if not applicable.
 
     buffer, slot: a write buffer (or register file cache of a warp) and the entry in it, as the design numbers them.
     """
@@ -27,16 +27,16 @@ class Target:
     slot: int = NOWHERE
 
     def data(self) -> dict[str, int]:
-        """Return what applies, for JSON."""
+        """Return the applicable fields, for JSON."""
         return {name: value for name, value in vars(self).items() if value != NOWHERE}
 
 
 @dataclass(frozen=True)
 class Resource:
-    """The piece of hardware a chain ends at.
+    """The piece of hardware at which a chain ends.
 
-    kind: what sort of thing ("bank", "MSHRs", "issue slot"); name: which one, as a phrase. relief: parameter settings
-    that take its delay away or make it larger, as `--set` takes them; empty where no parameter of the machine does.
+    kind: the sort of resource ("bank", "MSHRs", "issue slot"); name: which one, as a phrase. relief: parameter settings,
+    as for `--set`, that remove its delay or enlarge it; empty if no parameter of the machine does.
     """
 
     kind: str
@@ -52,9 +52,9 @@ class Resource:
 class Link:
     """One step of the answer: a short sentence that is the cause of the one before.
 
-    evidence: what proves it. code: the stall code it belongs to, -1 for none. warp: the one it is about. since, until:
-    first cycle it holds, and the first it no longer does; -1 where not known. target: where to look. resource: on the
-    last link only.
+    evidence: what proves it. code: its stall code, -1 for none. warp: the warp that it is about. since, until: the first
+    cycle in which it is true, and the first in which it no longer is; -1 if unknown. target: where it can be seen.
+    resource: on the last link only.
     """
 
     sentence: str
@@ -84,9 +84,8 @@ class Link:
 class Chain:
     """Why one warp did not issue: links from the warp to a resource.
 
-    cycle: of the state that was asked about, which shows what the warp did in the cycle before. state: the name of what
-    it did. losers: names of the other conditions that would have blocked it as well. A warp that issued has links and no
-    resource.
+    cycle: that of the explained state, which shows what the warp did in the cycle before. state: the name of what it did.
+    losers: names of other conditions that would also have blocked it. A warp that issued has links but no resource.
     """
 
     warp: int
@@ -103,16 +102,16 @@ class Chain:
 
     @property
     def until(self) -> int:
-        """Return the cycle in which the innermost cause that has a known end is over, -1 where none has."""
+        """Return the end of the innermost cause whose end is known; -1 if none is."""
         return next((link.until for link in reversed(self.links) if link.until > self.cycle), NOWHERE)
 
     def _repr_html_(self) -> str:
-        """Return what `text` says, for notebooks."""
+        """Return the result of `text`, for notebooks."""
         head, _, rest = self.text().partition("\n")
         return html.lines(head, rest)
 
     def text(self) -> str:
-        """Return the chain for people: one link per line, its evidence below, the resource last."""
+        """Return the chain as text: one link per line, its evidence below, the resource last."""
         so_far = self.cycle - self.since
         verb = {"issued": "issues", "finished": "has ended", "no_cta": "is empty"}.get(self.state, "does not issue")
         lines = [
@@ -149,6 +148,6 @@ class Chain:
 
 
 def listed(warps: list[int], most: int = 8) -> str:
-    """Return "w1 w4 w9", with what is left out counted."""
+    """Return the warps' names as "w1 w4 w9", and how many were left out."""
     rest = len(warps) - most
     return " ".join(f"w{warp}" for warp in warps[:most]) + (f" and {rest} more" if rest > 0 else "")

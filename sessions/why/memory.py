@@ -1,4 +1,4 @@
-"""Why a memory access is not back: LD/ST sends line by line, lines need MSHRs and come from L1, L2, DRAM, shared memory."""
+"""Explains why a memory access has not completed: lines still to be sent, MSHRs, or lines on their way from L1, L2, DRAM."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ RELIEF = {
 
 
 def is_stuck(moment: Moment) -> bool:
-    """Say whether the instruction in LD/ST could not go on in the cycle that ran."""
+    """Say whether the instruction in LD/ST was blocked in the cycle that ran."""
     return int(moment.sm["ldst_head"]) != layout.NONE8 and int(moment.sm["ldst_reason"]) != layout.LDST_GOES_ON
 
 
 def space(flight: Flight) -> str:
-    """Return the state space that an instruction names, "global" where it names none."""
+    """Return the state space that an instruction names; "global" if it names none."""
     name = flight.name
     return name.split(".")[1] if "." in name else "global"
 
 
 def progress(flight: Flight) -> str:
-    """Return how far LD/ST is with an instruction."""
+    """Return how far LD/ST has got with an instruction."""
     word = "pass" if space(flight) == "shared" else "line"
     return f"{plural(flight.transactions, word)} still to send, one per cycle"
 
 
 def head(trail: Trail, moment: Moment) -> None:
-    """Explain the instruction that LD/ST works on: more lines to send, or why it cannot send the next one."""
+    """Explain the instruction that LD/ST is working on: more lines to send, or why it cannot send the next one."""
     flight = moment.flight(int(moment.sm["ldst_head"]))
     reason = int(moment.sm["ldst_reason"])
     trail.add(
@@ -70,13 +70,13 @@ def stuck(trail: Trail, moment: Moment, reason: int) -> None:
 
 
 def mshrs_in_use(sm: Any, cycle: int) -> np.ndarray:
-    """Return the records of the MSHRs whose lines are not back at a cycle; sm: the recorded state as a plain record."""
+    """Return the records of the MSHRs that still wait for their lines at a cycle; sm: the state as a plain record."""
     entries = sm["mshr"][: int(sm["config"]["mshrs"])]
     return np.asarray(entries[entries["until_cycle"] > cycle])
 
 
 def _address(entry: Any) -> str:
-    """Return "line at 0x7000000000": the first byte of an MSHR's line."""
+    """Return the first byte of an MSHR's line, as "line at 0x7000000000"."""
     return f"line at 0x{int(entry['line']) * layout.LINE_BYTES:x}"
 
 
@@ -98,8 +98,8 @@ def _mshrs_full(trail: Trail, moment: Moment) -> None:
 
 
 def _port(trail: Trail, moment: Moment) -> None:
-    """A port on the way to memory is booked for longer than LD/ST may queue."""
-    flit = moment.config.get("flit_bytes", 0)      # recordings of earlier machines have no such number
+    """Explain a port to memory that is reserved further ahead than LD/ST may queue."""
+    flit = moment.config.get("flit_bytes", 0)      # recordings of earlier versions lack this number
     flits = int(moment.sm["port_free_cycle"]) - moment.ran if flit else 0
     if flits > int(moment.sm["dram_free_x256"]) // 256 - moment.ran:
         trail.add(
@@ -149,7 +149,7 @@ def explain(trail: Trail, moment: Moment, flight: Flight) -> None:
 
 
 def _sent(moment: Moment, flight: Flight, done: int) -> int:
-    """Return the cycle in which a line without an MSHR of its own was sent: the earliest that LD/ST could have."""
+    """Return the cycle in which a line without its own MSHR was sent: the earliest that LD/ST could have done so."""
     fixed = moment.config["fixed_memory_cycles"]
     if fixed:
         return max(flight.since_cycle, done - fixed)
@@ -159,7 +159,7 @@ def _sent(moment: Moment, flight: Flight, done: int) -> int:
 
 
 def _returning(trail: Trail, moment: Moment, flight: Flight, line: Any, sent: int, done: int) -> None:
-    """Add where the last line is."""
+    """Append a link that says where the last line is."""
     used = len(mshrs_in_use(moment.sm, moment.ran))
     back = f"back in cycle {done:,}"
     if line is not None:
@@ -187,7 +187,7 @@ def _returning(trail: Trail, moment: Moment, flight: Flight, line: Any, sent: in
 
 
 def _sent_late(trail: Trail, flight: Flight, sent: int) -> None:
-    """It waited longer to be sent than it takes to come back: explain that wait, in the past."""
+    """Explain an access that waited longer to be sent than its data takes to arrive: that wait, in the past."""
     late = sent - flight.issue_cycle
     trail.add(
         f"it was sent {plural(late, 'cycle')} after its issue",
@@ -220,7 +220,7 @@ def _sent_late(trail: Trail, flight: Flight, sent: int) -> None:
 
 
 def _name_source(trail: Trail, moment: Moment, flight: Flight, sent: int, done: int) -> None:
-    """Name the level that the data comes from, told by how long it takes."""
+    """Return the level that the data comes from, inferred from its latency."""
     config = moment.config
     if config["fixed_memory_cycles"]:
         if done - flight.since_cycle > 2 * config["fixed_memory_cycles"]:

@@ -1,4 +1,4 @@
-"""The machine at one cycle, as a chain of causes reads it: warps, banks, pipes and the instructions in flight."""
+"""The machine at one cycle, as `why` reads it: warps, banks, pipes and the instructions in flight."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from rfview.sessions.why import producers as holders
 if TYPE_CHECKING:
     from rfview.sessions.why.past import Past
 
-IDLE = ("finished", "no_cta")       # states of slots in which no warp is left
+IDLE = ("finished", "no_cta")       # states of slots without a warp
 
 
 def plain_record(record: Any) -> Any:
-    """Return a record whose fields are read without the record array's detours, which cost 20 times as much."""
+    """Return a plain record, whose fields are read 20 times as fast as those of a record array."""
     return np.asarray(record).view(np.dtype((np.void, record.dtype)))[()]
 
 
@@ -34,13 +34,13 @@ class Moment:
 
     @property
     def program(self) -> Sequence[Any]:
-        """The instructions of the run, as in its info."""
+        """The run's instructions, as in its info."""
         found: Sequence[Any] = self.info.get("program", ())
         return found
 
     @cached_property
     def config(self) -> dict[str, Any]:
-        """The counts in force, by name."""
+        """The machine's counts in effect, by name."""
         record = self.sm["config"]
         return dict(zip(record.dtype.names, record.tolist()))
 
@@ -70,7 +70,7 @@ class Moment:
         return {int(entry["code"]): str(entry["name"]) for entry in self.info.get("stalls", ())}
 
     def owner(self, bank: int) -> str:
-        """Return "w2 R5", which access a bank serves, "" for none."""
+        """Return the access that a bank serves, as "w2 R5"; "" for none."""
         warp, reg = self.bank(bank, "owner_warp"), self.bank(bank, "owner_reg")
         if warp >= self.num_warps:
             return ""
@@ -106,12 +106,12 @@ class Moment:
         return holders.writers(self.sm["inflight"], self.program)
 
     def writer(self, warp: int, reg: int) -> Flight | None:
-        """Return the instruction that will write a register of a warp, None where none is in flight."""
+        """Return the instruction that will write a register of a warp; None if none is in flight."""
         entry = self.writers.get((warp, reg))
         return None if entry is None else self.flight(entry)
 
     def awaited(self, warp: int) -> Flight | None:
-        """Return the instruction that holds the register or predicate a warp waits for, None when there is none."""
+        """Return the instruction that holds the register or predicate that a warp waits for; None if there is none."""
         entry = holders.awaited(self.sm, self.program, warp, self.writers)
         return None if entry is None else self.flight(entry)
 
@@ -160,7 +160,7 @@ class Moment:
 
 
 class Flight:
-    """One in-flight instruction at one moment."""
+    """One instruction in flight, at one moment."""
 
     def __init__(self, moment: Moment, entry: int):
         self.moment, self.entry = moment, entry
@@ -182,30 +182,30 @@ class Flight:
 
     @property
     def latency_class(self) -> str:
-        """Return the name of its latency and initiation parameters, "int_mad"; "" where a recording does not say it."""
+        """Return the name of its latency and initiation parameters, "int_mad"; "" if the recording does not say."""
         entry = self.moment.instruction(self.pc)
         return str(entry.get("latency_class", "")) if entry else ""
 
     @property
     def end_is_known(self) -> bool:
-        """Say whether `done_cycle` is its end; else it is not behind the issue, in older recordings FOREVER."""
+        """Say whether `done_cycle` is its end. Otherwise it is not after the issue, or FOREVER in older recordings."""
         return self.issue_cycle < self.done_cycle < layout.FOREVER
 
     @property
     def registers(self) -> list[int]:
-        """Return the source registers that were refused in the cycle that ran, else those still unread."""
+        """Return the source registers that were refused in the cycle that ran; if none were, those still unread."""
         slots = self.refused & self.unread or self.unread
         return holders.operands(self.moment.program, self.pc, slots)
 
     @property
     def result(self) -> int:
-        """Return the first destination register that is not written yet, -1 if there is none."""
+        """Return the first destination register that is not written yet; -1 if there is none."""
         entry = self.moment.instruction(self.pc)
         rows = [int(reg) for row, reg in enumerate(entry["dst"]) if (self.unwritten >> row) & 1] if entry else []
         return rows[0] if rows else -1
 
     def before(self, past: Past, cycle: int) -> Flight | None:
-        """Return the same instruction at an earlier cycle, None where it was not in flight or the past is out of reach."""
+        """Return the same instruction at an earlier cycle; None if it was not in flight or the cycle is out of reach."""
         moment = past.at(cycle)
         if moment is None:
             return None

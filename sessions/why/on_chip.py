@@ -1,4 +1,4 @@
-"""Why an access to memory on the chip is not back: shared memory, and constants and parameters in their cache."""
+"""Explains why an access to on-chip memory has not completed: shared memory, or the constant cache."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def explain(trail: Trail, moment: Moment, flight: Flight, where: str, done: int)
 
 
 def constants_awaited(trail: Trail, moment: Moment) -> None:
-    """The constant cache awaits as many lines as it may."""
+    """Explain that the constant cache waits for as many lines as it can."""
     config = moment.config
     lines = moment.sm["ccache"][: config["const_sets"] * config["const_ways"]]
     until = min((int(cycle) for cycle in lines["fill_cycle"] if int(cycle) > moment.ran), default=moment.ran)

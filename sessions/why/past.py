@@ -1,4 +1,4 @@
-"""The machine at past cycles, read straight from recorded chunks, through which a chain of causes is followed."""
+"""The machine at past cycles, read straight from recorded chunks, for following a chain of causes back in time."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from rfview.sessions.timeline.decoded import DecodedChunk
     from rfview.sessions.timeline.base import Timeline
 
-MAX_READERS = 4  # chunks kept open while one chain is followed
+MAX_READERS = 4  # chunks kept decoded while one chain is followed
 MAX_MOMENTS = 24
 
 
 class _Reader:
-    """The states of one chunk; reads only arrays that nobody changes, so that another thread may have its own."""
+    """The states of one chunk. It reads only arrays that are never changed, so it is safe in another thread."""
 
     def __init__(self, part: DecodedChunk):
         self.first, self.last = part.first, part.last
@@ -26,7 +26,7 @@ class _Reader:
         self._part = part
 
     def records(self, cycle: int) -> tuple[Any, Any]:
-        """Return (sm, rf) at a cycle of the chunk; the clock's totals are those of the chunk's start."""
+        """Return (sm, rf) at a cycle of the chunk; totals such as `stall_total` are those of the chunk's start."""
         words = self._part.chunk.key.copy()
         self._part.changes.apply(words, cycle - self.first)
         data = words.view(np.uint8)
@@ -36,7 +36,7 @@ class _Reader:
 
 
 class Past:
-    """Moments by cycle. Built over a timeline it reaches back to the first cycle; `around` keeps two chunks of its own."""
+    """Moments by cycle: over a timeline, back to its first cycle; made by `around`, only two chunks."""
 
     def __init__(self, info: dict[str, Any], timeline: Timeline | None = None):
         self.info = info
@@ -47,19 +47,19 @@ class Past:
 
     @classmethod
     def around(cls, timeline: Timeline, cycle: int) -> Past:
-        """Return a past that needs the timeline no more: the chunk of `cycle` and the one before, for another thread."""
+        """Return a past independent of the timeline, for another thread: the chunk of `cycle` and the one before."""
         past = cls(timeline.info)
         past._fixed = [_Reader(part) for part in timeline.around(cycle)]
         return past
 
     def know(self, snapshot: Snapshot) -> Moment:
-        """Add a moment that is at hand already and return it."""
+        """Add a moment that has been read already, and return it."""
         moment = Moment(int(snapshot.cycle), plain_record(snapshot.sm), plain_record(snapshot.rf), self.info)
         self._known[moment.cycle] = moment
         return moment
 
     def at(self, cycle: int) -> Moment | None:
-        """Return the machine at a cycle, None where the past does not reach so far."""
+        """Return the machine at a cycle; None if the past does not reach that far back."""
         if cycle not in self._known:
             reader = self._reader(cycle)
             if reader is None:

@@ -1,4 +1,4 @@
-"""Which instruction in flight a warp or register waits for: found from the in-flight table, recordings keep no other."""
+"""Finds the instruction in flight that a warp or register waits for, from the in-flight table, the only record of it."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from rfview.engine.state import BLOCK_PREDICATE, BLOCK_READER, BLOCK_REGISTER, F
 
 
 def writers(inflight: Any, program: Sequence[Any]) -> dict[tuple[int, int], int]:
-    """Return the in-flight entry that will write each (warp, register), the youngest where there are several.
+    """Return the in-flight entry that will write each (warp, register), the youngest if there are several.
 
     inflight: the in-flight table, (entries,) records of state.INFLIGHT. program: the instructions as in a run's info. An
-    instruction counts until it retires: whether a register is still held is in `warp.sb_write`.
+    instruction counts until it retires; `warp.sb_write` says whether a register is still reserved.
     """
     held = np.flatnonzero(inflight["stage"] != FREE)
     held = held[np.argsort(inflight["seq"][held])]
@@ -27,7 +27,7 @@ def writers(inflight: Any, program: Sequence[Any]) -> dict[tuple[int, int], int]
 
 
 def operands(program: Sequence[Any], pc: int, slots: int) -> list[int]:
-    """Return the source registers of an instruction in some of its row slots, a bit each; each once, in their order."""
+    """Return the source registers of an instruction in some of its row slots (a bit each), once each, in slot order."""
     sources = program[pc]["src"] if pc < len(program) else ()
     return list(dict.fromkeys(int(reg) for slot, reg in enumerate(sources) if (slots >> slot) & 1 and reg != NONE8))
 
@@ -38,9 +38,9 @@ def unread(flight: Any, program: Sequence[Any]) -> list[int]:
 
 
 def awaited(sm: Any, program: Sequence[Any], warp: int, known: Mapping[tuple[int, int], int]) -> int | None:
-    """Return the in-flight entry that holds the register or predicate a warp waits for, None when there is none.
+    """Return the in-flight entry that holds the register or predicate that a warp waits for; None if there is none.
 
-    sm: a snapshot's plain record. known: its `writers`. Of several readers it is the oldest.
+    sm: a snapshot's plain record. known: its `writers`. Of several readers, the oldest is returned.
     """
     kind, what, table = int(sm["warp"][warp]["blocker_kind"]), int(sm["warp"][warp]["blocker"]), sm["inflight"]
     if kind == BLOCK_REGISTER:

@@ -1,6 +1,6 @@
-"""Following causes: from what a warp did, to the instruction it waits for, to the unit, bank or queue that holds that up.
+"""Follows causes: from a warp's state to the instruction that it waits for, and to the unit, bank or queue in its way.
 
-Every step adds a link and goes on with its cause, at the present moment or at an earlier one, until `end` names a resource.
+Every step adds a link and continues with its cause, at the same moment or an earlier one, until `end` names a resource.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from rfview.sessions.why.past import Past
 
 MAX_LINKS = 14
 VERBS = {layout.BANK_READ: "is read for", layout.BANK_WRITE: "is written for", layout.BANK_BUSY: "is busy for"}
-COLLECT_CYCLES = 2  # the least that an instruction spends in its operand collector
+COLLECT_CYCLES = 2  # the fewest cycles that an instruction spends in its operand collector
 
 
 @dataclass(frozen=True)
 class Explainers:
-    """Who goes on from where a chain stands. Each adds links to the trail, of what it is given at a moment.
+    """The functions that extend a chain. Each adds links to the trail for what it is given, at a moment.
 
-    warp: from what a warp did. instruction: from an instruction in flight. design: from a refusal of the register file, by
-    its design; says whether the chain has ended. bank: from a refusal, by bank and port.
+    warp: for what a warp did. instruction: for an instruction in flight. design: for a refusal by the register file, as
+    its design explains it; says whether the chain has ended. bank: for a refusal, by bank and port.
     """
 
     warp: Callable[[Trail, Moment, int], None]
@@ -40,7 +40,7 @@ class Explainers:
 class Trail:
     """The links found so far, and the steps that add more.
 
-    past: earlier moments. moment: the one asked about. values: the run's parameters by name.
+    past: earlier moments. moment: the one that is explained. values: the run's parameters by name.
     """
 
     def __init__(self, past: Past, moment: Moment, explainers: Explainers):
@@ -72,19 +72,19 @@ class Trail:
         slot: int = NOWHERE,
         at: int = NOWHERE,
     ) -> None:
-        """Append a link. at: the cycle to look at, by default the one after `since`, which first shows it."""
+        """Append a link. at: the cycle that the link leads to, by default the one after `since`, which first shows it."""
         cycle = at if at >= 0 else since + 1 if since >= 0 else self.moment.cycle
         target = Target(min(cycle, self.moment.cycle), warp, pc, bank, buffer, slot)
         self.links.append(Link(sentence, evidence, code, warp, since, until, target))
 
     def issued(self, flight: Flight, sentence: str, evidence: str = "", code: int = NOWHERE) -> None:
-        """Append a link about an instruction in flight, since its issue. evidence: by default its text."""
+        """Append a link about an instruction in flight, from its issue on. evidence: by default its text."""
         self.add(
             sentence, evidence or flight.text, code=code, warp=flight.warp, since=flight.issue_cycle, pc=flight.pc
         )
 
     def bank_link(self, moment: explaining.Moment, bank: int, code: int, what: str = "") -> None:
-        """Add who has a bank, and until when. what: the word for a slow access, such as "STT write"."""
+        """Append which access occupies a bank, and until when. what: the name of a slow access, such as "STT write"."""
         until, since = moment.bank(bank, "until_cycle"), moment.bank(bank, "since_cycle")
         whose, waiting = moment.owner(bank), f"queue {moment.bank(bank, 'queue')}"
         left = until - moment.ran
@@ -99,12 +99,12 @@ class Trail:
         self.add(sentence, f"in cycle {moment.ran:,}; {waiting}", code=code, warp=warp, since=moment.ran, bank=bank)
 
     def end(self, kind: str, name: str, relief: Mapping[str, Any] | None = None) -> None:
-        """Name the resource of the last link. relief: parameters with which it would not delay, {"sm.num_banks": 32}."""
+        """Name the last link's resource. relief: settings with which it would cause no delay, {"sm.num_banks": 32}."""
         if self.links and not self.ended:
             self.links[-1] = replace(self.links[-1], resource=Resource(kind, name, dict(relief or {})))
 
     def reopen(self) -> None:
-        """Take the resource back: the chain goes on behind the last link."""
+        """Remove the resource again, so that the chain continues after the last link."""
         self.links[-1] = replace(self.links[-1], resource=None)
 
     def chain(self, warp: int) -> Chain:
@@ -133,12 +133,12 @@ class Trail:
             self._close(moment, warp)
 
     def _close(self, moment: Moment, warp: int) -> None:
-        """End a chain whose cause lies in what it has named already."""
+        """End a chain whose cause is something that it has named already."""
         scheduler = moment.scheduler_of(warp)
         self.end("issue slot", f"issue slot of scheduler {scheduler}", {"sm.num_schedulers": 4})
 
     def instruction(self, moment: Moment, flight: Flight) -> None:
-        """Explain where an instruction in flight stands, and why it is not further."""
+        """Explain how far an instruction in flight has got, and why no further."""
         key = (flight.seq, moment.cycle)
         if key in self._flights or len(self.links) >= MAX_LINKS:
             self._close(moment, flight.warp)
@@ -162,12 +162,12 @@ class Trail:
         self.instruction(earlier, other)
 
     def refused(self, moment: Moment, refusal: Refusal) -> None:
-        """Explain a refusal of the register file: its design's own way, else by bank and port."""
+        """Explain a refusal by the register file: as its design does, otherwise by bank and port."""
         known, said = list(self.links), ""
         try:
             if self._explainers.design(self, moment, refusal):
                 return
-        except InputError as error:         # in a design file's own `why`: the rest of the chain is still valid
+        except InputError as error:         # an error in a design file's own `why`; the chain so far is still valid
             self.links[:] = known
             said = str(error)
         self._explainers.bank(self, moment, refusal)
@@ -178,13 +178,13 @@ class Trail:
             self.links[-1] = replace(last, evidence="; ".join(filter(None, (last.evidence, said))))
 
     def waited(self, moment: Moment, warp: int) -> str:
-        """Return "14 cycles, since 1,204" of a warp's present state."""
+        """Return how long a warp has been in its present state, as "14 cycles, since 1,204"."""
         since = moment.warp(warp, "state_since_cycle")
         return f"{plural(max(1, moment.cycle - since), 'cycle')}, since {since:,}"
 
 
 def first_link(trail: Trail, moment: Moment, warp: int, sentence: str, evidence: str = "") -> None:
-    """Add the link that says what the warp does, with how long and the instruction it is about."""
+    """Append the link that says what the warp does, for how long, and about which instruction."""
     waited = trail.waited(moment, warp)
     trail.add(
         sentence,

@@ -1,4 +1,4 @@
-"""Why an execution unit takes no further instruction: its queue, the collectors before it, its initiation interval."""
+"""Explains why an execution unit takes no further instruction: its queue, collectors, or initiation interval."""
 
 from __future__ import annotations
 
@@ -59,11 +59,11 @@ def collectors_full(trail: Trail, moment: Moment, warp: int) -> None:
 
 
 def _say_busy(trail: Trail, moment: Moment, unit: int) -> Flight | None:
-    """Add which instruction the pipes of a unit work for, and return it."""
+    """Add a link for the instruction that a unit's pipes are working on, and return the instruction."""
     for index in PIPES.get(unit, ()):
         flight = moment.flight(moment.pipe(index, "inflight"))
         until = moment.pipe(index, "until_cycle")
-        known = index != layout.PIPE_LDST        # LD/ST is at work as long as it has an instruction
+        known = index != layout.PIPE_LDST        # LD/ST is busy as long as it has an instruction
         if until > moment.ran if known else int(moment.sm["ldst_head"]) != layout.NONE8:
             trail.add(
                 f"{PIPE_NAMES[index]} works for w{flight.warp} {flight.name}",
@@ -78,7 +78,7 @@ def _say_busy(trail: Trail, moment: Moment, unit: int) -> Flight | None:
 
 
 def unit_busy(trail: Trail, moment: Moment, flight: Flight) -> None:
-    """Explain an instruction that has its operands and waits in its collector for a unit."""
+    """Explain an instruction that has its operands and waits in its collector for an execution unit."""
     if flight.unit == LDST:
         ahead = [
             other
@@ -93,7 +93,7 @@ def unit_busy(trail: Trail, moment: Moment, flight: Flight) -> None:
         trail.end("LD/ST unit", "LD/ST unit, one instruction after the other", memory.RELIEF)
         return
     before = _say_busy(trail, moment, flight.unit)
-    if before is None and moment.config.get("reserve_results"):     # recordings of earlier machines have no such number
+    if before is None and moment.config.get("reserve_results"):     # recordings of earlier versions lack this number
         _say_reserved(trail, moment, flight)
     trail.end(
         "pipe",
@@ -103,7 +103,7 @@ def unit_busy(trail: Trail, moment: Moment, flight: Flight) -> None:
 
 
 def _say_reserved(trail: Trail, moment: Moment, flight: Flight) -> None:
-    """Explain an instruction whose result would come out in a cycle that others have reserved, or of one that is ahead."""
+    """Explain an instruction whose result would come out in a cycle that is reserved for others."""
     done = moment.ran + trail.value(f"latency.{flight.latency_class}")
     executing = (other for other in moment.in_flight() if other.stage == layout.EXECUTE)
     other = next((other for other in executing if other.done_cycle == done), None)
@@ -115,13 +115,13 @@ def _say_reserved(trail: Trail, moment: Moment, flight: Flight) -> None:
 
 
 def initiation_relief(trail: Trail, flight: Flight) -> dict[str, int]:
-    """Return the setting with which a unit takes another instruction right behind one of this kind; {} where it does."""
+    """Return the setting that lets a unit take another instruction right after one of this kind; {} if it does already."""
     own = f"initiation.{flight.latency_class}"
     return {own: 1} if flight.latency_class and trail.value(own) > 1 else {}
 
 
 def latency_relief(trail: Trail, flight: Flight) -> dict[str, int]:
-    """Return the settings with which an instruction of this kind, and others as slow, take one cycle."""
+    """Return the settings that make instructions of this kind, and others as slow, take one cycle."""
     if not flight.latency_class:
         return {}
     own = f"latency.{flight.latency_class}"

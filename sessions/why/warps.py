@@ -1,4 +1,4 @@
-"""Why a warp did what it did in one cycle: ready, waiting for a register, at a barrier, outside the active set, ..."""
+"""Explains what a warp did in one cycle: ready, waiting for a register, at a barrier, outside the active set, ..."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rfview.sessions.why.trail import Trail, first_link, next_text
 
 
 def explain(trail: Trail, moment: Moment, warp: int) -> None:
-    """Add the links of one warp at one moment, down to a resource where it is stalled."""
+    """Add the links of one warp at one moment, down to a resource if it is stalled."""
     name = moment.state(warp)
     kind = moment.warp(warp, "blocker_kind")
     if name == "issued":
@@ -51,7 +51,7 @@ def _issued(trail: Trail, moment: Moment, warp: int) -> None:
         since=moment.warp(warp, "last_issue_cycle"),
         pc=pc,
     )
-    if len(trail.links) > 1:  # a cause of somebody's stall, not the warp asked about
+    if len(trail.links) > 1:  # this warp causes another one's stall
         scheduler = moment.scheduler_of(warp)
         trail.end(
             "issue slot",
@@ -137,7 +137,7 @@ def _sleeps(trail: Trail, moment: Moment, warp: int) -> None:
 
 
 def _held(trail: Trail, moment: Moment, warp: int) -> None:
-    """Explain a wait for a register, a predicate, a reader, or the register file itself."""
+    """Explain a wait for a register, a predicate, a pending read, or the register file itself."""
     code, kind, what = moment.states[warp], moment.warp(warp, "blocker_kind"), moment.warp(warp, "blocker")
     flight = moment.awaited(warp)
     frozen = int(moment.sm["freeze_code"]) == code != 0

@@ -83,7 +83,7 @@ def _mode(torch: Any, base: Any) -> Any:
         """Every call of torch, with 'cuda' made 'cpu'."""
 
         def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-            if function == is_cuda:      # made anew at each look, so never the same object
+            if function == is_cuda:      # created at each access, so never the same object
                 return True
             if function == cuda:
                 return args[0]
@@ -99,7 +99,7 @@ def _mode(torch: Any, base: Any) -> Any:
 
 
 def install(machine: Machine) -> None:
-    """Have torch take 'cuda' for the CPU from here on; nothing where torch is not installed, or has a GPU of its own."""
+    """Have torch take 'cuda' for the CPU from here on; nothing if torch is not installed, or has a GPU of its own."""
     if "torch" not in sys.modules and importlib.util.find_spec("torch") is None:
         return
     import torch
