@@ -1,4 +1,4 @@
-"""CTA barriers: who arrives, what waiting orders, and barriers that not all reach."""
+"""Checks CTA barriers: arrivals, the order that waiting establishes, and barriers that not all threads reach."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from rfview.engine.state import MAX_WARPS, NONE8, NUM_BARRIERS
 
 @device
 def place_of(sm, slot, number):
-    """Return where a barrier of the warp's CTA is kept: clocks by warp slot, then B_*."""
+    """Return the place of a barrier of the warp's CTA: clocks by warp slot, then B_*."""
     return BARRIERS + (np.int64(sm.warp[slot].cta) * NUM_BARRIERS + number) * BARRIER_WORDS
 
 
 @device
 def number_of(s, sm, inst, slot):
-    """Return the number of the barrier at which a warp has just arrived, -1 where it cannot be told any more."""
+    """Return the number of the barrier at which a warp has just arrived; -1 if it is no longer known."""
     if np.int64(inst.src[0]) == NO_REG:
         return np.int64(inst.imm[0]) & (NUM_BARRIERS - 1)
     if sm.warp[slot].barrier != NONE8:
         return np.int64(sm.warp[slot].barrier)
-    # it was the last, and the barrier is open: the others that leave it know its number
+    # it was the last one and the barrier is open: the others that leave it have its number
     first = np.int64(s[WARPS + slot * WARP_WORDS + W_FIRST])
     for other in range(first, first + np.int64(s[H_CTA_WARPS])):
         if sm.warp[other].open_cycle == sm.warp[slot].open_cycle and s[WARPS + other * WARP_WORDS + W_BARRIER] != 0:
@@ -40,7 +40,7 @@ def number_of(s, sm, inst, slot):
 
 @device
 def arrive(s, sm, inst, slot, pc, lanes):
-    """Follow an arrival at a barrier."""
+    """Process an arrival at a barrier."""
     me = WARPS + slot * WARP_WORDS
     live = ~np.int64(sm.warp[slot].exited) & 0xFFFFFFFF
     if np.int64(s[np.int64(s[H_PCS]) + pc]) & WHOLE_WARP:
@@ -70,10 +70,10 @@ def arrive(s, sm, inst, slot, pc, lanes):
 
 @device
 def check_whole(s, sm, inst, slot, pc, lanes, live):
-    """Note an aligned barrier that lanes of a warp reach at different places, or pass before others come (see leave).
+    """Note an aligned barrier that lanes of a warp reach at different places, or pass before others arrive (see leave).
 
-    Those that come one after the other to one place would be together on a GPU: behind a spinning loop, from which the
-    machine lets some go ahead.
+    Lanes that arrive one after the other at the same place would be together on a GPU: after a spin loop, from which the
+    machine lets some lanes go first.
     """
     me = WARPS + slot * WARP_WORDS
     is_elsewhere = s[me + W_BARRIER] != 0 and np.int64(s[me + W_BARRIER_PC]) != pc
@@ -87,7 +87,7 @@ def check_whole(s, sm, inst, slot, pc, lanes, live):
 
 @device
 def leave(s, sm, insts, slot):
-    """Follow a warp out of a barrier that has opened: it knows what all that arrived did before."""
+    """Process a warp's leaving an open barrier: it now knows what all that arrived did before."""
     me = WARPS + slot * WARP_WORDS
     number = np.int64(s[me + W_BARRIER]) - 1
     if number < 0:
@@ -121,7 +121,7 @@ def leave(s, sm, insts, slot):
 
 @device
 def check_ended(s, sm, slot, pc, first, size):
-    """Note a barrier of the whole CTA that opened without threads which had ended before."""
+    """Note a barrier of the whole CTA that opened without threads that had ended before."""
     for other in range(first, first + size):
         place = WARPS + other * WARP_WORDS
         if s[place + W_EXIT_LANES] != 0:

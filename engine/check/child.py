@@ -1,9 +1,9 @@
-"""A check in a process of its own: `python -m rfview.engine.check.child`.
+"""A check in a separate process: `python -m rfview.engine.check.child`.
 
-It reads a run from standard input, pickled by its parent, and writes the findings as JSON; what is wrong with the run is
-one line on standard error and exit code 2.
+It reads a run from standard input, pickled by its parent, and writes the findings as JSON. An error in the run is reported
+in one line on standard error, with exit code 2.
 
-Nothing imports this: it stands above the machine that it checks.
+Nothing imports this module: it is above the machine that it checks.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from rfview.engine.errors import RfviewError
 
 
 def main() -> int:
-    """Check the run that the parent describes: the arguments of a simulator, and whether its module goes with them."""
+    """Check the run that the parent describes: a simulator's arguments, and whether its module is sent with them."""
     given = pickle.load(sys.stdin.buffer)
     try:
-        # start-up: what importing the machine raises (its cache cannot be written) is told like any other error
+        # start-up: an error on importing the machine (its cache cannot be written) is reported like any other
         from rfview.engine.check.machine import CheckedSimulator, run
 
         simulator = CheckedSimulator(given.pop("spec"), **given)

@@ -1,4 +1,4 @@
-"""The findings of a checked run: what, where, who and when, as data and as sentences."""
+"""The findings of a checked run, as data and as sentences."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rfview.engine.program import SPACE_LOCAL, SPACE_SHARED
 if TYPE_CHECKING:
     from rfview.engine.check.machine import CheckedSimulator
 
-# name and what it means, by kind; the last is a fault of the kernel, of which the machine tells
+# name and meaning, by kind; the last is a fault of the kernel, which the machine reports
 KINDS: dict[int, tuple[str, str]] = {
     layout.UNWRITTEN_REGISTER: ("unwritten-register", "reads a register that nothing wrote"),
     layout.UNWRITTEN_SHARED: ("unwritten-shared", "reads shared memory that nothing wrote"),
@@ -42,10 +42,10 @@ WITH_OTHER = frozenset({layout.RACE_SHARED, layout.RACE_GLOBAL, layout.BARRIER_E
 class Finding:
     """A defect: its kind's name, where it first happened, and how often.
 
-    pc, line, text: the instruction, its line in the PTX and its words. launch, cta, warp (slot of the SM), warp_in_cta,
-    lane, cycle: who and when, the first time. address: in the space (global: as the kernel has it; shared, local: offset),
-    else -1. place: of the address in words, as out[12]. source: the line of CUDA C or Python, as scan.cu:9, where the PTX
-    tells it. other_*: of the other thread, or of the exit before a barrier; -1 where there is none. count: how many lanes,
+    pc, line, text: the instruction, its line in the PTX and its text. launch, cta, warp (slot of the SM), warp_in_cta,
+    lane, cycle: where and when it happened first. address: in its space (global: as in the kernel; shared, local: offset),
+    otherwise -1. place: the address by name, as out[12]. source: the line of CUDA C or Python, as scan.cu:9, if the PTX
+    names it. other_*: of the other thread, or of the exit before a barrier; -1 if there is none. count: how many lanes,
     times or bytes were found with this pair of instructions.
     """
 
@@ -75,7 +75,7 @@ class Finding:
     other_source: str = ""
 
     def as_text(self) -> str:
-        """Return two or three lines for people."""
+        """Return two or three lines of text."""
         times = f", {self.count:,} times" if self.count > 1 else ""
         lines = [f"{self.kind}: {self.sentence}{times}",
                  f"  cycle {self.cycle:,}  w{self.warp} (CTA {self.cta}, warp {self.warp_in_cta}) lane {self.lane}  "
@@ -89,7 +89,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Findings:
-    """All findings of a run, in the order of time. cycles: how far it ran; more: there was no room for some; fault: its."""
+    """All findings of a run in chronological order. cycles: how far it ran; more: some were dropped; fault: the kernel's."""
 
     found: tuple[Finding, ...]
     cycles: int
@@ -97,20 +97,20 @@ class Findings:
     fault: str | None
 
     def as_dict(self) -> dict[str, Any]:
-        """Return them as JSON knows them."""
+        """Return the findings as JSON data."""
         found = [asdict(one) for one in self.found]
         return {"findings": found, "cycles": self.cycles, "more": self.more, "fault": self.fault}
 
     @staticmethod
     def of_dict(data: Mapping[str, Any]) -> Findings:
-        """Return what `as_dict` gave."""
+        """Return the findings from the result of `as_dict`."""
         names = {field.name for field in fields(Finding)}
         found = tuple(Finding(**{key: value for key, value in one.items() if key in names}) for one in data["findings"])
         return Findings(found, data["cycles"], data["more"], data["fault"])
 
 
 def findings_of(simulator: CheckedSimulator) -> Findings:
-    """Return what a checked simulator has found so far."""
+    """Return the findings of a checked simulator so far."""
     s = simulator.words
     first = int(s[layout.H_FINDINGS])
     table = s[first : first + layout.MAX_FINDINGS * layout.FINDING_WORDS].reshape(-1, layout.FINDING_WORDS)
@@ -126,12 +126,12 @@ def findings_of(simulator: CheckedSimulator) -> Findings:
 
 
 def _line(line: int, source: str) -> str:
-    """Return an instruction's line in words."""
+    """Return an instruction's line as text."""
     return f"{source}, PTX line {line}" if source else f"line {line}"
 
 
 def _located(finding: Finding, known: Locations) -> Finding:
-    """Return a finding with its lines in the sources."""
+    """Return a finding completed with its source lines."""
     places = [known.own(line) if line >= 0 else None for line in (finding.line, finding.other_line)]
     source, other = ("" if place is None else f"{posixpath.basename(known.files[place.file].path)}:{place.line}"
                      for place in places)
@@ -142,7 +142,7 @@ def _fault(simulator: CheckedSimulator, fault: str) -> Finding:
     """Return the fault that ended a run as a finding."""
     sm = simulator.sm
     warp, pc = int(sm.error_warp), int(sm.error_pc)
-    if int(sm.error) == 0:      # a deadlock: the first warp that waits
+    if int(sm.error) == 0:      # a deadlock: the first waiting warp
         waiting = int(sm.unfinished)
         warp = (waiting & -waiting).bit_length() - 1 if waiting else 0
         pc = int(sm.warp[warp].last_pc)
@@ -154,7 +154,7 @@ def _fault(simulator: CheckedSimulator, fault: str) -> Finding:
 
 
 def _finding(simulator: CheckedSimulator, entry: list[int]) -> Finding:
-    """Return an entry of the table in words."""
+    """Return an entry of the table as a finding."""
     kind, pc, launch = entry[layout.F_KIND], entry[layout.F_PC], entry[layout.F_LAUNCH] - 1
     cta, warp_in_cta = _warp(simulator, entry[layout.F_WARP], launch)
     listing = simulator.info["program"][pc]
@@ -175,19 +175,19 @@ def _finding(simulator: CheckedSimulator, entry: list[int]) -> Finding:
     )
 
 
-# found in the cycle after, when the checker sees what was issued
+# found one cycle later, when the checker sees what was issued
 AT_ISSUE = frozenset({layout.UNWRITTEN_REGISTER, layout.BARRIER_PART})
 
 
 def _warp(simulator: CheckedSimulator, name: int, launch: int) -> tuple[int, int]:
-    """Return CTA and warp in the CTA of a warp, by its number in the session."""
+    """Return the CTA, and the number in it, of a warp given by its number in the session."""
     size = simulator.placement.launches[launch].warps_per_cta
     return divmod((name - 1) % int(simulator.words[layout.H_GRID_WARPS]), size)
 
 
 def _place(simulator: CheckedSimulator, kernel: str, kind: int, offset: int, space: int,
            launch: int) -> tuple[int, str]:
-    """Return the address as the kernel has it, and where that is in words."""
+    """Return the address as in the kernel, and its place by name."""
     if kind == layout.UNWRITTEN_REGISTER:
         return -1, simulator.followed[kernel].names[offset]
     if not layout.UNWRITTEN_SHARED <= kind <= layout.RACE_GLOBAL:
@@ -208,7 +208,7 @@ def _place(simulator: CheckedSimulator, kernel: str, kind: int, offset: int, spa
 
 
 def _sentence(kind: int, entry: list[int], place: str, mine: tuple[int, int], more: Mapping[str, Any]) -> str:
-    """Say what was found."""
+    """Return a sentence about what was found."""
     if kind in (layout.RACE_SHARED, layout.RACE_GLOBAL):
         cta, warp = more["other_cta"], more["other_warp_in_cta"]
         who = (f"lane {more['other_lane']} of the same warp" if (cta, warp) == mine else

@@ -1,4 +1,4 @@
-"""Instructions between the lanes of a warp: member masks that are wrong, and lanes that are read but take no part."""
+"""Checks instructions between lanes of a warp: wrong member masks, and lanes that are read but do not take part."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rfview.engine.program import NO_REG, SPACE_NONE
 
 @device
 def check_members(s, sm, inst, rows, slot, pc, mask, first_row):
-    """Check a shuffle, vote, match or reduction; first_row: of the operands, which the collector still holds."""
+    """Check a shuffle, vote, match or reduction; first_row: of its operands, which are still in the collector."""
     synced = inst["flags"] & FLAG_NO_SYNC == 0
     member_row = 2
     if inst.op == OP_SHFL:
@@ -52,7 +52,7 @@ def check_mask(s, sm, slot, lane, pc, named, mask, live):
 
 @device
 def check_warp_barrier(s, sm, inst, slot, pc, lanes):
-    """Check the mask of a bar.warp.sync that is written in the instruction."""
+    """Check the mask of a bar.warp.sync that has it as an immediate."""
     if np.int64(inst.src[0]) != NO_REG:
         return 0
     live = ~np.int64(sm.warp[slot].exited) & 0xFFFFFFFF
@@ -64,7 +64,7 @@ def check_warp_barrier(s, sm, inst, slot, pc, lanes):
 
 @device
 def source_lane(inst, rows, first_row, lane):
-    """Return the lane whose value a lane reads in a shuffle, -1 where it is out of range and keeps its own."""
+    """Return the lane whose value a lane reads in a shuffle; -1 if that is out of range and the lane keeps its own."""
     b, c = np.int64(rows[first_row + 2].u[lane]) & 31, np.int64(rows[first_row + 4].u[lane])
     segment, clamp = (c >> 8) & 31, c & 31
     bound, first = (lane & segment) | (clamp & ~segment), lane & segment

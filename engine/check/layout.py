@@ -1,15 +1,15 @@
-"""Where the checker keeps what: one array of u4 words, of which compiled code knows every place by an offset.
+"""The layout of the checker's data: one array of u4 words, in which compiled code addresses everything by offsets.
 
-A header, then per warp slot of the SM its registers and clocks, per barrier what arrived, the facts of each instruction,
-the table of findings, what warps know of other CTAs, and last a record per word of the arena. Only pages that are touched
-take memory. Threads are named by the number of their warp in the session, from 1 on (0 = none), and a lane.
+A header, then for each warp slot of the SM its registers and clocks, for each barrier its arrivals, the facts of each
+instruction, the table of findings, what warps know about other CTAs, and last a record per word of the arena. Only pages
+that are touched take memory. A thread is identified by its warp's number in the session, from 1 on (0 = none), and a lane.
 """
 
 from __future__ import annotations
 
 from rfview.engine.state import MAX_CTAS, MAX_WARPS, NUM_BARRIERS
 
-# --- the header: offsets of what follows, and what holds for the launch that runs ------------------------------------
+# --- the header: offsets of what follows, and facts of the running launch ---------------------------------------------
 (H_LAUNCH, H_BASE, H_GRID_WARPS, H_CTA_WARPS, H_SEQ, H_PCS, H_FINDINGS, H_LOST, H_KNOWN, H_POOL, H_POOL_SLOTS, H_RECORDS,
  H_BYTES, H_SECONDS, H_USED, H_ISSUED, H_FENCES, H_PLACES, H_STEPS, H_PUBLISHED) = range(20)
 HEADER_WORDS = 64
@@ -20,36 +20,36 @@ HEADER_WORDS = 64
 WARP_WORDS = 32
 WARPS = HEADER_WORDS
 MAX_FOLLOWED = 64
-FOLLOWED = WARPS + MAX_WARPS * WARP_WORDS         # lanes in which each variable that is followed has been written
-CLOCKS = FOLLOWED + MAX_WARPS * MAX_FOLLOWED      # [slot, other slot]: up to which of its clocks the other is known
+FOLLOWED = WARPS + MAX_WARPS * WARP_WORDS         # lanes in which each tracked variable has been written
+CLOCKS = FOLLOWED + MAX_WARPS * MAX_FOLLOWED      # [slot, other slot]: the latest clock of the other that is known
 FENCED_CLOCKS = CLOCKS + MAX_WARPS * MAX_WARPS    # the same as of the slot's last fence
-LANES = FENCED_CLOCKS + MAX_WARPS * MAX_WARPS     # [slot, lane, other lane]: up to which of the warp's syncs
+LANES = FENCED_CLOCKS + MAX_WARPS * MAX_WARPS     # [slot, lane, other lane]: the latest of the warp's syncs
 BARRIERS = LANES + MAX_WARPS * 32 * 32            # [CTA slot, barrier]: clocks of those that arrived, and BARRIER_WORDS
 (B_CLOSED, B_COUNT, B_PC, B_ARRIVED) = range(4)   # B_ARRIVED: two words, bit per warp slot
 BARRIER_WORDS = MAX_WARPS + 8
 FIXED_WORDS = BARRIERS + MAX_CTAS * NUM_BARRIERS * BARRIER_WORDS
 
-# --- facts of an instruction, from the words of its opcode -----------------------------------------------------------
+# --- facts of an instruction, from the parts of its opcode -----------------------------------------------------------
 STRONG, RELEASE, SPILL, WHOLE_WARP, CTA_FENCE, BETWEEN_LANES = (1 << bit for bit in range(6))
-# --- steps of an instruction with the variables that are followed (undefined.py): a kind, a variable, another -----------
+# --- steps of an instruction for the tracked variables (undefined.py): a kind, a variable, another ----------------------
 NO_STEP, STEP_CHECK, STEP_CHECK_GUARD, STEP_SET, STEP_SET_ALL, STEP_COPY, STEP_NEVER = range(7)
 
-# --- the record of a word of memory (or, where accesses were narrower, of each of its four bytes) ---------------------
-# One line of a processor's cache: kernels that touch each word once pay for the pages of its record more than for checks.
+# --- the record of a word of memory (or, after narrower accesses, of each of its four bytes) --------------------------
+# One cache line of the host: for kernels that touch each word once, the pages of its record cost more than the checks.
 (M_FLAGS, M_OWNER, M_WRITER, M_LANE, M_PC, M_CLOCK, M_SYNC, M_CYCLE, M_VALUE, M_READER) = range(10)
 (R_WARP, R_LANES, R_PC, R_CLOCK, R_SYNC, R_CYCLE, R_STRONG) = range(7)
 RECORD_WORDS = 16
-NARROW, TWO_READERS = 16, 32                      # of M_FLAGS, beside a bit per byte that has been written
-STRONG_WRITE = 32                                 # of M_LANE, beside the lane
-# M_READER is the last reader; the last of another warp has a place elsewhere, as few words are read by two warps
+NARROW, TWO_READERS = 16, 32                      # of M_FLAGS, in addition to a bit per byte that has been written
+STRONG_WRITE = 32                                 # of M_LANE, in addition to the lane
+# M_READER is the last reader; the last one of another warp is stored elsewhere, since few words are read by two warps
 READER_WORDS = 7
 SECOND_WORDS = 8
 # Arenas are large and sparse: H_RECORDS, H_BYTES and H_SECONDS count records of RECORD_WORDS, other places words.
 MAX_WORDS = RECORD_WORDS << 32
 
-# --- the pool: what strong writes publish; locations share a slot by their number ------------------------------------
+# --- the pool: what strong writes publish; several locations share a slot --------------------------------------------
 (P_VERSION, P_WARP, P_LANES, P_SYNC) = range(4)
-POOL_WORDS = 4                                    # and a clock for each warp of the grid
+POOL_WORDS = 4                                    # and a clock per warp of the grid
 POOL_BYTES = 64 << 20
 MAX_POOL_SLOTS, MIN_POOL_SLOTS = 4096, 16
 
@@ -63,5 +63,5 @@ MAX_FINDINGS = 4096
  BARRIER_EXITED, BARRIER_PART, MASK_WITHOUT_LANE, MASK_ABSENT, MASKS_DIFFER, INACTIVE_LANE) = range(1, 13)
 WRITE_WRITE, READ_AFTER_WRITE, WRITE_AFTER_READ = range(3)
 
-# of the machine's scratch (engine/values/access.py has no use for them): where the checker's words lie, 0 = no checker
+# in the machine's scratch (not used by engine/values/access.py): the address of the checker's words, 0 = no checker
 POINTER, POINTER_WORDS = 262, 263

@@ -1,7 +1,7 @@
-"""A simulator with the checker beside it, and the findings of a run.
+"""A simulator with the checker, and the findings of a run.
 
-A process checks or does not: the machine starts execution by one symbol, which stands for the checked stage only
-where this module linked it. So runs that are not checked execute the code that they always do.
+A process either checks or does not: the machine calls the stage that starts execution by a symbol, which refers to the
+checked stage only if this module linked it. So runs without checks execute exactly the code that they always do.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from rfview.engine.launch.spec import LaunchSpec
 from rfview.engine.ptx.lower.device_library import HEAP
 from rfview.engine.simulator import Simulator
 
-IN_RECORDS = (layout.H_RECORDS, layout.H_BYTES, layout.H_SECONDS)      # places counted in records
+IN_RECORDS = (layout.H_RECORDS, layout.H_BYTES, layout.H_SECONDS)      # places that are counted in records
 
-# Linux then counts only pages that are touched; Python has a name for it from 3.13 on
+# Linux then counts only pages that are touched; Python names it from 3.13 on
 LINUX = sys.platform == "linux" and platform.machine() in ("x86_64", "aarch64")
 NO_RESERVE = getattr(mmap, "MAP_NORESERVE", 0x4000 if LINUX else 0)
 
@@ -45,10 +45,10 @@ def stage() -> Any:
 
 
 class CheckedSimulator(Simulator):
-    """A simulator that also looks for what PTX leaves open; `findings()` after or during the run.
+    """A simulator that also looks for undefined behaviour; call `findings()` during the run or after it.
 
-    It runs forwards only: what the checker knows cannot be rewound. Raises InputError where this process already runs a
-    machine that is not checked.
+    It only runs forwards: the checker's data cannot be rewound. Raises InputError if this process already runs a machine
+    without the checker.
     """
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
@@ -58,29 +58,29 @@ class CheckedSimulator(Simulator):
         self._watch()
 
     def renew(self, spec: LaunchSpec, memory: GivenMemory) -> None:
-        """Stand at cycle 0 of another launch, as Simulator does; the checker knows nothing of those before."""
+        """Go to cycle 0 of another launch, like Simulator; the checker forgets those before."""
         super().renew(spec, memory)
         self._watch()
 
     def _watch(self) -> None:
-        """Have the checker know nothing yet."""
+        """Reset the checker's data."""
         self.words = _words(self)
         self.sm.scratch[layout.POINTER] = self.words.ctypes.data
         self.sm.scratch[layout.POINTER_WORDS] = len(self.words)
 
     def release(self) -> None:
-        """Give the checker's memory back once the findings are had; only `renew` may follow."""
+        """Release the checker's memory once the findings have been read; only `renew` may follow."""
         self.words = np.zeros(0, np.uint32)
         self.sm.scratch[layout.POINTER] = 0
 
     def link(self) -> None:
-        """Put the checked stage in the place of the machine's own."""
+        """Link the checked stage in place of the machine's own."""
         if extern._stage is not None and extern._stage is not stage():
             raise InputError("check: this process runs a machine that is not checked; check in a process of its own")
         journal, ready = self._journal_of(), extern.READY.exists()
         extern.link(stage(), self.sm, jit.record(jit.key_dtype()), self.rows, self.insts, self.arena, self.regions,
                     journal.log[0], journal.mem_index)
-        if not ready:       # the mark is for the stage without a checker
+        if not ready:       # this marks the stage without a checker
             extern.READY.unlink(missing_ok=True)
 
     def restore(self, checkpoint: Any) -> None:
@@ -88,23 +88,23 @@ class CheckedSimulator(Simulator):
         raise InputError("check: a run that is checked only goes forwards")
 
     def findings(self) -> Findings:
-        """Return what has been found so far, in the order of time; a kernel's fault is a finding too."""
+        """Return the findings so far in chronological order; a kernel's fault is a finding, too."""
         return findings_of(self)
 
 
 def run(simulator: CheckedSimulator) -> Findings:
-    """Run to the end, or to the kernel's fault, and return the findings."""
+    """Run to the end, or to a fault of the kernel, and return the findings."""
     try:
         simulator.run()
     except KernelFault:
-        pass        # simulator.fault has it, and the findings say so
+        pass        # simulator.fault keeps it, and the findings report it
     return simulator.findings()
 
 
 def _small_pages(words: int) -> np.ndarray:
-    """Return (words,) u4 zeros in pages of the usual size: what is touched lies far apart, and large pages take long.
+    """Return (words,) u4 zeros in pages of the usual size: accesses are far apart, and clearing huge pages would take long.
 
-    Raises InputError where the system gives no room for them.
+    Raises InputError if the system has not enough memory.
     """
     try:
         memory = mmap.mmap(-1, 4 * words, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | NO_RESERVE)
@@ -117,12 +117,12 @@ def _small_pages(words: int) -> np.ndarray:
 
 
 def _in_records(words: int) -> int:
-    """Return how many words whole records take that hold so many."""
+    """Return the number of words rounded up to whole records."""
     return -(-words // layout.RECORD_WORDS) * layout.RECORD_WORDS
 
 
 def _words(simulator: CheckedSimulator) -> np.ndarray:
-    """Return the checker's words for a simulator before its first cycle. Raises InputError where they are too many."""
+    """Return the checker's words for a simulator before its first cycle. Raises InputError if there are too many."""
     placement = simulator.placement
     grid = max(placed.warps_per_cta * placed.launch.num_ctas for placed in placement.launches)
     row = layout.POOL_WORDS + grid

@@ -1,4 +1,4 @@
-"""Accesses of one memory instruction: bytes that nothing wrote, and races with the accesses before."""
+"""Checks the accesses of a memory instruction: bytes that were never written, and races with earlier accesses."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from rfview.engine.values import access
 def check_access(s, sm, inst, rows, arena, slot, pc, mask, first_row):
     """Check the access that LD/ST has just begun; its addresses are in the machine's scratch.
 
-    first_row: of the operands, which the collector still holds.
+    first_row: of its operands, which are still in the collector.
     """
     facts = np.int64(s[np.int64(s[H_PCS]) + pc])
-    if facts & SPILL:       # the compiler's own: what it keeps in local memory is followed as a register
+    if facts & SPILL:       # the compiler's own: what it keeps in local memory is tracked as a register
         return 0
     scratch = sm.scratch
     width, count = np.int64(inst.width), np.int64(inst.count)
@@ -54,7 +54,7 @@ def check_access(s, sm, inst, rows, arena, slot, pc, mask, first_row):
 
 @device
 def stored(inst, rows, arena, first_row, lane, element, word):
-    """Return the value that a store writes there, from its operand; for an atomic what memory holds after it."""
+    """Return the value that a store writes, from its operand; for an atomic, what memory holds after it."""
     if inst.memory_kind != MEM_STORE:
         return np.int64(arena[word])
     row = element
@@ -65,7 +65,7 @@ def stored(inst, rows, arena, first_row, lane, element, word):
 
 @device
 def owner_of(s, slot, space):
-    """Return to whom a word of memory belongs: shared memory to a CTA, local memory to a warp, global memory to all."""
+    """Return the owner of a word of memory: of shared memory a CTA, of local memory a warp, of global memory all."""
     mine = np.int64(s[WARPS + slot * WARP_WORDS + W_ID])
     if space == SPACE_LOCAL:
         return mine
@@ -77,32 +77,32 @@ def owner_of(s, slot, space):
 
 @device
 def record_of(s, slot, space, word):
-    """Return the place of a word's record; what another CTA or warp left in it is forgotten."""
+    """Return the place of a word's record, which is reset if it is from another CTA or warp."""
     at = (np.int64(s[H_RECORDS]) + word) * RECORD_WORDS
     owner = owner_of(s, slot, space)
     if owner != 0 and np.int64(s[at + M_OWNER]) != owner:
         for k in range(RECORD_WORDS):
             s[at + k] = 0
-    s[at + M_OWNER] = owner     # of global memory, too: a page that is read before it is written faults twice
+    s[at + M_OWNER] = owner     # for global memory, too: a page that is read before it is written faults twice
     return at
 
 
 @device
 def second_of(s, at):
-    """Return the place of the second reader of the record at a place: as many records of SECOND_WORDS in."""
+    """Return the place of the second reader that belongs to the record at a place."""
     record = at // RECORD_WORDS - np.int64(s[H_RECORDS])
     return np.int64(s[H_SECONDS]) * RECORD_WORDS + record * SECOND_WORDS
 
 
 @device
 def written(flags, space):
-    """Return the bytes of a word that hold something; all of global memory does until told otherwise, bit per byte."""
+    """Return which bytes of a word are initialised, a bit each; by default all of global memory is."""
     return (~flags if space == SPACE_GLOBAL else flags) & 15
 
 
 @device
 def note_written(s, at, space, bytes_of_word):
-    """Note that bytes of a word hold something from now on."""
+    """Mark bytes of a word as initialised."""
     flags = np.int64(s[at + M_FLAGS])
     s[at + M_FLAGS] = flags & ~bytes_of_word if space == SPACE_GLOBAL else flags | bytes_of_word
     return 0
@@ -131,7 +131,7 @@ def check_word(s, sm, inst, facts, slot, lane, pc, space, word, value):
 
 @device
 def check_byte(s, sm, inst, facts, slot, lane, pc, space, word, byte, value):
-    """Check an access to a byte; from the first of them on, a word's bytes have records of their own."""
+    """Check an access to a byte; from the first such access on, each byte of the word has its own record."""
     at = record_of(s, slot, space, word)
     flags = np.int64(s[at + M_FLAGS])
     if inst.memory_kind != MEM_STORE and not (written(flags, space) >> byte) & 1:
@@ -158,7 +158,7 @@ def check_byte(s, sm, inst, facts, slot, lane, pc, space, word, byte, value):
 
 @device
 def synchronise(s, inst, facts, slot, lane, space, word):
-    """Let a strong access take over what is published at its word, and publish there what its thread did."""
+    """Let a strong access learn what is published at its word, and publish there what its thread did."""
     if inst.memory_kind != MEM_STORE:
         take_over(s, slot, lane, word)
     if inst.memory_kind != MEM_LOAD:
@@ -168,7 +168,7 @@ def synchronise(s, inst, facts, slot, lane, space, word):
 
 @device
 def unwritten(s, sm, slot, lane, pc, space, word, byte):
-    """Note a read of what nothing wrote."""
+    """Note a read of uninitialised bytes."""
     kind = UNWRITTEN_GLOBAL
     if space == SPACE_SHARED:
         kind = UNWRITTEN_SHARED
@@ -180,7 +180,7 @@ def unwritten(s, sm, slot, lane, pc, space, word, byte):
 
 @device
 def visit(s, sm, inst, facts, slot, lane, pc, space, address, at, value):
-    """Compare an access with the last write and the last reads of the same place, and take its own place among them."""
+    """Compare an access with the last write and the last reads of the same place, and record it there."""
     me = WARPS + slot * WARP_WORDS
     mine, clock, sync = np.int64(s[me + W_ID]), np.int64(s[me + W_CLOCK]), np.int64(s[me + W_SYNC])
     strong = facts & STRONG
@@ -226,7 +226,7 @@ def visit(s, sm, inst, facts, slot, lane, pc, space, address, at, value):
 
 @device
 def compare_reader(s, sm, slot, lane, pc, space, address, reader, strong, mine):
-    """Note a write to what another thread reads, with nothing that would order the two."""
+    """Note a write to what another thread reads, without anything that orders the two."""
     warp = np.int64(s[reader + R_WARP])
     if warp == 0 or (strong and s[reader + R_STRONG] != 0):
         return 0

@@ -1,4 +1,4 @@
-"""Noting a finding: one entry per kind and pair of instructions, with the first time that it happened and a count."""
+"""Notes a finding: one entry per kind and pair of instructions, with its first occurrence and a count."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ NO_OTHER = 0xFFFFFFFF
 
 @device
 def note(s, sm, kind, slot, lane, pc, other_pc, address, space, extra):
-    """Count a finding; gives the place of its entry if this is its first time, else 0.
+    """Count a finding; return the place of its entry if this is the first occurrence, else 0.
 
-    slot: the warp's. address: byte offset in the arena, or a register's number. The caller fills in who the other was.
+    slot: the warp's. address: byte offset in the arena, or a register's number. The caller fills in the other thread.
     """
     first = np.int64(s[H_FINDINGS])
     hashed = (np.int64(pc) * 2654435761 + np.int64(other_pc) * 40503 + np.int64(kind) * 97) % MAX_FINDINGS
@@ -51,7 +51,7 @@ def note(s, sm, kind, slot, lane, pc, other_pc, address, space, extra):
 
 @device
 def note_other(s, at, warp, lane, cycle):
-    """Say who the other thread was, where `note` has made an entry."""
+    """Fill in the other thread, if `note` has made an entry."""
     if at != 0:
         s[at + F_OTHER_WARP] = warp
         s[at + F_OTHER_LANE] = lane

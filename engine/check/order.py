@@ -1,8 +1,9 @@
-"""What happens before what: clocks of warps, syncs of lanes, and what strong writes publish to those that read them.
+"""The happens-before relation: clocks of warps, syncs of lanes, and what strong writes publish to their readers.
 
-Each warp has a clock, which an arrival at a barrier and a fence move on; an access carries its warp's clock. Warps of a CTA
-know one another's clocks from barriers (CLOCKS), warps of other CTAs from what strong reads found published (H_KNOWN).
-Lanes of a warp are ordered by what synchronises them: `bar.warp.sync` and barriers (LANES; W_FULL_SYNC where all took part).
+Each warp has a clock, which advances at fences and when it arrives at a barrier; an access carries its warp's clock. Warps
+of a CTA learn each other's clocks at barriers (CLOCKS), warps of other CTAs from what strong reads found published
+(H_KNOWN). Lanes of a warp are ordered by what synchronises them: `bar.warp.sync` and barriers (LANES; W_FULL_SYNC if all
+took part).
 """
 
 from __future__ import annotations
@@ -20,19 +21,19 @@ from rfview.engine.state import MAX_WARPS
 
 @device
 def lane_sync(slot, lane, other):
-    """Return where it is kept which syncs of the other lane a lane knows of."""
+    """Return the place of the latest sync of the other lane that a lane knows."""
     return LANES + (np.int64(slot) * 32 + np.int64(lane)) * 32 + np.int64(other)
 
 
 @device
 def known_row(s, slot):
-    """Return where it is kept what a warp slot knows of the warps of other CTAs."""
+    """Return the place of what a warp slot knows about the warps of other CTAs."""
     return np.int64(s[H_KNOWN]) + np.int64(slot) * np.int64(s[H_GRID_WARPS])
 
 
 @device
 def is_ordered(s, slot, lane, warp, other_lane, clock, sync):
-    """Say whether an access of (warp, other_lane), made at that clock and sync, happened before what a lane does now."""
+    """Say whether an access by (warp, other_lane), at that clock and sync, happened before what a lane does now."""
     me = WARPS + slot * WARP_WORDS
     mine, base = np.int64(s[me + W_ID]), np.int64(s[H_BASE])
     if warp <= base:
@@ -52,7 +53,7 @@ def is_ordered(s, slot, lane, warp, other_lane, clock, sync):
 
 @device
 def sync_lanes(s, slot, lanes, live):
-    """Order what `lanes` of a warp did so far before what they do from now on; live: the lanes that have not ended."""
+    """Order what `lanes` of a warp have done before what they do from now on; live: the lanes that have not ended."""
     me = WARPS + slot * WARP_WORDS
     now = np.int64(s[me + W_SYNC]) + 1
     s[me + W_SYNC] = now
@@ -81,7 +82,7 @@ def sync_lanes(s, slot, lanes, live):
 
 @device
 def fence(s, slot, of_cta):
-    """Let a warp's strong writes publish what it did and knows so far; of_cta: to its own CTA alone."""
+    """Let a warp's strong writes publish what it has done and knows so far; of_cta: only to its own CTA."""
     me = WARPS + slot * WARP_WORDS
     clock = np.int64(s[me + W_CLOCK]) + 1
     s[me + W_CLOCK] = clock
@@ -93,21 +94,21 @@ def fence(s, slot, of_cta):
     first, size = np.int64(s[me + W_FIRST]), np.int64(s[H_CTA_WARPS])
     for other in range(first, first + size):
         s[FENCED_CLOCKS + row + other] = s[CLOCKS + row + other]
-    # a fence is in a warp's own order: what its other lanes did before is published with it
+    # a fence is part of the warp's order: what its other lanes did before is published as well
     s[me + W_SYNC] += 1
     return 0
 
 
 @device
 def pool_slot(s, word):
-    """Return where it is kept what was published at a word of the arena."""
+    """Return the place of what was published at a word of the arena."""
     number = (np.int64(word) * 40503 >> 3 ^ np.int64(word)) % np.int64(s[H_POOL_SLOTS])
     return np.int64(s[H_POOL]) + number * (POOL_WORDS + np.int64(s[H_GRID_WARPS]))
 
 
 @device
 def publish(s, slot, lane, word, is_shared):
-    """A strong write: what the writer fenced, and what it has taken over from others, can be had at this word."""
+    """Process a strong write: publish at its word what the writer has fenced and learnt from others."""
     me = WARPS + slot * WARP_WORDS
     if s[H_FENCES] == 0:
         return 0
@@ -121,7 +122,7 @@ def publish(s, slot, lane, word, is_shared):
     for other in range(size):
         clock = fenced
         if cta + other != mine:
-            # what I had heard of by my own fence, and what I have heard of that the other had fenced itself
+            # what the writer knew at its last fence, and what it has learnt that others had fenced
             row = slot * MAX_WARPS + first + other
             by_other = np.int64(s[WARPS + (first + other) * WARP_WORDS + which])
             clock = min(np.int64(s[CLOCKS + row]), by_other)
@@ -144,7 +145,7 @@ def publish(s, slot, lane, word, is_shared):
 
 @device
 def take_over(s, slot, lane, word):
-    """A strong read: the reader knows from now on what was published at this word."""
+    """Process a strong read: the reader now knows what was published at its word."""
     me = WARPS + slot * WARP_WORDS
     if s[H_PUBLISHED] == 0:
         return 0

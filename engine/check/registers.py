@@ -1,4 +1,4 @@
-"""Registers and predicates that an instruction reads and nothing wrote, lane by lane, in the order of issue."""
+"""Finds registers and predicates that are read but were never written, lane by lane, in the order of issue."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rfview.engine.program import SPACE_NONE
 
 @device
 def check_registers(s, sm, slot, pc, lanes, active):
-    """Do the steps of an issued instruction. lanes: those that execute; active: those without the guard."""
+    """Carry out the steps of an issued instruction. lanes: those that execute; active: those before applying the guard."""
     place = np.int64(s[np.int64(s[H_PLACES]) + pc])
     if place == 0:
         return 0

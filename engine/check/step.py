@@ -1,8 +1,8 @@
-"""The stage that starts execution, with a checker beside it: the machine's code as it is, and a look before and after.
+"""The stage that starts execution, with the checker: the machine's unchanged code, and checks before and after it.
 
-The machine calls this stage by symbol, so that a process which checks puts this one in its place
-(engine/check/machine.py). What was issued since the last call is seen in the warps and collectors, what begins now in the
-collectors that it has emptied; nothing of the machine's state is written.
+The machine calls this stage by symbol, so that a checking process can put this one in its place
+(engine/check/machine.py). What was issued since the last call shows in the warps and collectors, what starts now in the
+collectors that the stage has emptied. Nothing of the machine's state is written.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from rfview.engine.state import MAX_WARPS
 
 @device
 def follow(s, sm, insts):
-    """Catch up with what has been issued since the last call."""
+    """Process what has been issued since the last call."""
     if s[H_LAUNCH] != sm.launch.index + 1:
         begin_launch(s, sm)
     resident = np.uint64(sm.resident)
@@ -54,7 +54,7 @@ def follow(s, sm, insts):
             lanes = executing(sm, inst, slot, active)
             if inst.unit == UNIT_CTRL:
                 follow_control(s, sm, inst, slot, np.int64(entry.last_pc), lanes, active)
-            elif lanes == 0:        # it went nowhere, and no collector has it
+            elif lanes == 0:        # it acted at issue and is in no collector
                 check_registers(s, sm, slot, np.int64(entry.last_pc), lanes, active)
         if np.int64(s[me + W_OPEN]) != np.int64(entry.open_cycle) & 0xFFFFFFFF:
             opened |= bit64(slot)
@@ -82,7 +82,7 @@ def follow(s, sm, insts):
 
 @device
 def begin_launch(s, sm):
-    """Begin with a launch: its warps get names that none has had, and what others published is forgotten."""
+    """Begin a launch: its warps get new numbers, and what earlier launches published is forgotten."""
     s[H_BASE] += s[H_GRID_WARPS]
     s[H_LAUNCH] = sm.launch.index + 1
     slots = np.int64(s[H_POOL_SLOTS]) if s[H_PUBLISHED] != 0 else np.int64(0)
@@ -98,7 +98,7 @@ def begin_launch(s, sm):
 
 @device
 def begin_warp(s, slot, name, first):
-    """Begin with a warp: nothing is written, and it knows of nobody."""
+    """Begin a warp: it has written nothing and is ordered with no other warp."""
     me = WARPS + slot * WARP_WORDS
     if s[me + W_KNOWS] != 0:
         row = known_row(s, slot)
@@ -122,7 +122,7 @@ def begin_warp(s, slot, name, first):
 
 @device
 def executing(sm, inst, slot, active):
-    """Return those of the active lanes whose guard lets them execute."""
+    """Return the active lanes whose guard predicate lets them execute."""
     if inst.guard == NO_PRED:
         return active
     value = np.int64(sm.warp_cold[slot].pred[inst.guard])
@@ -131,7 +131,7 @@ def executing(sm, inst, slot, active):
 
 @device
 def follow_control(s, sm, inst, slot, pc, lanes, active):
-    """Follow an instruction that acted at issue: barriers, fences, exits, and what it read."""
+    """Process an instruction that acted at issue: barriers, fences, exits, and what it read."""
     me = WARPS + slot * WARP_WORDS
     check_registers(s, sm, slot, pc, lanes, active)
     if lanes == 0:
@@ -153,7 +153,7 @@ def follow_control(s, sm, inst, slot, pc, lanes, active):
 
 @device
 def look_at(s, sm, rows, insts, arena, begun):
-    """Check what has just been sent out of these collectors."""
+    """Check the instructions that have just left these collectors."""
     while begun != 0:
         collector = ctz64(begun)
         begun &= begun - np.uint64(1)
@@ -170,7 +170,7 @@ def look_at(s, sm, rows, insts, arena, begun):
 
 
 def checked_stage(tag):
-    """Return the function to compile. tag: of the checker's sources, which the key in numba's cache then depends on."""
+    """Return the function to compile. tag: hash of the checker's sources, which thereby becomes part of the cache key."""
 
     def checked(sm, key, rows, insts, arena, regions, log, mem_index):
         pointer = np.int64(sm.scratch[POINTER])

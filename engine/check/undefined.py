@@ -1,8 +1,8 @@
-"""Which registers a kernel may read before it writes them, and what each instruction means for these.
+"""Finds the registers that a kernel may read before it writes them, and what each instruction does with them.
 
-A register here is one that the PTX names: two that never hold a value at the same time share one of the machine, so that
-the machine's own cannot tell. For each instruction there is a list of steps (layout.py), most often an empty one: only
-variables that some path reads without a definition are followed, lane by lane.
+These are registers of the PTX (variables): the machine's own would not do, since variables that are never live at the same
+time share one. Each instruction has a list of steps (layout.py), usually an empty one: only variables that some path reads
+without a definition are tracked, lane by lane.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ COMPARISONS = frozenset(number for name, number in vars(isa).items() if name.sta
 
 @dataclass(frozen=True)
 class Followed:
-    """Of a kernel: the names of the variables that are followed, by number, and the steps of each instruction."""
+    """The names of a kernel's tracked variables, by number, and the steps of each of its instructions."""
 
     names: tuple[str, ...]
     steps: tuple[tuple[Step, ...], ...]
 
 
 def followed(kernel: Kernel, module: Module, how: Compilation) -> Followed:
-    """Return what is to be followed in a kernel, by decoding it again. Raises InputError where that gives another one."""
+    """Return what to track in a kernel, by decoding it again. Raises InputError if that gives a different program."""
     source = Source(module.text, module.path)
     syntax = syntax_of(source)
     found = decode(source, syntax, syntax.functions[kernel.name], how)
@@ -49,13 +49,13 @@ def followed(kernel: Kernel, module: Module, how: Compilation) -> Followed:
 
 
 def follow(found: Decoded) -> Followed:
-    """Return what is to be followed in a decoded kernel."""
+    """Return what to track in a decoded kernel."""
     program = found.program
     numbers = {var: number for number, var in enumerate(suspects(program)[:MAX_FOLLOWED])}
     combined = combined_only(program)
     names = [program.variables.names[var] for var in numbers]
     steps: list[list[Step]] = []
-    late: list[Step] = []       # of moves that were dropped: they count for the next instruction
+    late: list[Step] = []       # steps of moves that were optimised away: they belong to the next instruction
     for block, before in zip(program.blocks, found.before, strict=True):
         kept = {id(inst) for inst in block.insts}
         for inst in before:
@@ -77,7 +77,7 @@ def follow(found: Decoded) -> Followed:
 
 
 def suspects(program: VirtualProgram) -> list[int]:
-    """Return the variables that some path reads before it writes them, and those that are copies of these alone."""
+    """Return the variables that some path reads before it writes them, and those that are only copies of these."""
     if not program.blocks:
         return []
     found = dict.fromkeys(members(live_sets(program.blocks, len(program.variables.names))[0][0]))
@@ -94,33 +94,33 @@ def suspects(program: VirtualProgram) -> list[int]:
 
 
 def passes_on(inst: VirtualInst) -> bool:
-    """Say whether an instruction only passes on what it reads."""
+    """Say whether an instruction only passes on the values that it reads."""
     return inst.op in PASS_ON or (inst.op == isa.OP_PRED and inst.aux == isa.PRED_MOV)
 
 
 def sources(inst: VirtualInst) -> list[int]:
-    """Return the variables whose values an instruction that passes on gives to its result."""
+    """Return the variables whose values an instruction passes on to its result."""
     data = [row >> 1 for row in inst.src if row >= 0]
     return list(dict.fromkeys(data if inst.op != isa.OP_PRED else [var for var in inst.psrc if var >= 0]))
 
 
 def stored(inst: VirtualInst) -> list[int]:
-    """Return the variables that an instruction keeps in local memory: calls save registers there, whatever they hold."""
+    """Return the variables that an instruction saves in local memory, as calls do with registers, whatever they hold."""
     if inst.op != isa.OP_ST or inst.space != SPACE_LOCAL:
         return []
     return list(dict.fromkeys(row >> 1 for row in inst.src[2:] if row >= 0))
 
 
 def shuffled(inst: VirtualInst) -> list[int]:
-    """Return the variable whose values a shuffle hands around: one lane's may be all that is read, and is called written."""
+    """Return the variable that a shuffle exchanges: often only one lane's value is used, so reading it is no use."""
     return [inst.src[0] >> 1] if inst.op == isa.OP_SHFL and inst.src[0] >= 0 else []
 
 
 def combined_only(program: VirtualProgram) -> set[int]:
-    """Return the predicates that are read by nothing but and, or.
+    """Return the predicates that are read only by `and` and `or`.
 
-    Of `if (i < n && x[i] > 0)` compilers evaluate both sides, the second also where the first has kept a value from being
-    read; only what comes out decides anything. A comparison that gives such a predicate is no use of what it compares.
+    Of `if (i < n && x[i] > 0)` compilers evaluate both sides, the second one even in lanes in which the first kept x[i]
+    from being loaded; only the result matters. A comparison for such a predicate is no use of the compared values.
     """
     found: set[int] = set()
     others: set[int] = set()
@@ -134,7 +134,7 @@ def combined_only(program: VirtualProgram) -> set[int]:
 
 
 def steps_of(inst: VirtualInst, numbers: dict[int, int], combined: set[int]) -> list[Step]:
-    """Return what an instruction means for the variables that are followed: reads first, then writes."""
+    """Return the steps of an instruction for the tracked variables: reads first, then writes."""
     if not numbers:
         return []
     steps: list[Step] = []
@@ -154,7 +154,7 @@ def steps_of(inst: VirtualInst, numbers: dict[int, int], combined: set[int]) -> 
 
 
 def packed(kernels: list[Followed]) -> tuple[np.ndarray, np.ndarray]:
-    """Return (n,) u4 places, by instruction of all kernels, in the second, (m, 3) u4: steps, each list ended by NO_STEP."""
+    """Return (n,) u4 indices, by instruction, into the second, (m, 3) u4: lists of steps, each ending in NO_STEP."""
     places, words = [], [(NO_STEP, 0, 0)]       # the first list is the empty one
     for kernel in kernels:
         for steps in kernel.steps:

@@ -1,11 +1,11 @@
-"""Writes a session for other viewers: one small writer per format, all over the reading contract of a timeline.
+"""Writes a session for other viewers: one small writer per format, all over the reading interface of a timeline.
 
-Time in every format is the machine's cycle: what happens in cycle c is stamped c, as `info` and the screens count. Only
-csv with columns stamps as `print` does: the state that cycle c begins with, under the heading at_cycle.
+Time in every format is the machine's cycle: what happens in cycle c has the time stamp c, as in `info` and on the screens.
+Only csv with columns uses the stamps of `print`: the state at the beginning of cycle c, under the heading at_cycle.
 
     kanata  perfetto  vcd  csv            one format each, a line in FORMATS
-    tables  sqlite  arrow                 tables of all that happened; as a database; as Parquet and for data frames
-    instructions                          every instruction followed through the pipeline, as several formats show it
+    tables  sqlite  arrow                 tables of everything; as a database; as Parquet and for data frames
+    instructions                          every instruction's way through the pipeline, which several formats use
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from rfview.sessions.export import arrow, csv, kanata, perfetto, sqlite, vcd
 from rfview.sessions.guard import consistent
 from rfview.sessions.timeline.base import Timeline
 
-Writer = Callable[[Timeline, int, int, Any], None]     # the last: an open text file, for tables a path
+Writer = Callable[[Timeline, int, int, Any], None]     # the last argument is an open text file, for tables a path
 FORMATS: dict[str, tuple[str, Writer]] = {
     "kanata": ("pipeline rows of every instruction, for Konata", kanata.write),
     "perfetto": ("warp states and instructions as trace events, for ui.perfetto.dev and chrome://tracing", perfetto.write),
@@ -30,8 +30,8 @@ FORMATS: dict[str, tuple[str, Writer]] = {
     "parquet": ("the same tables as a folder of files, for DuckDB, pandas and Polars", arrow.write),
     "csv": ("one row per cycle: warps per state, or the expressions asked for", csv.write),
 }
-ALIASES = {"konata": "kanata"}      # the program Konata reads the format Kanata
-TABLES = {"sqlite": sqlite.write, "parquet": arrow.write}       # which open what they write themselves
+ALIASES = {"konata": "kanata"}      # the program Konata reads the Kanata format
+TABLES = {"sqlite": sqlite.write, "parquet": arrow.write}       # these open their output themselves
 
 
 def export(timeline: Timeline, form: str, target: Path, first: int | None = None, last: int | None = None,
@@ -39,7 +39,7 @@ def export(timeline: Timeline, form: str, target: Path, first: int | None = None
     """Write cycles first..last of a session (default: all that has run) to a file; return the range.
 
     form: a key of FORMATS or ALIASES. columns: expressions, for csv only. Raises InputError for an unknown format, a range
-    outside the session, or columns where a format has its own.
+    outside the session, or columns for another format.
     """
     form = ALIASES.get(form, form)
     if form not in FORMATS:
@@ -63,7 +63,7 @@ def export(timeline: Timeline, form: str, target: Path, first: int | None = None
 
 
 def stretch(timeline: Timeline, first: int | None = None, last: int | None = None) -> tuple[int, int]:
-    """Return the cycles asked for, None for the ends of what has run. Raises InputError for others than there are."""
+    """Return the requested cycles; None stands for an end of what has run. Raises InputError if outside the session."""
     start = timeline.first if first is None else first
     stop = timeline.last if last is None else last
     timeline.require(start)

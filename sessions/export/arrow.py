@@ -1,4 +1,4 @@
-"""A session's tables (tables.py) as Arrow tables for data frames, and as Parquet: a file per table in one folder.
+"""A session's tables (tables.py) as Arrow tables for data frames, and as Parquet files, one per table, in one folder.
 
 DuckDB, pandas and Polars read them: SELECT state, sum(cycles) FROM 'run_tables/waits.parquet' GROUP BY state
 """
@@ -18,9 +18,9 @@ SUFFIX = ".parquet"
 
 
 def table_of(timeline: Timeline, name: str, first: int, last: int) -> Any:
-    """Return a table of cycles first..last - 1 as a pyarrow.Table; .to_pandas() makes a DataFrame of it.
+    """Return a table of cycles first..last - 1 as a pyarrow.Table; .to_pandas() turns it into a DataFrame.
 
-    Raises InputError for a name that is not in COLUMNS, and where pyarrow is not installed.
+    Raises InputError for a name that is not in COLUMNS, and if pyarrow is not installed.
     """
     pa = pyarrow()
     if name not in COLUMNS:
@@ -30,10 +30,10 @@ def table_of(timeline: Timeline, name: str, first: int, last: int) -> Any:
 
 
 def write(timeline: Timeline, first: int, last: int, folder: Path, inputs: Sequence[Path] = ()) -> None:
-    """Write the tables of cycles first..last - 1 into a folder, which is made if need be; inputs: as of files.NewFile.
+    """Write the tables of cycles first..last - 1 into a folder, which is created if necessary; inputs: see files.NewFile.
 
-    Files get their names when all of them are written. Raises InputError if the folder has something else in it, where
-    it cannot be written, and where pyarrow is not installed.
+    The files get their names once all of them are written. Raises InputError if the folder contains anything else, if it
+    cannot be written, and if pyarrow is not installed.
     """
     pa = pyarrow()
     import pyarrow.parquet as pq
@@ -70,7 +70,7 @@ def pyarrow() -> Any:
 
 
 def _schema(pa: Any, name: str) -> Any:
-    """Return a table's columns; those of any kind are texts."""
+    """Return a table's columns; those of mixed types become texts."""
     return pa.schema([(column, pa.int64() if kind == INTEGER else pa.string()) for column, kind in COLUMNS[name].items()])
 
 

@@ -1,4 +1,4 @@
-"""Comma-separated values: one row per cycle, with the warps in each state, or with the expressions asked for."""
+"""Comma-separated values: one row per cycle, with the warps in each state, or with given expressions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rfview.sessions.timeline.base import Timeline
 
 
 def write(timeline: Timeline, first: int, last: int, out: IO[str]) -> None:
-    """Write cycle c and the warps that were in each state in it, for c = first..last - 1; states never seen are left out."""
+    """Write cycle c and the number of warps in each state, for c = first..last - 1; states that never occur are omitted."""
     totals = timeline.stall_totals(last) - timeline.stall_totals(first)
     states = [entry for entry in constants(timeline, "stalls")["stalls"] if totals[int(entry["code"])]]
     rows = csv.writer(out, lineterminator="\n")
@@ -28,7 +28,7 @@ def write(timeline: Timeline, first: int, last: int, out: IO[str]) -> None:
 def write_columns(timeline: Timeline, first: int, last: int, out: IO[str], columns: Sequence[str]) -> None:
     """Write the values of expressions at cycles first..last, as `print` shows them; a list takes a column per element.
 
-    What happens in cycle c shows at c + 1, so the column of cycles is headed at_cycle, not cycle as in `write`.
+    What happens in cycle c shows at c + 1, so the heading of the cycles is at_cycle, not cycle as in `write`.
     """
     compiled = [compile_expression(text, timeline) for text in columns]
     rows = csv.writer(out, lineterminator="\n")

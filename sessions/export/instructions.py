@@ -1,4 +1,4 @@
-"""Follows every instruction through the pipeline: when it issued, which stage it entered when, and when it left."""
+"""Follows every instruction through the pipeline: its issue, the cycles in which it entered each stage, and its end."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from rfview.engine.state import COLLECT, EXECUTE, FREE, MEMORY, WRITE_BACK, WRIT
 from rfview.sessions.timeline.base import Timeline
 
 STAGES = {COLLECT: "collect", EXECUTE: "execute", MEMORY: "memory", WRITE_BACK: "write_back", WRITTEN: "written"}
-NO_STAGE = "issue"       # branches, barriers and exits are done when they issue
+NO_STAGE = "issue"       # branches, barriers and exits are complete when they issue
 
 
 class Followed(NamedTuple):
     """An instruction, from its issue to its end. stages: (name, the cycle in which it entered it), issue first.
 
-    done: the cycle in which it left, or the end of the stretch where it goes on beyond.
+    done: the cycle in which it left, or the end of the range if it continues beyond.
     """
 
     id: int
@@ -40,12 +40,12 @@ class Event(NamedTuple):
 
 
 def constants(timeline: Timeline, *names: str) -> dict[str, Any]:
-    """Return what a writer takes of a run's constants, control characters in their texts as escapes; None: not there."""
+    """Return a run's constant for a writer, with control characters in texts escaped; None if it does not exist."""
     return {name: visible_in(timeline.info.get(name)) for name in names}
 
 
 def windows(timeline: Timeline, first: int, last: int) -> Iterator[tuple[int, int]]:
-    """Yield (start, stop) stretches of the states first..last that decode in one go; stop is exclusive."""
+    """Yield (start, stop) ranges of the states first..last that are decoded in one go; stop is exclusive."""
     cycle = first
     while cycle <= last:
         stop = min(timeline.window(cycle)[1], last + 1)
@@ -66,7 +66,7 @@ def followed(timeline: Timeline, first: int, last: int) -> Iterator[Followed]:
 
 
 def events(timeline: Timeline, first: int, last: int) -> Iterator[Event]:
-    """Yield what instructions did in cycles first..last - 1, in order of time; those under way at the ends are cut.
+    """Yield what instructions did in cycles first..last - 1, in chronological order; those in flight at the ends are cut.
 
     An instruction that needs no in-flight entry begins and ends in the cycle in which it issues.
     """

@@ -1,4 +1,4 @@
-"""Konata's pipeline format, version 4: a row per warp instruction, its stages, what it waited for, and when it left.
+"""Konata's pipeline format, version 4: a row per warp instruction, its stages, what it waited for, and when it ended.
 
 Lines are tab-separated: I id number thread (begin), L id type text, S id lane stage, E id lane stage, W consumer producer
 type (an arrow to the instruction that wrote a register it reads), R id number 0 (retired), and C n, which advances the

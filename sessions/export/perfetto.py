@@ -1,7 +1,7 @@
-"""The JSON trace-event format that ui.perfetto.dev and chrome://tracing read; one microsecond stands for one cycle.
+"""The JSON trace-event format for ui.perfetto.dev and chrome://tracing; one microsecond stands for one cycle.
 
-Process 0 counts the warps that issued. Each warp slot is a process of its own: a track with a slice per run of one state,
-and as many tracks of instructions as were under way at once, a slice for each with its stages inside. Slices of one track
+Process 0 counts the warps that issued. Each warp slot is a process: a track with a slice per period of one state, and as
+many tracks of instructions as were in flight at once, with a slice for each and its stages inside. Slices of one track
 never overlap unless one contains the other, as the format requires.
 """
 
@@ -50,7 +50,7 @@ def _names(info: dict[str, Any]) -> Iterator[Entry]:
 
 
 def _states(timeline: Timeline, first: int, last: int) -> Iterator[Entry]:
-    """Yield a slice per run of a state, and the warps that issued wherever their number changes."""
+    """Yield a slice per period of one state, and the number of warps that issued, whenever it changes."""
     for warps, names, begins, _, spans in batches(timeline, "waits", first, last):
         for warp, name, begin, span in zip(warps, names, begins, spans, strict=True):
             yield _slice(warp, STATES, name, begin, begin + span)
@@ -69,10 +69,10 @@ def _slice(warp: int, track: int, name: str, start: int, stop: int) -> Entry:
 def _instructions(timeline: Timeline, first: int, last: int) -> Iterator[Entry]:
     program = constants(timeline, "program")["program"] or []
     lines = lines_of(timeline)
-    free_at: dict[int, list[int]] = {}      # by warp: when each of its tracks is free again
+    free_at: dict[int, list[int]] = {}      # by warp: the cycle from which each of its tracks is free
     for one in sorted(followed(timeline, first, last), key=lambda one: one.id):
         begin = one.stages[0][1]
-        end = max(one.done, begin + 1)      # what is done when it issues takes that cycle
+        end = max(one.done, begin + 1)      # an instruction that is done at its issue takes that cycle
         tracks = free_at.setdefault(one.warp, [])
         track = next((number for number, free in enumerate(tracks) if free <= begin), len(tracks))
         if track == len(tracks):
@@ -88,7 +88,7 @@ def _instructions(timeline: Timeline, first: int, last: int) -> Iterator[Entry]:
 
 
 def _stages(one: Followed, track: int) -> Iterator[Entry]:
-    """Yield the stages inside an instruction's slice; what has no stage but its issue shows none."""
+    """Yield the stages inside an instruction's slice; one that only issues has none."""
     inside = one.stages[1:]
     for (name, begin), (_, end) in zip(inside, (*inside[1:], ("", one.done))):
         if end > begin:

@@ -1,4 +1,4 @@
-"""A database of a session for SQL, with the tables that tables.py describes, each with the columns named there.
+"""A session as an SQLite database, with the tables and columns that tables.py describes.
 
 For example, the warps that wait longest for one thing, and the instructions whose operands take longest to collect:
   SELECT state, warp, first, cycles FROM waits ORDER BY cycles DESC LIMIT 10
@@ -21,9 +21,9 @@ INDEXES = {"stalls": "cycle", "events": "name, cycle", "instructions": "pc", "ac
 
 
 def write(timeline: Timeline, first: int, last: int, target: Path, inputs: Sequence[Path] = ()) -> None:
-    """Write what happened in cycles first..last - 1 into a new database file; inputs: as of files.NewFile.
+    """Write cycles first..last - 1 into a new database file; inputs: see files.NewFile.
 
-    Raises InputError, naming the target, where it cannot be written.
+    Raises InputError, naming the target, if it cannot be written.
     """
     made = NewFile(target, inputs=inputs)
     try:
@@ -40,7 +40,7 @@ def write(timeline: Timeline, first: int, last: int, target: Path, inputs: Seque
 
 
 def _fill(timeline: Timeline, first: int, last: int, path: Path) -> None:
-    """Make a database of an empty file."""
+    """Create and fill the tables of a new database."""
     database = sqlite3.connect(path, isolation_level=None)
     try:
         for statement in ("PRAGMA journal_mode=OFF", "PRAGMA synchronous=OFF", "BEGIN"):

@@ -1,6 +1,6 @@
-"""What happened in a session as tables, column by column: for SQL, Parquet and data frames alike.
+"""A session as tables, column by column, for SQL, Parquet and data frames.
 
-Every cycle as `info` counts them, ranges with both ends included:
+Cycles are counted as in `info`; ranges include both ends:
   run(key, value)                                what ran: kernel, design, scheduler, parameters ..
   program(pc, kernel, line, unit, text)          line: of the PTX source
   cycles(cycle, launch, issued, stalled)         warps that issued; warps that wanted to and could not
@@ -40,11 +40,11 @@ COLUMNS: dict[str, dict[str, str]] = {
 }
 KINDS = {BANK_READ: "read", BANK_WRITE: "write", BANK_BUSY: "busy"}
 NO_WORK = ("issued", "finished", "no_cta", "not_selected")
-_ROWS = 1 << 14     # of tables that come row by row, handed on at a time
+_ROWS = 1 << 14     # rows that are passed on together, for tables produced row by row
 
 
 def batches(timeline: Timeline, table: str, first: int, last: int) -> Iterator[Columns]:
-    """Yield a table's columns, in the order of COLUMNS, for cycles first..last - 1, a stretch at a time; None: no value."""
+    """Yield a table's columns, in the order of COLUMNS, for cycles first..last - 1, in batches; None: no value."""
     return _SOURCES[table](timeline, first, last)
 
 
@@ -88,7 +88,7 @@ def _stalls(timeline: Timeline, first: int, last: int) -> Iterator[Columns]:
 
 
 def _waits(timeline: Timeline, first: int, last: int) -> Iterator[Columns]:
-    """Stretches in which a warp slot was in one state, by their beginning."""
+    """Yield the ranges of cycles in which a warp slot was in one state, by their beginning."""
     names = {int(entry["code"]): entry["name"] for entry in constants(timeline, "stalls")["stalls"]}
     before = timeline.states(first + 1, first + 2)[0]
     begun = np.full(len(before), first)
@@ -112,7 +112,7 @@ def _waits(timeline: Timeline, first: int, last: int) -> Iterator[Columns]:
 
 
 def _events(timeline: Timeline, first: int, last: int) -> Iterator[Columns]:
-    """How much each event counter grew in each cycle, where it grew."""
+    """Yield by how much each event counter grew in each cycle, if it did."""
     names = visible_in(event_names(timeline.info))
     for start, stop in windows(timeline, first + 1, last):
         grown = np.diff(timeline.column("sm.events[*]", start - 1, stop).astype(np.int64), axis=0)
@@ -123,7 +123,7 @@ def _events(timeline: Timeline, first: int, last: int) -> Iterator[Columns]:
 
 
 def _instructions(timeline: Timeline, first: int, last: int) -> Iterator[Columns]:
-    """A row per instruction that issues; done is None if it goes on beyond the last cycle."""
+    """Yield a row per instruction that issues; done is None if it continues beyond the last cycle."""
     rows: list[tuple[int | None, ...]] = []
     for one in followed(timeline, first, last):
         stages = dict(reversed(one.stages))
@@ -137,7 +137,7 @@ def _instructions(timeline: Timeline, first: int, last: int) -> Iterator[Columns
 
 
 def _accesses(timeline: Timeline, first: int, last: int) -> Iterator[Columns]:
-    """What every bank did in each cycle, where it did something."""
+    """Yield what every bank did in each cycle, if anything."""
     for start, stop in windows(timeline, first + 1, last):
         activity, warp, reg = (timeline.column(f"sm.bank[*].{name}", start, stop)
                                for name in ("activity", "owner_warp", "owner_reg"))

@@ -12,7 +12,7 @@ from rfview.sessions.timeline.base import Timeline
 
 
 class Signals(NamedTuple):
-    """An array of equal signals: scope and name of each, width in bits (0: a text), a path, and how a value is said."""
+    """An array of similar signals: scope and name of each, width in bits (0: a text), a path, and the values' format."""
 
     scope: str
     name: str
@@ -25,7 +25,7 @@ class Signals(NamedTuple):
 def write(timeline: Timeline, first: int, last: int, out: IO[str]) -> None:
     """Write the signals in cycles first..last - 1; what happens in cycle c changes at time c."""
     info = constants(timeline, "stalls", "num_warps", "num_banks", "kernel", "design", "scheduler", "preset")
-    names = {int(entry["code"]): "_".join(entry["name"].split()) for entry in info["stalls"]}     # a value has no blanks
+    names = {int(entry["code"]): "_".join(entry["name"].split()) for entry in info["stalls"]}     # no blanks
     warps, banks = int(info["num_warps"]), int(info["num_banks"])
     groups = (
         Signals("warp", "state", 0, "sm.warp[*].state", warps, lambda code: names.get(code, f"state_{code}")),

@@ -1,4 +1,4 @@
-"""What each instruction and each source line cost over a stretch of cycles: issued, stalled by reason, register traffic."""
+"""The cost of each instruction and source line over a range of cycles: issued, stalled by reason, register traffic."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ NO_REGISTER = 255
 class Counts:
     """Cycles first..last-1, by instruction or by line.
 
-    states: (n + 1, 64) i8 warp-cycles by state; column 0 are the issues; the last row is of warps that stand behind the
-    program or have ended, and of slots without one. reads, writes: (n,) i8 warp registers that issued instructions named as
-    sources and as results, before a design merges, caches or drops any.
+    states: (n + 1, 64) i8 warp-cycles by state; column 0 counts the issues; the last row is for warps past the program's
+    end, ended warps and slots without a warp. reads, writes: (n,) i8 warp registers that issued instructions name as
+    sources and results, before a design merges, caches or drops any.
     """
 
     first: int
@@ -39,12 +39,12 @@ class Counts:
 
     @property
     def waited(self) -> np.ndarray:
-        """(n,) i8 warp-cycles in which a warp stood before it and did not issue."""
+        """(n,) i8 warp-cycles in which it was a warp's next instruction and did not issue."""
         return self.states[:-1, 1:].sum(axis=1)
 
     @property
     def cycles(self) -> np.ndarray:
-        """(n,) i8 warp-cycles in all: issued and waited."""
+        """(n,) i8 all warp-cycles: issued and waited."""
         return self.states[:-1].sum(axis=1)
 
 
@@ -56,7 +56,7 @@ def registers_named(info: Mapping[str, Any]) -> tuple[np.ndarray, np.ndarray]:
 
 
 class Counter:
-    """Counts instructions over a stretch that may grow at its end, each cycle once."""
+    """Counts instructions over a range that may grow at its end, each cycle once."""
 
     def __init__(self, timeline: Timeline, first: int):
         timeline.require(first)
@@ -68,7 +68,7 @@ class Counter:
         self._nobody = [names[name] for name in NOBODY if name in names]
 
     def count(self, last: int, interrupted: Callable[[int], bool] = lambda cycle: False) -> bool:
-        """Count up to cycle `last`, excluded; return False if that was interrupted, with what is counted so far."""
+        """Count up to cycle `last`, exclusive; return False if interrupted, keeping what has been counted so far."""
         timeline = self.timeline
         timeline.require(last)
         for start, stop, _ in timeline.stretches(self.last + 1, last + 1):
@@ -79,7 +79,7 @@ class Counter:
         return True
 
     def _add(self, start: int, stop: int) -> None:
-        """Count what the states at cycles start..stop-1 say of the cycles before them."""
+        """Count what the states at cycles start..stop-1 say about the cycles before them."""
         timeline, size = self.timeline, len(self._states) - 1
         codes = timeline.states(start, stop)
         wide = codes.shape[1]
@@ -96,7 +96,7 @@ class Counter:
 
 
 def by_line(counts: Counts, table: LineTable) -> Counts:
-    """Return the counts by line: row i is line i of the table, the one after these what no line is known of."""
+    """Return the counts by line: row i is line i of the table; the row after these has no known line."""
     where = np.where(table.of_pc < 0, len(table.lines), table.of_pc)
     states = np.zeros((len(table.lines) + 2, CODES), np.int64)
     np.add.at(states, where, counts.states[:-1])
@@ -111,7 +111,7 @@ def by_line(counts: Counts, table: LineTable) -> Counts:
 
 def count_instructions(timeline: Timeline, first: int, last: int,
                        interrupted: Callable[[int], bool] = lambda cycle: False) -> Counts:
-    """Return the counts of cycles first..last-1 by instruction; less where interrupted. Raises InputError outside."""
+    """Return the counts of cycles first..last-1 by instruction, fewer if interrupted. Raises InputError if outside."""
     counter = Counter(timeline, first)
     counter.count(last, interrupted)
     return counter.counts()

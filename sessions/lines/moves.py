@@ -1,4 +1,4 @@
-"""Where a warp comes to another source line, as something to search for: the same cycles forward and backward."""
+"""Finds the cycles at which a warp reaches another source line; the same ones forwards and backwards."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ NO_CTA = 255
 
 
 def lines_of_warps(timeline: Timeline, table: LineTable, warp: int | None, start: int, stop: int) -> np.ndarray:
-    """Return (stop - start, warps) i4: the number of the line of each warp's next instruction; -1: none, -2: no warp.
+    """Return (stop - start, warps) i4: the line number of each warp's next instruction; -1: no line, -2: no warp.
 
     warp: one of them, or None for all.
     """
@@ -25,12 +25,12 @@ def lines_of_warps(timeline: Timeline, table: LineTable, warp: int | None, start
 
 
 def arrivals(timeline: Timeline, table: LineTable, warp: int | None, start: int, stop: int, line: int | None) -> np.ndarray:
-    """Return (stop - start,) bool: where a warp has come to a line (None: any) from another line, or begins in it."""
+    """Return (stop - start,) bool: where a warp has reached a line (None: any) from another line, or begins in it."""
     return np.asarray(arrived(timeline, table, warp, start, stop, line).any(axis=1))
 
 
 def arrived(timeline: Timeline, table: LineTable, warp: int | None, start: int, stop: int, line: int | None) -> np.ndarray:
-    """Return (stop - start, warps) bool: as arrivals, warp by warp."""
+    """Return (stop - start, warps) bool: like `arrivals`, warp by warp."""
     before = max(timeline.first, start - 1)
     lines = lines_of_warps(timeline, table, warp, before, stop)
     there = np.asarray(lines >= 0 if line is None else lines == line)
@@ -42,6 +42,6 @@ def arrived(timeline: Timeline, table: LineTable, warp: int | None, start: int, 
 
 
 def line_target(timeline: Timeline, table: LineTable, warp: int | None, line: int | None = None) -> Target:
-    """Return where a warp (None: any) comes to a line (None: any) from another."""
+    """Return the search target "a warp (None: any) reaches a line (None: any) from another one"."""
     return Target(lambda low, high: arrivals(timeline, table, warp, low, high, line),
                   lambda low, high: np.full(high - low, ALL))

@@ -1,4 +1,4 @@
-"""What each source line cost, as a table for people and as data: issued, stalled by reason, register traffic."""
+"""The cost of each source line as a text table and as data: issued, stalled by reason, register traffic."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ BAR = 8
 
 @dataclass(frozen=True)
 class LineCost:
-    """One line. line: None for instructions of which no line is known. stalled: warp-cycles by the name of the reason.
+    """One line. line: None for instructions whose line is not known. stalled: warp-cycles by the name of the reason.
 
-    pcs: how many instructions of the program belong to it. share: of all warp-cycles of warps that were there.
+    pcs: how many instructions of the program belong to it. share: of all warp-cycles of resident warps.
     """
 
     line: SourceLine | None
@@ -38,7 +38,7 @@ class LineCost:
 
     @property
     def cycles(self) -> int:
-        """Warp-cycles in all: issued and stalled."""
+        """All warp-cycles: issued and stalled."""
         return self.issued + sum(self.stalled.values())
 
     def data(self) -> dict[str, Any]:
@@ -50,9 +50,9 @@ class LineCost:
 
 @dataclass(frozen=True)
 class LineReport:
-    """Cycles first..last-1 by line. lines: in order of file and line, those of no known line last.
+    """Cycles first..last-1 by line. lines: in order of file and line, the one without a known line last.
 
-    nobody: warp-cycles of slots without a warp, or whose warp has ended, by state: with the lines they make up the whole.
+    nobody: warp-cycles of slots without a warp, or whose warp has ended, by state: the rest of all warp-cycles.
     """
 
     first: int
@@ -71,7 +71,7 @@ def stall_names(info: dict[str, Any]) -> dict[int, str]:
 
 
 def report_of(timeline: Timeline, table: LineTable, counts: Counts) -> LineReport:
-    """Return what each line cost, from counts by instruction."""
+    """Return the cost of each line, from counts by instruction."""
     names = stall_names(timeline.info)
     lines = by_line(counts, table)
     sizes = np.bincount(np.where(table.of_pc < 0, len(table.lines), table.of_pc), minlength=len(table.lines) + 1)
@@ -95,10 +95,10 @@ def report_of(timeline: Timeline, table: LineTable, counts: Counts) -> LineRepor
 
 def line_report(session: Session, first: int | str | None = None, last: int | str | None = None, *,
                 ptx: bool = False) -> LineReport:
-    """Return what each source line cost between two places (defaults: the start, the cursor).
+    """Return the cost of each source line between two places (defaults: the start, the cursor).
 
-    ptx: by lines of the PTX in place of those it was compiled from. Raises InputError if the PTX tells no lines, or for
-    places outside the session.
+    ptx: by lines of the PTX instead of its source. Raises InputError if the PTX has no line information, or for places
+    outside the session.
     """
     timeline = session.timeline
     table = LineTable(session.info, ptx=True) if ptx else session.lines
@@ -114,7 +114,7 @@ def line_report(session: Session, first: int | str | None = None, last: int | st
 
 
 def as_text(found: LineReport) -> str:
-    """Return the report as lines for people: a block per file, a row per line, the dearest reasons by name."""
+    """Return the report as lines of text: a block per file, a row per line, the most frequent reasons by name."""
     total = sum(line.cycles for line in found.lines)
     lines = [f"cycles {found.first:,} to {found.last:,}: {total:,} warp-cycles of warps that could run, "
              f"{sum(line.issued for line in found.lines):,} instructions issued"]
@@ -142,10 +142,10 @@ def _row(line: str, share: str, heat: str, issued: str, stalled: str, reads: str
 
 
 def hottest(found: LineReport, count: int) -> list[LineCost]:
-    """Return the lines that cost most, the dearest first."""
+    """Return the most expensive lines, in descending order."""
     return sorted(found.lines, key=lambda line: -line.cycles)[:count]
 
 
 def name_of(line: SourceLine | None) -> str:
-    """Return `file.cu:12`, a dash where no line is known."""
+    """Return `file.cu:12`, or a dash if no line is known."""
     return f"{visible(posixpath.basename(line.path))}:{line.line}" if line is not None else "–"

@@ -1,4 +1,4 @@
-"""Which source line each instruction belongs to, the texts of the sources, and what `file:line` names."""
+"""The source line of each instruction, the texts of the sources, and the lookup of `file:line`."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ NO_LINES = ("the PTX tells no source lines; compile with `nvcc -lineinfo -ptx`, 
 
 @dataclass(frozen=True, order=True)
 class SourceLine:
-    """A line of a source file. path: as the PTX writes it. line: from 1."""
+    """A line of a source file. path: as in the PTX. line: from 1."""
 
     path: str
     line: int
 
     @property
     def text(self) -> str:
-        """Return `file.cu:12`, the name without its folders."""
+        """Return `file.cu:12`, the file's name without folders."""
         return f"{visible(posixpath.basename(self.path))}:{self.line}"
 
 
 @dataclass(frozen=True)
 class Frame:
-    """A line of the chain of inlined functions. function: the name that was inlined, "" where none was or none is told."""
+    """A line in a chain of inlined functions. function: the inlined one's name, "" if none was inlined or it is unknown."""
 
     where: SourceLine
     column: int
@@ -50,12 +50,12 @@ class Frame:
 class LineTable:
     """The source lines of a program.
 
-    lines: those that instructions belong to, in order of file and line. of_pc: (n,) i4 number of each instruction's line in
-    `lines`, NO_LINE where the PTX tells none.
+    lines: those that have instructions, in order of file and line. of_pc: (n,) i4 index in `lines` of each instruction's
+    line, NO_LINE if the PTX names none.
     """
 
     def __init__(self, info: Mapping[str, Any], ptx: bool = False):
-        """Read the lines of a run's PTX; ptx: lines of the PTX itself."""
+        """Read the source lines from a run's PTX; ptx: use the lines of the PTX itself."""
         self._program = info.get("program", ())
         files, ptx_files = info.get("sources", ()), info.get("ptx", ())[:1]
         self._texts = {str(file["path"]): str(file["text"]).split("\n") for file in (ptx_files if ptx else files)}
@@ -74,16 +74,16 @@ class LineTable:
         return bool(self.lines)
 
     def at(self, pc: int) -> SourceLine | None:
-        """Return the line of an instruction, None if none is known."""
+        """Return an instruction's line; None if none is known."""
         number = int(self.of_pc[pc]) if 0 <= pc < len(self.of_pc) else NO_LINE
         return self.lines[number] if number >= 0 else None
 
     def number_at(self, pc: int) -> int:
-        """Return the number of an instruction's line in `lines`, NO_LINE where none is known."""
+        """Return the index of an instruction's line in `lines`; NO_LINE if none is known."""
         return int(self.of_pc[pc]) if 0 <= pc < len(self.of_pc) else NO_LINE
 
     def frames(self, pc: int) -> list[Frame]:
-        """Return the whole chain of an instruction, the innermost inlined function first; [] where none is known."""
+        """Return an instruction's complete chain, the innermost inlined function first; [] if none is known."""
         if not 0 <= pc < len(self._program):
             return []
         where = self._where[0]
@@ -101,7 +101,7 @@ class LineTable:
 
     @cached_property
     def paths(self) -> tuple[str, ...]:
-        """The files that instructions belong to, the one with most of them first."""
+        """The files that have instructions, the one with most of them first."""
         counts = np.bincount(self.of_pc[self.of_pc >= 0], minlength=len(self.lines))
         totals: dict[str, int] = {}
         for line, count in zip(self.lines, counts.tolist(), strict=True):
@@ -110,7 +110,7 @@ class LineTable:
 
     @cached_property
     def filled(self) -> np.ndarray:
-        """(n,) i4 as of_pc, but instructions without a line count to the one before them in their kernel."""
+        """(n,) i4 like of_pc, but instructions without a line belong to the line before them in their kernel."""
         filled = self.of_pc.copy()
         for pc in range(1, len(filled)):
             if filled[pc] < 0 and self._program[pc]["kernel"] == self._program[pc - 1]["kernel"]:
@@ -118,7 +118,7 @@ class LineTable:
         return filled
 
     def path_named(self, name: str, what: str) -> str:
-        """Return the file that a name means: its path, or the end of it; raises InputError for none or several."""
+        """Return the file with a name: its path, or the end of its path; raises InputError for none or several."""
         if name in self.paths:
             return name
         found = [path for path in self.paths if path.endswith("/" + name)]
@@ -131,13 +131,13 @@ class LineTable:
         raise InputError(f"{what}: no instruction comes from {visible(name)}{suggest(name, names)}; there is {shown}")
 
     def name_of(self, line: SourceLine) -> str:
-        """Return `file:line` as `find` takes it: with the file's folders where another has the same name."""
+        """Return `file:line` as `find` accepts it: with the file's folders if another file has the same name."""
         name = posixpath.basename(line.path)
         alone = sum(path == name or path.endswith("/" + name) for path in self.paths) == 1
         return f"{name if alone else line.path}:{line.line}"
 
     def find(self, text: str, what: str) -> SourceLine:
-        """Return the line that `file:line` names, or the next line of the file that has instructions.
+        """Return the line that `file:line` names, or the next one in the file with instructions.
 
         what: the command, for errors. Raises InputError if the program has no lines, no such file or no such line.
         """
@@ -154,12 +154,12 @@ class LineTable:
         return later[0]
 
     def pcs(self, line: SourceLine) -> tuple[int, ...]:
-        """Return the instructions of a line, those without a line of their own that follow them too."""
+        """Return the instructions of a line, including those that follow them and have no line."""
         return tuple(np.flatnonzero(self.filled == self.lines.index(line)).tolist())
 
 
 def lines_of(timeline: Timeline) -> LineTable:
-    """Return the source lines of a timeline's program, read once."""
+    """Return the source lines of a timeline's program, which are read only once."""
     if timeline.lines is None:
         timeline.lines = LineTable(timeline.info)
     return timeline.lines

@@ -1,7 +1,7 @@
-"""From a pixel to the store that wrote it, and from a wrong one back through registers to the bits that were lost.
+"""Traces a pixel to the store that wrote it, and a wrong pixel back through registers to the bits that were lost.
 
-Two runs are asked, the one with the error and the one without: an instruction's wrong result has a wrong source, and that
-is followed, lane by lane, until it is found that the register file lost bits of it.
+Two runs are compared, with the error and without: an instruction with a wrong result has a wrong source, which is
+followed, lane by lane, back to where the register file lost bits of it.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ DATA = re.compile(r"R(\d+)")
 
 @dataclass(frozen=True)
 class Link:
-    """One step back. kind: 'store', 'wrote', 'lost', 'host', 'loaded' or 'unknown'. cycle: the first that shows it, -1 none.
+    """One step back. kind: 'store', 'wrote', 'lost', 'host', 'loaded' or 'unknown'. cycle: the first that shows it, or -1.
 
     sentence: "stored by w9 lane 14", evidence: the instruction with its line. warp, lane, register: what it is about, -1
-    where it does not apply. lost_bits: of the value, u4 mask.
+    if not applicable. lost_bits: a u4 mask of the value's lost bits.
     """
 
     kind: str
@@ -50,9 +50,9 @@ class Link:
 
 
 def origin(session: Session, buffer: str, element: int) -> list[Link]:
-    """Return how an element of a buffer came to its value at the cursor: the store first; from a wrong one to the lost bits.
+    """Return how a buffer's element got its value at the cursor: its store and, if it is wrong, on to the lost bits.
 
-    Raises InputError for a buffer or element that is not there, and as right.right_run on a design that loses bits.
+    Raises InputError for a buffer or element that does not exist and, on a design that loses bits, like right.right_run.
     """
     variable = variable_of(session, buffer)
     total = int(variable["bytes"]) // np.dtype(variable["dtype"]).itemsize
@@ -63,7 +63,7 @@ def origin(session: Session, buffer: str, element: int) -> list[Link]:
 
 
 class _Trail:
-    """Follows one value back."""
+    """Follows one value back in time."""
 
     def __init__(self, session: Session, right: Timeline | None):
         self.session, self.timeline, self.right = session, session.timeline, right
@@ -88,7 +88,7 @@ class _Trail:
         return f"{self.program[pc]['text']}, line {self.program[pc]['line']}" if 0 <= pc < len(self.program) else ""
 
     def _store(self, cycle: int, warp: int, lane: int, pc: int, wrong: bool) -> None:
-        """Add the store that wrote a word, and follow what it stored where that is wrong."""
+        """Add the store that wrote a word and, if it stored a wrong value, follow that."""
         by = f"w{warp}" + (f" lane {lane}" if lane >= 0 else "") if warp >= 0 else "a store that cannot be told"
         self.links.append(Link("store", cycle, f"stored by {by}", self._text(pc), warp, lane))
         if not wrong or warp < 0 or lane < 0:
@@ -105,7 +105,7 @@ class _Trail:
         self.links.append(Link("unknown", cycle, text))
 
     def _wrong(self, warp: int, register: int, lane: int, cycle: int) -> bool:
-        """Say whether a lane differs from the run without losses at a cycle; where the runs have parted, it does not say."""
+        """Say whether a lane differs from the run without losses at a cycle; False once the runs have diverged."""
         assert self.right is not None
         if cycle > min(self.timeline.last, self.right.last) or not self._together(warp, cycle):
             return False
@@ -116,13 +116,13 @@ class _Trail:
         return values[0] != values[1]
 
     def _together(self, warp: int, cycle: int) -> bool:
-        """Say whether a warp stands at the same place in both runs."""
+        """Say whether a warp is at the same place in both runs."""
         assert self.right is not None
         path = f"sm.warp[{warp}].num_issued"
         return bool(self.timeline.column(path, cycle, cycle + 1)[0] == self.right.column(path, cycle, cycle + 1)[0])
 
     def _register(self, warp: int, register: int, lane: int, cycle: int) -> None:
-        """Follow a wrong value in a register at a cycle until its bits were lost."""
+        """Follow a wrong value in a register at a cycle back to where its bits were lost."""
         while len(self.links) < MAX_LINKS:
             history = RegisterHeat(self.timeline, warp, register)
             moment = history.moment(cycle, lane)
@@ -146,7 +146,7 @@ class _Trail:
         self._end(cycle, f"and so on: more than {MAX_LINKS} steps")
 
     def _issued(self, warp: int, pc: int, cycle: int) -> int:
-        """Return when an instruction in flight was issued, -1 where it is not in flight."""
+        """Return the cycle in which an instruction in flight issued; -1 if it is not in flight."""
         if cycle < self.timeline.first:
             return -1
         stage, owner, pcs, issue = (self.timeline.column(f"sm.inflight[*].{name}", cycle, cycle + 1)[0]
@@ -156,7 +156,7 @@ class _Trail:
         return max(mine, default=-1)
 
     def _lost(self, history: RegisterHeat, warp: int, register: int, lane: int, cycle: int) -> None:
-        """Add the loss, and who wrote the value that lost bits."""
+        """Add the loss, and the instruction that wrote the value that lost bits."""
         values = [int(history.log.column(at, at + 1)[0, lane]) for at in (cycle - 1, cycle)]
         bits = values[0] ^ values[1]
         which = " ".join(str(bit) for bit in range(31, -1, -1) if bits >> bit & 1)
@@ -170,7 +170,7 @@ class _Trail:
                                    warp, lane, register))
 
     def _loaded(self, warp: int, lane: int, pc: int, cycle: int) -> None:
-        """Go on through memory where a wrong value was loaded; say so where it cannot be told whence."""
+        """Follow a loaded wrong value through memory; say so if its origin cannot be determined."""
         entry = self.program[pc]
         when = max(self.timeline.first, self._issued(warp, pc, cycle) + 1)
         word = words_of(self.timeline, when, warp, entry)[lane] if entry["mnemonic"] in LOADS else -1

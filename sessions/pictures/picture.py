@@ -1,4 +1,4 @@
-"""A buffer as rows of pixels at the cursor: beside it what it should hold and the error, or what it began with."""
+"""A buffer as rows of pixels at the cursor, with the right values and the error, or with its initial values."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ MAX_PIXELS = 1 << 24
 class Picture:
     """A buffer's first width * height elements at a cycle.
 
-    name, dtype: of the buffer. now: (height, width) as they are, in the buffer's type. other: the right ones (is_right), or
-    those at the session's start. error: (height, width) f8 |now - other|, inf where one of both is no number. settled:
-    (height, width) bool; where not, the element does not hold its last value yet, and counts as no error.
+    name, dtype: of the buffer. now: (height, width) current values, in the buffer's type. other: the right ones
+    (is_right), or those at the session's start. error: (height, width) f8 |now - other|, inf where either is NaN.
+    settled: (height, width) bool; where False, the element does not have its final value yet and counts as no error.
     """
 
     name: str
@@ -50,11 +50,11 @@ class Picture:
 
     @property
     def wrong(self) -> np.ndarray:
-        """Return (height, width) bool: what differs from the other picture."""
+        """Return (height, width) bool: which pixels differ from the other picture."""
         return self.settled & _differs(self.now, self.other)
 
     def data(self) -> dict[str, Any]:
-        """Return what is said of the picture, as JSON data. rmse, psnr: over all pixels that hold their last value."""
+        """Return a summary of the picture as JSON data. rmse, psnr: over all pixels that have their final value."""
         wrong = self.wrong
         found = {"buffer": self.name, "width": self.width, "height": self.height, "cycle": self.cycle,
                  "against": "right" if self.is_right else "start", "wrong": int(wrong.sum()), "pixels": self.now.size,
@@ -71,16 +71,16 @@ class Picture:
         return found
 
     def by_size(self) -> np.ndarray:
-        """Return (n,) i8 element numbers of the wrong pixels, the worst first."""
+        """Return (n,) i8 the element numbers of the wrong pixels, the worst first."""
         wrong = np.flatnonzero(self.wrong.ravel())
         return wrong[np.argsort(-self.error.ravel()[wrong], kind="stable")]
 
 
 def picture(session: Session, buffer: str, size: str = "") -> Picture:
-    """Return a buffer as a picture at the cursor. size: "128x96", width first; "" the buffer's own shape of two dimensions.
+    """Return a buffer as a picture at the cursor. size: "128x96", width first; "": the buffer's own two dimensions.
 
-    On a design that loses bits the run is simulated once more without losses, and the error is against that. Raises
-    InputError for a buffer that is not there, a size that it does not have, and as right.right_run.
+    On a design that loses bits, the run is simulated again without losses to get the right values. Raises InputError for
+    a buffer that does not exist or a size that does not fit it, and like right.right_run.
     """
     variable = variable_of(session, buffer)
     width, height = size_of(variable, size)
@@ -107,7 +107,7 @@ def picture(session: Session, buffer: str, size: str = "") -> Picture:
 
 
 def variable_of(session: Session, name: str) -> dict[str, Any]:
-    """Return what is known of a buffer or symbol; raises InputError naming those there are."""
+    """Return the description of a buffer or symbol; raises InputError, naming the existing ones, for an unknown name."""
     variables = {str(one["name"]): one for one in [*session.info["buffers"], *session.info["symbols"]]}
     if name not in variables:
         raise InputError(f"image {name}: no such buffer{suggest(name, list(variables))}; there are "
@@ -116,7 +116,7 @@ def variable_of(session: Session, name: str) -> dict[str, Any]:
 
 
 def size_of(variable: dict[str, Any], text: str) -> tuple[int, int]:
-    """Return (width, height) that a text means; raises InputError for what the buffer does not hold."""
+    """Return (width, height) from a text; raises InputError for a size that the buffer is too small for."""
     total = int(variable["bytes"]) // np.dtype(variable["dtype"]).itemsize
     shape, name = [int(part) for part in variable.get("shape", ())], variable["name"]
     if not text:
@@ -141,7 +141,7 @@ def elements(memory: np.ndarray, variable: dict[str, Any], count: int) -> np.nda
 
 
 def _differs(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """Return where bits differ."""
+    """Return where two arrays differ bit by bit."""
     unsigned = np.dtype(f"u{one.dtype.itemsize}")
     differs: np.ndarray = one.view(unsigned) != other.view(unsigned)
     return differs

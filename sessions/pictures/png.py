@@ -1,4 +1,4 @@
-"""A picture as a PNG file: its panes beside each other, a pixel a pixel, or magnified where it is small."""
+"""A picture as a PNG file: its panes side by side, one pixel per element, magnified if it is small."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from rfview.sessions.pictures.picture import Picture
 
-GAP, LEAST = 4, 256         # pixels between panes; a pane smaller than that is magnified by whole numbers
+GAP, LEAST = 4, 256         # pixels between panes; a smaller pane is magnified by a whole number
 GROUND = (14, 18, 23)
 RED, LOW_RED = np.array([255, 74, 112]), np.array([90, 36, 52])
 
@@ -22,7 +22,7 @@ def panes(picture: Picture) -> list[np.ndarray]:
 
 
 def scale(picture: Picture) -> tuple[float, float]:
-    """Return the values that are black and white: the least and the largest number of the other picture."""
+    """Return the values shown as black and white: the smallest and the largest number of the other picture."""
     values = picture.other.astype(np.float64)
     if not picture.is_right:
         values = np.concatenate([values.ravel(), picture.now.astype(np.float64).ravel()])
@@ -31,7 +31,7 @@ def scale(picture: Picture) -> tuple[float, float]:
 
 
 def shares(values: np.ndarray, low: float, high: float) -> np.ndarray:
-    """Return f8 shares 0..1 of a scale; a flat picture is in its middle, and what is no number at its end."""
+    """Return f8 positions 0..1 on a scale; a flat picture is in the middle, NaN at the end."""
     if high <= low:
         return np.full(values.shape, 0.5)
     with np.errstate(invalid="ignore"):
@@ -39,7 +39,7 @@ def shares(values: np.ndarray, low: float, high: float) -> np.ndarray:
 
 
 def depths(picture: Picture) -> np.ndarray:
-    """Return (height, width) f8 0..1 how large an error is, on a log scale over the errors there are; -1 where none is."""
+    """Return (height, width) f8 0..1 the size of each error, on a log scale over all errors; -1 where there is none."""
     wrong = picture.wrong
     found = np.full(wrong.shape, -1.0)
     if wrong.any():
@@ -59,7 +59,7 @@ def _red(picture: Picture) -> np.ndarray:
 
 
 def encode(picture: Picture) -> bytes:
-    """Return the PNG file of all three panes."""
+    """Return a PNG file of all three panes."""
     factor = max(1, LEAST // max(picture.width, picture.height))
     parts: list[np.ndarray] = []
     for pane in panes(picture):

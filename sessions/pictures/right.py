@@ -1,4 +1,4 @@
-"""The same run without a lost bit: simulated once from its first cycle, kept with the session, and looked into."""
+"""The same run without lost bits: simulated once from its first cycle and kept with the session."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ STEP_CYCLES = 1 << 14
 
 
 def loses_bits(session: Session) -> bool:
-    """Say whether the run's design can lose bits at all, with the parameters that it has."""
+    """Say whether the run's design, with its parameters, can lose bits at all."""
     key = _switch(session)
     return "bits_lost" in session.info.get("design_events", ()) and key != "" and session.info["parameters"][key] != "none"
 
 
 def right_run(session: Session) -> Timeline:
-    """Return the run as it is when no bit is lost, to its end; both runs are simulated to their ends.
+    """Return the run without lost bits; both runs are simulated to their ends.
 
     Raises InputError if the run cannot be simulated, and when session.progress asks to stop.
     """
@@ -41,5 +41,5 @@ def to_end(session: Session, timeline: Timeline) -> None:
 
 
 def _switch(session: Session) -> str:
-    """Return the parameter that says how bits are lost, "" where the design has none."""
+    """Return the parameter that determines how bits are lost, or "" if the design has none."""
     return next((key for key in session.info["parameters"] if key.endswith(".error_mode")), "")

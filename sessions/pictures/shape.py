@@ -1,4 +1,4 @@
-"""How wide and high a buffer is as a picture, where nobody says."""
+"""Chooses a width and height for a buffer as a picture if none is given."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def element_bytes(variable: Mapping[str, Any]) -> int:
 
 
 def shape_of(variable: Mapping[str, Any]) -> tuple[int, int]:
-    """Return a width and height that hold a buffer: its own two dimensions, else the least oblong rectangle."""
+    """Return a width and height for a buffer: its own two dimensions, or else the most nearly square rectangle."""
     shape = [int(part) for part in variable.get("shape", ())]
     total = int(variable["bytes"]) // element_bytes(variable)
     return (shape[-1], total // shape[-1]) if len(shape) >= 2 and shape[-1] else nearly_square(total)

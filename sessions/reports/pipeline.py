@@ -1,7 +1,7 @@
-"""The pipeline of one warp, cycle by cycle: where each of its instructions was, from its fetch until its result is written.
+"""One warp's pipeline, cycle by cycle: where each of its instructions was, from its fetch until its result is written.
 
-Columns are cycles as screens count them: what stands at cycle c happened in cycle c - 1. Before an instruction issues its
-cells say why the warp did not: that is the instruction's wait. Links say whose result it reads.
+Columns are cycles as counted on the screens: column c shows what happened in cycle c - 1. Before an instruction issues,
+its cells say why the warp did not issue it. Links name the instructions whose results it reads.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 from rfview.engine.state import COLLECT, EXECUTE, FREE, MEMORY, WRITE_BACK, WRITTEN
 from rfview.sessions.timeline.base import Timeline
 
-# what a cell holds besides the stall codes 0..127 of a warp that waits to issue
+# values of a cell other than the stall codes 0..127 of a warp that waits to issue
 FETCHED, DECODED, ISSUED, COLLECTING, REFUSED, EXECUTING, IN_MEMORY, WRITING, DONE = range(200, 209)
 EMPTY = 255
 STAGES = {COLLECT: COLLECTING, EXECUTE: EXECUTING, MEMORY: IN_MEMORY, WRITE_BACK: WRITING, WRITTEN: DONE}
@@ -33,9 +33,9 @@ PREDICATE = re.compile(r"P\d+\b")
 class Life:
     """One instruction of the warp. n: 1 for its first. turn: the first column in which it is the warp's next one.
 
-    issue: the column in which it issues, None if it has not issued within the stretch. cells: (cycles,) u1, a stall
-    code or one of the names above, EMPTY if it is not there. producers: (place in the list of lives, register) for
-    every register it reads that an instruction of this stretch wrote last.
+    issue: the column in which it issues, None if it does not issue within the range. cells: (cycles,) u1, a stall code
+    or one of the constants above, EMPTY where it is not in the pipeline. producers: (index in the list of lives,
+    register) for every register it reads that an instruction of this range wrote last.
     """
 
     n: int
@@ -53,9 +53,9 @@ class Life:
 
 
 def lives(timeline: Timeline, warp: int, start: int, stop: int) -> list[Life]:
-    """Return the instructions of a warp slot that are somewhere in cycles start..stop-1, oldest first.
+    """Return the instructions of a warp slot that are in the pipeline in cycles start..stop-1, oldest first.
 
-    Instructions that issued before `start` show where they are from then on. Raises InputError outside the timeline.
+    Instructions that issued before `start` are shown from then on. Raises InputError outside the timeline.
     """
     for cycle in (start, stop - 1):
         timeline.require(cycle)
@@ -67,10 +67,10 @@ def lives(timeline: Timeline, warp: int, start: int, stop: int) -> list[Life]:
     issues = np.flatnonzero(states == 0)
     refills = np.flatnonzero(np.diff(buffered.astype(np.int64), prepend=buffered[0]) > 0)
     gone = np.isin(states, _gone(timeline))
-    # a slot may hold several warps one after the other: their instructions are counted from 1 again
+    # a slot may hold several warps one after the other, each with instructions counted from 1
     warps = np.cumsum(np.diff(counts.astype(np.int64), prepend=counts[0]) < 0)
     known: dict[tuple[int, int], dict[str, Any]] = {}
-    for key, (where, cells) in found.items():       # key: the column of the issue, relative; before the stretch: negative
+    for key, (where, cells) in found.items():       # key: the column of the issue, negative before the range
         if key < 0:
             known[0, _number(timeline, warp, start, key, counts)] = {"pc": where, "issue": None, "turn": 0, "cells": cells}
     previous = -1
@@ -91,7 +91,7 @@ def lives(timeline: Timeline, warp: int, start: int, stop: int) -> list[Life]:
 
 
 def _column(timeline: Timeline, path: str, start: int, stop: int) -> np.ndarray:
-    """Return a field over cycles that may lie in several chunks."""
+    """Return a field over cycles that may span several chunks."""
     parts = []
     while start < stop:
         end = min(stop, timeline.window(start)[1])
@@ -101,7 +101,7 @@ def _column(timeline: Timeline, path: str, start: int, stop: int) -> np.ndarray:
 
 
 def _under_way(timeline: Timeline, warp: int, start: int, stop: int) -> dict[int, tuple[int, np.ndarray]]:
-    """Return (pc, cells after the issue) of each instruction in flight, by the column of its issue relative to start."""
+    """Return (pc, cells after the issue) of each instruction in flight, by the column of its issue relative to `start`."""
     names = ("stage", "warp", "pc", "issue_cycle", "refused")
     stage, owner, pc, issued, refused = (_column(timeline, f"sm.inflight[*].{name}", start, stop) for name in names)
     rows, slots = np.nonzero((stage != FREE) & (owner == warp))
@@ -122,15 +122,15 @@ def _under_way(timeline: Timeline, warp: int, start: int, stop: int) -> dict[int
 
 
 def _number(timeline: Timeline, warp: int, start: int, key: int, counts: np.ndarray) -> int:
-    """Return which instruction of the warp issued `-key` columns before the stretch."""
+    """Return the warp's instruction that issued `-key` columns before the range."""
     cycle = start + key
     if cycle < timeline.first:
-        return int(counts[0]) + key     # before the recording: only the order is known
+        return int(counts[0]) + key     # before the recording began only the order is known
     return int(timeline.column(f"sm.warp[{warp}].num_issued", cycle, cycle + 1)[0])
 
 
 def _wait(cells: np.ndarray, states: np.ndarray, gone: np.ndarray, refills: np.ndarray, previous: int, issue: int) -> int:
-    """Fill in what came before an issue: fetch, waiting behind another, the warp's states; return where its turn begins."""
+    """Fill in the cells before an issue: fetch, waiting for its turn, the warp's states; return where its turn begins."""
     before = np.flatnonzero(gone[previous + 1 : issue])
     if len(before):
         previous = previous + 1 + int(before[-1])       # another warp had the slot
@@ -146,7 +146,7 @@ def _wait(cells: np.ndarray, states: np.ndarray, gone: np.ndarray, refills: np.n
 
 
 def _gone(timeline: Timeline) -> list[int]:
-    """Return the codes of a slot that has nothing to issue."""
+    """Return the state codes of a slot that has nothing to issue."""
     return [int(entry["code"]) for entry in timeline.info["stalls"] if entry["name"] in ("finished", "no_cta")]
 
 
@@ -161,7 +161,7 @@ def writes(entry: Mapping[str, Any]) -> list[str]:
 
 
 def _predicates(entry: Mapping[str, Any]) -> tuple[list[str], list[str]]:
-    """Return (written, read) predicates, as the text has them: those before the first comma of setp are written."""
+    """Return (written, read) predicates, from the text: those before the first comma of a setp are written."""
     text = str(entry["text"])
     guard, _, rest = text.partition(" ") if text.startswith("@") else ("", "", text)
     head, _, tail = rest.partition(",")
@@ -171,7 +171,7 @@ def _predicates(entry: Mapping[str, Any]) -> tuple[list[str], list[str]]:
 
 
 def _producers(rows: list[tuple[int, int]], program: Any) -> list[tuple[tuple[int, str], ...]]:
-    """Return for each (warp of the slot, pc) which row before it last wrote what it reads."""
+    """Return for each instruction, by (warp of the slot, pc), the earlier rows that last wrote what it reads."""
     last: dict[tuple[int, str], int] = {}
     out = []
     for place, (of, pc) in enumerate(rows):

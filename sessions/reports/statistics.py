@@ -1,4 +1,4 @@
-"""What happened between two cycles of a run: IPC, states, accesses and energy, as numbers and as a table."""
+"""Statistics between two cycles of a run: IPC, states, accesses and energy, as numbers and as a table."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ MW_PER_PJ_PER_US = 1e-3     # 1 pJ in 1 µs is 1 µW
 class Statistics:
     """Cycles first..last-1 of a run. states: warp-cycles by state. counts: events by name. energy_pj: by component.
 
-    warp_cycles: warps x cycles, which the states must add up to. ipc: warp instructions per cycle. power_mw: energy per
-    time. energy_delay_js: energy x time in joule seconds. Energy is {} where the run does not say its clock. node_nm: the
-    technology that it is of, None if its source names none.
+    warp_cycles: warps x cycles, the sum that the states must have. ipc: warp instructions per cycle. power_mw: energy per
+    time. energy_delay_js: energy x time in joule seconds. Energy is {} if the run's clock is not known. node_nm: the
+    technology node of the energies, None if their source names none.
     """
 
     first: int
@@ -39,7 +39,7 @@ class Statistics:
 
     @property
     def is_balanced(self) -> bool:
-        """Say whether every warp-cycle is in one state and every component of the energy in the total."""
+        """Say whether each warp-cycle is counted in one state, and each energy component in the total."""
         parts = sum(value for name, value in self.energy_pj.items() if name != "total")
         total = self.energy_pj.get("total", 0.0)
         return sum(self.states.values()) == self.warp_cycles and abs(parts - total) <= 1e-9 * max(1.0, abs(total))
@@ -52,7 +52,7 @@ class Statistics:
 def stats(session: Session, first: int | str | None = None, last: int | str | None = None) -> Statistics:
     """Return IPC, states, accesses and energy of a session between two places (defaults: the start, the cursor).
 
-    Places are those of `goto`, and names of marks. Raises InputError for places outside the session.
+    Places are written as for `goto`, or as names of marks. Raises InputError for places outside the session.
     """
     timeline = session.timeline
     ends = [timeline.first if first is None else session.place(first),
@@ -64,9 +64,9 @@ def stats(session: Session, first: int | str | None = None, last: int | str | No
 
 def between(timeline: Timeline, first: int, last: int, *,
             interrupted: Callable[[int], bool] = lambda cycle: False) -> Statistics:
-    """Return the statistics of cycles first..last-1, whichever order they are given in; raises InputError outside.
+    """Return the statistics of cycles first..last-1, given in either order; raises InputError if outside the timeline.
 
-    Two states are read, however long the stretch is; interrupted is asked between them.
+    Only two states are read, however long the range is; `interrupted` is checked between them.
     """
     first, last = sorted((first, last))
     if first == last:
@@ -102,10 +102,10 @@ def between(timeline: Timeline, first: int, last: int, *,
 
 @dataclass(frozen=True)
 class Brief:
-    """The most telling numbers of cycles first..last-1, cheap enough for every move of a pointer.
+    """The main statistics of cycles first..last-1, fast enough to follow the mouse pointer.
 
-    most: (state, share) of the commonest reason not to issue, None if every warp was issued, empty or had finished.
-    energy_pj: by component with the total, {} where it is not known. energy_delay_js: its total x time, in joule seconds.
+    most: (state, share) of the most frequent stall reason, None if no warp was stalled. energy_pj: by component and in
+    total, {} if not known. energy_delay_js: its total x time, in joule seconds.
     """
 
     first: int
@@ -117,7 +117,7 @@ class Brief:
 
     @property
     def text(self) -> str:
-        """Return one line: 1,200 to 1,800: 600 cycles, IPC 1.24, RF 0.41 µJ, EDP 3.5e-13 Js, wait 41%, .."""
+        """Return them in one line: 1,200 to 1,800: 600 cycles, IPC 1.24, RF 0.41 µJ, EDP 3.5e-13 Js, wait 41%, .."""
         cycles = self.last - self.first
         parts = [f"{self.first:,} to {self.last:,}: {cycles:,} cycle{'s' if cycles != 1 else ''}", f"IPC {self.ipc:.2f}"]
         total = self.energy_pj.get("total", 0.0)
@@ -134,7 +134,7 @@ QUIET = ("issued", "not_selected", "finished", "no_cta")
 
 
 def brief(timeline: Timeline, first: int, last: int) -> Brief:
-    """Return the brief statistics of cycles first..last-1 (first < last, both of the timeline) from counters alone."""
+    """Return the main statistics of cycles first..last-1 (first < last, both in the timeline), from counters alone."""
     info = timeline.info
     totals = (timeline.stall_totals(last) - timeline.stall_totals(first)).tolist()
     names = {int(entry["code"]): entry["name"] for entry in info.get("stalls", ())}
@@ -157,7 +157,7 @@ def brief(timeline: Timeline, first: int, last: int) -> Brief:
 
 
 def as_text(found: Statistics) -> str:
-    """Return the statistics as lines for people."""
+    """Return the statistics as lines of text."""
     lines = [f"cycles {found.first:,} to {found.last:,}: {found.cycles:,} cycles, {found.microseconds:,.3f} µs",
              f"{found.instructions:,} warp instructions, IPC {found.ipc:.3f}", ""]
     width = max(map(len, [*found.states, *found.counts, "energy"]), default=0) + 2

@@ -1,4 +1,4 @@
-"""Tables of the machine at one cycle as plain text and as data, for scripts and for terminals without screens."""
+"""Tables of the machine at one cycle, as plain text and as data, for scripts and for output without screens."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Report = tuple[str, Any]
 
 
 def table(head: list[str], rows: list[list[Any]]) -> str:
-    """Return aligned columns, numbers to the right."""
+    """Return aligned columns, numbers right-aligned."""
     cells = [head, *[[str(cell) for cell in row] for row in rows]]
     widths = [max(len(row[column]) for row in cells) for column in range(len(head))]
     right = [all(isinstance(row[column], int) for row in rows) for column in range(len(head))]
@@ -40,7 +40,7 @@ def instruction(info: dict[str, Any], pc: int) -> str:
 
 
 def warps(session: Session, text: str) -> Report:
-    """List the warp slots that hold a warp: state, pc, lanes and next instruction."""
+    """List the warp slots with a warp: state, pc, lanes and next instruction."""
     snapshot, info = session.snapshot(), session.info
     names = stall_names(info)
     data = []
@@ -59,7 +59,7 @@ def warps(session: Session, text: str) -> Report:
 
 
 def banks(session: Session, text: str) -> Report:
-    """List the register-file banks: what each did and how many requests wait."""
+    """List the register-file banks: what each one did and how many requests wait."""
     snapshot = session.snapshot()
     data = []
     for number, bank in enumerate(snapshot.sm["bank"][: session.info["num_banks"]]):
@@ -102,7 +102,7 @@ def marks(session: Session, text: str) -> Report:
 
 
 def time(session: Session, text: str) -> Report:
-    """Say which cycle this is, of how many, and in which launch."""
+    """Return the current cycle, the number of cycles, and the launch."""
     timeline = session.timeline
     span = max(1, timeline.last - timeline.first)
     share = (session.cycle - timeline.first) / span
@@ -146,14 +146,14 @@ def registers(session: Session, text: str) -> Report:
 
 
 def output(session: Session, topic: str) -> Report:
-    """List what the kernel has printed so far."""
+    """List the kernel's printf output so far."""
     lines = session.printed()
     text = "\n".join(f"{cycle:>9,}  {line.rstrip()}" for cycle, line in lines)
     return text or "nothing printed yet", [{"cycle": cycle, "text": line} for cycle, line in lines]
 
 
 def history(session: Session, topic: str) -> Report:
-    """List the stops of this sitting, which are marked by themselves; the arrow is the one shown."""
+    """List the stops of this session, which are marked automatically; the arrow marks the current one."""
     cycles, at = session.history
     rows = [["▸" if index == at else "", index, f"{cycle:,}"] for index, cycle in enumerate(cycles)]
     return table(["", "stop", "cycle"], rows), [{"stop": index, "cycle": cycle, "here": index == at}
@@ -161,7 +161,7 @@ def history(session: Session, topic: str) -> Report:
 
 
 def accounts(session: Session, topic: str) -> Report:
-    """Say whether warp-cycles and energy add up at this cycle."""
+    """Report whether warp-cycles and energy add up at this cycle."""
     found = problems(session.snapshot())
     snapshot = session.snapshot()
     energy = energy_at(snapshot) or {}

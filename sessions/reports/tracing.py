@@ -1,4 +1,4 @@
-"""Tracepoints laid over what has happened already: every hit of a condition, with the values that expressions had there."""
+"""Tracepoints over past cycles: every hit of a condition, with the values of expressions there."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from rfview.sessions.session import Session
 from rfview.sessions.timeline.base import Timeline
 
 MAX_HITS = 100_000
-MAX_VALUES = 2_000_000       # of all expressions together: about 100 MB
+MAX_VALUES = 2_000_000       # values of all expressions together: about 100 MB
 
 
 @dataclass(frozen=True)
 class Trace:
     """The hits: cycles ascending, rows[i][k] the value of expression k at cycles[i] (a number, or a list per lane or unit).
 
-    more: hits beyond the limit were left out. reached: the last cycle looked at, less than asked for when interrupted.
+    more: hits beyond the limit were left out. reached: the last cycle searched, earlier than requested if interrupted.
     """
 
     expressions: tuple[str, ...]
@@ -39,10 +39,10 @@ class Trace:
 
 def trace(session: Session, expressions: str | Sequence[str], at: str | int = "", first: int | str | None = None,
           last: int | str | None = None, *, limit: int = MAX_HITS) -> Trace:
-    """Return the values of expressions at every past hit of a session, a table; the cursor stays.
+    """Return a table of the values of expressions at every past hit of a session; the cursor does not move.
 
-    at: a condition (its hits are where it becomes true), a breakpoint's number, or "" for every change of the
-    expressions. first, last: the stretch looked at (defaults: all that has run). Raises InputError.
+    at: a condition (its hits are the cycles at which it becomes true), a breakpoint's number, or "" for every change of
+    the expressions. first, last: the range to search (default: all that has run). Raises InputError.
     """
     timeline = session.timeline
     texts = [expressions] if isinstance(expressions, str) else list(expressions)
@@ -62,7 +62,7 @@ def over(timeline: Timeline, expressions: Sequence[str], target: Target | None, 
           interrupted: Callable[[int], bool] = lambda cycle: False) -> Trace:
     """Return the values of the expressions at every hit in first..last.
 
-    target: None stands for every change of any of the expressions. Raises InputError for a wrong expression.
+    target: None for every change of any of the expressions. Raises InputError for a wrong expression.
     """
     if not expressions:
         raise InputError("trace: name at least one expression, for example `trace w3.pc at stall.barrier > 0`")
@@ -72,7 +72,7 @@ def over(timeline: Timeline, expressions: Sequence[str], target: Target | None, 
     reached = last
     for _, stop, hits in every_hit(timeline, target or any_changes(compiled), first, last):
         if hits.size:
-            # only the stretch with hits is evaluated
+            # only the range with hits is evaluated
             low, end = int(hits[0]), int(hits[-1]) + 1
             columns = [expression.column(low, end)[hits - low] for expression in compiled]
             limit = min(limit, max(1, MAX_VALUES // sum(column[0].size for column in columns)))
