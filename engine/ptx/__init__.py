@@ -1,6 +1,6 @@
 """The PTX front end: PTX text to decoded kernels (rfview.engine.program). Public: load_module, decode_module.
 
-In the order in which a module passes them:
+In the order in which a module passes through them:
 
     parse/            text to a syntax tree
     lower/  forms/    the tree to virtual instructions (virtual.py) in basic blocks; the opcode of an instruction form

@@ -101,7 +101,7 @@ class Lowering:
         return self.names.new_register(f"%tmp{self.num_temps}", bits)
 
     def guard_of(self, inst: VirtualInst, statement: Instruction) -> VirtualInst:
-        """Give `inst` the guard of the statement it comes from."""
+        """Give `inst` the guard of its statement; return it."""
         if statement.guard:
             inst.set_guard(self.predicate(Name(statement.guard))[0], statement.guard_negate)
         return inst

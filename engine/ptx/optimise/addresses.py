@@ -128,7 +128,7 @@ def _through_pairs(inst: VirtualInst, narrow: set[int], variables: Variables) ->
 
 
 def _root(inst: VirtualInst, reasons: dict[int, VirtualInst]) -> VirtualInst:
-    """Return the instruction that first needs the upper word of an access's address, or of a value derived from it."""
+    """Return the instruction that ultimately needs the upper word of an access's address, directly or in a derived value."""
     why = reasons.get(inst.src[0] >> 1, inst)
     seen = {id(inst)}
     while why.op in _NARROW and why.dst[0] >> 1 in reasons and id(why) not in seen:

@@ -1,7 +1,7 @@
 """Clean-up as in ptxas: copy and constant propagation, dead code elimination, sinking of parameter loads.
 
-No pass changes what an instruction computes. A value is propagated only where the copied variable has one definition
-and that definition dominates the use. Copies that join a float and an integer use stay (rule B4.3).
+No pass changes what an instruction computes. A value is propagated only if the copied variable has a single definition
+that dominates the use. Copies that join a float and an integer use stay (rule B4.3).
 """
 
 from __future__ import annotations

@@ -73,8 +73,8 @@ def immediate_post_dominators(successors: Graph, traps: frozenset[int] = frozens
                               bare_exits: frozenset[int] = frozenset()) -> list[int]:
     """Return each node's immediate post-dominator, -1 if its paths meet only at the exit.
 
-    A node without successors leaves the program. `traps` are such nodes that end it for all threads: a path into a trap
-    is ignored if there is another path. `bare_exits` do nothing but end the thread: a branch into one counts only its
+    A node without successors leaves the program. `traps` are those that end it for all threads: a path into a trap is
+    ignored if there is another path. `bare_exits` do nothing but end the thread: a branch into one counts only its
     other direction, so that lanes that return early leave and no one waits for them, least of all at a barrier.
     Nodes that can only run forever are given an exit at their last block.
     """
