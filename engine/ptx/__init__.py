@@ -1,17 +1,17 @@
 """The PTX front end: PTX text to decoded kernels (rfview.engine.program). Public: load_module, decode_module.
 
-In the order in which a module passes them:
+In the order in which a module passes through them:
 
     parse/            text to a syntax tree
-    lower/  forms/    the tree to virtual instructions (virtual.py) in basic blocks; which opcode an instruction form is
-    optimise/         copies and constants propagated, dead results dropped; what each pass asks about the program; by
-                      option (rfview.engine.compilation) instructions put in a better order
-    allocate/         virtual variables to registers
+    lower/  forms/    the tree to virtual instructions (virtual.py) in basic blocks; the opcode of an instruction form
+    optimise/         copy and constant propagation, dead code elimination; analyses for all passes; optionally
+                      (rfview.engine.compilation) instruction scheduling
+    allocate/         register allocation
     emit/             INST arrays, and the texts and live ranges that views show
     decode            calls all of these for one kernel
-    inserted          instructions that passes insert, made by name
-    link              the parts of a program joined into one module
-    paused            no search for garbage meanwhile
+    inserted          instructions that passes insert, built by name
+    link              links the parts of a program into one module
+    paused            keeps the garbage collector off meanwhile
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from rfview.engine.ptx.parse.syntax import Function, SyntaxModule
 
 
 class Kernels(Mapping[str, Kernel]):
-    """The kernels of a module by name, each decoded when first asked for, so that one bad kernel spoils no other."""
+    """The kernels of a module by name, each decoded on first use, so that one bad kernel does not affect the others."""
 
     def __init__(self, source: Source, syntax: SyntaxModule, how: Compilation) -> None:
         self._source, self._syntax, self._how = source, syntax, how
@@ -60,11 +60,11 @@ class Kernels(Mapping[str, Kernel]):
 
 def decode_module(text: str, path: str, *, max_registers: int = MAX_REGS, optimize: bool = True,
                   how: Compilation | None = None) -> Module:
-    """Parse PTX text and give its module; kernels are decoded when first looked up.
+    """Parse PTX text and return its module; kernels are decoded when first looked up.
 
     path: shown in errors. max_registers: registers per thread before spilling (at most 63). optimize: run the clean-up
-    passes (copies and constants propagated, dead results dropped). how: all options, in place of these two. Raises PtxError
-    naming file, line and text.
+    passes (copy and constant propagation, dead code elimination). how: all options, in place of these two. Raises
+    PtxError with file, line and text.
     """
     source = Source(text, path)
     syntax = syntax_of(source)
@@ -73,7 +73,7 @@ def decode_module(text: str, path: str, *, max_registers: int = MAX_REGS, optimi
 
 
 def syntax_of(source: Source) -> SyntaxModule:
-    """Parse a module and declare what its kernels may use beside its own: the heap of malloc, the lock of wide atomics."""
+    """Parse a module and declare the implicit variables its kernels may use: malloc's heap, the lock of wide atomics."""
     syntax = parse_module(source)
     declare_heap(syntax)
     declare_lock(syntax, source.text)
@@ -82,7 +82,7 @@ def syntax_of(source: Source) -> SyntaxModule:
 
 def load_module(path: str | Path, *, max_registers: int = MAX_REGS, optimize: bool = True,
                 how: Compilation | None = None) -> Module:
-    """Read a PTX file; see decode_module. Raises PtxError if it cannot be read or holds no PTX."""
+    """Read a PTX file; see decode_module. Raises PtxError if it cannot be read or is not PTX."""
     try:
         raw = files.read(path)
     except OSError as problem:
@@ -90,7 +90,7 @@ def load_module(path: str | Path, *, max_registers: int = MAX_REGS, optimize: bo
     if b"\0" in raw[:64]:
         raise PtxError(f"{path}: expected the text of PTX, found compiled code (a cubin or fatbin?); nvcc -ptx writes PTX, "
                        "cuobjdump -ptx takes it out of a program")
-    # nvrtcGetPTX counts the NUL that ends its string; an editor may have put a mark of its encoding before the text
+    # nvrtcGetPTX includes the terminating NUL; an editor may have put a byte order mark before the text
     text = raw.rstrip(b"\0").decode("utf-8-sig", errors="replace").replace("\r\n", "\n").replace("\r", "\n")
     if ".version" not in text:
         raise PtxError(f"{path}: expected '.version', with which PTX modules begin; nvcc -ptx makes PTX of CUDA source")

@@ -1,4 +1,4 @@
-"""A kernel from its syntax tree to INST arrays: lower, clean up, schedule if asked to, allocate registers, emit."""
+"""Decodes a kernel from syntax tree to INST arrays: lower, clean up, optionally schedule, allocate registers, emit."""
 
 from __future__ import annotations
 
@@ -24,8 +24,9 @@ from rfview.engine.ptx.parse.syntax import Function, SyntaxModule
 from rfview.engine.ptx.virtual import VirtualInst, VirtualProgram, align_up
 
 NUM_PREDICATES = 32
-_PRESSURES = (1.0, 0.85, 0.7, 0.5)      # of the registers: how many values a scheduled block may keep, until nothing spills
-STACK_BYTES = 8192  # assumed: per thread; cudaLimitStackSize is 1024 at first and kernels that recurse raise it
+# shares of the registers that the scheduler may fill, tried in turn until the schedule adds no spills
+_PRESSURES = (1.0, 0.85, 0.7, 0.5)
+STACK_BYTES = 8192  # assumed: per thread; cudaLimitStackSize defaults to 1024 and recursive kernels raise it
 
 
 @dataclass
@@ -39,9 +40,9 @@ class Allocated:
 
 @dataclass
 class Decoded:
-    """A kernel and the program that it was emitted from, whose instructions lie in the order of the kernel's.
+    """A kernel and the program it was emitted from, whose instructions are in the same order as the kernel's.
 
-    before: the instructions of each block as they were before moves of a register to itself were dropped.
+    before: the instructions of each block before moves of a register to itself were dropped.
     """
 
     kernel: Kernel
@@ -50,17 +51,17 @@ class Decoded:
 
 
 def decode_kernel(source: Source, module: SyntaxModule, entry: Function, how: Compilation) -> Kernel:
-    """Decode one entry point. Raises PtxError for what is broken or unsupported."""
+    """Decode one entry point. Raises PtxError for anything malformed or unsupported."""
     return decode(source, module, entry, how).kernel
 
 
 @collector_paused()
 def decode(source: Source, module: SyntaxModule, entry: Function, how: Compilation) -> Decoded:
-    """Decode one entry point and keep what it was made from; see decode_kernel."""
+    """Decode one entry point and keep the program it was made from; see decode_kernel."""
     program, shared_bytes = lower_kernel(source, module, entry)
     if how.optimize:
         clean_up(program)
-        define_all(program, entry.line)     # where all that a variable is read before was a result that nobody reads
+        define_all(program, entry.line)     # clean-up may drop a variable's last definition as dead
     note = narrow_addresses(program) if how.addresses_32 else ""
     if how.addresses_32 and how.optimize:
         clean_up(program)
@@ -89,7 +90,7 @@ def decode(source: Source, module: SyntaxModule, entry: Function, how: Compilati
 
 
 def allocate(program: VirtualProgram, how: Compilation) -> Allocated:
-    """Give the variables registers, spilling where these are too few. Raises TooFewRegisters."""
+    """Allocate registers, spilling if there are too few. Raises TooFewRegisters."""
     graph = fit_predicates(program, interference(program), NUM_PREDICATES)
     graph, data = allocate_data(program, graph, how.limit)
     if how.registers:
@@ -100,7 +101,7 @@ def allocate(program: VirtualProgram, how: Compilation) -> Allocated:
 
 
 def allocate_scheduled(program: VirtualProgram, how: Compilation) -> Allocated:
-    """Put instructions in a better order, one that spills no more than the order of the text does, and allocate."""
+    """Schedule the instructions without causing more spills than the order of the text does, and allocate."""
     best = allocate(program.copy(), how)
     for share in _PRESSURES:
         trial = program.copy()
@@ -115,7 +116,7 @@ def allocate_scheduled(program: VirtualProgram, how: Compilation) -> Allocated:
 
 
 def place_stack(program: VirtualProgram) -> int:
-    """Put the stack of recursive functions behind arrays and spills, where what overflows meets the end; give its bytes."""
+    """Place the stack after arrays and spills, so that an overflow runs off the end of local memory; return its bytes."""
     if not program.stack_starts:
         return 0
     base = align_up(program.local_bytes, FRAME_ALIGN)

@@ -1,4 +1,4 @@
-"""Instructions that lowering and allocation insert: made by name, and those that hold a predicate in a data register."""
+"""Instructions that lowering and allocation insert: built by name, and moves of predicates to and from data registers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def plain(base: str, parts: tuple[str, ...], line: int) -> VirtualInst:
 
 
 def test_held(line: int, home: int, predicate: int) -> VirtualInst:
-    """Make the comparison that takes a predicate back from the data register that holds it."""
+    """Make the comparison that restores a predicate from the data register that holds it."""
     inst = plain("setp", ("ne", "u32"), line)
     inst.set_row(0, 2 * home)
     inst.set_imm(2, 0)

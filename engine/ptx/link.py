@@ -1,7 +1,7 @@
-"""Modules of PTX joined into one, as the device's linker does for programs that are compiled in parts (nvcc -rdc=true).
+"""Links PTX modules into one, as the device linker does for separately compiled programs (nvcc -rdc=true).
 
-What a part only declares is what another defines; of the definitions of a weak name one stays; what is a part's own is given
-another name where several have it; files are numbered anew.
+A declaration in one part resolves to the definition in another; one definition of a weak name is kept; local names that
+clash are renamed; files are renumbered.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from rfview.engine.ptx.parse.lexer import DIRECTIVE, END, PUNCT, WORD, Tokens
 from rfview.engine.ptx.parse.source import Source
 
 _HEADERS = (".version", ".target", ".address_size", ".file")
-_LINKAGES = (".extern", ".weak", ".common", ".visible")        # the later, the stronger
+_LINKAGES = (".extern", ".weak", ".common", ".visible")        # from weakest to strongest
 
 
 @dataclass(frozen=True)
 class _Item:
-    """A declaration, function, file or section: tokens from `first` up to `end`.
+    """A declaration, function, file or section: tokens `first` to `end` (exclusive).
 
-    strength: of its linkage by _LINKAGES, -1 for what is its part's own.
+    strength: the linkage's index in _LINKAGES, -1 if local to its part.
     """
 
     kind: str
@@ -33,7 +33,7 @@ class _Item:
 
     @property
     def defines(self) -> bool:
-        """Say whether this is more than a declaration of what lies elsewhere."""
+        """Whether this is a definition, not just a declaration."""
         return self.has_body if self.kind == "function" else self.strength != 0
 
 
@@ -50,7 +50,7 @@ class _Part:
         return self.tokens.texts[item.first : item.end]
 
     def written(self, item: _Item, names: dict[str, str], first_file: int) -> str:
-        """Return an item's text with other names, and files counted from `first_file` on."""
+        """Return an item's text with names replaced and `first_file` added to its file numbers."""
         tokens, out = self.tokens, []
         for k in range(item.first, item.end):
             text = names.get(tokens.texts[k], tokens.texts[k]) if tokens.kinds[k] == WORD else tokens.texts[k]
@@ -78,7 +78,7 @@ class _Part:
             first = end
 
     def _end(self, first: int) -> tuple[int, bool, list[int]]:
-        """Return where the item at `first` ends, whether it has a body, and its tokens outside of brackets."""
+        """Return the end of the item at `first`, whether it has a body, and the indices of its tokens outside brackets."""
         depth, is_initialised = 0, False
         outside: list[int] = []
         for k in range(first, len(self.tokens.kinds)):
@@ -97,14 +97,14 @@ class _Part:
         raise self.tokens.source.error(self.tokens.line(first), "a declaration that does not end")
 
     def _labels(self) -> Iterator[str]:
-        """Give the labels of sections."""
+        """Yield the labels in sections."""
         for item in self.items:
             texts = self.texts(item) if item.kind == "section" else []
             yield from (one for one, after in zip(texts, texts[1:]) if after == ":")
 
 
 def link(texts: Sequence[str]) -> str:
-    """Return one module for the parts of a program; raises PtxError for a text that is no PTX, or a name defined twice."""
+    """Link the parts of a program into one module; raises PtxError if a text is not PTX or a name is defined twice."""
     if len(texts) == 1:
         return texts[0]
     parts = [_Part(text, number) for number, text in enumerate(texts, 1)]
@@ -132,7 +132,7 @@ def _numbers(version: str) -> list[int]:
 
 
 def _kept(parts: list[_Part]) -> dict[str, tuple[int, int]]:
-    """Return which item of which part stays for each name that is not a part's own: the strongest definition, the first."""
+    """Return (part, first token) of the item to keep for each non-local name: the first of the strongest definitions."""
     found: dict[str, tuple[int, tuple[int, int]]] = {}
     for part in parts:
         for item in part.items:

@@ -1,4 +1,4 @@
-"""Python's collector of reference cycles, paused while many objects are made that all stay."""
+"""Pauses Python's cyclic garbage collector while many long-lived objects are created."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def collector_paused() -> Iterator[None]:
-    """Pause the collector. A kernel's instructions live until it is decoded: looking through them finds nothing to free."""
+    """Pause the collector. A kernel's instructions live until it is decoded, so there is nothing to free."""
     was_on = gc.isenabled()
     gc.disable()
     try:

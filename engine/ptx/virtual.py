@@ -1,4 +1,4 @@
-"""The program between parsing and emission: instructions over virtual variables, in basic blocks.
+"""The intermediate representation between parsing and emission: instructions over virtual variables, in basic blocks.
 
 A *variable* is a virtual register: 1 word (up to 32 bits), 2 words (64 bits) or 0 words (a predicate or carry flag).
 A *row* names one word of a variable: 2 * variable + word. Slots are those of rfview.engine.program (INST).
@@ -48,12 +48,12 @@ class VirtualInst:
         self.note = ""
 
     def set_row(self, slot: int, row: int) -> None:
-        """Read slot from a row; no longer an immediate."""
+        """Make a slot read a row; it is no longer an immediate."""
         self.src[slot] = row
         self.imm_mask &= ~(1 << slot)
 
     def set_imm(self, slot: int, value: int) -> None:
-        """Fill slot with a 32-bit immediate."""
+        """Fill a slot with a 32-bit immediate."""
         self.src[slot] = NONE
         self.imm[slot] = value & 0xFFFFFFFF
         self.imm_mask |= 1 << slot
@@ -71,7 +71,7 @@ class VirtualInst:
         return self
 
     def reads(self) -> list[int]:
-        """Give the variables read, guard and predicates included (an own guarded definition excluded)."""
+        """Return the variables read, guard and predicates included; a guarded definition does not count as a read."""
         found = [row >> 1 for row in self.src if row >= 0]
         if self.psrc:
             found += [p for p in self.psrc if p >= 0]
@@ -80,7 +80,7 @@ class VirtualInst:
         return found
 
     def writes(self) -> list[int]:
-        """Give the variables written."""
+        """Return the variables written."""
         found = [row >> 1 for row in self.dst if row >= 0]
         if self.pdst:
             found += [p for p in self.pdst if p >= 0]
@@ -88,7 +88,7 @@ class VirtualInst:
 
     @property
     def kills(self) -> bool:
-        """True where the definitions end the old values (a guarded definition does not: B0.3)."""
+        """Whether the definitions end the old values (a guarded definition does not: B0.3)."""
         return self.guard < 0 or self.kills_when_guarded
 
 
@@ -123,8 +123,8 @@ class VirtualProgram:
     variables: Variables
     local_bytes: int = 0
     spilled_words: int = 0
-    stack_starts: list[VirtualInst] = field(default_factory=list)  # the moves that set the stack pointer
-    # (line, name, as a guard) where a variable is read that nothing writes
+    stack_starts: list[VirtualInst] = field(default_factory=list)  # the moves that initialise the stack pointer
+    # (line, name, as a guard) of each read of a variable that nothing writes
     unset: list[tuple[int, str, bool]] = field(default_factory=list)
 
     def copy(self) -> VirtualProgram:
@@ -137,5 +137,5 @@ class VirtualProgram:
 
 
 def align_up(offset: int, align: int) -> int:
-    """Return the first multiple of `align` from `offset` on."""
+    """Round `offset` up to a multiple of `align`."""
     return -(-offset // align) * align

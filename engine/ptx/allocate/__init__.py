@@ -1,7 +1,7 @@
-"""Virtual variables to registers.
+"""Register allocation: assigns registers to virtual variables.
 
-    interference  colouring       what cannot share a register; registers for all of them
-    pressure                      which variables to spill where too many are live
-    spill  predicates             what is spilled: values to local memory, predicates to registers
-    numbering                     numbers that put the sources of an instruction in different banks (an option)
+    interference  colouring       which variables cannot share a register; assignment by graph colouring
+    pressure                      which variables to spill when too many are live
+    spill  predicates             spilling: of values to local memory, of predicates to data registers
+    numbering                     renumbers registers so that an instruction's sources lie in different banks (an option)
 """

@@ -1,6 +1,6 @@
 """Register allocation: the interference graph is coloured in several orders; the best one is kept.
 
-64-bit variables take even-aligned pairs, predicates a file of their own.
+64-bit variables take even-aligned pairs; predicates have a separate register file.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 from rfview.engine.ptx.allocate.interference import Interference
 
 _EVEN = sum(1 << k for k in range(0, 1024, 2))   # even registers, far beyond any count before spilling
-_GONE = 1 << 30                                  # more than all words that any variable conflicts with
+_GONE = 1 << 30                                  # more than the conflicting words of any variable
 
 
 @dataclass
@@ -24,7 +24,7 @@ class Colouring:
 
 
 def colour(graph: Interference, words: list[int]) -> Colouring:
-    """Colour the data registers; tries orders until one needs no more than are live at once, and keeps the best."""
+    """Colour the data registers; tries orders until one needs no more words than are live at once, and keeps the best."""
     live = [var for var in graph.order if words[var]]
     best = _colour_in_order(graph, live, words)
     for make in (_pairs_first, _smallest_last):
@@ -36,9 +36,9 @@ def colour(graph: Interference, words: list[int]) -> Colouring:
 
 
 def spread(graph: Interference, found: Colouring, words: list[int], aim: int) -> Colouring:
-    """Colour anew with each value in the register whose turn it is, of `aim` in a circle, so that all of them are used.
+    """Colour again, taking registers round-robin from `aim` of them, so that all are used.
 
-    Gives `found`, a colouring within `aim`, where turns leave no pair free for one more value.
+    Returns `found`, a colouring within `aim`, if round-robin needs more, since no free pair is left for some value.
     """
     made = _colour_in_order(graph, [var for var in graph.order if words[var]], words, aim)
     return made if made.count <= aim else found
@@ -49,7 +49,7 @@ def _pairs_first(graph: Interference, live: list[int], words: list[int]) -> list
 
 
 def _colour_in_order(graph: Interference, order: list[int], words: list[int], aim: int = 0) -> Colouring:
-    """Give each variable in turn a register. aim: how many are used in a circle, 0 for the lowest that is free."""
+    """Assign registers in the given order. aim: number of registers to take round-robin; 0 takes the lowest free one."""
     occupied = [0] * len(words)
     registers = [-1] * len(words)
     top = turn = 0
@@ -61,7 +61,7 @@ def _colour_in_order(graph: Interference, order: list[int], words: list[int], ai
             if words[var] == 1 and registers[other] >= 0:
                 taken |= 2 << registers[other]  # the pair's high word
             elif registers[other] & 1 and registers[other] >= 0:
-                taken |= 1 << registers[other]  # would be the pair's high word
+                taken |= 1 << registers[other]  # would be its high word
         register = _hinted(graph, var, words[var], taken, registers)
         if register < 0 and aim:
             register = _in_turn(taken, words[var], turn, aim)
@@ -75,7 +75,7 @@ def _colour_in_order(graph: Interference, order: list[int], words: list[int], ai
 
 
 def _hinted(graph: Interference, var: int, words: int, taken: int, registers: list[int]) -> int:
-    """Give the register of a variable that `var` is moved to or from, if it is free; else -1."""
+    """Return the register of a variable that `var` is moved to or from, if it is free; else -1."""
     for other in graph.moves.get(var, ()):
         register = registers[other]
         if register >= 0 and not taken >> register & (3 if words == 2 else 1):
@@ -85,7 +85,7 @@ def _hinted(graph: Interference, var: int, words: int, taken: int, registers: li
 
 
 def _in_turn(taken: int, words: int, turn: int, aim: int) -> int:
-    """Give the first free register, or even pair, from `turn` on and round; -1 where none of the `aim` is free."""
+    """Return the first free register or even pair from `turn` on, cyclically; -1 if none of the `aim` is free."""
     for step in range(aim):
         register = (turn + step) % aim
         if words == 1 and not taken >> register & 1:
@@ -103,7 +103,7 @@ def _lowest_pair(taken: int) -> int:
 
 
 def _lowest_single(taken: int, top: int) -> int:
-    """Prefer the free half of a pair whose other half is taken, below the highest register in use."""
+    """Return the lowest free register, preferring halves of half-occupied pairs below the highest register in use."""
     free = ~taken
     half_free = free & ((taken << 1) & 2 * _EVEN | (taken >> 1) & _EVEN)
     below = half_free & ((1 << top) - 1)
@@ -115,10 +115,10 @@ def _lowest_single(taken: int, top: int) -> int:
 def _smallest_last(graph: Interference, live: list[int], words: list[int]) -> list[int]:
     """Order by repeatedly removing the variable with the fewest conflicting words; the last removed comes first.
 
-    Of several the one that is defined last is removed.
+    Ties go to the variable defined last.
     """
     removable = live[::-1]
-    place_of = np.full(len(words), -1)      # the last place is that of all variables which are never removed
+    place_of = np.full(len(words), -1)      # the last place stands for all variables that are never removed
     place_of[removable] = np.arange(len(removable))
     left = np.append(graph.weights[removable], _GONE)
     candidates = left[:-1]

@@ -1,7 +1,7 @@
 """Interference of virtual variables: which of them cannot share a register.
 
-Two variables interfere where one is defined while the other is live and may hold a value; so live ranges may have holes and
-the two sides of a branch share.
+Two variables interfere if one is defined while the other is live and may hold a value; so live ranges may have holes, and
+variables on the two sides of a branch can share a register.
 """
 
 from __future__ import annotations
@@ -15,16 +15,17 @@ from rfview.engine.ptx.optimise.bitsets import members
 from rfview.engine.ptx.optimise.liveness import live_sets, reached_sets
 from rfview.engine.ptx.virtual import Block, VirtualInst, VirtualProgram
 
-# the place of a definition that does not come
+# the place of a definition that never comes
 _NEVER = np.iinfo(np.int32).max
 
 
 @dataclass
 class Interference:
-    """Which variables conflict, which are joined by moves, order of definition, most words live after a definition.
+    """The interference graph: conflicts, moves, definition order, and the most data words live after a definition.
 
-    neighbours: of each variable, ascending. weights: the words of all of a variable's neighbours, predicates one each.
-    halves: a single word and the pairs whose low word is moved to or from it; they may share that word, not the other.
+    neighbours: of each variable, ascending. weights: total words of each variable's neighbours, a predicate counting one.
+    moves: variables joined by moves. halves: a single word and the pairs whose low word is moved to or from it, and vice
+    versa; they may share that word, but not the other.
     """
 
     neighbours: list[np.ndarray]
@@ -36,7 +37,7 @@ class Interference:
 
 
 class _Live:
-    """The variables live at a place, each kind (data, predicates) side by side in an array; weight: words of data."""
+    """The variables live at one point, each kind (data, predicates) contiguous in an array; weight: words of data."""
 
     def __init__(self, words: list[int]) -> None:
         self._words = words
@@ -53,7 +54,7 @@ class _Live:
             self.add(var)
 
     def add(self, var: int) -> bool:
-        """Return whether it was not live before."""
+        """Add a variable; return whether it was not live before."""
         if var in self._places:
             return False
         kind = int(not self._words[var])
@@ -75,7 +76,7 @@ class _Live:
         self.weight -= self._words[var]
 
     def of_kind(self, kind: int) -> np.ndarray:
-        """Give the data variables (0) or the predicates (1), as they are now."""
+        """Return a copy of the live data variables (0) or predicates (1)."""
         return self._listed[kind, : self._counts[kind]].copy()
 
 
@@ -123,9 +124,10 @@ def interference(program: VirtualProgram) -> Interference:
 
 def _note(inst: VirtualInst, live: _Live, words: list[int], set_at: np.ndarray | None, place: int, source: int,
           conflicts: list[tuple[int, np.ndarray]]) -> int:
-    """Note what the variables that an instruction writes conflict with; give the words of data live after it.
+    """Record the conflicts of the variables that an instruction writes; return the words of data live after it.
 
-    set_at: from which place on a variable may hold a value, None where all do. source: not in conflict, being copied.
+    set_at: first place at which each variable may hold a value, None if all do. source: the variable being copied,
+    which does not conflict, or -1.
     """
     weight = live.weight
     for kind in (0, 1):
@@ -143,7 +145,7 @@ def _note(inst: VirtualInst, live: _Live, words: list[int], set_at: np.ndarray |
 
 
 def copied(inst: VirtualInst) -> int:
-    """Give the source variable of an unguarded whole-register move, else -1."""
+    """Return the source variable of an unguarded whole-register move, else -1."""
     if inst.guard >= 0:
         return -1
     if inst.op == OP_MOV32 and len(inst.dst) == 1 and inst.src[0] >= 0 and not inst.src[0] & 1:
@@ -156,7 +158,7 @@ def copied(inst: VirtualInst) -> int:
 
 
 def _note_first_writes(block: Block, suspects: int, reached: int, set_at: np.ndarray) -> None:
-    """Note from which place on each suspect may hold a value: before it, it conflicts with nothing."""
+    """Record the place from which each suspect may hold a value; before that, it conflicts with nothing."""
     set_at[members(suspects & ~reached)] = _NEVER
     set_at[members(suspects & reached)] = -1
     for place, inst in enumerate(block.insts):
@@ -166,13 +168,13 @@ def _note_first_writes(block: Block, suspects: int, reached: int, set_at: np.nda
 
 
 def _neighbours(conflicts: list[tuple[int, np.ndarray]], words: list[int]) -> tuple[list[np.ndarray], np.ndarray]:
-    """Give neighbours and weights (see Interference) from lists that name each conflict at least once."""
+    """Return neighbours and weights (see Interference) from lists that contain each conflict at least once."""
     size = len(words)
     one = np.repeat(np.array([var for var, _ in conflicts], np.int64), [len(others) for _, others in conflicts])
     other = np.concatenate([np.empty(0, np.int64), *(others for _, others in conflicts)])
     one, other = one[one != other], other[one != other]
     pairs = np.sort(np.concatenate([one * size + other, other * size + one]))
-    pairs = pairs[np.diff(pairs, prepend=-1) != 0]      # np.unique takes tens of times as long on these
+    pairs = pairs[np.diff(pairs, prepend=-1) != 0]      # np.unique is tens of times slower on these
     ends = np.searchsorted(pairs, size * np.arange(1, size + 1)).tolist()
     own, conflicting = np.divmod(pairs, max(size, 1))
     weights = np.bincount(own, np.maximum(words, 1)[conflicting], minlength=size).astype(np.int64)

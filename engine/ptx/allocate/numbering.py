@@ -1,8 +1,8 @@
-"""Which number each register gets: such that the sources of an instruction lie in different banks of the register file.
+"""Renumbers registers so that the sources of an instruction lie in different banks of the register file.
 
-Registers are exchanged as a whole after allocation, so that neither their count nor what they hold changes. A warp's
-registers lie in consecutive banks wherever it begins: two of them share a bank if their numbers differ by a multiple of the
-number of banks.
+Whole registers are exchanged after allocation, so neither their count nor their live ranges change. A warp's registers
+lie in consecutive banks wherever the first one is: two of them share a bank if their numbers differ by a multiple of
+the number of banks.
 """
 
 from __future__ import annotations
@@ -15,26 +15,26 @@ from rfview.engine.ptx.allocate.colouring import Colouring
 from rfview.engine.ptx.optimise.control_flow import immediate_dominators, loop_depths, tree_depths
 from rfview.engine.ptx.virtual import VirtualProgram
 
-_PER_LOOP = 8       # how much oftener the body of a loop is assumed to run than what is around it
+_PER_LOOP = 8       # how much more often a loop's body is assumed to run than the code around it
 _DEEPEST = 4
 
 Exchange = tuple[list[int], list[int]]
 
 
 def numbered_for_banks(program: VirtualProgram, found: Colouring, num_banks: int) -> Colouring:
-    """Exchange registers until no exchange lessens the conflicts of sources; give the colouring with the new numbers."""
+    """Exchange registers until no exchange reduces the bank conflicts of sources; return the renumbered colouring."""
     if found.count <= num_banks:
         return found
     weights = together(program, found)
     numbers = np.arange(found.count)
     pairs, singles = exchanges(program, found)
-    for swaps in (pairs, singles):      # in this order: what single registers have left is no pair any more
+    for swaps in (pairs, singles):      # in this order: exchanging single registers breaks up the pairs
         exchange(numbers, swaps, weights, num_banks)
     return Colouring([int(numbers[first]) if first >= 0 else first for first in found.registers], found.count)
 
 
 def exchange(numbers: np.ndarray, swaps: list[Exchange], weights: np.ndarray, num_banks: int) -> None:
-    """Exchange in `numbers` whatever lessens the conflicts, until nothing does."""
+    """Apply exchanges to `numbers` as long as one reduces the conflicts."""
     least = conflicts(weights, numbers, num_banks)
     improved = least > 0
     while improved:
@@ -48,7 +48,7 @@ def exchange(numbers: np.ndarray, swaps: list[Exchange], weights: np.ndarray, nu
 
 
 def together(program: VirtualProgram, found: Colouring) -> np.ndarray:
-    """Give how often two registers are sources of one instruction, (count, count) f8, loops weighing more."""
+    """Return how often each two registers are sources of one instruction, weighted by loop depth: (count, count) f8."""
     successors = [block.successors for block in program.blocks]
     idom = immediate_dominators(successors, 0)
     loops = loop_depths(successors, idom, tree_depths(idom, 0))
@@ -62,13 +62,13 @@ def together(program: VirtualProgram, found: Colouring) -> np.ndarray:
 
 
 def conflicts(weights: np.ndarray, numbers: np.ndarray, num_banks: int) -> float:
-    """Give the weight of all pairs of sources that lie in one bank."""
+    """Return the total weight of the pairs of sources that share a bank."""
     banks = numbers % num_banks
     return float(weights[banks[:, None] == banks[None, :]].sum())
 
 
 def exchanges(program: VirtualProgram, found: Colouring) -> tuple[list[Exchange], list[Exchange]]:
-    """List which registers may change places: whole even pairs, and single ones in no pair that holds a 64-bit value."""
+    """List the possible exchanges: of whole even pairs, and of single registers outside pairs that hold 64-bit values."""
     words = program.variables.words
     paired = {first // 2 for var, first in enumerate(found.registers) if first >= 0 and words[var] == 2}
     singles = [register for register in range(found.count) if register // 2 not in paired]

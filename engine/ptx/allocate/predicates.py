@@ -1,7 +1,7 @@
-"""Spilling of predicates: those beyond the predicate registers live as 0 or 1 in data registers of their own.
+"""Spilling of predicates: those without a predicate register live as 0 or 1 in a data register each.
 
-A held predicate is compared with 0 before each use and selected from 1 and 0 after each write; the data register may itself
-be spilled to local memory afterwards. GPUs' compilers pack several into a register.
+Such a predicate is restored by a comparison with 0 before each use and saved by a selection of 1 or 0 after each write;
+the data register may itself be spilled to local memory afterwards. GPU compilers pack several into one register.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ _ROUNDS = 8
 
 
 def fit_predicates(program: VirtualProgram, graph: Interference, limit: int) -> Interference:
-    """Hold predicates in data registers until `limit` predicate registers do; give the interference after that."""
+    """Move predicates to data registers until `limit` predicate registers suffice; return the new interference graph."""
     kept: set[int] = set()
     for number in range(_ROUNDS):
         words = program.variables.words
         if colour_predicates(graph, words).count <= limit:
             break
-        # one less than there are: spilling data may copy a guard; and less in late rounds, since orders are not perfect
+        # one fewer than there are, since spilling data may copy a guard; even fewer in late rounds: orders are not optimal
         chosen = choose(program, graph, limit - 1 - number, kept, [int(not count) for count in words])
         hold(program, chosen, kept)
         graph = interference(program)
@@ -30,7 +30,7 @@ def fit_predicates(program: VirtualProgram, graph: Interference, limit: int) -> 
 
 
 def hold(program: VirtualProgram, chosen: set[int], kept: set[int]) -> None:
-    """Rewrite the program with the predicates `chosen` in data registers; `kept` gains the short-lived ones."""
+    """Rewrite the program with the predicates `chosen` in data registers; adds the short-lived temporaries to `kept`."""
     variables = program.variables
     homes = {var: variables.new(variables.names[var], 32) for var in sorted(chosen)}
 
@@ -46,7 +46,7 @@ def hold(program: VirtualProgram, chosen: set[int], kept: set[int]) -> None:
             result += [test_held(inst.line, homes[var], made) for var, made in read.items()]
             inst.guard = read.get(inst.guard, inst.guard)
             inst.psrc = [read.get(var, var) for var in inst.psrc]
-            # only the store below reads a short-lived one, and under the same guard
+            # only the save below reads a temporary, and under the same guard
             inst.kills_when_guarded |= not inst.dst and {*inst.pdst} == {*written} != set()
             inst.pdst = [written.get(var, var) for var in inst.pdst]
             if written and inst.guard in inst.pdst:

@@ -1,4 +1,4 @@
-"""Register pressure: which variables to spill, the cheapest ones, so that what is live anywhere fits the registers."""
+"""Register pressure: picks the cheapest variables to spill so that the live ones fit into the registers everywhere."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rfview.engine.ptx.virtual import VirtualInst, VirtualProgram
 
 
 def costs(program: VirtualProgram) -> list[float]:
-    """Weigh each variable's accesses by loop depth: what spilling it would cost."""
+    """Return the cost of spilling each variable: its accesses, weighted by loop depth."""
     successors = [block.successors for block in program.blocks]
     idom = immediate_dominators(successors, 0)
     loops = loop_depths(successors, idom, tree_depths(idom, 0))
@@ -24,12 +24,12 @@ def costs(program: VirtualProgram) -> list[float]:
 
 
 def choose(program: VirtualProgram, graph: Interference, limit: int, kept: set[int], words: list[int]) -> set[int]:
-    """Pick the cheapest variables, by cost per conflicting word, until no place has more than `limit` words live.
+    """Pick the cheapest variables, by cost per conflicting word, until at most `limit` words are live anywhere.
 
-    words: what each variable counts for, 0 where it is no candidate.
+    words: the words that each variable counts for, 0 if it is not a candidate.
     """
     weights = costs(program)
-    # conflicts are among data variables or among predicates only
+    # data variables conflict with data variables only, predicates with predicates only
     rank = {var: weights[var] / (1 + int(graph.weights[var])) for var in graph.order if words[var]}
     counted = bits_of(rank, len(words))
     chosen: set[int] = set()
@@ -47,7 +47,7 @@ def choose(program: VirtualProgram, graph: Interference, limit: int, kept: set[i
 
 
 class _Held:
-    """The variables live at a place, and the words of those that are not chosen to be spilled."""
+    """The variables live at one point, and the words of those not chosen for spilling."""
 
     def __init__(self, live: list[int], chosen: set[int], words: list[int]) -> None:
         self.live, self.chosen, self.words = set(live), chosen, words
@@ -69,7 +69,7 @@ class _Held:
 
 
 def _relieve(held: _Held, inst: VirtualInst, rank: dict[int, float], limit: int, kept: set[int]) -> None:
-    """Spill until the words live here fit; a spilled operand of `inst` itself still takes its place."""
+    """Choose variables until the words live here fit; a spilled operand of `inst` itself still needs a register."""
     words, chosen = held.words, held.chosen
     own = {*inst.reads(), *inst.writes()}
     weight = held.weight + sum(words[var] for var in own if var in chosen and var in held.live)
@@ -86,7 +86,7 @@ def _relieve(held: _Held, inst: VirtualInst, rank: dict[int, float], limit: int,
 
 def choose_uncoloured(program: VirtualProgram, graph: Interference, found: Colouring, limit: int,
                       kept: set[int]) -> set[int]:
-    """Pick, for the variables coloured beyond the limit, the cheapest of themselves and their neighbours."""
+    """For each variable coloured beyond the limit, pick the cheapest among it and its neighbours."""
     words, weights = program.variables.words, costs(program)
     chosen: set[int] = set()
     for var in graph.order:

@@ -1,6 +1,6 @@
 """Spilling: variables without a register live in local memory, loaded before each use, stored after each write.
 
-A row is 2 * variable + word, as everywhere before registers are given (virtual.py).
+A row is 2 * variable + word, as everywhere before register allocation (virtual.py).
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ class TooFewRegisters(PtxError):
 def allocate_data(program: VirtualProgram, graph: Interference, limit: int) -> tuple[Interference, Colouring]:
     """Colour the data registers within `limit`, spilling to local memory as needed. Raises TooFewRegisters.
 
-    graph: the program's interference; gives what it is after spilling, and the colours.
+    graph: the program's interference graph. Returns the graph after spilling, and the colouring.
     """
     kept: set[int] = set()
     found = colour(graph, program.variables.words)
     rounds = 0
     while found.count > limit:
         rounds += 1
-        # late rounds ask for lower pressure, since pairs and long vectors waste single registers
+        # late rounds aim for lower pressure, since pairs and long vectors waste single registers
         chosen = choose(program, graph, limit - rounds // 4, kept, program.variables.words)
         if not chosen:
             chosen = choose_uncoloured(program, graph, found, limit, kept)
@@ -45,7 +45,7 @@ def allocate_data(program: VirtualProgram, graph: Interference, limit: int) -> t
 
 
 def spill(program: VirtualProgram, chosen: set[int], kept: set[int]) -> None:
-    """Rewrite the program with `chosen` in local memory, or made anew before each use where that is one instruction."""
+    """Rewrite the program with `chosen` in local memory, or rematerialised before each use if one instruction suffices."""
     variables = program.variables
     remade = _remade(program, chosen)
     homes: dict[int, int] = {}
@@ -65,7 +65,7 @@ def spill(program: VirtualProgram, chosen: set[int], kept: set[int]) -> None:
 
 
 def _remade(program: VirtualProgram, chosen: set[int]) -> dict[int, VirtualInst]:
-    """Give the chosen variables whose one definition is a constant, a parameter or a fixed special register."""
+    """Return the chosen variables whose only definition is a constant, a parameter or an unchanging special register."""
     counts, words = definition_counts(program.blocks), program.variables.words
     return {
         inst.dst[0] >> 1: inst
@@ -77,7 +77,7 @@ def _remade(program: VirtualProgram, chosen: set[int]) -> dict[int, VirtualInst]
 
 def _around(program: VirtualProgram, inst: VirtualInst, homes: dict[int, int], remade: dict[int, VirtualInst],
             kept: set[int]) -> tuple[list[VirtualInst], list[VirtualInst]]:
-    """Put temporaries in place of spilled operands; give the loads before and the stores after the instruction."""
+    """Replace spilled operands by temporaries; return the loads before and the stores after the instruction."""
     variables = program.variables
     before: list[VirtualInst] = []
     after: list[VirtualInst] = []
@@ -110,7 +110,7 @@ def _around(program: VirtualProgram, inst: VirtualInst, homes: dict[int, int], r
 
 def _keep_guard(program: VirtualProgram, inst: VirtualInst, before: list[VirtualInst],
                 after: list[VirtualInst]) -> None:
-    """Store under the instruction's own guard; where it overwrites that predicate, under a copy made before."""
+    """Guard the stores as the instruction is guarded; if it overwrites its guard, by a copy made before it."""
     guard = inst.guard
     if guard in inst.pdst:
         copy = program.variables.new(program.variables.names[guard], 1)

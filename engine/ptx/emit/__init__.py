@@ -1,1 +1,4 @@
-"""Allocated instructions to what runs and what views show: instructions, disassemble (texts), ranges (live ranges)."""
+"""Turns allocated instructions into what runs and what views show.
+
+    instructions  disassemble  ranges     INST arrays; instruction texts; live ranges
+"""

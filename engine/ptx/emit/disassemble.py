@@ -1,4 +1,4 @@
-"""The text of an instruction with physical registers, as the views show it."""
+"""Formats instructions with physical registers, as the views show them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Namer:
         return f"{'!' if negated else ''}P{self.predicates[var]}"
 
     def slot(self, inst: VirtualInst, slot: int, type_name: str) -> str:
-        """Show what a slot (and the next, for 64 bits) holds: a register, a number, or a symbol's address."""
+        """Format what a slot (and the next, for 64 bits) holds: a register, a number, or a symbol's address."""
         if inst.src[slot] >= 0:
             return self.row(inst.src[slot])
         for at, symbol, addend, _ in inst.relocs:
@@ -41,7 +41,7 @@ class Namer:
 
 
 def text_of(inst: VirtualInst, namer: Namer, target_pc: int) -> str:
-    """Write one instruction."""
+    """Format one instruction."""
     parts = results(inst, namer)
     if inst.form == "memory":
         parts = memory_parts(inst, namer, parts)
@@ -68,7 +68,7 @@ def text_of(inst: VirtualInst, namer: Namer, target_pc: int) -> str:
 
 
 def results(inst: VirtualInst, namer: Namer) -> list[str]:
-    """List the destinations: a pair by its low register, a vector in braces, predicates after a bar."""
+    """Format the destinations: a pair by its low register, a vector in braces, predicates after a bar."""
     names = [namer.row(row) for row in inst.dst if not (row & 1 and row - 1 in inst.dst)]
     texts = ["{" + ", ".join(names) + "}"] if len(names) > 1 else names
     predicates = [namer.predicate(p) for p in inst.pdst]

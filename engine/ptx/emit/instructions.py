@@ -75,7 +75,7 @@ def place(registers: list[int], row: int) -> int:
 
 
 def physical_rows(flat: list[VirtualInst], registers: list[int]) -> list[tuple[list[int], list[int]]]:
-    """Give (source slots, destinations) of each instruction as physical registers."""
+    """Return (source slots, destinations) of each instruction as physical registers."""
     found = []
     for inst in flat:
         src = [NO_REG if row < 0 else registers[row >> 1] + (row & 1) for row in inst.src]
@@ -129,7 +129,7 @@ def fill_predicates(insts: np.ndarray, flat: list[VirtualInst], predicates: list
 
 
 def fill_branches(insts: np.ndarray, blocks: list[Block], starts: list[int]) -> None:
-    """Set target and reconvergence pcs; blocks that end in a trap or only exit do not hold reconvergence back."""
+    """Set target and reconvergence pcs; blocks that end in a trap or only exit do not delay reconvergence."""
     successors = [block.successors for block in blocks]
     traps = frozenset(
         index for index, block in enumerate(blocks)
@@ -143,7 +143,7 @@ def fill_branches(insts: np.ndarray, blocks: list[Block], starts: list[int]) -> 
 
 
 def bare_exits(blocks: list[Block]) -> frozenset[int]:
-    """List the blocks that do nothing but end the thread, by themselves or by a branch to such a block."""
+    """Find the blocks that do nothing but end the thread, directly or by a branch to such a block."""
     found: set[int] = set()
     while True:
         more = {
@@ -156,7 +156,7 @@ def bare_exits(blocks: list[Block]) -> frozenset[int]:
 
 
 def mark_last_uses(insts: np.ndarray, flat: list[VirtualInst], blocks: list[Block], starts: list[int]) -> None:
-    """Set `last_use`: the register's value is dead after this read on every path (guarded writes do not end it)."""
+    """Set `last_use`: the register is dead after this read on every path (guarded writes do not kill its value)."""
     written, read = insts["dst_regs"].tolist(), _read_masks(insts)
     kills = [written[pc] if inst.kills else 0 for pc, inst in enumerate(flat)]
     sources = insts["src"].tolist()

@@ -1,4 +1,4 @@
-"""Where each virtual variable lives: (name, first pc, last pc, register, words) ranges for the views."""
+"""Live ranges of the virtual variables for the views: (name, first pc, last pc, register, words)."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ Piece = tuple[int, int, bool]  # first pc, last pc, begins with a definition
 
 
 def live_ranges(program: VirtualProgram, registers: list[int]) -> tuple[Range, ...]:
-    """List the live ranges of the data variables by first pc; a range with holes gives several entries.
+    """List the live ranges of the data variables by first pc; a range with holes becomes several entries.
 
     A range begins at the pc that defines the value (or at a block's start) and ends at its last reader.
     """
     variables = program.variables
     live_in, live_out = live_sets(program.blocks, len(variables.names))
     pieces: dict[int, list[Piece]] = {}
-    through = 0  # variables whose range has come whole through the blocks since `begins`
+    through = 0  # variables live through every block since `begins`
     begins: dict[int, int] = {}
     start = 0
     for block, before, after in zip(program.blocks, live_in, live_out, strict=True):
@@ -32,7 +32,7 @@ def live_ranges(program: VirtualProgram, registers: list[int]) -> tuple[Range, .
         for pc in range(last, start - 1, -1):
             inst = block.insts[pc - start]
             for var in inst.writes():
-                if inst.kills or var not in ends:  # a guarded definition goes on from the value before it
+                if inst.kills or var not in ends:  # a guarded definition continues the previous value's range
                     pieces.setdefault(var, []).append((pc, ends.pop(var, pc), True))
             for var in inst.reads():
                 ends.setdefault(var, pc)
@@ -55,7 +55,7 @@ def live_ranges(program: VirtualProgram, registers: list[int]) -> tuple[Range, .
 
 
 def merged(pieces: list[Piece]) -> list[tuple[int, int]]:
-    """Join pieces that overlap, and those that touch where the value goes on from one block into the next."""
+    """Join pieces that overlap, and adjacent ones whose value carries over from one block into the next."""
     found: list[tuple[int, int]] = []
     for first, end, is_new in sorted(pieces):
         if found and (first <= found[-1][1] or first == found[-1][1] + 1 and not is_new):

@@ -1,6 +1,6 @@
-"""Which opcode a PTX instruction form is: base name, modifiers and types to the machine's opcodes (engine/isa.py).
+"""Maps PTX instruction forms (base name, modifiers and types) to the machine's opcodes (engine/isa.py).
 
-`lookup("mul", ("wide", "u32"))` gives the `OpInfo` of an instruction that values/execute.py computes. Loads, stores,
+`lookup("mul", ("wide", "u32"))` returns the `OpInfo` of an instruction that values/execute.py computes. Loads, stores,
 atomics, branches, barriers and special registers are not looked up here: the front end builds those itself.
 
 Operands. `src_types[k]` is the PTX type of source operand k in PTX order. Operands 0, 1, 2 go to row slots 2k (and
@@ -10,10 +10,10 @@ have (setp p|q: 2; shfl d|p: 1; add.cc: 1, the carry); unused ones are NO_PRED. 
 Immediates of 16-bit operands are masked to 16 bits by the front end: upper bits of narrow values are zero in every row.
 A cvt to 8 or 16 bits whose destination register is 32 bits wide needs FLAG_WIDE_DST added by the front end.
 
-A base name has one function, in the file of its kind; it takes the modifiers that it knows off a `Form` and raises
-`Refused` for a combination that PTX does not have. A new one stands in its file, in BASES, and with a form in EXAMPLES.
+Each base name has one function, in the file of its kind; it consumes the modifiers it knows from a `Form` and raises
+`Refused` for a combination that PTX does not have. A new one goes into its file, BASES, and with a form into EXAMPLES.
 
-    form                                                  one form: its modifiers, and the OpInfo made of them
+    form                                                  one form: its modifiers, and the OpInfo made from them
     arithmetic  compare  convert  logic  special  warp    the forms of one kind each
 """
 

@@ -36,13 +36,13 @@ _FLOAT_LATENCY = {
     FP_NEG: (LAT_OTHER, LAT_DP_ADD), FP_ABS: (LAT_OTHER, LAT_DP_ADD),
 }
 
-# which part of a product an instruction keeps
+# the part of a product that an instruction keeps
 _LOW, _HIGH, _WIDE = range(3)
 _PARTS = {"lo": _LOW, "hi": _HIGH, "wide": _WIDE}
 
 
 def float_op(sub: int, kind: str, count: int, flags: int) -> OpInfo:
-    """A float operation: its own opcode where the rounding is to nearest and nothing else is asked, else OP_FLOAT."""
+    """Make a float operation: one of the fast opcodes if the flags allow it, else OP_FLOAT, OP_DOUBLE or OP_HALF."""
     src = (kind,) * count
     if kind == "f64":
         if flags & (FLAG_FTZ | FLAG_SAT):

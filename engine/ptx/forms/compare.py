@@ -18,7 +18,7 @@ _SET_TYPES = TYPE_CODES | {"b16": T_U32, "u16": T_U32}
 
 
 def _compare(form: Form, kind: str) -> tuple[int, int]:
-    """Comparison code and flags, checked against the type compared."""
+    """Return comparison code and flags, checked against the type compared."""
     boolean = 0
     if len(form.left) > 1:
         boolean = form.one_of(_BOOLS, 0)
@@ -50,7 +50,7 @@ def set_(form: Form) -> OpInfo:
         raise Refused
     dst, kind = form.types
     answers: tuple[str, ...]
-    if kind in _HALVES:  # a half answers as a half or an integer, a pair as a pair or a 32-bit integer
+    if kind in _HALVES:  # comparing halves yields a half or an integer, comparing pairs a pair or a 32-bit integer
         answers = (kind, "u32", "s32") if "x2" in kind else (kind, "u16", "s16", "u32", "s32")
     else:
         answers = ("u32", "s32", "f32") if kind in _SETP_OPS else ()

@@ -18,7 +18,7 @@ _CVT_FAST = {
 
 
 def _cvt_int(dst: str, src: str) -> int | None:
-    """The move or extension that an integer conversion without saturation is, or None."""
+    """Return the move or extension equivalent to an integer conversion without saturation, or None."""
     dst_bits, src_bits = TYPE_BITS[dst], TYPE_BITS[src]
     if dst_bits == 64 and src_bits == 64:
         return OP_MOV64
@@ -88,7 +88,7 @@ def cvta(form: Form) -> OpInfo:
     for name, pair in windows.items():
         if any(form.take(name + part) for part in ("", "::cta", "::cluster", "::entry")):
             form.done()
-            if kind == "u32" and pair[to] != CVTA_IDENTITY:  # the windows lie beyond 32 bits
+            if kind == "u32" and pair[to] != CVTA_IDENTITY:  # the windows' addresses need more than 32 bits
                 raise Refused
             return op_info(OP_CVTA, (kind,), kind, aux=pair[to])
     raise Refused

@@ -1,4 +1,4 @@
-"""One PTX instruction form: its modifiers, taken off one by one, and the OpInfo that is made of them."""
+"""One PTX instruction form: its modifiers, consumed one by one, and the OpInfo made from them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rfview.engine.program import LAT_OTHER, UNIT_SFU, UNIT_SP, WAIT_FIXED, WAIT
 
 
 class OpInfo(NamedTuple):
-    """What the front end copies into an INST, and the operand shape it checks; see the package docstring."""
+    """What the front end copies into an INST, and the operand types it checks; see the package docstring."""
 
     op: int
     flags: int
@@ -26,11 +26,11 @@ class OpInfo(NamedTuple):
 
 
 class Refused(Exception):
-    """Raised by a form's function for a combination of modifiers that does not exist; lookup turns it into its error."""
+    """Raised for a combination of modifiers that does not exist; lookup turns it into UnsupportedOpcode."""
 
 
 class Form:
-    """The modifiers of one instruction, taken off one by one; whatever is left over is refused."""
+    """The modifiers of one instruction, consumed one by one; any left over are refused."""
 
     def __init__(self, base: str, modifiers: tuple[str, ...]) -> None:
         self.base = base
@@ -38,14 +38,14 @@ class Form:
         self.left = [m for m in modifiers if m not in TYPES]
 
     def take(self, name: str) -> bool:
-        """Remove modifier `name` if it is there."""
+        """Remove modifier `name` if present; return whether it was."""
         if name in self.left:
             self.left.remove(name)
             return True
         return False
 
     def one_of(self, names: dict[str, int], default: int | None = None) -> int:
-        """Remove the one modifier out of `names` and give its value."""
+        """Remove the modifier found in `names` and return its value; if none is, return `default`, or refuse without one."""
         for name in self.left:
             if name in names:
                 self.left.remove(name)
@@ -55,13 +55,13 @@ class Form:
         return default
 
     def type(self, allowed: str = "") -> str:
-        """The one type of the form, which must be among `allowed` (blank separated)."""
+        """Return the form's only type, which must be among `allowed` (separated by blanks; "" allows all)."""
         if len(self.types) != 1 or (allowed and self.types[0] not in allowed.split()):
             raise Refused
         return self.types[0]
 
     def done(self) -> None:
-        """Refuse what is left over."""
+        """Refuse any modifiers left over."""
         if self.left:
             raise Refused
 
@@ -75,29 +75,29 @@ INT_ROUNDS = {"rni": ROUND_RN, "rzi": ROUND_RZ, "rmi": ROUND_RM, "rpi": ROUND_RP
 
 def op_info(op: int, src: tuple[str, ...], dst: str | None, latency: int = LAT_OTHER, unit: int = UNIT_SP,
             flags: int = 0, aux: int = 0, pdst: int = 0, psrc: int = 0, is_float: bool = False) -> OpInfo:
-    """An OpInfo; the special-function unit takes a time of its own, the others a fixed one."""
+    """Make an OpInfo; waits for the special-function unit count as short, all others as fixed latency."""
     wait = WAIT_SHORT if unit == UNIT_SFU else WAIT_FIXED
     return OpInfo(op, flags, aux, unit, latency, wait, src, dst, pdst, psrc, is_float)
 
 
 def general_int(sub: int, kind: str, src: tuple[str, ...], dst: str, latency: int, flags: int = 0,
                 unit: int = UNIT_SP) -> OpInfo:
-    """An OpInfo of OP_INT, the opcode of all integer operations that have none of their own."""
+    """Make an OpInfo of OP_INT, the opcode of all integer operations without an opcode of their own."""
     return op_info(OP_INT, src, dst, latency, unit, flags=flags, aux=sub | TYPE_CODES[kind] << 8)
 
 
 def is_signed(kind: str) -> bool:
-    """Say whether an integer type is signed."""
+    """Return whether an integer type is signed."""
     return kind[0] == "s"
 
 
 def widened(kind: str) -> str:
-    """The type of twice the bits."""
+    """Return the type with twice as many bits."""
     return kind[0] + str(TYPE_BITS[kind] * 2)
 
 
 def float_flags(form: Form, rounding: bool) -> int:
-    """The flags of .ftz and .sat, and of the rounding where there may be one."""
+    """Return the flags for .ftz and .sat, and for the rounding mode if `rounding` allows one."""
     flags = 0
     if rounding:
         flags |= form.one_of(ROUNDS, ROUND_RN) << ROUND_SHIFT

@@ -1,4 +1,4 @@
-"""Forms of roots, reciprocals and transcendentals, and of what looks at a float's parts (testp, copysign)."""
+"""Forms of roots, reciprocals and transcendentals, and of operations on a float's parts (testp, copysign)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def _sfu(form: Form, sub: int) -> OpInfo:
 
 
 def root(form: Form) -> OpInfo:
-    """rcp, sqrt, rsqrt: approximate or correctly rounded; rcp.f32 alone is PTX 1.3's rcp.approx.ftz.f32, as div.f32."""
+    """rcp, sqrt, rsqrt: approximate or correctly rounded; a bare f32 form is PTX 1.3's .approx.ftz, as for div.f32."""
     fill_in_defaults(form)
     approx = form.take("approx")
     is_f64 = form.types == ["f64"]
@@ -42,13 +42,13 @@ def root(form: Form) -> OpInfo:
 
 
 def fill_in_defaults(form: Form) -> None:
-    """Give a bare f32 form the modifiers that it had in PTX 1.0 to 1.3; later versions ask for them."""
+    """Give a bare f32 form the modifiers implied in PTX 1.0 to 1.3; later versions require them."""
     if form.types == ["f32"] and not form.left:
         form.left = ["approx", "ftz"]
 
 
 def transcendental(form: Form) -> OpInfo:
-    """ex2, lg2, sin, cos, tanh; ex2 and tanh for halves too."""
+    """ex2, lg2, sin, cos, tanh; ex2 and tanh also for halves."""
     fill_in_defaults(form)
     if not form.take("approx"):
         raise Refused

@@ -1,4 +1,4 @@
-"""Forms that work between the lanes of a warp: shfl, vote, match, activemask, redux."""
+"""Forms that work across the lanes of a warp: shfl, vote, match, activemask, redux."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ def memory_inst(low: Lowering, op: int, access: Access, mnemonic: str, kind: int
 
 
 def store_pieces(low: Lowering, param: CallParam) -> None:
-    """Write the pieces of a call parameter to its local memory."""
+    """Store the pieces of a call parameter in its local memory."""
     for (offset, width), piece in sorted(param.pieces.items()):
         access = Access(SPACE_LOCAL, f"b{8 * width}", 1, False)
         inst = memory_inst(low, isa.OP_ST, access, f"st.local.b{8 * width}", MEM_STORE)
@@ -63,7 +63,7 @@ def store_pieces(low: Lowering, param: CallParam) -> None:
 
 
 def store_to_stack(low: Lowering, pointer: Register, offset: int, var: int, size: int) -> VirtualInst:
-    """Make the store of a variable of 4 or 8 bytes at an offset from the stack pointer; it is not emitted yet."""
+    """Make the store of a variable of 4 or 8 bytes at an offset from the stack pointer, without emitting it."""
     inst = _stack_access(low, isa.OP_ST, pointer, offset, size)
     for word in range(size // 4):
         inst.set_row(2 + word, 2 * var + word)
@@ -71,7 +71,7 @@ def store_to_stack(low: Lowering, pointer: Register, offset: int, var: int, size
 
 
 def load_from_stack(low: Lowering, pointer: Register, offset: int, var: int, size: int) -> VirtualInst:
-    """Make the load that takes back what `store_to_stack` stored."""
+    """Make the load that restores what `store_to_stack` stored, without emitting it."""
     inst = _stack_access(low, isa.OP_LD, pointer, offset, size)
     inst.dst = [2 * var + word for word in range(size // 4)]
     return inst

@@ -1,4 +1,4 @@
-"""Lowering of instructions that compute: everything forms.lookup knows, the forms of mov, and cvta."""
+"""Lowering of arithmetic and logic: everything forms.lookup knows, the forms of mov, and cvta."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _IMPURE = {isa.OP_SHFL, isa.OP_VOTE, isa.OP_MATCH, isa.OP_REDUX, isa.OP_ACTIVEMA
 
 
 def from_table(low: Lowering, statement: Instruction) -> tuple[VirtualInst, forms.OpInfo]:
-    """Look an opcode up and make its instruction, operands still missing."""
+    """Look up an opcode and make its instruction, without operands."""
     base, *modifiers = statement.opcode.split(".")
     try:
         info = forms.lookup(base, tuple(modifiers))
@@ -64,7 +64,7 @@ def lower_predicate_constant(low: Lowering, inst: VirtualInst, operands: Sequenc
 
 def fill_sources(low: Lowering, statement: Instruction, inst: VirtualInst, info: forms.OpInfo,
                  operands: Sequence[object]) -> None:
-    """Sort the source operands into value slots and predicate sources; their numbers must match the opcode's."""
+    """Assign the source operands to value slots and predicate sources; their numbers must match the opcode's."""
     if info.flags & isa.FLAG_CC_IN:
         inst.psrc, inst.psrc_negate = [low.carry_flag()], [False]
     expected = len(info.src_types) + info.num_psrc - bool(info.flags & isa.FLAG_CC_IN)
@@ -91,7 +91,7 @@ def fill_sources(low: Lowering, statement: Instruction, inst: VirtualInst, info:
 
 
 def constant_predicate(low: Lowering, value: bool) -> int:
-    """Make a predicate that is always `value`."""
+    """Emit a predicate that is always `value`; return it."""
     inst = VirtualInst(isa.OP_PRED, "mov.pred", low.line)
     inst.aux, inst.wait_class, inst.pdst = isa.PRED_TRUE if value else isa.PRED_FALSE, WAIT_FIXED, [low.temp(1).var]
     low.emit(inst)
@@ -99,7 +99,7 @@ def constant_predicate(low: Lowering, value: bool) -> int:
 
 
 def fill_destination(low: Lowering, inst: VirtualInst, info: forms.OpInfo, operand: object) -> VirtualInst | None:
-    """Set the destinations. Gives a second instruction where cvt's register is wider than its type."""
+    """Set the destinations. Returns a second, widening instruction if a cvt's register has 64 bits but not its type."""
     if info.flags & isa.FLAG_CC_OUT:
         inst.pdst = [low.carry_flag()]
     first, second = (operand.first, operand.second) if isinstance(operand, Pair) else (operand, None)
@@ -121,7 +121,7 @@ def fill_destination(low: Lowering, inst: VirtualInst, info: forms.OpInfo, opera
 
 
 def fit_destination(low: Lowering, inst: VirtualInst, info: forms.OpInfo, bits: int) -> VirtualInst | None:
-    """Check the destination's width against the type; cvt may have a wider register."""
+    """Check the destination's width against the type; a cvt may have a wider register. Returns as fill_destination."""
     is_cvt = inst.mnemonic.startswith("cvt.")
     if (bits == 64) == (len(inst.dst) == 2):
         if is_cvt and bits < 32 and info.op == isa.OP_CVT and low_bits(low, inst) == 32:
@@ -143,7 +143,7 @@ def fit_destination(low: Lowering, inst: VirtualInst, info: forms.OpInfo, bits: 
 
 
 def low_bits(low: Lowering, inst: VirtualInst) -> int:
-    """Bits of the one-row destination register: 16 or 32."""
+    """Return the bits of a one-row destination register: 16 or 32."""
     return low.variables.bits[inst.dst[0] >> 1]
 
 
@@ -179,7 +179,7 @@ def lower_mov(low: Lowering, statement: Instruction) -> None:
 
 
 def in_own_cluster(low: Lowering, name: Name) -> Name | Number:
-    """Give what a cluster's special register holds where every cluster is one CTA; other names as they are."""
+    """Replace a special register of the cluster by what it holds if every cluster is one CTA; keep other names."""
     base, _, axis = name.text.partition(".")
     if base in _CLUSTER_PLACES or base in _CLUSTER_FACTS:
         low.check_clusters()
@@ -189,7 +189,7 @@ def in_own_cluster(low: Lowering, name: Name) -> Name | Number:
 
 
 def special(low: Lowering, statement: Instruction, dst: object, name: str) -> None:
-    """Read a special register; %envreg1 and %envreg2 hold the address, high and low, of the grid's barrier."""
+    """Read a special register; %envreg1 and %envreg2 hold the high and low word of the grid barrier's address."""
     if name in ("%envreg1", "%envreg2"):
         address = low.rows(low.temp(64))
         inst = low.move(address, [])
@@ -218,7 +218,7 @@ def pack(low: Lowering, statement: Instruction, dst: object, items: Sequence[obj
     rows = low.destination(dst, 32)
     part = 32 * len(rows) // len(items)
     if len(rows) == 1 and low.variables.bits[rows[0] >> 1] == 16:
-        if statement.opcode == "mov.b16" and len(items) == 2:       # two bytes: four of which two are 0
+        if statement.opcode == "mov.b16" and len(items) == 2:       # two bytes, padded with two zeros
             items = [*items, Number("int", 0), Number("int", 0)]
         part = 32 // len(items) if statement.opcode == "mov.b16" else 16 // len(items)
     if part == 32:
@@ -244,7 +244,7 @@ def unpack(low: Lowering, statement: Instruction, items: Sequence[object], src: 
     if statement.opcode not in ("mov.b64", "mov.b32", "mov.b16"):
         raise low.fail(f"cannot unpack with '{statement.opcode}'; use mov.b64 or mov.b32")
     total = int(statement.opcode[5:])
-    if (total, len(items)) == (16, 2):      # two bytes: the lower ones of four
+    if (total, len(items)) == (16, 2):      # two bytes: the lower two of four
         total, items = 32, [*items, Name("_"), Name("_")]
     part = total // len(items)
     kept = [k for k, item in enumerate(items) if not (isinstance(item, Name) and item.text == "_")]
@@ -275,7 +275,7 @@ def unpack(low: Lowering, statement: Instruction, items: Sequence[object], src: 
 
 
 def lower_cvta(low: Lowering, statement: Instruction) -> None:
-    """Lower cvta: a plain move for .global, .const; the window's address arithmetic for the others.
+    """Lower cvta: a plain move for .global and .const; the window's address arithmetic for the others.
 
     In an inlined function, parameters live in local memory, so cvta.param converts from there.
     """

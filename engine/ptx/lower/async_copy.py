@@ -1,4 +1,4 @@
-"""Lowering of cp.async: loads from global memory and stores to shared memory, done at once; groups only order."""
+"""Lowering of cp.async: loads from global and stores to shared memory, done synchronously; groups are no-operations."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _ARRIVE = "mbarrier"
 
 
 def is_async_copy(opcode: str) -> bool:
-    """Say whether an opcode is lowered here."""
+    """Return whether an opcode is lowered here."""
     parts = opcode.split(".")
     return parts[:2] == ["cp", "async"] and parts[2:3] != [] and parts[2] in (*_ORDER_ONLY, *_KINDS, _ARRIVE)
 
@@ -37,14 +37,14 @@ def lower_async_copy(low: Lowering, statement: Instruction) -> None:
     if isinstance(given, Name):
         found = low.resolve(given)
         if not isinstance(found, Register) or found.bits != 32:
-            given = None  # a cache policy: it has 64 bits
+            given = None  # a cache policy, which has 64 bits
     if given is None or isinstance(given, Number) and given.value >= size:
         return whole_copy(low, statement, size)
     copy_with_zeros(low, statement, size, given)
 
 
 def whole_copy(low: Lowering, statement: Instruction, size: int) -> None:
-    """Copy all bytes, through as few registers as there can be."""
+    """Copy all bytes with one load and one store."""
     bits = 32 if size == 4 else 64
     part = Access(SPACE_GLOBAL, f"b{bits}", size * 8 // bits, True)
     rows = [row for _ in range(part.count) for row in low.rows(low.temp(bits))]
@@ -66,7 +66,7 @@ def store_words(low: Lowering, statement: Instruction, access: Access, rows: lis
 
 
 def copy_with_zeros(low: Lowering, statement: Instruction, size: int, source_size: Operand) -> None:
-    """Copy word by word: a word that begins beyond the source size is not read, one that ends there is cut off."""
+    """Copy word by word: a word entirely beyond the source size is not read, one partly beyond it is masked."""
     rows = []
     for first in range(0, size, 4):
         value, left, kept = (fresh(low, f"%copy{first}.{part}") for part in ("value", "left", "kept"))
@@ -102,6 +102,6 @@ def copy_with_zeros(low: Lowering, statement: Instruction, size: int, source_siz
 
 
 def fresh(low: Lowering, name: str, bits: int = 32) -> Name:
-    """Make a new register of a given name, in place of an older one of that name."""
+    """Make a new register with a given name, replacing any older one of that name."""
     low.names.table[name] = low.temp(bits)
     return Name(name)

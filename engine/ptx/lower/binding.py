@@ -1,4 +1,4 @@
-"""What the parameters of a called function stand for: the caller's .param variables, or registers with the values."""
+"""Binds the parameters of a called function: to the caller's .param variables, or to registers with the values."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ def as_param(formal: Variable, register: Register) -> CallParam:
 
 def pairs(low: Lowering, formals: Sequence[Variable], actuals: Sequence[object],
           own: Names) -> Iterator[tuple[Variable, object]]:
-    """Give each parameter with what the caller passes; one that is a vector of registers, part by part.
+    """Yield each parameter with what the caller passes; a vector of registers, part by part.
 
-    Raises PtxError where a vector is passed that holds more or fewer values.
+    Raises PtxError if the argument for a vector holds more or fewer values.
     """
     for formal, actual in zip(formals, actuals, strict=True):
         if not formal.is_register or formal.vector == 1:
@@ -40,7 +40,7 @@ def pairs(low: Lowering, formals: Sequence[Variable], actuals: Sequence[object],
 
 
 def bind(low: Lowering, formal: Variable, actual: object, own: Names) -> object:
-    """Give what a formal parameter stands for: the caller's .param variable, or a register with the value."""
+    """Return what a formal parameter is bound to: the caller's .param variable, or a register with the value."""
     found = low.resolve(actual) if isinstance(actual, Name) else None
     if isinstance(found, CallParam) and not formal.is_register:
         return found

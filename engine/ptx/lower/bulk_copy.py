@@ -1,7 +1,8 @@
-"""Lowering of cp.async.bulk and cp.reduce.async.bulk: a loop of loads and stores in the thread that asks for the copy.
+"""Lowering of cp.async.bulk and cp.reduce.async.bulk: a loop of loads and stores in the thread that requests the copy.
 
-GPUs have an engine that copies beside the warps; here the copy is done when the instruction is, as cp.async's, then its
-bytes are counted at the barrier. Groups of copies only order. Copies by tensor maps, which the host makes, are refused.
+GPUs have an engine that copies in parallel with the warps; here the copy is done when the instruction is, like cp.async's,
+then its bytes are counted at the barrier. Groups are no-operations. Copies by tensor maps, which the host makes, are
+refused.
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ from rfview.engine.ptx.lower.refusals import reason_of
 from rfview.engine.ptx.lower.steps import Steps
 from rfview.engine.ptx.parse.syntax import Address, Instruction, Name, Operand, Vector
 
-_COPY_BYTES = 16  # copies and their addresses are multiples of it
-_AT_ONCE = 4  # loads on their way together in the loop: four of four registers
+_COPY_BYTES = 16  # sizes and addresses of copies are multiples of this
+_AT_ONCE = 4  # loads in flight at once in the loop, of four registers each
 _ORDER_ONLY = ("commit_group", "wait_group", "prefetch")
 _SHARED = ("shared::cta", "shared::cluster")
 _HINTS = ("L2::cache_hint", "multicast::cluster", "noftz")
@@ -27,12 +28,12 @@ _WIDTHS = {"f16": 16, "bf16": 16, "u32": 32, "s32": 32, "b32": 32, "f32": 32, "u
 
 
 def is_bulk_copy(opcode: str) -> bool:
-    """Say whether an opcode is lowered here."""
+    """Return whether an opcode is lowered here."""
     return opcode.startswith(("cp.async.bulk", "cp.reduce.async.bulk"))
 
 
 def lower_bulk_copy(low: Lowering, statement: Instruction) -> None:
-    """Lower copies between global and shared memory, or within it, with a barrier or a group at the end."""
+    """Lower copies between global and shared memory, or within one, that a barrier or a group tracks."""
     is_reduction = statement.opcode.startswith("cp.reduce")
     parts = statement.opcode.split(".")[4 if is_reduction else 3:]
     if "tensor" in parts:
@@ -69,7 +70,7 @@ def lower_bulk_copy(low: Lowering, statement: Instruction) -> None:
 
 
 class _Copy:
-    """One copy under way: where it reads and writes next, and how many bytes are left."""
+    """One copy: the registers with the next addresses to read and write, and with the bytes left."""
 
     def __init__(self, low: Lowering, statement: Instruction, to: str, source: str) -> None:
         self.low, self.to, self.source = low, to, source
@@ -80,7 +81,7 @@ class _Copy:
         self.left = self.steps.value("mov.u32", self.size)
 
     def _address(self, operand: Operand, space: str) -> tuple[Name, int]:
-        """Give a new register with an address, and its bits."""
+        """Copy an address into a new register; return its name and width in bits."""
         if not isinstance(operand, Address) or operand.base is None:
             raise self.low.fail("a bulk copy takes two addresses in brackets, a size and a barrier or group")
         found = self.low.resolve(operand.base)
@@ -89,7 +90,7 @@ class _Copy:
         return self.steps.value(f"add.u{bits}", base, operand.offset, bits=bits), bits
 
     def loop(self, size: int, body: Callable[[], None]) -> None:
-        """Do `body` while at least `size` bytes are left."""
+        """Emit a loop of `body`, run while at least `size` bytes are left."""
         start, end = self.low.new_label(), self.low.new_label()
         self.low.items.append(start)
         is_done = self.steps.value("setp.lt.u32", self.left, size, bits=1)
@@ -102,7 +103,7 @@ class _Copy:
         self.low.items.append(end)
 
     def move(self, count: int) -> None:
-        """Load `count` times 16 bytes, then store them."""
+        """Load `count` blocks of 16 bytes, then store them."""
         groups = [Vector([self.steps.new() for _ in range(4)]) for _ in range(count)]
         for place, group in enumerate(groups):
             self.steps.emit(f"ld.{self.source}.v4.b32", group, Address(self.origin[0], _COPY_BYTES * place))
@@ -110,6 +111,6 @@ class _Copy:
             self.steps.emit(f"st.{self.to}.v4.b32", Address(self.target[0], _COPY_BYTES * place), group)
 
     def reduce(self, operation: str, width: int) -> None:
-        """Combine one element with that at the target."""
+        """Reduce one element into the one at the target."""
         value = self.steps.value(f"ld.{self.source}.b{width}", Address(self.origin[0], 0), bits=width)
         self.steps.emit(f"red.{self.to}.{operation}", Address(self.target[0], 0), value)

@@ -1,4 +1,4 @@
-"""Lowering of what clusters and caches add, where every cluster is one CTA: mapa, getctarank, elect, createpolicy."""
+"""Lowering of mapa, getctarank, elect and createpolicy, where every cluster is one CTA."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def _step(low: Lowering, statement: Instruction, opcode: str, *operands: Operand
 
 
 def lower_map_address(low: Lowering, statement: Instruction) -> None:
-    """Lower mapa: the address in the only CTA of the cluster is the address itself."""
+    """Lower mapa: with one CTA per cluster, the mapped address is the address itself."""
     if len(statement.operands) != 3:
         raise low.fail(f"'{statement.opcode}' needs a result, an address and a CTA")
     low.check_clusters()
@@ -23,7 +23,7 @@ def lower_map_address(low: Lowering, statement: Instruction) -> None:
 
 
 def lower_cta_rank(low: Lowering, statement: Instruction) -> None:
-    """Lower getctarank: every address is the own CTA's, number 0."""
+    """Lower getctarank: every address belongs to the CTA itself, number 0."""
     if len(statement.operands) != 2:
         raise low.fail(f"'{statement.opcode}' needs a result and an address")
     low.check_clusters()
@@ -31,7 +31,7 @@ def lower_cta_rank(low: Lowering, statement: Instruction) -> None:
 
 
 def lower_policy(low: Lowering, statement: Instruction) -> None:
-    """Lower createpolicy: cache policies choose nothing here."""
+    """Lower createpolicy: cache policies have no effect here, so the result is 0."""
     if not statement.operands:
         raise low.fail(f"'{statement.opcode}' needs a result")
     _step(low, statement, "mov.b64", statement.operands[0], Number("int", 0))

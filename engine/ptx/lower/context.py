@@ -1,4 +1,4 @@
-"""The state of lowering one kernel: its instructions so far, its variables, and how operands become rows."""
+"""The state of lowering one kernel: its instructions so far, its variables, and conversion of operands to rows."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from rfview.engine.ptx.parse.syntax import (Address, Function, Group, Instructio
 from rfview.engine.ptx.virtual import NONE, Variables, VirtualInst
 
 class CallsAgain(Exception):
-    """A pointer may call a function that is being inlined: the kernel is to be lowered with a stack for that function."""
+    """A pointer may call a function that is being inlined: the kernel must be lowered with a stack for the function."""
 
     def __init__(self, name: str) -> None:
         super().__init__(name)
@@ -27,7 +27,7 @@ class CallsAgain(Exception):
 
 @dataclass
 class Frame:
-    """One function instance being lowered: where `ret` goes (NONE: the exit), and its body if it is recursive."""
+    """One function instance being lowered: the label that `ret` jumps to (NONE: exit), and its body if it is recursive."""
 
     function: Function
     return_label: int = NONE
@@ -36,10 +36,10 @@ class Frame:
 
 @dataclass
 class Call:
-    """One call in or into a group: the marks before its jump and where it comes back.
+    """One call within or into a group: the placeholders before its jump (mark) and at its return (back).
 
-    caller: the body that makes the call, None in code that is no recursive function. keeps: whether the caller's values
-    must be stored to outlive it; no body of the group touches those of code outside. before: what moves the stack pointer.
+    caller: the calling body, None if the calling code is not recursive. keeps: whether the caller's values must be
+    saved; no body in the group overwrites those of code outside it. before: sets or advances the stack pointer.
     """
 
     mark: VirtualInst
@@ -52,7 +52,7 @@ class Call:
 
 @dataclass
 class Lowering:
-    """What lowering a kernel builds. `items` holds instructions and, as integers, label numbers."""
+    """The state of lowering a kernel. `items` holds instructions and, as integers, label numbers."""
 
     source: Source
     module: SyntaxModule
@@ -66,17 +66,17 @@ class Lowering:
     carry: int = NONE
     num_temps: int = 0
     last_line: int = 0
-    has_parts: bool = False     # whether a register of several values is declared
+    has_parts: bool = False     # whether a vector or 128-bit register is declared
     counts_bytes: bool = False  # whether the kernel's barriers count the bytes of copies
     places: dict[int, Place] = field(default_factory=dict)
     shared: dict[str, Place] = field(default_factory=dict)
-    # of recursive functions: those that pointers call again, whom a function reaches, bodies by group and name, calls, and
-    # what sets the stack pointer
+    # for recursion: functions that pointers may re-enter, functions reachable from each, bodies by group and name, calls;
+    # stack_starts: the moves that initialise a stack pointer
     by_pointer: frozenset[str] = frozenset()
     reached: dict[tuple[str, bool], frozenset[str]] = field(default_factory=dict)
     groups: dict[frozenset[str], dict[str, Body]] = field(default_factory=dict)
     calls: list[Call] = field(default_factory=list)
-    stack_base: Register | None = None      # the pointer of the dynamic stack, where the kernel uses one
+    stack_base: Register | None = None      # the pointer of the dynamic stack, if the kernel uses one
     stack_starts: list[VirtualInst] = field(default_factory=list)
     stack: int = NONE
 
@@ -101,13 +101,13 @@ class Lowering:
         return self.names.new_register(f"%tmp{self.num_temps}", bits)
 
     def guard_of(self, inst: VirtualInst, statement: Instruction) -> VirtualInst:
-        """Give `inst` the guard of the statement it comes from."""
+        """Give `inst` the guard of its statement; return it."""
         if statement.guard:
             inst.set_guard(self.predicate(Name(statement.guard))[0], statement.guard_negate)
         return inst
 
     def move(self, dst: list[int], src: list[int], mnemonic: str = "") -> VirtualInst:
-        """Make a move of one or two rows; it is not emitted yet."""
+        """Make a move of one or two rows, without emitting it."""
         wide = len(dst) == 2
         inst = VirtualInst(OP_MOV64 if wide else OP_MOV32, mnemonic or ("mov.b64" if wide else "mov.b32"), self.line)
         inst.wait_class = WAIT_FIXED
@@ -118,7 +118,7 @@ class Lowering:
         return inst
 
     def check_clusters(self) -> None:
-        """Refuse what tells the CTAs of a cluster apart, or lets them wait for each other, where there are several."""
+        """Refuse instructions that distinguish or synchronise the CTAs of a cluster if it has several."""
         count = self.frames[0].function.ctas_per_cluster
         if count > 1:
             raise self.fail(f"this kernel asks for clusters of {count} CTAs; clusters of one are supported")
@@ -131,7 +131,7 @@ class Lowering:
         return self.emit(inst.set_guard(guard, negate))
 
     def local_area(self, size: int, align: int) -> int:
-        """Take `size` bytes of the thread's local memory."""
+        """Reserve `size` bytes of the thread's local memory; return their offset."""
         offset = -(-self.local_bytes // max(align, 1)) * max(align, 1)
         self.local_bytes = offset + size
         return offset
@@ -142,7 +142,7 @@ class Lowering:
         return Register(self.stack, 32)
 
     def integer(self, base: str, target: int, row: int, number: int) -> VirtualInst:
-        """Make a 32-bit operation of a row and a number; it is not emitted yet."""
+        """Make a 32-bit operation on a row and a number, without emitting it."""
         info = forms.lookup(base, ("u32",))
         inst = VirtualInst(info.op, f"{base}.u32", self.line)
         inst.aux, inst.flags, inst.unit, inst.types = info.aux, info.flags, info.unit, info.src_types
@@ -160,7 +160,7 @@ class Lowering:
     # -- operands -----------------------------------------------------------------------------------------------
 
     def resolve(self, name: Name) -> object:
-        """Give what a name stands for; raises for an unknown one."""
+        """Return what a name stands for; raises for an unknown name."""
         found = self.names.find(name.text)
         if found is not None:
             return found
@@ -188,7 +188,7 @@ class Lowering:
         return self.plus(found, operand.addend) if operand.addend else found
 
     def plus(self, register: Register, addend: int) -> Register:
-        """Add to a register that stands as an operand `%r1+4`; gives a new one."""
+        """Add to a register, for an operand such as `%r1+4`; returns a new register."""
         if register.bits not in (32, 64):
             raise self.fail(f"a register of {register.bits} bits cannot have {addend} added in an operand")
         info = forms.lookup("add", (f"u{register.bits}",))
@@ -204,7 +204,7 @@ class Lowering:
         return total
 
     def predicate(self, operand: object) -> tuple[int, bool]:
-        """Give (variable, negated) of a predicate operand."""
+        """Return (variable, negated) of a predicate operand."""
         negated = isinstance(operand, Negated)
         name = operand.name if isinstance(operand, Negated) else operand
         register = self.register(name, "a predicate register")
@@ -221,7 +221,7 @@ class Lowering:
         return isinstance(found, Register) and found.bits == 1
 
     def destination(self, operand: object, bits: int) -> list[int]:
-        """Give the rows of a destination register; a `_` sink becomes a dead register."""
+        """Return the rows of a destination register; a `_` becomes a new, unused register."""
         if isinstance(operand, Name) and operand.text == "_":
             return self.rows(self.temp(bits))
         register = self.register(operand, "a destination register")
@@ -230,7 +230,7 @@ class Lowering:
         return self.rows(register)
 
     def rows(self, register: Register) -> list[int]:
-        """Give the rows of a register: one, or low and high."""
+        """Return the rows of a register: one, or low and high."""
         if register.bits == 64:
             return [2 * register.var, 2 * register.var + 1]
         return [2 * register.var]
@@ -238,7 +238,7 @@ class Lowering:
     def fill(self, inst: VirtualInst, slot: int, operand: object, type_name: str, is_loose: bool = False) -> None:
         """Put a source operand of a type into slots `slot` (and slot + 1 for 64 bits).
 
-        is_loose: cvt, ld and st take registers wider than the type.
+        is_loose: registers may be wider than the type, as for cvt, ld and st.
         """
         wide = TYPE_BITS[type_name] == 64
         if isinstance(operand, Number):
@@ -266,7 +266,7 @@ class Lowering:
             inst.set_row(slot + 1, rows[1])
 
     def special_inst(self, dst: list[int], name: str, mnemonic: str) -> VirtualInst:
-        """Make the instruction that reads a special register; it is not emitted yet."""
+        """Make the instruction that reads a special register, without emitting it."""
         inst = VirtualInst(OP_SREG, mnemonic, self.line)
         inst.aux, inst.form, inst.note = SREGS[name], "special", name
         inst.latency_class, inst.wait_class, inst.is_removable = LAT_OTHER, WAIT_FIXED, True
@@ -274,7 +274,7 @@ class Lowering:
         return inst
 
     def special_value(self, operand: object, bits: int) -> Register | None:
-        """Read a special register that stands as an operand (PTX 1.x: cvt.u32.u16 r, %tid.x) into a new register."""
+        """Read a special register used as an operand (PTX 1.x: cvt.u32.u16 r, %tid.x) into a new register, else None."""
         if not isinstance(operand, Name) or operand.text not in SREGS or self.names.find(operand.text) is not None:
             return None
         register = self.temp(bits)
@@ -300,7 +300,7 @@ class Lowering:
             inst.relocs.append((slot, place.symbol, addend, wide))
 
     def in_local_memory(self, param: CallParam) -> Place:
-        """Store a call parameter's pieces in local memory and give the place."""
+        """Store a call parameter's pieces in local memory and return the place."""
         if param.local_offset < 0:
             param.local_offset = self.local_area(param.size, 16)
         store_pieces(self, param)
@@ -316,7 +316,7 @@ class Lowering:
 
 
 def describe(operand: object) -> str:
-    """Show an operand in an error message."""
+    """Describe an operand for an error message."""
     if isinstance(operand, Name):
         return f"'{operand.text}'"
     if isinstance(operand, Number):

@@ -32,7 +32,7 @@ def lower_branch(low: Lowering, statement: Instruction) -> None:
 
 
 def lower_indexed_branch(low: Lowering, statement: Instruction) -> None:
-    """Lower brx.idx to a chain of compare and branch."""
+    """Lower brx.idx to a chain of comparisons and branches."""
     if len(statement.operands) != 2 or not isinstance(statement.operands[1], Name):
         raise low.fail("expected 'brx.idx index, table'")
     table = low.names.find(statement.operands[1].text)
@@ -58,7 +58,7 @@ def lower_indexed_branch(low: Lowering, statement: Instruction) -> None:
 
 
 def lower_return(low: Lowering, statement: Instruction) -> None:
-    """Lower ret and exit: the end of the thread, or a branch to the join of an inlined call."""
+    """Lower ret and exit: the end of the thread, or a branch to the end of an inlined or recursive function."""
     target = low.frames[-1].return_label
     if statement.opcode.startswith("ret") and target >= 0:
         guard = low.predicate(Name(statement.guard))[0] if statement.guard else NONE
@@ -68,7 +68,7 @@ def lower_return(low: Lowering, statement: Instruction) -> None:
 
 
 def lower_barrier(low: Lowering, statement: Instruction) -> None:
-    """Lower bar / barrier: id in slot 0, thread count in slot 2 (0 = all), reductions by predicate."""
+    """Lower bar and barrier: id in slot 0, thread count in slot 2 (0 = all), a reduction's predicate as source."""
     parts = [p for p in statement.opcode.split(".")[1:] if p not in ("aligned", "cta")]
     if parts[:1] == ["warp"]:
         return lower_warp_barrier(low, statement)

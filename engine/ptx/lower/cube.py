@@ -1,8 +1,9 @@
-"""Cube maps: a direction becomes a face and a place in it, and the fetch one of a layered texture with 6 layers per cube.
+"""Cube maps: a direction becomes a face and a position on it, fetched from a layered texture with 6 layers per cube.
 
-CUDA C++ Programming Guide, "Cubemap Textures": the component of the largest size m chooses the face, in the order +x, -x,
-+y, -y, +z, -z; the other two, s and t, give the place (s / m + 1) / 2, (t / m + 1) / 2. Of equal sizes x comes before y
-and y before z here, which the guide leaves open. Linear fetches stay within their face, as they do without seamlessCubemap.
+CUDA C++ Programming Guide, "Cubemap Textures": the component of the largest magnitude m chooses the face, in the order
++x, -x, +y, -y, +z, -z; the other two, s and t, give the position (s / m + 1) / 2, (t / m + 1) / 2. Of equal magnitudes, x
+comes before y and y before z here; the guide leaves this open. Linear fetches stay within their face, as without
+seamlessCubemap.
 """
 
 from __future__ import annotations
@@ -13,12 +14,12 @@ from rfview.engine.ptx.lower.context import Lowering
 from rfview.engine.ptx.lower.steps import Steps
 from rfview.engine.ptx.parse.syntax import Group, Instruction, Name, Number, Operand, Vector
 
-CUBES = {"cube": 0, "acube": 1}     # geometry: the place of x among the coordinates
+CUBES = {"cube": 0, "acube": 1}     # geometry: index of x among the coordinates
 _ZERO, _HALF = Number("f32", 0), Number("f32", 0x3F000000)
 
 
 def as_layers(low: Lowering, statement: Instruction, geometry: str) -> Instruction:
-    """Return the fetch of a layered texture that a fetch of a cube map is; what finds the face is emitted before it."""
+    """Turn a fetch from a cube map into one from a layered texture; the code that finds the face is emitted first."""
     where = statement.operands[1]
     given = where.items[-1] if isinstance(where, Group) else None
     first = CUBES[geometry]
@@ -38,7 +39,7 @@ def as_layers(low: Lowering, statement: Instruction, geometry: str) -> Instructi
 
 
 def _place(steps: Steps, x: Operand, y: Operand, z: Operand) -> tuple[Name, Name, Name]:
-    """Emit what finds face and place of a direction; return the names of the face and both coordinates."""
+    """Emit the computation of a direction's face and position; return the names of the face and both coordinates."""
     ax, ay, az = (steps.value("abs.f32", one) for one in (x, y, z))
     not_x, not_y, not_z = (steps.value("neg.f32", one) for one in (x, y, z))
     is_x, is_y, is_below = (steps.new(1) for _ in range(3))

@@ -1,9 +1,9 @@
-"""What CUDA's device library gives a module that declares it without a body: malloc, and the barrier of the whole grid.
+"""CUDA device library functions that a module declares without a body: malloc, and the grid-wide barrier.
 
-Each function is PTX of ours, which takes the place of its call. malloc takes from a heap in global memory, from its
-beginning; what is freed is not given out again. The heap's first 16 bytes count what is taken: compare and swap until no
-other thread came between, with a null pointer where the heap does not hold so much, as CUDA's gives. The grid's handle,
-which numba's cooperative groups ask for, is the address of the workspace that nvcc's code finds in %envreg1 and %envreg2.
+Each is implemented in PTX here, which is inlined at the call. malloc allocates upwards from a heap in global memory; freed
+memory is not reused. The heap's first 16 bytes hold the number of bytes allocated, updated by compare and swap, retried if
+another thread interfered; if the heap is too full, malloc returns a null pointer, as CUDA's does. The grid's handle, which
+numba's cooperative groups need, is the address of the workspace that nvcc's code finds in %envreg1 and %envreg2.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from rfview.engine.ptx.parse.source import Source
 from rfview.engine.ptx.parse.syntax import Function, Instruction, Scope, SyntaxModule, Variable
 
 HEAP = "%heap"
-HEAP_BYTES = 8 << 20  # CUDA C++ Programming Guide, cudaLimitMallocHeapSize where it is not set
+HEAP_BYTES = 8 << 20  # CUDA C++ Programming Guide, default of cudaLimitMallocHeapSize
 _HEAD_BYTES = 16
 _GRID = ("cudaCGGetIntrinsicHandle", "cudaCGSynchronize")
 _WHOLE_GRID = 1         # cudaCGScopeGrid
 _ERROR = 1              # cudaErrorInvalidValue
-_ARRIVED = GRID_WORKSPACE_BYTES // 2    # of the workspace: arrivals at the barrier; its top bit flips when all have come
+_ARRIVED = GRID_WORKSPACE_BYTES // 2    # offset of the arrivals at the barrier; the top bit flips when all have come
 _TEXT = f"""
 .version 9.0
 .target sm_75
@@ -114,19 +114,19 @@ LEAVE:
 
 
 def declare_heap(module: SyntaxModule) -> None:
-    """Give a module of 64-bit addresses that declares malloc without a body the memory that it takes from."""
+    """Add malloc's heap to a module with 64-bit addresses that declares malloc without a body."""
     if _leaves(module, "malloc"):
         line = module.functions["malloc"].line
         module.variables[HEAP] = Variable(line, "global", "b8", HEAP, HEAP_BYTES, 16, is_array=True)
 
 
 def wants_grid(module: SyntaxModule) -> bool:
-    """Say whether a module declares the grid's functions without a body."""
+    """Return whether a module declares the grid's functions without a body."""
     return any(_leaves(module, name) for name in _GRID)
 
 
 def function_at(module: SyntaxModule, name: str, line: int) -> Function | None:
-    """Give a function that the module leaves to the library, with its instructions on the line of the call; else None."""
+    """Return a library function that the module declares without a body, its lines set to the call's; else None."""
     if name not in ("malloc", *_GRID) or not _leaves(module, name):
         return None
     written = _parsed().functions[name]

@@ -1,7 +1,7 @@
-"""Lowering of forms that are a few others in a row.
+"""Lowering of forms that expand to a short sequence of other instructions.
 
-Sums of halves in 32 bits, min and max of three floats, of a warp's floats or with the signs multiplied, conversions to tf32,
-saturated integers side by side, lop3 with a predicate.
+Sums of halves in 32 bits; min and max of three floats, of a warp's floats, or with the signs multiplied; conversions to
+tf32 and finite halves; packing of saturated integers; lop3 with a predicate.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ from rfview.engine.ptx.lower.context import Lowering
 from rfview.engine.ptx.lower.steps import Steps
 from rfview.engine.ptx.parse.syntax import Instruction, Name, Operand, Pair
 
-_HALVES = {"add": 1, "sub": 1, "fma": 2}  # how many sources are halves; they come first
+_HALVES = {"add": 1, "sub": 1, "fma": 2}  # number of sources that are halves; they come first
 
 _LARGEST_TF32 = 0x7F7FE000
 _LARGEST = {kind + pair: size for kind, size in (("f16", 0x477FE000), ("bf16", 0x7F7F0000)) for pair in ("", "x2")}
 
 
 def is_expanded(statement: Instruction) -> bool:
-    """Say whether an instruction is lowered here."""
+    """Return whether an instruction is lowered here."""
     base, *parts = statement.opcode.split(".")
     is_mixed = base in _HALVES and parts[-2:-1] == ["f32"] and parts[-1] in ("f16", "bf16")
     is_of_three = base in ("min", "max") and parts[-1:] == ["f32"] and len(statement.operands) == 4
@@ -31,7 +31,7 @@ def is_expanded(statement: Instruction) -> bool:
 
 
 def lower_expanded(low: Lowering, statement: Instruction) -> None:
-    """Lower {add,sub,fma}.f32.{f16,bf16}, {min,max}.f32 d, a, b, c, redux.sync.{min,max}.f32, and their like."""
+    """Lower {add,sub,fma}.f32.{f16,bf16}, {min,max}.f32 d, a, b, c, redux.sync.{min,max}.f32, and the like."""
     base = statement.opcode.split(".")[0]
     steps = Steps(low, statement)
     if base in _HALVES:
@@ -50,7 +50,7 @@ def lower_expanded(low: Lowering, statement: Instruction) -> None:
 
 
 def least_of_three(steps: Steps) -> None:
-    """Take the least or largest of two, then of that and the third; .abs takes the magnitudes of all."""
+    """Take the minimum or maximum of two, then of that and the third; .abs takes all magnitudes first."""
     result, *sources = steps.whole.operands
     opcode = steps.whole.opcode
     if ".abs." in opcode:
@@ -95,7 +95,7 @@ def to_tf32(steps: Steps) -> None:
 
 
 def reduce_floats(steps: Steps) -> None:
-    """Reduce as integers in the order of the floats, -0 below 0; a NaN is either end, and the answer's is canonical."""
+    """Reduce as integers that sort like the floats, -0 below 0; a NaN sorts at one end; a NaN result is canonical."""
     parts = steps.whole.opcode.split(".")[1:-1]
     is_known = parts[:1] == ["sync"] and parts[1:2] in (["min"], ["max"])
     if not is_known or parts[2:] not in ([], ["abs"], ["NaN"], ["abs", "NaN"]) or len(steps.whole.operands) != 3:
@@ -113,13 +113,13 @@ def reduce_floats(steps: Steps) -> None:
 
 
 def in_order(steps: Steps, bits: Operand) -> Operand:
-    """Turn a float's bits into an integer of the same order, or back."""
+    """Turn a float's bits into an integer that sorts the same way, or back."""
     flips = steps.value("shr.u32", steps.value("shr.s32", bits, 31), 1)
     return steps.value("xor.b32", bits, flips)
 
 
 def multiply_signs(steps: Steps) -> None:
-    """Take the magnitude that min or max gives and the product of the signs."""
+    """Combine the magnitude that min or max returns with the product of the signs."""
     base, *parts = steps.whole.opcode.split(".")
     if base not in ("min", "max") or parts[-3:] != ["xorsign", "abs", "f32"] or len(steps.whole.operands) != 3:
         raise refused(steps, "min.xorsign.abs.f32")
@@ -132,7 +132,7 @@ def multiply_signs(steps: Steps) -> None:
 
 
 def to_finite_halves(steps: Steps) -> None:
-    """Clamp floats to the largest finite halves of a type, then convert; a NaN stays one."""
+    """Clamp floats to the largest finite halves of a type, then convert; a NaN stays a NaN."""
     parts = steps.whole.opcode.split(".")
     result, *sources = steps.whole.operands
     largest = _LARGEST[parts[-2]]
@@ -144,7 +144,7 @@ def to_finite_halves(steps: Steps) -> None:
 
 
 def pack_integers(steps: Steps) -> None:
-    """Clamp two integers to their narrow type, a above b, in the lowest bits; those of c follow above them."""
+    """Clamp two integers to a narrow type and pack them, a above b, into the lowest bits; the bits of c go above them."""
     kinds = {f"{sign}{bits}": (sign, bits) for sign in "us" for bits in (2, 4, 8, 16)}
     parts = steps.whole.opcode.split(".")[2:]
     sign, bits = kinds.get(parts[1] if len(parts) > 1 else "", ("u", 8))
@@ -160,7 +160,7 @@ def pack_integers(steps: Steps) -> None:
 
 
 def logic_and_predicate(steps: Steps) -> None:
-    """Lower lop3.{and,or,xor}.b32 d|p, a, b, c, table, q: p combines q with whether d is anything but 0."""
+    """Lower lop3.{and,or,xor}.b32 d|p, a, b, c, table, q: p combines q with whether d is nonzero."""
     operands = steps.whole.operands
     if len(operands) != 6 or not isinstance(operands[0], Pair):
         raise steps.low.fail("expected 'lop3.or.b32 d|p, a, b, c, table, q'")

@@ -1,6 +1,6 @@
 """The functions of a module: their addresses, whose address is taken, and which bodies call through a pointer.
 
-A function's address is its number in the module times 16, so that null is no function.
+A function's address is 16 times its number in the module, counted from 1, so that null is not a function.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ CODE_ALIGN = 16
 
 
 def function_address(module: SyntaxModule, name: str) -> int:
-    """Return what a pointer to a function holds."""
+    """Return the address of a function."""
     return CODE_ALIGN * (1 + list(module.functions).index(name))
 
 
 def taken_functions(module: SyntaxModule) -> list[Function]:
-    """List the functions whose address an initialiser or an instruction other than a call takes, in the module's order."""
+    """List the functions whose address an initialiser or an instruction other than a call takes, in module order."""
     names: set[str] = set()
     for variable in module.variables.values():
         names |= {value.text for value in variable.init or () if isinstance(value, Name)}
@@ -39,7 +39,7 @@ def _mentioned(scope: Scope, names: set[str]) -> None:
 
 
 def calls_indirectly(scope: Scope) -> bool:
-    """Say whether a body calls through a register."""
+    """Return whether a body calls through a register."""
     for item in scope.items:
         if isinstance(item, Scope) and calls_indirectly(item):
             return True
@@ -50,7 +50,7 @@ def calls_indirectly(scope: Scope) -> bool:
 
 
 def statements_of(scope: Scope) -> Iterator[Instruction]:
-    """Give the instructions of a body and of the scopes in it, in order."""
+    """Yield the instructions of a body, including nested scopes, in order."""
     for item in scope.items:
         if isinstance(item, Scope):
             yield from statements_of(item)

@@ -1,4 +1,4 @@
-"""Numbers in PTX as the bits of a value of some type."""
+"""Converts numbers in PTX to the bits of a value of some type."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from rfview.engine.ptx.parse.syntax import Number
 
 
 def immediate_bits(number: Number, type_name: str) -> int:
-    """Give the bits of an immediate as a value of a type."""
+    """Return the bits of an immediate as a value of type `type_name`."""
     bits = TYPE_BITS[type_name]
     if number.kind == "int":
         if type_name == "f32":

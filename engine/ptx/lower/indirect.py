@@ -1,7 +1,6 @@
 """Indirect calls: a dispatch over the functions whose address the module takes and whose signature fits, each inlined.
 
-GPUs jump to the address; here the address is compared with that of each candidate in turn, and a call of anything else is
-a trap.
+GPUs jump to the address; here it is compared with the address of each candidate in turn, and calling anything else traps.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from rfview.engine.ptx.virtual import VirtualInst
 
 def lower_indirect_call(low: Lowering, statement: Instruction, target: Register, returns: list[object],
                         arguments: list[object], inline: Callable[[Function], None]) -> None:
-    """Compare the target's address with each candidate's and inline the one that it is; trap where it is none."""
+    """Compare the target with each candidate's address, each match followed by the inlined function; else trap."""
     found = [function for function in taken_functions(low.module) if fits(low, function, returns, arguments)]
     if not found:
         raise low.fail("no function whose address is taken in this module fits this call")
@@ -39,7 +38,7 @@ def lower_indirect_call(low: Lowering, statement: Instruction, target: Register,
 
 
 def is_address(low: Lowering, target: Register, address: int) -> int:
-    """Emit the comparison of a pointer with an address; give its predicate."""
+    """Emit the comparison of a pointer with an address; return its predicate."""
     info = forms.lookup("setp", ("eq", f"u{target.bits}"))
     inst = VirtualInst(info.op, f"setp.eq.u{target.bits}", low.line)
     inst.aux, inst.wait_class, inst.latency_class, inst.types = (
@@ -53,7 +52,7 @@ def is_address(low: Lowering, target: Register, address: int) -> int:
 
 
 def fits(low: Lowering, function: Function, returns: list[object], arguments: list[object]) -> bool:
-    """Say whether a function takes and gives values of the call's sizes."""
+    """Return whether a function's parameters and results have the sizes of the call's."""
     if function.body is None or len(function.params) != len(arguments) or len(function.returns) != len(returns):
         return False
     pairs = [*zip(function.params, arguments, strict=True), *zip(function.returns, returns, strict=True)]

@@ -1,4 +1,4 @@
-"""Calls: device functions are inlined, unless they call themselves; printf and assert become machine instructions."""
+"""Calls: device functions are inlined unless they are recursive; printf and assert become machine instructions."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from rfview.engine.ptx.lower.stack import give_back, kept, uses_stack
 from rfview.engine.ptx.parse.syntax import Function, Group, Instruction, Name, Scope
 from rfview.engine.ptx.virtual import VirtualInst
 
-MAX_ITEMS = 500_000  # assumed: far beyond any kernel, soon enough to stop calls that multiply
+MAX_ITEMS = 500_000  # assumed: far beyond any kernel, yet stops exponential inlining early
 
 
 def lower_call(low: Lowering, statement: Instruction, lower_body: Callable[[Lowering, Scope], None]) -> None:
-    """Lower a call; `lower_body(low, scope)` lowers the statements of the function called."""
+    """Lower a call; `lower_body(low, scope)` lowers the statements of the called function."""
     returns, name, arguments = call_parts(low, statement)
     pointer = low.names.find(name)
     function = low.module.functions.get(name)
@@ -40,7 +40,7 @@ def lower_call(low: Lowering, statement: Instruction, lower_body: Callable[[Lowe
     elif name in ("__assertfail", "__assert_fail"):
         system_call(low, statement, isa.OP_ASSERTFAIL, arguments, returns)
     elif name == "free":
-        pass  # what is freed is not given out again
+        pass  # freed memory is not reused
     elif (library := function_at(low.module, name, statement.line)) is not None:
         call_function(low, library, returns, arguments, lower_body)
     elif function is None or function.body is None:
@@ -52,7 +52,7 @@ def lower_call(low: Lowering, statement: Instruction, lower_body: Callable[[Lowe
 
 
 def missing(name: str) -> str:
-    """Say what a call of a function without body wants, for an error message."""
+    """Say what to do about a call of a function without a body, for an error message."""
     if "cuda" in name.lower():
         return ": kernels cannot call the CUDA runtime, nor launch kernels, here; give each launch its own [[launch]]"
     return "; supported system calls: vprintf, __assertfail, malloc, free. Compile all device code into one file"
@@ -72,7 +72,7 @@ def call_parts(low: Lowering, statement: Instruction) -> tuple[list[object], str
 
 def call_function(low: Lowering, function: Function, returns: list[object], arguments: list[object],
                   lower_body: Callable[[Lowering, Scope], None]) -> None:
-    """Lower a call of a function of the module: in place, or with a stack where the function calls itself."""
+    """Lower a call of a function of the module: inlined, or with a stack if the function is recursive."""
     if len(low.items) > MAX_ITEMS:
         raise low.fail(f"the calls of this kernel expand to more than {MAX_ITEMS:,} instructions")
     if len(arguments) != len(function.params) or len(returns) != len(function.returns):
@@ -87,7 +87,7 @@ def call_function(low: Lowering, function: Function, returns: list[object], argu
 
 def inline(low: Lowering, function: Function, returns: list[object], arguments: list[object],
            lower_body: Callable[[Lowering, Scope], None]) -> None:
-    """Lower the body of `function` in place, its parameters bound to the caller's."""
+    """Lower the body of `function` in place, its parameters bound to the arguments."""
     if any(frame.function is function for frame in low.frames):
         raise CallsAgain(function.name)
     own = Names(low.variables, None, f"{function.name}:")
@@ -135,7 +135,7 @@ def system_call(low: Lowering, statement: Instruction, op: int, arguments: list[
 
 
 def argument(low: Lowering, inst: VirtualInst, slot: int, operand: object, kind: str) -> None:
-    """Put a call argument into a slot: a register, or the one piece of a .param variable."""
+    """Put a call argument into a slot: an operand, or the first piece of a .param variable."""
     found = low.resolve(operand) if isinstance(operand, Name) else None
     if not isinstance(found, CallParam):
         low.fill(inst, slot, operand, kind)
@@ -149,7 +149,7 @@ def argument(low: Lowering, inst: VirtualInst, slot: int, operand: object, kind:
 
 
 def store_result(low: Lowering, statement: Instruction, inst: VirtualInst, result: object) -> None:
-    """Give a system call its 32-bit result register and pass it on."""
+    """Give a system call a 32-bit result register, emit it, and pass the result on."""
     register = low.temp(32)
     inst.dst = low.rows(register)
     low.emit(inst)

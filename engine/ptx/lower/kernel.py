@@ -1,4 +1,4 @@
-"""A kernel's syntax tree to virtual instructions in basic blocks: names resolved, calls inlined, symbols placed."""
+"""Lowers a kernel's syntax tree to virtual instructions in basic blocks: resolves names, inlines calls."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ _ENDS = (isa.OP_EXIT, isa.OP_TRAP)
 
 
 def lower_kernel(source: Source, module: SyntaxModule, entry: Function) -> tuple[VirtualProgram, int]:
-    """Lower one entry point. Gives the program and its static shared bytes."""
+    """Lower one entry point. Returns the program and its static shared bytes."""
     by_pointer: set[str] = set()
     while True:
         try:
@@ -66,9 +66,9 @@ def lower_kernel(source: Source, module: SyntaxModule, entry: Function) -> tuple
 
 def lower_entry(source: Source, module: SyntaxModule, entry: Function,
                 by_pointer: frozenset[str]) -> tuple[VirtualProgram, int]:
-    """Lower one entry point, with a stack for the functions that call themselves.
+    """Lower one entry point, with a stack for recursive functions.
 
-    by_pointer: those that a pointer may call while they run. Raises CallsAgain for one more of these.
+    by_pointer: functions that a pointer may re-enter. Raises CallsAgain on finding another one.
     """
     low = Lowering(source, module, frames=[Frame(entry)], by_pointer=by_pointer)
     for param in kernel_params(source, entry):
@@ -95,7 +95,7 @@ def lower_entry(source: Source, module: SyntaxModule, entry: Function,
 
 
 def unset_reads(program: VirtualProgram) -> list[tuple[int, str, bool]]:
-    """Return (line, name, as a guard) of each read of a variable that nothing in the kernel writes; a copy is no use."""
+    """Return (line, name, as a guard) of each use of a variable that is never written; a copy or selection is not a use."""
     insts = [inst for block in program.blocks for inst in block.insts]
     written = {var for inst in insts for var in inst.writes()}
     return [(inst.line, program.variables.names[var], var == inst.guard) for inst in insts if inst.op not in PASS_ON
@@ -103,7 +103,7 @@ def unset_reads(program: VirtualProgram) -> list[tuple[int, str, bool]]:
 
 
 def define_all(program: VirtualProgram, line: int) -> None:
-    """Make variables that are read but never written read as 0, and such predicates as false; line: of what that takes."""
+    """Make variables that are read but never written read as 0, predicates as false; line: of the instructions added."""
     insts = [inst for block in program.blocks for inst in block.insts]
     written = {var for inst in insts for var in inst.writes()}
     for inst in insts:
@@ -117,13 +117,13 @@ def define_all(program: VirtualProgram, line: int) -> None:
         program.blocks[0].insts.insert(0, inst)
 
 
-# what passes a value on or chooses one: reading what nothing wrote is no use of it yet
+# operations that copy or select a value: reading an unwritten variable there does not yet use it
 PASS_ON = frozenset({isa.OP_MOV32, isa.OP_MOV64, isa.OP_SELP32, isa.OP_SELP64, isa.OP_SLCT, isa.OP_PRMT, isa.OP_PACK16,
                      isa.OP_PACK16X4, isa.OP_PACK8X4, isa.OP_UNPACK16, isa.OP_UNPACK16X4, isa.OP_UNPACK8X4})
 
 
 def lower_scope(low: Lowering, scope: Scope) -> None:
-    """Lower `{ ... }`: declare its names first (labels may be used before they stand), then its statements."""
+    """Lower `{ ... }`: declare its names first (labels may be used before they appear), then its statements."""
     outer = low.names
     low.names = outer.child()
     declare(low, scope)
@@ -155,7 +155,7 @@ def declare(low: Lowering, scope: Scope) -> None:
 
 
 def place_variable(low: Lowering, variable: Variable) -> object:
-    """Give the place of a variable declared in a function."""
+    """Place a variable declared in a function."""
     low.line = variable.line
     if variable.space == "param":
         return CallParam(variable.name, variable.size)
@@ -201,14 +201,14 @@ def lower_statement(low: Lowering, statement: Instruction) -> None:
 
 
 def lower_table_or_mov(low: Lowering, statement: Instruction) -> None:
-    """Lower a statement that computes."""
+    """Lower a mov, or an instruction of the opcode table."""
     (lower_mov if statement.opcode.startswith("mov.") else lower_table)(low, statement)
 
 
 def build_blocks(items: list[VirtualInst | int]) -> list[Block]:
-    """Cut the instruction list into basic blocks, link them, and drop the unreachable ones.
+    """Split the instruction list into basic blocks, link them, and drop the unreachable ones.
 
-    `target` of a branch turns from a label number into a block index. Order of the text is kept.
+    The `target` of a branch changes from a label number to a block index. The order of the text is kept.
     """
     blocks = [Block()]
     at_label: dict[int, int] = {}
@@ -242,7 +242,7 @@ def link(block: Block, index: int, count: int, at_label: dict[int, int]) -> None
 
 
 def drop_unreachable(blocks: list[Block]) -> list[Block]:
-    """Keep the blocks that the first one reaches, renumbering successors and branch targets."""
+    """Keep the blocks reachable from the first, renumbering successors and branch targets."""
     order = sorted(reverse_post_order([block.successors for block in blocks], 0))
     number = {old: new for new, old in enumerate(order)}
     kept = [blocks[old] for old in order]

@@ -1,4 +1,4 @@
-"""Where declared variables live: kernel parameters, shared memory, module symbols and their bytes."""
+"""Memory layout of declared variables: kernel parameters, shared memory, module symbols and their initial bytes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rfview.engine.ptx.parse.syntax import (TYPE_BYTES, Address, Function, Group
                                             SyntaxModule, Variable, Vector)
 from rfview.engine.ptx.virtual import align_up
 
-OPAQUE = ("texref", "samplerref", "surfref")  # described by the launch file's textures
+OPAQUE = ("texref", "samplerref", "surfref")  # described in the launch file, under textures
 DYNAMIC_ALIGN = 16
 RESERVED_SHARED_BYTES = 1024  # PTX manual, %reserved_smem_offset_cap of sm_90 and later
 
@@ -37,7 +37,7 @@ def kernel_params(source: Source, function: Function) -> tuple[Param, ...]:
 
 
 def reachable(module: SyntaxModule, entry: Function) -> tuple[list[Function], set[str]]:
-    """List the functions that `entry` can call, itself first, and every name that they mention."""
+    """Return the functions that `entry` can reach, itself first, and every name that they mention."""
     functions, names, work = [], set(), [entry]
     while work:
         function = work.pop(0)
@@ -73,7 +73,7 @@ def _collect_operand(operand: object, names: set[str]) -> None:
 
 
 def reserved_shared(base: int) -> dict[str, Place]:
-    """Give what the %reserved_smem_offset registers name: an area where cooperative groups keep their barriers."""
+    """Return the %reserved_smem_offset registers' values: an area where cooperative groups keep their barriers."""
     offsets = {"begin": base, "0": base, "1": base + RESERVED_SHARED_BYTES // 2, "end": base + RESERVED_SHARED_BYTES,
                "cap": RESERVED_SHARED_BYTES}
     return {f"%reserved_smem_offset_{name}": Place("shared", offset) for name, offset in offsets.items()}
@@ -83,7 +83,7 @@ def shared_layout(module: SyntaxModule, functions: list[Function], names: set[st
                   ) -> tuple[dict[int, Place], dict[str, Place], int]:
     """Place the shared variables in use: static ones in order of declaration, then all extern ones at one base.
 
-    Between them lies the reserved area, in kernels that ask for it. Gives (places by id of the Variable, places in the
+    Between them is the reserved area, in kernels that use it. Returns (places by id of the Variable, places in the
     reserved area by name, static bytes rounded up to the base of dynamic shared memory).
     """
     used = [v for v in module.variables.values() if v.space == "shared" and v.name in names]
@@ -110,7 +110,7 @@ def shared_layout(module: SyntaxModule, functions: list[Function], names: set[st
 
 
 def module_symbols(source: Source, module: SyntaxModule) -> dict[str, Symbol]:
-    """Make the .global and .const variables with their initial bytes and the addresses to fill in."""
+    """Make the .global and .const variables with their initial bytes and relocations."""
     found: dict[str, Symbol] = {}
     for variable in module.variables.values():
         if variable.space in ("global", "const") and TYPE_BYTES[variable.type] and variable.type not in OPAQUE:
@@ -125,7 +125,7 @@ def module_symbols(source: Source, module: SyntaxModule) -> dict[str, Symbol]:
 
 
 def names_in(scope: Scope) -> set[str]:
-    """List every name that a body mentions."""
+    """Return every name that a body mentions."""
     names: set[str] = set()
     _collect(scope, names)
     return names

@@ -1,8 +1,8 @@
-"""Atomics of 128 bits: two halves, and a lock that all of a module's share.
+"""128-bit atomics: two 64-bit halves under one lock per module.
 
-The machine's atomics have room for 64 bits. A thread that does not get the lock goes round; who holds it comes to the end
-of the round before the others of its warp begin the next. A store of 128 bits that other threads may see takes the lock
-too, or it could fall between the two halves of a compare and swap; loads take both halves at once.
+The machine's atomics handle up to 64 bits. A thread that does not get the lock retries; the holder releases it before the
+other lanes of its warp begin the next attempt. A 128-bit store that other threads may see takes the lock too, or it could
+fall between the two halves of a compare and swap; loads read both halves at once.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ _SPACES = ("global", "shared", "shared::cta", "shared::cluster")
 
 
 def is_locked(opcode: str) -> bool:
-    """Say whether an opcode is lowered here."""
+    """Return whether an opcode is lowered here."""
     parts = opcode.split(".")
     return parts[-1] == "b128" and (parts[0] == "atom" or parts[0] == "st" and not _ORDERED.isdisjoint(parts))
 
 
 def declare_lock(module: SyntaxModule, text: str) -> None:
-    """Give a module whose text has atomics of 128 bits the lock."""
+    """Add the lock to a module whose text has 128-bit operations."""
     if ".b128" in text:
         module.variables[LOCK] = Variable(1, "global", "b32", LOCK, 1, 4)
 
 
 def lower_locked(steps: Steps, operands: list[Operand]) -> None:
-    """Lower atom{.order}{.scope}{.space}.{exch,cas}.b128 d, [a], b(, c), or a store [a], b, registers in parts."""
+    """Lower atom{.order}{.scope}{.space}.{exch,cas}.b128 d, [a], b(, c), or a store [a], b; operands: in parts."""
     low, whole = steps.low, steps.whole
     parts = whole.opcode.split(".")
     verb = next((part for part in parts if part in ("exch", "cas", "st")), "")
@@ -53,7 +53,7 @@ def lower_locked(steps: Steps, operands: list[Operand]) -> None:
 
 
 def _locked_round(steps: Steps, verb: str, space: str, place: Address, values: list[list[object]]) -> list[Name]:
-    """Go round until the lock was held once; give the halves that stood at `place` before."""
+    """Retry until the lock has been held once; return the two halves that were at `place` before."""
     low = steps.low
     again, end = low.new_label(), low.new_label()
     old, lock = [steps.new(64), steps.new(64)], steps.value("mov.u64", Name(LOCK), bits=64)

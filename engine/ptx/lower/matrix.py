@@ -1,7 +1,7 @@
-"""Lowering of ldmatrix, stmatrix and movmatrix, by which warps exchange data, to shuffles and accesses.
+"""Lowering of ldmatrix, stmatrix and movmatrix, which exchange data within a warp, to shuffles and accesses.
 
-Lanes 8 i to 8 i + 7 hold the addresses of matrix i's rows of 16 bytes; lane n moves the word n % 4 of row n / 4, or with
-.trans the column n / 4 of rows 2 (n % 4) and the next. GPUs have one instruction for all of it.
+Lanes 8 i to 8 i + 7 hold the addresses of matrix i's rows of 16 bytes; lane n moves word n % 4 of row n / 4, or, with
+.trans, column n / 4 of row 2 (n % 4) and the next. GPUs have a single instruction for all this.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def lower_matrix(low: Lowering, statement: Instruction) -> None:
     base, *parts = statement.opcode.split(".")
     is_transposed = "trans" in parts
     rest = [part for part in parts if part not in ("trans", "shared", "shared::cta")]
-    if rest[2:4] and rest[2] in _COUNTS:  # the count may stand before the shape
+    if rest[2:4] and rest[2] in _COUNTS:  # the count may come before the shape
         rest[2:4] = rest[3:1:-1]
     is_known = len(rest) == 5 and rest[:3] == ["sync", "aligned", "m8n8"] and rest[3] in _COUNTS and rest[4] == "b16"
     if not is_known or len(statement.operands) != 2:
@@ -37,7 +37,7 @@ def lower_matrix(low: Lowering, statement: Instruction) -> None:
 
 
 def lower_transposition(low: Lowering, statement: Instruction) -> None:
-    """Lower movmatrix.sync.aligned.m8n8.trans.b16: a lane's half words come from two rows of the column that is its row."""
+    """Lower movmatrix.sync.aligned.m8n8.trans.b16: a lane's halves come from two rows of the source's column."""
     if statement.opcode != "movmatrix.sync.aligned.m8n8.trans.b16" or len(statement.operands) != 2:
         raise low.fail(f"unsupported instruction '{statement.opcode}'; nearest supported form: "
                        "'movmatrix.sync.aligned.m8n8.trans.b16'")
@@ -53,7 +53,7 @@ def lower_transposition(low: Lowering, statement: Instruction) -> None:
 
 
 class _Matrices:
-    """The scalar statements of one instruction."""
+    """The scalar statements of one ldmatrix or stmatrix."""
 
     def __init__(self, low: Lowering, statement: Instruction) -> None:
         self.low, self.statement = low, statement
@@ -68,7 +68,7 @@ class _Matrices:
         return fresh(self.low, f"%matrix.{part}", bits)
 
     def run(self, is_load: bool, is_transposed: bool, items: list[object], address: Address) -> None:
-        """Find each lane's own row address, then exchange and access matrix by matrix."""
+        """Find each lane's row address, then exchange the addresses and access memory, matrix by matrix."""
         own, lane, quad, column = self.new("own"), self.new("lane"), self.new("quad"), self.new("column")
         if address.base is None:
             raise self.low.fail(f"'{self.statement.opcode}' needs an address register")
@@ -90,12 +90,12 @@ class _Matrices:
                 operands: list[Operand] = [value, Address(place, address.offset)]
                 self.step("ld.shared.b32" if is_load else "st.shared.b32", *(operands if is_load else operands[::-1]))
             loaded.append(value)
-        if is_load:  # only now: a result may be the address register
+        if is_load:  # only now, since a result may be the address register
             for item, value in zip(items, loaded, strict=True):
                 self.step("mov.b32", item, value)  # type: ignore[arg-type]
 
     def row(self, own: Name, row: Name, number: int, more: int, column: Name, scale: int) -> Name:
-        """Give the address of an element: row (of the matrix, by lane) + more, column times scale bytes in."""
+        """Return the address of an element: row `row` + `more` of matrix `number`, `column` * `scale` bytes in."""
         source, place = self.new("source"), self.new("place")
         self.step("add.u32", source, row, Number("int", 8 * number + more))
         self.step("shfl.sync.idx.b32", place, own, source, Number("int", 31), Number("int", -1))
@@ -103,7 +103,7 @@ class _Matrices:
         return place
 
     def halves(self, is_load: bool, number: int, value: Name, own: Name, quad: Name, column: Name, offset: int) -> None:
-        """Move the two elements of one column that a transposed access brings together."""
+        """Load or store the two elements of one column that share a register in a transposed access."""
         twice, low_half, high_half = self.new("twice"), self.new("low", 16), self.new("high", 16)
         self.step("shl.b32", twice, column, Number("int", 1))
         if not is_load:

@@ -1,13 +1,13 @@
 """Lowering of mbarrier: a barrier object is two words of shared memory, the arrivals so far and those that a phase takes.
 
-The phase is the quotient of both, so that the last arrival of a phase completes it by itself, in the one atomic addition
-that every arrival is; a token is the object as it was before. Who drops out takes itself off the arrivals of each phase so
-far instead, so that both the phase and what it still lacks are as they were.
+The phase is the quotient of the two, so an arrival is a single atomic addition, and the last one of a phase completes it;
+a token is the object's previous value. A thread that drops out subtracts its arrivals in all phases so far instead, so
+that the phase and the arrivals it still lacks from the other threads are unchanged.
 
-Where a kernel's barriers count bytes too, the object is one number instead: 20 bits with the arrivals that a phase takes,
-25 with the arrivals so far, 19 below. Bytes that are expected are taken off it and those copied added, so that the quotient
-does not reach the next phase before both the last arrival and the last byte; tokens round to whole arrivals. Two phases are
-counted at the start, since bytes may be expected before the first arrival.
+If a kernel's barriers count bytes too, the object is a single number instead: 20 bits for the arrivals that a phase takes,
+25 for the arrivals so far, and 19 for bytes. Expected bytes are subtracted from it and copied bytes added, so that the
+quotient does not reach the next phase before both the last arrival and the last byte; tokens are rounded to whole
+arrivals. The arrivals start at two phases' worth, since bytes may be expected before the first arrival.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from rfview.engine.ptx.lower.context import Lowering
 from rfview.engine.ptx.lower.steps import Steps
 from rfview.engine.ptx.parse.syntax import Address, Instruction, Name, Number, Operand, Scope, Vector
 
-_BYTE_BITS = 19  # more than a CTA's shared memory has bytes, twice
+_BYTE_BITS = 19  # enough for twice the bytes of a CTA's shared memory
 _ARRIVAL_BITS = 25
-# operation: number of results and of operands behind the address
+# operation: number of results, and possible numbers of operands after the address
 _FORMS = {
     "init": (0, (1,)), "inval": (0, (0,)), "arrive": (1, (0, 1)), "arrive_drop": (1, (0, 1)),
     "test_wait": (1, (1,)), "try_wait": (1, (1, 2)), "expect_tx": (0, (1,)), "complete_tx": (0, (1,)),
@@ -26,7 +26,7 @@ _FORMS = {
 
 
 def mentions_bytes(scope: Scope) -> bool:
-    """Say whether a function body has barriers that count bytes."""
+    """Return whether a function body uses barriers that count bytes."""
     return any(mentions_bytes(item) if isinstance(item, Scope) else
                isinstance(item, Instruction) and ("expect_tx" in item.opcode or "complete_tx" in item.opcode)
                for item in scope.items)
@@ -61,7 +61,7 @@ def lower_mbarrier(low: Lowering, statement: Instruction) -> None:
 
 
 def lower_copies_arrive(low: Lowering, statement: Instruction) -> None:
-    """Lower cp.async.mbarrier.arrive: all copies are done, and only .noinc's arrival was counted beforehand."""
+    """Lower cp.async.mbarrier.arrive: all copies are done; only .noinc adds an arrival, which init has counted."""
     if "noinc" in statement.opcode.split(".") and len(statement.operands) == 1:
         space = ".shared" if ".shared" in statement.opcode else ""
         place = statement.operands[0]
@@ -72,7 +72,7 @@ def lower_copies_arrive(low: Lowering, statement: Instruction) -> None:
 
 
 def initialise(steps: Steps, space: str, place: Address, count: Operand) -> None:
-    """Store the object of a barrier that `count` arrivals complete."""
+    """Store the object of a barrier whose phases take `count` arrivals."""
     if not steps.low.counts_bytes:
         words = [steps.value("mov.u32", 0), steps.value("mov.u32", count)]
         return steps.emit(f"st{space}.v2.u32", place, Vector([*words]))
@@ -82,14 +82,14 @@ def initialise(steps: Steps, space: str, place: Address, count: Operand) -> None
 
 
 def count_bytes(steps: Steps, space: str, place: Address, size: Operand, is_expected: bool) -> None:
-    """Take expected bytes off a barrier's number, or add copied ones."""
+    """Subtract expected bytes from a barrier's number, or add copied ones."""
     wide = steps.value("cvt.u64.u32", steps.value("mov.u32", size), bits=64)
     steps.emit(f"red{space}.add.u64", place, steps.value("neg.s64", wide, bits=64) if is_expected else wide)
 
 
 def arrive(steps: Steps, space: str, token: Operand, place: Address, count: Operand | None,
            expected_bytes: Operand | None) -> None:
-    """Count `count` arrivals (1 if None); the token is the object as it was before."""
+    """Add `count` arrivals (1 if None); the token is the object's previous value."""
     is_kept = isinstance(token, Name) and token.text != "_"
     if steps.low.counts_bytes:
         wide = steps.value("cvt.u64.u32", steps.value("mov.u32", 1 if count is None else count), bits=64)
@@ -109,9 +109,9 @@ def arrive(steps: Steps, space: str, token: Operand, place: Address, count: Oper
 
 def drop(steps: Steps, space: str, token: Operand, place: Address, count: Operand | None,
          expected_bytes: Operand | None) -> None:
-    """Take `count` threads (1 if None) off a barrier, in this phase and all after it; the token is the object as before.
+    """Drop `count` threads (1 if None) from a barrier, in this and all later phases; the token is its previous value.
 
-    The phase does not end between the look at it and the change: it lacks these threads.
+    The phase cannot end between reading and changing the object, since it still lacks these threads.
     """
     lost = steps.value("mov.u32", 1 if count is None else count)
     counts_bytes = steps.low.counts_bytes
@@ -135,7 +135,7 @@ def drop(steps: Steps, space: str, token: Operand, place: Address, count: Operan
 
 
 def counts(steps: Steps, held: Operand) -> tuple[Name, Name]:
-    """Give the arrivals so far and those that a phase takes, of an object or token in 64 bits."""
+    """Extract the arrivals so far and those that a phase takes from an object or token of 64 bits."""
     first, second = steps.new(), steps.new()
     if not steps.low.counts_bytes:
         steps.emit("mov.b64", Vector([first, second]), held)
@@ -148,7 +148,7 @@ def counts(steps: Steps, held: Operand) -> tuple[Name, Name]:
 
 
 def wait(steps: Steps, space: str, done: Operand, place: Address, token: Operand, is_parity: bool) -> None:
-    """Say whether the token's phase, or the last phase of that parity, is complete: whether a later one runs."""
+    """Test whether the token's phase, or the last phase of that parity, is complete: whether a later one is running."""
     if steps.low.counts_bytes:
         arrived, expected = counts(steps, steps.value(f"ld.relaxed.cta{space}.b64", place, bits=64))
     else:
@@ -165,7 +165,7 @@ def wait(steps: Steps, space: str, done: Operand, place: Address, token: Operand
 
 
 def pending_count(steps: Steps, result: Operand, token: Operand) -> None:
-    """Give the arrivals that the token's phase still lacked."""
+    """Compute the arrivals that the token's phase still lacked."""
     then, expected = counts(steps, token)
     arrived = steps.value("rem.u32", then, expected)
     steps.emit("sub.u32", result, expected, arrived)

@@ -22,9 +22,9 @@ SPACES = {
     "shared::cluster": SPACE_SHARED, "local": SPACE_LOCAL,
     "const": SPACE_CONST, "param": SPACE_PARAM, "param::entry": SPACE_PARAM, "param::func": SPACE_PARAM,
 }
-# where a 32-bit module's addresses are the low words of the machine's
+# spaces in which a 32-bit module's addresses are the low words of the machine's
 _WIDE = {SPACE_GLOBAL, SPACE_CONST, SPACE_GENERIC}
-# what may stand in ld / st / atom without changing the value: ordering, scopes and cache hints
+# modifiers of ld / st / atom that do not change the value: ordering, scopes and cache hints
 _IGNORED = {
     "weak", "relaxed", "acquire", "release", "acq_rel", "sc", "mmio", "cta", "cluster", "gpu", "sys", "nc", "ca", "cg",
     "cs", "lu", "cv", "wb", "wt", "volatile", "noftz",
@@ -33,7 +33,7 @@ MAX_DATA_ROWS = 4
 
 
 def access_of(low: Lowering, statement: Instruction, operations: Sequence[str] = ()) -> Access:
-    """Sort the modifiers of ld, st, atom or red. Raises for an unknown one, naming the nearest known."""
+    """Read the modifiers of ld, st, atom or red. Raises for an unknown one, naming the nearest known."""
     access = Access(SPACE_GENERIC, "", 1, False)
     for part in statement.opcode.split(".")[1:]:
         if part in SPACES:
@@ -88,13 +88,13 @@ def set_address(low: Lowering, inst: VirtualInst, operand: object) -> None:
 
 
 def check_space(low: Lowering, inst: VirtualInst, name: Name, place: Place) -> None:
-    """Refuse an access of a variable through another state space."""
+    """Refuse an access to a variable through another state space."""
     if place.space not in SPACES:
         raise low.fail(f"'{name.text}' is a function, its code cannot be read or written")
     own = SPACES[place.space]
     if inst.space == own or inst.space == SPACE_GENERIC and own in (SPACE_GLOBAL, SPACE_CONST):
         return
-    if inst.space == SPACE_GENERIC:     # named itself, it can be nowhere else
+    if inst.space == SPACE_GENERIC:     # a variable named directly can only be in its own space
         inst.space, inst.wait_class = own, WAIT_LONG if own == SPACE_LOCAL else WAIT_SHORT
         return
     raise low.fail(f"'{name.text}' is in .{place.space}, not in the space of this instruction")
@@ -106,7 +106,7 @@ def elements(operand: object) -> list[object]:
 
 
 def moved(low: Lowering, statement: Instruction, operand: object, access: Access) -> list[object]:
-    """Return the data operands of a load or store, as many as its vector width says."""
+    """Return the data operands of a load or store; their number must match its vector width."""
     items = elements(operand)
     if len(items) != access.count:
         raise low.fail(f"'{statement.opcode}' moves {access.count} elements, found {len(items)}")
@@ -114,7 +114,7 @@ def moved(low: Lowering, statement: Instruction, operand: object, access: Access
 
 
 def data_width(low: Lowering, items: Sequence[object], access: Access) -> int:
-    """Give the register width of the data operands: 16, 32 or 64 bits, the same for all."""
+    """Return the register width of the data operands: 16, 32 or 64 bits; it must be the same for all."""
     widths = {low.register(item).bits for item in items if isinstance(item, Name) and item.text not in ("_", "WARP_SZ")}
     if 1 in widths:
         raise low.fail("a predicate cannot be loaded or stored")
@@ -127,7 +127,7 @@ def data_width(low: Lowering, items: Sequence[object], access: Access) -> int:
 
 
 def base_of(low: Lowering, address: object) -> object:
-    """Return what the name in an address stands for, None without one."""
+    """Return what the name in an address stands for, None if it has no name."""
     return low.resolve(address.base) if isinstance(address, Address) and address.base else None
 
 
@@ -152,7 +152,7 @@ def lower_load(low: Lowering, statement: Instruction) -> None:
         inst.dst = [row for item in part for row in low.destination(item, bits)]
         if len(set(inst.dst)) != len(inst.dst):
             raise low.fail("the same register is named twice among the destinations")
-        inst.is_removable = False       # its address may be wrong, whoever reads the value
+        inst.is_removable = False       # a wrong address must fault even if the value is never read
         if isinstance(base, Place) and base.space == "param":
             as_parameter(inst)
         insts.append(low.guard_of(inst, statement))
@@ -160,7 +160,7 @@ def lower_load(low: Lowering, statement: Instruction) -> None:
 
 
 def emit_parts(low: Lowering, insts: list[VirtualInst]) -> None:
-    """Emit the parts of a split load; an address register that an early part overwrites is copied first."""
+    """Emit the parts of a split load; an address register that an earlier part overwrites is copied first."""
     written = {row for inst in insts[:-1] for row in inst.dst}
     if len(insts) > 1 and written & set(insts[-1].src[:2]):
         old = [row for row in insts[0].src[:2] if row >= 0]
@@ -188,7 +188,7 @@ def split(items: Sequence[object], bits: int) -> list[tuple[int, Sequence[object
 
 
 def shift_address(inst: VirtualInst, count: int) -> None:
-    """Move the address of a later part on by `count` bytes."""
+    """Advance the address of a later part by `count` bytes."""
     if not count:
         return
     if inst.relocs:
@@ -201,7 +201,7 @@ def shift_address(inst: VirtualInst, count: int) -> None:
 
 
 def lower_store(low: Lowering, statement: Instruction) -> None:
-    """Lower st; st.param writes the register pieces of a call parameter."""
+    """Lower st; st.param writes the registers that hold a call parameter."""
     access = access_of(low, statement)
     if len(statement.operands) < 2:
         raise low.fail(f"'{statement.opcode}' needs an address and a value")
@@ -233,7 +233,7 @@ def lower_store(low: Lowering, statement: Instruction) -> None:
 
 def store_piece(low: Lowering, statement: Instruction, param: CallParam, offset: int, access: Access,
                 item: object) -> None:
-    """Copy a value into the register that stands for bytes [offset, offset + width) of a call parameter."""
+    """Copy a value into the register that holds bytes [offset, offset + width) of a call parameter."""
     key = (offset, access.width)
     if key not in param.pieces:
         param.pieces[key] = low.temp(max(8 * access.width, 32)).var
@@ -254,7 +254,7 @@ def store_piece(low: Lowering, statement: Instruction, param: CallParam, offset:
 
 def load_pieces(low: Lowering, statement: Instruction, items: Sequence[object], access: Access, param: CallParam,
                 offset: int) -> bool:
-    """Read a call parameter from its registers; False where the bytes were written in another layout."""
+    """Read a call parameter from its registers; return False if it was written in another layout."""
     keys = [(offset + place * access.width, access.width) for place in range(len(items))]
     if any(key not in param.pieces for key in keys) or overlapping(param):
         return False
@@ -318,7 +318,7 @@ def lower_atomic(low: Lowering, statement: Instruction) -> None:
 
 
 def lower_atomic_vector(low: Lowering, statement: Instruction, access: Access) -> None:
-    """Lower atom.v2 and its like, which are atomic element by element, to one atomic for each."""
+    """Lower atom.v2 and the like, which are atomic per element, to one atomic per element."""
     opcode = ".".join(part for part in statement.opcode.split(".") if part != f"v{access.count}")
     columns = [elements(operand) for operand in statement.operands]
     places = [operand for operand in statement.operands if isinstance(operand, Address)]
@@ -332,7 +332,7 @@ def lower_atomic_vector(low: Lowering, statement: Instruction, access: Access) -
 
 
 def no_operation(low: Lowering, statement: Instruction) -> None:
-    """Lower prefetches and hints: nothing happens."""
+    """Lower prefetches and hints to a no-operation."""
     inst = VirtualInst(isa.OP_NOP, statement.opcode, statement.line)
     inst.unit, inst.wait_class, inst.is_removable = UNIT_CTRL, WAIT_FIXED, False
     low.emit(low.guard_of(inst, statement))

@@ -1,4 +1,4 @@
-"""Scopes of one function instance: what a register, label, variable or parameter name stands for."""
+"""Scopes of one function instance: resolves the names of registers, labels, variables and parameters."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from rfview.engine.ptx.parse.syntax import TYPE_BYTES, Function, RegisterDeclara
 from rfview.engine.ptx.virtual import Variables
 
 _NUMBERED = re.compile(r"(.*?)(0|[1-9]\d*)$")
-MOST_DIGITS = 9     # of a register number
-WIDEST = 128        # bits that PTX has a type for; they are held in two registers
+MOST_DIGITS = 9     # in a register number
+WIDEST = 128        # bits of PTX's widest type, which takes two registers
 
 
 @dataclass(slots=True)
@@ -24,7 +24,7 @@ class Register:
 
 @dataclass(slots=True)
 class Parts:
-    """A register of several values, a vector or 128 bits, by the names of the registers that hold them."""
+    """A register of several values (a vector or 128 bits): the names of the registers that hold them."""
 
     names: list[str]
 
@@ -43,7 +43,7 @@ class CallParam:
 class Place:
     """Where a variable lives: a state space with a byte offset, or a module symbol ('global', 'const').
 
-    on_stack: the offset counts from the stack pointer, in a recursive function.
+    on_stack: the offset is relative to the stack pointer, in a recursive function.
     """
 
     space: str
@@ -54,10 +54,10 @@ class Place:
 
 @dataclass(slots=True)
 class Body:
-    """A recursive function's body in a kernel: where it begins and ends, and who called.
+    """A recursive function's body in a kernel: its entry and exit labels, and its callers.
 
-    number: which of `calls`, the labels to come back to, is to be returned to. results: what a caller reads of a result,
-    and what the body writes. bytes: of its own arrays on the stack; frame_bytes: with what its calls keep there.
+    number: register with the index of the return label in `calls`. results: the variable that a caller reads -> the one
+    that the body writes. bytes: size of its own arrays on the stack; frame_bytes: including what its calls save there.
     """
 
     function: Function
@@ -71,7 +71,7 @@ class Body:
     frame_bytes: int = 0
 
     def area(self, size: int, align: int) -> int:
-        """Take `size` bytes of one activation's part of the stack."""
+        """Reserve `size` bytes in the stack frame; return their offset."""
         offset = -(-self.bytes // max(align, 1)) * max(align, 1)
         self.bytes = offset + size
         return offset
@@ -88,7 +88,7 @@ class TargetList:
 
 
 class Names:
-    """One scope: its own names, then its parent's. Numbered registers (`%r<9>`) become variables when first used."""
+    """One scope: its own names, then its parent's. Numbered registers (`%r<9>`) become variables on first use."""
 
     def __init__(self, variables: Variables, parent: Names | None = None, prefix: str = "") -> None:
         self.variables = variables
@@ -122,7 +122,7 @@ class Names:
         return Register(self.variables.new(self.prefix + name, bits), bits)
 
     def find(self, name: str) -> object | None:
-        """Give what `name` stands for, or None."""
+        """Return what `name` stands for, or None."""
         scope: Names | None = self
         while scope is not None:
             found = scope.table.get(name)
@@ -135,7 +135,7 @@ class Names:
 
     def numbered(self, name: str) -> Register | Parts | None:
         vector, dot, _ = name.rpartition(".")
-        if dot:     # v1.x of `.reg .v2 .f32 v<4>`, which using v1 brings into the table
+        if dot:     # v1.x of `.reg .v2 .f32 v<4>`: looking up v1 adds it to the table
             return self.table.get(name) if self.numbered(vector) is not None else None  # type: ignore[return-value]
         match = _NUMBERED.match(name)
         if match is None:
@@ -147,7 +147,7 @@ class Names:
         return register
 
     def similar(self, name: str) -> str:
-        """Give a close known name, for an error message, or ''."""
+        """Return a similar known name, for an error message, or ''."""
         known: list[str] = []
         scope: Names | None = self
         while scope is not None:
@@ -159,19 +159,19 @@ class Names:
 
 
 def part_names(name: str, parts: int) -> list[str]:
-    """Name the registers of a vector: `v.x`, `v.y`, ...; numbered where there are more than four."""
+    """Name the registers of a vector: `v.x`, `v.y`, ...; numbered if there are more than four."""
     return [f"{name}.{part}" for part in ("xyzw"[:parts] if parts <= 4 else range(parts))]
 
 
 def register_bits(type_name: str) -> int:
-    """Width of a register of a declared type: 1 (pred), 16, 32, 64; 8-bit types are held in 16, 128 in two parts."""
+    """Return the bits of a register of a declared type: 1 (pred), 16 (8-bit types, too), 32, 64, 128 (held in two)."""
     if type_name == "pred":
         return 1
     return max(8 * TYPE_BYTES[type_name], 16)
 
 
 def declared_variables(scope: Scope) -> list[Variable]:
-    """List every variable declared in a body, inner scopes included, in order."""
+    """List every variable declared in a body, nested scopes included, in order."""
     found: list[Variable] = []
     for item in scope.items:
         if isinstance(item, Variable):

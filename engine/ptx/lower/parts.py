@@ -1,4 +1,4 @@
-"""Registers of several values, vectors and those of 128 bits: what is done to the whole, done to the parts."""
+"""Vector and 128-bit registers: turns operations on the whole register into operations on its parts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _VECTOR = re.compile(r"\.v[248]\b")
 
 
 def in_parts(low: Lowering, statement: Instruction) -> list[Instruction] | None:
-    """Give what to do in place of a statement on such registers, [] if it is done already; None for all others."""
+    """Return the statements that replace one on such registers, [] if it has been lowered; None for all others."""
     operands = [taken_apart(low, operand) for operand in statement.operands]
     opcode = statement.opcode
     if is_locked(opcode):
@@ -33,7 +33,7 @@ def in_parts(low: Lowering, statement: Instruction) -> list[Instruction] | None:
 
 
 def taken_apart(low: Lowering, operand: Operand) -> Operand:
-    """Give the vector that a register of several values stands for; those in a vector give their own parts."""
+    """Return the vector of parts that a register of several values stands for; those inside a vector are flattened."""
     if isinstance(operand, Name) and isinstance(found := low.names.find(operand.text), Parts):
         return Vector([Name(part) for part in found.names])
     if isinstance(operand, Vector):
@@ -43,7 +43,7 @@ def taken_apart(low: Lowering, operand: Operand) -> Operand:
 
 
 def moves(low: Lowering, statement: Instruction, operands: list[Operand]) -> list[Instruction] | None:
-    """Give the moves of the parts, by way of new registers, as {a, b} may become {b, a}; None for a pack or unpack."""
+    """Lower a mov part by part, through temporaries, since {a, b} may become {b, a}; a pack or unpack is only rebuilt."""
     if len(operands) != 2:
         return rebuilt(statement, operands)
     to, source = operands
@@ -66,7 +66,7 @@ def moves(low: Lowering, statement: Instruction, operands: list[Operand]) -> lis
 
 
 def rebuilt(statement: Instruction, operands: list[Operand]) -> list[Instruction] | None:
-    """Give a statement with operands in parts; None where it has none."""
+    """Return the statement with its operands in parts; None if no operand has any."""
     if operands == statement.operands:
         return None
     return [Instruction(statement.line, statement.opcode, operands, statement.guard, statement.guard_negate)]

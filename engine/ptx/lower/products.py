@@ -1,7 +1,7 @@
-"""Lowering of mma: which kind of product, and Volta's, four of 8 x 8 x 4 halves side by side.
+"""Lowering of mma: dispatches by kind of product; Volta's computes four products of 8 x 8 x 4 halves at once.
 
-Lane l of Volta's takes part in product l / 4 % 4, with the lanes l % 4 and 16 + l % 4 of it: PTX manual, "Matrix fragments
-for mma.m8n8k4 with .f16 floating point type".
+In Volta's, the lanes 4 q to 4 q + 3 and 16 + 4 q to 16 + 4 q + 3 compute product q: PTX manual, "Matrix fragments for
+mma.m8n8k4 with .f16 floating point type".
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _SIZE, _DEPTH = 8, 4
 
 
 def lower_mma(low: Lowering, statement: Instruction) -> None:
-    """Lower mma.sync.aligned and mma.sp.sync.aligned; raises for a shape or type that is not here."""
+    """Lower mma.sync.aligned and mma.sp.sync.aligned; raises for an unsupported shape or type."""
     parts = statement.opcode.split(".")
     if is_sparse(statement.opcode):
         lower_sparse(low, statement)
@@ -28,7 +28,7 @@ def lower_mma(low: Lowering, statement: Instruction) -> None:
 
 
 class _Quads(Steps):
-    """mma.sync.aligned.m8n8k4.{row,col}.{row,col}.{f16,f32}.f16.f16.{f16,f32}: D = A B + C, sums of one type."""
+    """mma.sync.aligned.m8n8k4.{row,col}.{row,col}.{f16,f32}.f16.f16.{f16,f32}: D = A B + C; D and C have one type."""
 
     def __init__(self, low: Lowering, whole: Instruction) -> None:
         super().__init__(low, whole)
@@ -44,12 +44,12 @@ class _Quads(Steps):
         self.upper = self.value("bfe.u32", lane, 4, 1)
 
     def run(self) -> None:
-        """Add up the products of every place that the lane holds, in the order of k."""
+        """Accumulate the products of every element of D that the lane holds, in the order of k."""
         to, a, b, c = self.whole.operands
         sums = self.addends(c)
-        if self.kind == "f16":      # a row of eight places
+        if self.kind == "f16":      # eight elements of one row
             rows, columns = [self.in_quad] * _SIZE, [self.value("mov.u32", at) for at in range(_SIZE)]
-        else:                       # two places of each of two rows, then four columns on
+        else:                       # two elements of each of two rows, and the same four columns further on
             pair = [self.value("add.u32", self.value("and.b32", self.in_quad, 1), at) for at in (0, 2)]
             four = {at: self.value("add.u32", self.value("and.b32", self.in_quad, 2), at) for at in (0, 1, 4, 5)}
             rows, columns = [pair[at >> 1 & 1] for at in range(_SIZE)], [four[at & 5] for at in range(_SIZE)]
@@ -75,7 +75,7 @@ class _Quads(Steps):
         return items  # type: ignore[return-value]
 
     def addends(self, operand: Operand) -> list[Name]:
-        """Give the eight places of C as f32."""
+        """Return the lane's eight elements of C as f32."""
         if self.kind == "f32":
             return [self.value("mov.b32", item) for item in self.registers(operand, _SIZE)]
         halves = [self.new(16) for _ in range(_SIZE)]
@@ -84,9 +84,9 @@ class _Quads(Steps):
         return [self.value("cvt.f32.f16", half) for half in halves]
 
     def element(self, operand: Operand, line: Name, upper: Name, k: int, is_along: bool) -> Name:
-        """Give element k of a row of A or column of B as f32; upper: whether it is one of the last four.
+        """Return element k of a row of A or a column of B (`line`) as f32; upper: whether it is one of the last four.
 
-        is_along: a lane holds all k of a line, else one k of four lines.
+        is_along: a lane holds all k of one line, else one k of four lines.
         """
         inside = self.value("mov.u32", k) if is_along else line
         lane = self.value("add.u32", self.first, self.value("and.b32", line, 3) if is_along else k)

@@ -1,9 +1,9 @@
-"""Recursive functions: one body for all depths, a stack in the thread's local memory, returns by the number of the call.
+"""Recursive functions: one body for all depths, a stack in the thread's local memory, returns by call number.
 
-Where a kernel calls such a function, its body, and those of the functions that it and they call each other with, are
-lowered once behind that call. A call among them stores what is live after it in the caller's part of the stack, moves the
-stack pointer on, and jumps; a return compares the number of the call and jumps back. GPUs return to an address instead.
-What is live is found when all is lowered: `lay_out_frames` then makes the loads and stores and the sizes.
+At a kernel's call of such a function, its body and those of the functions mutually recursive with it (its group) are
+lowered once, right after the call. A call within the group saves the live variables in the caller's stack frame, advances
+the stack pointer, and jumps; a return compares the call's number and jumps back. GPUs return to an address instead.
+Liveness is known only after everything is lowered: `lay_out_frames` then inserts the loads and stores and the frame sizes.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ FRAME_ALIGN = 16
 
 
 def group_of(low: Lowering, function: Function) -> frozenset[str]:
-    """Give the functions that call each other with this one; empty where it is not recursive.
+    """Return the functions mutually recursive with this one, itself included; empty if it is not recursive.
 
-    Calls through pointers count where lowering met one that may call a function again that it was in.
+    Calls through pointers count if lowering has found one that may re-enter a function being inlined.
     """
     for by_pointer in (True, False) if low.by_pointer else (False,):
         found = reached(low, function.name, by_pointer)
@@ -42,7 +42,7 @@ def group_of(low: Lowering, function: Function) -> frozenset[str]:
 
 
 def reached(low: Lowering, name: str, by_pointer: bool) -> frozenset[str]:
-    """Give the functions that one can call, directly or through others."""
+    """Return the functions that one can call, directly or transitively."""
     key = name, by_pointer
     if key not in low.reached:
         found: set[str] = set()
@@ -59,7 +59,7 @@ def reached(low: Lowering, name: str, by_pointer: bool) -> frozenset[str]:
 
 
 def calls_of(scope: Scope, module: SyntaxModule) -> Iterator[str]:
-    """Give the functions that a body calls by name."""
+    """Yield the functions that a body calls by name."""
     for statement in statements_of(scope):
         if statement.opcode.startswith("call"):
             yield from (part.text for part in statement.operands
@@ -68,11 +68,11 @@ def calls_of(scope: Scope, module: SyntaxModule) -> Iterator[str]:
 
 def call_recursive(low: Lowering, function: Function, group: frozenset[str], returns: list[object],
                    arguments: list[object], lower_body: Callable[[Lowering, Scope], None]) -> None:
-    """Lower a call of a function of a group; the outermost one lowers the bodies too."""
+    """Lower a call of a function in a group; the outermost call also lowers the bodies."""
     is_outermost = group not in low.groups
     caller = next((frame.body for frame in reversed(low.frames) if frame.body is not None), None)
     if not is_outermost and caller is not None and caller.function.name not in group:
-        raise CallsAgain(function.name)  # through a pointer, from within another group: the two are one
+        raise CallsAgain(function.name)  # called through a pointer from within another group: the two are one group
     bodies = low.groups.setdefault(group, {})
     if function.name not in bodies:
         bodies[function.name] = new_body(low, function)
@@ -97,7 +97,7 @@ def call_recursive(low: Lowering, function: Function, group: frozenset[str], ret
 
 
 def new_body(low: Lowering, function: Function) -> Body:
-    """Give a function's parameters and results variables of their own."""
+    """Make a function's body, with variables for its parameters and results."""
     names = Names(low.variables, None, f"{function.name}:")
     body = Body(function, low.new_label(), low.new_label(), names, names.new_register("%return", 32))
     for formal in function.params + function.returns:
@@ -114,9 +114,9 @@ def new_body(low: Lowering, function: Function) -> Body:
 
 
 def pieces_of(low: Lowering, function: Function, formal: Variable) -> set[tuple[int, int]]:
-    """Give (offset, bytes) of what a function loads from a parameter, or stores to a result.
+    """Return (offset, bytes) of every access that a function makes to a parameter or result.
 
-    Raises for a parameter whose address is taken: each depth would need its own.
+    Raises if the parameter's address is taken: each recursion depth would need its own copy in memory.
     """
     found: set[tuple[int, int]] = set()
     assert function.body is not None
@@ -133,7 +133,7 @@ def pieces_of(low: Lowering, function: Function, formal: Variable) -> set[tuple[
 
 
 def variables_of(held: object) -> list[int]:
-    """Give the variables of a parameter or result, in the order of its pieces."""
+    """Return the variables of a parameter or result, in the order of its pieces."""
     if isinstance(held, CallParam):
         return [held.pieces[key] for key in sorted(held.pieces)]
     assert isinstance(held, Register)
@@ -142,7 +142,7 @@ def variables_of(held: object) -> list[int]:
 
 def emit_call(low: Lowering, caller: Body | None, callee: Body, returns: list[object], arguments: list[object],
               keeps: bool) -> None:
-    """Emit the arguments, the jump to a body and what comes after its return."""
+    """Emit the arguments, the jump to a body, and what follows its return."""
     values: list[tuple[int, int]] = []
     for formal, actual in zip(callee.function.params, arguments, strict=True):
         values += argument_values(low, callee, formal, actual)
@@ -173,7 +173,7 @@ def take_result(low: Lowering, callee: Body, formal: Variable, actual: object, r
     if isinstance(held, CallParam) and isinstance(found, CallParam):
         for key in sorted(held.pieces):
             source = next(results)
-            if key not in found.pieces:  # where a pointer may call several functions, all give it
+            if key not in found.pieces:  # the other functions that a pointer may call write the same piece
                 found.pieces[key] = low.temp(low.variables.bits[source]).var
             low.emit(copied(low, found.pieces[key], source))
     elif isinstance(held, Register) and isinstance(found, Register) and held.bits == found.bits:
@@ -183,7 +183,7 @@ def take_result(low: Lowering, callee: Body, formal: Variable, actual: object, r
 
 
 def argument_values(low: Lowering, callee: Body, formal: Variable, actual: object) -> list[tuple[int, int]]:
-    """Copy an argument into new variables; give the callee's variable and the copy for each of its pieces."""
+    """Copy an argument into new variables; return (callee's variable, copy) for each of its pieces."""
     held, given = callee.names.table[formal.name], bind(low, formal, actual, low.names.child())
     if isinstance(held, Register):
         assert isinstance(given, Register)
@@ -207,7 +207,7 @@ def argument_values(low: Lowering, callee: Body, formal: Variable, actual: objec
 
 
 def lower_one(low: Lowering, body: Body, lower_body: Callable[[Lowering, Scope], None]) -> None:
-    """Lower a body; its end is the return of the function."""
+    """Lower a body; falling off its end returns from the function."""
     outer, line = low.names, low.line
     low.items.append(body.entry)
     low.names = body.names
@@ -220,7 +220,7 @@ def lower_one(low: Lowering, body: Body, lower_body: Callable[[Lowering, Scope],
 
 
 def lower_returns(low: Lowering, body: Body) -> None:
-    """Jump back to the call whose number the body was given."""
+    """Emit the jumps back to the call whose number was passed to the body."""
     for number, label in enumerate(body.calls[:-1]):
         info = forms.lookup("setp", ("eq", "u32"))
         inst = VirtualInst(info.op, "setp.eq.u32", low.line)
@@ -235,7 +235,7 @@ def lower_returns(low: Lowering, body: Body) -> None:
 
 
 def copied(low: Lowering, target: int, source: int) -> VirtualInst:
-    """Make the move of a variable to another of its width."""
+    """Make a move from one variable to another of the same width."""
     if not low.variables.words[target]:
         inst = VirtualInst(isa.OP_PRED, "mov.pred", low.line)
         inst.aux, inst.wait_class, inst.psrc, inst.psrc_negate, inst.pdst = (
@@ -246,14 +246,14 @@ def copied(low: Lowering, target: int, source: int) -> VirtualInst:
 
 
 def marker(low: Lowering) -> VirtualInst:
-    """Make an instruction that only marks a place; `lay_out_frames` takes it out."""
+    """Make a placeholder instruction; `lay_out_frames` removes it."""
     inst = VirtualInst(isa.OP_NOP, "", low.line)
     inst.unit, inst.wait_class, inst.is_removable = UNIT_CTRL, WAIT_FIXED, False
     return inst
 
 
 def stack_start(low: Lowering) -> VirtualInst:
-    """Make the move that sets the stack pointer; the stack lies behind all else in local memory, so its place comes last."""
+    """Make the move that initialises the stack pointer; its value is set last, since the stack follows all else."""
     inst = low.move(low.rows(low.stack_pointer()), [])
     inst.set_imm(0, 0)
     low.stack_starts.append(inst)
@@ -261,20 +261,20 @@ def stack_start(low: Lowering) -> VirtualInst:
 
 
 def stack_move(low: Lowering, base: str) -> VirtualInst:
-    """Make the addition or subtraction of the caller's part of the stack."""
+    """Make the addition or subtraction of the caller's frame size, to be filled in."""
     row = low.rows(low.stack_pointer())[0]
     return low.integer(base, row, row, 0)
 
 
 def lay_out_frames(low: Lowering, blocks: list[Block]) -> None:
-    """Put loads and stores of what is live after each recursive call around it, and sizes into its stack moves."""
+    """Save and restore what is live after each recursive call around it, and fill in the frame sizes."""
     if not low.calls:
         return
     home = {id(inst): index for index, block in enumerate(blocks) for inst in block.insts}
     backs = {home[id(call.back)] for call in low.calls if id(call.back) in home}
     straight = [Block(block.insts, [target for target in block.successors if target not in backs]) for block in blocks]
     for call in low.calls:
-        # a thread that comes to a call goes on behind it, with all that the caller had before
+        # liveness treats a call as straight-line code: the thread continues after it with the caller's values
         if id(call.mark) in home:
             block = blocks[home[id(call.mark)]]
             where = next(index for index, inst in enumerate(block.insts) if inst is call.mark)
@@ -305,12 +305,12 @@ def lay_out_frames(low: Lowering, blocks: list[Block]) -> None:
 
 
 def stack_bytes(low: Lowering, var: int) -> int:
-    """Give what a variable takes on the stack: 8 bytes for 64 bits, else 4."""
+    """Return the bytes that a variable takes on the stack: 8 for 64 bits, else 4."""
     return 8 if low.variables.words[var] == 2 else 4
 
 
 def keep(low: Lowering, caller: Body, variables: list[int]) -> tuple[list[VirtualInst], list[VirtualInst]]:
-    """Make the stores of variables in the caller's part of the stack, and the loads; those of 8 bytes lie first."""
+    """Make the stores of variables to the caller's frame, and the loads; variables of 8 bytes come first."""
     saves: list[VirtualInst] = []
     loads: list[VirtualInst] = []
     offset = -(-caller.bytes // 8) * 8
@@ -329,7 +329,7 @@ def keep(low: Lowering, caller: Body, variables: list[int]) -> tuple[list[Virtua
 
 
 def replace(blocks: list[Block], home: dict[int, int], mark: VirtualInst, insts: list[VirtualInst]) -> None:
-    """Put instructions in the place of a mark, where it is still in the program."""
+    """Replace a placeholder by instructions, if it is still in the program."""
     if id(mark) not in home:
         return
     own = blocks[home[id(mark)]].insts

@@ -1,4 +1,4 @@
-"""What is not there, by the words with which opcodes begin: why it is refused, and what to compile for instead."""
+"""Unsupported instructions, by the start of their opcodes: why they are refused, and what to compile for instead."""
 
 from __future__ import annotations
 
@@ -20,5 +20,5 @@ REFUSED = {opcode for opcode in _REASONS if "." not in opcode}
 
 
 def reason_of(opcode: str) -> str:
-    """Give why an opcode is refused and what to do, "" for all others."""
+    """Return why an opcode is refused and what to do instead, "" for all others."""
     return next((reason for words, reason in _REASONS.items() if opcode.startswith(words)), "")

@@ -1,4 +1,4 @@
-"""Lowering of packed values element by element in scalar steps: vabsdiff4, .s16x2, .u16x2, .f32x2, and min / max .relu."""
+"""Lowering of packed operations to scalar steps per element: vabsdiff4, .s16x2, .u16x2, .f32x2, and min / max .relu."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from rfview.engine.ptx.parse.syntax import Instruction, Name, Number, Operand, V
 
 _PACKED = ("s16x2", "u16x2")
 _OPERATIONS = ("min", "max", "add")
-_PAIRS = {"add": 2, "sub": 2, "mul": 2, "fma": 3}  # operations of .f32x2 and their numbers of sources
+_PAIRS = {"add": 2, "sub": 2, "mul": 2, "fma": 3}  # operations on .f32x2 and their numbers of sources
 
 
 def is_packed(opcode: str) -> bool:
-    """Say whether an opcode is lowered here."""
+    """Return whether an opcode is lowered here."""
     base, *parts = opcode.split(".")
     if base in _PAIRS and parts[-1:] == ["f32x2"]:
         return True
@@ -22,7 +22,7 @@ def is_packed(opcode: str) -> bool:
 
 
 def lower_packed(low: Lowering, statement: Instruction, lower: Callable[[Lowering, Instruction], None]) -> None:
-    """Lower a packed instruction; `lower` lowers the scalar statements that it is made of."""
+    """Lower a packed instruction; `lower` lowers the scalar statements that replace it."""
     base, *parts = statement.opcode.split(".")
     needed = 4 if base in ("vabsdiff4", "fma") else 3
     if len(statement.operands) != needed:
@@ -37,13 +37,13 @@ def lower_packed(low: Lowering, statement: Instruction, lower: Callable[[Lowerin
     elif parts[-1] == "f32x2":
         _Steps(low, statement, lower, 32, ("u", "u")).run_pair(".".join([base, *parts[:-1], "f32"]))
     else:
-        of = next(part for part in parts if part != "relu")  # the modifier stands before the type or behind it
+        of = next(part for part in parts if part != "relu")  # the modifier may be before or after the type
         kind, bits = of[0], 32 if of == "s32" else 16
         _Steps(low, statement, lower, bits, (kind, kind)).run(base, f"{kind}32", False, "relu" in parts)
 
 
 class _Steps:
-    """The scalar statements of one packed instruction, over new registers, all under its guard."""
+    """The scalar statements of one packed instruction, on new registers, all under its guard."""
 
     def __init__(self, low: Lowering, statement: Instruction, lower: Callable[[Lowering, Instruction], None],
                  bits: int, signs: tuple[str, str]) -> None:
@@ -55,7 +55,7 @@ class _Steps:
         self.lower(self.low, Instruction(whole.line, opcode, list(operands), whole.guard, whole.guard_negate))
 
     def new(self, bits: int = 32) -> Name:
-        """Make a register and its name."""
+        """Make a register and return its name."""
         register = self.low.temp(bits)
         name = f"%packed{self.low.num_temps}"
         self.low.names.table[name] = register
@@ -76,9 +76,9 @@ class _Steps:
         self.emit("mov.b64", result, Vector(results))
 
     def run(self, operation: str, kind: str, is_sum: bool, is_relu: bool = False) -> None:
-        """Take the elements out, compute, and put the results side by side.
+        """Extract the elements, compute, and pack the results.
 
-        is_sum: add them to operand c. is_relu: let none be negative.
+        is_sum: add the results to operand c instead. is_relu: replace negative results by 0.
         """
         result, *sources = self.statement.operands
         extra = (Number("int", 0),) if operation == "sad" else ()

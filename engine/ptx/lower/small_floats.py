@@ -1,4 +1,4 @@
-"""Lowering of conversions to and from pairs of floats of 8, 6 and 4 bits, as sm_89 and sm_100 have them."""
+"""Lowering of conversions to and from pairs of 8-, 6- and 4-bit floats, as on sm_89 and sm_100."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from rfview.engine.ptx.parse.syntax import Instruction, Operand, Vector
 
 
 class _Format(NamedTuple):
-    """One format: bits in all and of mantissa, exponent bias, the largest finite value and the least normal one as f32
-    bits, what a NaN becomes, and the least code that is one."""
+    """One format: total and mantissa bits, exponent bias, the largest finite and the smallest normal value as f32 bits,
+    the code that a NaN becomes, and the lowest code that is a NaN."""
 
     bits: int
     mantissa: int
@@ -23,7 +23,7 @@ class _Format(NamedTuple):
 
     @property
     def apart(self) -> int:
-        """Bits from one of a pair to the other."""
+        """Distance between the two of a pair, in bits."""
         return 4 if self.bits == 4 else 8
 
 
@@ -34,12 +34,12 @@ _FORMATS = {
     "e2m3x2": _Format(6, 3, 1, 0x40F00000, 0x3F800000, 0x1F),         # 7.5 and 1
     "e2m1x2": _Format(4, 1, 1, 0x40C00000, 0x3F800000, 0x07),         # 6 and 1
 }
-_SCALES = "ue8m0x2"  # exponents alone: 2**(code - 127), 255 a NaN
+_SCALES = "ue8m0x2"  # exponents only: 2**(code - 127); 255 is a NaN
 _HALF_NAN = 0x7FFF
 
 
 def is_small_float(opcode: str) -> bool:
-    """Say whether an opcode is lowered here."""
+    """Return whether an opcode is lowered here."""
     parts = opcode.split(".")
     return parts[0] == "cvt" and any(part in _FORMATS or part == _SCALES for part in parts[-2:])
 
@@ -65,7 +65,7 @@ def lower_small_float(low: Lowering, statement: Instruction) -> None:
 
 
 def narrow(steps: Steps, form: _Format, source: str, is_relu: bool) -> None:
-    """Convert both floats; the first operand, or the upper half, becomes the upper byte (4-bit ones: the upper 4 bits)."""
+    """Convert both floats; the first operand, or the upper half, becomes the upper byte (upper 4 bits for 4-bit ones)."""
     operands = steps.whole.operands
     if source == "f32":
         values: list[Operand] = [operands[2], operands[1]]
@@ -78,9 +78,9 @@ def narrow(steps: Steps, form: _Format, source: str, is_relu: bool) -> None:
 
 
 def narrowed(steps: Steps, form: _Format, value: Operand, is_relu: bool) -> Operand:
-    """Round a float to the nearest of the format, ties to even; what is too large becomes the largest.
+    """Round a float to the format's nearest value, ties to even, saturating at the largest.
 
-    Below the least normal value, adding a power of two whose last place is the format's least step does the rounding.
+    Subnormal results are rounded by adding a power of two whose unit in the last place is the format's smallest step.
     """
     size = steps.value("and.b32", value, 0x7FFFFFFF)
     kept = steps.value("min.u32", size, form.largest)
@@ -101,7 +101,7 @@ def narrowed(steps: Steps, form: _Format, value: Operand, is_relu: bool) -> Oper
 
 
 def widen(steps: Steps, form: _Format, is_relu: bool) -> None:
-    """Convert both to halves, which is exact: the format's bits stand where a half's do, but for its bias."""
+    """Convert both to halves, which is exact: shift the bits to a half's position, then rescale for the bias."""
     result, source = steps.whole.operands
     both = steps.value("cvt.u32.u16", source)
     halves = []
@@ -122,9 +122,9 @@ def widen(steps: Steps, form: _Format, is_relu: bool) -> None:
 
 
 def narrow_scales(steps: Steps, source: str, is_up: bool, is_finite: bool) -> None:
-    """Keep the exponents of two floats, whatever their signs, towards zero or up to the next power of two.
+    """Round the magnitudes of two floats to powers of two, towards zero or up, and keep the exponents.
 
-    A bfloat16 is the upper half of a float; below 2**-127 all become code 0; is_finite: infinity becomes 254.
+    A bfloat16 is the upper half of a float; everything below 2**-127 becomes code 0; is_finite: infinity becomes 254.
     """
     operands = steps.whole.operands
     if source == "f32":
@@ -135,7 +135,7 @@ def narrow_scales(steps: Steps, source: str, is_up: bool, is_finite: bool) -> No
     for value in values:
         size = steps.value("and.b32", steps.value("mov.b32", value), 0x7FFFFFFF)
         raised = size
-        if is_up:   # all of the mantissa added carries into the exponent; half of it is 2**-127, code 0
+        if is_up:   # adding an all-ones mantissa carries into the exponent; up to 2**-127 (0x00400000) the code is 0
             is_tiny = steps.value("setp.le.u32", size, 0x00400000, bits=1)
             is_infinite = steps.value("setp.ge.u32", size, 0x7F800000, bits=1)
             more = steps.value("selp.b32", 0, 0x007FFFFF, steps.value("or.pred", is_tiny, is_infinite, bits=1))
@@ -149,7 +149,7 @@ def narrow_scales(steps: Steps, source: str, is_up: bool, is_finite: bool) -> No
 
 
 def widen_scales(steps: Steps) -> None:
-    """Make two bfloat16 of their exponents; 2**-127 is a subnormal one."""
+    """Make two bfloat16 values from their exponents; 2**-127 is subnormal."""
     result, source = steps.whole.operands
     both = steps.value("cvt.u32.u16", source)
     halves = []

@@ -1,8 +1,9 @@
-"""Lowering of mma.sp: the stored half of A takes its places among zeros, then the product is a dense one.
+"""Lowering of mma.sp: expands the stored half of A with zeros, then lowers the product as a dense one.
 
-Metadata name two of each four places: of 16 bits each in A of halves (a tf32 takes two of them), else of 8 (which hold two
-numbers of 4 bits). The operand's words are cut as in a dense A of half the depth, so the two of a group lie in one word of
-one lane of the four. PTX manual, "Matrix fragments for multiply-accumulate operation with sparse matrix A".
+The metadata selects two of every four places; a place has 16 bits if A holds halves (a tf32 takes two places), else 8
+(which hold two 4-bit numbers). The operand's words are laid out as in a dense A of half the depth, so the two elements of
+a group lie in one word of one of four lanes. PTX manual, "Matrix fragments for multiply-accumulate operation with sparse
+matrix A".
 """
 
 from __future__ import annotations
@@ -12,14 +13,14 @@ from rfview.engine.ptx.lower.steps import Steps
 from rfview.engine.ptx.lower.tensor import SEGMENTS_OF_4, lower_tensor, tile_of
 from rfview.engine.ptx.parse.syntax import Instruction, Name, Number, Operand, Vector
 
-_DEPTHS = {  # of the types that mma.sp takes; the larger one has metadata in twice as many lanes
+_DEPTHS = {  # by type of A; the larger depth has its metadata in twice as many lanes
     "f16": (16, 32), "bf16": (16, 32), "tf32": (8, 16), "s8": (32, 64), "u8": (32, 64), "s4": (64, 128), "u4": (64, 128),
     "e4m3": (64,), "e5m2": (64,),
 }
 
 
 def is_sparse(opcode: str) -> bool:
-    """Say whether an opcode is lowered here."""
+    """Return whether an opcode is lowered here."""
     return opcode.startswith(("mma.sp.", "mma.sp::ordered_metadata."))
 
 
@@ -34,7 +35,7 @@ def lower_sparse(low: Lowering, statement: Instruction) -> None:
                        "'mma.sp.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32'")
     stored, metadata, selector = statement.operands[1], statement.operands[4], statement.operands[5]
     has_bytes = tile.a not in ("f16", "bf16", "tf32")
-    sharers = 2 if has_bytes else 1     # lanes of four that hold the metadata of one column of groups
+    sharers = 2 if has_bytes else 1     # number of lanes, of four, that hold the metadata of one column of groups
     if tile.depth == max(depths):
         sharers *= 2
     choices = 4 // sharers
@@ -49,7 +50,7 @@ def lower_sparse(low: Lowering, statement: Instruction) -> None:
 
 
 class _Spread(Steps):
-    """Steps that make the words of a dense A out of those stored."""
+    """Steps that build the words of a dense A from the stored ones."""
 
     def __init__(self, low: Lowering, whole: Instruction, has_bytes: bool, metadata: Operand, first: int) -> None:
         super().__init__(low, whole)
@@ -59,16 +60,16 @@ class _Spread(Steps):
         self.source = self.value("bfe.u32", lane, 1, 1)     # which of two lanes holds what this one and its neighbour need
 
     def word(self, stored: list[object], row: int, chunk: int) -> Name:
-        """Give the register of a dense A for rows g (row 0) or g + 8 (1) of a chunk: its group of four holds two."""
+        """Return the dense A's register for row g (row 0) or g + 8 (row 1) of a chunk."""
         lane = self.value("add.u32", self.source, 2 * (chunk & 1))
         held = self.value("shfl.sync.idx.b32", stored[chunk // 2 * 2 + row], lane, SEGMENTS_OF_4, -1)  # type: ignore[arg-type]
-        if self.has_bytes:      # a word holds two groups, the lane's own and its neighbour's
+        if self.has_bytes:      # a stored word holds two groups, the lane's own and its neighbour's
             held = self.value("shr.u32", held, self.value("shl.b32", self.half, 4))
             places = self.metadata_of(self.first + 2 * (chunk // 2) + row)
             group = self.value("mad.lo.u32", self.source, 2, self.half)
             first = self.value("shl.b32", self.value("add.u32", group, 4 * (chunk & 1)), 2)
             bits, skipped = 8, None
-        else:                   # a group fills two words, the lane's own and its neighbour's
+        else:                   # a group fills two dense words, the lane's own and its neighbour's
             places = self.metadata_of(self.first + chunk // 2)
             first = self.value("shl.b32", lane, 2)
             if row:
@@ -81,7 +82,7 @@ class _Spread(Steps):
             place = self.value("bfe.u32", places, at, 2)
             if skipped is not None:
                 place = self.value("sub.u32", place, skipped)
-            # a place in the neighbour's word is a shift by 32 bits or more, which gives 0
+            # for a place in the neighbour's word, the shift is 32 bits or more, which yields 0
             moved = self.value("shl.b32", value, self.value("mul.lo.u32", place, bits))
             word = moved if word is None else self.value("or.b32", word, moved)
         assert word is not None

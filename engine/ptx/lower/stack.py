@@ -1,7 +1,7 @@
 """Lowering of the dynamic stack: alloca, stacksave and stackrestore, with a pointer into the thread's local memory.
 
-The stack lies behind arrays and spills, as that of recursive functions does, and grows upwards; what overflows it is beyond
-the thread's local memory, and a fault. A function's areas are free again when it returns.
+Like the stack of recursive functions, it follows arrays and spills, and grows upwards; an overflow leaves the thread's
+local memory and faults. A function's allocations are freed when it returns.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from rfview.engine.ptx.lower.steps import Steps
 from rfview.engine.ptx.parse.syntax import Instruction, Name, Number, Scope
 
 _POINTER = "%alloca"
-_LARGEST = 1 << 24      # a size beyond any thread's local memory, which must not wrap around
+_LARGEST = 1 << 24      # sizes are clamped to this, beyond any local memory, so that the pointer does not wrap around
 
 
 def uses_stack(body: Scope | None) -> bool:
-    """Say whether a body takes memory from the dynamic stack."""
+    """Return whether a body allocates from the dynamic stack."""
     return body is not None and any(one.opcode.startswith("alloca.") for one in statements_of(body))
 
 
 def begin_stack(low: Lowering) -> None:
-    """Set the pointer at a kernel's begin; where that is turns out when all else has its place."""
+    """Initialise the pointer at the kernel's start; its value is set once everything else has been placed."""
     low.stack_base = Register(low.variables.new(_POINTER, 32), 32)
     start = low.move(low.rows(low.stack_base), [], "mov.u32")
     start.set_imm(0, 0)
@@ -60,14 +60,14 @@ def lower_stack(low: Lowering, statement: Instruction) -> None:
 
 
 def pointer_of(low: Lowering) -> Name:
-    """Name the pointer in the names of the function that is being lowered."""
+    """Enter the pointer into the scope being lowered; return its name."""
     assert low.stack_base is not None
     low.names.table[_POINTER] = low.stack_base
     return Name(_POINTER)
 
 
 def kept(low: Lowering) -> Register:
-    """Keep the pointer while an inlined function has it."""
+    """Save the pointer in a register for the duration of an inlined function."""
     assert low.stack_base is not None
     copy = low.temp(32)
     low.emit(low.move(low.rows(copy), low.rows(low.stack_base)))
@@ -75,6 +75,6 @@ def kept(low: Lowering) -> Register:
 
 
 def give_back(low: Lowering, copy: Register) -> None:
-    """Set the pointer to what it was."""
+    """Restore the pointer."""
     assert low.stack_base is not None
     low.emit(low.move(low.rows(low.stack_base), low.rows(copy)))

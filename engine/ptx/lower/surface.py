@@ -1,7 +1,7 @@
 """Lowering of surface accesses (suld.b, sust.b) to address arithmetic and a global load or store.
 
 A surface is a texture's memory (engine/textures.py), addressed by bytes in x and by texels in y and z. Its extents are
-read from the header at each access, as the code of early GPUs did; later ones have one instruction for all of it.
+read from the header at each access, as in code for early GPUs; later ones have a single instruction for all this.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _MODES = ("trap", "clamp", "zero")
 
 
 def lower_surface(low: Lowering, statement: Instruction) -> None:
-    """Lower suld.b and sust.b of 1D to 3D and layered surfaces, out-of-range accesses by .trap, .clamp or .zero."""
+    """Lower suld.b and sust.b of 1D to 3D and layered surfaces; .trap, .clamp or .zero handle out-of-range accesses."""
     base, *parts = statement.opcode.split(".")
     count = int(parts[2][1:]) if len(parts) == 5 and parts[2] in ("v2", "v4") else 1
     shape = parts[:2] + parts[-2:]
@@ -49,7 +49,7 @@ class _Access:
         return fresh(self.low, f"%surface.{part}", bits)
 
     def run(self, is_load: bool, data: object, where: object) -> None:
-        """Read the header, find the address and whether it lies inside, then load or store."""
+        """Read the header, compute the address and whether it is within bounds, then load or store."""
         surface, given = texture_operand(self.low, where)
         if not isinstance(surface, Name) or len(given) < self.dims + self.is_layered:
             raise self.low.fail(f"'{self.statement.opcode}' needs {self.dims + self.is_layered} coordinates")
@@ -91,7 +91,7 @@ class _Access:
             self.low, Instruction(self.statement.line, opcode, operands, guard or self.all_lanes()))
 
     def all_lanes(self) -> str:
-        """Name the predicate of the statement's guard, negation resolved; '' where it has none."""
+        """Return the name of a predicate that equals the statement's guard, negation applied; '' if it has none."""
         if not self.statement.guard:
             return ""
         register = self.low.names.find("%surface.guard")
@@ -106,7 +106,7 @@ class _Access:
     guard = ""
 
     def inside(self, given: list[object], last: list[Name]) -> list[Operand | None]:
-        """Give x, y, z (None where there is none), made to lie inside or guarded, by the mode."""
+        """Return x, y, z (None for absent ones), clamped to the bounds or checked by a guard, depending on the mode."""
         found: list[Operand | None] = [None, None, None]
         axes = [2, *range(self.dims)] if self.is_layered else list(range(self.dims))
         is_in = self.new("in", 1)
@@ -136,7 +136,7 @@ class _Access:
         return found
 
     def trap_outside(self, is_in: Name) -> None:
-        """Stop the kernel where an active lane lies outside."""
+        """Stop the kernel if an active lane is out of bounds."""
         out = self.new("out", 1)
         if self.guard:
             self.step("and.pred", out, Negated(is_in), Name(self.guard))

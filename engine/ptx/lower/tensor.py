@@ -1,9 +1,9 @@
-"""Lowering of mma.sync and wmma, which GPUs do on tensor cores, to shuffles and multiply-adds of the 32 lanes.
+"""Lowering of mma.sync and wmma, which run on tensor cores on GPUs, to shuffles and multiply-adds of the 32 lanes.
 
-A tile is cut into blocks of 8 x 8 results: lane 4 g + t holds columns 2 t and 2 t + 1 of row g of each. A register of A
-holds row g of one block's rows, one of B column g, at the elements t P to t P + P - 1 of a chunk of 4 P, where P elements
-fit into a word. wmma leaves the places to the implementation; these are mma's. Sums are rounded after every product, in
-the order of k; tensor cores add several products at once, so that last bits may differ.
+A tile is divided into blocks of 8 x 8 results: lane 4 g + t holds columns 2 t and 2 t + 1 of row g of each. A register of
+A holds part of row g of one block's rows, one of B part of column g: the elements t P to t P + P - 1 of a chunk of 4 P
+along k, where P elements fit into a word. wmma leaves the layout to the implementation; this is mma's. Sums are rounded
+after every product, in the order of k; tensor cores add several products at once, so the last bits may differ.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _BITS = {"f16": 16, "bf16": 16, "tf32": 32, "f64": 64, "s8": 8, "u8": 8, "s4": 4
 _SUMS = {"f16": ("f16", "f32"), "bf16": ("f32",), "tf32": ("f32",), "f64": ("f64",),
          "e4m3": ("f16", "f32"), "e5m2": ("f16", "f32"),
          **dict.fromkeys(("s8", "u8", "s4", "u4", "b1"), ("s32",))}
-SEGMENTS_OF_4 = 0x1C1F  # shfl's last operand: lane numbers count within groups of four
+SEGMENTS_OF_4 = 0x1C1F  # shfl's clamp and mask operand: lane numbers within groups of four
 _NEAREST = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
 
 
@@ -44,17 +44,17 @@ class Tile:
 
     @property
     def packed(self) -> int:
-        """Elements of A or B in a register."""
+        """Elements of A or B per register."""
         return max(32 // _BITS[self.a], 1)
 
     @property
     def chunks(self) -> int:
-        """Registers along k of one row of blocks."""
+        """Registers along k for one row of blocks."""
         return self.depth // (4 * self.packed)
 
 
 def lower_tensor(low: Lowering, statement: Instruction) -> None:
-    """Lower mma.sync.aligned and wmma.{load,store,mma}.sync.aligned; raises for a shape or type that is not here."""
+    """Lower mma.sync.aligned and wmma.{load,store,mma}.sync.aligned; raises for an unsupported shape or type."""
     base, *parts = statement.opcode.split(".")
     tile = tile_of(low, statement)
     types, layouts = types_in(parts), [part for part in parts if part in ("row", "col")]
@@ -72,7 +72,7 @@ def types_in(parts: Sequence[str]) -> list[str]:
 
 
 def tile_of(low: Lowering, statement: Instruction) -> Tile:
-    """Read shape and types from an opcode; raises for what is not here."""
+    """Read shape and types from an opcode; raises for unsupported ones."""
     base, *parts = statement.opcode.split(".")
     shape = next((found for part in parts if (found := _SHAPE.match(part))), None)
     types = types_in(parts)
@@ -82,7 +82,7 @@ def tile_of(low: Lowering, statement: Instruction) -> Tile:
         known |= {"popc", "xor", "and"}
     else:
         known |= {"satfinite"} if "s32" in types else {"rn"} if "f64" in types else set()
-    if base == "wmma" and {"e4m3", "e5m2"} & {*types}:      # which it has not
+    if base == "wmma" and {"e4m3", "e5m2"} & {*types}:      # types that wmma does not have
         raise refused(low, statement)
     if shape is None or not {part for part in parts if not _SHAPE.match(part)} <= known:
         raise refused(low, statement)
@@ -99,7 +99,7 @@ def refused(low: Lowering, statement: Instruction) -> Exception:
 
 
 def fill_types(low: Lowering, statement: Instruction, tile: Tile, types: Sequence[str]) -> None:
-    """Sort the types of a multiplication: result, A, B, addend; wmma of halves names the outer two only."""
+    """Set the types of a multiplication: result, A, B, addend; wmma of halves names only the first and the last."""
     if not types:
         return
     if len(types) == 2:
@@ -116,7 +116,7 @@ def fill_types(low: Lowering, statement: Instruction, tile: Tile, types: Sequenc
 
 
 class _Lanes(Steps):
-    """Steps with what each lane knows of its place: its row or column g of a block, and t among the four."""
+    """Steps with each lane's position: its row or column g in a block, and its number t among four lanes."""
 
     def __init__(self, low: Lowering, whole: Instruction) -> None:
         super().__init__(low, whole)
@@ -125,7 +125,7 @@ class _Lanes(Steps):
         self.four = self.value("and.b32", self.lane, 3)
 
     def vector(self, operand: Operand, count: int, at_most: int) -> list[Operand]:
-        """Give the registers of an operand, which must be `count`, or more that repeat them."""
+        """Return the registers of an operand, which must be `count`, or up to `at_most`, the others being repetitions."""
         items = elements(operand)
         if not count <= len(items) <= at_most:
             raise self.low.fail(f"'{self.whole.opcode}' takes {count} registers here, found {len(items)}")
@@ -140,7 +140,7 @@ class _Product(_Lanes):
         self.tile = tile
 
     def run(self) -> None:
-        """Bring together what each lane multiplies, element by element of k."""
+        """Fetch what each lane multiplies and accumulate, element by element along k."""
         tile, operands = self.tile, self.whole.operands
         if len(operands) != 4:
             raise self.low.fail(f"'{self.whole.opcode}' needs four operands, found {len(operands)}")
@@ -150,7 +150,7 @@ class _Product(_Lanes):
         b = self.vector(operands[2], wide * tile.chunks, max(wide * tile.chunks, 8 * (repeats > 1)))
         addends = self.unpack_sums(operands[3], tile.addend, high * wide)
         is_saturated = "satfinite" in self.whole.opcode.split(".")
-        # sums of bytes alone cannot overflow
+        # the products of bytes alone cannot overflow; the addend comes last
         sums = [self.value("mov.u32", 0) for _ in addends] if is_saturated else list(addends)
         source = self.value("shl.b32", self.four, 3)
         for chunk in range(tile.chunks):
@@ -169,11 +169,11 @@ class _Product(_Lanes):
         self.pack_sums(operands[0], sums, high * wide)
 
     def pair_of_lanes(self, source: Name, four: int) -> tuple[Name, Name]:
-        """Give the lanes that hold columns 2 t and 2 t + 1, at the k of lane `four` of each four."""
+        """Return the lanes that hold columns 2 t and 2 t + 1, at the k of the lanes numbered `four`."""
         return self.value("add.u32", source, four), self.value("add.u32", source, four + 4)
 
     def fetch(self, register: Operand, lane: Operand | int, mode: int) -> Name:
-        """Read a register of another lane."""
+        """Read another lane's register."""
         if self.tile.a != "f64":
             return self.value("shfl.sync.idx.b32", register, lane, mode, -1)
         halves = [self.new(), self.new()]
@@ -182,12 +182,12 @@ class _Product(_Lanes):
         return self.value("mov.b64", Vector([*moved]), bits=64)
 
     def split(self, word: Name, kind: str) -> list[Name]:
-        """Give the elements of a register as f32, four bits as two words of bytes; f64, packed bytes and bits stay."""
+        """Return a register's elements as f32; 4-bit ones as two words of bytes; f64, packed bytes and bits unchanged."""
         if kind == "f16":
             halves = [self.new(16), self.new(16)]
             self.emit("mov.b32", Vector([*halves]), word)
             return [self.value("cvt.f32.f16", half) for half in halves]
-        if kind in ("e4m3", "e5m2"):  # every one is a half, too
+        if kind in ("e4m3", "e5m2"):  # exact as halves
             pairs, words = [self.new(16), self.new(16)], [self.new(), self.new()]
             self.emit("mov.b32", Vector([*pairs]), word)
             for pair, both in zip(pairs, words, strict=True):
@@ -203,12 +203,12 @@ class _Product(_Lanes):
         return [self.value("and.b32", word, 0xFFFFE000)] if kind == "tf32" else [word]
 
     def signed(self, word: Name) -> Name:
-        """Extend the sign of four bits in each byte: their value less 16 where it is 8 or more, without a borrow."""
+        """Sign-extend the four bits in each byte: subtract 16 from values of 8 or more, without borrows across bytes."""
         over = self.value("xor.b32", word, 0x88888888)
         return self.value("xor.b32", self.value("sub.u32", over, 0x08080808), 0x80808080)
 
     def add_products(self, a: Sequence[Name], b: Sequence[Name], total: Name) -> Name:
-        """Add the products of a register's elements."""
+        """Add the products of two registers' elements to a sum."""
         tile = self.tile
         if tile.a == "b1":
             combine = "and" if "and" in self.whole.opcode.split(".") else "xor"
@@ -225,7 +225,7 @@ class _Product(_Lanes):
         return total
 
     def unpack_sums(self, operand: Operand, kind: str, blocks: int) -> list[Name]:
-        """Give the two elements that the lane holds of each block of C."""
+        """Return the lane's two elements of each block of C."""
         items = self.vector(operand, blocks if kind == "f16" else 2 * blocks, 2 * blocks)
         if kind == "f16":
             return [half for item in items for half in self.split(item, "f16")]  # type: ignore[arg-type]
@@ -233,7 +233,7 @@ class _Product(_Lanes):
         return [self.value(f"mov.b{bits}", item, bits=bits) for item in items]
 
     def pack_sums(self, operand: Operand, sums: Sequence[Name], blocks: int) -> None:
-        """Write D, only now: its registers may be those of A, B or C."""
+        """Write D, which must come last: its registers may be those of A, B or C."""
         kind = self.tile.result
         items = self.vector(operand, blocks if kind == "f16" else 2 * blocks, 2 * blocks)
         if kind == "f16":
@@ -253,7 +253,7 @@ class _Transfer(_Lanes):
         self.bits = {"f32": 32, "s32": 32}.get(kind) or _BITS[kind]
 
     def run(self, is_load: bool, part: str, is_by_row: bool) -> None:
-        """Move matrix `part` (a, b, c or d), stored row by row or column by column."""
+        """Load or store matrix `part` (a, b, c or d), in row-major or column-major order."""
         operands = self.whole.operands
         if len(operands) not in (2, 3):
             raise self.low.fail(f"'{self.whole.opcode}' needs an address, registers and a stride")
@@ -262,7 +262,7 @@ class _Transfer(_Lanes):
             raise refused(self.low, self.whole)
         along, across = self.places(part)
         is_sum = part in ("c", "d")
-        # what lies side by side in a register lies side by side in memory too in this case
+        # whether neighbours in a register are also neighbours in memory
         is_dense = is_by_row == (part != "b")
         count = 2 if is_sum else max(32 // self.bits, 1)
         default = self.tile.columns if is_sum else self.tile.depth
@@ -275,7 +275,7 @@ class _Transfer(_Lanes):
         words = 1 if not is_sum or self.bits == 16 else 2
         items = self.vector(data, words * len(groups), max(words * len(groups), 8 if self.kind == "f16" else 0))
         found = self.low.resolve(place.base)
-        if is_load or not isinstance(found, Register):  # the address may be among the results
+        if is_load or not isinstance(found, Register):  # the results may overwrite the address
             bits = found.bits if isinstance(found, Register) else 32 if self.space.startswith(".shared") else 64
             place = Address(self.value(f"mov.b{bits}", place.base, bits=bits), place.offset)
         for number in range(len(items) // words if is_load else len(groups)):
@@ -287,27 +287,27 @@ class _Transfer(_Lanes):
                       is_dense)
 
     def places(self, part: str) -> tuple[int, int]:
-        """Give the blocks of rows (columns, of B) and the registers along the other way."""
+        """Return the number of blocks of rows (for B, of columns) and of registers along the other dimension."""
         tile = self.tile
         if part in ("c", "d"):
             return tile.rows // 8, tile.columns // 8
         return (tile.rows if part == "a" else tile.columns) // 8, tile.depth * self.bits // max(128, 4 * self.bits)
 
     def spot(self, place: Address, line: Name, first: Name, item: int, stride: Operand, is_dense: bool) -> Address:
-        """Give the address of element first + item of a line; lines lie `stride` apart where they are dense."""
+        """Return the address of element first + item of a line; lines (or, unless dense, elements) are `stride` apart."""
         inner = self.value("add.u32", first, item)
         slow, fast = (line, inner) if is_dense else (inner, line)
         index = self.value("mad.lo.u32", slow, stride, fast)
         assert place.base is not None
         size = max(self.bits // 8, 1)
-        if self.bits < 8:       # tiles of 4-bit numbers and bits have whole words along k, and strides of whole words
+        if self.bits < 8:       # tiles of 4-bit numbers and bits consist of whole words along k, as do their strides
             index = self.value("shr.u32", index, 1 if self.bits == 4 else 3)
         if self.low.register(place.base).bits == 64:
             return Address(self.value("mad.wide.u32", index, size, place.base, bits=64), place.offset)
         return Address(self.value("mad.lo.u32", index, size, place.base), place.offset)
 
     def move(self, is_load: bool, items: Sequence[Operand], spots: Sequence[Address], is_dense: bool) -> None:
-        """Load or store the elements of one register, or the two registers of wide sums."""
+        """Load or store the elements of one register, or of the two registers of wide sums."""
         if len(items) == len(spots):
             for item, spot in zip(items, spots, strict=True):
                 operands = (item, spot) if is_load else (spot, item)

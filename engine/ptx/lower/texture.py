@@ -24,7 +24,7 @@ _TYPES = ("f32", "u32", "s32", "b32")
 def lower_texture(low: Lowering, statement: Instruction) -> None:
     """Lower tex.{1d,2d,3d,a1d,a2d,cube,acube}, with or without .level or .grad, and tld4.{r,g,b,a}.2d.
 
-    Textures have one mipmap level: a level is read and chooses nothing, gradients are not even read.
+    Textures have one mipmap level: a level operand is read but has no effect; gradients are not even read.
     """
     base, *parts = statement.opcode.split(".")
     gather = 0
@@ -67,7 +67,7 @@ def lower_texture(low: Lowering, statement: Instruction) -> None:
 
 
 def texture_inst(low: Lowering, statement: Instruction, texture: object) -> VirtualInst:
-    """Make the instruction with the texture's handle in slots 0 and 1."""
+    """Make the machine instruction, with the texture's handle in slots 0 and 1."""
     inst = memory_inst(low, isa.OP_TEX, Access(SPACE_GLOBAL, "b32", 1, False), statement.opcode, MEM_LOAD)
     inst.form = "texture"
     low.fill(inst, 0, texture, "b64")
@@ -75,7 +75,7 @@ def texture_inst(low: Lowering, statement: Instruction, texture: object) -> Virt
 
 
 def texture_operand(low: Lowering, operand: object) -> tuple[object, list[object]]:
-    """Split `[texture, {x, y}]` or `[texture, sampler, {x, y}]`; the launch file describes both in one."""
+    """Split `[texture, {x, y}]` or `[texture, sampler, {x, y}]`; the launch file describes the two together."""
     if not isinstance(operand, Group) or len(operand.items) not in (2, 3):
         raise low.fail(f"expected a texture and coordinates in brackets, found {describe(operand)}")
     last = operand.items[-1]
@@ -99,7 +99,7 @@ def lower_texture_query(low: Lowering, statement: Instruction) -> None:
 
 
 def drop_unread_components(program: VirtualProgram) -> None:
-    """Let fetches write only the components that something reads, as the write mask of GPUs does."""
+    """Let fetches write only the components that are read, like the write mask of GPUs."""
     insts = [inst for block in program.blocks for inst in block.insts]
     read = {var for inst in insts for var in inst.reads()}
     for inst in insts:

@@ -1,7 +1,7 @@
-"""Lowering of the video instructions: vadd and its like on a byte, half or word of each operand, vadd2 and vadd4 on all.
+"""Lowering of the video instructions: vadd etc. on one byte, half or word of each operand, vadd2 and vadd4 etc. on all.
 
-Every element is computed in 64 bits, saturated, then added to, compared with or merged into operand c, as the PTX manual's
-scalar and SIMD video instructions say.
+Every element is computed in 64 bits, saturated, then added to, compared with or merged into operand c, as described in
+the PTX manual under scalar and SIMD video instructions.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ _PARTS = {f"b{place}": (8 * place, 8) for place in range(4)} | {f"h{place}": (16
 
 
 def is_video(opcode: str) -> bool:
-    """Say whether an opcode is lowered here."""
+    """Return whether an opcode is lowered here."""
     return opcode.split(".")[0] in (*_SCALAR, *_PACKED)
 
 
 def lower_video(low: Lowering, statement: Instruction) -> None:
-    """Lower one video instruction; selections of elements (.h10, .b3210) of the packed ones and .po are refused."""
+    """Lower one video instruction; element selectors (.h10, .b3210) of the packed ones, and .po, are refused."""
     base, *parts = statement.opcode.split(".")
     types = [part for part in parts if part in ("u32", "s32")]
     others = [part for part in parts if part not in ("u32", "s32")]
@@ -40,7 +40,7 @@ def lower_video(low: Lowering, statement: Instruction) -> None:
 
 
 class _Form:
-    """One video instruction: its modifiers, and the steps that it becomes."""
+    """One video instruction: its modifiers, and the steps that replace it."""
 
     def __init__(self, low: Lowering, statement: Instruction, base: str, others: list[str]) -> None:
         self.low, self.statement, self.base, self.steps = low, statement, base, Steps(low, statement)
@@ -63,7 +63,7 @@ class _Form:
         return False
 
     def scalar(self) -> None:
-        """Take both parts out, compute, then do the second operation or put the result's part into operand c."""
+        """Extract both parts, compute, then apply the second operation or merge the result into operand c."""
         operands = self.statement.operands
         target, place = self._selected(operands[0])
         merges = place != (0, 32)
@@ -90,7 +90,7 @@ class _Form:
         self.steps.emit("mov.b32", target, low_word)
 
     def packed(self, count: int) -> None:
-        """Compute all elements of both operands; .add sums them up with operand c."""
+        """Compute all elements of both operands and pack them; .add sums them and operand c instead."""
         operands = self.statement.operands
         if len(operands) != 4:
             raise self.low.fail(f"'{self.statement.opcode}' needs 4 operands, found {len(operands)}")
@@ -109,7 +109,7 @@ class _Form:
         self.steps.emit("mov.b32", operands[0], total)
 
     def _selected(self, operand: Operand) -> tuple[Operand, tuple[int, int]]:
-        """Give an operand without its selector, and the first bit and number of bits that this takes."""
+        """Return an operand without its selector, and the first bit and number of bits that it selects."""
         if isinstance(operand, Name):
             name, dot, part = operand.text.rpartition(".")
             if dot and self.low.names.find(name) is not None:
@@ -147,7 +147,7 @@ class _Form:
         return steps.value("abs.s64", value, bits=64) if base == "vabsdiff" else value
 
     def _saturated(self, value: Name, bits: int) -> Name:
-        """Clamp to the range of the result's type and width where .sat says so."""
+        """With .sat, clamp to the range of the result's type and width."""
         if not self.saturates:
             return value
         is_signed = self.result == "s32"

@@ -1,7 +1,7 @@
-"""What each pass asks about a program, and the passes that make it better before registers are allocated.
+"""Analyses that all passes use, and the optimisations that run before register allocation.
 
-    control_flow  liveness  bitsets      the graph of blocks; what is live where; sets of variables
-    cleanup                              copies and constants propagated, dead results dropped, parameters sunk
-    addresses                            64-bit values of which the low word is enough (an option)
-    dependences  schedule                what must stay in order in a block; a better order by latencies (an option)
+    control_flow  liveness  bitsets      control-flow graph; live variables; sets of variables
+    cleanup                              copy and constant propagation, dead code elimination, sinking of parameters
+    addresses                            narrows 64-bit values of which only the low word is needed (an option)
+    dependences  schedule                which instructions of a block must stay in order; list scheduling (an option)
 """

@@ -1,9 +1,9 @@
-"""Addresses in one register: 64-bit values of which nothing but the low word is asked for become 32-bit ones.
+"""Addresses in one register: 64-bit values of which only the low word is needed become 32-bit ones.
 
-All of global memory lies behind one upper word, so that an access needs the low word of its address alone. What sums,
-products, shifts to the left and the like make of low words does not depend on upper ones, so that each such value whose
-readers ask for no more is computed in 32 bits, exactly. Where something asks for the upper word (a comparison, a store of
-the pointer, a generic access), the value stays a pair, and so do those that it is made of.
+All global addresses share one upper word, so an access needs only the low word of its address. The low words of sums,
+products, left shifts and the like do not depend on the operands' upper words, so a value whose readers need no more is
+computed in 32 bits, exactly. If something needs the upper word (a comparison, a store of the pointer, a generic access),
+the value stays a pair, and so do its operands.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from rfview.engine.ptx.virtual import Block, Variables, VirtualInst, VirtualProg
 
 UPPER_WORD = GLOBAL_BASE >> 32
 _WORD = ("b32",)
-# 64-bit operations whose low word follows from their operands' low words, and the 32-bit form that gives it
+# 64-bit operations whose low word depends only on their operands' low words, and the 32-bit form that computes it
 _NARROW: dict[int, tuple[str, tuple[str, ...]]] = {
     isa.OP_MOV64: ("mov", _WORD), isa.OP_ADD64: ("add", ("s32",)), isa.OP_SUB64: ("sub", ("s32",)),
     isa.OP_MUL_LO64: ("mul", ("lo", "s32")), isa.OP_NEG64: ("neg", ("s32",)), isa.OP_AND64: ("and", _WORD),
@@ -28,7 +28,7 @@ _MAD64 = {isa.INT_MAD_LO | code << 8 for code in (isa.T_U64, isa.T_S64)}
 
 
 def narrow_addresses(program: VirtualProgram) -> str:
-    """Make 64-bit values of 32 bits where that changes nothing; say what stayed a pair and why, "" where nothing did."""
+    """Narrow 64-bit values to 32 bits where that is exact; return which accesses keep a pair and why, "" if none does."""
     variables, blocks = program.variables, program.blocks
     narrow, reasons = _asked_for_low(blocks, variables)
     for block in blocks:
@@ -39,12 +39,12 @@ def narrow_addresses(program: VirtualProgram) -> str:
 
 
 def _asked_for_low(blocks: list[Block], variables: Variables) -> tuple[set[int], dict[int, VirtualInst]]:
-    """Give the variables of which only the low word is read, and for the others the instruction that reads more."""
+    """Return the variables of which only the low word is needed; for the others, the instruction that needs more."""
     narrow = {var for var, words in enumerate(variables.words) if words == 2}
     reasons: dict[int, VirtualInst] = {}
     for inst in (inst for block in blocks for inst in block.insts):
         for row in inst.dst:
-            # half of a value, made by itself; or a value whose instruction overwrites its own guard
+            # the high word is written separately, or the instruction overwrites its own guard
             if row & 1 and (row - 1 not in inst.dst or inst.guard >= 0 and inst.guard in inst.pdst):
                 narrow.discard(row >> 1)
                 reasons.setdefault(row >> 1, inst)
@@ -59,7 +59,7 @@ def _asked_for_low(blocks: list[Block], variables: Variables) -> tuple[set[int],
 
 
 def _upper_words(inst: VirtualInst, narrow: set[int]) -> set[int]:
-    """Give the variables whose upper word an instruction reads, where those of `narrow` have none to be made."""
+    """Return the variables whose upper word an instruction needs, given that the variables in `narrow` have none."""
     upper = {slot for slot, row in enumerate(inst.src) if row >= 0 and row & 1}
     if not upper:
         return set()
@@ -71,13 +71,13 @@ def _upper_words(inst: VirtualInst, narrow: set[int]) -> set[int]:
 
 
 def _shrinks(inst: VirtualInst, narrow: set[int]) -> bool:
-    """Say whether an instruction makes one value of `narrow`, as a 32-bit operation could."""
+    """Return whether an instruction computes one variable of `narrow` and has a 32-bit form."""
     is_known = inst.op in _NARROW or inst.op == isa.OP_INT and inst.aux in _MAD64
     return is_known and len(inst.dst) == 2 and inst.dst[0] >> 1 in narrow and inst.dst == [inst.dst[0] & ~1, inst.dst[0] | 1]
 
 
 def _needs_low_address(inst: VirtualInst) -> bool:
-    """Say whether an access finds its place by the low word of the address in slots 0 and 1."""
+    """Return whether an access needs only the low word of the address in slots 0 and 1."""
     if inst.form != "memory" or inst.space in (SPACE_GENERIC, SPACE_NONE):
         return False
     if inst.src[0] < 0 or inst.src[1] != inst.src[0] + 1:
@@ -86,7 +86,7 @@ def _needs_low_address(inst: VirtualInst) -> bool:
 
 
 def _rewritten(inst: VirtualInst, narrow: set[int], variables: Variables) -> list[VirtualInst]:
-    """Give what takes an instruction's place."""
+    """Return the instructions that replace one."""
     if inst.form == "memory" and inst.src[0] >= 0 and inst.src[0] >> 1 in narrow and inst.src[1] == inst.src[0] + 1:
         inst.set_imm(1, UPPER_WORD if inst.space in (SPACE_GLOBAL, SPACE_CONST) else 0)
     if not any(row & 1 and row >> 1 in narrow for row in inst.dst):
@@ -98,7 +98,7 @@ def _rewritten(inst: VirtualInst, narrow: set[int], variables: Variables) -> lis
 
 
 def _shrunk(inst: VirtualInst) -> VirtualInst:
-    """Make the 32-bit operation that gives the low word."""
+    """Make the 32-bit operation that computes the low word."""
     made = plain(*_NARROW.get(inst.op, ("mad", ("lo", "s32"))), inst.line)
     for slot in (0, 2, 4):
         if inst.imm_mask >> slot & 1:
@@ -111,7 +111,7 @@ def _shrunk(inst: VirtualInst) -> VirtualInst:
 
 
 def _through_pairs(inst: VirtualInst, narrow: set[int], variables: Variables) -> list[VirtualInst]:
-    """Let an instruction make whole values as before, and move their low words."""
+    """Let an instruction write 64-bit pairs as before, and move their low words to the narrow variables."""
     pairs: dict[int, int] = {}
     for place, row in enumerate(inst.dst):
         var = row >> 1
@@ -128,7 +128,7 @@ def _through_pairs(inst: VirtualInst, narrow: set[int], variables: Variables) ->
 
 
 def _root(inst: VirtualInst, reasons: dict[int, VirtualInst]) -> VirtualInst:
-    """Give what asks for the upper word of an access's address, or of what is made of it, first of all."""
+    """Return the instruction that ultimately needs the upper word of an access's address, directly or in a derived value."""
     why = reasons.get(inst.src[0] >> 1, inst)
     seen = {id(inst)}
     while why.op in _NARROW and why.dst[0] >> 1 in reasons and id(why) not in seen:
@@ -138,7 +138,7 @@ def _root(inst: VirtualInst, reasons: dict[int, VirtualInst]) -> VirtualInst:
 
 
 def _kept(blocks: list[Block], reasons: dict[int, VirtualInst]) -> str:
-    """Say how many accesses still need a pair, and what asks for the upper word of the first; "" where none."""
+    """Say how many accesses still need a pair, and what needs the first one's upper word; "" if none does."""
     insts = [inst for block in blocks for inst in block.insts if inst.memory_kind and inst.src[0] >= 0]
     wide = [inst for inst in insts if inst.src[1] == inst.src[0] + 1]
     if not wide:

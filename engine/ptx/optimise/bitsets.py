@@ -1,4 +1,4 @@
-"""Sets of variables as Python integers, bit `v` for variable v: between them and lists, however wide they are."""
+"""Sets of variables as Python integers, bit `v` for variable v: conversion to and from lists, fast for wide sets too."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections.abc import Collection
 
 import numpy as np
 
-# up to so many bits one bit after the other is faster
+# up to this many bits, going bit by bit is faster
 NARROW = 256
 
 
 def members(mask: int) -> list[int]:
     """List the bits set, in order."""
-    if mask.bit_length() > NARROW:  # few bits of a wide set are set, and each shift of it would copy it
+    if mask.bit_length() > NARROW:  # wide sets are sparse, and each operation on one would copy it
         words = np.frombuffer(mask.to_bytes(-(-mask.bit_length() // 64) * 8, "little"), "<u8")
         used = np.flatnonzero(words)
         places = np.flatnonzero(np.unpackbits(words[used].view(np.uint8), bitorder="little"))
@@ -27,7 +27,7 @@ def members(mask: int) -> list[int]:
 
 
 def bits_of(variables: Collection[int], size: int) -> int:
-    """Give the set of these variables, all below `size`."""
+    """Return the bit set of these variables, all below `size`."""
     if size <= NARROW:
         mask = 0
         for var in variables:

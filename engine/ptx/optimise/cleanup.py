@@ -1,7 +1,7 @@
-"""Clean-up of virtual code as ptxas does it: copies and constants propagated, dead results dropped, parameters sunk.
+"""Clean-up as in ptxas: copy and constant propagation, dead code elimination, sinking of parameter loads.
 
-No pass changes what an instruction computes. A value is propagated only where the copied variable has one definition
-and that definition dominates the use. Copies that join a float and an integer use stay (rule B4.3).
+No pass changes what an instruction computes. A value is propagated only if the copied variable has a single definition
+that dominates the use. Copies that join a float and an integer use stay (rule B4.3).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _CLOCKS = {
 }
 _FLOAT, _INT = 1, 2
 
-# what one word holds: ("row", row) or ("imm", value) or ("low" / "high", symbol, addend) of a relocation
+# value of one word: ("row", row), ("imm", value), or ("low" / "high", symbol, addend) for a relocation
 Word = tuple[object, ...]
 
 
@@ -33,7 +33,7 @@ def clean_up(program: VirtualProgram) -> None:
 
 
 def use_classes(blocks: list[Block], size: int) -> list[int]:
-    """Give for each variable whether float (bit 0) and integer (bit 1) instructions use it."""
+    """Return for each variable a mask: whether float (bit 0) and integer (bit 1) instructions use it."""
     classes = [0] * size
     for block in blocks:
         for inst in block.insts:
@@ -51,7 +51,7 @@ def use_classes(blocks: list[Block], size: int) -> list[int]:
 
 
 def definition_counts(blocks: list[Block]) -> Counter[int]:
-    """Count definitions per variable; a guarded one counts twice, so that 1 means one sure definition."""
+    """Count definitions per variable; a guarded one counts twice, so that 1 means a single unconditional definition."""
     counts: Counter[int] = Counter()
     for block in blocks:
         for inst in block.insts:
@@ -136,7 +136,7 @@ class Propagation:
                 inst.psrc[place], inst.psrc_negate[place] = found[1], inst.psrc_negate[place] != found[2]
 
     def _record(self, inst: VirtualInst) -> None:
-        """Remember what a move, pack or predicate move makes of its destination."""
+        """Record the value that a move, pack or predicate move gives its destination."""
         if inst.guard >= 0:
             return
         if inst.op == isa.OP_PRED and inst.aux in (isa.PRED_MOV, isa.PRED_NOT):
@@ -175,7 +175,7 @@ def put(inst: VirtualInst, slot: int, word: Word) -> None:
 
 
 def drop_dead(program: VirtualProgram) -> None:
-    """Remove instructions without effect whose results nobody reads."""
+    """Remove instructions without side effects whose results are never read."""
     blocks, size = program.blocks, len(program.variables.names)
     changed = True
     while changed:
@@ -198,7 +198,7 @@ def drop_dead(program: VirtualProgram) -> None:
 
 
 def is_sinkable(inst: VirtualInst, counts: Counter[int]) -> bool:
-    """Say whether an instruction may be made later: it reads nothing that changes (parameters, special registers)."""
+    """Return whether an instruction may be sunk: it reads only constants, parameters or unchanging special registers."""
     if inst.guard >= 0 or any(counts[row >> 1] != 1 for row in inst.dst):
         return False
     if inst.op == isa.OP_SREG:
@@ -207,9 +207,9 @@ def is_sinkable(inst: VirtualInst, counts: Counter[int]) -> bool:
 
 
 def sink_parameters(program: VirtualProgram) -> None:
-    """Move parameter loads, special registers and constants down to just before their first use.
+    """Sink loads of parameters, special registers and constants to just before their first use, never into a deeper loop.
 
-    ptxas reads them as operands or late; nvcc's PTX makes all of them at the top. Never into a deeper loop.
+    ptxas reads them as operands or late, whereas nvcc's PTX loads all of them at the top.
     """
     blocks = program.blocks
     successors = [block.successors for block in blocks]
@@ -240,7 +240,7 @@ def sink_parameters(program: VirtualProgram) -> None:
 
 
 def _move_down(source: Block, target: Block, inst: VirtualInst) -> None:
-    """Move `inst` to just before the first reader of its result in `target`, or to its end."""
+    """Move `inst` to just before the first reader of its result in `target`, or its branch, else to the end."""
     variables = {row >> 1 for row in inst.dst}
     start = source.insts.index(inst)
     del source.insts[start]

@@ -8,7 +8,7 @@ Graph = Sequence[Sequence[int]]
 
 
 def predecessors(successors: Graph) -> list[list[int]]:
-    """Turn the edges round."""
+    """Return the graph with its edges reversed."""
     found: list[list[int]] = [[] for _ in successors]
     for node, targets in enumerate(successors):
         for target in targets:
@@ -17,7 +17,7 @@ def predecessors(successors: Graph) -> list[list[int]]:
 
 
 def reverse_post_order(successors: Graph, root: int) -> list[int]:
-    """List the nodes reachable from root so that a node stands before its successors, back edges aside."""
+    """List the nodes reachable from root, each before its successors except along back edges."""
     order: list[int] = []
     seen = {root}
     stack = [(root, iter(successors[root]))]
@@ -36,7 +36,7 @@ def reverse_post_order(successors: Graph, root: int) -> list[int]:
 
 
 def immediate_dominators(successors: Graph, root: int) -> list[int]:
-    """Give each node's immediate dominator; the root's is itself, an unreachable node's is -1.
+    """Return each node's immediate dominator; the root's is itself, an unreachable node's is -1.
 
     Source: Cooper, Harvey, Kennedy, "A Simple, Fast Dominance Algorithm" (2001).
     """
@@ -71,12 +71,12 @@ def _meet(a: int, b: int, idom: list[int], number: dict[int, int]) -> int:
 
 def immediate_post_dominators(successors: Graph, traps: frozenset[int] = frozenset(),
                               bare_exits: frozenset[int] = frozenset()) -> list[int]:
-    """Give each node's immediate post-dominator, -1 where its paths meet only at the exit.
+    """Return each node's immediate post-dominator, -1 if its paths meet only at the exit.
 
-    A node without successors leaves the program. `traps` are such nodes that end it for all threads: a path into a trap
-    does not count while another path goes on. `bare_exits` do nothing but end the thread: a branch into one counts as
-    its other way alone, so that lanes that return early leave and keep nobody waiting, at a barrier least of all.
-    Nodes that can only run for ever are given an exit at their last block.
+    A node without successors leaves the program. `traps` are those that end it for all threads: a path into a trap is
+    ignored if there is another path. `bare_exits` do nothing but end the thread: a branch into one counts only its
+    other direction, so that lanes that return early leave and no one waits for them, least of all at a barrier.
+    Nodes that can only run forever are given an exit at their last block.
     """
     onward = [[t for t in targets if t not in bare_exits] or targets for targets in successors]
     ends = [node for node, targets in enumerate(successors) if not targets]
@@ -91,7 +91,7 @@ def immediate_post_dominators(successors: Graph, traps: frozenset[int] = frozens
 
 
 def _post_dominate(successors: Graph, exits: list[int], within: set[int], result: list[int]) -> set[int]:
-    """Fill in `result` for the nodes of `within` that reach one of `exits`; give those nodes."""
+    """Fill in `result` for the nodes of `within` that reach one of `exits`; return those nodes."""
     exits = [node for node in exits if node in within]
     if not exits:
         return set()
@@ -110,14 +110,14 @@ def _post_dominate(successors: Graph, exits: list[int], within: set[int], result
 
 
 def dominates(idom: list[int], depth: list[int], a: int, b: int) -> bool:
-    """Say whether node a dominates node b, by the dominator tree and its depths."""
+    """Return whether node a dominates node b, using the dominator tree and its depths."""
     while depth[b] > depth[a]:
         b = idom[b]
     return a == b
 
 
 def tree_depths(idom: list[int], root: int) -> list[int]:
-    """Give each node's depth in the dominator tree, -1 if unreachable."""
+    """Return each node's depth in the dominator tree, -1 if unreachable."""
     depth = [-1] * len(idom)
     depth[root] = 0
     for node in range(len(idom)):
@@ -131,7 +131,7 @@ def tree_depths(idom: list[int], root: int) -> list[int]:
 
 
 def loop_depths(successors: Graph, idom: list[int], depth: list[int]) -> list[int]:
-    """Count for each node the natural loops that hold it (one per loop header)."""
+    """Return the number of natural loops that contain each node (one per loop header)."""
     before = predecessors(successors)
     loops: dict[int, set[int]] = {}
     for node, targets in enumerate(successors):

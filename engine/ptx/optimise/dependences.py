@@ -1,4 +1,4 @@
-"""What must stay in order in a basic block: registers, predicates, memory, barriers, and what cannot be told apart."""
+"""Dependences within a basic block: through registers and predicates, memory that may alias, barriers and clocks."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rfview.engine.ptx.virtual import VirtualInst
 
 _CLOCKS = {isa.SREG_CLOCK, isa.SREG_CLOCK_HI, isa.SREG_CLOCK64, isa.SREG_GLOBALTIMER, isa.SREG_GLOBALTIMER_LO,
            isa.SREG_GLOBALTIMER_HI}
-# lanes look at each other: which of them take part must not change
+# lanes exchange data: the set of participating lanes must not change
 _TOGETHER = {isa.OP_SHFL, isa.OP_VOTE, isa.OP_MATCH, isa.OP_ACTIVEMASK, isa.OP_REDUX}
 _NEVER_STORED = (SPACE_CONST, SPACE_PARAM)
 
@@ -18,7 +18,7 @@ Delay = Callable[[VirtualInst], int]
 
 
 class Dependences:
-    """The order that the instructions of a block must keep. after: (later instruction, cycles between) of each.
+    """The dependence graph of a block's instructions. after: {dependent instruction: least cycles between} of each.
 
     delay: cycles from an instruction's issue to its result.
     """
@@ -41,7 +41,7 @@ class Dependences:
             self.after[first][second] = cycles
 
     def _registers(self, delay: Delay) -> None:
-        """Order definitions before their readers, readers before the next definition, and definitions of a variable."""
+        """Order definitions before their readers, readers before the next definition, and definitions among themselves."""
         writers: dict[int, int] = {}
         readers: dict[int, list[int]] = {}
         for place, inst in enumerate(self.insts):
@@ -57,7 +57,7 @@ class Dependences:
                 writers[var] = place
 
     def _effects(self) -> None:
-        """Order accesses that may meet in memory, and whatever may not pass a barrier, a fence or an ordered access."""
+        """Order accesses that may alias, and whatever must not move across a barrier, a fence or an ordered access."""
         bases = _bases(self.insts)
         fence = -1
         loads: list[int] = []
@@ -83,7 +83,7 @@ class Dependences:
                 together = place if lanes else together
 
     def _walls(self) -> None:
-        """Keep all on its side of what reads a clock, and before what ends the block."""
+        """Keep every instruction on its side of clock reads, and before the instruction that ends the block."""
         wall = -1
         last = len(self.insts) - 1
         for place, inst in enumerate(self.insts):
@@ -97,12 +97,12 @@ class Dependences:
 
 
 def ends_block(inst: VirtualInst) -> bool:
-    """Say whether an instruction leaves its block: a branch, or the end of the thread."""
+    """Return whether an instruction ends its block: a branch, or the end of the thread."""
     return inst.target >= 0 or inst.op in (isa.OP_EXIT, isa.OP_TRAP)
 
 
 def is_fence(inst: VirtualInst) -> bool:
-    """Say whether no access to memory may pass an instruction: barriers, fences, exits, atomics, ordered accesses, calls."""
+    """Return whether memory accesses must not move across: barriers, fences, exits, atomics, ordered accesses, calls."""
     if inst.memory_kind:
         return inst.is_ordered or inst.memory_kind not in (MEM_LOAD, MEM_STORE)
     return inst.unit == UNIT_CTRL and inst.op != isa.OP_NOP or not inst.is_removable and inst.op not in _TOGETHER
@@ -112,7 +112,7 @@ Base = tuple[object, ...]
 
 
 def _bases(insts: list[VirtualInst]) -> list[Base]:
-    """Give of each access what its address is counted from: a register's value, a symbol, or nothing (a number)."""
+    """Return the base of each access's address: a register's value, a symbol, or nothing (an absolute address)."""
     versions: dict[int, int] = {}
     found: list[Base] = []
     for place, inst in enumerate(insts):
@@ -128,7 +128,7 @@ def _bases(insts: list[VirtualInst]) -> list[Base]:
 
 
 def may_meet(one: VirtualInst, other: VirtualInst, base: Base, other_base: Base) -> bool:
-    """Say whether two accesses, one of them a store, may touch the same bytes."""
+    """Return whether two accesses, one of them a store, may touch the same bytes."""
     spaces = {one.space, other.space}
     if any(inst.memory_kind == MEM_LOAD and (inst.space in _NEVER_STORED or ".nc" in inst.mnemonic)
            for inst in (one, other)):
@@ -144,7 +144,7 @@ def may_meet(one: VirtualInst, other: VirtualInst, base: Base, other_base: Base)
 
 
 def _start(inst: VirtualInst) -> int:
-    """Give the first byte of an access, counted from its base."""
+    """Return the first byte of an access, relative to its base."""
     if inst.src[0] >= 0:
         return inst.offset
     if inst.relocs:

@@ -12,7 +12,7 @@ from rfview.engine.ptx.virtual import Block
 
 
 def live_sets(blocks: list[Block], size: int) -> tuple[list[int], list[int]]:
-    """Give (live in, live out) of each block as bit sets of variables."""
+    """Return (live in, live out) of each block as bit sets of variables."""
     gen, killed = [0] * len(blocks), [0] * len(blocks)
     for index, block in enumerate(blocks):
         used: set[int] = set()
@@ -50,7 +50,7 @@ def _solve(blocks: list[Block], gen: list[int], killed: list[int]) -> tuple[list
 
 
 def reached_sets(blocks: list[Block], suspects: int) -> list[int]:
-    """Give, at each block's start, which of `suspects` (variables read without a sure definition) may be defined."""
+    """Return which of `suspects` (variables that may be read undefined) may be defined at the start of each block."""
     size = suspects.bit_length()
     made = [0] * len(blocks)
     for index, block in enumerate(blocks):

@@ -1,7 +1,8 @@
-"""A list scheduler: the instructions of each basic block in the order that hides most latency within some registers.
+"""A list scheduler: orders the instructions of each basic block to hide latency within a limit on live values.
 
-Of the instructions that may come next the one goes first from which the longest way leads to the block's end. Where it would
-make more values live than the limit, one goes that makes the fewest. Nothing moves from one block to another.
+Among the ready instructions, the one with the longest critical path to the block's end goes first. Those that would make
+more values live than the limit are skipped; if all would, the one that makes the fewest live goes first. Nothing moves
+between blocks.
 """
 
 from __future__ import annotations
@@ -16,12 +17,12 @@ from rfview.engine.ptx.optimise.dependences import Delay, Dependences
 from rfview.engine.ptx.optimise.liveness import live_sets
 from rfview.engine.ptx.virtual import VirtualInst, VirtualProgram
 
-# The time that this takes goes with the square: a longer block is put in order stretch by stretch.
+# Scheduling takes quadratic time, so longer blocks are scheduled in stretches of this many instructions.
 LONGEST = 1000
 
 
 def delays(latencies: Latencies) -> Delay:
-    """Give the function from an instruction to the cycles until its result."""
+    """Return a function that returns the cycles from an instruction's issue to its result."""
     by_space = {SPACE_SHARED: latencies.shared, SPACE_CONST: latencies.const, SPACE_PARAM: latencies.param}
 
     def delay(inst: VirtualInst) -> int:
@@ -35,7 +36,7 @@ def delays(latencies: Latencies) -> Delay:
 
 
 def schedule(program: VirtualProgram, latencies: Latencies, limit: int) -> None:
-    """Put the instructions of every block in a better order. limit: words of data that may be live at once."""
+    """Reorder the instructions of every block. limit: words of data that may be live at once."""
     delay = delays(latencies)
     words = program.variables.words
     _, live_out = live_sets(program.blocks, len(words))
@@ -46,9 +47,9 @@ def schedule(program: VirtualProgram, latencies: Latencies, limit: int) -> None:
 
 
 def stretches(insts: list[VirtualInst], live: set[int]) -> list[tuple[list[VirtualInst], set[int], set[int]]]:
-    """Cut a block into stretches; give the instructions of each, and what is live before and behind it.
+    """Cut a block into stretches; return the instructions of each, and the variables live before and after it.
 
-    live: the variables that are live behind the block.
+    live: the variables live at the end of the block; changed in place.
     """
     found = []
     for start in reversed(range(0, len(insts), LONGEST)):
@@ -62,7 +63,7 @@ def stretches(insts: list[VirtualInst], live: set[int]) -> list[tuple[list[Virtu
 
 
 class _Stretch:
-    """Instructions being put in order: what may come next, when its operands are there, and what is live."""
+    """Instructions being scheduled: which are ready, when their operands arrive, and what is live."""
 
     def __init__(self, insts: list[VirtualInst], live_in: set[int], live_out: set[int], words: list[int], delay: Delay,
                  limit: int) -> None:
@@ -80,7 +81,7 @@ class _Stretch:
                 self.readers[var] = self.readers.get(var, 0) + 1
 
     def _priorities(self, delay: Delay) -> list[int]:
-        """Give the cycles from each instruction to the end, along the longest way."""
+        """Return the cycles from each instruction to the end of the stretch along the critical path."""
         found = [0] * len(self.insts)
         for place in range(len(self.insts) - 1, -1, -1):
             ways = [cycles + found[later] for later, cycles in self.graph.after[place].items()]
@@ -108,8 +109,8 @@ class _Stretch:
         return order
 
     def _best(self, ready: list[tuple[int, int]], now: int) -> tuple[int, int]:
-        """Choose among those that may come next, most urgent first."""
-        first: tuple[int, int] | None = None     # of those that fit and whose operands come first
+        """Choose among the ready instructions, most urgent first."""
+        first: tuple[int, int] | None = None     # among those within the limit, the one whose operands arrive first
         for entry in ready:
             place = entry[1]
             growth = self._growth(place)
@@ -122,17 +123,17 @@ class _Stretch:
         return first or min(ready, key=lambda entry: (self._growth(entry[1]), entry[1]))
 
     def _growth(self, place: int) -> int:
-        """Give by how many words more or fewer are live after an instruction."""
-        born = sum(self.words[var] for var in self.writes[place] - self.live)    # one that nobody reads lives for a moment
+        """Return the change in the number of live words that an instruction causes."""
+        born = sum(self.words[var] for var in self.writes[place] - self.live)    # even an unread result, briefly
         return born - sum(self.words[var] for var in self._ended(place))
 
     def _ended(self, place: int) -> list[int]:
-        """List the variables that nobody reads after an instruction, and that do not outlive the block."""
+        """List the variables whose last reader is this instruction and which do not outlive the stretch."""
         return [var for var in (self.reads[place] - self.writes[place]) & self.live
                 if self.readers[var] == 1 and var not in self.live_out]
 
     def _take(self, place: int) -> None:
-        """Note what an instruction makes live and what it is the last to read."""
+        """Update the live variables for an instruction that has been placed."""
         ended = self._ended(place)
         for var in self.reads[place]:
             self.readers[var] -= 1

@@ -1,4 +1,4 @@
-"""PTX text to tokens: words (dotted opcodes included), directives, numbers, strings and punctuation."""
+"""Splits PTX text into tokens: words (dotted opcodes included), directives, numbers, strings and punctuation."""
 
 from __future__ import annotations
 
@@ -51,12 +51,12 @@ class Tokens:
         raise self.source.error(self.source.line_at(match.start()), what)
 
     def line(self, index: int) -> int:
-        """Give the 1-based line of token `index`."""
+        """Return the 1-based line of token `index`."""
         return self.source.line_at(self.offsets[min(index, len(self.offsets) - 1)])
 
 
 def number_value(text: str) -> tuple[str, int]:
-    """Give (kind, value) of a number token: ('int', n), ('f32', bits), ('f64', bits)."""
+    """Return (kind, value) of a number token: ('int', n), ('f32', bits), ('f64', bits)."""
     low = text.lower()
     if low.startswith("0f"):
         return "f32", int(text[2:], 16)

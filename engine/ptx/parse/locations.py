@@ -1,7 +1,7 @@
-"""Where PTX says that its instructions come from: `.file` and `.loc` as lines of CUDA C, Python or whatever was compiled.
+"""Source locations from `.file` and `.loc` in PTX: the lines of CUDA C, Python or whatever was compiled.
 
-An instruction keeps the PTX line that it was written in through lowering and optimisation, so that this table, made of the
-text alone, is right for every instruction of the program, and for recordings, which hold the text.
+An instruction keeps its PTX line through lowering and optimisation, so this table, which is built from the text alone, is
+right for every instruction of the program, and for recordings, which contain the text.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from rfview.engine.errors import PtxError
 from rfview.engine.ptx.parse.lexer import DIRECTIVE, END, NUMBER, STRING, WORD, Tokens, number_value
 from rfview.engine.ptx.parse.source import Source
 
-MAX_LINE = 10_000_000       # of a source file: beyond, a number is no line
+MAX_LINE = 10_000_000       # in a source file; a larger number is not a line
 MAX_FILES = 4096
-MAX_DEPTH = 64              # of functions inlined into one another
-_ESCAPE = re.compile(rb"\\([0-7]{1,3}|.)", re.DOTALL)      # nvcc writes the bytes of an ü as \303\274
+MAX_DEPTH = 64              # of nested inlined functions
+_ESCAPE = re.compile(rb"\\([0-7]{1,3}|.)", re.DOTALL)      # nvcc writes an ü as \303\274
 
 
 @dataclass(frozen=True)
 class SourceFile:
-    """A file that PTX names. path: as it is written there. size: its bytes when it was compiled, -1 where not told."""
+    """A source file named in PTX. path: as written there. size: in bytes at compile time, -1 if not given."""
 
     path: str
     size: int = -1
@@ -32,9 +32,9 @@ class SourceFile:
 
 @dataclass(frozen=True)
 class Place:
-    """A place in the sources. file: number of the PTX. line, column: from 1; 0 where the compiler knows none.
+    """A place in the sources. file: its number in the PTX. line, column: from 1; 0 if the compiler knows none.
 
-    function: the label (and offset) of the inlined function's name. caller: where that function was inlined.
+    label: label and offset of the inlined function's name. caller: where that function was inlined.
     """
 
     file: int
@@ -44,7 +44,7 @@ class Place:
     caller: Place | None = None
 
     def chain(self) -> list[Place]:
-        """List the places from the innermost inlined function to the one that is not inlined; those without line are not."""
+        """List the places from the innermost inlined function to the outermost caller, without those that have no line."""
         found: list[Place] = []
         place: Place | None = self
         while place is not None and len(found) < MAX_DEPTH:
@@ -54,7 +54,7 @@ class Place:
 
 
 class Locations:
-    """The places of a PTX text. files: by their numbers. names: strings of `.debug_str` by label and offset."""
+    """The places named in a PTX text. files: by number. entry_folders: the folders of the kernels' source files."""
 
     def __init__(self) -> None:
         self.files: dict[int, SourceFile] = {}
@@ -65,37 +65,37 @@ class Locations:
         self._labels: dict[str, int] = {}
 
     def add(self, ptx_line: int, place: Place | None) -> None:
-        """Let a place hold from a PTX line on; PTX lines ascend."""
+        """Set the place of the PTX lines from `ptx_line` on; call in ascending order."""
         self._lines.append(ptx_line)
         self._places.append(place)
 
     def at(self, ptx_line: int) -> list[Place]:
-        """List the places of an instruction in a PTX line, innermost first; [] where none is known."""
+        """List the places of an instruction on a PTX line, innermost first; [] if none is known."""
         at = bisect_right(self._lines, ptx_line) - 1
         place = self._places[at] if at >= 0 else None
         return [] if place is None else [one for one in place.chain() if one.file in self.files]
 
     def own_files(self) -> set[int]:
-        """Give the numbers of the files in which lines lie that instructions belong to (`own`)."""
+        """Return the numbers of the files that contain any instruction's `own` place."""
         found = (self.own(line) for line in self._lines)
         return {place.file for place in found if place is not None}
 
     def own(self, ptx_line: int) -> Place | None:
-        """Give the place that people mean: the innermost in a file of the kernel's own folder, or below that.
+        """Return the place in the user's own code: the innermost in a file in the kernel's folder or below it.
 
-        What was inlined from elsewhere (headers of the toolkit, a language's library) belongs to the line that calls it.
+        Code inlined from elsewhere (toolkit headers, a language's library) is attributed to the line that calls it.
         """
         places = self.at(ptx_line)
         own = (place for place in places if self.is_own(self.files[place.file].path))
         return next(own, places[-1] if places else None)
 
     def is_own(self, path: str) -> bool:
-        """Say whether a file lies where the file of a kernel does, or below."""
+        """Return whether a file is in the folder of a kernel's source file, or below it."""
         folder = posixpath.dirname(path)
         return any(folder == entry or (entry and folder.startswith(entry.rstrip("/") + "/")) for entry in self.entry_folders)
 
     def function(self, place: Place) -> str:
-        """Give the name of the inlined function that a place is in, as the compiler wrote it; "" where it is not told."""
+        """Return the name of the inlined function that a place is in, as the compiler wrote it; "" if not given."""
         name, offset = place.label
         start = self._labels.get(name, -1) + offset
         if not name or name not in self._labels or not 0 <= start < len(self._strings):
@@ -105,7 +105,7 @@ class Locations:
 
 
 def _unescaped(text: str) -> str:
-    """Return what a string of PTX means."""
+    """Return the text of a PTX string, its escapes resolved."""
     def meant(found: re.Match[bytes]) -> bytes:
         return bytes([int(found[1], 8) & 0xFF]) if found[1][0] in b"01234567" else found[1]
 
@@ -113,7 +113,7 @@ def _unescaped(text: str) -> str:
 
 
 class _Reader:
-    """Walks over the tokens of a PTX text."""
+    """Reads the places from the tokens of a PTX text."""
 
     def __init__(self, source: Source):
         self.source, self.tokens, self.at, self.found = source, Tokens(source), 0, Locations()
@@ -142,7 +142,7 @@ class _Reader:
         return self.found
 
     def numbers(self, most: int) -> list[int]:
-        """Read up to so many whole numbers, with or without commas between."""
+        """Read up to `most` integers, with or without commas between them; a number of another kind reads as -1."""
         found: list[int] = []
         kinds, texts = self.tokens.kinds, self.tokens.texts
         while len(found) < most and kinds[self.at] == NUMBER:
@@ -190,7 +190,7 @@ class _Reader:
 
     @staticmethod
     def place(numbers: list[int], label: tuple[str, int] = ("", 0), caller: Place | None = None) -> Place:
-        """Make a place of three numbers, those that cannot be meant as 0."""
+        """Make a place from up to three numbers; missing and out-of-range ones become 0."""
         file, line, column = (value if 0 <= value <= MAX_LINE else 0 for value in [*numbers, 0, 0, 0][:3])
         return Place(file, line, column, label, caller)
 
@@ -210,7 +210,7 @@ class _Reader:
         self.found.files.setdefault(number[0], SourceFile(posixpath.join(*parts), size))
 
     def strings(self) -> None:
-        """Read the bytes of `.debug_str`, and where each of its labels stands."""
+        """Read the bytes of `.debug_str` and the positions of its labels."""
         texts, kinds = self.tokens.texts, self.tokens.kinds
         self.at += 1
         while kinds[self.at] != END and texts[self.at] != "}":
@@ -221,11 +221,11 @@ class _Reader:
             self.at += 1
 
 
-@lru_cache(maxsize=4)       # a program's launches ask for those of one module, time after time
+@lru_cache(maxsize=4)       # the launches of a program use the same modules again and again
 def locations(text: str) -> Locations:
-    """Read the places of a PTX text; they are others' too, not to be changed.
+    """Read the places of a PTX text. The result is shared and must not be changed.
 
-    A text that names none, or that no front end would read, has an empty table.
+    It is empty for a text that names none or is not valid PTX.
     """
     if ".loc" not in text or ".file" not in text:
         return Locations()

@@ -17,7 +17,7 @@ _TUNING = {".minnctapersm", ".maxnreg", ".maxnctapersm", ".maxclusterrank", ".ab
 _TUNING_FLAGS = {".noreturn", ".blocksareclusters", ".explicitcluster", ".unified"}
 _OPENING, _CLOSING = frozenset("{[("), frozenset("}])")
 MAX_DEPTH = 200
-# bytes that one array may take, in each space: what the largest GPUs have, and elsewhere more than a run here can use
+# largest array in each space, in bytes: what the largest GPUs have; elsewhere, more than a run here can use
 MAX_ARRAY = {"shared": 227 << 10, "local": 512 << 10, "param": 1 << 32}
 MAX_OTHER_ARRAY, MAX_INITIALISED = 2 << 30, 64 << 20
 _OPAQUE = {"texref", "samplerref", "surfref"}
@@ -34,21 +34,21 @@ def parse_module(source: Source) -> SyntaxModule:
     parser.check_nesting()
     try:
         return parser.module()
-    except RecursionError:      # signs, as in - - - 1
+    except RecursionError:      # many signs, as in - - - 1
         raise source.error(parser.line, "is nested deeper than a kernel needs") from None
 
 
 def take_parameters(function: Function, body: Scope) -> None:
-    """Make the .param variables of an entry's body its parameters, as PTX 1.0 to 1.3 declares them."""
+    """Make the .param variables in an entry's body its parameters, as PTX 1.0 to 1.3 declares them."""
     found = [item for item in body.items if isinstance(item, Variable) and item.space == "param"]
     function.params += found
     body.items = [item for item in body.items if item not in found]
 
 
 class _Parser:
-    """Recursive descent over the token lists: each method begins at its first token and ends behind its last.
+    """Recursive descent over the token lists: each method begins at its first token and ends after its last.
 
-    at: the next token, whose kind and text are kinds[at] and texts[at]. The lists end with END, so that it may be looked at.
+    at: index of the next token; its kind and text are kinds[at] and texts[at], which always exist: the last token is END.
     """
 
     def __init__(self, source: Source) -> None:
@@ -58,7 +58,7 @@ class _Parser:
         self.at = 0
 
     def check_nesting(self) -> None:
-        """Raise PtxError where brackets nest deeper than any kernel needs, before anything follows them down."""
+        """Raise PtxError if brackets nest deeper than any kernel needs, before the parser recurses into them."""
         depth = 0
         for at, text in enumerate(self.texts):
             if text in _OPENING:
@@ -75,7 +75,7 @@ class _Parser:
         return self.tokens.line(self.at)
 
     def fail(self, expected: str, at: int | None = None) -> PtxError:
-        """Make the error "expected X, found Y" at a token; a token on a later line blames the line before it."""
+        """Make the error "expected X, found Y" at a token; a missing ';' is reported on the previous token's line."""
         at = self.at if at is None else at
         line = self.tokens.line(at)
         if at and self.tokens.line(at - 1) != line and expected.startswith("';'"):
@@ -160,7 +160,7 @@ class _Parser:
             raise self.fail("a module directive (.entry, .func, .global, .const, .shared ...)")
 
     def skip_line_directive(self) -> None:
-        """Pass over .file / .loc: numbers, strings, `function_name`, `inlined_at` up to the end of the line."""
+        """Skip .file / .loc: numbers, strings, `function_name`, `inlined_at` up to the end of the line."""
         line = self.line
         while self.kinds[self.at] != END and self.line == line and self.texts[self.at] not in "{}":
             self.at += 1
@@ -170,7 +170,7 @@ class _Parser:
         self.skip_braces()
 
     def skip_braces(self) -> None:
-        """Pass over `{ ... }`: a debug section, or the properties of a texture or sampler."""
+        """Skip `{ ... }`: a debug section, or the properties of a texture or sampler."""
         self.expect("{")
         while not self.accept("}"):
             if self.kinds[self.at] == END:
@@ -204,7 +204,7 @@ class _Parser:
         self.add_function(module, function)
 
     def take_symbols(self, module: SyntaxModule, body: Scope) -> None:
-        """Make the .global and .const variables of a body the module's: there is one of each for all calls."""
+        """Move the .global and .const variables of a body to the module: all calls share them."""
         for variable in [item for item in body.items if isinstance(item, Variable) and item.space in ("global", "const")]:
             if variable.name in module.variables:
                 raise self.source.error(variable.line, f"'{variable.name}' is declared twice")
@@ -530,7 +530,7 @@ class _Parser:
             base, offset = None, self.integer("a register, symbol or number as the address")
         if self.accept("]"):
             return Address(base, offset)
-        if self.texts[self.at] == ",":  # tex.2d [texture, {x, y}]: kept so that the module parses
+        if self.texts[self.at] == ",":  # tex.2d [texture, {x, y}]: stored as a group
             items: list[object] = [base]
             while self.accept(","):
                 items.append(self.operand())
@@ -558,13 +558,13 @@ class _Parser:
         return value
 
     def combined(self, operator: str, left: int, right: int) -> int:
-        """Give `left operator right`; the token before is the last one of it."""
+        """Compute `left operator right`, whose last token is the previous one."""
         if operator in ("<<", ">>") and not 0 <= right < 64:
             raise self.fail("a shift by 0 to 63 bits", self.at - 1)
         return self.in_64_bits(_BINARY[operator](left, right))
 
     def in_64_bits(self, value: int) -> int:
-        """Give a number back that fits in 64 bits, signed or not; the token before is the last one of it."""
+        """Return `value` if it fits in 64 bits, signed or unsigned, else raise PtxError at the previous token."""
         if not -1 << 63 <= value < 1 << 64:
             raise self.fail("a number of at most 64 bits", self.at - 1)
         return value
@@ -575,7 +575,7 @@ class _Parser:
         if kind == NUMBER:
             try:
                 form, number = number_value(text)
-            except ValueError:      # more digits than Python reads
+            except ValueError:      # more digits than Python converts
                 raise self.fail("a number of at most 64 bits", self.at - 1) from None
             return Number(form, self.in_64_bits(number))
         if kind == STRING:

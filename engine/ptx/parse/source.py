@@ -1,4 +1,4 @@
-"""PTX source text: where a line is, and the one form of every error that names it."""
+"""PTX source text: line numbers, and the format of every error that names a line."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from rfview.engine.errors import PtxError
 
 
 class Source:
-    """A PTX text with its path; turns offsets into lines and lines into errors."""
+    """A PTX text with its path; turns offsets into line numbers and lines into errors."""
 
     def __init__(self, text: str, path: str) -> None:
         self.text = text
@@ -21,14 +21,14 @@ class Source:
         self._starts = starts
 
     def line_at(self, offset: int) -> int:
-        """Give the 1-based line of a text offset."""
+        """Return the 1-based line at a text offset."""
         return bisect_right(self._starts, offset)
 
     def error(self, line: int, message: str) -> PtxError:
-        """Make the error for a 1-based line: file, line, what is wrong, and the text of the line."""
+        """Make the error for a 1-based line: file, line, message, and the text of the line."""
         shown = self.lines[line - 1].strip() if 0 < line <= len(self.lines) else ""
         if len(shown) > 160:
             shown = shown[:157] + "..."
-        if len(message) > 300:      # a name or number of thousands of characters
+        if len(message) > 300:      # a name or number may have thousands of characters
             message = f"{message[:200]} ... {message[-80:]}"
         return PtxError(f"{self.path}:{line}: {message}\n    {shown}")

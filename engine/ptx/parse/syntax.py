@@ -31,7 +31,7 @@ class Number:
 
 @dataclass(slots=True)
 class Address:
-    """`[base+offset]`; base None for an absolute address."""
+    """`[base+offset]`; base is None for an absolute address."""
 
     base: Name | None
     offset: int
@@ -97,7 +97,7 @@ class BranchTargets:
 
 @dataclass(slots=True)
 class RegisterDeclaration:
-    """`.reg .type name;` or `.reg .type name<count>;` (count < 0: a single name); `vector` values each."""
+    """`.reg .type name;` or `.reg .type name<count>;` (count < 0: a single name), each of `vector` values."""
 
     line: int
     type: str
@@ -108,7 +108,7 @@ class RegisterDeclaration:
 
 @dataclass(slots=True)
 class Variable:
-    """A declared variable of any state space; `count` elements of `type`, 0 = size left open (`name[]`)."""
+    """A declared variable in any state space: `count` elements of `type`, 0 if the size is left open (`name[]`)."""
 
     line: int
     space: str
@@ -137,7 +137,7 @@ class Variable:
 
 @dataclass(slots=True)
 class Scope:
-    """`{ ... }`: statements with their own names."""
+    """`{ ... }`: statements with a scope for names."""
 
     line: int
     items: list[Statement] = field(default_factory=list)
@@ -148,7 +148,7 @@ Statement = Instruction | Label | BranchTargets | RegisterDeclaration | Variable
 
 @dataclass(slots=True)
 class Function:
-    """An `.entry` or `.func`; `body` None for a declaration only."""
+    """An `.entry` or `.func`; `body` is None for a mere declaration."""
 
     line: int
     name: str
