@@ -20,7 +20,7 @@ GROUP = 64      # elements of a long array that are opened at once
 
 @dataclass(frozen=True)
 class Node:
-    """One line of a tree. expression: evaluates to it, '' if none does. children: None for a leaf."""
+    """One line of a tree. expression: the one whose value it is, '' if there is none. children: None for a leaf."""
 
     name: str
     value: str

@@ -46,7 +46,7 @@ WITHOUT_SESSION = ("quit", "help", "close", "message")      # actions that work 
 class MainScreen(Guarded, Screen[None]):
     """Shows one session. Its own state is only the user's view: warp, panel, scroll, formats.
 
-    handlers/ has what the keys do, requests/ what is asked of the session.
+    The keys' handlers are in handlers/, the requests to the session in requests/.
     """
 
     worker: SessionWorker
@@ -284,7 +284,7 @@ class MainScreen(Guarded, Screen[None]):
             self._key_of_an_action(key, character)
 
     def _is_for_now(self, key: str, character: str | None) -> bool:
-        """Say whether a key acts at once, while the session is still being opened (long if code is compiled)."""
+        """Say whether a key acts at once although the session is still being opened, which is slow if code is compiled."""
         is_text = any(typed and typed in ":/" for _, typed in self.typed_early)
         name = self.keys.table.get((token_of(key, character),))
         return key == "ctrl+c" or (self.scene.now is None and not is_text and name in WITHOUT_SESSION)

@@ -163,7 +163,7 @@ class SessionWorker:
                 member.timeline.drop_caches()
         if old is not None and old.family is not session.family:
             del old, before
-            gc.collect()        # another kernel's branches refer to each other, and hold machines
+            gc.collect()        # another kernel's branches refer to each other, and keep machines alive
 
     def _opening(self, *facts: Any) -> None:
         """Report the progress of opening: (share, text) or (text,)."""
