@@ -1,17 +1,17 @@
-"""Answers an editor's requests, in order: reads them, finds each one's function in the table, sends what it returns.
+"""Answers an editor's requests, in order: reads each, calls its handler from the table, sends the result.
 
-Thread 1 is the machine, thread 2 + w is warp w. What the protocol calls a statement is one line of the warp's source where
-its PTX tells lines, else one instruction; its instruction granularity is one cycle. A stop names the warp that a breakpoint
-stopped for, or else the one that the editor looked at last.
+Thread 1 is the machine, thread 2 + w is warp w. The protocol's statement is one line of the warp's source if the PTX
+has line information, else one instruction; its instruction granularity is one cycle. A stop names the warp for which a
+breakpoint stopped, or else the one that the editor inspected last.
 
-| request                  | here                                                                             |
+| request                  | meaning here                                                                     |
 |--------------------------|----------------------------------------------------------------------------------|
 | launch                   | program: a session file, launch file or bundled kernel; design, scheduler, ...   |
 | next, stepBack           | next or previous line, else issue, of the warp; one cycle for the machine        |
-| stepIn, stepOut          | next issue where there are lines, else one cycle; next change of the warp's state|
+| stepIn, stepOut          | next issue if there are lines, else one cycle; next change of the warp's state   |
 | continue, reverseContinue| to the next or previous breakpoint, watchpoint or exception                      |
-| exceptions               | a warp waits for the register file; accounts that do not add up                  |
-| data breakpoints         | any line of a tree, and any expression                                           |
+| exceptions               | a warp waits for the register file; warp-cycles or energy do not add up          |
+| data breakpoints         | on any line of a tree, and any expression                                        |
 | evaluate                 | debugger commands in the console, expressions everywhere, %r1 and R2 of a frame  |
 | setVariable              | a branch from here with the register changed; `branch main` leads back           |
 """
@@ -34,7 +34,7 @@ INTERNAL = "internal error"
 
 
 class Adapter:
-    """Serves one editor: the caller's thread answers; a second one reads, so that `pause` reaches a long move."""
+    """Serves one editor: the caller's thread answers; a second one reads, so that `pause` can interrupt a long move."""
 
     def __init__(self, wire: Wire):
         self._wire = wire
@@ -42,7 +42,7 @@ class Adapter:
         self._requests: queue.Queue[dict[str, Any] | BaseException | None] = queue.Queue()
 
     def serve(self) -> None:
-        """Answer until the editor disconnects; raises InputError when what it sends is not a message."""
+        """Answer until the editor disconnects; raises InputError if it sends something that is not a message."""
         threading.Thread(target=self._read, daemon=True, name="rfview-dap").start()
         try:
             while not self._conversation.is_over and (request := self._requests.get()) is not None:
@@ -61,14 +61,14 @@ class Adapter:
                     self._conversation.leaving.set()
                 self._requests.put(message)
                 if leaves:
-                    break       # a thread that still reads standard input would disturb the interpreter's end
+                    break       # a thread still reading standard input would disturb the interpreter's exit
         except Exception as error:      # raised again by the thread that answers, which would otherwise wait forever
             self._requests.put(error)
         self._conversation.leaving.set()
         self._requests.put(None)
 
     def _answer(self, request: dict[str, Any]) -> None:
-        """Call the function of a request's name and respond; an error becomes the response."""
+        """Call the handler of a request and respond; an error becomes the response."""
         given = request.get("command")
         command = given if isinstance(given, str) else ""
         handler = REQUESTS.get(command)
@@ -91,7 +91,7 @@ class Adapter:
             self._follow_up(reply.after)
 
     def _follow_up(self, after: Callable[[], Any]) -> None:
-        """Do what follows a response; an error is told as a stop where the session stands: the editor waits for one."""
+        """Do what follows a response; an error is reported as a stop at the cursor, since the editor waits for one."""
         try:
             after()
         except EditorGone:
@@ -103,7 +103,7 @@ class Adapter:
 
 
 def _sentence(error: Exception) -> str:
-    """Return what an editor shows of an error; an internal one is named as such, or raised with RFVIEW_TRACEBACK."""
+    """Return an error's message for the editor; an internal error is named as such, or raised with RFVIEW_TRACEBACK."""
     if isinstance(error, RfviewError):
         return str(error)
     if isinstance(error, OSError):

@@ -1,4 +1,4 @@
-"""The arguments of a request as an editor sent them: each is read with the type that it must have, or refused by name."""
+"""The arguments of a request as sent by an editor: each is read with its required type, or refused by name."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from typing import Any
 
 from rfview.engine.errors import InputError
 
-LARGEST_NUMBER = 1 << 53    # what JSON's numbers hold exactly
+LARGEST_NUMBER = 1 << 53    # up to here, JSON's numbers are exact
 
 
 class Arguments:
-    """One JSON object of a request. where: how errors name it, as "stackTrace" or "setBreakpoints: breakpoints[0]"."""
+    """One JSON object of a request. where: its name in errors, as "stackTrace" or "setBreakpoints: breakpoints[0]"."""
 
     def __init__(self, where: str, given: Any):
         if given is None:
@@ -23,7 +23,7 @@ class Arguments:
         return self._given.get(name) is not None
 
     def number(self, name: str, default: int | None = None) -> int:
-        """Return a whole number; raises InputError for anything else, or where it is missing without a default."""
+        """Return a whole number; raises InputError for anything else, or if it is missing without a default."""
         value = self._needed(name, default)
         if isinstance(value, float) and value.is_integer():
             value = int(value)
@@ -32,30 +32,30 @@ class Arguments:
         return value
 
     def text(self, name: str, default: str | None = None) -> str:
-        """Return a text; raises InputError for anything else, or where it is missing without a default."""
+        """Return a text; raises InputError for anything else, or if it is missing without a default."""
         value = self._needed(name, default)
         if not isinstance(value, str):
             raise self._wrong(name, "a text")
         return _checked(value, f"{self._where}: {name}")
 
     def flag(self, name: str, default: bool) -> bool:
-        """Return true or false; raises InputError for what is neither."""
+        """Return true or false; raises InputError for anything else."""
         value = self._needed(name, default)
         if not isinstance(value, bool):
             raise self._wrong(name, "true or false")
         return value
 
     def texts(self, name: str) -> list[str]:
-        """Return a list of texts, empty where it is missing; raises InputError for other lists."""
+        """Return a list of texts, empty if it is missing; raises InputError for anything else."""
         return [Arguments(self._where, {f"{name}[{index}]": value}).text(f"{name}[{index}]")
                 for index, value in enumerate(self._list(name))]
 
     def objects(self, name: str) -> list[Arguments]:
-        """Return a list of objects, empty where it is missing; raises InputError for other lists."""
+        """Return a list of objects, empty if it is missing; raises InputError for anything else."""
         return [Arguments(f"{self._where}: {name}[{index}]", value) for index, value in enumerate(self._list(name))]
 
     def inner(self, name: str) -> Arguments:
-        """Return an object, empty where it is missing; raises InputError for anything else."""
+        """Return an object, empty if it is missing; raises InputError for anything else."""
         return Arguments(f"{self._where}: {name}", self._given.get(name))
 
     def settings(self, name: str) -> dict[str, str | int | float]:
@@ -87,7 +87,7 @@ class Arguments:
 
 
 def _checked(text: str, where: str) -> str:
-    """Return a text that can be written in UTF-8 and handed to the system; raises InputError for others."""
+    """Return a text that can be encoded in UTF-8 and passed to the operating system; raises InputError for others."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -98,7 +98,7 @@ def _checked(text: str, where: str) -> str:
 
 
 def _kind(value: Any) -> str:
-    """Name what JSON gave, in few words whatever its size."""
+    """Name the kind of a JSON value, briefly whatever its size."""
     kinds = {dict: "an object", list: "a list", str: "a text", bool: "true or false", type(None): "null"}
     if isinstance(value, int) and abs(value) > LARGEST_NUMBER:
         return "a number out of range"

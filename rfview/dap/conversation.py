@@ -1,4 +1,4 @@
-"""One editor's conversation about a session: what is open, where it stands, what the editor knows; moves and stops."""
+"""One editor's conversation about a session: what is open, the cursor, what the editor knows; moves and stops."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ REASONS = {"breakpoint": "breakpoint", "condition": "goto", "change": "data brea
 
 @dataclass(frozen=True)
 class Reply:
-    """What a request is answered with. after: what follows the response, as a move whose end is an event."""
+    """The answer to a request. after: called after the response, as for a move that ends with an event."""
 
     body: dict[str, Any] = field(default_factory=dict)
     after: Callable[[], Any] | None = None
@@ -36,25 +36,25 @@ Handler = Callable[["Conversation", Arguments], Reply]
 
 
 class Conversation:
-    """What request handlers read and change. session, points, sources and trees exist once `open` was called."""
+    """The state that request handlers share. session, points, sources and trees exist once `open` has been called."""
 
     def __init__(self, wire: Wire):
         self.wire = wire
         self.compiling = Compiling(wire)
-        self.line_offset = 0        # 1 where the editor counts lines from 0
+        self.line_offset = 0        # 1 if the editor counts lines from 0
         self.stop_on_entry = True
         self.pause_asked = threading.Event()
         self.leaving = threading.Event()        # the editor has disconnected or vanished: a long move ends
-        self.was_interrupted = False            # the last move, by `pause`
+        self.was_interrupted = False            # whether `pause` ended the last move
         self.is_over = False
-        self.thread = 0             # the one that the editor looked at last; 0: none yet
+        self.thread = 0             # the one that the editor inspected last; 0: none yet
         self.last_stop: Stop | None = None
         self._session: Session | None = None
         self._trees: Trees | None = None
         self._points: Points | None = None
         self._sources: Sources | None = None
         self._folder = Path()
-        self._printed = 0           # what the kernel printed before this cycle has been sent
+        self._printed = 0           # the kernel's output before this cycle has been sent
 
     # what is open
 
@@ -89,7 +89,7 @@ class Conversation:
         return self._trees
 
     def open(self, session: Session, folder: Path) -> None:
-        """Begin with a session in place of the one before, if any. folder: where source files are looked for."""
+        """Start with a session, in place of any previous one. folder: where source files are searched for."""
         self.close()
         session.progress = lambda cycle: self.pause_asked.is_set() or self.leaving.is_set()
         session.compiling = self.compiling
@@ -98,9 +98,9 @@ class Conversation:
         self._printed, self.thread = 0, 0
 
     def switch_to(self, session: Session, *, keep_trees: bool = False) -> None:
-        """Go on with another session of the family, which gets the editor's breakpoints.
+        """Continue with another session of the family, which gets the editor's breakpoints.
 
-        keep_trees: it stands at the same cycle, and what the editor has opened keeps its numbers.
+        keep_trees: it is at the same cycle, and what the editor has opened keeps its numbers.
         """
         if keep_trees:
             self.trees.session = session
@@ -130,7 +130,7 @@ class Conversation:
     # moves and stops
 
     def move(self, go: Callable[[], Stop], thread: int = 0, *, is_step: bool = False) -> None:
-        """Make a move and tell where it ended. thread: the one that is moved, 0 for none in particular."""
+        """Make a move and report where it ended. thread: the one moved, 0 for none in particular."""
         self.was_interrupted = False
         try:
             stop = go()
@@ -148,7 +148,7 @@ class Conversation:
         return "pause" if self.was_interrupted else REASONS.get(stop.reason, "step")
 
     def stopped(self, stop: Stop, thread: int = 0) -> None:
-        """Tell the editor that the session stands at another cycle, and what the kernel printed on the way."""
+        """Tell the editor that the session has stopped, and what the kernel printed on the way."""
         self._trees, self.last_stop = None, stop
         for cycle, line in self.session.printed():
             if cycle >= self._printed:
@@ -159,7 +159,7 @@ class Conversation:
                         hitBreakpointIds=self.points.known(stop.breakpoint))
 
     def _thread_of(self, stop: Stop, thread: int) -> int:
-        """Return the thread that a stop is about: of the warp that was hit, else the one moved, else a resident one."""
+        """Return a stop's thread: the warp that was hit, else the thread moved, else the last one or a resident one."""
         resident = int(self.session.snapshot().sm["resident"])
         if stop.warp is not None and resident >> stop.warp & 1:
             return FIRST_WARP + stop.warp

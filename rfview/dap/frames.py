@@ -1,7 +1,7 @@
-"""Where a warp stands, as stack frames: the lines of its source, the inlined ones first, and below them the instruction.
+"""A warp's position as stack frames: the lines of its source, inlined ones first, and below them the instruction.
 
-A frame's number is its thread's plus DEPTH for each frame above it. A source whose text is on disk as it was recorded is
-named by its path, another one by a reference: 1 is the PTX, 2 and up the files that the PTX tells of.
+A frame's number is its thread's plus DEPTH for each frame above it. A source whose file is as it was recorded is named
+by its path, any other by a reference: 1 is the PTX, 2 and up are the files that the PTX names.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from rfview.sessions.session import Session
 DEPTH = 1000        # between the numbers of two frames of a thread
 PTX = 1
 FIRST_FILE = 2
-ADDRESS = 0x10000   # of the first instruction, so that what an editor asks for before it has an address, too
+ADDRESS = 0x10000   # of the first instruction; not 0, so that what editors request before it has an address, too
 
 
 class Sources:
-    """The sources of a session. folder: that of what was launched, where files are looked for."""
+    """The sources of a session. folder: that of the launched program, where files are searched for."""
 
     def __init__(self, session: Session, folder: Path):
         self._session = session
@@ -29,7 +29,7 @@ class Sources:
         self.ptx = session.info["ptx"][0]
 
     def named(self, path: str) -> dict[str, Any]:
-        """Return a source by the path that the PTX tells."""
+        """Return a source by its path in the PTX."""
         text = self._lines.text_of(path)
         return self._source(path, None if text is None else "\n".join(text), FIRST_FILE + self._lines.paths.index(path)
                             if path in self._lines.paths else 0)
@@ -61,11 +61,11 @@ class Sources:
         return {"content": "\n".join(text)}
 
     def stack(self, thread: int, warp: int, line_offset: int) -> list[dict[str, Any]]:
-        """Return the frames of a warp; none where it has ended."""
+        """Return the frames of a warp; none if it has ended."""
         return self.stack_at(thread, int(self._session.snapshot().sm["warp"][warp]["pc"]), line_offset)
 
     def stack_at(self, thread: int, pc: int, line_offset: int) -> list[dict[str, Any]]:
-        """Return the frames of an instruction; none where the program has no such instruction."""
+        """Return the frames of an instruction; none if the program has no such instruction."""
         program = self._session.info["program"]
         if pc >= len(program):
             return []
@@ -79,7 +79,7 @@ class Sources:
         return [{"id": thread + DEPTH * depth, **frame} for depth, frame in enumerate(frames)]
 
     def which(self, given: str, reference: int) -> str:
-        """Return the source's path as the PTX tells it, "" for the PTX; raises InputError for none of ours."""
+        """Return a source's path in the PTX, "" for the PTX itself; raises InputError for a source not of the program."""
         name, paths = Path(given).name, self._lines.paths
         if reference == PTX or name == Path(self.ptx["path"]).name:
             return ""
@@ -93,17 +93,17 @@ class Sources:
         return same[0]
 
     def place(self, path: str, line: int) -> dict[str, Any]:
-        """Return what add_breakpoint takes for a line of a source of `which`."""
+        """Return the arguments of add_breakpoint for a line of a source; path: from `which`."""
         return {"kind": "source", "item": f"{path}:{line}"} if path else {"kind": "line", "value": line}
 
     def line_of(self, point: Any) -> int:
-        """Return the line of a breakpoint of `place`: one without an instruction stands for the next that has."""
+        """Return the line of a breakpoint made at a `place`; one without instructions stands for the next that has some."""
         if point.kind == "source":
             return self._lines.lines[point.value].line
         return int(self._session.info["program"][point.pcs[0]]["line"])
 
     def disassembly(self, first: int, count: int, line_offset: int) -> list[dict[str, Any]]:
-        """Return `count` instructions from a number on; what is before or behind the program is told as such."""
+        """Return `count` instructions from number `first` on; those before or after the program are marked invalid."""
         program = self._session.info["program"]
         found = []
         for pc in range(first, first + count):
@@ -120,12 +120,12 @@ class Sources:
 
 
 def address(pc: int) -> str:
-    """Return an instruction's number as editors name it."""
+    """Return the address by which editors name an instruction."""
     return hex(ADDRESS + pc)
 
 
 def number(reference: str) -> int:
-    """Return the instruction that an address names; raises InputError for anything else."""
+    """Return the number of the instruction at an address; raises InputError for anything else."""
     try:
         return int(reference, 16 if reference.lower().startswith("0x") else 10) - ADDRESS
     except ValueError:
@@ -133,7 +133,7 @@ def number(reference: str) -> int:
 
 
 def _on_disk(path: Path, text: str | None) -> Path | None:
-    """Return the file, if its text is the one that runs, or if that text is not known."""
+    """Return the resolved file if it has the text that runs, or if that text is not known; else None."""
     try:
         is_same = path.is_file() if text is None else path.read_text(encoding="utf-8") == text
         return path.resolve() if is_same else None

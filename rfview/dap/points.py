@@ -1,4 +1,4 @@
-"""The breakpoints that an editor has set: by request, with the editor's numbers, and taken along to branches of the run."""
+"""The breakpoints that an editor has set: by request, with the editor's numbers, carried over to branches of the run."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from rfview.engine.errors import InputError
 from rfview.sessions.session import Session
 
 EXCEPTIONS = "exceptions"
-NONE = -1       # the number of a breakpoint that the session of now cannot have
+NONE = -1       # the number of a breakpoint that cannot be made in the current session
 Make = Callable[[Session, Any], Any]
 
 
 @dataclass
 class Kind:
-    """Those of one request. make: adds one to a session, from what the editor wants. numbers: editor's -> session's."""
+    """The breakpoints of one request. make: adds one to a session. numbers: the editor's -> the session's."""
 
     wanted: list[Any]
     make: Make
@@ -32,7 +32,7 @@ class Points:
         self._next = 1
 
     def replace(self, kind: str, wanted: list[Any], make: Make) -> list[dict[str, Any]]:
-        """Remove the breakpoints of a kind and make others; return what each became, or why not. made: as `point`."""
+        """Replace the breakpoints of a kind; return for each the one made, as `point`, or why it could not be made."""
         before = self._kinds.pop(kind, None)
         if before is not None:
             self._remove(before)
@@ -53,7 +53,7 @@ class Points:
         return results
 
     def move_to(self, session: Session) -> None:
-        """Go on in another session of the family; what cannot be made there, as another design's field, is left out."""
+        """Move the breakpoints to another session of the family, except those impossible there (on a missing field)."""
         for kind in self._kinds.values():
             self._remove(kind)
         self.session = session
@@ -70,10 +70,10 @@ class Points:
                 self.session.remove_breakpoint(number)
 
     def known(self, number: int | None) -> list[int]:
-        """Return the editor's number of a breakpoint of the session, as a list; empty for those of the console."""
+        """Return the editor's number of a session's breakpoint, as a list; empty for one set in the console."""
         return [known for kind in self._kinds.values() for known, here in kind.numbers.items() if here == number]
 
     def is_exception(self, number: int | None) -> bool:
-        """Say whether a breakpoint of the session is one of the exceptions."""
+        """Say whether a breakpoint of the session is one of the editor's exceptions."""
         kind = self._kinds.get(EXCEPTIONS)
         return kind is not None and number in kind.numbers.values()

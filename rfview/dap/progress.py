@@ -1,4 +1,4 @@
-"""Tells an editor what it waits for while code is compiled: by its own progress bar, or by lines in its console."""
+"""Reports the progress of compilation to an editor: by its own progress bar, or by lines in its console."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import time
 
 from rfview.dap.wire import Wire
 
-BAR_SECONDS = 0.5       # between two steps of a bar
-LINE_SECONDS = 10.0     # between two lines of a console
+BAR_SECONDS = 0.5       # between two updates of the bar
+LINE_SECONDS = 10.0     # between two lines in the console
 
 
 class Compiling:
-    """What compiling reports to: (share 0..1, or None where it is not known; text). has_bar: the editor shows a progress."""
+    """The callback of compilation: (share 0..1, or None if unknown; text). has_bar: the editor has a progress bar."""
 
     def __init__(self, wire: Wire):
         self.has_bar = False
@@ -21,7 +21,7 @@ class Compiling:
         self._told_at = 0.0
 
     def __call__(self, share: float | None, text: str) -> None:
-        """Tell the editor, at once where the work is another one, then now and then; a share of 1 ends it."""
+        """Report to the editor: at once if the work is new, then at intervals; a share of 1 ends it."""
         if share is None or share >= 1 or text != self._text:
             self._end()
         if share is not None and share >= 1:
@@ -41,7 +41,7 @@ class Compiling:
             self._wire.event("progressUpdate", progressId=str(self._number), percentage=100 * share)
 
     def _end(self) -> None:
-        """Take the bar away, where one stands."""
+        """Remove the progress bar, if there is one."""
         if self._text and self.has_bar:
             self._wire.event("progressEnd", progressId=str(self._number))
         self._text = ""

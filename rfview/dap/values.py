@@ -1,4 +1,4 @@
-"""Values as an editor asks for them: in a frame, where registers are the warp's own, and changed, as a branch of the run."""
+"""Values for an editor: expressions in a warp's frame, completions, and registers changed, as a branch of the run."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ LANES = 32
 
 
 def evaluated(session: Session, trees: Trees, warp: int | None, text: str) -> dict[str, Any]:
-    """Return what an expression is worth in a warp's frame (None: the machine's), and what opens it.
+    """Return the value of an expression in a warp's frame (None: the machine's), and the reference that opens it.
 
-    Besides debugger expressions: %r1 and R2 of the warp, the warp's fields, %tid.x and its like. Raises InputError.
+    In addition to debugger expressions: %r1 and R2 of the warp, its fields, %tid.x and the like. Raises InputError.
     """
     text = text.strip()
     if warp is not None:
@@ -52,7 +52,7 @@ def _lanes(trees: Trees, values: np.ndarray, path: str) -> dict[str, Any]:
 
 
 def _ptx_name(session: Session, trees: Trees, warp: int, name: str) -> dict[str, Any]:
-    """Return a PTX register where it lives at the warp's instruction, or what a special register of the warp holds."""
+    """Return the value of a PTX register, wherever it is at the warp's instruction, or of a special register."""
     snapshot = session.snapshot()
     special = _special(snapshot, warp, name)
     if special is not None:
@@ -76,7 +76,7 @@ def _ptx_name(session: Session, trees: Trees, warp: int, name: str) -> dict[str,
 
 
 def _special(snapshot: Any, warp: int, name: str) -> np.ndarray | None:
-    """Return (32,) what %tid.x, %ntid.y, %ctaid.z, %nctaid.x, %laneid or %warpid holds; None for other names."""
+    """Return (32,) the values of %tid.x, %ntid.y, %ctaid.z, %nctaid.x, %laneid or %warpid; None for other names."""
     what, _, axis = name.lstrip("%").partition(".")
     one, launch = snapshot.sm["warp"][warp], snapshot.sm["launch"]
     lanes = np.arange(LANES)
@@ -96,7 +96,7 @@ def _special(snapshot: Any, warp: int, name: str) -> np.ndarray | None:
 
 
 def completions(session: Session, text: str) -> list[dict[str, Any]]:
-    """Return what a line of the console may become."""
+    """Return the completions of a line in the console."""
     words = Words([*sorted(ALIASES), *choices()])
     words.learn([], session.info, session.snapshot().sm.dtype)
     found = words.completions(text)
@@ -106,7 +106,7 @@ def completions(session: Session, text: str) -> list[dict[str, Any]]:
 
 
 def changed(session: Session, expression: str, value: str) -> Session:
-    """Return a branch that goes on from here with a register, or a lane of one, changed; raises InputError for others."""
+    """Return a branch from here with a register, or one of its lanes, changed; raises InputError for anything else."""
     if not REGISTER.match(expression):
         raise InputError(f"{expression or 'this'} cannot be set: registers and their lanes can, as a branch")
     number = next(number for number in range(1, len(session.family) + 2) if f"edit{number}" not in session.family)

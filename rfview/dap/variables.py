@@ -1,4 +1,4 @@
-"""What an editor shows at a stop, as trees: registers and lanes, a warp's fields, the register file, the machine, why."""
+"""The trees that an editor shows at a stop: registers and lanes, a warp's fields, register file, machine, why."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ GROUP = 64      # elements of a long array that are opened at once
 
 @dataclass(frozen=True)
 class Node:
-    """One line of a tree. expression: what evaluates to it, '' = nothing does. children: None for a leaf."""
+    """One line of a tree. expression: the one whose value it is, '' if there is none. children: None for a leaf."""
 
     name: str
     value: str
@@ -29,9 +29,9 @@ class Node:
 
 
 class Trees:
-    """The trees of one stop, numbered as the editor asks for them; numbering starts over at each stop.
+    """The trees of one stop, numbered in the order in which the editor opens them, from 1 again at each stop.
 
-    session: may be exchanged for a branch of it at the same cycle; the numbers stay.
+    session: may be replaced by a branch of it at the same cycle; the numbers stay.
     """
 
     def __init__(self, session: Session):
@@ -53,7 +53,7 @@ class Trees:
                 for name, tree, more in trees]
 
     def children(self, reference: int) -> list[dict[str, Any]]:
-        """Return what is below a numbered line; raises InputError for a number of an earlier stop."""
+        """Return the lines below a numbered one; raises InputError for a number from an earlier stop."""
         if not 1 <= reference <= len(self._known):
             raise InputError(f"variablesReference {reference} is from before the last stop")
         found = []
@@ -67,7 +67,7 @@ class Trees:
         return found
 
     def expression(self, reference: int, name: str) -> str:
-        """Return what evaluates to a line that has been shown, '' where nothing does."""
+        """Return the expression of a line that has been shown, '' if it has none."""
         return self._expressions.get((reference, name), "")
 
     def _number(self, tree: Callable[[], Iterator[Node]]) -> int:
@@ -89,7 +89,7 @@ class Trees:
             yield Node(name, lanes_text(values), f"w{warp}.{name}", partial(self._lanes, f"w{warp}.{name}"))
 
     def lanes(self, path: str) -> int:
-        """Return the number under which the lanes of a register open: w3.R5."""
+        """Return the number that opens the lanes of a register, as w3.R5."""
         return self._number(partial(self._lanes, path))
 
     def _lanes(self, path: str) -> Iterator[Node]:
@@ -138,7 +138,7 @@ class Trees:
 
 
 def lanes_text(values: np.ndarray) -> str:
-    """Return a register in one line: one word when all lanes are equal, else the first lanes."""
+    """Return a register in one line: one word if all lanes are equal, else the first lanes."""
     if (values == values[0]).all():
         return f"{readings(int(values[0]))} in all lanes"
     return " ".join(f"{int(value):x}" for value in values[:4]) + " ..."

@@ -39,10 +39,10 @@ MANIFEST = """<?xml version="1.0" encoding="utf-8"?>
 
 
 def write(path: Path) -> None:
-    """Write the extension; raises InputError where the file cannot be written."""
+    """Write the extension; raises InputError if the file cannot be written."""
     folder = resources.files("rfview.dap") / "vscode"
     texts = {name: (folder / name).read_text(encoding="utf-8") for name in FILES}
-    # three numbers: the editor takes no other versions
+    # three numbers: the editor accepts no other form of version
     version = ".".join((__version__.split("+")[0].split(".") + ["0", "0"])[:3])
     command = json.dumps([sys.executable, "-m", "rfview"])
     texts["package.json"] = texts["package.json"].replace('"@COMMAND@"', command).replace("@VERSION@", version)

@@ -13,7 +13,7 @@ LARGEST_MESSAGE = 1 << 26
 
 
 class EditorGone(BrokenPipeError):
-    """Nobody reads the answers any more."""
+    """The editor no longer reads the answers."""
 
 
 class Wire:
@@ -24,7 +24,7 @@ class Wire:
         self._number = 0
 
     def messages(self) -> Iterator[dict[str, Any]]:
-        """Yield the messages up to the end of the stream; raises InputError for anything else."""
+        """Yield the messages until the stream ends; raises InputError for anything else."""
         while True:
             length = None
             while line := self._source.readline(LONGEST_HEADER).strip():
@@ -51,7 +51,7 @@ class Wire:
             yield message
 
     def _send(self, message: dict[str, Any]) -> None:
-        """Write one message; raises EditorGone where nobody reads."""
+        """Write one message; raises EditorGone if the editor no longer reads."""
         self._number += 1
         data = json.dumps({"seq": self._number, **message}).encode()
         try:
@@ -61,7 +61,7 @@ class Wire:
             raise EditorGone(error.errno, "the editor does not read its answers") from None
 
     def respond(self, request: dict[str, Any], body: dict[str, Any] | None = None, *, error: str = "") -> None:
-        """Answer a request; error: why it could not be done, for the editor to show."""
+        """Respond to a request; error: why it failed, for the editor to show."""
         number, command = request.get("seq"), request.get("command")
         message = {"type": "response", "request_seq": number if isinstance(number, int) else 0,
                    "command": command if isinstance(command, str) else "",
@@ -71,5 +71,5 @@ class Wire:
         self._send(message)
 
     def event(self, name: str, **body: Any) -> None:
-        """Tell the editor what happened."""
+        """Send an event to the editor."""
         self._send({"type": "event", "event": name, "body": body})

@@ -1,4 +1,4 @@
-"""Arrays and numbers as a launch takes them, given by Python or by words such as f4[1024]:random."""
+"""Arrays and numbers as arguments of a launch, given by Python or as text such as f4[1024]:random."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ _NUMBER = re.compile(r"(?:([A-Za-z][\w ]*):)?"
 class Argument:
     """One argument. kind: 'array', 'number' or 'null'.
 
-    dtype: NumPy's name, "" for a number whose type nobody said. array: the content, C-contiguous; None where `fill`, a line
-    of a launch file's [buffers.NAME] table, says it. value: of a number. back: the caller's array that takes the results.
+    dtype: NumPy's name, "" for a number of unspecified type. array: the contents, C-contiguous; None if `fill`, a line of
+    a launch file's [buffers.NAME] table, defines them. value: of a number. back: the caller's array for the results.
     """
 
     name: str
@@ -40,7 +40,7 @@ class Argument:
 
 
 def dtype_of(text: str, where: str) -> str:
-    """Return NumPy's name of a type written as f4, float32 or float; raises InputError for what PTX kernels have not."""
+    """Return NumPy's name of a type written as f4, float32 or float; raises InputError for types unknown to PTX."""
     name = text.strip()
     if re.fullmatch(r"[fiu]\d", name):
         try:
@@ -56,7 +56,7 @@ def dtype_of(text: str, where: str) -> str:
 
 
 def from_words(text: str, place: int) -> Argument:
-    """Return the argument that NAME=VALUE means; place: counted from 0, the seed of random values. Raises InputError."""
+    """Return the argument NAME=VALUE; place: its number from 0, which seeds random values. Raises InputError."""
     name, equals, value = (part.strip() for part in text.partition("="))
     where = f"--arg {text}"
     if not equals or not re.fullmatch(r"[A-Za-z_]\w*", name):
@@ -76,7 +76,7 @@ def from_words(text: str, place: int) -> Argument:
 
 
 def _array(name: str, found: re.Match[str], where: str, place: int) -> Argument:
-    """Return the array that DTYPE[SHAPE]:FILL means."""
+    """Return the array DTYPE[SHAPE]:FILL."""
     dtype = dtype_of(found[1], where)
     try:
         shape = tuple(int(size.replace("_", "")) for size in re.split(r"[,x]", found[2].replace(" ", "")))
@@ -117,7 +117,7 @@ def _loaded(file: str, where: str) -> np.ndarray:
 
 
 def of_array(name: str, array: np.ndarray, where: str, back: np.ndarray | None = None) -> Argument:
-    """Return an array as an argument: complex numbers as pairs, truth values as u1, structs as bytes. Raises InputError."""
+    """Return an array as an argument: complex numbers as pairs, booleans as u1, structs as bytes. Raises InputError."""
     held = np.ascontiguousarray(array)
     held = held.astype(held.dtype.newbyteorder("="), copy=False)
     if held.dtype.kind == "c":
@@ -132,7 +132,7 @@ def of_array(name: str, array: np.ndarray, where: str, back: np.ndarray | None =
 
 
 def of_value(name: str, value: Any, where: str) -> Argument:
-    """Return what Python gives as an argument: an array (also a tensor in the CPU's memory), a number, None for null."""
+    """Return the argument for a Python value: an array (or a tensor in the CPU's memory), a number, None for null."""
     if value is None:
         return Argument(name, "null")
     if isinstance(value, bool | int | float):

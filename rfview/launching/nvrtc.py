@@ -1,4 +1,4 @@
-"""CUDA C++ compiled to PTX by NVRTC, the library of NVIDIA's wheel, bound by ctypes."""
+"""Compiles CUDA C++ to PTX by NVRTC, the library of NVIDIA's wheel, called through ctypes."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ def available() -> bool:
 
 
 def compile_ptx(text: str, file: Path, instances: tuple[str, ...] = ()) -> tuple[str, dict[str, str]]:
-    """Return the PTX of a source file and the mangled names of `instances`, kernels as C++ writes them (scal<float>).
+    """Return the PTX of a source file and the mangled names of `instances`, kernels as written in C++ (scal<float>).
 
-    Raises InputError: what the compiler says, or that there is none.
+    Raises InputError with the compiler's error, or if there is no compiler.
     """
     path = _library()
     if path is None:
@@ -76,18 +76,18 @@ def _check(library: ctypes.CDLL, code: int) -> None:
 
 
 def _library() -> Path | None:
-    """Return the library of the wheel, None where it is not installed."""
+    """Return the library of the wheel, None if it is not installed."""
     found = [path for path in _files(PACKAGE) if path.name.startswith("libnvrtc.so")]
     return found[0] if found else None
 
 
 def _headers() -> list[Path]:
-    """Return the folders of CUDA's headers that wheels have brought."""
+    """Return the folders of CUDA headers installed by wheels."""
     return sorted({path.parent for path in _files(HEADERS) if path.name == "cuda_fp16.h"})
 
 
 def _files(package: str) -> list[Path]:
-    """Return the files of a package and of its older, versioned names."""
+    """Return the files of a package, under its current or an older, versioned name."""
     for name in (package, f"{package}-cu13", f"{package}-cu12"):
         try:
             return [Path(str(file.locate())) for file in metadata.files(name) or ()]

@@ -1,4 +1,4 @@
-"""What a kernel's pointers point to, as far as its PTX shows it: addresses are followed from a parameter to its accesses."""
+"""Finds the types to which a kernel's pointers point, where its PTX shows them, by following addresses to accesses."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ STATEMENT = re.compile(r"[\s{}]*(?:[\w$.]+:[\s{}]*)*(?:@!?%[\w$]+\s+)?([a-z][\w.
 PARAMETER = re.compile(r"\[\s*([\w$.]+)\s*(?:\+\s*0)?\s*\]")
 BASE = re.compile(r"\[\s*(%[\w$.]+)")
 REGISTER = re.compile(r"%[\w$.]+")
-PASSED_ON = ("cvta", "mov", "add", "sub", "mad", "selp", "max", "min", "and")     # what makes an address of an address
+PASSED_ON = ("cvta", "mov", "add", "sub", "mad", "selp", "max", "min", "and")     # make an address from an address
 ACCESSES = ("ld", "st", "atom", "red", "ldu")
 ELSEWHERE = (".param", ".shared", ".local", ".const")
 EXACT = {"f32": "float32", "f64": "float64", "s8": "int8", "u8": "uint8", "b8": "uint8", "s16": "int16", "s32": "int32",
@@ -18,7 +18,7 @@ EXACT = {"f32": "float32", "f64": "float64", "s8": "int8", "u8": "uint8", "b8": 
 
 
 def body_of(text: str, kernel: str) -> str:
-    """Return the statements of a kernel, "" where the module has no such."""
+    """Return the statements of a kernel, "" if the module does not have it."""
     found = re.search(rf"\.entry\s+{re.escape(kernel)}\b", text)
     if found is None:
         return ""
@@ -32,9 +32,9 @@ def body_of(text: str, kernel: str) -> str:
 
 
 def pointees(body: str) -> dict[str, str]:
-    """Return parameter -> NumPy's name of what lies at it, the commonest; "" where it is loaded but not followed.
+    """Return parameter -> NumPy's name of the type most often accessed through it; "" if no access was found.
 
-    A parameter that the kernel never loads is not in it.
+    Parameters that the kernel never loads are left out.
     """
     pieces = (STATEMENT.match(piece) for piece in COMMENT.sub("", body).split(";"))
     statements = [(found[1], [part.strip() for part in found[2].split(",")]) for found in pieces if found is not None]
@@ -63,7 +63,7 @@ def pointees(body: str) -> dict[str, str]:
 
 
 def _numpy(types: Counter[str], body: str) -> str:
-    """Return the type of the commonest access; one of bits alone is what the kernel computes with."""
+    """Return the type of the most common access; for untyped bits, the type with which the kernel computes."""
     type_ = types.most_common(1)[0][0]
     if type_ in EXACT:
         return EXACT[type_]

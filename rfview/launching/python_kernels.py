@@ -1,7 +1,7 @@
-"""PTX of a numba-cuda or Triton kernel for given types; runs in the user's Python, with the standard library and theirs.
+"""Compiles a numba-cuda or Triton kernel to PTX; runs in the user's Python, with the standard library and theirs only.
 
-As a program it reads one JSON object from standard input ({file, kernel, arguments}) and writes one ({ptx, formals, ...} or
-{error}); what the user's file prints goes to standard error.
+As a program, it reads one JSON object from standard input ({file, kernel, arguments}) and writes one ({ptx, formals, ...}
+or {error}); the output of the user's file goes to standard error.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ import sys
 from typing import Any
 
 CAPABILITY = (8, 0)
-ARRAY_HEAD = 5      # parameters of numba's arrays in front of shape and strides
+ARRAY_HEAD = 5      # parameters of a numba array before its shape and strides
 _TRITON = {"float16": "fp16", "float32": "fp32", "float64": "fp64", "uint8": "u8", "uint16": "u16", "uint32": "u32",
            "uint64": "u64", "int8": "i8", "int16": "i16", "int32": "i32", "int64": "i64"}
 
 
 class NotCompiled(Exception):
-    """What cannot be compiled, in a sentence."""
+    """The kernel cannot be compiled; the message is the rest of a sentence about it."""
 
 
 def framework_of(kernel: Any) -> str:
-    """Return 'numba' or 'triton' for a kernel of theirs, '' for anything else."""
+    """Return 'numba' or 'triton' for one of their kernels, '' for anything else."""
     home = type(kernel).__module__ or ""
     if home.startswith("numba") and hasattr(kernel, "py_func"):
         return "numba"
@@ -36,10 +36,10 @@ def framework_of(kernel: Any) -> str:
 
 
 def compiled(kernel: Any, arguments: list[dict[str, Any]], options: dict[str, Any] | None = None) -> dict[str, Any]:
-    """Return a kernel's PTX for arguments ({name, kind, dtype, rank, value}), and what it takes.
+    """Return a kernel's PTX for arguments ({name, kind, dtype, rank, value}), and its parameters.
 
-    The result has ptx; order: the arguments' places as it takes them; formals: {kind, name, dtype, count, rank}; shared:
-    bytes of dynamic shared memory; threads: of a block, 0 where the caller decides. Raises NotCompiled.
+    The result has ptx; order: the arguments' indices in the kernel's order; formals: {kind, name, dtype, count, rank};
+    shared: bytes of dynamic shared memory; threads: per block, 0 if the caller decides. Raises NotCompiled.
     """
     framework = framework_of(kernel)
     if not framework:
@@ -48,7 +48,7 @@ def compiled(kernel: Any, arguments: list[dict[str, Any]], options: dict[str, An
 
 
 def _ordered(names: list[str], arguments: list[dict[str, Any]]) -> list[int]:
-    """Return the places of arguments in the order of a function's parameters: by name, or as they stand where unnamed."""
+    """Return the indices of arguments in the order of a function's parameters: by name, or as given if unnamed."""
     given = [argument["name"] for argument in arguments]
     if all(re.fullmatch(r"arg\d+", name) for name in given) and len(given) == len(names):
         return list(range(len(given)))
@@ -124,7 +124,7 @@ def _of_triton(kernel: Any, arguments: list[dict[str, Any]], options: dict[str, 
 
 
 def _first(error: BaseException) -> str:
-    """Return the line of an error that says what is wrong."""
+    """Return the line of an error's text that says what is wrong."""
     lines = [line.strip() for line in re.sub(r"\x1b\[[\d;]*m", "", str(error)).splitlines() if line.strip()]
     plain = [line for line in lines if not line.startswith(("Failed in", "During:", "File "))]
     return f"{type(error).__name__}: {(plain or lines or [''])[0]}"

@@ -1,4 +1,4 @@
-"""`rfview.launch`: a kernel with arrays becomes a session; its results come back into the arrays."""
+"""`rfview.launch`: makes a session of a kernel with arrays; the results come back into the arrays."""
 
 from __future__ import annotations
 
@@ -22,11 +22,10 @@ END = np.iinfo(np.int64).max
 
 
 class LaunchSession(Session):
-    """A live session of one launch with arrays of the caller's.
+    """A live session of one launch with the caller's arrays.
 
-    The arrays hold the results from the moment at which a move first arrives at the kernel's end, or `results` is called;
-    until then they are as they were given. Going back in time afterwards does not change them again. Where the kernel
-    faults they stay as they were.
+    The arrays hold the results once a move first reaches the kernel's end, or `results` is called; until then they are
+    unchanged. Going back in time afterwards does not change them again. If the kernel faults, they stay unchanged.
     """
 
     def __init__(self, timeline: LiveTimeline, arguments: Sequence[Argument]) -> None:
@@ -40,9 +39,9 @@ class LaunchSession(Session):
         return self.goto("end")
 
     def results(self) -> dict[str, np.ndarray]:
-        """Simulate what is left, with the cursor where it is, and return the arrays by name, which hold the results.
+        """Simulate the rest, without moving the cursor, and return the arrays with the results, by name.
 
-        Raises KernelFault where the kernel was stopped, InputError where `progress` interrupted it.
+        Raises KernelFault if the kernel was stopped by a fault, InputError if `progress` interrupted it.
         """
         self.reach(END)
         if not self.timeline.closed:
@@ -53,14 +52,14 @@ class LaunchSession(Session):
         return {argument.name: argument.back for argument in self._arguments if argument.back is not None}
 
     def _land(self, cycle: int, reason: str, text: str, breakpoint: int | None = None) -> Stop:
-        """Put the cursor somewhere, as every session does; at the end the results come back."""
+        """Move the cursor, as every session does; at the end, bring back the results."""
         stop = super()._land(cycle, reason, text, breakpoint)
         if self.timeline.closed and cycle == self.timeline.last and not self.timeline.fault:
             self._bring_back()
         return stop
 
     def _bring_back(self) -> None:
-        """Copy the results into the caller's arrays, once; those that cannot be written to stay."""
+        """Copy the results into the caller's arrays, once; read-only ones stay unchanged."""
         if self._are_back:
             return
         self._are_back = True
@@ -74,13 +73,13 @@ class LaunchSession(Session):
 def launch(kernel: Any, grid: int | Sequence[int], block: int | Sequence[int] | None,
            args: Sequence[Any] | Mapping[str, Any] = (), *, entry: str | None = None, shared_bytes: int | None = None,
            compile_options: dict[str, Any] | None = None, **options: Any) -> LaunchSession:
-    """Launch a kernel with arrays and numbers, and return its session at cycle 0: step, run, why, as of `rfview.open`.
+    """Launch a kernel with arrays and numbers; return its session at cycle 0: step, run, why, as with `rfview.open`.
 
     kernel: PTX as text; a path, or path::KERNEL, of a .ptx, .cu or .py file; or a kernel of numba-cuda or Triton.
-    grid, block: 1 to 3 extents; block None where the kernel fixes it, as Triton does. args: NumPy arrays (or tensors in the
-    CPU's memory), numbers, None for a null pointer, in order or by name. entry: the kernel in a module of several.
+    grid, block: 1 to 3 extents; block None if the kernel fixes it, as in Triton. args: NumPy arrays (or tensors in the
+    CPU's memory), numbers, None for a null pointer, in order or by name. entry: the kernel, if the module has several.
     shared_bytes: dynamic shared memory. compile_options: of Triton, such as num_warps. options: design, scheduler, preset,
-    settings, max_cycles, progress. Results come back into the arrays as LaunchSession says. Raises InputError.
+    settings, max_cycles, progress. Results come back into the arrays as described in LaunchSession. Raises InputError.
     """
     named = list(args.items()) if isinstance(args, Mapping) else [(f"arg{k}", value) for k, value in enumerate(args)]
     given = _apart([of_value(name, value, f"launch: {name}") for name, value in named])
@@ -120,12 +119,12 @@ def _extent(size: int | Sequence[int], what: str) -> Extent:
 
 
 def _titled(argument: Argument, name: str) -> Argument:
-    """Return an argument under the name that the kernel has for it, where the caller gave none."""
+    """Return an argument, under the kernel's name for it if the caller gave none."""
     return replace(argument, name=name) if name and argument.name.startswith("arg") else argument
 
 
 def _shared(arguments: Sequence[Argument]) -> tuple[Argument, ...]:
-    """Return arguments with one array that is given twice under one name."""
+    """Return arguments, with the same name for the same array wherever it is given twice."""
     names: dict[int, str] = {}
     found = []
     for argument in arguments:
@@ -136,7 +135,7 @@ def _shared(arguments: Sequence[Argument]) -> tuple[Argument, ...]:
 
 
 def _apart(given: Sequence[Argument]) -> Sequence[Argument]:
-    """Return arguments; raises InputError where two arrays share memory and are not one and the same."""
+    """Return arguments unchanged; raises InputError if two different arrays overlap in memory."""
     backs = [(one.name, one.back) for one in given if one.back is not None]
     for place, (name, array) in enumerate(backs):
         for other_name, other in backs[:place]:

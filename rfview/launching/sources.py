@@ -1,4 +1,4 @@
-"""From what a user names (PTX, CUDA C++, Python, or a kernel object) to PTX and the kernel that is meant."""
+"""Finds the kernel that a user names (in PTX, CUDA C++ or Python, or as a kernel object), and its PTX."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from rfview.launching.text import in_order
 if TYPE_CHECKING:
     from rfview.engine.program import Kernel
 
-COMPILE_S = 300.0       # for a user's file and its compiler
+COMPILE_S = 300.0       # timeout for a user's file and its compiler
 
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """A module's PTX with the kernel that is meant. name: for titles. arguments: in the kernel's order.
+    """A module's PTX and the kernel named. name: for titles. arguments: in the kernel's order.
 
-    file: the PTX file's name. shared_bytes, threads: what the compiler says of the launch, 0 where nothing.
+    file: the PTX file's name. shared_bytes, threads: the launch parameters that the compiler reports, 0 if none.
     """
 
     name: str
@@ -43,10 +43,10 @@ class Source:
 
 def found(target: Any, given: Sequence[Argument], *, entry: str | None = None, python: str | None = None,
           options: dict[str, Any] | None = None) -> Source:
-    """Return the kernel that `target` means, compiled if need be, and its arguments in order.
+    """Return the kernel that `target` names, compiled if necessary, and its arguments in order.
 
-    target: PTX as text; FILE.ptx, FILE.cu or FILE.py, with ::KERNEL behind it; or a kernel of numba-cuda or Triton.
-    entry: the kernel's name where the text does not say it. python: the interpreter for FILE.py. Raises InputError.
+    target: PTX as text; FILE.ptx, FILE.cu or FILE.py, followed by ::KERNEL; or a kernel of numba-cuda or Triton.
+    entry: the kernel's name if `target` does not contain it. python: the interpreter for FILE.py. Raises InputError.
     """
     if python_kernels.framework_of(target):
         try:
@@ -78,8 +78,9 @@ def split(target: str) -> tuple[Path, str | None]:
 
 
 def compiled(path: Path, name: str | None) -> tuple[str, str | None]:
-    """Return a CUDA file's PTX and its kernel's name, mangled where it is a template's; by nvcc where there is one, else
-    by NVRTC. Raises InputError.
+    """Return a CUDA file's PTX and its kernel's name, mangled for an instance of a template compiled by NVRTC.
+
+    Compiled by nvcc if available, else by NVRTC; instances of templates by NVRTC if available. Raises InputError.
     """
     try:
         text = files.read(path).decode("utf-8", "replace")
@@ -118,7 +119,7 @@ def _plain(given: Sequence[Argument]) -> list[dict[str, Any]]:
 
 
 def _asked(path: Path, name: str | None, given: Sequence[Argument], python: str | None) -> dict[str, Any]:
-    """Have the user's Python compile a kernel of its file."""
+    """Return the answer of the user's Python, which compiles a kernel of a file; raises InputError if it cannot."""
     from rfview.capture.interpreter import python_of
 
     if name is None:
@@ -139,7 +140,7 @@ def _asked(path: Path, name: str | None, given: Sequence[Argument], python: str 
 
 
 def _of_python(answer: dict[str, Any], given: Sequence[Argument]) -> Source:
-    """Return a kernel that its own framework has compiled."""
+    """Return the source of a kernel that its own framework has compiled."""
     from rfview.engine.ptx import decode_module
 
     file = f"{answer['name']}.ptx"

@@ -33,9 +33,9 @@ class Call:
 
 
 def in_order(given: Sequence[Argument], expected: Sequence[Formal], kernel: str) -> tuple[Argument, ...]:
-    """Return arguments as the kernel takes them: by their names where it has names, else as they stand.
+    """Return arguments in the kernel's order: by name if its parameters have names, else as given.
 
-    Raises InputError for too many, too few, or names that it does not have.
+    Raises InputError for too many or too few arguments, or for names that it does not have.
     """
     wanted = [formal for formal in expected if formal.kind != "scratch"]
     listed = ", ".join(formal.name or _described(formal) for formal in wanted) or "none"
@@ -64,9 +64,9 @@ def _described(formal: Formal) -> str:
 
 
 def launch_text(call: Call, kernel: Kernel, expected: Sequence[Formal], module: str, head: str = "") -> str:
-    """Return the launch file; module: the PTX file's name. An array that is given gets an empty [buffers.NAME] table.
+    """Return the launch file; module: the PTX file's name. An array given as such gets an empty [buffers.NAME] table.
 
-    Raises InputError where an argument is not what the kernel takes there.
+    Raises InputError if an argument is not of the kind or type that the kernel takes there.
     """
     lines = [*([head] if head else []), f"module = {json.dumps(module)}", "", "[[launch]]",
              f"kernel = {json.dumps(kernel.name)}", f"grid = {list(call.grid)}", f"block = {list(call.block)}",
@@ -93,7 +93,7 @@ def _table(argument: Argument) -> str:
 
 
 def _words(argument: Argument, formal: Formal, kernel: Kernel) -> str:
-    """Return the entries of args that one argument makes."""
+    """Return the entries in `args` for one argument."""
     what = f"{kernel.name}: {argument.name}" if len(kernel.name) < 60 else argument.name
     if formal.kind == "array":
         return _numba_array(argument, formal, what)
@@ -115,7 +115,7 @@ def _words(argument: Argument, formal: Formal, kernel: Kernel) -> str:
 
 
 def _number(value: int | float | bool, formal: Formal, kernel: Kernel) -> str:
-    """Return a number's entry; a float for a parameter that PTX declares as bits (__half is .b8[2]) is given as bytes."""
+    """Return a number's entry; a float for a parameter that PTX declares as bits (__half is .b8[2]) becomes bytes."""
     if isinstance(value, bool):
         return f"{{value = {int(value)}}},"
     if formal.dtype.startswith("float"):
@@ -128,7 +128,7 @@ def _number(value: int | float | bool, formal: Formal, kernel: Kernel) -> str:
 
 
 def _numba_array(argument: Argument, formal: Formal, what: str) -> str:
-    """Return the parameters that numba makes of one array: data, shape and strides, C order."""
+    """Return the entries of the parameters that numba makes of one array: head, data, shape and strides, in C order."""
     if argument.kind != "array":
         raise InputError(f"{what} is a number where the kernel takes {_described(formal)}")
     if argument.dtype != formal.dtype and np.dtype(argument.dtype).itemsize != np.dtype(formal.dtype).itemsize:

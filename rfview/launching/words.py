@@ -1,4 +1,4 @@
-"""What a launch is given on a command line: --grid, --block, --shared, --arg; the launch file that it makes."""
+"""The launch options of the command line: --grid, --block, --shared, --arg; and the launch file made from them."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def is_meant(args: argparse.Namespace) -> bool:
-    """Say whether the target is a kernel of one's own with its arguments on the command line; raises InputError for half."""
+    """Say whether the target is a user's kernel with its arguments; raises InputError for options without a kernel."""
     given = [name for name, value in (("--grid", args.grid), ("--block", args.block), ("--shared", args.shared),
                                       ("--arg", args.arguments)) if value]
     file = str(args.target or "").partition("::")[0]
@@ -57,9 +57,9 @@ def is_meant(args: argparse.Namespace) -> bool:
 
 @contextmanager
 def as_launch_file(args: argparse.Namespace) -> Iterator[None]:
-    """Have args.target be a launch file, made for as long as this lasts where it is a kernel of one's own.
+    """Make args.target a launch file; for a user's kernel, a temporary one that exists until the context ends.
 
-    args.typed: what was typed, for `rfview` command lines that are shown. Raises InputError.
+    args.typed: the words typed, for `rfview` command lines that are shown. Raises InputError.
     """
     if not is_meant(args):
         yield
@@ -84,7 +84,7 @@ def typed(args: argparse.Namespace) -> list[str]:
 
 
 def write(args: argparse.Namespace, folder: Path) -> Path:
-    """Write launch file, PTX and arrays of a launch into a folder; return the launch file. Raises InputError."""
+    """Write the launch file, PTX and arrays of a launch to a folder; return the launch file. Raises InputError."""
     from rfview.launching import sources
     from rfview.launching.arguments import from_words
     from rfview.launching.session import block_of

@@ -1,4 +1,4 @@
-"""The Textual app that every program of ours is: our look, signals, defects, and the failure that ended it."""
+"""The Textual app on which all our programs are based: look, signals, defects, and the failure that ended it."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from rfview.palette import Palette
 from rfview.widgets.panel import StripCache
 
 ENDING = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
-LOOK_S = 1.0        # between looks whether the terminal is still there
+LOOK_S = 1.0        # between checks that the terminal is still there
 STYLES = Path(__file__).resolve().parent.parent / "rfview.tcss"
 
 
 class HostApp(App[int]):
-    """Shows one screen in a palette's colours until the user leaves. failure: what kept it from being shown."""
+    """Shows one screen in a palette's colours until the user leaves. failure: the error that kept it from being shown."""
 
     CSS_PATH = STYLES
     TITLE = "rfview"
-    ENABLE_COMMAND_PALETTE = False      # ours is a window like the others
+    ENABLE_COMMAND_PALETTE = False      # ours is a window like any other
     BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+z", "suspend_process", show=False, priority=True)]
     failure: Any = None
     survived = 0        # defects that did not end the session
@@ -48,7 +48,7 @@ class HostApp(App[int]):
         self.strips = StripCache(palette)
 
     def copy_to_clipboard(self, text: str) -> None:
-        """Copy a text; what its data holds of control characters is copied as escapes."""
+        """Copy a text, with control characters in its data as escapes."""
         super().copy_to_clipboard(visible(text, "\n\t"))
 
     def on_mount(self) -> None:
@@ -65,37 +65,37 @@ class HostApp(App[int]):
             self.set_interval(LOOK_S, self._end_without_terminal)
 
     def end_by_signal(self, number: int) -> None:
-        """Give the terminal back and end with the exit code that shells report of a signal."""
+        """Give the terminal back and end with the exit code that shells report for a signal."""
         self.exit(return_code=128 + number)
 
     def _end_without_terminal(self) -> None:
-        """End as a hang-up does where the terminal is gone and no signal came: Textual would read from it forever.
+        """End as on a hang-up if the terminal is gone but no signal came: Textual would read from it forever.
 
-        In a browser: where the server is gone that began us.
+        In a browser: if the server that started us is gone.
         """
         if os.getppid() == self._began_by if self.is_web else has_terminal():
             return
-        # what is kept for the next time is kept; a driver that waits for the terminal is not waited for
+        # a normal end saves what is kept for the next session; the timer ends a driver that still waits for the terminal
         end = threading.Timer(LOOK_S, os._exit, (128 + signal.SIGHUP,))
         end.daemon = True
         end.start()
         self.end_by_signal(signal.SIGHUP)
 
     def survive(self, error: Exception) -> None:
-        """Say what a handler or painter raised, write its report, and go on."""
+        """Report what a handler or painter raised, write its crash report, and continue."""
         self.survived += 1
         self.main.say(crash.sentence(error), "error")  # type: ignore[attr-defined]
 
     def _handle_exception(self, error: Exception) -> None:
-        """End the program on a defect that nothing survives; whoever ran it gets the exception, and the terminal no page."""
+        """End the program on a fatal defect; the caller gets the exception, and no traceback is printed in the terminal."""
         self.failure = self.failure or error
-        crash.sentence(error)       # the report is there even if the end takes long
+        crash.sentence(error)       # writes the report first, in case ending takes long
         super()._handle_exception(error)
         self._exit_renderables.clear()
 
 
 def has_terminal() -> bool:
-    """Say whether standard input still is a terminal."""
+    """Say whether standard input is still a terminal."""
     try:
         import termios
     except ImportError:     # not a POSIX system
@@ -108,7 +108,7 @@ def has_terminal() -> bool:
 
 
 def theme_of(palette: Palette) -> Theme:
-    """Return the Textual theme for what is not painted by us: prompt, popups."""
+    """Return the Textual theme for what we do not paint ourselves: prompt, popups."""
     text, ground = palette.page
     light = palette.theme == "light"
     return Theme(

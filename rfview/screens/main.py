@@ -1,4 +1,4 @@
-"""The main screen: panels in their places, keys and mouse turned into requests, scenes into lines."""
+"""The main screen: places the panels, turns keys and mouse into requests and scenes into lines."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ from rfview.widgets.overview import OverviewView
 from rfview.widgets.panel import PanelView, StripCache
 from rfview.widgets.prompt import Prompt
 
-WITHOUT_SESSION = ("quit", "help", "close", "message")      # actions that mean something before there is a session
+WITHOUT_SESSION = ("quit", "help", "close", "message")      # actions that work before a session is open
 
 
 class MainScreen(Guarded, Screen[None]):
-    """Shows one session. State of its own is only what the user looks at: warp, panel, scroll, formats.
+    """Shows one session. Its own state is only the user's view: warp, panel, scroll, formats.
 
-    What the keys do is in handlers/, what is asked of the session in requests/.
+    The keys' handlers are in handlers/, the requests to the session in requests/.
     """
 
     worker: SessionWorker
@@ -57,21 +57,21 @@ class MainScreen(Guarded, Screen[None]):
         self.worker, self.strips = worker, strips
         self.keys = KeyReader(keymap)
         self.scene = waiting(title, self.keys.own)
-        self.is_open = False        # the session's first scene is here
+        self.is_open = False        # the session's first scene has arrived
         self.typed_early: list[tuple[str, str | None]] = []
         self.places: list[Place] = []
         self.zoomed = False
-        self.back_to = "warps"      # the panel that had the keys before one that takes the whole screen
-        self.needle = ""            # what / looks for in the program
-        self.sought = ""            # what `find` looks for in time; n and N repeat it
+        self.back_to = "warps"      # the panel that had the focus before a full-screen one
+        self.needle = ""            # what / searches for in the program
+        self.sought = ""            # what `find` searches for in time; n and N repeat it
         self.playback = Playback(self)
         self.busy = ""
-        self.defects: set[str] = set()      # of painters, as they were told
+        self.defects: set[str] = set()      # of painters, by the sentences reported
         self.overview_columns = self.span_columns = self.pipe_columns = 0
         self.counts_lines = False
-        self.begin: Callable[[Any], None] | None = None     # what follows the first frame of the session
+        self.begin: Callable[[Any], None] | None = None     # called after the first frame of the session
         self.past = LineHistory()       # of the prompt
-        self.unbound: set[str] = set()      # keys that did nothing, as they were told
+        self.unbound: set[str] = set()      # keys already reported to do nothing
 
     def compose(self) -> ComposeResult:
         yield OverviewView(self.strips)
@@ -107,7 +107,7 @@ class MainScreen(Guarded, Screen[None]):
         self.repaint_panels()
 
     def _gather_as_wide(self, overview: int) -> None:
-        """Ask for what the overview, TIMELINE and PIPELINE show at their present widths, where these have changed."""
+        """Request what the overview, TIMELINE and PIPELINE show wherever their widths have changed, and LINES once."""
         if overview != self.overview_columns:
             self.overview_columns = self.worker.columns = overview
             self.worker.ask_latest(requests.columns, overview)
@@ -124,7 +124,7 @@ class MainScreen(Guarded, Screen[None]):
             self.worker.ask(requests.lines)
 
     def repaint_panels(self) -> None:
-        """Paint every panel shown; rows that did not change cost nothing."""
+        """Paint every visible panel; unchanged rows cost nothing."""
         scene = self.scene
         if scene.over is not None and scene.over.warp != scene.warp:
             self.worker.ask_latest(requests.overlay_warp, scene.warp)
@@ -145,7 +145,7 @@ class MainScreen(Guarded, Screen[None]):
             view.show(frame.paint(self.scene, place))
 
     def _not_drawn(self, place: Place, error: Exception) -> None:
-        """Leave a panel blank whose painter has failed, and say so in the event row, once for each defect."""
+        """Mark a panel whose painter has failed as not drawn; report each defect once in the event row."""
         text = crash.sentence(error)
         row = Row(place.width).add(f" {text if place.panel == 'event' else 'cannot be drawn'}", "bad").line()
         self.views[place.panel].show(fill([row], place.width, place.height))
@@ -154,7 +154,7 @@ class MainScreen(Guarded, Screen[None]):
             self.app.survive(error)  # type: ignore[attr-defined]
 
     def change(self, **facts: object) -> None:
-        """Replace some of the view's facts and paint."""
+        """Replace some fields of the scene and paint."""
         self.scene = self.scene.at(**facts)
         self.repaint_panels()
 
@@ -215,7 +215,7 @@ class MainScreen(Guarded, Screen[None]):
             self._follow_session(message.data)
         elif message.kind == "stalled":
             if message.data and self.scene.warp not in message.data:
-                focus.choose_warp(self, message.data[0])       # so that `e` tells of the stall that was asked for
+                focus.choose_warp(self, message.data[0])       # so that `e` explains the stall that was searched for
         elif message.kind == "trace":
             self.app.push_screen(TraceWindow(self, message.data))
         elif message.kind == "check":
@@ -228,7 +228,7 @@ class MainScreen(Guarded, Screen[None]):
             top.answered(message.data)
 
     def _compare(self, pair: Any, names: tuple[str, str], back: Event) -> None:
-        """Open the compare screen over two runs that the worker lends, where the app has one."""
+        """Open the compare screen over two runs that the worker lends, if the app has that screen."""
         app: Any = self.app
         if hasattr(app, "compare"):
             app.compare(pair, names, back)
@@ -239,11 +239,11 @@ class MainScreen(Guarded, Screen[None]):
     def on_failed(self, message: Failed) -> None:
         message.stop()
         app: Any = self.app
-        app.failure = message.error         # the exit code says so too
+        app.failure = message.error         # also decides the exit code
         self.change(message=f"{message.text}  q quits", message_kind="error", badge=Badge("fault", "✕ ERROR"))
 
     def _follow_session(self, data: dict[str, Any]) -> None:
-        """Go along with a session that took the place of the one before: another branch, or another kernel."""
+        """Adapt to a session that replaced the previous one: another branch, or another kernel."""
         app: Any = self.app
         if data.get("warp") is not None:
             focus.choose_warp(self, data["warp"])
@@ -253,7 +253,7 @@ class MainScreen(Guarded, Screen[None]):
             self.change(title=data["name"], scroll=0)
 
     def learn_words(self) -> None:
-        """Let Tab know the parameters, fields and states of the run."""
+        """Make Tab complete the parameters, fields and states of the run."""
         timeline = self.worker.session.timeline
         self.prompt.words.learn(offers(timeline.info), timeline.info, timeline.layout.sm_dtype)
 
@@ -269,13 +269,13 @@ class MainScreen(Guarded, Screen[None]):
         self.key(message.key, message.character)
 
     def key(self, key: str, character: str | None) -> None:
-        """Take a key, in the order typed: it may belong to a prompt or window that was opened by a key before it."""
+        """Take a key, in the order typed: it may belong to a prompt or window opened by a previous key."""
         if key == "ctrl+q":
             self.act(Pressed("quit"))
         elif self.app.screen is not self:
             self.app.screen.post_message(events.Key(key, character))
         elif not self.is_open and not self._is_for_now(key, character):
-            self.typed_early.append((key, character))       # the screen is there already, before the session
+            self.typed_early.append((key, character))       # the screen is visible before the session is open
         elif self.prompt.is_open:
             self._key_of_the_prompt(key, character)
         elif key == "ctrl+c":
@@ -284,7 +284,7 @@ class MainScreen(Guarded, Screen[None]):
             self._key_of_an_action(key, character)
 
     def _is_for_now(self, key: str, character: str | None) -> bool:
-        """Say whether a key is for a session that is still being opened, which takes long where code is compiled."""
+        """Say whether a key acts at once although the session is still being opened, which is slow if code is compiled."""
         is_text = any(typed and typed in ":/" for _, typed in self.typed_early)
         name = self.keys.table.get((token_of(key, character),))
         return key == "ctrl+c" or (self.scene.now is None and not is_text and name in WITHOUT_SESSION)
@@ -313,7 +313,7 @@ class MainScreen(Guarded, Screen[None]):
             self.say(f"{key_label(typed)} does nothing; ? lists the keys")
 
     def act(self, pressed: Pressed) -> None:
-        """Do an action; until a session is open only those that need none."""
+        """Do an action; until a session is open, only those that need none."""
         if not self.is_open and pressed.action not in WITHOUT_SESSION:
             return
         if self.playback.is_on and pressed.action not in ("play", "faster", "slower"):
@@ -345,10 +345,10 @@ class MainScreen(Guarded, Screen[None]):
             self.change(panel=message.panel)
             focus.move(self, message.by)
 
-    # what handlers ask for
+    # what handlers call
 
     def open_prompt(self, mode: str, text: str = "") -> None:
-        """Show the prompt, behind its label in the event row, with a text to go on from. mode: / or :."""
+        """Show the prompt after its label in the event row, with an initial text. mode: / or :."""
         self.change(message=prompt_text(self.scene).rstrip() if mode == ":" else "search the program /")
         place = next(place for place in self.places if place.panel == "event")
         label = len(prompt_text(self.scene)) + 1
@@ -361,7 +361,7 @@ class MainScreen(Guarded, Screen[None]):
         self.app.push_screen(TextWindow(lines, name))
 
     def show_message(self) -> None:
-        """Show what the event row says, all of it."""
+        """Show the event row's message in full."""
         text = event_of(self.scene)[0]
         if text:
             self.open_text(tuple(textwrap.wrap(text, max(20, min(108, self.app.size.width - 8)))), "MESSAGE")
@@ -369,7 +369,7 @@ class MainScreen(Guarded, Screen[None]):
             self.say("no message now")
 
     def overlay(self, name: str) -> None:
-        """Lay a session file or a branch over this run; without a name the last one, or none any more."""
+        """Lay a session file or a branch over this run; without a name the last one, or take it off."""
         self.worker.ask(requests.overlay, name, self.scene.warp)
 
     def view_command(self) -> str:

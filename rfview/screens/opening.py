@@ -1,4 +1,4 @@
-"""What the main screen begins with: the scene before there is a session, the first focus and greeting; its footer."""
+"""The initial state of the main screen: the scene before a session is open, the first focus and greeting; the footer."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from rfview.sessions.pictures.shape import element_bytes, shape_of
 
 
 def waiting(title: str, own_keys: Mapping[str, str] | None = None) -> Scene:
-    """Return what is shown until a session is open."""
+    """Return the scene shown until a session is open."""
     return Scene(title=title, badge=Badge("busy", "opening"), message=f"opening {title}", own_keys=own_keys or {})
 
 
 def first_facts(scene: Scene) -> dict[str, Any]:
-    """Return what the view of a session's first scene begins with: the focused warp, and a sentence where there is none."""
+    """Return the initial view of a session: the focused warp, and a greeting unless the scene has a message."""
     machine = scene.now
     here = [warp for warp in range(machine.num_warps) if machine.resident >> warp & 1] if machine else []
     runs = [warp for warp in here if machine and scene.look(machine.state[warp]).name != "finished"]
@@ -37,7 +37,7 @@ def greeting(scene: Scene) -> str:
 
 
 def _hints(scene: Scene, pairs: tuple[tuple[str, str], ...], more: str = "", *, reverse: bool = False) -> str:
-    """Return "s S step, G end; ? help": (action, word) with its key, where it has one; reverse: also of what undoes it."""
+    """Return "s S step, G end; ? help" for (action, word) pairs that have keys; reverse: with the opposite actions' keys."""
     parts = [(pair_label(BY_NAME[name], scene.own_keys) if reverse else scene.key(name), word)
              for name, word in pairs]
     keys = ", ".join([f"{key} {word}" for key, word in parts if key] + [more] * bool(more))
@@ -45,7 +45,7 @@ def _hints(scene: Scene, pairs: tuple[tuple[str, str], ...], more: str = "", *, 
 
 
 def hints(scene: Scene, width: int, own: Mapping[str, str], is_alone: bool = False) -> list[tuple[str, str, str]]:
-    """Return the footer's hints for the focused panel and this design; own: keys of the user's; is_alone: Esc leaves it."""
+    """Return the footer's hints for the focused panel and design. own: the user's keys; is_alone: Esc leaves the panel."""
     has_stalls = any(look.is_register_file for look in scene.looks.values())
     common = [scene.look(code).is_register_file for code in scene.common]
     design = base_design(str(scene.info.get("design", "")))
@@ -53,7 +53,7 @@ def hints(scene: Scene, width: int, own: Mapping[str, str], is_alone: bool = Fal
 
 
 def offers(info: Mapping[str, Any]) -> list[str]:
-    """Return what the prompt completes that is of this run: its buffers through time, as pictures, and their elements."""
+    """Return this run's completions for the prompt: its buffers through time, as pictures, and their elements."""
     found = ["heat w0.R0"]
     for one in [*info.get("buffers", ()), *info.get("symbols", ())]:
         name = visible(str(one["name"]))

@@ -1,4 +1,4 @@
-"""The thread that owns the session: serves requests, adds up steps of held keys, reports scenes; the screen never waits."""
+"""The thread that owns the session: serves requests, sums the steps of held keys, reports scenes; the screen never waits."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 Post = Callable[[Any], Any]
 Opener = Callable[[Callable[..., None]], "Session"]
-PATIENCE_S = 0.1        # a move that takes longer shows its progress
-REPORT_S = 0.1          # and reports this often
+PATIENCE_S = 0.1        # a longer move shows its progress
+REPORT_S = 0.1          # between two progress reports
 
 
 @dataclass
@@ -38,8 +38,8 @@ class Request:
 class SessionWorker:
     """Owns the session and the source of its scenes; everything that touches them runs in this one thread.
 
-    target: the cycle that the request being served goes to, None where that is not known; start_cycle: where it began.
-    columns: of the overview, set by the screen. rival: the recording that was last laid over the session.
+    target: the cycle to which the current request goes, None if that is not known; start_cycle: where it began.
+    columns: of the overview, set by the screen. rival: the recording last laid over the session.
     """
 
     def __init__(self, opener: Opener, post: Post):
@@ -75,7 +75,7 @@ class SessionWorker:
 
     @property
     def source(self) -> SceneSource:
-        """What makes scenes of the session, once it is open."""
+        """The builder of the session's scenes, once it is open."""
         assert self._source is not None
         return self._source
 
@@ -86,19 +86,19 @@ class SessionWorker:
         self.thread.start()
 
     def ask(self, function: Callable[..., None], *arguments: Any) -> None:
-        """Queue a request: a function of requests/ and what it takes after the worker."""
+        """Queue a request: a function of requests/ and its arguments after the worker."""
         with self._wake:
             self._queue.append(Request(function, arguments))
             self._wake.notify()
 
     def ask_latest(self, function: Callable[..., None], *arguments: Any) -> None:
-        """Queue a request that makes earlier ones of its kind superfluous."""
+        """Queue a request that replaces queued ones of the same function."""
         with self._wake:
             self._queue = deque(request for request in self._queue if request.function is not function)
         self.ask(function, *arguments)
 
     def cancel(self) -> bool:
-        """Stop the long move that goes on; return whether there was one."""
+        """Stop the move in progress; return whether there was one."""
         with self._wake:
             self._queue.clear()
         if self._working:
@@ -108,12 +108,12 @@ class SessionWorker:
 
     @property
     def closing(self) -> bool:
-        """Say whether the thread is to end."""
+        """Say whether the thread has been told to end."""
         return self._closing
 
     @property
     def is_idle(self) -> bool:
-        """Say whether nothing is asked for and nothing goes on."""
+        """Say whether no request is queued or being served."""
         with self._wake:
             return not self._queue and not self._working
 
@@ -138,7 +138,7 @@ class SessionWorker:
             self.post(Failed(f"{error}" or type(error).__name__, error))
             self._working = False
             return
-        session.came_from = None       # where the session was opened is no jump of the user's
+        session.came_from = None       # opening at a cycle is not a jump by the user
         self.switch_to(session)
         warnings = session.warnings
         self._arrive_safely(warnings[0] if warnings else "", "error" if warnings else "info")
@@ -148,11 +148,11 @@ class SessionWorker:
                 self._serve(request)
 
     def switch_to(self, session: Session) -> None:
-        """Show this session from now on: the one that was opened, or another branch."""
+        """Show this session from now on: the one just opened, or another branch."""
         session.progress, session.compiling = self.progress, self._compiling
         before, source = self._source, SceneSource(session)
         source.columns = self.columns
-        if before is not None:      # what is open stays open
+        if before is not None:      # open panels stay open
             source.spans.columns, source.spans.zoom = before.spans.columns, before.spans.zoom
             source.pipes.columns, source.pipes.zoom = before.pipes.columns, before.pipes.zoom
             source.pipes.warp = before.pipes.warp
@@ -163,23 +163,23 @@ class SessionWorker:
                 member.timeline.drop_caches()
         if old is not None and old.family is not session.family:
             del old, before
-            gc.collect()        # another kernel's branches refer to each other, and hold machines
+            gc.collect()        # another kernel's branches refer to each other, and keep machines alive
 
     def _opening(self, *facts: Any) -> None:
-        """Report how far opening is: (share, text) or (text,)."""
+        """Report the progress of opening: (share, text) or (text,)."""
         share = next((fact for fact in facts if isinstance(fact, float)), None)
         text = next((fact for fact in facts if isinstance(fact, str)), "opening")
         self.post(Busy(f"opening {share:.0%}" if share is not None else "opening", text))
 
     def _compiling(self, share: float, text: str) -> None:
-        """Report how far compiling is that a request needs: a recording's machine, another design. Esc raises InputError."""
+        """Report the progress of compiling a recording's machine or another design. Raises InputError after Esc."""
         if self._cancel.is_set():
             raise InputError("stopped while compiling; it starts over when it is needed again")
         self._busy_shown = True
         self.post(Busy(f"compiling {share:.0%}", f"{text}; Esc cancels"))
 
     def _next(self) -> Request | None:
-        """Return the next request with equal ones behind it joined; look for breakpoint hits while there is none."""
+        """Return the next request, with consecutive steps joined into one; scan for breakpoint hits while idle."""
         with self._wake:
             if not self._queue:
                 self._working = False
@@ -203,20 +203,20 @@ class SessionWorker:
             return request
 
     def _scan_once(self) -> bool:
-        """Scan one chunk; report the new hits at the end of the scan."""
+        """Scan one chunk; report new hits at the end of the scan. Return whether there is more to do."""
         before = len(self.source.hits)
         try:
             more = self.source.scan()
             if not more and self.source.hits_key != self._shown_hits:
                 self._shown_hits = self.source.hits_key
                 self.post(Arrived(self.source.scene()).keep())
-        except Exception as error:      # a damaged chunk, or a defect: the thread must live on
+        except Exception as error:      # a damaged chunk, or a defect: the thread must survive
             self.post(Said(str(error) if isinstance(error, RfviewError) else crash.sentence(error), "error"))
             return False
         return more or len(self.source.hits) != before
 
     def _serve(self, request: Request) -> None:
-        """Do one request; whatever goes wrong becomes a sentence in the event row."""
+        """Serve one request; whatever goes wrong becomes a sentence in the event row."""
         self._began, self._reported = time.monotonic(), 0.0
         self.start_cycle, self.target = self.session.cycle, None
         self._busy_shown = False
@@ -224,24 +224,24 @@ class SessionWorker:
             request.function(self, *request.arguments)
         except RfviewError as error:
             self._arrive_safely(str(error), "error")
-        except Exception as error:      # the thread must live on: a defect of one request is told like any other mistake
+        except Exception as error:      # the thread must survive: a defect in one request is reported like any other error
             self._arrive_safely(crash.sentence(error), "error")
         if self._busy_shown:
             self.post(Busy(""))
 
     def _arrive_safely(self, text: str, kind: str) -> None:
-        """Show where the session stands, with a sentence; only the sentence when even that cannot be shown."""
+        """Show the scene at the cursor, with a sentence; only the sentence if the scene cannot be built."""
         try:
             self.arrive(text, kind)
         except Exception as error:
             self.post(Said(f"{text}; {error}", "error"))
 
     def arrive(self, text: str = "", kind: str = "info", badge: Badge | None = None, warp: int | None = None) -> None:
-        """Report the scene at the cursor, with a sentence for the event row. kind: info | error | good. warp: to focus."""
+        """Report the scene at the cursor, and a sentence for the event row. kind: info | error | good. warp: to focus."""
         self.post(Arrived(self.source.scene(text, kind, badge), warp))
 
     def progress(self, cycle: int) -> bool:
-        """Take a long move's report: show it now and then, and say whether to stop there."""
+        """Take a long move's report: show it now and then; return whether the move has to stop."""
         now = time.monotonic()
         if now - self._began > PATIENCE_S and now - self._reported > REPORT_S:
             self._reported = now
@@ -250,12 +250,12 @@ class SessionWorker:
         return self._cancel.is_set()
 
     def end_of_busy(self) -> None:
-        """Show where the session stands, if a request that does not move it has reported progress."""
+        """Show the scene at the cursor if a request that does not move it has reported progress."""
         if self._busy_shown:
             self.arrive()
 
     def _busy_text(self, cycle: int, now: float) -> str:
-        """Return the badge of a long move: how far, or how fast when the end is not known."""
+        """Return the badge of a long move: how far, or how fast if the end is not known."""
         timeline = self.session.timeline
         if self.target is not None and self.target != self.start_cycle:
             share = (cycle - self.start_cycle) / (self.target - self.start_cycle)
@@ -268,7 +268,7 @@ class SessionWorker:
 
 
 def _speed(cycles_per_s: float) -> str:
-    """Return cycles per second in a few cells: 1.4 M/s."""
+    """Return a speed as a short text: 1.4 M/s."""
     if cycles_per_s >= 1e6:
         return f"{cycles_per_s / 1e6:.1f} M/s"
     return f"{cycles_per_s / 1e3:.0f} k/s" if cycles_per_s >= 1e3 else f"{cycles_per_s:.0f}/s"

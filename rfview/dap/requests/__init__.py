@@ -1,11 +1,11 @@
-"""What the adapter does for each request of the protocol: plain functions handler(conversation, arguments), by category.
+"""The handlers of the protocol's requests: plain functions handler(conversation, arguments), by category.
 
-    beginning    what the adapter can do; launch, restart, disconnect
+    beginning    the adapter's capabilities; launch, restart, disconnect
     looking      threads, stack frames, scopes and variables, sources, disassembly
     expressions  the console, evaluate, completions, setVariable
     moving       steps, continue, pause
     breakpoints  at lines and instructions, on data, on exceptions
-    table        all of them by the protocol's name: REQUESTS
+    table        all of them by the protocol's names: REQUESTS
 
-A handler returns a Reply: the response's body, and what follows the response. It raises InputError to refuse.
+A handler returns a Reply: the response's body, and what is to be done after it. It raises InputError to refuse.
 """

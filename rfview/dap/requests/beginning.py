@@ -1,4 +1,4 @@
-"""Beginning and end: what the adapter can do, launching, starting again, leaving."""
+"""Handlers of start and end: the adapter's capabilities, launch, restart, disconnect."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from rfview.sessions.targets import open_session
 
 
 def initialize(conversation: Conversation, arguments: Arguments) -> Reply:
-    """Say what can be done."""
+    """Return the adapter's capabilities."""
     conversation.line_offset = 0 if arguments.flag("linesStartAt1", True) else 1
     conversation.compiling.has_bar = arguments.flag("supportsProgressReporting", False)
     return Reply(_capabilities())
 
 
 def launch(conversation: Conversation, arguments: Arguments) -> Reply:
-    """Open what `program` names; the editor then sends its breakpoints."""
+    """Open the session named by `program`; the editor then sends its breakpoints."""
     program = arguments.text("program", "")
     if not program:
         raise InputError('launch: "program" is missing: a session file, a launch file or a bundled kernel\'s name')
@@ -34,14 +34,14 @@ def launch(conversation: Conversation, arguments: Arguments) -> Reply:
 
 
 def configuration_done(conversation: Conversation, arguments: Arguments) -> Reply:
-    """Begin: stay at the first cycle, or go to the first breakpoint."""
+    """Start: stay at the first cycle, or go to the first breakpoint."""
     if conversation.stop_on_entry:
         return Reply(after=lambda: conversation.stopped(Stop(conversation.session.cycle, "start", "the first cycle")))
     return Reply(after=lambda: conversation.move(conversation.session.continue_))
 
 
 def restart(conversation: Conversation, arguments: Arguments) -> Reply:
-    """Go back to the first cycle and begin again."""
+    """Go back to the first cycle and start again."""
     conversation.session.goto(conversation.session.timeline.first)
     return configuration_done(conversation, arguments)
 
@@ -58,7 +58,7 @@ def terminate(conversation: Conversation, arguments: Arguments) -> Reply:
 
 
 def _capabilities() -> dict[str, Any]:
-    """Return what the adapter can do, in the protocol's words."""
+    """Return the adapter's capabilities, in the protocol's terms."""
     able = ("ConfigurationDoneRequest", "StepBack", "SteppingGranularity", "ConditionalBreakpoints",
             "HitConditionalBreakpoints", "DataBreakpoints", "EvaluateForHovers", "TerminateRequest",
             "DelayedStackTraceLoading", "CompletionsRequest", "ExceptionInfoRequest", "DisassembleRequest",
@@ -70,7 +70,7 @@ def _capabilities() -> dict[str, Any]:
 
 
 def _machine_options(arguments: Arguments) -> dict[str, Any]:
-    """Return the machine that a launch asks for, as keyword arguments of open_session."""
+    """Return the machine requested by a launch, as keyword arguments of open_session."""
     found: dict[str, Any] = {name: arguments.text(name) for name in ("design", "scheduler", "preset") if name in arguments}
     if "max_cycles" in arguments:
         found["max_cycles"] = arguments.number("max_cycles")

@@ -1,4 +1,4 @@
-"""Breakpoints at lines and instructions, on data and on exceptions: each request replaces those of its kind."""
+"""Handlers of breakpoints at lines and instructions, on data and on exceptions: each replaces those of its kind."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from rfview.dap.points import EXCEPTIONS, Make
 from rfview.engine.errors import InputError
 from rfview.sessions.session import Session
 
-UNBALANCED = "unbalanced"       # the exception filter of accounts that do not add up
+UNBALANCED = "unbalanced"       # the exception filter for warp-cycles or energy that do not add up
 HIT_DIGITS = 15         # digits of the longest hit condition
 
 
 def set_breakpoints(conversation: Conversation, arguments: Arguments) -> Reply:
-    """Replace the breakpoints of a source; lines without an instruction are refused one by one."""
+    """Replace the breakpoints of a source; lines without an instruction are refused individually."""
     source, wanted, files = arguments.inner("source"), arguments.objects("breakpoints"), conversation.sources
     try:
         path = files.which(source.text("path", source.text("name", "")), source.number("sourceReference", 0))
@@ -63,7 +63,7 @@ def set_data_breakpoints(conversation: Conversation, arguments: Arguments) -> Re
 
 
 def set_exception_breakpoints(conversation: Conversation, arguments: Arguments) -> Reply:
-    """Stop where a warp begins to wait for these reasons, or where accounts do not add up."""
+    """Stop where a warp starts to wait for one of these reasons, or where warp-cycles or energy do not add up."""
     return _replace(conversation, EXCEPTIONS, arguments.texts("filters"), lambda session, name: (
         session.break_on_unbalanced() if name == UNBALANCED
         else session.add_breakpoint("if", condition=f"any(w.state == {name})")))
@@ -78,7 +78,7 @@ def _replace(conversation: Conversation, kind: str, wanted: list[Any], make: Mak
 
 
 def _ignored(point: Arguments) -> int:
-    """Return how many hits a breakpoint lets pass: its hit condition is the hit that stops, counted from 1."""
+    """Return how many hits a breakpoint ignores: its hit condition is the number, from 1, of the hit that stops."""
     text = point.text("hitCondition", "1").strip()
     if not (text.isascii() and text.isdigit() and len(text) <= HIT_DIGITS) or int(text) < 1:
         raise InputError(f"hit condition {text[:80]!r}: expected a whole number of at least 1, the hit that stops")

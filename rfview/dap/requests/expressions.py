@@ -1,4 +1,4 @@
-"""The console, expressions in a frame, and registers changed, which makes a branch of the run."""
+"""Handlers of the console, of expressions in a frame, and of changed registers, which make a branch of the run."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ def evaluate(conversation: Conversation, arguments: Arguments) -> Reply:
 
 
 def completions(conversation: Conversation, arguments: Arguments) -> Reply:
-    """Return what a line of the console may become."""
+    """Return the completions of a line in the console."""
     text = arguments.text("text").split("\n")[0]
     before_cursor = text[: max(0, arguments.number("column", len(text) + 1) - 1)]
     return Reply({"targets": values.completions(conversation.session, before_cursor)})
 
 
 def set_variable(conversation: Conversation, arguments: Arguments) -> Reply:
-    """Change a register: the session goes on as a branch from here."""
+    """Change a register: the session continues as a branch from here."""
     name, value = arguments.text("name"), arguments.text("value")
     expression = conversation.trees.expression(arguments.number("variablesReference"), name)
     branch = values.changed(conversation.session, expression, value)

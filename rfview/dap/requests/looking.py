@@ -1,4 +1,4 @@
-"""Looking: threads, stack frames, the trees of a stop, sources, disassembly, why an exception stopped the run."""
+"""Handlers that read the state: threads, stack frames, the trees of a stop, sources, disassembly, exceptions."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def stack_trace(conversation: Conversation, arguments: Arguments) -> Reply:
     warp = conversation.warp(thread)
     if warp is None:
         sm = conversation.session.snapshot().sm
-        if not int(sm["resident"]) and not int(sm["launch"]["done_ctas"]):      # where warps will begin
+        if not int(sm["resident"]) and not int(sm["launch"]["done_ctas"]):      # where warps will start
             frames = conversation.sources.stack_at(thread, int(sm["launch"]["entry_pc"]), conversation.line_offset)
             return Reply({"stackFrames": frames, "totalFrames": len(frames)})
         # the machine has no source to open
@@ -51,18 +51,18 @@ def scopes(conversation: Conversation, arguments: Arguments) -> Reply:
 
 
 def variables(conversation: Conversation, arguments: Arguments) -> Reply:
-    """Return what is below a line of a tree."""
+    """Return the lines below a line of a tree."""
     return Reply({"variables": conversation.trees.children(arguments.number("variablesReference"))})
 
 
 def source(conversation: Conversation, arguments: Arguments) -> Reply:
-    """Return the text of the PTX, or of a source that is in no file."""
+    """Return the text of the PTX, or of a source that has no file."""
     inner = arguments.inner("source")
     return Reply(conversation.sources.content(inner.number("sourceReference", 0) or arguments.number("sourceReference")))
 
 
 def disassemble(conversation: Conversation, arguments: Arguments) -> Reply:
-    """Return instructions around one."""
+    """Return instructions before and after an address."""
     first = number(arguments.text("memoryReference")) + arguments.number("offset", 0)
     count = arguments.number("instructionCount")
     if not 0 <= count <= MAX_INSTRUCTIONS:
@@ -73,7 +73,7 @@ def disassemble(conversation: Conversation, arguments: Arguments) -> Reply:
 
 
 def exception_info(conversation: Conversation, arguments: Arguments) -> Reply:
-    """Say why the last stop was one: the fault, or why the warp that was stopped for waits."""
+    """Explain the exception of the last stop: the fault, or why the warp for which it stopped waits."""
     stop = conversation.last_stop
     if stop is None or conversation.reason(stop) != "exception":
         raise InputError("exceptionInfo: the last stop was not an exception")

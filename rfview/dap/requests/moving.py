@@ -1,4 +1,4 @@
-"""Moving: steps of a warp or the machine, to breakpoints and back, pausing."""
+"""Handlers of moves: steps of a warp or the machine, continue forward and backward, pause."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from rfview.sessions.cursor import Stop
 
 
 def step_over(conversation: Conversation, arguments: Arguments) -> Reply:
-    """Go to the warp's next instruction, or one cycle on."""
+    """Go to the warp's next line or instruction, or one cycle forward."""
     return _by_step(conversation, arguments, forward=True)
 
 
 def step_back(conversation: Conversation, arguments: Arguments) -> Reply:
-    """Go to the warp's previous instruction, or one cycle back."""
+    """Go to the warp's previous line or instruction, or one cycle back."""
     return _by_step(conversation, arguments, forward=False)
 
 
@@ -29,7 +29,7 @@ def _by_step(conversation: Conversation, arguments: Arguments, *, forward: bool)
 
 
 def step_in(conversation: Conversation, arguments: Arguments) -> Reply:
-    """Go to the next instruction of a warp whose statements are lines, else one cycle on."""
+    """Go to the next instruction of a warp whose statements are lines, else one cycle forward."""
     session, thread = conversation.session, arguments.number("threadId")
     warp = conversation.warp(thread)
     if warp is None or not session.lines or arguments.text("granularity", "") == "instruction":
@@ -38,7 +38,7 @@ def step_in(conversation: Conversation, arguments: Arguments) -> Reply:
 
 
 def step_out(conversation: Conversation, arguments: Arguments) -> Reply:
-    """Go on until the warp is in another state."""
+    """Continue until the warp is in another state."""
     thread = arguments.number("threadId")
     warp = conversation.warp(thread)
     item = "cycle" if warp is None else f"w{warp}.state"
@@ -46,19 +46,19 @@ def step_out(conversation: Conversation, arguments: Arguments) -> Reply:
 
 
 def resume(conversation: Conversation, arguments: Arguments) -> Reply:
-    """Go to the next breakpoint, or the end."""
+    """Go to the next breakpoint, or to the end."""
     conversation.warp(arguments.number("threadId", MACHINE))
     return Reply({"allThreadsContinued": True}, lambda: conversation.move(conversation.session.continue_))
 
 
 def reverse_continue(conversation: Conversation, arguments: Arguments) -> Reply:
-    """Go to the previous breakpoint, or the start."""
+    """Go to the previous breakpoint, or to the start."""
     conversation.warp(arguments.number("threadId", MACHINE))
     return Reply(after=lambda: conversation.move(conversation.session.reverse_continue))
 
 
 def pause(conversation: Conversation, arguments: Arguments) -> Reply:
-    """Stop: a move that was under way has ended already when this is answered."""
+    """Stop: a move in progress has already ended, and its stop is reported, when this is answered."""
     conversation.pause_asked.clear()
     is_told, conversation.was_interrupted = conversation.was_interrupted, False
     stop = Stop(conversation.session.cycle, "interrupted", "paused")

@@ -1,4 +1,4 @@
-"""The functions of all requests, by the name that the protocol gives each."""
+"""The handlers of all requests, by their names in the protocol."""
 
 from __future__ import annotations
 
@@ -8,4 +8,4 @@ from rfview.dap.requests import beginning, breakpoints, expressions, looking, mo
 REQUESTS: dict[str, Handler] = {
     **beginning.HANDLERS, **looking.HANDLERS, **expressions.HANDLERS, **moving.HANDLERS, **breakpoints.HANDLERS,
 }
-BEFORE_LAUNCH = ("initialize", "launch", "attach", "disconnect", "terminate")       # what is answered before a launch
+BEFORE_LAUNCH = ("initialize", "launch", "attach", "disconnect", "terminate")       # those answered before a launch

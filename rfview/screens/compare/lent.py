@@ -1,4 +1,4 @@
-"""The compare screen over the main screen: two runs of one session, lent by its worker, which waits until they are back."""
+"""The compare screen over the main screen: two runs of one session, lent by its worker, which waits for their return."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rfview.widgets.panel import StripCache
 
 
 class LentCompareScreen(CompareScreen):
-    """Compares two timelines of a session; `back` is set once nothing here looks at them any more."""
+    """Compares two timelines of a session; `back` is set once nothing here reads them any more."""
 
     def __init__(self, strips: StripCache, pair: tuple[Timeline, Timeline], names: tuple[str, str], back: threading.Event):
         super().__init__(strips, lambda progress: CompareSource(pair, names, progress))
@@ -25,7 +25,7 @@ class LentCompareScreen(CompareScreen):
         self.back.set()
 
     def on_broken(self, message: Any) -> None:
-        """What cannot be compared is told on the main screen."""
+        """Report on the main screen why the runs cannot be compared."""
         message.stop()
         main: Any = self.app.main  # type: ignore[attr-defined]
         self.app.pop_screen()

@@ -1,4 +1,4 @@
-"""What small multiples show of several runs, worked out from their timelines, in the worker's thread."""
+"""Computes what small multiples show of several runs from their timelines, in the worker's thread."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class MultiplesSource:
         self._fixed = [self._band(log) for log in self.logs]
 
     def _memory(self) -> str:
-        """Say whether all runs that have ended leave the memory that the first leaves; "" where that is not known."""
+        """Say whether all runs that have ended leave the same memory as the first; "" if that is not known."""
         first, *others = self.timelines
         ended = [(index, other) for index, other in enumerate(others, 1) if has_ended(other)]
         if not has_ended(first) or not ended:
@@ -56,7 +56,7 @@ class MultiplesSource:
         return f"memory of {', '.join(wrong)} differs from A's ✕" if wrong else "memory equal ✓"
 
     def _band(self, log: IssueLog) -> tuple[tuple[float, ...], tuple[int, ...], float, float | None]:
-        """Return issue rate and main wait per stretch of equal instructions, IPC and energy of the whole run."""
+        """Return issue rate and main wait per stretch of equally many instructions; IPC and energy (µJ) of the whole run."""
         timeline = log.timeline
         data = report.run_data(timeline, "", "")
         quiet = [code for code, name in _names(timeline).items() if name in QUIET]
@@ -84,13 +84,13 @@ class MultiplesSource:
         self.cycle = self.logs[0].cycle_of(self.count) + 1
 
     def toggle_lock(self) -> None:
-        """Lock by the other of instruction and cycle, from the first run's place."""
+        """Switch between the locks by instruction and by cycle, at the first run's position."""
         self.lock = CYCLE if self.lock == INSTRUCTION else INSTRUCTION
         self.go_count(self.count)
         self.message = "all runs at the same cycle" if self.lock == CYCLE else "all runs at the same instruction"
 
     def select(self, by: int) -> None:
-        """Choose another band."""
+        """Select the band `by` rows further down."""
         self.selected = max(0, min(len(self.timelines) - 1, self.selected + by))
 
     def picture(self) -> MultiplesPicture:
@@ -112,7 +112,7 @@ class MultiplesSource:
                                 self.kind)
 
     def _reason(self, timeline: Timeline, machine: Machine) -> str:
-        """Return the warp that the register file holds up longest, else the commonest stall; and the resource."""
+        """Return the longest-waiting warp of the most common stall, the register file's first, and what it waits for."""
         waits = {int(entry["code"]): entry["family"] for entry in timeline.info["stalls"] if entry["name"] not in AT_EASE}
         counts = Counter(code for code in machine.state if code in waits)
         if not counts:

@@ -1,4 +1,4 @@
-"""The main screen over a comparison: run A where the comparison stands, with run B laid over it; q goes back."""
+"""The main screen over a comparison: run A at the comparison's cursor, with run B laid over it; q goes back."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class OverlaidScreen(MainScreen):
     """A's main screen. It opens both recordings again, since the comparison's thread may be reading its own."""
 
     def __init__(self, strips: StripCache, paths: tuple[str, str], target: str, cycle: int, warp: int | None):
-        """paths: the files of A and B. target: what A is called on the command line. warp: its slot in A, None: none."""
+        """paths: the files of A and B. target: A's name on the command line. warp: slot in A to focus, or None."""
         from rfview.sessions.timeline.opening import open_recording
 
         def opener(report: Any) -> Session:
@@ -36,7 +36,7 @@ class OverlaidScreen(MainScreen):
     def on_mount(self) -> None:
         super().on_mount()
         app: Any = self.app
-        self.below, app.main = app.main, self       # the palette's actions are this screen's now
+        self.below, app.main = app.main, self       # the palette now acts on this screen
         app.target_command = f"rfview replay {shlex.quote(self.target)}"
         self.call_after_refresh(self.worker.start)
 

@@ -1,4 +1,4 @@
-"""The screens of `rfview compare A B ..`: two runs side by side, more as small multiples."""
+"""The screens of `rfview compare A B ..`: two runs side by side, or more as small multiples."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ from rfview.widgets.panel import PanelView, StripCache
 if TYPE_CHECKING:
     from rfview.sessions.timeline.base import Timeline
 
-HELP_INDENT = 10        # cells of the keys in the lines of PAIR_HELP and MULTIPLES_HELP
+HELP_INDENT = 10        # cells that the keys take in the lines of PAIR_HELP and MULTIPLES_HELP
 STEPS = {"s": 1, "right": 1, "l": 1, "S": -1, "left": -1, "h": -1, ")": 10, "(": -10, "}": 100, "{": -100}
-# the first of them also fit into 80 columns
+# in order of importance: 80 columns show only the first
 PAIR_HINTS = (("n N", "divergence ±"), ("s S", "step ±"), ("L", "lock"), ("j k", "warp"), ("Tab", "page"), ("?", "help"),
               ("q", "leave"), ("X", "lay B over A"), ("x", "swap"), (") (", "±10"), ("d", "first"), ("g G", "begin end"),
               ("y", "copy"))
@@ -62,7 +62,7 @@ MULTIPLES_HELP = (
 
 
 class RunsScreen(Guarded, Screen[None]):
-    """What both screens share: a worker, one view, a count before keys, a help that lies over the picture."""
+    """Common base of both screens: a worker, one view, counts typed before keys, and help shown over the picture."""
 
     HINTS: ClassVar[tuple[tuple[str, str], ...]] = ()
     KEYS: ClassVar[tuple[str, ...]] = ()
@@ -94,7 +94,7 @@ class RunsScreen(Guarded, Screen[None]):
         self.paint()
 
     def resized(self, width: int) -> None:
-        """Take note of another width."""
+        """React to a new width."""
 
     def _from_worker(self, message: Message) -> None:
         if self.is_running:
@@ -105,7 +105,7 @@ class RunsScreen(Guarded, Screen[None]):
         """Return the picture's lines."""
 
     def paint(self) -> None:
-        """Show the picture, or what is awaited."""
+        """Show the picture, or what is being waited for."""
         width, height = self.app.size
         if width <= 0 or height <= 0:
             return
@@ -126,7 +126,7 @@ class RunsScreen(Guarded, Screen[None]):
         self.view.show(self.lines[:height])
 
     def say(self, text: str, kind: str = "info") -> None:
-        """Show a sentence where it says what goes on."""
+        """Show a sentence in place of the progress message."""
         self.busy = text
         self.paint()
 
@@ -202,12 +202,12 @@ class CompareScreen(RunsScreen):
         return pair_lines.paint(self.picture.at(busy=self.busy), width, height, self.HINTS)
 
     def resized(self, width: int) -> None:
-        """The strips are as wide as the terminal."""
+        """Make the strips as wide as the terminal."""
         columns = max(20, width - pair_lines.LABEL - 2)
         self.worker.ask(lambda source: setattr(source, "columns", columns))
 
     def pressed(self, token: str, count: int | None) -> None:
-        """The keys of a pair."""
+        """Handle the keys of a pair."""
         if token in ("n", "N"):
             for _ in range(min(count or 1, 1000)):
                 self.worker.ask(lambda source: source.next_divergence(token == "n"))
@@ -230,18 +230,18 @@ class CompareScreen(RunsScreen):
             super().pressed(token, count)
 
     def open_overlay(self, source: CompareSource) -> None:
-        """Show A's main screen where it stands, B laid over it."""
+        """Show A's main screen at its cursor, with B laid over it."""
         from rfview.screens.compare.overlaid import OverlaidScreen
         from rfview.sessions.timeline.replay import RecordedTimeline
 
         paths = [str(timeline.path) for timeline in source.timelines if isinstance(timeline, RecordedTimeline)]
         if len(paths) < 2:
-            return      # both are opened again, which only recordings can be
+            return      # both are opened again, which is possible only for recordings
         slot = source.comparison.logs[0].slot(source.name, source.cycles[0])
         self.app.push_screen(OverlaidScreen(self.strips, (paths[0], paths[1]), source.targets[0], source.cycles[0], slot))
 
     def _copied(self, source: CompareSource) -> None:
-        """Copy the command that opens B here."""
+        """Copy the command that opens B at its cursor."""
         text = source.command(1)
         if text:
             self.app.call_from_thread(self.app.copy_to_clipboard, text)
@@ -250,7 +250,7 @@ class CompareScreen(RunsScreen):
             source.say("B is not a session file; there is nothing to copy")
 
     def on_clicked(self, message: Any) -> None:
-        """A click on the curve goes to that instruction."""
+        """Go to the instruction clicked on the curve."""
         message.stop()
         columns = self.app.size.width - pair_lines.LABEL - 2
         at = message.x - pair_lines.LABEL - 1
@@ -260,7 +260,7 @@ class CompareScreen(RunsScreen):
 
 
 class MultiplesScreen(RunsScreen):
-    """More than two runs as bands."""
+    """More than two runs, a band each."""
 
     HINTS, KEYS, TITLE_TEXT = MULTIPLES_HINTS, MULTIPLES_HELP, "all runs"
 
@@ -269,7 +269,7 @@ class MultiplesScreen(RunsScreen):
         return multiples_lines.paint(self.picture.at(busy=self.busy), width, height, self.HINTS)
 
     def pressed(self, token: str, count: int | None) -> None:
-        """The keys of small multiples."""
+        """Handle the keys of small multiples."""
         if token in ("j", "down", "k", "up"):
             by = (count or 1) * (1 if token in ("j", "down") else -1)
             self.worker.ask(lambda source: source.select(by))
@@ -287,11 +287,11 @@ class MultiplesScreen(RunsScreen):
 
 def make_compare_app(timelines: list[Timeline], targets: list[str], *, theme: str | None = None,
                      ascii_only: bool = False) -> Any:
-    """Return the app over two runs (a pair) or more (small multiples), not yet running."""
+    """Return the app for two runs (a pair) or more (small multiples), not yet running."""
     palette = Palette(choose_theme(theme, dict(os.environ)), ascii_only)
 
     class CompareApp(HostApp):
-        """Runs of one program on the screen."""
+        """Shows runs of one program."""
 
         def __init__(self) -> None:
             super().__init__(palette)
@@ -306,7 +306,7 @@ def make_compare_app(timelines: list[Timeline], targets: list[str], *, theme: st
 
 
 def run_compare(timelines: list[Timeline], targets: list[str], *, ascii_only: bool = False) -> int:
-    """Show the runs in the terminal until the user leaves; return the exit code. Raises what kept them from being shown."""
+    """Show the runs until the user leaves; return the exit code. Raises the error that kept them from being shown."""
     app = make_compare_app(timelines, targets, ascii_only=ascii_only)
     code = app.run() or app.return_code
     if app.failure is not None:

@@ -1,4 +1,4 @@
-"""What the screen of two runs shows, worked out from their timelines; runs in a thread of its own, never in the screen's."""
+"""Computes what the screen of two runs shows from their timelines, in a worker thread, never in the screen's."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from rfview.sessions.timeline.base import Timeline
 from rfview.sessions.why import why
 
 CONTEXT = 8                # instructions shown before and after the cursor's
-BEFORE = 12                # columns of the strip before the instruction that both runs are aligned at
+BEFORE = 12                # columns of the strip before the instruction at which both runs are aligned
 ROOM = 0.62                # share of the strip in which the later run's issue must lie
 POINTS = 110               # of the curve
 STRETCHES = 60             # of a band's issue rate
@@ -26,7 +26,7 @@ AT_EASE = (*QUIET, "not_selected", "suspended")
 
 
 class CompareSource:
-    """Two runs, a cursor in each, and the warp that has the focus. Every method that moves ends in a new `picture()`.
+    """Two runs, a cursor in each, and the focused warp. After any method that moves, `picture()` returns a new picture.
 
     columns: width of the strips. progress(text, cycle) is called during long work and may raise to stop it.
     """
@@ -47,7 +47,7 @@ class CompareSource:
         self.message = "; ".join([self.message, *self.comparison.notes])
 
     def _prepare(self) -> None:
-        """Work out what does not depend on the cursor."""
+        """Compute what does not depend on the cursor."""
         comparison = self.comparison
         self._first = comparison.first_divergence()
         self._curve = tuple((lead.count, lead.lag) for lead in comparison.lead(POINTS))
@@ -79,7 +79,7 @@ class CompareSource:
         self.message, self.kind = text, kind
 
     def set_instruction(self, name: WarpName, n: int) -> bool:
-        """Put both cursors right behind a warp's n-th issue; False, and nothing moved, where neither run holds it."""
+        """Put both cursors right after a warp's n-th issue; return False, moving nothing, if neither run contains it."""
         pair = self.comparison.align(name, n)
         if pair == (None, None):
             return False
@@ -98,7 +98,7 @@ class CompareSource:
             return
         self.set_instruction(found.name, found.n)
         text = f"first divergence, cycle {found.cycle:,}: {report.ordinal(found.n)} instruction of {self._warp_text()}"
-        self.say("; ".join(filter(None, [self._different, text])))      # it may be their doing
+        self.say("; ".join(filter(None, [self._different, text])))      # the difference may have caused it
 
     def next_divergence(self, forward: bool) -> None:
         """Go to the focused warp's next or previous instruction at which its lag changes."""
@@ -111,7 +111,7 @@ class CompareSource:
         self.say("")
 
     def step(self, by: int) -> None:
-        """Go on, or back, by cycles or by instructions of the focused warp, as the lock says."""
+        """Go forward or back by cycles or by instructions of the focused warp, as the lock says."""
         self.say("")
         if self.lock == CYCLE:
             cycle = max(self.cycles) + by
@@ -149,7 +149,7 @@ class CompareSource:
         self.n = max(1, issued)
 
     def toggle_lock(self) -> None:
-        """Lock by the other of cycle and instruction; the cursors meet at A's place."""
+        """Switch between the locks by cycle and by instruction; the cursors meet at A's position."""
         if self.lock == INSTRUCTION:
             self.lock = CYCLE
             self._put_cycle(self.cycles[0])
@@ -160,13 +160,13 @@ class CompareSource:
             self.say("locked by instruction: both runs right behind the same instruction of the warp")
 
     def warp(self, by: int) -> None:
-        """Give the focus to another warp of the grid, at what it last issued in A."""
+        """Focus another warp of the grid, at the instruction that it issued last in A."""
         launch = self.timelines[0].info["launches"][self.name.launch]
         warps = int(np.prod(launch["grid"])) * -(-int(np.prod(launch["block"])) // 32)
         self.choose_warp(WarpName(self.name.launch, max(0, min(warps - 1, self.name.warp + by))))
 
     def choose_slot(self, slot: int) -> None:
-        """Give the focus to the warp in a slot of A at its cursor."""
+        """Focus the warp that is in a slot of A at its cursor."""
         if not 0 <= slot < int(self.timelines[0].info["num_warps"]):
             self.say(f"there is no warp slot {slot}", "error")
             return
@@ -177,7 +177,7 @@ class CompareSource:
             self.choose_warp(name)
 
     def choose_warp(self, name: WarpName) -> None:
-        """Give the focus to a warp; the cursors stay when locked by cycle."""
+        """Focus a warp; the cursors stay where they are when locked by cycle."""
         self.name = name
         self._follow()
         if self.lock == INSTRUCTION:
@@ -185,7 +185,7 @@ class CompareSource:
         self.say("")
 
     def go_count(self, count: int) -> None:
-        """Go to the count-th instruction of the whole machine: to that very one of A, when locked by instruction."""
+        """Go to the count-th instruction of the whole machine; when locked by instruction, to A's instruction itself."""
         log = self.comparison.logs[0]
         count = max(1, min(self.comparison.common, count))
         cycle = log.cycle_of(count)
@@ -203,7 +203,7 @@ class CompareSource:
         target = self.targets[side]
         return f"rfview replay {shlex.quote(target)} --goto {self.cycles[side]}" if target.endswith(".rfs") else ""
 
-    # looking
+    # what the screen shows
 
     def _warp_text(self) -> str:
         slots = [issue.slot if issue is not None else None for issue in self.comparison.align(self.name, self.n)]
@@ -222,7 +222,7 @@ class CompareSource:
         )
 
     def _lag(self) -> int | None:
-        """Return how much later B issues the instruction of the whole machine that A issued last."""
+        """Return how many cycles later than A B issues as many instructions as A has issued so far; None if unknown."""
         count = self.comparison.logs[0].before(self.cycles[0])
         return self.comparison.lead_at(count).lag if 1 <= count <= self.comparison.common else None
 
@@ -249,9 +249,9 @@ class CompareSource:
         return tuple(found)
 
     def _lost_time(self, instructions: tuple[Instruction, ...]) -> tuple[int, int | None]:
-        """Return the run that loses time at the cursor's instruction and the cycle in which it might have issued it.
+        """Return the run that loses time at the cursor's instruction and the cycle in which it could have issued it.
 
-        That is the cycle which keeps the lag of the instruction before. None where neither loses time.
+        That is the cycle that would keep the lag of the previous instruction. None if neither run loses time.
         """
         place = {entry.n: entry for entry in instructions}
         here, before = place.get(self.n), place.get(self.n - 1)
@@ -269,7 +269,7 @@ class CompareSource:
         return (1, here.cycle_a + earlier) if lag > earlier else (0, here.cycle_b - earlier)
 
     def _reasons(self, late: int, cycle: int | None) -> tuple[tuple[int, str], ...]:
-        """Return the chain of `why` of the run that loses time: (stall code or -1, sentence) per link."""
+        """Return the chain of `why` in the run that loses time: (stall code or -1, sentence) per link."""
         timeline = self.timelines[late]
         if cycle is None or not timeline.first <= cycle < timeline.last:
             return ()
@@ -283,7 +283,7 @@ class CompareSource:
         return tuple((link.code, with_lines(link.sentence, program)) for link in chain.links)
 
     def _strip(self, pair: tuple[Issue | None, Issue | None], instructions: tuple[Instruction, ...]) -> Strip:
-        """Return the focused warp's states in both runs around the cursor's instruction, aligned at the one before."""
+        """Return the focused warp's states in both runs around the cursor's instruction, aligned at the previous one."""
         before = next((entry for entry in instructions if entry.n == self.n - 1), None)
         aligned = (before.cycle_a, before.cycle_b) if before is not None else (None, None)
         starts, spans = [], []
@@ -291,7 +291,7 @@ class CompareSource:
             here = issue.cycle if issue is not None else self.cycles[side]
             begin = aligned[side]
             begin = here if begin is None else begin
-            if before is None and None not in pair:       # the first instruction: one common cycle
+            if before is None and None not in pair:       # the first instruction: align by cycle
                 begin = min(issue.cycle for issue in pair if issue is not None)
             starts.append(begin)
             spans.append(max(0, here - begin))
@@ -310,12 +310,12 @@ class CompareSource:
         return Strip(scale, (codes[0], codes[1]), (firsts[0], firsts[1]), (places[0], places[1]))
 
     def _codes(self, side: int, slot: int | None, first: int, scale: int) -> tuple[int, ...]:
-        """Return what a slot did in `columns` stretches of `scale` cycles from `first`; -1 outside the run."""
+        """Return the most common state of a slot in each of `columns` stretches of `scale` cycles; -1 outside the run."""
         timeline = self.timelines[side]
         out = np.full(self.columns * scale, -1, np.int64)
         low, high = max(first, timeline.first), min(first + len(out), timeline.last)
         if slot is not None and low < high:
-            # the state after a cycle says what the warp did in it
+            # the state at the next cycle says what the warp did in this one
             out[low - first : high - first] = timeline.column(f"sm.warp[{slot}].state", low + 1, high + 1)
         if scale == 1:
             return tuple(out.tolist())
@@ -323,13 +323,13 @@ class CompareSource:
 
 
 def _commonest(codes: np.ndarray) -> int:
-    """Return the commonest state of a stretch, -1 where it lies outside the run."""
+    """Return the most common state of a stretch, -1 if it lies outside the run."""
     known = codes[codes >= 0]
     return int(np.bincount(known).argmax()) if len(known) else -1
 
 
 def _facts(data: list[dict[str, Any]]) -> list[tuple[str, str, str, str]]:
-    """Return (label, A, B, ratio) of what the runs cost."""
+    """Return (label, A, B, ratio) per cost of the runs: cycles, IPC, accesses, energy."""
 
     def row(label: str, a: float, b: float, text: str) -> tuple[str, str, str, str]:
         return label, format(a, text), format(b, text), f"×{b / a:.2f}" if a else "–"

@@ -1,4 +1,4 @@
-"""The thread that works for the compare screens, and the messages in which it reports pictures, work and errors."""
+"""The thread that works for the compare screens, and the messages by which it reports pictures, progress and errors."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ REPORT_S = 0.1
 
 
 class Stopped(RfviewError):
-    """The user stopped the work that went on."""
+    """The user stopped the work in progress."""
 
 
 class Painted(Message):
-    """A new picture is ready; a later one makes an earlier one that was not drawn superfluous."""
+    """A new picture is ready; it supersedes earlier ones that have not been drawn."""
 
     def __init__(self, picture: Any):
         super().__init__()
@@ -34,7 +34,7 @@ class Painted(Message):
 
 
 class Working(Message):
-    """Work goes on. text: the badge, "" when it is over."""
+    """Work is in progress. text: the badge, "" when it is done."""
 
     def __init__(self, text: str):
         super().__init__()
@@ -54,7 +54,7 @@ class Broken(Message):
 
 
 class Worker:
-    """Owns the source; does what it is asked for in one thread, and paints once for all that waited."""
+    """Owns the source; serves requests in one thread, and paints once for all that were queued."""
 
     def __init__(self, make: Callable[[Callable[[str, int], None]], Any], post: Callable[[Message], Any]):
         self._make, self._post = make, post
@@ -67,13 +67,13 @@ class Worker:
         self.thread = threading.Thread(target=self._main, name="compare", daemon=True)
 
     def ask(self, request: Callable[[Any], Any]) -> None:
-        """Queue something to do with the source; a source that it returns takes its place."""
+        """Queue a function of the source; a new source that it returns replaces the old one."""
         with self._wake:
             self._todo.append(request)
             self._wake.notify()
 
     def cancel(self) -> bool:
-        """Stop what goes on; return whether there was anything."""
+        """Stop the work in progress; return whether there was any."""
         with self._wake:
             self._todo.clear()
             self._cancel = self._working
@@ -81,7 +81,7 @@ class Worker:
 
     @property
     def is_idle(self) -> bool:
-        """Say whether nothing is asked for and nothing goes on."""
+        """Say whether no request is queued or being served."""
         with self._wake:
             return not self._todo and not self._working
 
@@ -94,7 +94,7 @@ class Worker:
             self.thread.join(2.0)
 
     def _progress(self, text: str, cycle: int) -> None:
-        """Report long work now and then; raise where the user has stopped it."""
+        """Report long work now and then; raises Stopped if the user has stopped it."""
         if self._cancel:
             raise Stopped("stopped")
         now = time.monotonic()

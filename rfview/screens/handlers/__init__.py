@@ -1,8 +1,8 @@
-"""What the actions of rfview/actions.py do to the main screen: plain functions handler(main, pressed), by category.
+"""Implements the actions of rfview/actions.py on the main screen: functions handler(main, pressed), by category.
 
-    time  stop  ask  screen   the categories of the help; each ends in its part of the table, HANDLERS
-    table                     all of them: HANDLERS
-    prompt                    what a line typed at the prompt does
-    focus                     which panel has the keys, what is chosen in it, clicks
-    search                    through the program, and in time after `find`
+    time  stop  ask  screen   the categories of the help; each ends with its part of the table, HANDLERS
+    table                     all of them in one: HANDLERS
+    prompt                    runs a line typed at the prompt
+    focus                     which panel has the focus, what is chosen in it, clicks
+    search                    in the program, and in time after `find`
 """

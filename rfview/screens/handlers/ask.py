@@ -1,4 +1,4 @@
-"""Asking: why, changes, statistics, branches, other designs and kernels, searches, explanations, help."""
+"""Handlers of questions: why, changes, statistics, branches, other designs and kernels, searches, explanations, help."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ def command(line: str) -> Handler:
 
 
 def change(forward: bool) -> Handler:
-    """Go to the focused thing's next or last change."""
+    """Go to the next or last change of the focused item."""
     return lambda main, pressed: main.worker.ask(requests.change, focus.focused_item(main), forward)
 
 
 def why(main: MainScreen, pressed: Pressed) -> None:
-    """Open the whole chain of reasons; on a chosen bank, of a warp that waits for it or has it."""
+    """Open the whole chain of reasons; with a bank chosen, that of a warp that waits for or occupies it."""
     if main.scene.panel == "lens" and (warp := focus.warp_at_bank(main)) is not None:
         focus.choose_warp(main, warp)
     main.app.push_screen(WhyWindow(main))
 
 
 def heat(main: MainScreen, pressed: Pressed) -> None:
-    """Show the register in focus through time; where none is, ask for one, or for a buffer."""
+    """Show the focused register through time; if none is focused, prompt for one, or for a buffer."""
     if main.scene.panel == "registers":
         open_heat(main, focus.focused_item(main))
     else:
@@ -46,46 +46,46 @@ def heat(main: MainScreen, pressed: Pressed) -> None:
 
 def open_heat(main: MainScreen, item: str) -> None:
     """Show a register's lanes or a buffer's elements through time."""
-    from rfview.screens.windows.heat import HeatWindow      # start-up: most sessions open none
+    from rfview.screens.windows.heat import HeatWindow      # for a fast start: most sessions open none
 
     main.app.push_screen(HeatWindow(main, item))
 
 
 def image(main: MainScreen, pressed: Pressed) -> None:
-    """Ask which buffer to show as a picture: the last one of the launch that has two dimensions, or the last."""
+    """Prompt for the buffer to show as a picture: the launch's last two-dimensional one is offered, or the last."""
     buffers = main.scene.info.get("buffers", ())
     flat = [one for one in buffers if len(one.get("shape", ())) >= 2] or list(buffers)
     main.open_prompt(":", f"image {flat[-1]['name']}" if flat else "image ")
 
 
 def open_image(main: MainScreen, text: str) -> None:
-    """Show a buffer as a picture; with `> FILE.png` it is written, as scripts do."""
+    """Show a buffer as a picture; with `> FILE.png`, write it to a file as in scripts."""
     if ">" in text:
         main.worker.ask(requests.command, f"image {text}")
     else:
-        from rfview.screens.windows.image import ImageWindow        # start-up, as above
+        from rfview.screens.windows.image import ImageWindow        # for a fast start, as above
 
         main.app.push_screen(ImageWindow(main, text))
 
 
 def statistics(main: MainScreen, pressed: Pressed) -> None:
-    """Open what happened between two marks, or in the stretch that is brushed."""
+    """Open the statistics between two marks, or of the brushed stretch."""
     brush = main.scene.brush
     main.app.push_screen(StatisticsWindow(main, (brush.first, brush.last) if brush is not None else None))
 
 
 def every_hit(main: MainScreen, pressed: Pressed) -> None:
-    """Ask for a tracepoint over the past, with the focused thing as what it shows."""
+    """Prompt for a tracepoint over the past that prints the focused item."""
     main.open_prompt(":", f"trace {focus.focused_item(main)} at ")
 
 
 def fork(main: MainScreen, pressed: Pressed) -> None:
-    """Ask what the branch from here has otherwise."""
+    """Prompt for the settings that a branch from here changes."""
     main.open_prompt(":", f"fork b{len(main.worker.session.family)} set ")
 
 
 def overlay(main: MainScreen, pressed: Pressed) -> None:
-    """Lay the other run over this one, or take it off; ask for a recording where no other run is known."""
+    """Lay the other run over this one, or take it off; prompt for a recording if no other run is known."""
     if main.scene.over is None and main.worker.rival is None and len(main.worker.session.family) == 1:
         main.open_prompt(":", "overlay ")
     else:
@@ -103,7 +103,7 @@ def load_kernel(main: MainScreen, pressed: Pressed) -> None:
 
 
 def capture(main: MainScreen, pressed: Pressed) -> None:
-    """Ask for the file to record into from here on, or write what was begun up to here."""
+    """Prompt for the file to record into from here on, or end the recording in progress here and write it."""
     if "capture" in main.worker.session.kept:
         main.worker.ask(requests.command, "capture stop")
     else:
@@ -111,16 +111,16 @@ def capture(main: MainScreen, pressed: Pressed) -> None:
 
 
 def explain(main: MainScreen, pressed: Pressed) -> None:
-    """Say what the focused thing is, with the paper's section or our assumption."""
-    from rfview.learn import terms      # start-up: it gathers every docstring that explains a term
+    """Explain the focused item, with the paper's section or our assumption."""
+    from rfview.learn import terms      # for a fast start: it collects every docstring that explains a term
 
     main.app.push_screen(ExplainWindow(main, terms.at_focus))
 
 
 def explain_term(main: MainScreen, word: str) -> None:
-    """Explain a term in a window, or say that nothing does."""
+    """Explain a term in a window, or report that no explanation is known."""
     from rfview.engine.errors import InputError
-    from rfview.learn import terms      # start-up, as above
+    from rfview.learn import terms      # for a fast start, as above
 
     try:
         main.open_text(tuple(terms.text_of(word, width=main.app.size.width - 8)))

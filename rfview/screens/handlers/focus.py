@@ -1,4 +1,4 @@
-"""Which panel has the keys, alone or with others, what is chosen in it, and what a click on it does."""
+"""The focus: which panel has it, alone on the screen or with others, what is chosen in it, and clicks on it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def give_keys(main: MainScreen, panel: str) -> None:
-    """Focus a panel; a hidden one is shown alone."""
+    """Focus a panel; a hidden one then fills the screen."""
     size = main.app.size
     is_shown = panel in shown(frame.places_of(main.scene.at(panel=panel), size.width, size.height))
     if panel in ALONE and main.scene.panel not in ALONE:
@@ -41,7 +41,7 @@ def turn(main: MainScreen, by: int) -> None:
 
 
 def toggle_alone(main: MainScreen, panel: str) -> None:
-    """Show a panel that takes the whole screen, or leave it."""
+    """Show a full-screen panel, or leave it."""
     give_keys(main, main.back_to if main.scene.panel == panel else panel)
 
 
@@ -52,7 +52,7 @@ def zoom(main: MainScreen) -> None:
 
 
 def leave_layer(main: MainScreen) -> bool:
-    """Leave the panel that is shown alone; return whether there was one."""
+    """Leave the panel that fills the screen; return whether there was one."""
     if main.scene.panel in ALONE:
         give_keys(main, main.back_to)
     elif main.zoomed:
@@ -69,7 +69,7 @@ def choose_warp(main: MainScreen, warp: int) -> None:
 
 
 def warp_at_bank(main: MainScreen) -> int | None:
-    """Return the warp that the chosen bank keeps waiting, else the one it serves, the focused warp first; or None."""
+    """Return a warp that waits for the chosen bank, else the one it serves, or None; the focused warp goes first."""
     machine = main.scene.now
     assert machine is not None
     waiting = [warp for bank, _, warp in banks.requests(machine) if bank == main.scene.bank]
@@ -80,7 +80,7 @@ def warp_at_bank(main: MainScreen) -> int | None:
 
 
 def cursor_pc(main: MainScreen) -> int:
-    """Return the instruction that CODE's cursor is on: the focused warp's next one plus the scroll."""
+    """Return the pc of the instruction at CODE's cursor: the focused warp's next one plus the scroll."""
     scene = main.scene
     assert scene.now is not None
     count = len(scene.info.get("program", ()))
@@ -88,7 +88,7 @@ def cursor_pc(main: MainScreen) -> int:
 
 
 def focused_item(main: MainScreen) -> str:
-    """Return the focused thing as an expression."""
+    """Return the focused item as an expression."""
     scene = main.scene
     if scene.panel == "lens":
         return f"bank[{scene.bank}].queue"
@@ -98,7 +98,7 @@ def focused_item(main: MainScreen) -> str:
 
 
 def move(main: MainScreen, by: int) -> None:
-    """Move inside the focused panel."""
+    """Move the choice in the focused panel."""
     scene = main.scene
     assert scene.now is not None
     if scene.panel == "lens":
@@ -116,14 +116,14 @@ def move(main: MainScreen, by: int) -> None:
         main.change(watch=max(0, min(len(watches.watches(scene)) - 1, scene.watch + by)))
     elif scene.panel == "registers":
         main.change(reg=max(0, min(scene.now.registers - 1, scene.reg + by)))
-    else:       # down or up through even and then odd warps
+    else:       # through even warps first, then odd ones
         count = scene.now.num_warps
         order = [*range(0, count, 2), *range(1, count, 2)]
         choose_warp(main, order[max(0, min(count - 1, order.index(scene.warp) + by))])
 
 
 def clicked(main: MainScreen, place: Place, x: int, y: int, double: bool) -> None:
-    """Focus what was clicked; twice: zoom, or in CODE a breakpoint. Panels over time go to the cycle."""
+    """Focus what was clicked; a double click zooms, or toggles a breakpoint in CODE. Time axes go to the cycle."""
     panel, scene = place.panel, main.scene
     if panel == "event":
         main.show_message()
@@ -154,7 +154,7 @@ def clicked(main: MainScreen, place: Place, x: int, y: int, double: bool) -> Non
 
 
 def _clicked_in_time(main: MainScreen, place: Place, x: int, y: int) -> None:
-    """Go to the cycle of a column of TIMELINE or PIPELINE, in TIMELINE also to the warp of the row."""
+    """Go to the cycle of the clicked column of TIMELINE or PIPELINE; in TIMELINE also focus the row's warp."""
     if place.panel == "timeline":
         warp, cycle = timeline.warp_at(main.scene, place.height, y), timeline.cycle_at(main.scene, x)
         if warp is not None:
@@ -166,7 +166,7 @@ def _clicked_in_time(main: MainScreen, place: Place, x: int, y: int) -> None:
 
 
 def brushed(main: MainScreen, start: int, end: int) -> None:
-    """Take the stretch between two columns of the overview."""
+    """Brush the stretch between two columns of the overview."""
     columns = main.app.size.width - 2 * overview.MARGIN
     first, last = (overview.cycle_of(main.scene, x - overview.MARGIN, columns) for x in (start, end))
     main.worker.ask_latest(requests.brush_to, first, last)

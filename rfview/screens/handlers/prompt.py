@@ -1,4 +1,4 @@
-"""What a line typed at the prompt does: what only the screen knows, else a command of the session's language."""
+"""Runs a line typed at the prompt: a command that only the screen has, else one of the session's language."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rfview.sessions.commands.table import ALIASES
 if TYPE_CHECKING:
     from rfview.screens.main import MainScreen
 
-NEED_A_LETTER = ("mark", "goto_mark")       # of the actions; their commands are of the session's language
+NEED_A_LETTER = ("mark", "goto_mark")       # actions; their commands belong to the session's language
 
 
 def choose_warp(main: MainScreen, rest: str) -> bool:
@@ -28,7 +28,7 @@ def choose_warp(main: MainScreen, rest: str) -> bool:
 
 
 def step_issue(word: str) -> Callable[[MainScreen, str], bool]:
-    """stepi, rsi, next-line, previous-line without a warp: of the focused warp."""
+    """stepi, rsi, next-line, previous-line without a warp: step the focused warp."""
 
     def handler(main: MainScreen, rest: str) -> bool:
         if rest:
@@ -40,7 +40,7 @@ def step_issue(word: str) -> Callable[[MainScreen, str], bool]:
 
 
 def change(forward: bool) -> Callable[[MainScreen, str], bool]:
-    """next, last without an item: of the focused thing."""
+    """next, last without an item: go to a change of the focused item."""
 
     def handler(main: MainScreen, rest: str) -> bool:
         if rest:
@@ -52,7 +52,7 @@ def change(forward: bool) -> Callable[[MainScreen, str], bool]:
 
 
 def with_rest(do: Callable[[MainScreen, str], None]) -> Callable[[MainScreen, str], bool]:
-    """Take whatever follows the word, where something does."""
+    """Call `do` with what follows the word, if anything does."""
 
     def handler(main: MainScreen, rest: str) -> bool:
         if rest:
@@ -63,7 +63,7 @@ def with_rest(do: Callable[[MainScreen, str], None]) -> Callable[[MainScreen, st
 
 
 def heat(main: MainScreen, rest: str) -> bool:
-    """heat w5.R3, heat C[0..127]: through time; without an item the one in focus."""
+    """heat w5.R3, heat C[0..127]: show values through time; without an item those of the focused one."""
     if rest:
         ask.open_heat(main, rest)
     else:
@@ -72,7 +72,7 @@ def heat(main: MainScreen, rest: str) -> bool:
 
 
 def image(main: MainScreen, rest: str) -> bool:
-    """image out 128x128: as a picture; without a buffer ask for one."""
+    """image out 128x128: show a buffer as a picture; without a buffer, prompt for one."""
     if rest:
         ask.open_image(main, rest)
     else:
@@ -88,7 +88,7 @@ def number_format(main: MainScreen, rest: str) -> bool:
 
 
 def panel(main: MainScreen, rest: str) -> bool:
-    """panel 3: give that panel the keys."""
+    """panel 3: focus that panel."""
     if rest.isdigit():
         screen.panel(main, Pressed("panel", None, rest))
     return rest.isdigit()
@@ -100,7 +100,7 @@ def _quit(main: MainScreen, rest: str) -> bool:
     return True
 
 
-# word -> what takes the rest of the line; False: the line means something else
+# word -> function of the rest of the line; it returns False if the line means something else
 WORDS: dict[str, Callable[[MainScreen, str], bool]] = {
     **dict.fromkeys(("q", "quit", "exit"), _quit),
     **dict.fromkeys(("warp", "w"), choose_warp),

@@ -1,4 +1,4 @@
-"""What is on the screen: panels and their keys, numbers and source, layers, pictures, leaving."""
+"""Handlers of the screen itself: panels, focus, number formats, source, layers, screenshots, leaving."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Handler = Callable[["MainScreen", Pressed], None]
 
 
 def panel(main: MainScreen, pressed: Pressed) -> None:
-    """Give a panel the keys by its number; Alt+0 is the tenth."""
+    """Focus a panel by its number; Alt+0 is the tenth."""
     number = int(pressed.argument or "0") or 10
     if 1 <= number <= len(PANELS):
         focus.give_keys(main, PANELS[number - 1])
@@ -40,17 +40,17 @@ def move(by: int) -> Handler:
 
 
 def other_side(main: MainScreen, pressed: Pressed) -> None:
-    """Focus the warp beside this one; with a count, that warp."""
+    """Focus the neighbouring warp (even or odd); with a count, that warp."""
     focus.choose_warp(main, pressed.count if pressed.count is not None else main.scene.warp ^ 1)
 
 
 def alone(name: str) -> Handler:
-    """Show a panel that takes the whole screen, or leave it."""
+    """Show a full-screen panel, or leave it."""
     return lambda main, pressed: focus.toggle_alone(main, name)
 
 
 def open_focused(main: MainScreen, pressed: Pressed) -> None:
-    """Open what has the focus."""
+    """Open what is focused."""
     if main.scene.panel == "overview":
         focus.toggle_alone(main, "timeline")
     elif main.scene.panel in ("warps", "timeline", "pipeline"):
@@ -99,12 +99,12 @@ def lanes_left(main: MainScreen, pressed: Pressed) -> None:
 
 
 def number_format(main: MainScreen, pressed: Pressed) -> None:
-    """Turn through the number formats."""
+    """Cycle through the number formats."""
     main.change(number_format=FORMATS[(FORMATS.index(main.scene.number_format) + 1) % len(FORMATS)])
 
 
 def source(main: MainScreen, pressed: Pressed) -> None:
-    """Turn CODE on: decoded (with source lines where the PTX tells them), PTX, decoded without them."""
+    """Cycle CODE's contents: decoded (with source lines if the PTX has them), PTX, decoded without source lines."""
     scene = main.scene
     if scene.code_source or not scene.lines:
         main.change(code_source=not scene.code_source and (scene.code_lines or not scene.lines),
@@ -114,12 +114,12 @@ def source(main: MainScreen, pressed: Pressed) -> None:
 
 
 def zoom_time(by: int) -> Handler:
-    """Show a shorter (by > 0) or longer stretch of TIMELINE or PIPELINE where it is open, else of the overview."""
+    """Show a shorter (by > 0) or longer stretch of TIMELINE or PIPELINE if open, else of the overview."""
     return lambda main, pressed: main.worker.ask(requests.zoom, by * (pressed.count or 1), main.scene.panel)
 
 
 def screenshot(main: MainScreen, pressed: Pressed) -> None:
-    """Write the screen into a file that is named by kernel, design and cycle."""
+    """Write the screen to a file named after kernel, design and cycle."""
     info = main.scene.info
     name = f"{info.get('name') or main.scene.title}-{info.get('design', '')}-{main.scene.cycle}".replace("/", "_")
     name = visible(name)
@@ -127,7 +127,7 @@ def screenshot(main: MainScreen, pressed: Pressed) -> None:
 
 
 def write_screenshot(main: MainScreen, name: str) -> None:
-    """Write the screen as SVG, colours and all, or as plain text where the name ends in .txt."""
+    """Write the screen as SVG with its colours, or as plain text if the name ends in .txt."""
     file = Path(os.path.expanduser(name))
     if file.suffix not in (".svg", ".txt"):
         main.say(f"screenshot {name}: expected a name that ends in .svg or .txt", "error")
@@ -146,14 +146,14 @@ def write_screenshot(main: MainScreen, name: str) -> None:
 
 
 def copy(main: MainScreen, pressed: Pressed) -> None:
-    """Copy the command line that comes here, and show it."""
+    """Copy the command line that opens this view, and show it."""
     text = main.view_command()
     main.app.copy_to_clipboard(text)
     main.say(f"copied: {text}", "good")
 
 
 def copy_panel(main: MainScreen, pressed: Pressed) -> None:
-    """Copy the panel with the keys as text, as it stands on the screen."""
+    """Copy the focused panel as text, as shown on the screen."""
     text = "\n".join(line.plain.rstrip() for line in main.views[main.scene.panel].lines)
     main.app.copy_to_clipboard(text)
     main.say(f"copied {TITLES[main.scene.panel]} as text", "good")

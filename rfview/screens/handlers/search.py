@@ -1,4 +1,4 @@
-"""Searching: a text in the program, or in time what `find` asked for; n and N go on with the one last used."""
+"""Searches for a text in the program, or in time for a condition of `find`; n and N repeat the last search."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ if TYPE_CHECKING:
 
 
 def in_program(main: MainScreen, text: str) -> None:
-    """Begin to search the program for a text, "" for the last one, at CODE's cursor."""
+    """Search the program for a text ("": the last one) from CODE's cursor on."""
     main.needle, main.sought = text or main.needle, ""
     _to_instruction(main, 1, include_here=True)
 
 
 def in_time(main: MainScreen, condition: str, by: int) -> None:
-    """Go to the next cycle in which a condition holds, or the previous one where `by` is negative."""
+    """Go to the by-th next cycle in which a condition becomes true, or previous one if `by` is negative."""
     main.sought = condition
     main.worker.ask(requests.find, condition, by)
 
 
 def again(main: MainScreen, by: int) -> None:
-    """Go to the by-th next hit, or previous one where `by` is negative; in the program always to the nearest."""
+    """Go to the by-th next hit, or previous one if `by` is negative; in the program always to the nearest."""
     if main.sought:
         in_time(main, main.sought, by)
     else:
@@ -32,7 +32,7 @@ def again(main: MainScreen, by: int) -> None:
 
 
 def _to_instruction(main: MainScreen, by: int, include_here: bool = False) -> None:
-    """Move CODE's cursor to the next instruction that contains the text."""
+    """Move CODE's cursor to the next (by 1) or previous (by -1) instruction that contains the text."""
     if not main.needle:
         main.say("nothing to search for yet: / asks for a text")
         return

@@ -1,4 +1,4 @@
-"""Stopping and coming back: breakpoints, watchpoints, marks, the history."""
+"""Handlers of stops: breakpoints, watchpoints, marks, the history."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Handler = Callable[["MainScreen", Pressed], None]
 
 
 def break_here(main: MainScreen, pressed: Pressed) -> None:
-    """Set or remove a breakpoint at the cursor of CODE or LINES; with a count only for that warp."""
+    """Set or remove a breakpoint at the cursor of CODE or LINES; with a count, only for that warp."""
     if main.scene.panel == "lines" and main.scene.lines:
         main.worker.ask(requests.toggle_line_breakpoint, lines.chosen(main.scene), pressed.count)
         return
@@ -26,7 +26,7 @@ def break_here(main: MainScreen, pressed: Pressed) -> None:
 
 
 def go_to_chosen_line(main: MainScreen, forward: bool | None, count: int = 1) -> None:
-    """Go to where the focused warp comes to the line chosen in LINES; forward None: on, else back."""
+    """Go to where the focused warp reaches the line chosen in LINES; forward None: next, or previous if there is none."""
     if main.scene.lines:
         main.worker.ask(requests.run_to_line, lines.chosen(main.scene), main.scene.warp, forward, count)
         main.change(line=-1)
@@ -38,18 +38,18 @@ def breakpoints(main: MainScreen, pressed: Pressed) -> None:
 
 
 def watch_here(main: MainScreen, pressed: Pressed) -> None:
-    """Watch the focused thing, or no longer; with a count in REGISTERS only that lane."""
+    """Start or stop watching the focused item; with a count in REGISTERS, only that lane."""
     lane = f"[{pressed.count}]" if main.scene.panel == "registers" and pressed.count is not None else ""
     main.worker.ask(requests.toggle_watchpoint, focus.focused_item(main) + lane)
 
 
 def watches(main: MainScreen, pressed: Pressed) -> None:
-    """Open the list at the watchpoints."""
+    """Open the list of breakpoints at the watchpoints."""
     main.app.push_screen(BreaksWindow(main, at="watch"))
 
 
 def run_to_cursor(forward: bool | None) -> Handler:
-    """Go to where the focused warp comes to the instruction chosen in CODE; forward None: on, else back."""
+    """Go to where the focused warp reaches CODE's cursor; forward None: next time, or previous if there is none."""
 
     def handler(main: MainScreen, pressed: Pressed) -> None:
         if main.scene.panel == "lines":

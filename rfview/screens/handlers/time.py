@@ -1,4 +1,4 @@
-"""Moving in time: steps, events of a kind, places of the run, and playing."""
+"""Handlers that move in time: steps, events of a kind, places in the run, and playback."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FRAME_S = 1 / 30
 
 
 def step(by: int) -> Handler:
-    """Go on by a number of cycles, or back; a count repeats it."""
+    """Go forward (by > 0) or back by a number of cycles; a count repeats it."""
     return lambda main, pressed: main.worker.ask(requests.step, by * (pressed.count or 1))
 
 
@@ -36,17 +36,17 @@ def event_of_warp(kind: str, forward: bool) -> Handler:
 
 
 def line(forward: bool) -> Handler:
-    """Go to where the focused warp comes to another source line; a count repeats it."""
+    """Go to where the focused warp reaches another source line; a count repeats it."""
     return lambda main, pressed: main.worker.ask(requests.line, main.scene.warp, forward, pressed.count or 1)
 
 
 def start(main: MainScreen, pressed: Pressed) -> None:
-    """Go to the first cycle, or to the one counted."""
+    """Go to the first cycle; with a count, to that cycle."""
     main.worker.ask(requests.goto, pressed.count if pressed.count is not None else "start")
 
 
 def end(main: MainScreen, pressed: Pressed) -> None:
-    """Go to the last cycle, or to the one counted."""
+    """Go to the last cycle; with a count, to that cycle."""
     if pressed.count is not None:
         main.worker.ask(requests.goto, pressed.count)
     else:
@@ -62,33 +62,33 @@ def percent(main: MainScreen, pressed: Pressed) -> None:
 
 
 class Playback:
-    """Plays the session at the scene's speed, frame by frame; waits while the last request is still served."""
+    """Plays the session at the scene's speed, frame by frame; waits while the last request is still being served."""
 
     def __init__(self, main: MainScreen):
         self.main = main
         self._timer: Timer | None = None
-        self._due = 0.0         # cycles, with the part of one that a frame left over
+        self._due = 0.0         # cycles, including the fraction left over by earlier frames
         self._clock = 0.0
 
     @property
     def is_on(self) -> bool:
-        """Say whether the session is played."""
+        """Say whether the session is being played."""
         return self._timer is not None
 
     def start(self) -> None:
-        """Begin to play."""
+        """Start playing."""
         self._due, self._clock = 0.0, time.monotonic()
         self._timer = self.main.set_interval(FRAME_S, self._frame)
 
     def stop(self) -> None:
-        """Stop playing and show the badge of rest."""
+        """Stop playing and show the badge of a session at rest."""
         if self._timer is not None:
             self._timer.stop()
             self._timer = None
             self.main.worker.ask(requests.refresh, self.main.scene.message)
 
     def _frame(self) -> None:
-        """Ask for as many cycles as the speed makes due."""
+        """Request as many cycles as the speed makes due."""
         now = time.monotonic()
         passed, self._clock = min(0.25, now - self._clock), now
         if not self.main.worker.is_idle:

@@ -1,13 +1,13 @@
-"""What the screen can ask of the session worker: one function per request, called in the worker's thread.
+"""Requests of the screen to the session worker: one function each, called in the worker's thread.
 
-Each takes the worker, whose `session` and `source` nothing else touches meanwhile, and ends in a scene.
+Each takes the worker, whose `session` and `source` nothing else touches meanwhile, and ends by sending a scene.
 
     moving       places in time and marks; how a stop is reported
     stops        breakpoints and watchpoints
-    questions    a line of commands, statistics, differences, a stretch, a relief
-    gathering    what the views gather as wide as they are: overview, TIMELINE, PIPELINE, LINES
+    questions    command lines, statistics, differences, a brushed stretch, a relief
+    gathering    what views show at their present widths: overview, TIMELINE, PIPELINE, LINES
     values       values through time: heat, writers, pictures
-    second_run   another run, laid over this one or compared with it
+    second_run   a second run, laid over this one or compared with it
 """
 
 from rfview.screens.requests.gathering import (

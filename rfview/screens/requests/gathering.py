@@ -1,4 +1,4 @@
-"""Requests for what the views gather as wide as they are: overview, TIMELINE, PIPELINE, LINES."""
+"""Requests for what views show at their present widths: overview, TIMELINE, PIPELINE, LINES."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def zoom(worker: SessionWorker, by: int, panel: str) -> None:
-    """Show a shorter stretch (by > 0) or a longer one, of TIMELINE or PIPELINE where that is open, else of the overview."""
+    """Show a shorter (by > 0) or longer stretch of TIMELINE or PIPELINE if `panel` is one of them, else of the overview."""
     source = worker.source
     if panel in ("timeline", "pipeline"):
         axis = source.spans if panel == "timeline" else source.pipes
@@ -25,47 +25,47 @@ def zoom(worker: SessionWorker, by: int, panel: str) -> None:
 
 
 def restore_zoom(worker: SessionWorker, overview: int, timeline: int, text: str) -> None:
-    """Zoom overview and TIMELINE as they were when the session was left, and say `text`."""
+    """Zoom overview and TIMELINE as they were when the session was left, with `text` as the message."""
     worker.source.zoom = overview
     worker.source.spans.change_zoom(timeline - worker.source.spans.zoom)
     worker.arrive(text)
 
 
 def columns(worker: SessionWorker, count: int) -> None:
-    """Gather an overview of `columns` columns."""
+    """Show an overview of `count` columns."""
     worker.columns = worker.source.columns = count
     show_again(worker)
 
 
 def timeline(worker: SessionWorker, count: int) -> None:
-    """Gather what TIMELINE shows from now on, in as many columns; 0 ends that."""
+    """From now on, gather what TIMELINE shows in `count` columns; 0 ends that."""
     worker.source.spans.columns = count
     show_again(worker)
 
 
 def pipeline(worker: SessionWorker, count: int, warp: int) -> None:
-    """Gather what PIPELINE shows of a warp from now on, in as many columns; 0 ends that."""
+    """From now on, gather what PIPELINE shows of a warp in `count` columns; 0 ends that."""
     worker.source.pipes.columns, worker.source.pipes.warp = count, warp
     show_again(worker)
 
 
 def lines(worker: SessionWorker) -> None:
-    """Count what each source line cost from now on, as LINES and CODE show it."""
+    """From now on, count what each source line cost, for LINES and CODE."""
     worker.source.counts_lines = True
     show_again(worker)
 
 
 def pipeline_warp(worker: SessionWorker, warp: int) -> None:
-    """Let PIPELINE show another warp."""
+    """Make PIPELINE show another warp."""
     worker.source.pipes.warp = warp
     show_again(worker)
 
 
 def show_again(worker: SessionWorker) -> None:
-    """Show the same place with what the views now ask for, the message as it is."""
+    """Show the same cycle with what the views now need; the message stays."""
     worker.post(Arrived(worker.source.scene()).keep())
 
 
 def refresh(worker: SessionWorker, message: str = "") -> None:
-    """Show where the session stands."""
+    """Show the scene at the cursor."""
     worker.arrive(message)

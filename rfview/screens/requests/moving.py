@@ -1,4 +1,4 @@
-"""Requests that move in time, each reported as a stop, and marks."""
+"""Requests that move in time, each reported as a stop, and those about marks."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def land(worker: SessionWorker, stop: Stop | None, *, jump: bool) -> None:
-    """Report a stop; after a jump say where it came from."""
+    """Report a stop; after a jump, say where it came from."""
     if worker.source.compare is not None and worker.source.follows_jumps:
         worker.source.compare = worker.session.came_from
     text, kind = "", "info"
@@ -26,7 +26,7 @@ def land(worker: SessionWorker, stop: Stop | None, *, jump: bool) -> None:
 
 
 def _sentence(stop: Stop, start: int) -> str:
-    """Return what the event row says about a stop: why, and how far from where."""
+    """Return what the event row says about a stop: its reason, the previous cycle and the distance."""
     moved = stop.cycle - start
     if not moved:
         return stop.text
@@ -35,7 +35,7 @@ def _sentence(stop: Stop, start: int) -> str:
 
 
 def step(worker: SessionWorker, count: int) -> None:
-    """Go on `count` cycles, or back where it is negative. The worker adds up steps that are queued."""
+    """Go forward `count` cycles, or back if it is negative. The worker joins queued steps into one."""
     session = worker.session
     worker.target = session.cycle + count
     land(worker, session.step(count) if count >= 0 else session.back(-count), jump=False)
@@ -48,7 +48,7 @@ def goto(worker: SessionWorker, place: int | str) -> None:
 
 
 def end(worker: SessionWorker) -> None:
-    """Go to the end of a recording, or to the furthest cycle seen of a live run."""
+    """Go to the end of a recording, or to the furthest cycle seen in a live run."""
     timeline = worker.session.timeline
     worker.target = timeline.last if timeline.closed else worker.source.seen
     if not timeline.closed and worker.target == worker.session.cycle:
@@ -58,7 +58,7 @@ def end(worker: SessionWorker) -> None:
 
 
 def play(worker: SessionWorker, cycles: int, speed: int) -> None:
-    """Advance by some cycles, stopping at a breakpoint on the way. speed: what the badge says."""
+    """Advance by some cycles, stopping at a breakpoint on the way. speed: cycles per second, for the badge."""
     stop = worker.session.play(cycles)
     if stop.reason == "step":
         worker.arrive(badge=Badge("playing", f"► {speed:,}/s"))
@@ -68,12 +68,12 @@ def play(worker: SessionWorker, cycles: int, speed: int) -> None:
 
 
 def resume(worker: SessionWorker, forward: bool) -> None:
-    """Go on, or back, to a breakpoint."""
+    """Continue to a breakpoint, forward or backward."""
     land(worker, worker.session.continue_() if forward else worker.session.reverse_continue(), jump=True)
 
 
 def event(worker: SessionWorker, kind: str, forward: bool, count: int = 1, warp: int | None = None) -> None:
-    """Go to the count-th next or previous event of a kind; where there is none, stay and say so."""
+    """Go to the count-th next or previous event of a kind; if there is none, stay and say so."""
     move = worker.session.next_event if forward else worker.session.previous_event
     stop = move(kind, warp, count)
     land(worker, stop, jump=True)
@@ -82,12 +82,12 @@ def event(worker: SessionWorker, kind: str, forward: bool, count: int = 1, warp:
 
 
 def line(worker: SessionWorker, warp: int, forward: bool, count: int = 1) -> None:
-    """Go to where a warp comes to another source line; where it does not, stay and say so."""
+    """Go to where a warp reaches another source line; if it does not, stay and say so."""
     land(worker, worker.session.next_line(warp, forward, count), jump=True)
 
 
 def run_to_line(worker: SessionWorker, number: int, warp: int, forward: bool | None, count: int) -> None:
-    """Go to where a warp comes to a source line; forward None: on, else back."""
+    """Go to where a warp reaches a source line; forward None: the next time, or the previous one if there is none."""
     session = worker.session
     stop = session.next_line(warp, forward is not False, count, number)
     if stop.reason == "not found" and forward is None:
@@ -96,12 +96,12 @@ def run_to_line(worker: SessionWorker, number: int, warp: int, forward: bool | N
 
 
 def find(worker: SessionWorker, condition: str, by: int) -> None:
-    """Go to the by-th next, or where it is negative previous, cycle in which a condition comes to hold."""
+    """Go to the by-th next cycle in which a condition becomes true, or to the previous one if `by` is negative."""
     land(worker, worker.session.find(condition, by > 0, abs(by)), jump=True)
 
 
 def run_to(worker: SessionWorker, pc: int, warp: int, forward: bool | None, count: int) -> None:
-    """Go to where a warp comes to an instruction; forward None: on, else back."""
+    """Go to where a warp reaches an instruction; forward None: the next time, or the previous one if there is none."""
     land(worker, worker.session.run_to(pc, warp, forward, count), jump=True)
 
 
@@ -112,12 +112,12 @@ def change(worker: SessionWorker, item: str, forward: bool) -> None:
 
 
 def history(worker: SessionWorker, by: int) -> None:
-    """Go one stop back or on in the history."""
+    """Go one stop back or forward in the history."""
     land(worker, worker.session.history_back() if by < 0 else worker.session.history_forward(), jump=True)
 
 
 def previous_stop(worker: SessionWorker) -> None:
-    """Go to where the last jump came from, and so back and forth."""
+    """Go to where the last jump came from; repeated, this goes back and forth."""
     worker.target = worker.session.came_from
     land(worker, worker.session.previous_stop(), jump=True)
 
@@ -129,7 +129,7 @@ def mark(worker: SessionWorker, name: str) -> None:
 
 
 def next_mark(worker: SessionWorker, by: int) -> None:
-    """Go to the next mark, or the previous one where `by` is negative."""
+    """Go to the next mark, or to the previous one if `by` is negative."""
     cycle = worker.session.cycle
     marks = [one for one in worker.session.marks if (one.cycle - cycle) * by > 0]
     if not marks:

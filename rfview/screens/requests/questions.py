@@ -1,4 +1,4 @@
-"""Requests that answer in words, windows or underlines: a command's line, statistics, differences, a stretch, a relief."""
+"""Requests answered by text, a window or underlines: command lines, statistics, differences, a stretch, a relief."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def command(worker: SessionWorker, line: str) -> None:
     """Run a line of the command language."""
-    from rfview.sessions.commands.table import execute     # start-up: most sessions begin with a key
+    from rfview.sessions.commands.table import execute     # for a fast start: most sessions begin with a key
 
     answer = execute(worker.session, line)
     if answer.session is not None:
@@ -41,12 +41,12 @@ def command(worker: SessionWorker, line: str) -> None:
 
 
 def statistics(worker: SessionWorker, first: int, last: int) -> None:
-    """Answer what happened between two cycles."""
+    """Answer with the statistics between two cycles."""
     worker.post(Answered("statistics", stats(worker.session, first, last)))
 
 
 def diff(worker: SessionWorker, mark_name: str = "") -> None:
-    """Turn the underline from the cycle before to the place come from, or to a mark, and back."""
+    """Underline what changed since the last jump's origin, or since a mark; again: since the previous cycle."""
     session, source = worker.session, worker.source
     if mark_name:
         source.compare, source.follows_jumps = session.marks.get(mark_name).cycle, False
@@ -62,7 +62,7 @@ def diff(worker: SessionWorker, mark_name: str = "") -> None:
 
 
 def brush(worker: SessionWorker, stretch: str | None) -> None:
-    """Take a stretch between two places that are named; "" begins or ends one at the cursor, None drops it."""
+    """Brush the stretch between two named places; "" begins or ends one at the cursor, None drops it."""
     text = ""
     if stretch is None:
         worker.source.brush.drop()
@@ -74,21 +74,21 @@ def brush(worker: SessionWorker, stretch: str | None) -> None:
 
 
 def brush_to(worker: SessionWorker, start: int, stop: int) -> None:
-    """Take the stretch that a pointer drags over, the cursor at its end."""
+    """Brush the stretch over which the pointer was dragged; the cursor goes to its end."""
     worker.session.goto(stop)
     worker.source.brush.between(start, worker.session.cycle)
     worker.arrive()
 
 
 def call(worker: SessionWorker, function: Callable[[Session], Any]) -> None:
-    """Let a function work with the session, here where nothing else touches it, and show where it stands."""
+    """Call a function of the session in this thread, where nothing else touches it, and show the scene."""
     function(worker.session)
     worker.arrive()
 
 
 def relief(worker: SessionWorker, asked: tuple[int, int], whole: bool) -> None:
-    """Answer what comes of the relief that a warp's chain names, tried once and kept; whole: both runs to their ends."""
-    from rfview.sessions.branches.relief import relieve, whole_run      # start-up: few try one
+    """Answer with the result of the relief that a warp's chain names, tried once; whole: run both runs to their ends."""
+    from rfview.sessions.branches.relief import relieve, whole_run      # for a fast start: few try one
     from rfview.sessions.commands.relief import gain_text
 
     session = worker.session

@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 
 def lend_for_comparison(worker: SessionWorker, name: str = "") -> None:
-    """Let the compare screen have this session's run and a branch's, both run to their ends, until it gives them back.
+    """Lend this session's run and a branch's, both run to their ends, to the compare screen; wait for their return.
 
-    name: of the branch; "": as the command `compare` chooses.
+    name: of the branch; "": the one that the command `compare` chooses.
     """
-    from rfview.sessions.commands.branch import partners, run_to_end    # start-up: few compare
+    from rfview.sessions.commands.branch import partners, run_to_end    # for a fast start: few compare
 
     pair = partners(worker.session, name)
     for member in pair:
@@ -34,7 +34,7 @@ def lend_for_comparison(worker: SessionWorker, name: str = "") -> None:
 
 
 def overlay(worker: SessionWorker, name: str, warp: int) -> None:
-    """Lay another run over this one, or take it off. name: a session file, a branch, "" for the last one or off."""
+    """Lay another run over this one, or take it off. name: a session file, a branch; "": off, or else the last one on."""
     if not name and worker.source.over is not None:
         worker.source.over = None
         worker.arrive("B is off; underlined: changed since the cycle before")
@@ -48,21 +48,21 @@ def overlay(worker: SessionWorker, name: str, warp: int) -> None:
 
 
 def overlay_warp(worker: SessionWorker, warp: int) -> None:
-    """Align what is laid over by another warp."""
+    """Align the run laid over this one by another warp."""
     worker.source.warp = warp
     show_again(worker)
 
 
 def _other_run(worker: SessionWorker, name: str) -> tuple[OverSource, RecordedTimeline | None]:
-    """Return the run to lay over, and the recording to keep open for the next time.
+    """Return the run to lay over this one, and the recording to keep open for the next time.
 
-    name: a branch, or a recording, which is opened; "" the last recording, else this branch's parent or only child.
+    name: a branch, or a recording, which is opened; "": the last recording, else this branch's parent or only child.
     """
-    from rfview.screens.scenes.overlay import OverSource        # start-up: few lay another run over theirs
+    from rfview.screens.scenes.overlay import OverSource        # for a fast start: few overlay a second run
 
     ours = worker.session.timeline
     if name and name not in worker.session.family:
-        from rfview.sessions.timeline.opening import open_recording     # start-up, as above
+        from rfview.sessions.timeline.opening import open_recording     # for a fast start, as above
 
         opened = open_recording(name)
         try:
@@ -72,7 +72,7 @@ def _other_run(worker: SessionWorker, name: str) -> tuple[OverSource, RecordedTi
             raise
     if not name and worker.rival is not None:
         return OverSource(ours, worker.rival, worker.progress), worker.rival
-    from rfview.sessions.commands.branch import partners    # start-up, as above
+    from rfview.sessions.commands.branch import partners    # for a fast start, as above
 
     other = next(one for one in partners(worker.session, name) if one is not worker.session)
     return OverSource(ours, other.timeline, worker.progress), worker.rival

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def _removed(worker: SessionWorker, same: list[Breakpoint], text: str = "") -> bool:
-    """Remove breakpoints and report it; say whether there were any."""
+    """Remove breakpoints and report it; return whether there were any."""
     for point in same:
         worker.session.remove_breakpoint(point.number)
     if same:
@@ -22,7 +22,7 @@ def _removed(worker: SessionWorker, same: list[Breakpoint], text: str = "") -> b
 
 
 def toggle_breakpoint(worker: SessionWorker, pc: int, warp: int | None = None) -> None:
-    """Set a breakpoint at a pc, or remove those that are there."""
+    """Set a breakpoint at a pc, or remove the existing ones."""
     session = worker.session
     if _removed(worker, [point for point in session.breakpoints.values() if point.kind == "pc" and point.value == pc]):
         return
@@ -33,7 +33,7 @@ def toggle_breakpoint(worker: SessionWorker, pc: int, warp: int | None = None) -
 
 
 def toggle_line_breakpoint(worker: SessionWorker, number: int, warp: int | None = None) -> None:
-    """Set a breakpoint at a source line, or remove those that are there."""
+    """Set a breakpoint at a source line, or remove the existing ones."""
     session = worker.session
     name = session.lines.name_of(session.lines.lines[number])
     same = [point for point in session.breakpoints.values() if point.kind == "source" and point.value == number]
@@ -44,7 +44,7 @@ def toggle_line_breakpoint(worker: SessionWorker, number: int, warp: int | None 
 
 
 def toggle_watchpoint(worker: SessionWorker, item: str) -> None:
-    """Watch an item, or no longer."""
+    """Start or stop watching an item."""
     session = worker.session
     same = [point for point in session.breakpoints.values() if point.kind == "watch" and point.item == item]
     if _removed(worker, same, f"{item} is no longer watched"):
@@ -67,14 +67,14 @@ def remove_breakpoint(worker: SessionWorker, number: int) -> None:
 
 
 def break_once(worker: SessionWorker, number: int) -> None:
-    """Let a breakpoint be removed at its next stop, or stay."""
+    """Toggle whether a breakpoint is removed at its next stop."""
     point = worker.session.breakpoint(number)
     point.temporary = not point.temporary
     worker.arrive(f"breakpoint {point.number} {'goes at its next stop' if point.temporary else 'stays'}")
 
 
 def ignore_hits(worker: SessionWorker, number: int, by: int) -> None:
-    """Pass over one more, or one less, of a breakpoint's next hits."""
+    """Ignore `by` more (or fewer) of a breakpoint's next hits."""
     point = worker.session.breakpoint(number)
     point.ignore = max(0, point.ignore + by)
     worker.arrive(f"breakpoint {point.number}: the next {plural(point.ignore, 'hit')} are passed over")

@@ -15,7 +15,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class HeatQuestion:
-    """What a strip is asked for: item, columns and rows at most, cycles a column, or a column a write; the lane in focus."""
+    """A request for a strip.
+
+    columns, rows: at most. per: cycles per column, or a column per write if `by_write`. lane: the one in focus.
+    """
 
     item: str
     columns: int
@@ -26,8 +29,8 @@ class HeatQuestion:
 
 
 def heat(worker: SessionWorker, question: HeatQuestion) -> None:
-    """Answer what a register or a buffer held around the cursor."""
-    from rfview.sessions.heat.open import heat as history       # start-up: most sessions ask for none
+    """Answer with the values of a register or buffer around the cursor."""
+    from rfview.sessions.heat.open import heat as history       # for a fast start: most sessions need none
     from rfview.sessions.heat.strip import around, around_writes
 
     session, timeline = worker.session, worker.session.timeline
@@ -44,8 +47,8 @@ def heat(worker: SessionWorker, question: HeatQuestion) -> None:
 
 
 def heat_kind(worker: SessionWorker, item: str) -> None:
-    """Read a register's words as the next kind: f32, s32 .."""
-    from rfview.sessions.heat.open import heat as history       # start-up, as above
+    """Show a register's words as the next type: f32, s32 .."""
+    from rfview.sessions.heat.open import heat as history       # for a fast start, as above
 
     found = history(worker.session, item)
     kinds = ("", *found.kinds)
@@ -55,7 +58,7 @@ def heat_kind(worker: SessionWorker, item: str) -> None:
 
 def written(worker: SessionWorker, item: str, lane: int, forward: bool) -> None:
     """Go to the next or last write of a lane or element."""
-    from rfview.sessions.heat.open import heat as history       # start-up, as above
+    from rfview.sessions.heat.open import heat as history       # for a fast start, as above
     from rfview.sessions.heat.strip import next_write
 
     found, session = history(worker.session, item), worker.session
@@ -68,8 +71,8 @@ def written(worker: SessionWorker, item: str, lane: int, forward: bool) -> None:
 
 
 def image(worker: SessionWorker, buffer: str, size: str) -> None:
-    """Answer what a buffer looks like at the cursor."""
-    from rfview.sessions.pictures.picture import picture        # start-up: most sessions ask for none
+    """Answer with the picture of a buffer at the cursor."""
+    from rfview.sessions.pictures.picture import picture        # for a fast start: most sessions need none
 
     with consistent(worker.session.timeline):
         found = picture(worker.session, buffer, size)
@@ -78,8 +81,8 @@ def image(worker: SessionWorker, buffer: str, size: str) -> None:
 
 
 def origin(worker: SessionWorker, buffer: str, asked: tuple[int, int]) -> None:
-    """Answer how an element came to its value; asked: the cursor's cycle, and the element."""
-    from rfview.sessions.pictures.origin import origin as came_from        # start-up, as above
+    """Answer how an element got its value; asked: the cursor's cycle, and the element."""
+    from rfview.sessions.pictures.origin import origin as came_from        # for a fast start, as above
 
     if worker.session.cycle == asked[0]:
         with consistent(worker.session.timeline):

@@ -1,4 +1,4 @@
-"""The stretch of the run that is looked at as a whole: from a place to the cursor while it is open, else to another."""
+"""The brush: a stretch of the run that is summed up as a whole, from a cycle to the cursor while open, else to another."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class BrushSource:
-    """Keeps both ends; its statistics are computed again when an end has moved. end: None while it follows the cursor."""
+    """Keeps both ends; the statistics are computed again when one has moved. end: None while it follows the cursor."""
 
     def __init__(self, session: Session):
         self.session = session
@@ -22,7 +22,7 @@ class BrushSource:
         self._made: Brush | None = None
 
     def turn(self) -> str:
-        """Open a stretch at the cursor, end an open one there, or drop an ended one; return what was done."""
+        """Open a stretch at the cursor, end an open one there, or drop an ended one; return a sentence about it."""
         cycle = self.session.cycle
         if self.start is None:
             self.start, self.end = cycle, None
@@ -34,24 +34,24 @@ class BrushSource:
         return "no stretch any more"
 
     def between(self, start: int, end: int) -> None:
-        """Take the stretch between two cycles of the session; equal ones drop it."""
+        """Brush the stretch between two cycles of the session; equal ones drop it."""
         for cycle in (start, end):
             self.session.timeline.require(cycle)
         self.start, self.end = (start, end) if start != end else (None, None)
 
     def of_text(self, text: str) -> None:
-        """Take the stretch between two places of `goto`, or marks; raises InputError for anything else."""
+        """Brush the stretch between two places as for `goto`, or marks; raises InputError for anything else."""
         words = text.split()
         if len(words) != 2:
             raise InputError(f"range {text}: expected two places, as in `range 1,000 @a`")
         self.between(self.session.place(words[0]), self.session.place(words[1]))
 
     def drop(self) -> None:
-        """Look at no stretch any more."""
+        """Drop the stretch."""
         self.start = self.end = None
 
     def view(self) -> Brush | None:
-        """Return the stretch with its statistics, None where there is none or it is empty so far."""
+        """Return the stretch with its statistics; None if there is none or it is still empty."""
         if self.start is None:
             return None
         end = self.session.cycle if self.end is None else self.end

@@ -1,4 +1,4 @@
-"""Counts what each instruction and source line cost, for LINES and CODE: the whole run so far, or the stretch brushed."""
+"""Counts what each instruction and source line cost, for LINES and CODE: in the run so far, or in the brushed stretch."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class LineSource:
-    """Keeps what is counted, so that a run that goes on has only its new cycles counted."""
+    """Keeps the counts, so that only new cycles are counted as the run continues."""
 
     def __init__(self, session: Session):
         self.session = session
@@ -20,9 +20,9 @@ class LineSource:
         self._made: tuple[Counts, Counts] | None = None
 
     def costs(self, last: int, brush: Brush | None) -> tuple[Counts, Counts] | None:
-        """Return the counts by instruction and by line of all cycles before `last`, or of the stretch brushed.
+        """Return the counts by instruction and by line of all cycles before `last`, or of the brushed stretch.
 
-        None where there are no lines or no cycles. A count that is interrupted holds the cycles that it says.
+        None if there are no lines or no cycles. An interrupted count covers only the cycles that it names.
         """
         session = self.session
         first, end = (brush.first, brush.last) if brush is not None else (session.timeline.first, last)

@@ -1,4 +1,4 @@
-"""A second run laid over the first: which of its cycles belongs to the one shown, and which warp lives where in it."""
+"""A second run laid over the first: maps the cycle shown, and each warp's slot, to those of the second run."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from rfview.render.scene import Over
 from rfview.sessions.compare import Comparison, Issue, WarpName
 from rfview.sessions.timeline.base import Timeline
 
-AHEAD = 1 << 12     # cycles that a live B is run on at a time until it is where A is
+AHEAD = 1 << 12     # cycles by which a live B is extended at a time until it has reached A's instruction
 
 
 class OverSource:
-    """Run B over run A. Both cursors stand equally far behind the same instruction of the focused warp.
+    """Run B over run A. Both cursors are equally many cycles after the same instruction of the focused warp.
 
-    Where B issues the next instruction sooner than A, it stays right before that one. progress(cycle) is called while a
-    live B is run on to where A is; true stops it. Raises InputError when the runs are not of one program.
+    If B issues the next instruction sooner than A, its cursor stays right before that one. progress(cycle) is called
+    while a live B catches up with A; true stops it. Raises InputError if the runs are not of the same program.
     """
 
     def __init__(self, ours: Timeline, theirs: Timeline, progress: Callable[[int], bool | None] | None = None):
@@ -31,7 +31,7 @@ class OverSource:
         self._kept: tuple[tuple[int, int, int], Over] | None = None
 
     def at(self, machine: Machine, warp: int) -> Over:
-        """Return B at what belongs to A's machine, aligned by the warp in a slot of A."""
+        """Return B at the cycle that corresponds to A's machine, aligned by the warp in a slot of A."""
         key = (machine.cycle, warp, self.theirs.last)
         if self._kept is None or self._kept[0] != key:
             self._kept = (key, self._over(machine, warp))
@@ -49,7 +49,7 @@ class OverSource:
         return Over(self.name, warp, other - cycle, there, slots, self.same_kind)
 
     def _aligned(self, name: WarpName, cycle: int) -> int | None:
-        """Return B's cycle for A's, None where B does not hold the warp's last instruction."""
+        """Return B's cycle for A's; None if B does not contain the warp's last instruction."""
         log = self.comparison.logs[0]
         issued = log.issued(name, cycle)
         if issued is None:
@@ -64,7 +64,7 @@ class OverSource:
         return max(self.theirs.first, min(self.theirs.last, at))
 
     def _found(self, name: WarpName, n: int, until: int | None = None) -> Issue | None:
-        """Return a warp's n-th issue in B; a live B is run on until it has it, or is at cycle `until`."""
+        """Return a warp's n-th issue in B; a live B is extended until it has it, or has passed cycle `until`."""
         log, timeline = self.comparison.logs[1], self.theirs
         while (found := log.find(name, n)) is None and not timeline.closed:
             if log.issued(name, timeline.last) is None or (until is not None and timeline.last > until):
@@ -75,13 +75,13 @@ class OverSource:
 
 
 def _difference(ours: Timeline, theirs: Timeline) -> str:
-    """Return the parameters in which B differs from A, "" where none does."""
+    """Return the parameters in which B differs from A; "" if none does."""
     a, b = ours.info.get("parameters", {}), theirs.info.get("parameters", {})
     return ", ".join(f"{key}={value}" for key, value in b.items() if a.get(key, value) != value)
 
 
 def _names(machine: Machine) -> list[tuple[int, int, int] | None]:
-    """Return (launch, CTA of the grid, warp in it) of what lives in each slot, None for an empty one."""
+    """Return (launch, CTA of the grid, warp in it) for each slot, None for an empty one."""
     launch = int(machine.sm["launch"]["index"])
     ids, within = machine.sm["cta"]["id"].tolist(), machine.sm["warp"]["warp_in_cta"].tolist()
     return [(launch, ids[cta], within[slot]) if cta < len(ids) and (machine.resident >> slot) & 1 else None

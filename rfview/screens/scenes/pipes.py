@@ -11,11 +11,11 @@ if TYPE_CHECKING:
     from rfview.sessions.session import Session
 
 PER = (1, 2, 5, 10, 20)
-MARGIN = 4, 5       # the stretch moves on when the cursor comes to its last fifth, or before its first
+MARGIN = 4, 5       # the stretch moves when the cursor enters its last fifth, or lies before its start
 
 
 class PipeSource:
-    """Keeps the last stretch, so that a step within it costs nothing."""
+    """Keeps the last stretch, so that steps within it cost nothing."""
 
     def __init__(self, session: Session):
         self.session = session
@@ -27,7 +27,7 @@ class PipeSource:
 
     @property
     def per(self) -> int:
-        """Cycles in a column."""
+        """Cycles per column."""
         return PER[self.zoom]
 
     def change_zoom(self, by: int) -> None:

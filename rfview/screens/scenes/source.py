@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from rfview.sessions.session import Session
 
 WINDOW = 160          # past cycles kept for the histories of WARPS
-MAX_COLUMNS = 512     # breakpoint hits are kept one per this many stretches of the run
-SCAN_CHUNKS = 512     # longer recordings show only the hits of the chunks visited
+MAX_COLUMNS = 512     # stretches of the run, for each of which one breakpoint hit is kept
+SCAN_CHUNKS = 512     # of a longer recording, only the first chunks are scanned for hits
 QUIET_STATES = ("issued", "not_selected", "finished", "no_cta")
-OUTSIDE_STATES = ("suspended", "finished", "no_cta")     # of warps that are not there to be held up
+OUTSIDE_STATES = ("suspended", "finished", "no_cta")     # of warps that are absent and so cannot be held up
 
 
 class SceneSource:
@@ -45,14 +45,14 @@ class SceneSource:
         self.watches = WatchSource(session, self.spans, looks(session.info))
         self.brush = BrushSource(session)
         self.pipes = PipeSource(session)
-        self.over: OverSource | None = None     # another run that is laid over this one
-        self.warp = 0                           # the focused warp, by which that one is aligned
+        self.over: OverSource | None = None     # another run, laid over this one
+        self.warp = 0                           # the focused warp, by which the other run is aligned
         self.lines = LineSource(session)
-        self.counts_lines = False               # LINES has been opened
+        self.counts_lines = False               # whether LINES has been opened
         self.hits: dict[int, int] = {}
         self.points: dict[int, list[int]] = {}
         self.hits_key: tuple[Any, ...] = ()
-        self._scanned = 0                       # chunks looked through for them
+        self._scanned = 0                       # chunks scanned for hits
         self._overview: tuple[tuple[Any, ...], Overview] | None = None
         self._common: tuple[int, tuple[int, ...]] | None = None
         self._machines: dict[int, Machine] = {}
@@ -62,30 +62,30 @@ class SceneSource:
     # what a frame needs
 
     def machine(self, cycle: int) -> Machine:
-        """Return the machine at a cycle, kept for the few last ones."""
+        """Return the machine at a cycle; the last few are kept."""
         found = self._machines.get(cycle)
         if found is None:
             if len(self._machines) > 6:
                 self._machines.clear()
             session = self.session
             snapshot = session.snapshot() if cycle == session.cycle else session.timeline.at(cycle)
-            len(snapshot.rows)      # read now, so that damage is told here and painters never wait for a file
+            len(snapshot.rows)      # read now, so that damage is reported here and painters never wait for a file
             found = self._machines[cycle] = Machine(snapshot)
         return found
 
     @property
     def is_live(self) -> bool:
-        """Say whether the session can still grow and stands at the furthest cycle seen."""
+        """Say whether the session can still grow and is at the furthest cycle seen."""
         return not self.session.timeline.closed and self.session.cycle >= self.seen
 
     @property
     def last(self) -> int:
-        """The last cycle that the screen knows of: a live run ends where the user has been, not where the engine is."""
+        """The last cycle known to the screen: a live run ends where the user has been, not where the engine is."""
         timeline = self.session.timeline
         return timeline.last if timeline.closed else min(timeline.last, max(self.seen, timeline.first + 1))
 
     def scene(self, message: str = "", kind: str = "info", badge: Badge | None = None) -> Scene:
-        """Return the scene at the cursor; raises InputError where a recording is damaged."""
+        """Return the scene at the cursor; raises InputError if the recording is damaged there."""
         session = self.session
         timeline = session.timeline
         cycle = session.cycle
@@ -110,27 +110,27 @@ class SceneSource:
             costs=self.lines.costs(self.last, self.brush.view()) if self.counts_lines else None,
             branch=session.branch.name if session.branch is not None else "",
         )
-        scene.__dict__["looks"] = self._looks   # a cached property, which each scene would else make anew
+        scene.__dict__["looks"] = self._looks   # a cached property that each scene would otherwise compute again
         return scene
 
     def stalled_by_the_register_file(self) -> list[int]:
-        """Return the warps that the register file holds up at the cursor."""
+        """Return the warps held up by the register file at the cursor."""
         codes = {code for code, look in self._looks.items() if look.is_register_file}
         return [warp for warp, code in enumerate(self.machine(self.session.cycle).state) if code in codes]
 
     def _over(self, cycle: int) -> Over | None:
-        """Return what is laid over the machine at a cycle."""
+        """Return what is laid over the machine at a cycle, or None."""
         return self.over.at(self.machine(cycle), self.warp) if self.over is not None else None
 
     def _past(self, cycle: int) -> Past:
-        """Return the states before a cycle, kept while the cursor stays in one chunk; only the painters read from it."""
+        """Return the states before a cycle, kept while the cursor stays in one chunk; only the painters read them."""
         number = self.session.timeline.chunk_number(cycle)
         if self._known_past is None or self._known_past[0] != number:
             self._known_past = (number, Past.around(self.session.timeline, cycle))
         return self._known_past[1]
 
     def _power(self, first: int, last: int) -> float | None:
-        """Return the register file's mean power in mW over cycles first..last-1; None when it is not known."""
+        """Return the register file's mean power in mW over cycles first..last-1; None if it is not known."""
         timeline, info = self.session.timeline, self.session.info
         clock = info.get("clock_mhz")
         if first >= last or not clock:
@@ -141,7 +141,7 @@ class SceneSource:
             try:
                 energy = energy_of(info, counts_of(info, *columns), cycle)
             except InputError:
-                return None     # a design that is not installed here knows its energy, nobody else does
+                return None     # only the design knows its energy, and it is not installed here
             if energy is None:
                 return None
             ends.append(energy["total"])
@@ -159,7 +159,7 @@ class SceneSource:
         return Badge("past", "◄ PAST")
 
     def _common_states(self) -> tuple[int, ...]:
-        """Return issued and the run's four commonest other states, the commonest first; again when the run has doubled."""
+        """Return issued and the run's four most common other states, most common first; updated as the run doubles."""
         timeline = self.session.timeline
         size = timeline.last.bit_length()
         if self._common is None or self._common[0] != size:
@@ -175,7 +175,7 @@ class SceneSource:
     # the overview
 
     def span(self) -> tuple[int, int]:
-        """Return (first, last) cycle of the overview: the whole run, or a stretch around the cursor when zoomed in."""
+        """Return (first, last) cycle of the overview: of the whole run, or of a stretch around the cursor if zoomed in."""
         first, last = self.session.timeline.first, self.last
         length = max(16, (last - first) >> self.zoom)
         if not self.zoom or length >= last - first:
@@ -184,7 +184,7 @@ class SceneSource:
         return start, start + length
 
     def overview(self) -> Overview:
-        """Return the overview for the columns asked for, made anew only when the run or the stretch has changed."""
+        """Return the overview in `columns` columns, computed again only if the run or the stretch has changed."""
         timeline = self.session.timeline
         first, last = self.span()
         key = (first, self.columns, self.zoom)
@@ -225,7 +225,7 @@ class SceneSource:
         )
 
     def _active(self) -> list[Breakpoint]:
-        """Return the breakpoints that are on; when they are others than before, what was counted is forgotten."""
+        """Return the breakpoints that are on; if they have changed, forget the hits found so far."""
         active = [point for point in self.session.breakpoints.values() if point.enabled]
         key = tuple((point.number, point.text) for point in active)
         if key != self.hits_key:
@@ -233,9 +233,9 @@ class SceneSource:
         return active
 
     def scan(self) -> bool:
-        """Look for breakpoint hits in one more chunk, for the overview; return False when there is nothing to do.
+        """Scan one more chunk for breakpoint hits, for the overview; return False if there is nothing to do.
 
-        Called between moves, so it does one chunk at a time; hits are kept once per column.
+        Called between moves, so it takes one chunk at a time; one hit is kept per column.
         """
         timeline = self.session.timeline
         active = self._active()

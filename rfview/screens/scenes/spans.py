@@ -1,4 +1,4 @@
-"""Gathers what TIMELINE shows: the states of all warps over a stretch of cycles, and the design's quantities beside them."""
+"""Gathers what TIMELINE shows: the states of all warps over a stretch of cycles, and the design's quantities below them."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ if TYPE_CHECKING:
     from rfview.sessions.session import Session
 
 PER = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000)
-CURSOR_AT = 2, 3            # the cursor stands at two thirds of the width
-KEPT_BYTES = 32 << 20       # of states and of quantities, some 70 bytes a cycle together
+CURSOR_AT = 2, 3            # the cursor is at two thirds of the width
+KEPT_BYTES = 32 << 20       # of states and quantities, some 70 bytes per cycle in all
 
 COMMON = (("issued", "stall.issued", 0.0),)
-MAX_CYCLES = 4_000_000     # of states looked at for one picture
+MAX_CYCLES = 4_000_000     # of states read for one picture
 
 
 class SpanSource:
-    """Keeps the states of the chunks that were shown, so that scrolling and zooming cost one chunk at a time."""
+    """Keeps the states of the chunks shown, so that scrolling and zooming cost one chunk at a time."""
 
     def __init__(self, session: Session):
         self.session = session
@@ -35,7 +35,7 @@ class SpanSource:
 
     @property
     def per(self) -> int:
-        """Cycles in a column."""
+        """Cycles per column."""
         return PER[self.zoom]
 
     def change_zoom(self, by: int) -> None:
@@ -78,14 +78,14 @@ class SpanSource:
         return Span(start, per, codes, issued, tracks)
 
     def _fill_states(self, codes: np.ndarray, issued: np.ndarray, start: int, per: int, low: int, high: int) -> None:
-        """Put the commonest state of each column and warp into `codes`, the share of issues into `issued`."""
+        """Put the most common state of each column and warp into `codes`, the share of issues into `issued`."""
         first, last = (low - start) // per, (high - start) // per
         if per == 1:
             states = self._states(low, high + 1)
             codes[first : last + 1] = states
             issued[first : last + 1] = states == 0
             return
-        # column by column of whole chunks would be slow for short columns, so all of them at once, in slices of columns
+        # one column at a time would be slow for short columns, so many are done at once, in slices of columns
         width = max(1, 1_000_000 // (per * codes.shape[1]))
         for begin in range(first, last + 1, width):
             end = min(last + 1, begin + width)
@@ -103,11 +103,11 @@ class SpanSource:
                     issued[begin:end] = counts / lengths[:, None]
 
     def _states(self, start: int, stop: int) -> np.ndarray:
-        """Return (stop - start, warps) u1 states, from chunks kept."""
+        """Return (stop - start, warps) u1 states, from the chunks kept."""
         return self.column(start, stop, ("states",), lambda low, high: self.session.timeline.states(low, high))
 
     def column(self, start: int, stop: int, name: tuple[Any, ...], read: Any) -> np.ndarray:
-        """Return read(start, stop), read and kept a chunk at a time; the chunk that still grows is read each time."""
+        """Return read(start, stop), read and kept by chunk; a chunk that has grown is read again."""
         timeline = self.session.timeline
         parts = []
         cycle = start
@@ -143,7 +143,7 @@ class SpanSource:
         return self._tracks
 
     def _share(self, expression: str, top: float, start: int, per: int, columns: int, low: int, high: int) -> np.ndarray:
-        """Return the mean of each column as a share of the most, nan where nothing has run. top -1: growth per cycle."""
+        """Return the mean of each column as a share of the highest, nan where nothing has run. top < 0: growth per cycle."""
         compiled = self.session.expression(expression)
         values = self.column(low, high + 1, ("track", expression), compiled.column).astype(np.float64)
         first, last = (low - start) // per, (high - start) // per
@@ -158,14 +158,14 @@ class SpanSource:
         return found
 
     def _now(self, expression: str, top: float) -> str:
-        """Return the value at the cursor, of how many where that is known."""
+        """Return the value at the cursor, with its maximum if that is known."""
         value = self.session.value(expression)
         text = f"{value:,}" if value < 10_000 else f"{value / 1e3:.3g}k" if value < 999_500 else f"{value / 1e6:.3g}M"
         return f"{text}/{top:.0f}" if top > 0 else text
 
 
 def _tracks_of(design: str) -> tuple[tuple[str, str, float], ...]:
-    """Return the quantities that a design names, as Design.tracks; the banks' of one that names none or is not installed."""
+    """Return a design's quantities, as in Design.tracks; those of `sram` if it names none or is not installed."""
     try:
         return plugin.design(design).tracks or plugin.design("sram").tracks
     except InputError:

@@ -1,4 +1,4 @@
-"""Gathers what WATCHES shows: what is watched, in the cycle before and now, and its last cycles in a few columns."""
+"""Gathers what WATCHES shows: the watched items, in the previous cycle and now, and their last cycles in a few columns."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ if TYPE_CHECKING:
     from rfview.sessions.search.breakpoints import Breakpoint
     from rfview.sessions.session import Session
 
-STRETCHES = 64          # of a plot, RATE_WINDOW cycles together, as STALLS and the status row look back
+STRETCHES = 64          # of a plot: RATE_WINDOW cycles in all, as in STALLS and the status row
 PER = RATE_WINDOW // STRETCHES
 ROOM = 24               # cells of a value
 STATE_OF_A_WARP = re.compile(r"w(arp\[)?\d+\]?\.state$")
 
 
 class WatchSource:
-    """Reads watched items; a chunk's values are kept beside those of TIMELINE."""
+    """Reads watched items; the values of a chunk are kept with those of TIMELINE."""
 
     def __init__(self, session: Session, spans: SpanSource, looks: Mapping[int, Look]):
         self.session, self.spans, self.looks = session, spans, looks
 
     def watch(self, point: Breakpoint) -> Watch | None:
-        """Return a watchpoint as the screen shows it, None for other breakpoints. Of several lanes the first is drawn."""
+        """Return a watchpoint as the screen shows it; None for other breakpoints. Of several lanes, the first is drawn."""
         if point.kind != "watch" or point.watched is None:
             return None
         first, cycle = self.session.timeline.first, self.session.cycle
@@ -56,30 +56,30 @@ class WatchSource:
 
 
 def _first_lane(values: np.ndarray) -> np.ndarray:
-    """Return (n,) of (n,) or (n, width) values."""
+    """Return the (n,) values of the first lane, of (n,) or (n, width) values."""
     return values.reshape(len(values), -1)[:, 0]
 
 
 def _kind(words: np.ndarray) -> str:
-    """Return how the words of a register's lanes read best: "f32", "s32" or "u32"."""
+    """Return the type that fits the words of a register's lanes best: "f32", "s32" or "u32"."""
     return "f32" if looks_like_float(words) else "s32" if (words >= 1 << 31).any() else "u32"
 
 
 def _typed(values: np.ndarray, kind: str) -> np.ndarray:
-    """Return values as floats, register words in their type."""
+    """Return values as floats; register words are read as their type."""
     words = values.astype(np.int64).astype(np.uint32) if kind else values
     return words.view({"f32": np.float32, "s32": np.int32}.get(kind, words.dtype)).astype(np.float64)
 
 
 def _short(value: Any, kind: str) -> str:
-    """Return one number: a register's word in its type, else with thousands separators."""
+    """Return the text of one number: a register's word in its type, others with thousands separators."""
     if kind in ("f32", "s32"):
         return word_text(int(value), kind)
     return f"{int(value):,}" if float(value).is_integer() else f"{float(value):.6g}"
 
 
 def _text(value: Any, kind: str) -> str:
-    """Return one cycle's value: a register in its type, all lanes of it where they are watched."""
+    """Return the text of one cycle's value: a register in its type, with all lanes if they are watched."""
     if np.ndim(value):
         return lanes_text(value.tolist(), ROOM) if kind else value_text(value.tolist())
     return _short(value, kind)

@@ -1,8 +1,8 @@
 """The windows that open over the main screen.
 
-    popup     their base; the chain of reasons, lines of text
+    popup     their base class; the chain of reasons, lines of text
     breaks    breakpoints, watchpoints and marks
-    findings  what a check of the run has found
+    findings  the findings of a check of the run
     tables    statistics, past hits of a tracepoint
     image     a buffer as a picture
     heat      a register's lanes, or a buffer's elements, through time

@@ -15,7 +15,7 @@ HINTS = (("a", "add"), ("w", "watch"), ("Space", "on/off"), ("Enter", "next"), (
 
 
 class BreaksWindow(Popup):
-    """Breakpoints and marks; `at`: the kind of breakpoint that is chosen first."""
+    """Breakpoints and marks. at: the kind of breakpoint that is chosen first."""
 
     def __init__(self, main: Any, at: str = ""):
         super().__init__(main, (116, 18))
@@ -23,7 +23,7 @@ class BreaksWindow(Popup):
         self.selected = next((index for index, point in enumerate(points) if point.kind == at), 0)
 
     def paint(self) -> None:
-        """As high as the lists are long."""
+        """Paint the window, as high as its lists are long."""
         watches = sum(point.watch is not None for point in self.main.scene.breakpoints)
         self.wanted = (116, max(9, min(30, self.count() + watches + 7)))
         super().paint()
@@ -33,16 +33,16 @@ class BreaksWindow(Popup):
         return [*breaks.render(self.main.scene, width, height - 1, self.selected), hint_row(width, HINTS)]
 
     def count(self) -> int:
-        """Return breakpoints and marks."""
+        """Return the number of breakpoints and marks."""
         return len(self.main.scene.breakpoints) + len(self.main.scene.marks)
 
     def type(self, text: str) -> None:
-        """Close and let the user finish a command."""
+        """Close the window and open the prompt with a command to complete."""
         self.dismiss()
         self.main.call_after_refresh(self.main.open_prompt, ":", text)
 
     def pressed(self, token: str) -> bool:
-        """Switch, remove, add, go there."""
+        """Switch, remove or add a breakpoint or mark, or go there."""
         if token in ("c", "C"):
             self.main.worker.ask(requests.resume, token == "c")
         elif token in ("s", "right", "S", "left"):
@@ -65,7 +65,7 @@ class BreaksWindow(Popup):
         return True
 
     def pressed_on(self, point: Any, token: str) -> bool:
-        """Take a key that is about the chosen breakpoint."""
+        """Handle a key that acts on the chosen breakpoint; return whether it did anything."""
         worker = self.main.worker
         if token == "space":
             worker.ask(requests.switch_breakpoint, point.number)

@@ -1,4 +1,4 @@
-"""The windows that begin another run: the same kernel on another design or scheduler, or another kernel."""
+"""The windows that start another run: the same kernel on another design or scheduler, or another kernel."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rfview.screens.windows.popup import Popup
 
 
 class DesignsWindow(Popup):
-    """Every register-file design; Enter runs the kernel again on the chosen one."""
+    """All register-file designs; Enter runs the kernel again on the chosen one."""
 
     def __init__(self, main: Any):
         super().__init__(main, (96, 15))
@@ -32,7 +32,7 @@ class DesignsWindow(Popup):
         self.selected = names.index(self.now) if self.now in names else 0
 
     def paint(self) -> None:
-        """As high as the list is long."""
+        """Paint the window, as high as its list is long."""
         self.wanted = (96, len(self.rows) + 3)
         super().paint()
 
@@ -44,16 +44,16 @@ class DesignsWindow(Popup):
         return choose.designs(self.rows, self.now, scheduler, kept, follow, self.selected, width, height)
 
     def count(self) -> int:
-        """Return the designs."""
+        """Return the number of designs."""
         return len(self.rows)
 
     def pressed(self, token: str) -> bool:
-        """Change scheduler or place, or run."""
+        """Change the scheduler or the cycle to go to, or run."""
         if token in ("left", "h", "right", "l"):
             self.at = (self.at + (1 if token in ("right", "l") else -1)) % len(self.schedulers)
         elif token == "m":
             self.follows_warp = not self.follows_warp
-        elif token == "p":      # Tab goes through its parameters there
+        elif token == "p":      # in the prompt, Tab goes through its parameters
             self.dismiss()
             self.main.call_after_refresh(self.main.open_prompt, ":", f"swap {self.rows[self.selected][0]}[")
             return True
@@ -71,7 +71,7 @@ class DesignsWindow(Popup):
 
 
 class KernelsWindow(Popup):
-    """The bundled kernels, narrowed by letters behind /; Enter runs the chosen one on this machine."""
+    """The bundled kernels, narrowed by text typed after /; Enter runs the chosen one on this machine."""
 
     def __init__(self, main: Any):
         super().__init__(main, (110, 40))
@@ -84,7 +84,7 @@ class KernelsWindow(Popup):
 
     @property
     def rows(self) -> list[tuple[str, str]]:
-        """What the letters leave."""
+        """The kernels that match the text typed."""
         return [row for row in self.all if self.filter.finds(*row)]
 
     def lines(self, width: int, height: int) -> list[Line]:
@@ -92,7 +92,7 @@ class KernelsWindow(Popup):
         return choose.kernels(self.rows, self.now, self.selected, width, height, self.filter.shown)
 
     def count(self) -> int:
-        """Return the kernels."""
+        """Return the number of kernels shown."""
         return len(self.rows)
 
     async def on_key(self, event: events.Key) -> None:
@@ -106,7 +106,7 @@ class KernelsWindow(Popup):
             self.paint()
 
     def pressed(self, token: str) -> bool:
-        """Run the chosen kernel, ask for a file, or narrow the list."""
+        """Run the chosen kernel, prompt for a file, or narrow the list."""
         if token == "/":
             self.filter.is_typing = True
             self.paint()

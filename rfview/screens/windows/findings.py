@@ -1,4 +1,4 @@
-"""The window of a check: its findings, and one key to go to each in time."""
+"""The window of a check: its findings, and a key that goes to the cycle of one."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ class FindingsWindow(Popup):
         self.selected = max(0, sum(cycle <= main.scene.cycle for cycle in cycles) - 1)
 
     def lines(self, width: int, height: int) -> list[Line]:
-        """Return the findings in sight, and the chosen one in full."""
+        """Return the visible findings, and the chosen one in full."""
         return findings.render(self.found, self.selected, self.main.scene.cycle, width, height)
 
     def count(self) -> int:
-        """Return the findings."""
+        """Return the number of findings."""
         return len(self.found.found)
 
     def pressed(self, token: str) -> bool:
-        """Go to a finding or to the access that it is in conflict with, copy, scroll by pages."""
+        """Go to a finding or to the access with which it conflicts, copy, scroll by pages."""
         if token in ("enter", "o") and self.found.found:
             one = self.found.found[self.selected]
             if token == "o" and one.other_cycle < 0:

@@ -1,4 +1,4 @@
-"""The window of values through time: a register's lanes or a buffer's elements by cycles, moved through like a timeline."""
+"""The window of values through time: a register's lanes or a buffer's elements by cycle, navigated like a timeline."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from rfview.screens.windows.popup import Popup
 from rfview.sessions.heat.registers import LANES
 from rfview.sessions.heat.strip import STEPS
 
-FULL = 10_000       # cells: as large as the terminal is
-PER = 8, 3          # cycles a column at first: STEPS[3]
+FULL = 10_000       # cells: as large as the terminal
+PER = 8, 3          # initial cycles per column: STEPS[3]
 
 
 class HeatWindow(Popup):
-    """Asks the session worker for a strip whenever the cursor, the zoom or the size changes, and draws what comes."""
+    """Requests a strip from the session worker whenever the cursor, the zoom or the size changes, and draws it."""
 
     EDGE = 0
     ANSWERS = "heat"
@@ -33,20 +33,20 @@ class HeatWindow(Popup):
 
     @property
     def glyphs(self) -> bool:
-        """Say whether characters stand for colours."""
+        """Say whether characters are drawn in place of colours."""
         return self.strips.palette.theme in ("ansi16", "mono") or self.strips.palette.ascii
 
     def on_mount(self) -> None:
-        """Ask for the first strip."""
+        """Request the first strip."""
         super().on_mount()
         self.follow()
 
     def on_resize(self, event: events.Resize) -> None:
-        """Another size has other columns."""
+        """Request a strip for the new number of columns."""
         self.follow()
 
     def follow(self) -> None:
-        """Ask again: the cursor, and so the strip, has moved."""
+        """Request a new strip: the cursor, and with it the strip, has moved."""
         count = self.view.strip.of if self.view is not None else FULL
         rows = heat.cells_wanted(self.app.size.height - 2, self.glyphs, count)
         if self.view is None:
@@ -57,7 +57,7 @@ class HeatWindow(Popup):
         self.paint()
 
     def answered(self, found: Any) -> None:
-        """Show the strip that was asked for; a late answer for another item or lane is ignored."""
+        """Show the strip requested; a late answer for another item or lane is ignored."""
         question, strip, moment, cycle = found
         if question.item != self.item or question.lane != self.lane:
             return
@@ -69,7 +69,7 @@ class HeatWindow(Popup):
         self.paint()
 
     def lines(self, width: int, height: int) -> list[Line]:
-        """Return the strip, or that it is on its way."""
+        """Return the strip, or a note that it is being read."""
         if self.view is None:
             note = self.main.scene.message if self.main.scene.message_kind == "error" else "reading what was written"
             return [title(width, f"{self.item}", "", focus=True, right="Esc closes"),
@@ -77,7 +77,7 @@ class HeatWindow(Popup):
         return heat.render(self.view.at(log=self.is_log), width, height)
 
     def pressed(self, token: str) -> bool:
-        """Move in time and among lanes, zoom, go to who wrote."""
+        """Move in time, go to writes, zoom, change how values are shown."""
         if token in ("left", "right", "h", "H", "L", "pageup", "pagedown"):
             self.by_columns({"left": -1, "h": -1, "right": 1, "pageup": -40, "pagedown": 40, "H": -40, "L": 40}[token])
         elif token in ("s", "S"):
@@ -104,7 +104,7 @@ class HeatWindow(Popup):
         return True
 
     def of_the_focus(self, token: str) -> bool:
-        """Do what concerns the lane in focus: to who wrote it, watch it, why its warp waits, copy."""
+        """Act on the focused lane: go to its last write, watch it, explain why its warp waits, copy the strip."""
         view = self.view
         if view is None:
             return False
@@ -137,20 +137,20 @@ class HeatWindow(Popup):
         return self.app.size.width, self.app.size.height - 2
 
     def place(self) -> str:
-        """Return the lane or element in focus as an expression."""
+        """Return the focused lane or element as an expression."""
         assert self.view is not None
         if "[" in self.view.strip.item:
             return f"mem[{self.view.strip.item.partition('[')[0]} + {self.first_byte()}]"
         return f"{self.view.strip.item}[{self.lane}]"
 
     def first_byte(self) -> int:
-        """Return the byte of the buffer at which the element in focus begins."""
+        """Return the byte offset of the focused element in its buffer."""
         assert self.view is not None
         size = int("".join(filter(str.isdigit, self.view.strip.kind)) or 32) // 8
         return (self.lane + int(self.view.strip.rows[0])) * size
 
     def by_columns(self, by: int) -> None:
-        """Go some columns on or back."""
+        """Go forward (by > 0) or back by columns."""
         if self.view is None:
             return
         strip = self.view.strip
@@ -162,7 +162,7 @@ class HeatWindow(Popup):
             self.main.worker.ask(requests.step, by * STEPS[self.zoom])
 
     async def on_key(self, event: events.Key) -> None:
-        """Up and down move the lane, which every other window keeps for its rows."""
+        """Move between lanes with the keys that choose rows in all other windows."""
         from rfview.keys import token_of
 
         token = token_of(event.key, event.character)
@@ -180,7 +180,7 @@ class HeatWindow(Popup):
         self.follow()
 
     def on_clicked(self, message: Clicked) -> None:
-        """Go to the clicked column, and to its lane."""
+        """Go to the clicked column's cycle, and focus the clicked lane."""
         message.stop()
         if self.view is None:
             return
@@ -192,6 +192,6 @@ class HeatWindow(Popup):
             self.follow()
 
     def on_wheeled(self, message: Wheeled) -> None:
-        """The wheel zooms."""
+        """Zoom with the wheel."""
         message.stop()
         self.pressed("-" if message.by > 0 else "+")

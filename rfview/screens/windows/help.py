@@ -16,7 +16,7 @@ from rfview.widgets.window import WindowView
 
 
 class HelpScreen(Layer):
-    """Keys by intent, the states with their glyphs, the commands; typing after / narrows it."""
+    """Keys by intent, the states with their glyphs, the commands; text typed after / narrows it."""
 
     def __init__(self, scene: Scene, own: Mapping[str, str] | None = None):
         super().__init__()
@@ -53,7 +53,7 @@ class HelpScreen(Layer):
         view.show([*lines, help_lines.foot(width, self.scroll + rows < len(body))])
 
     def terms(self) -> list[tuple[str, str]]:
-        """Return the terms that a search finds, each with its explanation and source."""
+        """Return the terms found by a search, each with its explanation and source."""
         if len(self.filter.text) < 2:
             return []
         from rfview.learn import terms

@@ -1,4 +1,4 @@
-"""The window of a buffer as a picture: pixels walked through, the wrong ones by size, on to the store and the lost bit."""
+"""The window of a buffer as a picture: visits pixels, wrong ones by size of error, and their stores and lost bits."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from rfview.screens.windows.popup import Popup
 from rfview.sessions.commands.image import facts, origin_text, write_png
 from rfview.widgets.picture import PictureView
 
-FULL = 10_000       # cells: as large as the terminal is
+FULL = 10_000       # cells: as large as the terminal
 STEPS = {"left": (-1, 0), "right": (1, 0), "up": (0, -1), "down": (0, 1), "h": (-1, 0), "l": (1, 0), "k": (0, -1),
          "j": (0, 1)}
 
 
 class ImageWindow(Popup):
-    """Asks the session worker for the picture at the cursor, and how the pixel in focus came to be."""
+    """Requests from the session worker the picture at the cursor, and the origin of the focused pixel."""
 
     EDGE = 0
     ANSWERS = "image"
@@ -34,24 +34,24 @@ class ImageWindow(Popup):
         self.buffer, _, self.shape = text.strip().partition(" ")
         self.view: image.ImageView | None = None
         self.order: np.ndarray = np.empty(0, np.int64)      # wrong pixels, the worst first
-        self.asked = (-1, -1)       # (cycle, pixel) whose origin was asked for last
+        self.asked = (-1, -1)       # (cycle, pixel) whose origin was last requested
 
     def compose(self) -> ComposeResult:
         yield PictureView(self.strips)
 
     def on_mount(self) -> None:
-        """Ask for the picture."""
+        """Request the picture."""
         super().on_mount()
         self.follow()
 
     def follow(self) -> None:
-        """Ask again: the cursor has moved, and the picture fills up."""
+        """Request the picture again if the cursor has moved."""
         if self.view is None or self.view.picture.cycle != self.main.scene.cycle:
             self.main.worker.ask_latest(requests.image, self.buffer, self.shape)
         self.paint()
 
     def answered(self, found: Any) -> None:
-        """Show the picture, or how a pixel came to be, that was asked for."""
+        """Show the picture, or the origin of a pixel, that was requested."""
         if isinstance(found, tuple):
             asked, links = found
             if self.view is not None and asked == self.asked:
@@ -70,23 +70,23 @@ class ImageWindow(Popup):
         self.paint()
 
     def graphics(self) -> str:
-        """Return what the terminal draws pictures with, "" for half blocks; say why where it could do better."""
+        """Return the graphics that the terminal draws, "" for half blocks; say why if it could do better."""
         app: Any = self.app
         if app.is_headless and "RFVIEW_GRAPHICS" not in os.environ:
-            return ""       # pictures of screens look alike wherever they are made
+            return ""       # screenshots look the same wherever they are made
         kind, found = choose_kind(os.environ), choose(os.environ, app.console.color_system == "truecolor")
         if found.missing:
             self.main.say(f"half blocks: {NAMES[kind]} {found.missing}")
         if found.kind == "blocks":
             return ""
         if app.pixels is None or (app.pixels.kind, app.pixels.cell) != (found.kind, found.cell):
-            from rfview.widgets.pixels import Encoder       # start-up: brings Pillow
+            from rfview.widgets.pixels import Encoder       # for a fast start: imports Pillow
 
             app.pixels = Encoder(found, image_pixels.colours(self.strips.palette.theme == "light"))
         return NAMES[found.kind]
 
     def paint(self) -> None:
-        """Show the lines, and the panes' pixels where the terminal draws them."""
+        """Show the lines, and the panes' pixels if the terminal draws them."""
         super().paint()
         app: Any = self.app
         if self.view is not None and self.view.graphics and self.query(PictureView):
@@ -97,7 +97,7 @@ class ImageWindow(Popup):
                                   for pane, (x, pixels) in enumerate(row)] for y, row in rows.items()})
 
     def ask_origin(self) -> None:
-        """Ask how the pixel in focus came to be."""
+        """Request the origin of the focused pixel."""
         if self.view is None:
             return
         asked = (self.view.picture.cycle, self.element())
@@ -105,12 +105,12 @@ class ImageWindow(Popup):
         self.main.worker.ask_latest(requests.origin, self.buffer, asked)
 
     def element(self) -> int:
-        """Return the number of the pixel in focus."""
+        """Return the number of the focused pixel."""
         assert self.view is not None
         return self.view.y * self.view.picture.width + self.view.x
 
     def lines(self, width: int, height: int) -> list[Line]:
-        """Return the picture, or that it is on its way."""
+        """Return the picture, or a note that it is being read."""
         if self.view is None:
             scene = self.main.scene
             note = scene.message if scene.message_kind == "error" else "reading, and on edram simulating without lost bits"
@@ -119,7 +119,7 @@ class ImageWindow(Popup):
         return image.render(self.view, width, height)
 
     def choose(self, x: int, y: int) -> None:
-        """Give a pixel the focus."""
+        """Focus a pixel."""
         view = self.view
         if view is None:
             return
@@ -130,7 +130,7 @@ class ImageWindow(Popup):
             self.paint()
 
     async def on_key(self, event: Any) -> None:
-        """The arrows walk over pixels, which every other window keeps for its rows."""
+        """Move between pixels with the keys that choose rows in all other windows."""
         from rfview.keys import token_of
 
         token = token_of(event.key, event.character)
@@ -144,7 +144,7 @@ class ImageWindow(Popup):
             await super().on_key(event)
 
     def pressed(self, token: str) -> bool:
-        """Walk through wrong pixels, zoom, turn panes, go to the store or to the lost bit, step in time, save."""
+        """Visit wrong pixels, zoom, switch panes, go to the store or to the lost bit, move in time, save, copy."""
         view = self.view
         if token in ("s", "S"):
             self.main.worker.ask(requests.step, 1 if token == "s" else -1)
@@ -173,7 +173,7 @@ class ImageWindow(Popup):
         return True
 
     def next_wrong(self, by: int) -> None:
-        """Go to the next smaller, or larger, error."""
+        """Go to the next smaller (by 1) or larger (by -1) error."""
         assert self.view is not None
         if not len(self.order):
             self.main.say("no pixel differs")
@@ -183,7 +183,7 @@ class ImageWindow(Popup):
         self.choose(int(self.order[at]) % self.view.picture.width, int(self.order[at]) // self.view.picture.width)
 
     def go(self, view: image.ImageView, token: str) -> None:
-        """Go to the cycle of a link: Enter the store, b the lost bit, a digit that link."""
+        """Go to the cycle of a link: Enter for the store, b for the lost bit, a digit for that link."""
         links = list(view.links or ())
         if token == "b":
             chosen = next((link for link in links if link.kind == "lost"), None)
@@ -201,7 +201,7 @@ class ImageWindow(Popup):
         self.dismiss()
 
     def save(self, view: image.ImageView) -> None:
-        """Write all panes as PNG, named by kernel, buffer and cycle."""
+        """Write all panes to a PNG file named after kernel, buffer and cycle."""
         info = self.main.scene.info
         name = f"{info.get('name') or self.main.scene.title}-{self.buffer}-{view.picture.cycle}.png".replace("/", "_")
         try:
@@ -210,7 +210,7 @@ class ImageWindow(Popup):
             self.main.say(str(error), "error")
 
     def on_clicked(self, message: Clicked) -> None:
-        """Give the clicked pixel the focus."""
+        """Focus the clicked pixel."""
         message.stop()
         if self.view is not None:
             pixel = image.pixel_at(self.view, self.app.size.width, self.app.size.height - 2, message.x, message.y)
@@ -218,6 +218,6 @@ class ImageWindow(Popup):
                 self.choose(*pixel)
 
     def on_wheeled(self, message: Wheeled) -> None:
-        """The wheel zooms."""
+        """Zoom with the wheel."""
         message.stop()
         self.pressed("-" if message.by > 0 else "+")

@@ -1,4 +1,4 @@
-"""The palette: every action by name, narrowed as one types; Enter does the chosen one."""
+"""The palette: every action by name, narrowed as the user types; Enter does the chosen one."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from rfview.render import choose
 from rfview.render.text import Line
 from rfview.screens.windows.popup import Popup
 
-# these need a letter after them, so they are left to their keys
+# these need a letter after their keys, so the palette leaves them out (and itself)
 NEED_A_LETTER = frozenset({"mark", "goto_mark", "diff_mark", "panel", "palette"})
 PAGE = 10
 MOVES = {"down": 1, "ctrl+n": 1, "up": -1, "ctrl+p": -1, "pagedown": PAGE, "pageup": -PAGE}
 
 
 class PaletteWindow(Popup):
-    """The table of actions; letters narrow it, so only named keys move in it."""
+    """The list of actions; letters narrow it, so only named keys move in it."""
 
     def __init__(self, main: Any):
         super().__init__(main, (96, 24))
@@ -29,22 +29,22 @@ class PaletteWindow(Popup):
         self.found = self._found()
 
     def _found(self) -> list[tuple[Action, str, str, str]]:
-        """Return (action, name, key, sentence) of the actions that hold every word typed, best first."""
+        """Return (action, name, key, sentence) of the actions that contain every word typed, best first."""
         rows = []
         for action in ACTIONS:
             name = action.command or action.name.replace("_", " ")
-            # of a pair's sentence only the half that this action is
+            # of a sentence for two opposite actions, only this action's half
             text = re.sub(r" / [\w']+", "", action.sentence, count=1) if action.reverse else action.sentence
             if action.name not in NEED_A_LETTER and self.filter.finds(name, action.name, text):
                 rows.append((action, name, first_label(action, self.main.keys.own), text))
         return sorted(rows, key=lambda row: not row[1].startswith(self.filter.text))
 
     def lines(self, width: int, height: int) -> list[Line]:
-        """Return the line typed and the actions that it leaves."""
+        """Return the line typed and the actions that match it."""
         return choose.palette([row[1:] for row in self.found], self.filter.text, self.selected, width, height)
 
     def count(self) -> int:
-        """Return the actions left."""
+        """Return the number of matching actions."""
         return len(self.found)
 
     async def on_key(self, event: events.Key) -> None:

@@ -1,4 +1,4 @@
-"""The windows that open over the main screen: their common base, why, and text; none covers the status row."""
+"""The base class of windows over the main screen, and those of reasons and of text; none covers the status row."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from rfview.widgets.window import WindowView
 
 
 class Popup(Layer):
-    """A window with rows to choose from; subclasses paint it and say what its keys do.
+    """A window with rows to choose from; subclasses paint it and define its keys.
 
-    EDGE: cells left free beside it. ANSWERS: the kind of answers of the worker that it takes, "" for none.
+    EDGE: cells left free at its sides. ANSWERS: the kind of worker's answers that it takes, "" for none.
     """
 
     EDGE: ClassVar[int] = 2
@@ -39,29 +39,29 @@ class Popup(Layer):
 
     @property
     def strips(self) -> StripCache:
-        """The app's strips."""
+        """The app's cache of strips."""
         return self.app.strips  # type: ignore[attr-defined]
 
     def on_mount(self) -> None:
         if self.strips.palette.theme in ("ansi16", "mono"):
-            self.styles.background = "transparent"      # no colours to mix: what is behind stays as it is
+            self.styles.background = "transparent"      # no colours to blend: the screen below stays as it is
         self.paint()
 
     def on_resize(self, event: events.Resize) -> None:
         self.paint()
 
     def answered(self, found: Any) -> None:
-        """Take an answer that was asked for."""
+        """Take an answer from the worker."""
 
     def follow(self) -> None:
-        """Paint again: the main screen has another scene."""
+        """Paint again: the main screen has a new scene."""
         self.paint()
 
     def paint(self) -> None:
-        """Give the window its size and lines; a scene may arrive before the window is there."""
+        """Set the window's size and lines; a scene may arrive before the window exists."""
         if not self.query(WindowView):
             return
-        edge = self.EDGE if self.strips.palette.grounds.get("popup") else 0     # without grounds one cell beside it misleads
+        edge = self.EDGE if self.strips.palette.grounds.get("popup") else 0     # free cells need a ground colour
         width = min(self.wanted[0], self.app.size.width - edge)
         height = min(self.wanted[1], self.app.size.height - 2)
         view = self.query_one(WindowView)
@@ -95,7 +95,7 @@ class Popup(Layer):
             self.dismiss()
 
     def pressed(self, token: str) -> bool:
-        """Take any other key; return whether it meant something."""
+        """Handle any other key; return whether it did anything."""
         return False
 
 
@@ -106,30 +106,30 @@ class WhyWindow(Popup):
 
     def __init__(self, main: Any):
         super().__init__(main, (96, 22))
-        self.asked: tuple[int, int] | None = None       # (warp, cycle) whose relief is tried, or was
+        self.asked: tuple[int, int] | None = None       # (warp, cycle) whose relief was tried
         self.relief: Any = None
 
     def answered(self, found: Any) -> None:
-        """Show what came of the relief that was tried here."""
+        """Show the result of the relief tried here."""
         asked, self.relief = found
         self.asked = asked
         self.paint()
 
     @property
     def here(self) -> tuple[int, int]:
-        """Whose chain is shown, and of which cycle."""
+        """The (warp, cycle) whose chain is shown."""
         return self.main.scene.warp, self.main.scene.cycle
 
     def below(self, width: int) -> list[Line]:
-        """Return what came of a relief, while the chain that named it is shown."""
+        """Return the result of a relief, while the chain that named it is shown."""
         if self.relief is None or self.asked != self.here:
             return []
-        from rfview.render import relief        # start-up: few try one
+        from rfview.render import relief        # for a fast start: few try one
 
         return relief.lines(self.relief, width)
 
     def keys(self) -> tuple[tuple[str, str], ...]:
-        """Return the keys of the relief that there is, or could be tried."""
+        """Return the keys for the relief that was tried, or can be tried."""
         if self.relief is not None and self.asked == self.here:
             more = (("F", "both to the end"),) if self.relief.whole is None else ()
             return (*more, ("x", "compare"), ("B", "go there"))
@@ -138,12 +138,12 @@ class WhyWindow(Popup):
         return (("f", "try the relief"),) if named else ()
 
     def paint(self) -> None:
-        """As high as the chain is long."""
+        """Paint the window, as high as the chain is long."""
         links, losers = links_of(self.main.scene, self.main.scene.warp)
         width = min(96, self.app.size.width - self.EDGE)
         below = len(self.below(width))
         rows = 2 * len(links) + 4 + bool(losers) + below
-        if width < 80:      # its sentences go on below themselves
+        if width < 80:      # sentences wrap
             rows += sum((len(link.text) > width - 6) + (len(link.evidence) > width - 8) for link in links)
         self.wanted = (96, max(10, min(24 + below, rows)))
         super().paint()
@@ -153,11 +153,11 @@ class WhyWindow(Popup):
         return why.render_popup(self.main.scene, width, height, self.selected, self.below(width), self.keys())
 
     def count(self) -> int:
-        """Return the links."""
+        """Return the number of links."""
         return len(links_of(self.main.scene, self.main.scene.warp)[0])
 
     def pressed(self, token: str) -> bool:
-        """Digits and Enter go to a link's first cycle; s and S step with the window open."""
+        """Choose links by digit, go to one with Enter, try the relief, copy; s and S step with the window open."""
         links, _ = links_of(self.main.scene, self.main.scene.warp)
         if token.isdigit() and 1 <= int(token) <= len(links):
             self.selected = int(token) - 1
@@ -185,7 +185,7 @@ class WhyWindow(Popup):
         return True
 
     def with_relief(self, token: str) -> None:
-        """f: fork with the setting that the chain names; then F: both to the end, x: compare them, B: go to the branch."""
+        """f: fork with the setting that the chain names; then F: run both to the end, x: compare, B: go to the branch."""
         found = self.relief if self.asked == self.here else None
         if token == "f" or found is None:
             self.main.say("")
@@ -208,7 +208,7 @@ class TextWindow(Popup):
         self.folded = list(text)
 
     def lines(self, width: int, height: int) -> list[Line]:
-        """Return the part in sight."""
+        """Return the visible part."""
         rows = height - 1
         self.folded = [part for line in self.text for part in _folded(line, width - 2)]
         first = max(0, min(self.selected, len(self.folded) - rows))
@@ -217,22 +217,22 @@ class TextWindow(Popup):
         return [title(width, self.heading, "", focus=True, right=f"{more}Esc closes"), *fill(shown, width, rows)]
 
     def count(self) -> int:
-        """Return the lines."""
+        """Return the number of lines as wrapped."""
         return len(self.folded)
 
 
 class ExplainWindow(TextWindow):
-    """What is in focus, beside it: on the other half of the screen where that has room, and updated as time moves."""
+    """Explains the focused item, on the other half of the screen if there is room; updated as time moves."""
 
     WIDE = 58       # cells
 
     def __init__(self, main: Any, tell: Callable[[Any, int], list[str]]):
-        """tell(scene, width): the lines."""
+        """tell(scene, width) returns the lines."""
         super().__init__((), "WHAT IS THIS")
         self.main, self.tell = main, tell
 
     def paint(self) -> None:
-        """Take the half that the focused panel leaves."""
+        """Paint the window, on the half of the screen that the focused panel leaves."""
         screen = self.app.size
         place = next((one for one in self.main.places if one.panel == self.main.scene.panel), None)
         beside = place is not None and screen.width >= 2 * self.WIDE and place.width <= screen.width - self.WIDE
@@ -244,7 +244,7 @@ class ExplainWindow(TextWindow):
         super().paint()
 
     def pressed(self, token: str) -> bool:
-        """s and S step with the window open."""
+        """Step with s and S, with the window open."""
         if token not in ("s", "right", "S", "left"):
             return False
         self.main.worker.ask(requests.step, 1 if token in ("s", "right") else -1)
@@ -252,7 +252,7 @@ class ExplainWindow(TextWindow):
 
 
 def _folded(line: str, room: int) -> list[str]:
-    """Return a line in parts that fit, each as far in as the line is; the window may have become narrower since."""
+    """Return a line wrapped to `room` cells, with its own indentation; the window may have become narrower since."""
     if len(line) <= room:
         return [line]
     margin = " " * (len(line) - len(line.lstrip()))

@@ -1,4 +1,4 @@
-"""Windows that answer with a table: statistics between two places, and the past hits of a tracepoint."""
+"""Windows that show a table: statistics between two places, and the past hits of a tracepoint."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ class StatisticsWindow(Popup):
         self.left, self.right = self.first_choice()
 
     def places(self) -> list[tuple[str, int]]:
-        """Return (name, cycle) of what an end can be, in the order of time."""
+        """Return (name, cycle) of the places at which an end can be, in order of time."""
         scene = self.main.scene
         named = [("start", scene.first), *scene.marks, ("cursor", scene.cycle), ("end", scene.last)]
         return sorted(dict.fromkeys(named), key=lambda place: place[1])
 
     def first_choice(self) -> tuple[str, str]:
-        """Return the two marks around the cursor; with one mark it and the cursor; with none the start and the cursor."""
+        """Return the two marks around the cursor; with one mark, it and the cursor; with none, the start and the cursor."""
         scene = self.main.scene
         before = [name for name, cycle in scene.marks if cycle <= scene.cycle]
         after = [name for name, cycle in scene.marks if cycle > scene.cycle]
@@ -51,12 +51,12 @@ class StatisticsWindow(Popup):
             self.right, cycles.get(self.right, self.main.scene.cycle))
 
     def on_mount(self) -> None:
-        """Ask for the numbers."""
+        """Request the numbers."""
         super().on_mount()
         self.follow()
 
     def follow(self) -> None:
-        """Ask again: the cursor, and so perhaps an end, has moved."""
+        """Request the numbers again if an end has moved with the cursor."""
         (_, left), (_, right) = self.ends()
         if left == right:
             self.found = None
@@ -65,7 +65,7 @@ class StatisticsWindow(Popup):
         self.paint()
 
     def answered(self, found: Statistics) -> None:
-        """Show the numbers that were asked for."""
+        """Show the numbers requested."""
         self.found = found
         self.paint()
 
@@ -78,11 +78,11 @@ class StatisticsWindow(Popup):
         return [*body, hint_row(width, hints)]
 
     def count(self) -> int:
-        """Return how far it can be scrolled."""
+        """Return the number of rows that can be scrolled."""
         return len(self.found.states) + len(self.found.counts) if self.found else 1
 
     def pressed(self, token: str) -> bool:
-        """Move an end to the place before or after, step, copy."""
+        """Move an end to the previous or next place, step, copy."""
         if token in ("h", "l", "H", "L"):
             places = [name for name, _ in self.places()]
             self.fixed = None
@@ -104,7 +104,7 @@ class StatisticsWindow(Popup):
 
 
 class TraceWindow(Popup):
-    """The past hits of a tracepoint, a row each; Enter goes there. data: the JSON form of tracing.Trace."""
+    """The past hits of a tracepoint, one per row; Enter goes there. data: the JSON form of tracing.Trace."""
 
     def __init__(self, main: Any, data: dict[str, Any]):
         super().__init__(main, (min(116, 20 + 25 * len(data["expressions"])), 30))
@@ -115,7 +115,7 @@ class TraceWindow(Popup):
         self.sorted_by = 0
 
     def lines(self, width: int, height: int) -> list[Line]:
-        """Return the rows in sight and the keys."""
+        """Return the visible rows and the keys."""
         data = self.data
         hits = f"{len(data['cycles']):,}{'+' if data['more'] else ''} hits"
         what = f"of {data['at']}" if data["at"] else "every change"
@@ -132,12 +132,12 @@ class TraceWindow(Popup):
         return [heading.line(), names.line(), *fill(lines, width, rows), hint_row(width, hints)]
 
     def columns(self, width: int) -> list[int]:
-        """Return where each expression's column begins."""
+        """Return the cell at which each expression's column begins."""
         count = max(1, len(self.data["expressions"]))
         return [17 + index * max(8, (width - 18) // count) for index in range(count)]
 
     def row(self, width: int, index: int, starts: list[int], chosen: bool) -> Line:
-        """Return one hit."""
+        """Return the row of one hit."""
         cycle = self.data["cycles"][index]
         row = Row(width, "focus" if chosen else "").add("▸" if chosen else " ", "bold")
         row.right(14, number(cycle), "bold" if cycle == self.main.scene.cycle else "text")
@@ -147,7 +147,7 @@ class TraceWindow(Popup):
         return row.line()
 
     def count(self) -> int:
-        """Return the hits."""
+        """Return the number of hits."""
         return len(self.order)
 
     def pressed(self, token: str) -> bool:
