@@ -1,15 +1,15 @@
-"""Many runs of the machine: described as plain data, shared out among processes or a cluster, each done once.
+"""Many runs of the machine as plain data, distributed over processes or a cluster, each done once.
 
-What sweeps, comparisons, the check of the papers' claims and the property set have in common. Nothing here imports numba
+The common part of sweeps, comparisons, the check of the papers' claims and the property set. Nothing here imports numba
 before a machine runs.
 
-    jobs        one run as data, and doing it
-    pools       where jobs run: here, in a few processes
-    cluster     on a Dask cluster; which pool a command's options ask for
-    sharing     batches of items to workers and their outcomes back; what a killed worker had is done again
-    keys        what a run depends on, as a hash
+    jobs        one run as data, and its execution
+    pools       where jobs run: in this process or in several
+    cluster     a Dask cluster as a pool; the choice of a pool by a command's options
+    sharing     sends batches of items to workers and collects outcomes; repeats what a killed worker had
+    keys        everything that a run depends on, as a hash
     runs        results kept in memory
-    compiling   designs compiled ahead
+    compiling   compiles designs ahead
 """
 
 from rfview.engine.batch.cluster import pool_of

@@ -1,4 +1,4 @@
-"""A Dask cluster as a pool, and the pool that a command's options ask for."""
+"""A Dask cluster as a pool, and the choice of a pool by a command's options."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from rfview.engine.batch.pools import WORKERS, InProcess, Pool, Processes
 from rfview.engine.errors import InputError
 
 CONNECT_SECONDS = 20
-WIDTH_SECONDS = 5.0     # for how long the number of a cluster's workers is taken as known
+WIDTH_SECONDS = 5.0     # for how long the number of a cluster's workers is cached
 
 
 class Cluster(Pool):
     """The workers of a Dask cluster. address: of its scheduler, or the path of the scheduler file that it wrote.
 
-    Raises InputError if dask.distributed is missing, or nobody answers there.
+    Raises InputError if dask.distributed is missing, or if there is no answer.
     """
 
     shares_fate = False
@@ -28,24 +28,24 @@ class Cluster(Pool):
     def __init__(self, address: str) -> None:
         super().__init__()
         try:
-            from dask.distributed import Client, KilledWorker       # an extra of the installation
+            from dask.distributed import Client, KilledWorker       # an optional dependency
         except ModuleNotFoundError:
             raise InputError("--cluster needs dask.distributed; pip install 'rfview[cluster]' installs it") from None
         self.address = address
         self.broken = (KilledWorker,)
-        # of a scheduler that is gone we say a sentence, where Dask's client logs tracebacks
+        # a lost scheduler is reported in one sentence; Dask's client would log tracebacks
         logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
         where = {"scheduler_file": address} if os.path.isfile(address) else {"address": address}
         try:
             self._client = Client(**where, timeout=CONNECT_SECONDS)
-        except Exception as error:      # any address or file may be given
+        except Exception as error:      # addresses and files are user input
             reason = str(error).partition("\n")[0] or type(error).__name__
             raise InputError(f"--cluster {address}: no Dask scheduler answers there ({reason}); expected an address such as "
                              "tcp://host:8786, or the path of a scheduler file") from None
         self._width, self._width_until = 0, 0.0
 
     def width(self) -> int:
-        """Return the number of the workers' threads, as it was a few seconds ago at most."""
+        """Return the number of the workers' threads, at most a few seconds old."""
         if time.monotonic() >= self._width_until:
             try:
                 self._width = sum(self._client.nthreads().values())
@@ -55,13 +55,13 @@ class Cluster(Pool):
         return self._width
 
     def close(self, *, kill: bool) -> None:
-        """Leave the cluster, which goes on running; it forgets the tasks that nobody waits for."""
+        """Disconnect from the cluster, which keeps running but drops the tasks that no client waits for."""
         self._executor = None
-        with suppress(Exception):       # of a cluster that is gone
+        with suppress(Exception):       # the cluster is gone
             self._client.close(timeout=5)
 
     def explain(self, error: BaseException) -> InputError | None:
-        """Return that the cluster is lost, or that its workers cannot run rfview."""
+        """Return a sentence if the cluster is lost or its workers cannot run rfview."""
         from concurrent.futures import CancelledError
 
         if isinstance(error, CancelledError | OSError):
@@ -77,7 +77,7 @@ class Cluster(Pool):
 
 
 def pool_of(workers: int = WORKERS, cluster: str | None = None) -> Pool:
-    """Return the cluster at an address, or as many processes, or for one worker this process."""
+    """Return the cluster at an address, or else this number of processes; this process if it is one."""
     if cluster is not None:
         return Cluster(cluster)
     return Processes(workers) if workers > 1 else InProcess()

@@ -1,4 +1,4 @@
-"""Compiles the designs that jobs will need, ahead of them and side by side."""
+"""Compiles the designs that jobs will need, in advance and in parallel."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ POLL_SECONDS = 0.2
 
 
 def compile_designs(variants: Iterable[str], workers: int, say: Progress) -> None:
-    """Compile the designs that are not in the cache yet, as many at once as there are workers."""
-    # imports numba: not where results are only read
+    """Compile the designs that are not yet in the cache, as many at once as there are workers."""
+    # imports numba, which reading results does not need
     from rfview.engine.compile import extern, warm
     from rfview.engine.plugin import build, files   # start-up
     from rfview.engine.simulator import engine_hash     # imports numba
@@ -26,7 +26,7 @@ def compile_designs(variants: Iterable[str], workers: int, say: Progress) -> Non
     running: list[subprocess.Popen[bytes]] = []
     began = time.monotonic()
     while waiting or running:
-        # the first brings what all share, in a process beside its own
+        # the first one compiles what all share, in a separate process
         while waiting and len(running) < (workers if extern.READY.exists() else 1):
             command = [sys.executable, "-m", "rfview.engine.compile.child", files.absolute(waiting.pop(0))]
             running.append(subprocess.Popen(command, cwd=IMPORT_ROOT, stdout=subprocess.DEVNULL,

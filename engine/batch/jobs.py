@@ -1,6 +1,6 @@
-"""One run of the machine, described as plain data, and doing it: its summary as plain data, too.
+"""One run of the machine as plain data, and its execution, which returns a summary as plain data.
 
-A run that misbehaves is a result, not an end.
+A run that misbehaves is a result, not an error.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Job:
     """One run: a launch file on a machine. settings: sorted ("section.key", value) pairs; kind: how it is run.
 
     kind: "run" | "mapped" (racetrack with the mapping of a profiling run) | "sampled" (with what only stepping through
-    it shows) | "tlp" (the profile of CTAs per SM). outputs: give back what the launch file expects, or all buffers.
+    it shows) | "tlp" (the profile of CTAs per SM). outputs: return the arrays that the launch file expects, or all buffers.
     """
 
     path: str
@@ -42,12 +42,12 @@ class Job:
 
     @property
     def title(self) -> str:
-        """Return the job's name in a line of progress."""
+        """Return the job's name for the progress line."""
         return f"{self.kernel} under {self.design}, {self.scheduler}"
 
     @property
     def kernel(self) -> str:
-        """Return the launch file's name without its ending; a bundled kernel's in its full size, too."""
+        """Return the launch file's name without its suffix; it is the same for a bundled kernel's full size."""
         path = Path(self.path)
         return path.parent.name if path.name == "full.toml" else path.stem
 
@@ -58,13 +58,13 @@ class Job:
 
 
 def simulator_of(job: Job, **changes: Any) -> Simulator:
-    """Return the machine of a job, ready to run. Raises InputError for anything that cannot run."""
+    """Return a job's machine, ready to run. Raises InputError for anything that cannot run."""
     return _machine(loaded(job.path), job, **changes)
 
 
 def _machine(spec: LaunchSpec, job: Job, **changes: Any) -> Simulator:
-    """Return the machine of a job over a launch that is loaded already."""
-    from rfview.engine.simulator import Simulator      # imports numba: not where results are only read
+    """Return a job's machine over a launch that is already loaded."""
+    from rfview.engine.simulator import Simulator      # imports numba, which reading results does not need
 
     settings = {key: list(value) if isinstance(value, tuple) else value for key, value in job.settings}
     return Simulator(spec, design=job.design, scheduler=job.scheduler, preset=job.preset,
@@ -74,15 +74,15 @@ def _machine(spec: LaunchSpec, job: Job, **changes: Any) -> Simulator:
 @lru_cache(maxsize=KEPT_LAUNCHES)
 def loaded(path: str) -> LaunchSpec:
     """Read a launch file once per process."""
-    from rfview.engine.launch import load_launch_file   # start-up, as all in this file: workers alone run machines
+    from rfview.engine.launch import load_launch_file   # start-up, as everywhere in this file: only workers run machines
 
     return load_launch_file(Path(path))
 
 
 def run_job(job: Job) -> Result:
-    """Do one run and return its summary; "misbehaved" says what went wrong, or is None.
+    """Execute one run and return its summary; "misbehaved" says what went wrong, or is None.
 
-    Also "shape" (what the register file of this run looks like), "outputs" where asked for, and what the kind adds.
+    It also contains "shape" (the geometry of the run's register file), "outputs" if requested, and what the kind adds.
     """
     if job.kind == "tlp":
         return _tlp(job)
@@ -117,7 +117,7 @@ def shape_of(simulator: Simulator) -> dict[str, Any]:
 
 
 def outputs_of(simulator: Simulator) -> dict[str, Any]:
-    """Return the arrays that the launch file has expectations for, or all buffers where it has none."""
+    """Return the arrays that the launch file has expectations for, or all buffers if it has none."""
     found = {**simulator.symbols(), **simulator.buffers()}
     return {name: found[name] for name in simulator.spec.expect} or found
 
@@ -129,7 +129,7 @@ def _mapping(job: Job) -> tuple[list[int], Result]:
 
 
 def mapping_of(spec: LaunchSpec, job: Job) -> tuple[list[int], Result]:
-    """Profile a racetrack run on plain tapes and return the optimised mapping as codes, with its predicted steps."""
+    """Profile a racetrack run without a mapping and return the optimised mapping as codes, with its predicted steps."""
     from rfview.engine.tools import mapping, profiling, tlp    # imports numba: workers alone
 
     simulator = _machine(spec, job, **tlp.PLAIN_TAPES, **{"racetrack.profile": 1})
@@ -152,7 +152,7 @@ def _tlp(job: Job) -> Result:
 
 
 def fingerprint(outputs: Mapping[str, Any]) -> str:
-    """Return a short hash over arrays, equal only where all their bits are."""
+    """Return a short hash over arrays, which is equal only if all their bits are."""
     digest = hashlib.sha256()
     for name in sorted(outputs):
         digest.update(name.encode() + outputs[name].tobytes())

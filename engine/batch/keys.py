@@ -1,7 +1,7 @@
-"""What a run depends on, as a hash: two jobs with one key leave the same result, wherever and however they are written.
+"""Everything that a run depends on, as a hash: two jobs with the same key have the same result, however they are written.
 
-The key is over the launch file with its module and arrays, every number of the machine and the design's parameters in force,
-the scheduler, the sources of the designs, and those of the engine. No path, time or process goes into it.
+The key covers the launch file with its module and arrays, all numbers of the machine and the design's parameters in effect,
+the scheduler, the sources of the designs, and those of the engine. It contains no path, time or process.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from rfview.engine.config import load_preset
 from rfview.engine.errors import InputError
 
 ROOT = Path(__file__).parents[1]
-BESIDE_THE_MACHINE = ("batch", "designs", "kernels", "papers")     # hashed apart, or they decide no result
+BESIDE_THE_MACHINE = ("batch", "designs", "kernels", "papers")     # hashed separately, or without influence on results
 RESOLVED = ("path", "design", "scheduler", "preset", "settings", "outputs")
 
 
@@ -30,31 +30,31 @@ def key_of(job: Job) -> str:
 
 
 def stamp_of(job: Job) -> str:
-    """Return a hash over the files that a job reads and the engine that runs it: whether two processes mean the same."""
+    """Return a hash over a job's files and the engine, which tells whether two processes would run the same."""
     return _digest(engine_hash(), launch_hash(job.path), _sources(job.design))
 
 
 def forget() -> None:
-    """Forget what was read of files, so that they are read anew: they may have changed."""
+    """Clear the caches of what was read from files, which may have changed."""
     for cached in (loaded, launch_hash, _machine, _sources):
         cached.cache_clear()
 
 
 @lru_cache
 def engine_hash() -> str:
-    """Return a short hash over all sources of the engine that decide what a run does, 16 hexadecimal digits."""
+    """Return a short hash over all sources of the engine that influence a run, 16 hexadecimal digits."""
     files = [file for file in sorted(ROOT.rglob("*.py")) if file.relative_to(ROOT).parts[0] not in BESIDE_THE_MACHINE]
     return _digest(*([file.relative_to(ROOT).as_posix(), _content(file)] for file in files))[:16]
 
 
 def parameters(design: str, settings: tuple[tuple[str, Any], ...] = ()) -> dict[str, Any]:
-    """Return a design's parameters in force ("design.name" to value), its main file's among them. Raises InputError."""
+    """Return a design's parameters in effect ("design.name" to value), with its main file's. Raises InputError."""
     return dict(designs.build(design, dict(settings), "").values)
 
 
 @lru_cache(maxsize=4096)
 def _machine(design: str, scheduler: str, preset: str, settings: tuple[tuple[str, Any], ...]) -> str:
-    """Return a hash over the machine in force; of one that cannot be built, over how it is described."""
+    """Return a hash over the machine in effect; if it cannot be built, over its description."""
     try:
         described = designs.find(designs.parse_variant(design)[0]).DESIGN
         preset = described.paper_preset if preset == "paper" else preset
@@ -73,7 +73,7 @@ def _machine(design: str, scheduler: str, preset: str, settings: tuple[tuple[str
 
 @lru_cache(maxsize=KEPT_LAUNCHES)
 def launch_hash(path: str) -> str:
-    """Return a hash over a launch file, its module, and every array that it brings or expects."""
+    """Return a hash over a launch file, its module, and all its initial and expected arrays."""
     spec = loaded(path)
     arrays = [[part, name, held.array.dtype.str, held.array.shape, hashlib.sha256(held.array.tobytes()).hexdigest()]
               for part in ("buffers", "symbols", "expect") for name, held in getattr(spec, part).items()]
@@ -96,5 +96,5 @@ def _content(file: Path) -> str:
 
 
 def _digest(*parts: Any) -> str:
-    """Return a hash over plain data, the same for equal data in any process."""
+    """Return a hash over plain data, which is the same for equal data in any process."""
     return hashlib.sha256(json.dumps(parts, sort_keys=True, separators=(",", ":")).encode()).hexdigest()

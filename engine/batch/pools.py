@@ -1,6 +1,6 @@
-"""Where jobs run: in this process or in a few beside it (cluster: elsewhere); all are given work as an Executor is.
+"""Pools, in which jobs run: this process or several (cluster: on other machines), with the interface of an Executor.
 
-A pool whose worker processes were killed is started again. Processes end with the one that started them, however that ends.
+A pool whose worker processes were killed is restarted. Processes end with the one that started them, however that ends.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ WORKERS = 2
 
 
 class Pool(ABC):
-    """A number of executors, of which one is at work at a time; a context manager, which ends the work of an error's.
+    """A series of executors, one at a time; a context manager, which ends the work if an error leaves it.
 
-    broken: what the future of a task raises whose worker was killed. shares_fate: whether all tasks are lost with it.
-    retries: whether the pool itself gives such a task to other workers first. is_elsewhere: on other machines, perhaps.
+    broken: the exceptions of a task whose worker was killed. shares_fate: whether all tasks are lost with it. retries:
+    whether the pool itself first gives such a task to other workers. is_elsewhere: may run on other machines.
     """
 
     broken: tuple[type[BaseException], ...] = (BrokenExecutor,)
@@ -45,33 +45,33 @@ class Pool(ABC):
         self.close(kill=error[0] is not None)
 
     def width(self) -> int:
-        """Return how many tasks run at once; 0 while there is no worker."""
+        """Return how many tasks can run at once; 0 while there is no worker."""
         return 1
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
-        """Give a task to the executor, as its own `submit`; raises one of `broken` where it is broken."""
+        """Give a task to the executor, like its own `submit`; raises one of `broken` if it is broken."""
         if self._executor is None:
             self._executor = self._start()
         return self._executor.submit(function, *arguments)
 
     def renew(self) -> None:
-        """Make the executor anew with the next task."""
+        """Have the executor replaced with the next task."""
         if self._executor is not None:
             self._executor.shutdown(wait=False, cancel_futures=True)
         self._executor = None
 
     def close(self, *, kill: bool) -> None:
-        """End the executor; kill: without waiting for what runs."""
+        """End the executor; kill: without waiting for running tasks."""
         if self._executor is not None:
             self._executor.shutdown(wait=not kill, cancel_futures=True)
         self._executor = None
 
     def cancel(self, future: Future[Any]) -> None:
-        """Cancel a task that nobody waits for any more."""
+        """Cancel a task whose result is no longer needed."""
         future.cancel()
 
     def result_of(self, future: Future[Any]) -> Any:
-        """Return a finished task's result; raises one of `broken`, InputError where the pool is of no use, or the error."""
+        """Return a finished task's result; raises one of `broken`, InputError if the pool is unusable, or its error."""
         try:
             return future.result()
         except self.broken:
@@ -80,7 +80,7 @@ class Pool(ABC):
             raise self.explain(error) or error from None
 
     def explain(self, error: BaseException) -> InputError | None:
-        """Return what the user can do about an error that is the pool's, not a job's; None for any other."""
+        """Return what the user can do about an error of the pool rather than of a job; None for any other error."""
         return None
 
     @abstractmethod
@@ -89,7 +89,7 @@ class Pool(ABC):
 
 
 class _Here(Executor):
-    """Does each task at once, in this process."""
+    """Executes each task immediately, in this process."""
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         future: Future[Any] = Future()
@@ -102,7 +102,7 @@ class _Here(Executor):
 
 
 class InProcess(Pool):
-    """This process alone."""
+    """A pool of only this process."""
 
     def _start(self) -> Executor:
         return _Here()
@@ -111,8 +111,8 @@ class InProcess(Pool):
 class Processes(Pool):
     """A few processes on this machine.
 
-    They leave results in files of a folder of their own and send paths: of a worker killed in the middle of a result that is
-    longer than a pipe holds, the executor would wait for the rest for ever.
+    They write results to files in a temporary folder and send the paths: if a worker were killed while sending a result
+    longer than a pipe's buffer, the executor would wait for the rest forever.
     """
 
     def __init__(self, workers: int = WORKERS) -> None:
@@ -126,7 +126,7 @@ class Processes(Pool):
         return self._workers
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
-        """Give a task to the processes; one that is started for it never sees a Ctrl-C, which is the parent's."""
+        """Give a task to the processes; a process started for it ignores Ctrl-C, which is for the parent."""
         try:
             self._folder = self._folder or tempfile.mkdtemp(prefix="rfview-batch-")
         except OSError as error:
@@ -134,14 +134,14 @@ class Processes(Pool):
         call = (_into_file, self._folder, function, arguments)
         if not hasattr(signal, "pthread_sigmask"):
             return super().submit(*call)
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})      # a child has its parent's mask
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})      # a child inherits its parent's mask
         try:
             return super().submit(*call)
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
     def result_of(self, future: Future[Any]) -> Any:
-        """Return a finished task's result from its file, which is then no more."""
+        """Return a finished task's result from its file, which is then deleted."""
         path = super().result_of(future)
         with open(path, "rb") as file:
             result = pickle.load(file)
@@ -149,7 +149,7 @@ class Processes(Pool):
         return result
 
     def explain(self, error: BaseException) -> InputError | None:
-        """Return that results cannot be kept; a job's own errors are outcomes and never come here."""
+        """Return that results cannot be stored; a job's own errors are outcomes and do not get here."""
         return self._not_kept(error) if isinstance(error, OSError) else None
 
     def _not_kept(self, error: OSError) -> InputError:
@@ -157,7 +157,7 @@ class Processes(Pool):
                           f"({error.strerror or error}); TMPDIR names another")
 
     def close(self, *, kill: bool) -> None:
-        """End the processes; kill: at once, whatever they are doing."""
+        """End the processes; kill: immediately, whatever they are doing."""
         if kill and self._executor is not None:
             for child in set(multiprocessing.active_children()) - self._others:
                 child.terminate()
@@ -167,7 +167,7 @@ class Processes(Pool):
         self._folder = ""
 
     def cancel(self, future: Future[Any]) -> None:
-        """Leave it to `close`: the executor stumbles over cancelled tasks when its processes are killed."""
+        """Do nothing, and leave it to `close`: the executor cannot handle cancelled tasks when its processes are killed."""
 
     def _start(self) -> Executor:
         self._others = set(multiprocessing.active_children())
@@ -176,7 +176,7 @@ class Processes(Pool):
 
 
 def _into_file(folder: str, function: Callable[..., Any], arguments: tuple[Any, ...]) -> str:
-    """In a worker: do a task and return the path of its pickled result."""
+    """In a worker: execute a task and return the path of its pickled result."""
     result = function(*arguments)
     handle, path = tempfile.mkstemp(dir=folder)
     with open(handle, "wb") as file:
@@ -185,7 +185,7 @@ def _into_file(folder: str, function: Callable[..., Any], arguments: tuple[Any, 
 
 
 def _begin_worker(folder: str) -> None:
-    """In a new worker: leave Ctrl-C to the parent, and end when it is gone, which no queue would tell."""
+    """In a new worker: ignore Ctrl-C, which is for the parent, and end when the parent is gone, which no queue reports."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = multiprocessing.parent_process()
     if parent is not None:

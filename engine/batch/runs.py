@@ -1,4 +1,4 @@
-"""Runs whose results are kept in memory, each done once: what comparisons and the papers' claims ask for."""
+"""Runs with results kept in memory, each done once, for comparisons and the papers' claims."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Runs:
         return self.all([job])[0]
 
     def all(self, jobs: Sequence[Job]) -> list[Result]:
-        """Return the results of jobs, running what has not been run yet. Raises InputError."""
+        """Return the results of jobs, running those that have not run yet. Raises InputError."""
         todo = sorted(dict.fromkeys(job for job in jobs if job not in self._results), key=lambda job: job.design)
         if todo:
             compile_designs((job.design for job in todo), self._workers, self._say)
@@ -48,7 +48,7 @@ class Runs:
         return [self._results[job] for job in jobs]
 
     def _pool_for(self, jobs: Sequence[Job]) -> Pool:
-        """Return this process for a single job, else the processes, which are started once."""
+        """Return this process for a single job, otherwise the worker processes, which are started once."""
         if self._workers == 1 or len(jobs) == 1:
             return InProcess()
         if self._pool is None:

@@ -1,6 +1,6 @@
-"""Shares items out among the workers of a pool, in batches whose size follows the time that their like has taken.
+"""Distributes items to a pool's workers, in batches sized by the time that similar items have taken.
 
-A batch that a worker takes to its grave is done again, item by item; an item that kills its worker STRIKES times has failed.
+A batch whose worker was killed is done again, item by item; an item that kills its worker STRIKES times has failed.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from typing import Any
 from rfview.engine.batch.pools import Pool
 from rfview.engine.errors import InputError, RfviewError
 
-TASK_SECONDS = 1.0      # that a batch is to take: long beside giving it away, short beside what may be lost
-AHEAD = 2               # batches given away per worker, so that none waits
+TASK_SECONDS = 1.0      # aimed at for a batch: long compared with sending it, short compared with what may be lost
+AHEAD = 2               # batches sent ahead per worker, so that none idles
 MOST = 512              # items in a batch
 POLL_SECONDS = 0.25
 STRIKES = 3
-DEATHS = 15             # of workers, with no outcome between them: no item's fault, or every item's
+DEATHS = 15             # killed workers without an outcome in between: no item's fault, or every item's
 
 
 @dataclass(frozen=True)
 class Done:
-    """What became of an item: its result, or why there is none. seconds: of its worker's time. is_input: bad input."""
+    """The outcome of an item: its result, or why there is none. seconds: of its worker's time. is_input: bad input."""
 
     item: Any
     result: Any = None
@@ -35,14 +35,14 @@ class Done:
     is_input: bool = False
 
     def value(self) -> Any:
-        """Return the result; raises InputError if the item was bad input, RuntimeError for a slip of ours."""
+        """Return the result; raises InputError if the item was bad input, RuntimeError for an internal error."""
         if self.error:
             raise InputError(self.error) if self.is_input else RuntimeError(self.error)
         return self.result
 
 
 def do_batch(function: Callable[[Any], Any], items: Sequence[Any]) -> list[Done]:
-    """Do items one after another, in a worker; an error is an outcome like any other."""
+    """Process items one after another, in a worker; an error is an outcome like any other."""
     outcomes = []
     for item in items:
         began = time.perf_counter()
@@ -61,10 +61,10 @@ def do_batch(function: Callable[[Any], Any], items: Sequence[Any]) -> list[Done]
 
 def share_out(pool: Pool, function: Callable[[Any], Any], items: Sequence[Any],
               like: Callable[[Any], Hashable] = lambda item: None) -> Iterator[list[Done]]:
-    """Do all items and yield the outcomes as they arrive: an empty list several times a second where none has.
+    """Process all items and yield the outcomes as they arrive; an empty list several times a second if there are none.
 
-    function: of a module, as workers import it. like: items for which it is equal are taken to last equally long.
-    Raises InputError if the pool is lost, or no worker lives. Whoever stops listening has what was not begun cancelled.
+    function: a module's, since workers import it. like: items with an equal value are assumed to take equally long.
+    Raises InputError if the pool is lost, or no worker is left. Closing the generator cancels what has not begun.
     """
     sharing = _Sharing(pool, function, items, like)
     try:
@@ -76,7 +76,7 @@ def share_out(pool: Pool, function: Callable[[Any], Any], items: Sequence[Any],
 
 
 class _Sharing:
-    """What is waiting, given away and suspected of killing its worker; items by their place in the list."""
+    """The items that wait, are at workers, or are suspected of killing their worker; by their place in the list."""
 
     def __init__(self, pool: Pool, function: Callable[[Any], Any], items: Sequence[Any],
                  like: Callable[[Any], Hashable]) -> None:
@@ -92,7 +92,7 @@ class _Sharing:
         return bool(self._waiting or self._suspects or self._given)
 
     def give_away(self) -> None:
-        """Give workers enough to do; a suspect runs with nothing beside it, which would be suspected as well."""
+        """Keep the workers busy; a suspect runs alone, since anything else running would be suspected as well."""
         width = max(1, self._pool.width())
         while self._waiting or self._suspects:
             is_alone = bool(self._suspects) or any(self._strikes[batch[0]] for batch in self._given.values())
@@ -109,7 +109,7 @@ class _Sharing:
             self._given[future] = batch
 
     def _next(self, width: int) -> list[int]:
-        """Take as many items as a worker does in TASK_SECONDS, fewer towards the end, and one where that is not known."""
+        """Take as many items as a worker does in TASK_SECONDS, fewer towards the end, and one if their time is unknown."""
         most = min(MOST, -(-len(self._waiting) // (AHEAD * width)))
         batch: list[int] = []
         total = 0.0
@@ -122,7 +122,7 @@ class _Sharing:
         return batch
 
     def arrived(self) -> list[Done]:
-        """Wait a moment and return the outcomes that are there."""
+        """Wait a moment and return the outcomes that have arrived."""
         finished = wait(self._given, timeout=POLL_SECONDS, return_when=FIRST_COMPLETED).done
         outcomes: list[Done] = []
         lost: list[list[int]] = []
@@ -141,7 +141,7 @@ class _Sharing:
         return outcomes
 
     def _collect(self, future: Future[list[Done]], outcomes: list[Done], lost: list[list[int]]) -> None:
-        """Add the outcomes of a finished batch, or add it to those that were lost with their worker."""
+        """Add the outcomes of a finished batch, or add the batch to those lost with their worker."""
         batch = self._given.pop(future)
         try:
             found = self._pool.result_of(future)
@@ -154,7 +154,7 @@ class _Sharing:
         outcomes += found
 
     def _suspect(self, batch: list[int]) -> list[Done]:
-        """Note that a batch's worker was killed; return the failures of items that were in such batches too often."""
+        """Note that a batch's worker was killed; return failures for items that have been in such batches too often."""
         failed = []
         for index in batch:
             # a pool that retries has had a suspect, which ran alone, kill several workers
@@ -167,6 +167,6 @@ class _Sharing:
         return failed
 
     def cancel(self) -> None:
-        """Cancel what nobody has begun."""
+        """Cancel what no worker has begun."""
         for future in self._given:
             self._pool.cancel(future)

@@ -1,6 +1,6 @@
-"""Find the bundled kernels: one folder each with CUDA C source, PTX, launch file, reference and expected results.
+"""Finds the bundled kernels: one folder each with CUDA C source, PTX, launch file, reference and expected results.
 
-    make        compile with nvcc and write inputs and expected results anew
+    make        compiles kernels with nvcc and regenerates inputs and expected results
     rounding    fused multiply-adds for the references
 """
 
@@ -12,7 +12,7 @@ from pathlib import Path
 from rfview.engine.launch import LaunchError
 
 FOLDER = Path(__file__).parent
-# what is run under every design where many machines are tried: a range of programs that stays small
+# a small but diverse set of programs, for runs under many machines
 CORE = ("2dconv", "atax", "bfs", "binomial", "btree", "fwt", "gemm", "gemm_double", "histogram", "hotspot", "montecarlo",
         "mriq", "nw", "reduction", "scalarprod", "vectoradd")
 SIZES = ("small", "full")
@@ -24,9 +24,9 @@ def names() -> tuple[str, ...]:
 
 
 def path(name: str, size: str = "small") -> Path:
-    """Return the launch file of a bundled kernel; raises LaunchError if there is none such.
+    """Return the launch file of a bundled kernel; raises LaunchError if there is no such kernel or size.
 
-    size: "small" for a few thousand cycles, "full" for several waves of CTAs; a kernel of one size has that alone.
+    size: "small" for a few thousand cycles, "full" for several waves of CTAs; some kernels have only one size.
     """
     known = names()
     if name not in known:

@@ -1,4 +1,4 @@
-"""Compile the bundled kernels with nvcc and write inputs and expected results anew: for developers, after an edit.
+"""Compiles the bundled kernels with nvcc and regenerates inputs and expected results: for developers, after an edit.
 
 Usage: python -m rfview.engine.kernels.make [NAME ...]
 """
@@ -21,7 +21,7 @@ NVCC = ("nvcc", "-ptx", "-arch=compute_75", "-O3", "-lineinfo")
 
 
 def reference_module(name: str) -> ModuleType:
-    """Import reference.py of a kernel's folder, whose name need not be a Python name."""
+    """Import reference.py from a kernel's folder, whose name may not be a Python identifier."""
     file = kernels.FOLDER / name / "reference.py"
     spec = importlib.util.spec_from_file_location(f"reference_of_{name}", file)
     assert spec is not None and spec.loader is not None
@@ -31,13 +31,13 @@ def reference_module(name: str) -> ModuleType:
 
 
 def expected(name: str, spec: LaunchSpec) -> dict[str, np.ndarray]:
-    """Return what the reference computes from a launch file's buffers and symbols, by name."""
+    """Return the reference's results from a launch file's buffers and symbols, by name."""
     memory = {**spec.buffers, **spec.symbols}
     return reference_module(name).reference({key: held.array for key, held in memory.items()})
 
 
 def compile_kernel(name: str) -> None:
-    """Write NAME.ptx anew; its .file names sources without their folders, so that it is the same on every machine."""
+    """Regenerate NAME.ptx; its .file names sources without folders, so that it is the same on every machine."""
     folder = kernels.FOLDER / name
     subprocess.run([*NVCC, "-o", f"{name}.ptx", f"{name}.cu"], cwd=folder, check=True)
     ptx = folder / f"{name}.ptx"
@@ -45,7 +45,7 @@ def compile_kernel(name: str) -> None:
 
 
 def make(name: str) -> None:
-    """Compile one kernel, then write its inputs (where its reference has any) and expected results as .npy."""
+    """Compile one kernel, then write its inputs (if its reference makes any) and expected results as .npy."""
     folder = kernels.FOLDER / name
     compile_kernel(name)
     for key, array in getattr(reference_module(name), "inputs", dict)().items():
@@ -60,7 +60,7 @@ def make(name: str) -> None:
 
 
 def without_expectations(file: Path) -> Path:
-    """Write a copy of a launch file up to its first [expect...], since those arrays may not be there yet."""
+    """Write a copy of a launch file up to its first [expect...], since those arrays may not exist yet."""
     bare = file.with_suffix(".bare.toml")
     bare.write_text(file.read_text().split("\n[expect.")[0] + "\n")
     return bare

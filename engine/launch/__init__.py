@@ -1,19 +1,20 @@
-"""Launch files: the TOML that brings a kernel, its launches, buffers and expected results.
+"""Launch files: TOML that describes a kernel's launches, buffers and expected results.
 
-Nothing here knows PTX or the machine: the module's path is handed on as it is, and parameters are packed against
-declarations that the caller parsed. Whatever is missing, unknown, mistyped or out of range ends in one `LaunchError`.
+Nothing here knows PTX or the machine: the module's path is passed on unread, and parameters are packed according to
+declarations that the caller parsed. Anything missing, unknown, of the wrong type or out of range ends in one
+`LaunchError`.
 
-    files  table        a launch file read and checked; one TOML table, and the error that names file and key
+    files  table        reads and checks a launch file; one TOML table, and the error that names file and key
     spec                a launch file as data
-    arrays  pointers    contents of buffers; addresses that are given, and those inside arguments, buffers and symbols
-    textures  repeats   [textures.NAME] tables; the launches of a host's loop written out
+    arrays  pointers    contents of buffers; given addresses, and addresses inside arguments, buffers and symbols
+    textures  repeats   [textures.NAME] tables; the launches of a host's loop, unrolled
     params              a kernel's parameter block
-    placement           where kernels, buffers, symbols and CTAs lie in the machine
-    given               a launch over memory that lies in somebody else's arena
+    placement           places kernels, buffers, symbols and CTAs in the machine
+    given               a launch over memory in an arena that others own
     sources             texts of the source files that the PTX names
-    kernel_names        which kernel of a module a name means
+    kernel_names        finds a module's kernel by name
     mangling            C++ names in mangled names
-    results             what a run left in memory beside what was expected
+    results             compares memory after a run with the expected results
 """
 
 from rfview.engine.launch.files import launch_of_text, load_launch_file

@@ -1,4 +1,4 @@
-"""The arrays of a launch file: .npy files, and shape, dtype and a fill."""
+"""The arrays of a launch file: .npy files, or shape, dtype and a way to fill them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 from rfview.engine import files
 from rfview.engine.launch.table import Table, did_you_mean, shown
 
-# C's and PTX's names of types, for those who write them here; NumPy has no bfloat16
+# names of types in C and PTX, for a hint to those who write them here; NumPy has no bfloat16
 NAMES_OF_DTYPES = {
     "float32": ("float", "f32", "fp32", "single"), "float64": ("double", "f64", "fp64"), "float16": ("half", "f16", "fp16"),
     "int8": ("char", "signed char", "i8", "s8"), "uint8": ("uchar", "unsigned char", "u8", "byte", "bool"),
@@ -21,14 +21,14 @@ NAMES_OF_DTYPES = {
     "int64": ("long", "long long", "i64", "s64"), "uint64": ("ulong", "unsigned long", "u64", "size_t"),
 }
 DTYPES = ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float16", "float32", "float64")
-MAX_BUFFER_BYTES = 2**31  # assumed: more than any simulated kernel reads, less than a typing slip asks for
-# what NumPy raises where a .npy file's header is none, or says another size than the file has
+MAX_BUFFER_BYTES = 2**31  # assumed: more than any simulated kernel reads, less than a typing mistake would request
+# NumPy's errors for a .npy file with an invalid header, or a header with another size than the file has
 HEADER_ERRORS = (ArithmeticError, EOFError, MemoryError, RecursionError, SyntaxError, TokenError, TypeError, ValueError)
 FILL_KEYS = ("zeros", "value", "arange", "random", "undefined")
 
 
 def load_array(table: Table, folder: Path, extra: tuple[str, ...] = ()) -> np.ndarray:
-    """Return the array that a table describes: a .npy file, or shape, dtype and one way to fill it."""
+    """Return the array that a table describes: by a .npy file, or by shape, dtype and a way to fill it."""
     table.allow("file", "shape", "dtype", *FILL_KEYS, *extra)
     described = [key for key in ("shape", "dtype", *FILL_KEYS) if key in table]
     if "file" in table:
@@ -48,7 +48,7 @@ def load_array(table: Table, folder: Path, extra: tuple[str, ...] = ()) -> np.nd
 
 
 def _load_shape(table: Table) -> tuple[int, ...]:
-    """Return the shape, every size at least 1."""
+    """Return the shape; every dimension is at least 1."""
     expected = "a list of integers, each at least 1"
     shape = table.take("shape", (list,), expected)
     if not shape or len(shape) > 32 or any(type(size) is not int or size < 1 for size in shape):
@@ -57,7 +57,7 @@ def _load_shape(table: Table) -> tuple[int, ...]:
 
 
 def _known_dtype(table: Table, name: str) -> str:
-    """Return `name` if a PTX kernel has such a type."""
+    """Return `name` if it is a type of PTX kernels."""
     if name not in DTYPES:
         meant = [f" (did you mean {dtype!r}?)" for dtype, names in NAMES_OF_DTYPES.items() if name.lower() in names]
         hint = meant[0] if meant else did_you_mean(name, DTYPES)
@@ -66,7 +66,7 @@ def _known_dtype(table: Table, name: str) -> str:
 
 
 def _load_npy(table: Table, file: Path) -> np.ndarray:
-    """Return the array of a .npy file, C-contiguous and in native byte order; pickles are refused."""
+    """Return the array of a .npy file, C-contiguous and in native byte order; pickled objects are refused."""
     try:
         with files.opened(file) as stream:
             array = np.lib.format.read_array(stream, allow_pickle=False)
@@ -77,7 +77,7 @@ def _load_npy(table: Table, file: Path) -> np.ndarray:
     except HEADER_ERRORS as error:
         table.fail("file", f"expected a .npy file, but {file} is not one: {error}")
     array, native = np.ascontiguousarray(array), array.dtype.newbyteorder("=")
-    if native.kind == "c":  # real and imaginary parts side by side, as float2 and double2 are
+    if native.kind == "c":  # real and imaginary parts adjacent, as in float2 and double2
         array = array.astype(native).reshape(*array.shape, 1).view(f"f{native.itemsize // 2}")
         native = array.dtype
     elif native.kind == "b":
@@ -91,7 +91,7 @@ def _load_npy(table: Table, file: Path) -> np.ndarray:
 
 
 def _fill(table: Table, fill: str, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
-    """Return a new array filled by zeros, value, arange or random; undefined memory holds zeros, too."""
+    """Return a new array filled by zeros, value, arange or random; undefined memory is zero, too."""
     if fill in ("zeros", "arange", "undefined"):
         if table.take(fill, (bool,), "true") is not True:
             table.fail(fill, "expected true, got false")
@@ -105,7 +105,7 @@ def _fill(table: Table, fill: str, shape: tuple[int, ...], dtype: np.dtype) -> n
         value = table.take(fill, (int, float), f"a number of type {dtype}")
         if dtype.kind != "f":
             _check_integer(table, fill, value, dtype, 0)
-        elif isinstance(value, int) or math.isfinite(value):  # inf and nan are meant as they stand
+        elif isinstance(value, int) or math.isfinite(value):  # inf and nan are allowed as they are
             _check_float(table, fill, table.number(fill), dtype)
         return np.full(shape, value, dtype)
     random = Table(table.file, f"{table.key}.random", table.take(fill, (dict,), "{seed = N, low = A, high = B}"))
@@ -134,7 +134,7 @@ def _random(table: Table, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray
 
 
 def _check_integer(table: Table, key: str, value: Any, dtype: np.dtype, above: int) -> None:
-    """Refuse what is no integer of `dtype`; `above` = 1 where the value is an exclusive upper end."""
+    """Refuse what is not an integer of `dtype`; `above` = 1 if the value is an exclusive upper bound."""
     low, high = int(np.iinfo(dtype).min), int(np.iinfo(dtype).max) + above
     if type(value) is not int or not low <= value <= high:
         table.fail(key, f"expected an integer in {low}..{high} for {dtype}, got {value}")

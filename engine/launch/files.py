@@ -1,4 +1,4 @@
-"""Read a launch file: its launches, arguments, memory, textures and expectations, all checked before anything runs."""
+"""Reads a launch file: launches, arguments, memory, textures and expectations, all checked before anything runs."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from rfview.engine.textures import Texture
 MAX_THREADS_PER_CTA = 1024  # CUDA C++ Programming Guide, compute capability 2.0 and later
 MAX_BLOCK = (1024, 1024, 64)  # the same table, x y z
 MAX_GRID = (2**31 - 1, 65535, 65535)  # the same table, x y z
-MAX_CTAS = 2**32 - 1  # what the machine's counters hold: a legal grid may have more
-MAX_SHARED_BYTES = 227 * 1024  # the most of any GPU; the machine checks its own, smaller limit
-MAX_REGISTERS = 63  # R0..R62, the Fermi limit that the register allocator keeps
+MAX_CTAS = 2**32 - 1  # the limit of the machine's counters; a legal grid may have more
+MAX_SHARED_BYTES = 227 * 1024  # the most that any GPU has; the machine checks its own, smaller limit
+MAX_REGISTERS = 63  # R0..R62, the Fermi limit that the register allocator observes
 
 
 def load_launch_file(path: str | Path) -> LaunchSpec:
     """Read a launch file and every array it names.
 
-    Relative paths inside it are relative to it. `module` defaults to the launch file's own name with .ptx.
-    Raises LaunchError, naming file, key and expectation, for everything wrong with the file or the files it names.
+    Paths inside are relative to the launch file. `module` defaults to the launch file's own name with .ptx. Raises
+    LaunchError, naming file, key and what was expected, for any error in the file or in those that it names.
     """
     path = Path(path)
     values, text = read_toml(path, "launch file")
@@ -42,7 +42,7 @@ def load_launch_file(path: str | Path) -> LaunchSpec:
     module_path = folder / top.text("module", f"{path.stem}.ptx")
     try:
         is_there = module_path.is_file()
-    except (OSError, ValueError):       # too long a name, or one with a null byte
+    except (OSError, ValueError):       # a name that is too long or has a null byte
         is_there = False
     if not is_there:
         top.fail("module", f"expected a PTX file, but there is no file {module_path}")
@@ -70,14 +70,14 @@ def load_launch_file(path: str | Path) -> LaunchSpec:
 
 def launch_of_text(text: str, name: str, buffers: Mapping[str, np.ndarray],
                    symbols: Mapping[str, np.ndarray]) -> LaunchSpec:
-    """Return the launch file whose text a recording kept, with the arrays it began with; it expects no results.
+    """Return the launch file whose text a recording contains, with its initial arrays and without expected results.
 
-    Raises LaunchError for text that is no launch file, or where a buffer that it names is not given.
+    Raises LaunchError for text that is not a launch file, or if a buffer that it names is not given.
     """
     file = f"{name}.toml"
     try:
         top = Table(file, "", loads(text))
-    except (ValueError, RecursionError) as error:       # TOML's own, and a number of thousands of digits
+    except (ValueError, RecursionError) as error:       # TOML errors, and a number of thousands of digits
         raise LaunchError(f"{file}: expected TOML: {error}") from None
     given = ({key: Buffer(key, np.ascontiguousarray(array)) for key, array in arrays.items() if key in top.tables(part)}
              for part, arrays in (("buffers", buffers), ("symbols", symbols)))
@@ -96,7 +96,7 @@ def launch_of_text(text: str, name: str, buffers: Mapping[str, np.ndarray],
 
 
 def _load_compile(top: Table) -> dict[str, str]:
-    """Return the settings that the [compile] table means."""
+    """Return the settings of the [compile] table."""
     table = Table(top.file, "compile", top.take("compile", (dict,), "a table of compilation options", {}))
     return compilation.settings_of_table(table.values, table.fail)
 
@@ -112,13 +112,13 @@ def _load_textures(top: Table, buffers: Mapping[str, Buffer], symbols: Mapping[s
 
 
 def _load_memory(top: Table, part: str, folder: Path) -> dict[str, Buffer]:
-    """Return the [buffers.NAME] or [symbols.NAME] tables by name, without what they point to."""
+    """Return the [buffers.NAME] or [symbols.NAME] tables by name, without the addresses in them."""
     return {name: Buffer(name, load_array(table, folder, ("pointers", "address")))
             for name, table in top.tables(part).items()}
 
 
 def _with_pointers(top: Table, part: str, named: Mapping[str, Mapping[str, Any]]) -> dict[str, Buffer]:
-    """Return buffers or symbols with the addresses in them, which may be of any other."""
+    """Return buffers or symbols with the addresses in them, which may refer to any other."""
     given: Mapping[str, Buffer] = named[part.removesuffix("s")]
     tables = top.tables(part)
     return {name: Buffer(name, held.array, load_pointers(tables[name], held.array.nbytes, named),
@@ -152,7 +152,7 @@ def _load_launches(top: Table, buffers: Mapping[str, Buffer], symbols: Mapping[s
 
 
 def _extent(table: Table, key: str, limits: tuple[int, int, int]) -> tuple[int, int, int]:
-    """Return a grid or block as (x, y, z), missing dimensions 1."""
+    """Return a grid or block as (x, y, z); missing dimensions are 1."""
     expected = "a list of 1 to 3 integers, each at least 1"
     value = table.take(key, (list,), expected)
     if not 1 <= len(value) <= 3 or any(type(size) is not int for size in value):
@@ -167,7 +167,7 @@ def _extent(table: Table, key: str, limits: tuple[int, int, int]) -> tuple[int, 
 
 
 def _arg_table(launch: Table, place: int, arg: Any) -> Table:
-    """Return the table of one argument; a bare value is told how it is written."""
+    """Return the table of one argument; the error for a bare value says how to write it."""
     if not isinstance(arg, dict):
         kind, text = ("buffer", f'"{arg}"') if isinstance(arg, str) else ("value", shown(arg))
         launch.fail(f"args[{place}]", f"expected a table such as {{{kind} = {text}}}, got {shown(arg)}")
@@ -175,7 +175,7 @@ def _arg_table(launch: Table, place: int, arg: Any) -> Table:
 
 
 def _load_arg(table: Table, named: Mapping[str, Mapping[str, Any]]) -> Arg:
-    """Return one argument; exactly one of value, buffer, symbol, texture, null and bytes says what it is."""
+    """Return one argument, given by exactly one of value, buffer, symbol, texture, null and bytes."""
     kinds = ("value", "buffer", "symbol", "texture", "null", "bytes")
     if "step" in table:
         table.fail("step", "expected only in a launch with repeat")

@@ -1,7 +1,7 @@
-"""A launch whose memory is given from outside: it lies in an arena that others see too, at addresses that they chose.
+"""A launch over given memory: in an arena shared with others, at addresses that they chose.
 
-A launch file's memory is laid out and filled anew for each run (placement.py). Here what global memory holds, and where,
-is somebody else's: the arena is used as it is, never copied, and what kernels write is there for everybody.
+A launch file's memory is laid out and filled for each run (placement.py). Here others own the contents and layout of
+global memory: the arena is used in place, never copied, and all that kernels write is visible to the others.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from rfview.engine.program import Kernel, Module
 
 @dataclass(frozen=True, eq=False)
 class GivenMemory:
-    """Global memory as it lies in an arena.
+    """Global memory in an arena.
 
-    arena: (words,) u4; below `global_word` there is room for shared, parameter and local memory. variables: what is mapped,
+    arena: (words,) u4; the words below `global_word` are for shared, parameter and local memory. variables: what is mapped,
     sorted by address. addresses: of the module's symbols and of textures, by name.
     """
 
@@ -36,7 +36,7 @@ class GivenMemory:
 
 def spec_of(kernel: Kernel, grid: tuple[int, int, int], block: tuple[int, int, int], shared_bytes: int, params: bytes,
             name: str) -> LaunchSpec:
-    """Return one launch as a launch file would say it, without memory; params: the parameter block, filled up with zeros."""
+    """Return one launch as if from a launch file, without memory; params: the parameter block, padded with zeros."""
     size = max((param.offset + param.size for param in kernel.params), default=0)
     raw = params.ljust(size, b"\0")
     args = tuple(Arg("bytes", raw[param.offset : param.offset + param.size]) for param in kernel.params)
@@ -47,7 +47,7 @@ def spec_of(kernel: Kernel, grid: tuple[int, int, int], block: tuple[int, int, i
 
 
 def place_given(spec: LaunchSpec, module: Module, config: Config, num_rows: int, memory: GivenMemory) -> Placement:
-    """Lay out a launch over memory that is given; num_rows as of `place`. Raises InputError if something cannot fit."""
+    """Lay out a launch over given memory; num_rows: see `place`. Raises InputError if something does not fit."""
     (launch,) = spec.launches
     kernel = kernel_of(spec, module, launch)
     width = 8 if re.search(r"^\s*\.address_size\s+64\b", module.text, re.MULTILINE) else 4

@@ -1,4 +1,4 @@
-"""Which kernel of a module a name means: its mangled name, or its C++ name, with template arguments or without."""
+"""Finds a module's kernel by its mangled name, or its C++ name, with or without template arguments."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from rfview.engine.program import Kernel, Module
 
 
 def kernel_of(spec: LaunchSpec, module: Module, launch: Launch) -> Kernel:
-    """Return the kernel of a launch as `kernel_named` finds it."""
+    """Return the kernel of a launch, found by `kernel_named`."""
     return kernel_named(launch.kernel, module, f"{spec.path}: [[launch]] kernel")
 
 
 def kernel_named(called: str | None, module: Module, where: str) -> Kernel:
-    """Find a kernel: by its exact name, else as the only one whose C++ name ends in it; where: how errors begin.
+    """Find a kernel by its exact name, else as the only one whose C++ name ends in it; where: the beginning of errors.
 
-    Template arguments choose among instances: scal<float>.
-    The name may be left out where the module has one entry. Raises InputError.
+    Template arguments choose among instances: scal<float>. The name may be omitted if the module has only one entry.
+    Raises InputError.
     """
     names = list(module.kernels)
     if called is None:
@@ -45,12 +45,12 @@ def kernel_named(called: str | None, module: Module, where: str) -> Kernel:
 
 
 def is_called(mangled: str, called: str) -> bool:
-    """Say whether a kernel may be called so: by its mangled name, or its C++ name with or without template arguments."""
+    """Say whether a name matches a kernel: its mangled name, or its C++ name with or without template arguments."""
     return mangled == called or _goes_by(mangled, *split_name(called))
 
 
 def instance_name(mangled: str) -> str:
-    """Return a kernel's C++ name without namespaces, with its template arguments where these are simple: scal<float>."""
+    """Return a kernel's C++ name without namespaces, with its template arguments if these are simple: scal<float>."""
     name = (cpp_name(mangled) or [mangled])[-1]
     return name + arguments_of(mangled, name)
 
@@ -60,6 +60,6 @@ def _goes_by(mangled: str, wanted: list[str], arguments: re.Pattern[str] | None)
 
 
 def _known(names: list[str]) -> str:
-    """Return kernels as a launch file may name them: shortly in C++ where no other one is called so."""
+    """Return the kernels' names for a launch file: the short C++ name if it is unique."""
     short = ["::".join(cpp_name(name)) or name for name in names]
     return ", ".join(text if short.count(text) == 1 else name for name, text in zip(names, short, strict=True)) or "none"

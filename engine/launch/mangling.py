@@ -1,10 +1,10 @@
-"""C++ names of kernels as a launch file may write them: parts and template arguments, to and from mangled names."""
+"""C++ names of kernels in launch files: their parts and template arguments, to and from mangled names."""
 
 from __future__ import annotations
 
 import re
 
-# Itanium C++ ABI, builtin types, and the names that the headers give them
+# Itanium C++ ABI: builtin types, and their names in headers
 _BUILTIN = {
     "void": "v", "bool": "b", "char": "c", "signed char": "a", "unsigned char": "h", "short": "s", "unsigned short": "t",
     "int": "i", "unsigned int": "j", "long": "l", "unsigned long": "m", "long long": "x", "unsigned long long": "y",
@@ -33,9 +33,9 @@ def cpp_name(mangled: str) -> list[str]:
 
 
 def split_name(text: str) -> tuple[list[str], re.Pattern[str] | None]:
-    """Give the parts of a C++ name, and what its template arguments look like in a mangled name (None without any).
+    """Return the parts of a C++ name, and the pattern of its template arguments in a mangled name (None without any).
 
-    Parameter types behind the name are left out: `ns::reduce<256, float>(float *)` is ns, reduce and IL.256EfE.
+    Parameter types after the name are ignored: `ns::reduce<256, float>(float *)` is ns, reduce and IL.256EfE.
     """
     found = re.fullmatch(r"(?:void )?\s*([\w:]+)\s*(?:<(.*)>)?\s*(?:\(.*\))?\s*", text)
     if found is None:
@@ -47,7 +47,7 @@ def split_name(text: str) -> tuple[list[str], re.Pattern[str] | None]:
 
 
 def arguments_of(mangled: str, name: str) -> str:
-    """Return a function's template arguments as split_name reads them, <float, 256>; "" where they are no simple ones."""
+    """Return a function's template arguments in the form that split_name reads, <float, 256>; "" if they are not simple."""
     found = re.search(rf"{_named(name)}I((?:{_SIMPLE})+)E", mangled)
     if found is None:
         return ""
@@ -65,7 +65,7 @@ def _named(name: str) -> str:
 
 
 def _arguments(text: str) -> str:
-    """Give the pattern of what stands between < and >."""
+    """Return the pattern of the text between < and >."""
     found, depth = [""], 0
     for char in text:
         depth += (char == "<") - (char == ">")
@@ -77,7 +77,7 @@ def _arguments(text: str) -> str:
 
 
 def _argument(text: str) -> str:
-    """Give the pattern of one template argument: a type or a number."""
+    """Return the pattern of one template argument: a type or a number."""
     outer, *inner = text.partition("<")
     inside, _, rest = inner[1].rpartition(">")
     name = " ".join(f"{outer} {rest}".replace("*", " * ").split())
@@ -92,5 +92,5 @@ def _argument(text: str) -> str:
     if base in _BUILTIN and not inside:
         return mark + _BUILTIN[base]
     own = _named(base.split("::")[-1]) + (_arguments(inside) if inside else "")
-    # within a namespace N...E; a name or part of it that stood there before is a short S_, S0_ ...
+    # within a namespace N...E; a name or part that occurred before is abbreviated as S_, S0_ ...
     return f"(?:{mark}(?:{own}|N\\w*?{own}E)|S\\w*?_)"

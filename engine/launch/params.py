@@ -18,7 +18,7 @@ from rfview.engine.program import MAX_PARAM_BYTES
 
 
 class ParamDecl(Protocol):
-    """One .param of a kernel as the PTX front end declares it: type such as 'u64', 'f32', 'b8'; sizes in bytes."""
+    """One .param of a kernel as its PTX declares it: type such as 'u64', 'f32', 'b8'; sizes in bytes."""
 
     @property
     def name(self) -> str: ...
@@ -40,9 +40,9 @@ def pack_params(launch: Launch, param_decls: Sequence[ParamDecl], buffer_address
                 where: str, address_bytes: int = 8) -> bytes:
     """Return the kernel's parameter block: every argument converted to its parameter's type, at its offset.
 
-    buffer_address: address of each buffer and symbol by name. where: how errors begin, such as "gemm.toml: launch 1".
-    address_bytes: 4 where the module has 32-bit addresses: then a parameter may hold an address's low word.
-    Raises LaunchError when an argument does not fit its parameter, or there are too many or too few.
+    buffer_address: address of each buffer and symbol by name. where: the beginning of errors, such as "gemm.toml:
+    launch 1". address_bytes: 4 if the module has 32-bit addresses: then a parameter may be an address's low word.
+    Raises LaunchError if an argument does not fit its parameter, or if there are too many or too few.
     """
     if len(launch.args) != len(param_decls):
         listed = ", ".join(f"{_short_name(decl)}: {_type_of(decl)}" for decl in param_decls) or "none"
@@ -58,12 +58,12 @@ def pack_params(launch: Launch, param_decls: Sequence[ParamDecl], buffer_address
 
 
 def _short_name(decl: ParamDecl) -> str:
-    """Return 'param_2' where the compiler put the kernel's mangled name before it."""
+    """Return a parameter's name without the kernel's mangled name that compilers prepend: 'param_2'."""
     return re.sub(r".*_(param_\d+)\Z", r"\1", decl.name)
 
 
 def _type_of(decl: ParamDecl) -> str:
-    """Return 'u64', or 'b8[24]' for an aggregate."""
+    """Return a parameter's type: 'u64', or 'b8[24]' for an aggregate."""
     width = int(decl.type[1:]) // 8
     return decl.type if decl.size == width else f"{decl.type}[{decl.size // width}]"
 
@@ -91,7 +91,7 @@ def _pack_one(arg: Arg, decl: ParamDecl, buffer_address: Mapping[str, int], begi
     if isinstance(arg.value, float):
         raise LaunchError(f"{begin}: expected an integer, got the float {arg.value}")
     bits, number = 8 * width, int(arg.value)  # type: ignore[arg-type]
-    # nvcc declares C's `int` and `signed char` as .u32 and .u8, and .b says nothing: either reading may be meant.
+    # nvcc declares C's `int` and `signed char` as .u32 and .u8, and .b is untyped: either signedness is accepted
     low = -(1 << (bits - 1))
     high = (1 << (bits - 1)) - 1 if kind == "s" else (1 << bits) - 1
     if not low <= number <= high:
@@ -115,7 +115,7 @@ def _pack_float(value: Any, decl: ParamDecl, begin: str) -> bytes:
 
 
 def _wanted(decl: ParamDecl) -> str:
-    """Say which argument fits a parameter."""
+    """Return which argument would fit a parameter, for errors."""
     if decl.size != int(decl.type[1:]) // 8:
         return f"{{bytes = ...}} of {decl.size} bytes"
     return "a number" if decl.type[0] == "f" else "an integer"

@@ -1,9 +1,9 @@
-"""Where everything lies: kernels in one instruction array, buffers and symbols in one arena, CTAs on the SM.
+"""Places everything: kernels in one instruction array, buffers and symbols in one arena, CTAs on the SM.
 
 Addresses: buffers in file order, then symbols and texture headers, each at a multiple of 512 from
-0x7000_0000_0000 with at least 512 unmapped bytes between, or where the launch file says; they are the same in every run,
-design and machine. Where kernels are compiled for 32-bit addresses (rfview.engine.compilation), the first lies 1 GB
-further, and all within 2 GB.
+0x7000_0000_0000 with at least 512 unmapped bytes between, or as given in the launch file; they are the same in every run,
+design and machine. If kernels are compiled for 32-bit addresses (rfview.engine.compilation), the first address is 1 GB
+higher, and all are within 2 GB.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from rfview.engine.program import ADDRESS_ROOM, GLOBAL_BASE, GRID_WORKSPACE, INS
 from rfview.engine.textures import HEADER_BYTES, header
 
 GAP = 512
-MAX_BYTES = 4 << 30       # of all that a run has in memory
+MAX_BYTES = 4 << 30       # of all of a run's memory
 
 
 @dataclass(frozen=True)
 class Variable:
-    """A buffer, symbol or texture header in the arena: address, first arena word, length in bytes, and its NumPy form."""
+    """A buffer, symbol or texture header in the arena: address, first arena word, length in bytes, NumPy type and shape."""
 
     name: str
     kind: str
@@ -43,7 +43,7 @@ class Variable:
 
 @dataclass(frozen=True)
 class PlacedLaunch:
-    """One launch made ready: entry pc, occupancy and parameter bytes."""
+    """One prepared launch: entry pc, occupancy and parameter bytes."""
 
     kernel: Kernel
     launch: Launch
@@ -57,7 +57,7 @@ class PlacedLaunch:
 
 @dataclass(frozen=True)
 class Placement:
-    """A whole session laid out; arena: (words,) u4 as it is before cycle 0."""
+    """The layout of a whole session; arena: (words,) u4 before cycle 0."""
 
     insts: np.ndarray
     kernels: tuple[tuple[Kernel, int], ...]
@@ -72,7 +72,7 @@ class Placement:
 
 
 def place(spec: LaunchSpec, module: Module, config: Config, num_rows: int) -> Placement:
-    """Lay out a launch file; num_rows: warp-registers of the register file. Raises InputError if something cannot fit."""
+    """Lay out a launch file; num_rows: warp-registers of the register file. Raises InputError if something does not fit."""
     kernels: dict[str, tuple[Kernel, int]] = {}
     next_pc = 0
     chosen: list[tuple[Kernel, Launch]] = []
@@ -115,15 +115,15 @@ def place(spec: LaunchSpec, module: Module, config: Config, num_rows: int) -> Pl
 
 
 def param_words(kernels: Iterable[Kernel]) -> int:
-    """Return the words of the space for parameters of a session that launches these kernels, in whole lines."""
+    """Return the size, in words and whole lines, of the parameter space of a session that launches these kernels."""
     most = max((param.offset + param.size for kernel in kernels for param in kernel.params), default=0)
     return max(PARAM_BYTES, -(-most // 128) * 128) // 4
 
 
 def _variables(spec: LaunchSpec, module: Module, first: int) -> tuple[tuple[Variable, ...], int]:
-    """Give every buffer and symbol its address, from `first` on where none is given; return them and all their bytes.
+    """Give every buffer and symbol its address, from `first` on if none is given; return them and all their bytes.
 
-    Their words are counted from the first of global memory.
+    Their words are counted from the beginning of global memory.
     """
     found: list[Variable] = []
     fixed = [(held.address, held.array.nbytes) for part in (spec.buffers, spec.symbols) for held in part.values()
@@ -160,7 +160,7 @@ def _variables(spec: LaunchSpec, module: Module, first: int) -> tuple[tuple[Vari
 
 
 def _after_given(spec: LaunchSpec, fixed: list[tuple[int, int]], first: int) -> int:
-    """Return the first address for what has none given, behind those that are."""
+    """Return the first address for variables without a given one, after all given ones."""
     if fixed and first != GLOBAL_BASE:
         raise InputError(f"{spec.path}: gives its buffers' addresses; kernels cannot be compiled for 32-bit ones then: "
                          "leave out --compile addresses=32")
@@ -168,7 +168,7 @@ def _after_given(spec: LaunchSpec, fixed: list[tuple[int, int]], first: int) -> 
 
 
 def _check_apart(spec: LaunchSpec, variables: list[Variable]) -> None:
-    """Raise InputError if two variables, sorted by address, overlap, as given addresses may have it."""
+    """Raise InputError if two variables, sorted by address, overlap, which given addresses may cause."""
     for one, other in zip(variables, variables[1:]):
         if one.address + one.size > other.address:
             raise InputError(f"{spec.path}: {one.kind}s.{one.name}: its {one.size:,} bytes at 0x{one.address:x} overlap "
@@ -176,7 +176,7 @@ def _check_apart(spec: LaunchSpec, variables: list[Variable]) -> None:
 
 
 def _symbol_dtype(ptx_type: str, size: int) -> np.dtype:
-    """Return the NumPy type in which a symbol is shown and saved."""
+    """Return the NumPy type for showing and saving a symbol."""
     kind = {"f": "f", "s": "i"}.get(ptx_type[0], "u")
     width = int("".join(filter(str.isdigit, ptx_type)) or 8) // 8
     if width == 2 and kind == "f":
@@ -208,7 +208,7 @@ def _fill(
             symbol = module.symbols[variable.name]
             raw = bytearray(symbol.init.ljust(symbol.size, b"\0"))
             for offset, name, addend in symbol.relocs:
-                address = symbols[name] + addend if name in symbols else 0  # functions are inlined and lie nowhere
+                address = symbols[name] + addend if name in symbols else 0  # functions are inlined and have no address
                 raw[offset : offset + 8] = address.to_bytes(8, "little")
             data = np.frombuffer(bytes(raw), np.uint8)
         space[at : at + len(data)] = data
@@ -216,7 +216,7 @@ def _fill(
 
 def _point(arena: np.ndarray, variables: tuple[Variable, ...], spec: LaunchSpec, addresses: Mapping[str, int],
            address_bytes: int) -> None:
-    """Write the addresses that buffers and symbols hold."""
+    """Write the addresses that buffers and symbols contain."""
     for variable in variables:
         given = {"buffer": spec.buffers, "symbol": spec.symbols}.get(variable.kind, {}).get(variable.name)
         if given is not None:
@@ -227,7 +227,7 @@ def _point(arena: np.ndarray, variables: tuple[Variable, ...], spec: LaunchSpec,
 
 def placed_launch(spec: LaunchSpec, kernel: Kernel, launch: Launch, entry_pc: int, config: Config, num_rows: int,
                   addresses: Mapping[str, int], address_bytes: int) -> PlacedLaunch:
-    """Check a launch against the SM and work out how many CTAs reside at once; raises InputError if none does."""
+    """Check a launch against the SM and compute how many CTAs are resident at once; raises InputError if none fits."""
     where = f"{spec.path}: kernel {kernel.name}"
     registers = max(int(config["kernel.registers"]) or (spec.registers_per_thread or 0), 0) or max(kernel.registers, 1)
     if registers < kernel.registers:

@@ -1,6 +1,6 @@
-"""Addresses that a launch file gives: where things lie, and what its `pointers` lists say is inside arguments and buffers.
+"""Addresses in a launch file: given places, and the `pointers` inside arguments and buffers.
 
-Kernels take structs with pointers by value and read arrays of pointers; where a buffer lies is known once all are placed.
+Kernels take structs with pointers by value and read arrays of pointers; addresses of buffers are known once all are placed.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from rfview.engine.errors import InputError
 from rfview.engine.launch.table import Table
 
 KINDS = ("buffer", "symbol", "texture")
-ADDRESSES = (1 << 16, (1 << 47) - 1)  # what x86-64 gives programs
-WINDOWS = (0x0100_0000_0000, 0x0400_0000_0000)  # of shared, local and parameter memory (rfview.engine.values.access)
-ADDRESS_ALIGN = 4  # memory is one of words; what a program has registered may lie at any of them
+ADDRESSES = (1 << 16, (1 << 47) - 1)  # the address range of x86-64 programs
+WINDOWS = (0x0100_0000_0000, 0x0400_0000_0000)  # windows of shared, local and parameter memory (rfview.engine.values.access)
+ADDRESS_ALIGN = 4  # memory consists of words; what a program has registered may begin at any of them
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Pointer:
 
 
 def load_address(table: Table, key: str) -> int | None:
-    """Return where something is to lie, None if the file leaves it open; raises LaunchError for where nothing can."""
+    """Return a given address; None if the file gives none; raises LaunchError for an impossible one."""
     if key not in table:
         return None
     address = table.integer(key, *ADDRESSES)
@@ -44,7 +44,7 @@ def load_address(table: Table, key: str) -> int | None:
 def load_pointers(table: Table, size: int, named: Mapping[str, Mapping[str, Any]]) -> tuple[Pointer, ...]:
     """Read the `pointers` of a table that describes `size` bytes; raises LaunchError through it.
 
-    named: the buffers, symbols and textures that there are, by kind and name.
+    named: the existing buffers, symbols and textures, by kind and name.
     """
     form = 'a list of tables such as {at = 8, buffer = "x"}'
     found = []
@@ -65,9 +65,9 @@ def load_pointers(table: Table, size: int, named: Mapping[str, Mapping[str, Any]
 
 def write_pointers(space: Any, pointers: Iterable[Pointer], addresses: Mapping[str, int], address_bytes: int,
                    where: str) -> None:
-    """Write addresses into `space`, mutable bytes from 0 on; raises InputError, which begins with `where`, beyond its end.
+    """Write addresses into `space`, mutable bytes; raises InputError, beginning with `where`, beyond its end.
 
-    addresses: of buffers, symbols and textures by name. address_bytes: 4 where the module has 32-bit addresses.
+    addresses: of buffers, symbols and textures by name. address_bytes: 4 if the module has 32-bit addresses.
     """
     for place, pointer in enumerate(pointers):
         raw = (addresses[pointer.name] + pointer.offset).to_bytes(8, "little")[:address_bytes]

@@ -1,4 +1,4 @@
-"""Write out the launches of a host's loop: `repeat = N` in a launch file's [[launch]], and [[launch.each]] for several.
+"""Unrolls the launches of a host's loop: `repeat = N` in a launch file's [[launch]], and [[launch.each]] for several.
 
     [[launch]]
     repeat = 8
@@ -8,8 +8,8 @@
     block = [64]
     args = [{buffer = ["a", "b"]}, {buffer = ["b", "a"]}, {value = 0, step = 1}]
 
-Round r of the loop, from 0 on, takes item r of a list, which begins anew after its last, and adds r times `step` to a value,
-or to the offset beside a buffer or symbol. Plain data in and out: what a written-out launch says is checked as others are.
+Round r of the loop, from 0 on, takes item r of each list (cyclically) and adds r times `step` to a value, or to the offset
+of a buffer or symbol. Plain data in and out: an unrolled launch is checked like any other.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from typing import Any
 
 from rfview.engine.launch.table import Table
 
-MAX_LAUNCHES = 100_000  # assumed: more than any host loop that is simulated, less than a typing slip asks for
+MAX_LAUNCHES = 100_000  # assumed: more than any simulated host loop, less than a typing mistake would request
 _TURNS = ("value", "buffer", "symbol", "texture")
 
 
 def written_out(table: Table) -> Iterator[Table]:
-    """Give the tables that one [[launch]] table stands for, in the order of the launches.
+    """Yield the tables that one [[launch]] table stands for, in the order of the launches.
 
-    Raises LaunchError through the table where `repeat` is no count, stands beside what it does not fit, or makes too many.
+    Raises LaunchError through the table if `repeat` is not a count, does not fit other keys, or makes too many launches.
     """
     if "repeat" not in table:
         if "each" in table:
@@ -51,7 +51,7 @@ def _without_repeat(table: Table) -> Table:
 
 
 def _of_round(table: Table, now: int) -> Table:
-    """Give one launch's table in one round."""
+    """Return one launch's table in one round."""
     values = dict(table.values)
     if isinstance(values.get("args"), list):
         values["args"] = [_argument(table, place, arg, now) for place, arg in enumerate(values["args"])]
@@ -59,7 +59,7 @@ def _of_round(table: Table, now: int) -> Table:
 
 
 def _argument(table: Table, place: int, arg: Any, now: int) -> Any:
-    """Give one argument in one round."""
+    """Return one argument in one round."""
     if not isinstance(arg, dict):
         return arg
     own = table.inner(f"args[{place}]", arg)

@@ -1,4 +1,4 @@
-"""What a run left in memory beside what was expected, and how far an approximate result is from the exact one."""
+"""Compares a run's memory with expected results, and measures the error of an approximate result."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ METRICS = ("rmse", "psnr", "exact", "max_rel")
 
 @dataclass(frozen=True)
 class Mismatch:
-    """One expected array that the run did not produce; index, expected and got are of the first wrong element."""
+    """One array that differs from the expected one; index, expected and got are those of its first wrong element."""
 
     name: str
     count: int
@@ -36,10 +36,10 @@ class Mismatch:
 
 
 def verify(spec: LaunchSpec, final_arrays: Mapping[str, np.ndarray]) -> list[Mismatch]:
-    """Compare the memory after the last launch with every expectation; an empty list says that all hold.
+    """Compare the memory after the last launch with all expectations; an empty list means that all are met.
 
     final_arrays: buffers and symbols by name, with the bytes of the expected arrays in any shape. NaN equals NaN,
-    0.0 equals -0.0, an infinity equals itself. Raises LaunchError if an expected array is missing or misshapen.
+    0.0 equals -0.0, infinities equal themselves. Raises LaunchError if an expected array is missing or has a wrong size.
     """
     found = []
     for name, expect in spec.expect.items():
@@ -78,7 +78,7 @@ def _compare(expect: Expect, got: np.ndarray) -> Mismatch | None:
 
 
 def _errors(want: np.ndarray, got: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return absolute and relative errors as float64; inf where only one side is NaN or infinite."""
+    """Return absolute and relative errors as float64; inf where only one of both is NaN or infinite."""
     if want.dtype.kind in "iu":
         # uint64 and int64 do not fit float64: the difference is exact in the unsigned type, wrapping on purpose.
         unsigned = np.dtype(f"u{want.dtype.itemsize}")

@@ -1,7 +1,7 @@
-"""The texts of the source files that PTX names: found beside the PTX or the launch file, or where the compiler had them.
+"""The texts of the source files that PTX names: found next to the PTX or the launch file, or at the compiler's path.
 
-A name in PTX is anybody's word, and what is read here goes into recordings that are sent around: only regular files of
-limited size whose names end as source code does are read, and only as text.
+Names in PTX are untrusted, and what is read here goes into recordings that people share. So only regular files of limited
+size with the suffixes of source code are read, and only as text.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from rfview.engine.ptx.parse.locations import Locations, SourceFile
 
 SUFFIXES = frozenset(
     ".cu .cuh .c .cc .cpp .cxx .c++ .h .hh .hpp .hxx .h++ .inl .inc .ipp .tpp .py .pyx .jl .rs .f90 .cuf .cl .mojo".split())
-MAX_BYTES = 1 << 20         # of one file
-MAX_TOTAL = 4 << 20         # of all files of a PTX
+MAX_BYTES = 1 << 20         # bytes of one file
+MAX_TOTAL = 4 << 20         # bytes of all files of a PTX module
 MAX_FILES = 64
 
 
 def source_texts(found: Locations, folders: Iterable[Path]) -> list[dict[str, Any]]:
-    """Return {"path", "text"} of the PTX's source files whose text could be found, in the order of their numbers.
+    """Return {"path", "text"} of the PTX's source files whose text was found, in the order of their numbers.
 
-    Only files that instructions belong to (Locations.own) are looked for: no headers of the toolkit.
-    folders: that of the PTX and that of the launch file: a copy that lies there goes before the compiler's path.
+    Only files with instructions (Locations.own) are searched for, not the toolkit's headers. folders: those of the PTX and
+    of the launch file; a copy there is preferred to the compiler's path.
     """
     used = found.own_files()
     wanted = [file for number, file in sorted(found.files.items()) if number in used]
@@ -42,7 +42,7 @@ def source_texts(found: Locations, folders: Iterable[Path]) -> list[dict[str, An
 
 
 def _text_of(file: SourceFile, beside: list[Path], most: int) -> str | None:
-    """Return a file's text, None if it is not found or may not be read."""
+    """Return a file's text; None if it is not found or must not be read."""
     path = file.path
     if posixpath.splitext(path)[1].lower() not in SUFFIXES or "\0" in path or len(path) > 4096:
         return None
@@ -56,9 +56,9 @@ def _text_of(file: SourceFile, beside: list[Path], most: int) -> str | None:
 
 
 def _read(path: Path, most: int) -> bytes | None:
-    """Return what a regular file of at most so many bytes holds."""
+    """Return the contents of a regular file of at most so many bytes."""
     try:
-        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)     # a pipe without writer would wait
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)     # a pipe without a writer would block
     except (OSError, ValueError):
         return None
     try:

@@ -1,4 +1,4 @@
-"""A launch file as data: launches, their arguments, buffers, symbols, textures and what the run is to leave."""
+"""A launch file as data: launches, their arguments, buffers, symbols, textures and expected results."""
 
 from __future__ import annotations
 
@@ -50,10 +50,10 @@ class Launch:
 
 @dataclass(frozen=True, eq=False)
 class Buffer:
-    """Initial content of one buffer or module symbol: a C-contiguous array in native byte order, and addresses within.
+    """Initial contents of a buffer or module symbol: a C-contiguous array in native byte order, and addresses in it.
 
-    undefined: the launch file says that nothing has written it, as after cudaMalloc alone; it holds zeros all the same.
-    address: where it is to lie, None for wherever there is room.
+    undefined: the launch file says that it is uninitialised, as after cudaMalloc; it contains zeros nevertheless.
+    address: its address, None for any free place.
     """
 
     name: str
@@ -65,7 +65,7 @@ class Buffer:
 
 @dataclass(frozen=True, eq=False)
 class Expect:
-    """What a buffer or symbol must hold after the last launch, within |got - want| <= atol + rtol * |want|."""
+    """Expected contents of a buffer or symbol after the last launch, within |got - want| <= atol + rtol * |want|."""
 
     name: str
     array: np.ndarray = field(repr=False)
@@ -78,8 +78,8 @@ class Expect:
 class LaunchSpec:
     """A whole launch file. buffers and symbols keep file order and share one namespace; compile: settings of [kernel].
 
-    is_template: its sizes and data are made up. text: the TOML that it was read from; "" where it was made otherwise, and
-    `path` is only what errors call it.
+    is_template: its sizes and data are placeholders. text: the TOML that it was read from; "" if it was not read from a
+    file, in which case `path` is only a name for errors.
     """
 
     path: Path

@@ -1,4 +1,4 @@
-"""A TOML table that knows where it stands, and the error that names file, key and what was expected there."""
+"""A TOML table that knows its file and key, and the error that names both and what was expected there."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rfview.engine.errors import InputError
 
 # A name becomes NAME.npy under --save-buffers, so it must not be a path.
 NAME_PATTERN = re.compile(r"[A-Za-z0-9_$%][A-Za-z0-9_$%.-]*\Z")
-MAX_BITS = 8192         # of a number in TOML: Python writes no longer ones out, not even where they are refused
+MAX_BITS = 8192         # digits of a number in TOML: Python refuses to write out longer ones, even in an error
 
 
 class LaunchError(InputError, ValueError):
@@ -23,7 +23,7 @@ class LaunchError(InputError, ValueError):
 
 
 class Table:
-    """A TOML table that knows where it stands, so that every error can name file and key."""
+    """A TOML table that knows its file and key, so that every error can name them."""
 
     def __init__(self, file: str, key: str, value: Any):
         self.file, self.key = file, key
@@ -57,7 +57,7 @@ class Table:
         return value
 
     def inner(self, key: str, value: Any) -> Table:
-        """Return a table that stands under `key`."""
+        """Return the table under `key`."""
         return Table(self.file, f"{self.key}.{key}", value)
 
     def name_in(self, kind: str, known: Mapping[str, Any]) -> str:
@@ -95,7 +95,7 @@ class Table:
         return value
 
     def tables(self, key: str) -> dict[str, Table]:
-        """Return the sub-tables under `key` by name, none where `key` is left out."""
+        """Return the sub-tables under `key` by name; none if `key` is missing."""
         outer = Table(self.file, key, self.take(key, (dict,), f"tables [{key}.NAME]", {}))
         for name in outer.values:
             if not NAME_PATTERN.match(name):
@@ -104,7 +104,7 @@ class Table:
 
 
 def read_toml(path: Path, what: str) -> tuple[dict[str, Any], str]:
-    """Return the parsed TOML of a file, which is a `what`, and its text; every way that can fail is a LaunchError."""
+    """Return the parsed TOML of a file, called `what` in errors, and its text; any failure is a LaunchError."""
     try:
         text = files.read(path).decode("utf-8")
         return loads(text), text
@@ -116,12 +116,12 @@ def read_toml(path: Path, what: str) -> tuple[dict[str, Any], str]:
         raise LaunchError(f"{path}: expected TOML in UTF-8: {error.reason} at byte {error.start}") from None
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise LaunchError(f"{path}: expected TOML: {error or 'nested too deeply'}") from None
-    except ValueError as error:  # a NUL in the path, an integer of thousands of digits
+    except ValueError as error:  # a null byte in the path, an integer of thousands of digits
         raise LaunchError(f"{path}: cannot be read: {error}") from None
 
 
 def loads(text: str) -> dict[str, Any]:
-    """Return parsed TOML. Raises ValueError, also for a number too long to be written into a message, and RecursionError."""
+    """Return parsed TOML. Raises ValueError, also for a number too long to appear in a message, and RecursionError."""
     found = tomllib.loads(text)
     pending: list[Any] = [found]
     while pending:
@@ -134,7 +134,7 @@ def loads(text: str) -> dict[str, Any]:
 
 
 def did_you_mean(word: str, known: Sequence[str] | Mapping[str, Any]) -> str:
-    """Return ' (did you mean X?)' where a known word is near, else ''."""
+    """Return ' (did you mean X?)' if a known word is similar, else ''."""
     near = difflib.get_close_matches(word, list(known), n=1)
     return f" (did you mean {near[0]!r}?)" if near else ""
 

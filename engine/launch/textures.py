@@ -1,4 +1,4 @@
-"""What a launch file's [textures.NAME] tables say, checked against the buffers that hold the texels."""
+"""Reads a launch file's [textures.NAME] tables, checked against the buffers that contain the texels."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def load_texture(name: str, table: Table, buffers: Mapping[str, Any]) -> Texture
 
 
 def _as_texels(table: Table, buffer: str, array: np.ndarray) -> np.ndarray:
-    """Return a buffer as elements of the texels' type: the buffer's own where the table names no other."""
+    """Return a buffer as elements of the texels' type: the buffer's own if the table names no other."""
     if "type" in table:
         dtype = np.dtype(_one_of(table, "type", tuple(KINDS), ""))
         if "size" not in table or array.nbytes % dtype.itemsize:
@@ -66,7 +66,7 @@ def _one_of(table: Table, key: str, known: tuple[str, ...], default: str) -> str
 
 
 def _size(table: Table, array: np.ndarray, channels: int, offset: int, pitch: int) -> tuple[int, int, int]:
-    """Return the texels in x, y and z: as given, else the buffer's shape read backwards; pitch: bytes, 0 without a gap."""
+    """Return the texels in x, y and z: as given, else the buffer's shape reversed; pitch: bytes, 0 without padding."""
     shape = list(array.shape)
     if channels > 1 and shape[-1] == channels and "size" not in table:
         shape.pop()

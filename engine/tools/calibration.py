@@ -1,7 +1,7 @@
-"""Microbenchmarks: how many cycles an operation takes on a machine, to hold a preset to its sources and to other machines.
+"""Microbenchmarks: the cycles that an operation takes on a machine, to compare a preset with its sources and other machines.
 
-Each point is a small kernel, a loop over a chain of the operation, run for a few rounds and for more; the difference over
-the operations that the long run has more is what one takes, so that beginning and end cancel. The kernels are made here.
+Each point is a small generated kernel, a loop over a chain of the operation, run for few and for more rounds. The difference
+in cycles divided by that in operations is the time of one operation, so that start and end cancel out.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from rfview.engine.launch import Buffer, Launch, LaunchSpec
 from rfview.engine.launch.spec import Arg
 
 FULL_WARPS = 48
-CHAIN = 32                      # operations in a loop, so that its code stays in an instruction cache
+CHAIN = 32                      # operations in a loop, so that its code fits in an instruction cache
 LINE = 128
 
 
 @dataclass(frozen=True)
 class Point:
-    """A microbenchmark. what: one operation in words; body: PTX of `chain` of them; # is 0 to 7 in turn.
+    """A microbenchmark. what: a description of one operation; body: PTX of `chain` of them; # is 0 to 7 in turn.
 
-    warps: how many run, 32 lanes each, in CTAs of at most 8 warps. chain: operations in a round of the loop, of all warps
-    together. words: of the buffer. rounds: of a short and a long run.
+    warps: their number, of 32 lanes each, in CTAs of at most 8 warps. chain: operations per round of the loop, of all
+    warps together. words: of the buffer. rounds: of the short and the long run.
     """
 
     name: str
@@ -42,12 +42,12 @@ class Point:
 
 
 def _chain(name: str, what: str, text: str) -> Point:
-    """Return a point of operations that each wait for the one before."""
+    """Return a point whose operations each wait for the one before."""
     return Point(name, what, "\n".join([text] * CHAIN))
 
 
 def _spread(name: str, what: str, text: str, warps: int = FULL_WARPS, times: int = CHAIN, **more: Any) -> Point:
-    """Return a point of operations that do not wait for each other."""
+    """Return a point whose operations do not wait for each other."""
     lines = (text.replace("#", str(index % 8)) for index in range(times))
     return Point(name, what, "\n".join(lines), warps, times * warps, **more)
 
@@ -81,7 +81,7 @@ POINTS = (
     _chain("l1", f"load that hits L1 {CHASE}", f"ld.global.u32 %x, [%a];\n{WIDE}"),
     Point("l2", f"load that hits L2 {CHASE}", "\n".join(
         f"ld.global.u32 %x, [%a+{(512 * index + index % 2 * 32) * LINE}];\n{WIDE}" for index in range(CHAIN)),
-        words=CHAIN * 512 * LINE // 4),     # lines that meet in few sets of L1, and in more of L2
+        words=CHAIN * 512 * LINE // 4),     # lines that map to few sets of L1, and to more sets of L2
     Point("dram", f"load from DRAM {CHASE}", "\n".join(
         f"ld.global.u32 %x, [%a+{index * 32 * LINE}];\n{WIDE}" for index in range(CHAIN)) + "\nadd.u64 %a, %a, %far;",
         words=21 * CHAIN * 32 * LINE // 4),
@@ -137,7 +137,7 @@ bar.sync 0;
 
 
 def _end() -> str:
-    """Return the PTX behind the loop: whatever was computed is used."""
+    """Return the PTX after the loop, which uses everything that was computed."""
     return f"""add.u32 %x, %x, %y;
 add.u32 %x, %x, %n;
 add.u32 %x, %x, %z;
@@ -156,7 +156,7 @@ ret;
 
 
 def ptx_of(point: Point, rounds: int) -> str:
-    """Return the PTX of a point whose loop goes round so often."""
+    """Return the PTX of a point with this many rounds of the loop."""
     return f"""{_begin(point)}AGAIN:
 {point.body}
 add.u32 %n, %n, 1;
@@ -166,7 +166,7 @@ setp.lt.u32 %p, %n, {rounds};
 
 
 def spec_of(point: Point) -> LaunchSpec:
-    """Return the launch of a point: a buffer of zeros, and 1 as what all values are made from."""
+    """Return the launch of a point: a buffer of zeros, and 1, from which all values are derived."""
     per_cta = min(point.warps, 8)
     zeros = Buffer("zeros", np.zeros(point.words, np.uint32))
     launch = Launch("point", (-(-point.warps // per_cta), 1, 1), (32 * per_cta, 1, 1), 0,
@@ -177,7 +177,7 @@ def spec_of(point: Point) -> LaunchSpec:
 
 @dataclass(frozen=True)
 class Cost:
-    """What an operation takes on a machine, in cycles; reference: in another machine, None if that is not known."""
+    """The time of an operation on a machine, in cycles; reference: on another machine, None if not known."""
 
     point: Point
     cycles: float
@@ -185,7 +185,7 @@ class Cost:
 
     @property
     def difference(self) -> float:
-        """Return by how much it takes more than the reference, as a share of that; NaN without one."""
+        """Return the relative difference from the reference; NaN without one."""
         return math.nan if self.reference is None else self.cycles / self.reference - 1
 
 
@@ -204,7 +204,7 @@ def measure(point: Point, preset: str, settings: Mapping[str, Any] | None = None
 
 
 def chosen(names: str | None) -> list[Point]:
-    """Return the points of a list of names separated by commas, all for None. Raises InputError for an unknown one."""
+    """Return the points named in a comma-separated list; None for all. Raises InputError for an unknown one."""
     if names is None:
         return list(POINTS)
     known = {point.name: point for point in POINTS}
@@ -215,7 +215,7 @@ def chosen(names: str | None) -> list[Point]:
 
 
 def read_reference(path: Path) -> dict[str, float]:
-    """Read cycles per operation of another machine: CSV with the columns `point` and `cycles`. Raises InputError."""
+    """Read the cycles per operation of another machine from CSV with columns `point` and `cycles`. Raises InputError."""
     known = {point.name for point in POINTS}
     found: dict[str, float] = {}
     try:

@@ -1,10 +1,10 @@
-"""The racetrack mapping: from a trace of register accesses to a table that says where each register lies in its bank.
+"""The racetrack mapping: from a trace of register accesses to a table of each register's position in its bank.
 
-Liang & Wang, JCST 31(1), 2016, section 4.3. Registers that follow each other are grouped under the ports of one offset
-(Algorithm 1), groups that follow each other get neighbouring offsets (Algorithm 2). Algorithm 1 is printed with slips
-(loop bounds, the variable appended, a group number reset in the loop); this is what section 4.3.2 says it does. Instead of
-enumerating all orders of at most 8 groups, the best order of up to 16 is found over their subsets, as exactly.
-Both together are a heuristic and can lose to the identity, so the better of the two is returned.
+Liang & Wang, JCST 31(1), 2016, section 4.3. Registers accessed one after the other are grouped under the ports of one
+offset (Algorithm 1), groups accessed one after the other get neighbouring offsets (Algorithm 2). Algorithm 1 is printed
+with mistakes (loop bounds, the appended variable, a group number reset in the loop); this is what section 4.3.2 describes.
+Instead of enumerating all orders of at most 8 groups, the best order of up to 16 is found by dynamic programming over
+subsets, also exactly. Both together are a heuristic that can be worse than the identity, so the better is returned.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ def shifts_of(moves: np.ndarray, offsets: Sequence[int] | np.ndarray) -> int:
 def group(moves: np.ndarray, num_ports: int) -> list[list[int]]:
     """Partition registers into groups of `num_ports`, each in the order of joining, which is the order of its ports.
 
-    A group grows by the register, or the pair joined by an edge, that makes it heaviest; a pair only if it is strictly
-    heavier and two places are left; ties go to the lowest index. The last num_ports registers are a group.
+    A group grows by the register, or the pair connected by an edge, that makes it heaviest; by a pair only if that is
+    strictly heavier and two places are left; ties go to the lowest index. The last num_ports registers form a group.
     """
     weight = moves + moves.T
     np.fill_diagonal(weight, 0)
@@ -59,7 +59,7 @@ def group(moves: np.ndarray, num_ports: int) -> list[list[int]]:
 
 
 def _heavy_subgraph(weight: np.ndarray, among: Sequence[int], size: int) -> list[int]:
-    """Return `size` registers with many moves among them, in the order in which they were taken."""
+    """Return `size` registers with many moves among them, in the order in which they were chosen."""
     chosen: list[int] = []
     left = np.array(among)
     while len(chosen) < size:
@@ -80,8 +80,8 @@ def _heavy_subgraph(weight: np.ndarray, among: Sequence[int], size: int) -> list
 def arrange(weight: np.ndarray) -> list[int]:
     """Return the offset of each group in an order with the least sum of weight x distance, exactly.
 
-    weight: (n, n) moves between groups, n at most MAX_GROUPS. The cost of an order is the sum, over its beginnings, of
-    the weight between what is placed and what is not; so the best order of each subset extends that of a smaller one.
+    weight: (n, n) moves between groups, n at most MAX_GROUPS. The cost of an order is the sum, over its prefixes, of the
+    weight between placed and unplaced groups; so the best order of each subset extends that of a smaller one.
     """
     number = len(weight)
     if number > MAX_GROUPS:
@@ -114,7 +114,7 @@ def arrange(weight: np.ndarray) -> list[int]:
 
 @dataclass(frozen=True)
 class Mapping:
-    """Where the registers of one bank lie: positions[i] = p * (domains / ports) + offset; steps of the trace it is for."""
+    """The registers' positions in one bank: positions[i] = p * (domains / ports) + offset; steps: of the trace."""
 
     positions: tuple[int, ...]
     shifts: int
@@ -139,7 +139,8 @@ def algorithm_positions(moves: np.ndarray, num_ports: int, num_domains: int) -> 
 def optimise(moves: np.ndarray, num_ports: int, num_domains: int) -> Mapping:
     """Return the better of the identity and Algorithms 1 + 2 for one bank of num_domains = num_ports x offsets places.
 
-    moves: (n, n), n <= num_domains registers in use; the others take what is left, in order. Ties stay as they are.
+    moves: (n, n), n <= num_domains registers in use; the others take the remaining places, in order. A tie keeps the
+    identity.
     """
     per_port = -(-num_domains // num_ports)
     identity = list(range(len(moves)))
@@ -153,7 +154,7 @@ def optimise(moves: np.ndarray, num_ports: int, num_domains: int) -> Mapping:
 
 
 def rows_in_use(simulator: Simulator) -> list[int]:
-    """Return how many registers each bank holds when all resident warps are there: the physical slots of the launches."""
+    """Return how many registers each bank holds with all warps resident: the physical slots of the launches."""
     banks = int(simulator.config["sm.num_banks"])
     slots = max(
         placed.resident_ctas * placed.warps_per_cta * placed.registers for placed in simulator.placement.launches
@@ -189,7 +190,7 @@ def load_table(path: Path) -> list[list[int]]:
         data = tomllib.loads(files.read(path).decode("utf-8"))
     except OSError as error:
         raise ValueError(f"expected 'identity' or a mapping table of `rfview map`: {error.strerror or error}") from None
-    except (ValueError, RecursionError) as error:       # TOML's, UTF-8's, and a number of thousands of digits
+    except (ValueError, RecursionError) as error:       # errors of TOML and UTF-8, and a number of thousands of digits
         raise ValueError(f"not a mapping table: {error}") from None
     if data.get("format") != FORMAT:
         raise ValueError(f"mapping table of format {data.get('format')!r}, expected {FORMAT}")
@@ -206,9 +207,9 @@ def load_table(path: Path) -> list[list[int]]:
 
 
 def codes_of(value: Any) -> Any:
-    """Turn the text of racetrack.mapping into what a run keeps: "identity", or position XOR row for every slot.
+    """Convert the text of racetrack.mapping for a run: "identity", or position XOR row (its code) for every slot.
 
-    A file gives the positions; slot = row * banks + bank. Codes are given back as they are. Raises ValueError.
+    A file contains the positions; slot = row * banks + bank. Codes are returned unchanged. Raises ValueError.
     """
     if isinstance(value, list | tuple):
         return [int(code) for code in value]

@@ -1,4 +1,4 @@
-"""Runs a kernel on racetrack[profile=1] for its trace of register accesses, from which mapping.py makes a table."""
+"""Runs a kernel on racetrack[profile=1] for its trace of register accesses, from which mapping.py derives a table."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from rfview.engine.designs import racetrack
 if TYPE_CHECKING:
     from rfview.engine.simulator import Simulator
 
-STEP_CYCLES = 16        # between two looks at the trace ring: at most 32 requests per cycle, 512 places
+STEP_CYCLES = 16        # cycles between two reads of the trace ring: at most 32 requests per cycle, 512 places
 
 
 def moves(simulator: Simulator) -> np.ndarray:
     """Run a simulator of racetrack[profile=1] to its end and return the moves: (banks, rows, rows) i8.
 
-    A move is from one request that a bank received to its next, reads as they are issued and results as the write
-    buffer takes them (rule B5.5); none leads from one launch to the next. Raises KernelFault.
+    A move goes from one request to a bank to the bank's next one, with reads ordered by issue and results by entering the
+    write buffer (rule B5.5); none goes from one launch to the next. Raises KernelFault.
     """
     header = int(simulator.spec_record.first_row) + racetrack.TRACE_ROW
     ring = simulator.rows.u[header + 1 : header + 1 + racetrack.TRACE_ROWS].reshape(-1)

@@ -1,9 +1,9 @@
-"""Makes kernels whose register traffic is chosen: how old operands are, in which banks, how much memory, how divergent.
+"""Generates kernels with given register traffic: age and banks of operands, share of memory accesses, divergence.
 
-A kernel is a loop over a body of instructions with three sources and one destination. Destinations go round a ring of
-values, `reuse + 2 stride` of them; the sources of an instruction are what the ones `reuse` and `reuse + stride` before it
-wrote, and what its destination held. So the youngest source is `reuse` instructions old, and the three lie `stride`
-registers apart; where both are multiples of the number of banks, in one bank. Loads take the place of some of them.
+A kernel is a loop over a body of instructions with three sources and one destination. Destinations cycle through a ring of
+`reuse + 2 stride` values; the sources of an instruction are the results of those `reuse` and `reuse + stride` before it,
+and the previous value of its destination. So the youngest source is `reuse` instructions old, and the three are `stride`
+registers apart; if both are multiples of the number of banks, they are in one bank. Loads replace some instructions.
 Results are exact to the bit: each kernel comes with its expected result, and `rfview run` verifies it on any design.
 """
 
@@ -22,17 +22,17 @@ from rfview.engine.program import NO_REG
 
 LANES = 32
 MAX_WARPS_PER_CTA = 8
-MAX_REGISTERS = 48     # of the 63 of a thread; addresses, the loop and the divided part need the others
+MAX_REGISTERS = 48     # of a thread's 63; addresses, the loop and the divergent part need the others
 KINDS = ("float", "int")
-TINY = 1e-9             # shares are counted so that ten tenths are one
+TINY = 1e-9             # shares are rounded so that ten tenths make one
 
 
 @dataclass(frozen=True)
 class Pattern:
-    """What a kernel does. reuse: age of the youngest source in instructions; stride: how far sources are apart in registers;
-    held: values that are live all the time and not used in the loop; instructions: in the body; rounds: of the loop; loads,
-    shared: shares of the body that load from global and shared memory; divergence: share that runs on half of the lanes at a
-    time; warps: in all; kind: of values. Raises InputError for what cannot be made.
+    """A kernel's pattern. reuse: age of the youngest source in instructions; stride: distance of sources in registers;
+    held: values that are live throughout and not used in the loop; instructions: in the body; rounds: of the loop; loads,
+    shared: shares of the body that load from global and shared memory; divergence: share that runs on half of the lanes at
+    a time; warps: in total; kind: of values. Raises InputError for an impossible pattern.
     """
 
     reuse: int = 4
@@ -67,22 +67,22 @@ class Pattern:
 
     @property
     def ring(self) -> int:
-        """Return how many values the body's destinations go round."""
+        """Return the number of values that the body's destinations cycle through."""
         return self.reuse + 2 * self.stride
 
     @property
     def values(self) -> int:
-        """Return all values that a thread keeps: the ring first, then those held."""
+        """Return the number of all values of a thread: the ring's and the held ones."""
         return self.ring + self.held
 
     @property
     def warps_per_cta(self) -> int:
-        """Return the most warps, up to MAX_WARPS_PER_CTA, that divide all of them evenly."""
+        """Return the largest number of warps per CTA, up to MAX_WARPS_PER_CTA, that divides all warps evenly."""
         return next(size for size in range(MAX_WARPS_PER_CTA, 0, -1) if self.warps % size == 0)
 
     @property
     def largest(self) -> float:
-        """Return a power of two that initial float values stay below: multiply-adds of such grow to twice it at most.
+        """Return a power of two as bound of initial float values, of which multiply-adds grow to at most twice the bound.
 
         A value below m grows by less than m^2 each time it is written, so in n writes to at most m / (1 - n m).
         """
@@ -91,7 +91,7 @@ class Pattern:
 
     @property
     def step(self) -> float:
-        """Return what initial float values are whole multiples of, so that they are exact."""
+        """Return the unit of which initial float values are whole multiples, so that they are exact."""
         return self.largest / 1024
 
     @property
@@ -114,7 +114,7 @@ class Step(NamedTuple):
 def body(pattern: Pattern) -> Iterator[Step]:
     """Yield the instructions of the loop's body in order."""
     count, ring = pattern.instructions, pattern.ring
-    begin = count - round(pattern.divergence * count)       # what is divided stands at the end: first even lanes, then odd
+    begin = count - round(pattern.divergence * count)       # the divergent part is at the end: even lanes, then odd
     middle = begin + (count - begin + 1) // 2
     loads = memory = 0
     share = pattern.loads + pattern.shared
@@ -150,11 +150,11 @@ def ptx(pattern: Pattern, name: str) -> str:
         lines += ["    mov.u32 %r6, staged;", "    shl.b32 %r7, %r4, 2;", "    add.u32 %r6, %r6, %r7;",
                   f"    ld.global.{kind} %x, [%d1];", f"    st.shared.{kind} [%r6], %x;"]
     if pattern.loads or pattern.shared:
-        # always true: as far as the allocator knows the old value may stay, so that it keeps its register
+        # always true, but the allocator must assume that the old value may be kept, so the register is reused
         lines.append("    setp.ne.u32 %p3, %r1, 0;")
     if pattern.divergence:
         lines += ["    and.b32 %r7, %r4, 1;", "    setp.eq.u32 %p2, %r7, 1;"]
-    # the loop counts up to 0: its register is taken before those of the values, which then lie side by side
+    # the loop counts up to 0: its register is allocated before those of the values, which are then adjacent
     lines += ["    neg.s32 %r9, %r1;", f"    and.b32 %r8, %r4, {LANES - 1};"]
     if is_float:
         lines += ["    cvt.rn.f32.u32 %x, %r8;", f"    mul.f32 %x, %x, {_hex(pattern.step)};"]
@@ -184,7 +184,7 @@ def ptx(pattern: Pattern, name: str) -> str:
 
 
 def _divide(before: int, after: int) -> list[str]:
-    """Return the branches between parts of the body that run on different lanes."""
+    """Return the branches between parts of the body for different lanes."""
     if after == 1:
         return ["    @%p2 bra odd;"]
     if after == 2:
@@ -193,12 +193,12 @@ def _divide(before: int, after: int) -> list[str]:
 
 
 def _hex(value: float) -> str:
-    """Return a float as PTX writes it exactly."""
+    """Return a float as an exact PTX literal."""
     return f"0f{int(np.float32(value).view(np.uint32)):08X}"
 
 
 def _initial(pattern: Pattern, register: int) -> float:
-    """Return the value that a register begins with in lane 0."""
+    """Return the initial value of a register in lane 0."""
     draw = np.random.default_rng([pattern.seed, register])
     if pattern.kind == "int":
         return int(draw.integers(1, 1 << 16))
@@ -223,7 +223,7 @@ def launch(pattern: Pattern, name: str, expected: bool = True) -> str:
 
 
 def text_of(pattern: Pattern) -> str:
-    """Return the pattern in words."""
+    """Return the pattern as a sentence."""
     text = (f"{pattern.warps} warps, {pattern.rounds} rounds of {pattern.instructions} instructions: sources "
             f"{pattern.reuse} instructions old, {pattern.stride} registers apart, {pattern.values} values")
     for name, word in (("loads", "load"), ("shared", "load from shared memory"), ("divergence", "run on half the lanes")):
@@ -262,11 +262,11 @@ def expected(pattern: Pattern, data: np.ndarray) -> np.ndarray:
 
 
 def same_bank_share(path: Path, name: str, banks: int) -> float:
-    """Return the share of a made kernel's arithmetic whose three sources all lie in one of so many banks.
+    """Return the share of a generated kernel's arithmetic instructions with all three sources in the same bank.
 
-    Registers are numbered anew by the front end, and register r of warp w with n of them is in bank (w n + r) mod banks.
+    The front end renumbers registers, and register r of warp w with n of them is in bank (w n + r) mod banks.
     """
-    from rfview.engine import ptx as front     # start-up: making a kernel needs no front end
+    from rfview.engine import ptx as front     # start-up: generating a kernel needs no front end
 
     kernel = front.load_module(path).kernels[name]
     sources = [[int(reg) for reg in inst["src"] if reg != NO_REG]
@@ -278,7 +278,7 @@ def same_bank_share(path: Path, name: str, banks: int) -> float:
 def fma(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
     """Return a x b + c of float32 arrays, rounded once to the nearest.
 
-    The product is exact in float64; the sum is rounded there to odd, which the second rounding cannot tell from exact.
+    The product is exact in float64; the sum is rounded to odd there, which makes the second rounding correct.
     """
     product, addend = a.astype(np.float64) * b, c.astype(np.float64)
     total = product + addend

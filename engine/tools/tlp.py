@@ -1,4 +1,4 @@
-"""The TLP search of the racetrack paper: how many CTAs per SM run fastest, from three profiling runs for each number.
+"""The TLP search of the racetrack paper: the fastest number of CTAs per SM, from three profiling runs for each number.
 
 Liang & Wang, JCST 31(1), 2016, section 4.2: P(N) = P_cache(N) - (P_ideal(N) - P_RM(N)), all of them IPC. P_cache has the
 real caches and no shift time, P_ideal has an L1 that always hits and no shift time, P_RM has that L1 and real shifts. TLP
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 NO_SHIFT_TIME = {"racetrack.shift_cycles": 0}
 PLAIN_TAPES = {"racetrack.preshift": 0, "racetrack.mapping": "identity"}
-IDEAL_L1 = {"memory.l1_enabled": 2, "memory.fixed_memory_cycles": 0}      # every load hits; stores cost what they cost
+IDEAL_L1 = {"memory.l1_enabled": 2, "memory.fixed_memory_cycles": 0}      # every load hits; stores are unchanged
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Point:
 
 
 def best(points: Sequence[Point]) -> Point:
-    """Return the point with the highest P(N), of equal ones that with the fewest CTAs."""
+    """Return the point with the highest P(N); of several, the one with the fewest CTAs."""
     return max(points, key=lambda point: (point.ipc, -point.ctas))
 
 
@@ -53,8 +53,8 @@ def curve(
     progress: Callable[[float | None, str], None] | None = None,
     module: Module | None = None,
 ) -> list[Point]:
-    """Profile N = 1 .. as many CTAs as fit (by the largest launch) and return a point for each. Raises KernelFault."""
-    from rfview.engine.simulator import Simulator      # imports numba: not for those who only draw the curve
+    """Profile N = 1 .. the number of CTAs that fit (of the largest launch); return a point for each. Raises KernelFault."""
+    from rfview.engine.simulator import Simulator      # imports numba, which drawing the curve does not need
 
     given = dict(settings or {})
     say = progress or (lambda fraction, text: None)
