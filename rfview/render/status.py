@@ -18,7 +18,7 @@ def render(scene: Scene, width: int, height: int = 1) -> list[Line]:
 
     Kernel, grid · block; design, the branch of a fork (underlined), scheduler · preset; badge; cycle and its share of the
     run; warp instructions per cycle and power of the register file over the last 1,024 cycles; Σ: the warp slots in exactly
-    one state, ✓ when that is all of them and warp-cycles and energy add up, else a red ✕ after what does not.
+    one state, ✓ if that is all of them and warp-cycles and energy add up, else a red ✕ after what does not.
     """
     tail = _tail(scene, width)
     tail_width = sum(len(text) for text, _ in tail)

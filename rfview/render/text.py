@@ -103,7 +103,7 @@ def blank(width: int) -> Line:
 
 
 def title(width: int, name: str, info: str = "", *, focus: bool = False, right: str = "") -> Line:
-    """Return a panel's title row: a band, `▌` when the panel has the keys, the name, then facts in grey."""
+    """Return a panel's title row: a band, `▌` if the panel has the focus, the name, then facts in grey."""
     row = Row(width, "band").add("▌" if focus else " ", "title").add(name, "title")
     if info:
         row.add("  ").add(cut(info, width - row.x - 1), "tinfo")
