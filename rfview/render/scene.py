@@ -225,8 +225,8 @@ class Scene(View):
     """The facts of one frame, with the view of them.
 
     now/before: the state shown, and the one against which changes are marked (None: none yet). window: (n, warps) u1, the
-    states up to now, in the last row. shares: (codes,) warp-cycles of the last `shares_cycles` cycles. common: state codes
-    of the STALLS rows, fixed for the run. hits, marks: for the overview. problems: what does not add up at this cycle.
+    states up to now, which is the last row. shares: (codes,) warp-cycles of the last `shares_cycles` cycles. common: state
+    codes of the STALLS rows, fixed for the run. hits, marks: for the overview. problems: what does not add up at this cycle.
     power_mw: of the register file over the same cycles as `shares`, None if unknown. span: what TIMELINE shows, None while
     it is closed.
     """

@@ -115,7 +115,7 @@ def _side_by_side(panel: dict[str, Any], texts: list[str], changed: list[bool], 
 
 
 def _column(values: np.ndarray, show: str = "") -> list[str]:
-    """Return values as text. show: "registers" for masks of registers, "hex"; lane masks are always hexadecimal."""
+    """Return values as text. show: "registers" for masks of registers, "hex"; lane masks are hexadecimal in any case."""
     if show == "registers":
         return [registers_of(int(value)) for value in values]
     if show == "hex" or (values.ndim == 1 and values.dtype == np.uint32 and (values >= 1 << 24).any()):
