@@ -1,20 +1,20 @@
-"""Pure functions from one scene (a machine state and what is known around it) to lines of text; no app, no widget.
+"""Pure functions that turn a scene (a machine state and the facts around it) into lines of text; no app, no widgets.
 
     scene   machine   what a frame is drawn from; a snapshot's fields as plain values
     text              lines of styled text and the shapes that painters share
-    frame   layout    every panel painted into its place; where that is, by the size of the terminal
+    frame   layout    every panel painted into its place; the places by terminal size
     slots             which warp slots a run never fills
     status  overview  warps  lens  collectors  why  code  stalls  registers  timeline  pipeline  lines
     watches
     footer
                       a painter per panel, by the panel's name; lens chooses one of lenses/
-    here              the focused thing in figures
-    relief            what came of a relief that WHY named
+    here              facts about the focused thing
+    relief            the measured result of a relief that WHY named
     chain   operation the chain of reasons as WHY draws it; short words for instructions
     image  image_details          a buffer as a picture; the pixel in focus
     image_pixels                  its panes in pixels, for terminals with graphics
-    heat  heat_details            a register's lanes, or a buffer's elements, through time; who wrote them
+    heat  heat_details            a register's lanes, or a buffer's elements, over time; who wrote them
     overlay           another run laid over the panels
-    breaks  choose  findings  help  statistics      what windows show
-    compare  pair  multiples      two runs side by side; what is shown of them; several as small multiples
+    breaks  choose  findings  help  statistics      the contents of windows
+    compare  pair  multiples      two runs side by side; the data shown of them; several runs as small multiples
 """

@@ -1,4 +1,4 @@
-"""The list of breakpoints, watchpoints and marks: where in the run each stops, and which stops are nearest."""
+"""The list of breakpoints, watchpoints and marks: where each stops in the run, and the nearest stops."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from rfview.render.text import Line, Row, cut, fill, number, title
 from rfview.render.watches import plot, short_value
 
 STRIP = 24          # cells of the picture of the whole run
-WIDE = 84           # from here on it has room
+WIDE = 84           # columns from which there is room for it
 NONE = "none: b sets one at the focused warp's instruction, w watches the focused thing; a adds any"
 
 
 def nearest(point: BreakView, cycle: int) -> tuple[int | None, int | None]:
-    """Return the stops before and after a cycle, None where none is known."""
+    """Return the stops before and after a cycle, None if none is known."""
     before = bisect_left(point.cycles, cycle)
     after = bisect_right(point.cycles, cycle)
     return (point.cycles[before - 1] if before else None, point.cycles[after] if after < len(point.cycles) else None)
@@ -32,8 +32,8 @@ def render(scene: Scene, width: int, height: int, selected: int = 0) -> list[Lin
      MARKS
       a       57,106  first buffer full
 
-    ◉ on, ◌ off, ◎ once. Hits are counted over the whole of a recording, previous and next are seen from the cursor, │ is
-    the cursor. Of a watchpoint the line below says what is watched in the cycle before and now, and draws its last cycles.
+    ◉ on, ◌ off, ◎ once. Hits are counted over the whole recording; previous and next are relative to the cursor, │. The
+    line below a watchpoint shows the watched value in the previous cycle and now, and plots its last cycles.
     """
     columns = _columns(width)
     heading = Row(width, "band").add("▌", "title").add("BREAKPOINTS", "title")
@@ -55,20 +55,20 @@ def render(scene: Scene, width: int, height: int, selected: int = 0) -> list[Lin
         row.right(22, number(cycle), "text").at(25, scene.mark_notes.get(name, "")[: width - 26], "dim")
         lines.append(row.line())
     first = 0
-    if len(lines) > height:     # the chosen row stays in sight
+    if len(lines) > height:     # the chosen row stays visible
         at = next((row for row, line in enumerate(lines) if line.ground == "focus"), 0)
         first = max(0, min(len(lines) - height, at - height // 2))
     return fill(lines[:1] + lines[1 + first :], width, height)
 
 
 def _columns(width: int) -> tuple[int, int, int]:
-    """Return where the columns hits, previous and next end."""
+    """Return the ends of the columns hits, previous and next."""
     end = width - STRIP - 3 if width >= WIDE else width - 2
     return end - 22, end - 11, end
 
 
 def _point(scene: Scene, point: BreakView, width: int, columns: tuple[int, int, int], chosen: bool) -> list[Line]:
-    """Return a breakpoint's row, and for a watchpoint the row of its values."""
+    """Return a breakpoint's row; for a watchpoint also the row with its values."""
     row = Row(width, "focus" if chosen else "").add("▸" if chosen else " ", "bold")
     row.add("◎" if point.once and point.enabled else "◉" if point.enabled else "◌", "bad" if point.enabled else "dim")
     row.add(f" {point.number:<3}", "text")
@@ -92,7 +92,7 @@ def _point(scene: Scene, point: BreakView, width: int, columns: tuple[int, int, 
     if point.watch is not None:
         old, new = point.watch.before, point.watch.now
         role = "changed" if old != new else "text"
-        if width < WIDE:        # the plot says more than further lanes
+        if width < WIDE:        # the plot tells more than further lanes would
             old, new = short_value(old, point.watch), short_value(new, point.watch)
         line = Row(width).to(7).add(f"{point.watch.kind} before ".lstrip(), "dim").add(cut(old, 24), "text")
         line.add("   now ", "dim").add(cut(new, 24), role).add("   ")
@@ -105,7 +105,7 @@ def _or_dash(cycle: int | None) -> str:
 
 
 def _strip(scene: Scene, point: BreakView) -> list[tuple[str, str]]:
-    """Return the run in STRIP cells with the stops on it."""
+    """Return the whole run as STRIP cells with the stops and the cursor."""
     span = max(1, scene.last - scene.first + 1)
     cells = [("·", "faint")] * STRIP
     cells[min(STRIP - 1, (scene.cycle - scene.first) * STRIP // span)] = ("│", "bold")

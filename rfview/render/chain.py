@@ -1,4 +1,4 @@
-"""The chain of `why` for the focused warp as the WHY panel and its popup draw it; sessions/why finds it."""
+"""The chain of reasons for the focused warp, as drawn by the WHY panel and its popup; sessions/why finds it."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _chains: WeakKeyDictionary[Machine, dict[tuple[int, bool], Chain]] = WeakKeyDict
 
 @dataclass(frozen=True)
 class Link:
-    """One step of the answer. text: the sentence. evidence: what proves it. code: the state it belongs to, -1 for none.
+    """One step of the answer. text: the sentence. evidence: what proves it. code: its warp state, -1 for none.
 
-    since, until: cycles it holds, -1 when not known. warp: the one it is about. target: where Enter leads. conclusion: the
-    last line, in green: the resource. brief: the sentence where there is no room for all of it, "" where it has none.
+    since, until: from when to when it applies, -1 if unknown. warp: the one it is about. target: where Enter goes.
+    conclusion: it is the last line, in green: the resource. brief: a shorter sentence for when there is little room, or "".
     """
 
     text: str
@@ -34,7 +34,7 @@ class Link:
 
 
 def chain_of(scene: Scene, warp: int) -> Chain | None:
-    """Return the chain of a warp in a scene, found once for each state; None where there is no such warp."""
+    """Return the chain of a warp in a scene, computed once per machine state; None if there is no such warp."""
     machine = scene.now
     if machine is None or not 0 <= warp < machine.num_warps:
         return None
@@ -47,7 +47,7 @@ def chain_of(scene: Scene, warp: int) -> Chain | None:
 
 
 def links_of(scene: Scene, warp: int) -> tuple[list[Link], list[int]]:
-    """Return (the chain for one warp with its resource last, the codes of the other true conditions)."""
+    """Return (one warp's chain with its resource last, the codes of the other conditions that are true)."""
     chain = chain_of(scene, warp)
     if chain is None:
         return [], []

@@ -1,4 +1,4 @@
-"""Lists to choose from: register-file designs with a scheduler and bundled kernels, for another run; every action."""
+"""Lists to choose from: register-file designs with a scheduler and bundled kernels, for another run; all actions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ COMMAND_CELLS, KEY_CELLS = 18, 9
 
 def designs(rows: Sequence[tuple[str, str]], now: str, scheduler: str, kept: bool, follow: str, selected: int,
             width: int, height: int) -> list[Line]:
-    """Return the designs, (name, title) each, and what Enter will do with the chosen one.
+    """Return the list of designs, and what Enter will do with the chosen one. rows: (name, title).
 
     ▌ANOTHER DESIGN  the same kernel anew, from cycle 0
      ● sram             banked SRAM, the baseline
@@ -20,7 +20,7 @@ def designs(rows: Sequence[tuple[str, str]], now: str, scheduler: str, kept: boo
      scheduler ‹ gto, as now ›        then go to: the same instruction of w3
      Enter runs  ← → scheduler  m place  Esc
 
-    ● is what runs now. kept: the scheduler shown is the present one. follow: where the new run is taken.
+    ● is the design in use. kept: the scheduler shown is the current one. follow: the place that the new run goes to.
     """
     lines = [title(width, "ANOTHER DESIGN", "the same kernel anew; this run stays as a branch", focus=True)]
     lines += _rows([(name, text, "●" if name == now else " ") for name, text in rows], selected, width, height - 3)
@@ -34,7 +34,7 @@ def designs(rows: Sequence[tuple[str, str]], now: str, scheduler: str, kept: boo
 
 def kernels(rows: Sequence[tuple[str, str]], now: str, selected: int, width: int, height: int,
             typed: str = "") -> list[Line]:
-    """Return the bundled kernels, (name, description) each, and the keys.
+    """Return the list of bundled kernels and the keys. rows: (name, description).
 
     ▌ANOTHER KERNEL  on this machine, from cycle 0
      ● vectoradd        c = a + b, streaming
@@ -50,7 +50,7 @@ def kernels(rows: Sequence[tuple[str, str]], now: str, selected: int, width: int
 
 
 def palette(rows: Sequence[tuple[str, str, str]], needle: str, selected: int, width: int, height: int) -> list[Line]:
-    """Return the actions that what was typed leaves, (name, key, sentence) each, and the keys.
+    """Return the actions that match what was typed, and the keys. rows: (name, key, sentence).
 
     ▌EVERY ACTION  st▏
       step               s         one cycle on
@@ -72,7 +72,7 @@ def palette(rows: Sequence[tuple[str, str, str]], needle: str, selected: int, wi
 
 
 def _rows(rows: Sequence[tuple[str, str, str]], selected: int, width: int, height: int) -> list[Line]:
-    """Return `height` rows of (name, text, sign) with the selected one among them."""
+    """Return `height` of the (name, text, sign) rows, the selected one among them."""
     first = max(0, min(selected - height // 2, len(rows) - height))
     lines = []
     for index in range(first, min(len(rows), first + height)):

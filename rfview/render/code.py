@@ -15,11 +15,11 @@ from rfview.render.text import Line, Row, cut, fill, title
 if TYPE_CHECKING:
     from rfview.sessions.lines.table import LineTable
 
-NARROW = 30     # columns: below, what stands at the right end of a row gives way to operands
+NARROW = 30     # columns; below this, operands replace what is at the right end of a row
 
 
 def _other_warps(scene: Scene) -> dict[int, int]:
-    """Return pc -> number of unfinished warps that stand there."""
+    """Return pc -> number of unfinished warps that are there."""
     machine = scene.now
     assert machine is not None
     counts: dict[int, int] = {}
@@ -39,7 +39,7 @@ def _glyph(point: BreakView) -> tuple[str, str]:
 
 
 def _mark(row: Row, point: BreakView | None, here: int) -> None:
-    """Write, at the right end, how many warps stand at this instruction and the breakpoint on it."""
+    """Write, at the right end, how many warps are at this instruction and the breakpoint on it."""
     if here and row.width - row.x > 9:
         row.right(row.width - 4, f"{here}w", "faint")
     if point is not None:
@@ -48,9 +48,9 @@ def _mark(row: Row, point: BreakView | None, here: int) -> None:
 
 @lru_cache(maxsize=4)
 def _items(table: LineTable) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Return the rows of the whole program with its source lines between, and where each instruction is among them.
+    """Return the rows of the whole program, with source lines between instructions, and the row of each instruction.
 
-    A row is a pc, or -1 - n for line n of the table, which stands before the instructions that come from it.
+    A row is a pc, or -1 - n for line n of the table, which precedes the instructions that come from it.
     """
     items: list[int] = []
     where: list[int] = []
@@ -65,9 +65,9 @@ def _items(table: LineTable) -> tuple[tuple[int, ...], tuple[int, ...]]:
 
 
 def _listing(scene: Scene, rows: int) -> list[int]:
-    """Return the rows of the decoded view: pcs, and -1 - n for source line n; what runs next in the upper third.
+    """Return the rows of the decoded view: pcs, and -1 - n for source line n; the next instruction in the upper third.
 
-    Where the first row would be an instruction whose line stands above it, that line takes its place.
+    If the first row would be an instruction whose source line is above it, that line takes its place.
     """
     machine = scene.now
     assert machine is not None
@@ -85,7 +85,7 @@ def _listing(scene: Scene, rows: int) -> list[int]:
 
 
 def _line_row(scene: Scene, number: int, width: int, here: bool) -> Line:
-    """Return a source line, and how hot it is where that has been counted."""
+    """Return a source line, with its heat if that has been counted."""
     table = scene.lines
     assert table is not None
     line = table.lines[number]
@@ -120,7 +120,7 @@ def decoded_lines(scene: Scene, width: int, rows: int) -> list[Line]:
 
 
 def _decoded_row(scene: Scene, index: int, program: Sequence[Any], width: int, warps: int) -> Line:
-    """Return one decoded instruction. warps: how many stand there."""
+    """Return one decoded instruction. warps: how many are there."""
     machine = scene.now
     assert machine is not None
     entry, pc = program[index], machine.pc[scene.warp]
@@ -129,7 +129,7 @@ def _decoded_row(scene: Scene, index: int, program: Sequence[Any], width: int, w
     point = _break_at(scene, index)
     row.add("▸" if at else " ", "bold").add(f"{entry['line']:>{3 if width < NARROW else 4}}", "bold" if at else "faint")
     text = with_lines(str(entry["text"]), program)
-    if width < NARROW:      # the mark takes the blank, the operands have the rest
+    if width < NARROW:      # the mark replaces the blank; the operands get the rest
         row.add(*(_glyph(point) if point is not None else (" ", "text")))
         words, room = compact_text(text), width - row.x - 1
         row.add(cut(words if len(words) <= room else " ".join(words.split()), room),
@@ -183,10 +183,10 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
      ▸116 fma   R13 R12 R5 R9
       118 fma   R15 R16 R5 R13   ◉
 
-    ▸ the focused warp's next instruction with its PTX line, ◉ breakpoints, "3w" how many other warps stand there. Where the
-    PTX tells them, lines of CUDA C, Python or Triton stand before their instructions, with their heat once LINES has been
-    open. `p` turns between this, the PTX source, and instructions alone. The title names the options with which
-    the PTX was compiled, if any (`rfview help compile`).
+    ▸ the focused warp's next instruction with its PTX line, ◉ breakpoints, "3w" how many other warps are there. If the PTX
+    names them, lines of CUDA C, Python or Triton precede their instructions, with their heat once LINES has been opened.
+    `p` switches between this, the PTX source, and instructions alone. The title names the options with which the PTX was
+    compiled, if any (`rfview help compile`).
     """
     focus = scene.panel == "code"
     files = scene.info.get("ptx", ())

@@ -13,8 +13,8 @@ from rfview.render.text import Line, Row, fill, progress, title
 from rfview.sessions.why.memory import mshrs_in_use
 
 NONE = layout.NONE8
-ACTIVE_ROWS = 5     # rows from which the active set has one
-WIDE = 56           # columns: from here on one row tells what all pipes do
+ACTIVE_ROWS = 5     # rows from which the active set gets one
+WIDE = 56           # columns from which one row shows all pipes
 
 
 def operands(machine: Machine, entry: int) -> list[tuple[int, str]]:
@@ -34,7 +34,7 @@ def operands(machine: Machine, entry: int) -> list[tuple[int, str]]:
 
 
 MARK_ROLES = {"▮": "p:good", "▯": "p:slow", "x": "st:bank_conflict"}
-WIDE_CELL = 22      # of a unit with three operands such as R24▮; a narrower one leaves the R out
+WIDE_CELL = 22      # cells of a unit with three operands such as R24▮; a narrower one omits the R
 
 
 def _unit(row: Row, scene: Scene, entry: int, cell: int, x: int) -> None:
@@ -95,7 +95,7 @@ def _pipe_parts(scene: Scene, with_bars: bool) -> list[list[tuple[str, str]]]:
 
 
 def _pipe_rows(scene: Scene, width: int) -> list[Line]:
-    """Return what the pipes do: in one row where it is wide enough, else in two; bars give way to words."""
+    """Return what the pipes do, in one row if it is wide enough, else in two; bars are left out if words need the room."""
     count = 1 if width >= WIDE else 2
     for with_bars in (True, False):
         rows = [Row(width) for _ in range(count)]
@@ -112,11 +112,11 @@ def _pipe_rows(scene: Scene, width: int) -> list[Line]:
 
 
 def _active_row(scene: Scene, width: int) -> list[Line]:
-    """Return the scheduler's active set, a warp and its state each, and how many are outside; [] where there is no set."""
+    """Return the scheduler's active set, each warp with its state, and how many are outside; [] if there is no set."""
     machine = scene.now
     assert machine is not None
     if machine.config["scheduler"] < layout.TWO_LEVEL or base_design(str(scene.info.get("design", ""))) == "rfc":
-        return []       # rfc's lens has the set
+        return []       # rfc's lens shows the set
     active = machine.sm["warp"]["membership"][: machine.num_warps].tolist()
     inside = [warp for warp in machine.resident_warps if active[warp]]
     outside = len(machine.resident_warps) - len(inside)
@@ -125,7 +125,7 @@ def _active_row(scene: Scene, width: int) -> list[Line]:
     for count, warp in enumerate(inside):
         look = scene.look(machine.state[warp])
         is_last = count == len(inside) - 1
-        if row.x + len(f" w{warp}") + 1 > end - (1 if is_last else 4):     # else there is room for how many more
+        if row.x + len(f" w{warp}") + 1 > end - (1 if is_last else 4):     # unless it is the last, "+N" must fit after it
             row.add(f" +{len(inside) - count}", "dim")
             break
         row.add(f" w{warp}", "bold" if warp == scene.warp else "text" if active[warp] == 1 else "faint")
@@ -141,9 +141,9 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
      w12 mov  R7▯
      SP0 ━━━╌ w12×2 SP1 idle SFU idle LDST ━━╌╌ w17×3 L1 3/32
 
-    A unit leaves when all its operands are here. x: another access had the bank in this cycle. A pipe's bar: how far it
-    is until it takes the next instruction; ×2 = instructions inside it. L1: misses under way, of how many there can be.
-    Under two_level and switch_on_stall, ACTIVE: the warps that may issue, with their states; the others are outside.
+    A unit disappears when it has all its operands. x: another access had the bank in this cycle. A pipe's bar: its progress
+    until it takes the next instruction; ×2 = instructions inside it. L1: misses under way, out of the possible ones. Under
+    two_level and switch_on_stall, ACTIVE: the warps that may issue, with their states; the others are outside.
     """
     focus = scene.panel == "collectors"
     machine = scene.now

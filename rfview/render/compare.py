@@ -1,6 +1,7 @@
 """Two runs side by side as lines: lead and lag, the instructions of one warp around the cursor, states, totals.
 
-Run A is drawn bright and run B dim, never by hue: hues are states. What differs is underlined or has a signed number.
+Run A is bright and run B dim; hues are not used for this, since they are states. Differences are underlined or have a
+signed number.
 """
 
 from __future__ import annotations
@@ -13,18 +14,18 @@ from rfview.render.text import BARS, Line, Row, blank, cut, fill, hint_row, numb
 
 ROLES = ("bold", "dim")
 LABEL = 9                  # cells of the label left of curves and strips
-LIST_WIDTH = 70            # cells of the list of instructions, the reasons stand right of it
+LIST_WIDTH = 70            # cells of the list of instructions; the reasons are to its right
 
 
 def signed(value: int | None) -> str:
-    """Return +29, −3, 0, or a dash for nothing."""
+    """Return +29, −3, 0, or a dash for None."""
     if value is None:
         return "–"
     return "0" if not value else f"{'+' if value > 0 else '−'}{abs(value):,}"
 
 
 def paint(picture: ComparePicture, width: int, height: int, hints: Sequence[tuple[str, str]] = ()) -> list[Line]:
-    """Return the whole screen: exactly `height` lines. At 30 rows and more everything, below that two pages."""
+    """Return the whole screen: exactly `height` lines; everything from 34 rows on, below that two pages."""
     body = height - 3
     blocks: list[list[Line]]
     if height >= 34:
@@ -63,7 +64,7 @@ def status_line(picture: ComparePicture, width: int) -> Line:
 
 
 def message_line(picture: ComparePicture, width: int) -> Line:
-    """Return what was said last."""
+    """Return the last message."""
     role = {"error": "bad", "good": "good"}.get(picture.message_kind, "dim")
     return Row(width).add(" ").add(cut(picture.message, width - 2), role).line()
 
@@ -125,7 +126,7 @@ def curve_lines(picture: ComparePicture, width: int, rows: int) -> list[Line]:
 
 
 def instruction_block(picture: ComparePicture, width: int, rows: int, under: bool = False) -> list[Line]:
-    """Return the focused warp's instructions around the cursor; the reasons beside them, or below where it is narrow."""
+    """Return the focused warp's instructions around the cursor; the reasons to their right if wide, below if `under`."""
     wide = width >= 110 and not under
     left = instruction_lines(picture, LIST_WIDTH if wide else width, rows + 1)
     if not wide:
@@ -136,7 +137,7 @@ def instruction_block(picture: ComparePicture, width: int, rows: int, under: boo
 
 
 def instruction_lines(picture: ComparePicture, width: int, rows: int) -> list[Line]:
-    """Return a title and `rows` rows: the columns' names, and instructions with the cursor's in the middle.
+    """Return a title and `rows` rows: the names of the columns, and instructions with the cursor's in the middle.
 
      W6 ITS 2ND INSTRUCTION  L locks by cycle
         n  instruction                    A sram    B stt      B−A
@@ -191,7 +192,7 @@ def reason_lines(picture: ComparePicture, width: int, rows: int) -> list[Line]:
 
 
 def strip_lines(picture: ComparePicture, width: int, rulers: bool = True) -> list[Line]:
-    """Return the focused warp in both runs, each on its own clock, aligned where it issued the instruction before.
+    """Return the focused warp in both runs, each on its own clock, aligned at the issue of the previous instruction.
 
      W6 IN BOTH  1 column = 1 cycle, each run on its own clock
                        8
@@ -253,7 +254,7 @@ def state_lines(picture: ComparePicture, width: int) -> list[Line]:
 
 
 def totals_block(picture: ComparePicture, width: int, height: int) -> list[Line]:
-    """Return where the warp-cycles of both runs went, and beside it, where there is room, what the runs cost."""
+    """Return where the warp-cycles of both runs went, and next to it, if there is room, what the runs cost."""
     wide = width >= 110
     left_width = 66 if wide else width
     left = totals_lines(picture, left_width, height)

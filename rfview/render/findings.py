@@ -1,4 +1,4 @@
-"""What the window of a check shows: a row per finding, and both places of the chosen one in full."""
+"""The contents of the CHECK window: a row per finding, and the chosen one in full with both its places."""
 
 from __future__ import annotations
 

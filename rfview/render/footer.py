@@ -31,8 +31,7 @@ def prompt_text(scene: Scene) -> str:
 def render_event(scene: Scene, width: int, height: int = 1) -> list[Line]:
     """Return the last event: where a jump came from, why a move stopped, or what went wrong; on the right a note.
 
-    Of a stretch of the run that is looked at as a whole: its statistics. What does not fit is cut, and the key said that
-    shows it.
+    If a stretch of the run is selected: its statistics. What does not fit is cut, and the key that shows it is named.
 
      cycle 8,802: issued by w31, instruction 190                                  B overlaid: hrf gto, +42 cycles
     """
@@ -63,7 +62,7 @@ def footer_hints(panel: str, width: int, has_register_file: bool = True,
                  is_alone: bool = False) -> list[tuple[str, str, str]]:
     """Return (keys, word, action) in the order of use; the painter keeps those that fit.
 
-    design: without its variant. is_alone: the panel takes the whole screen, and there is a way out of that.
+    design: its name without the variant. is_alone: the panel fills the screen, so the key that closes it is among them.
     """
     names: Iterable[str] = FOOTER if width >= 100 else FOOTER_NARROW
     if panel == "registers":
@@ -91,7 +90,7 @@ def footer_hints(panel: str, width: int, has_register_file: bool = True,
 
 
 def _event_of(design: str) -> str:
-    """Return the action that goes to what a design does by itself, as Design.event says; "" without one."""
+    """Return the action that goes to the design's own kind of event (Design.event), "" if it has none."""
     try:
         event = plugin.design(design).event
     except InputError:
@@ -100,7 +99,7 @@ def _event_of(design: str) -> str:
 
 
 def hints_that_fit(hints: Sequence[tuple[str, str, str]], width: int) -> list[tuple[int, int, str, str, str]]:
-    """Return (start, end, keys, word, action) for the hints that fit as a whole; those KEPT stay."""
+    """Return (start, end, keys, word, action) for the hints that fit completely; those in KEPT always stay."""
     out = []
     x = 1
     for place, (keys, word, action) in enumerate(hints):

@@ -32,7 +32,7 @@ PAINTERS: dict[str, Painter] = {
 
 
 def paint(scene: Scene, place: Place) -> list[Line]:
-    """Return one panel's lines; the census takes the place of STALLS where that is too low for a row per state."""
+    """Return one panel's lines; the census replaces STALLS if that has too few rows for one per state."""
     if scene.over is not None and place.panel in overlay.PANELS:
         return overlay.lay_over(scene, place.panel, lambda one: paint(one, place))
     if place.panel == "stalls" and place.height < LEAST_STALLS:
@@ -41,12 +41,12 @@ def paint(scene: Scene, place: Place) -> list[Line]:
 
 
 def size_note(width: int, height: int) -> str:
-    """Return what a terminal that is too small is told, "" when it is large enough."""
+    """Return the note shown in a terminal that is too small, "" if it is large enough."""
     return "80×24 shows more" if is_tiny(width, height) else ""
 
 
 def places_of(scene: Scene, width: int, height: int, zoomed: bool = False) -> list[Place]:
-    """Return where the panels stand that show a scene."""
+    """Return the places of the panels that show a scene."""
     return layout(width, height, scene.panel, zoomed, slots.used(scene.info),
                   lens.columns_of(lens.base_design(str(scene.info.get("design", "")))), len(watches.watches(scene)))
 
@@ -60,9 +60,9 @@ def as_text(scene: Scene, width: int, height: int, hints: Sequence[tuple[str, st
 
 
 def drawn(panels: Sequence[tuple[Place, Sequence[Line]]], width: int, height: int) -> list[str]:
-    """Return the rows of a screen on which panels' lines stand in their places, without trailing blanks.
+    """Return the rows of a screen with each panel's lines in its place, without trailing blanks.
 
-    Places may reach over the edge, as they do between a resize and the layout for it.
+    Places may extend beyond the edge, as they do between a resize and the new layout.
     """
     grid = [[" "] * width for _ in range(height)]
     for place, painted in panels:

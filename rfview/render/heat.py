@@ -1,4 +1,4 @@
-"""The heat strip: a register's lanes, or a buffer's elements, by columns of cycles, with who wrote and what is in focus."""
+"""The heat strip: a register's lanes, or a buffer's elements, in columns of cycles, with the writers and the focus."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from rfview.sessions.commands.heat import letter_of, letters
 from rfview.sessions.heat.glyphs import MINUS, MINUS_ASCII, PLUS, PLUS_ASCII, characters, levels
 from rfview.sessions.heat.strip import LOST, UNWRITTEN, Moment, Strip
 
-RIGHT = 10                  # cells behind the columns: the scale
-TALL = 24                   # rows of a window that has room for more than a line about the focused lane
+RIGHT = 10                  # cells after the columns, for the scale
+TALL = 24                   # rows from which a window has room for more than one line about the focused lane
 HINTS = (("← →", "column"), ("↑ ↓", "lane"), (". ,", "write ±"), ("Enter", "who wrote"), ("+ −", "zoom"),
          ("o", "writes only"),
          ("t", "type"), ("l", "log"), ("w", "watch"), ("e", "why"), ("y", "copy"), ("Esc", "close"))
@@ -24,9 +24,9 @@ HINTS = (("← →", "column"), ("↑ ↓", "lane"), (". ,", "write ±"), ("Ente
 
 @dataclass(frozen=True)
 class HeatView:
-    """What the window shows: the strip, the focused lane's moment, and how. lane: counted from the strip's first.
+    """What the window shows, and how: the strip and the focused lane's moment. lane: counted from the strip's first.
 
-    glyphs: characters instead of colours; ascii: of ASCII. by_write: a column is a write.
+    glyphs: characters instead of colours; ascii: only ASCII characters. by_write: a column is a write.
     """
 
     strip: Strip
@@ -40,7 +40,7 @@ class HeatView:
     program: Sequence[Any] = field(default=(), repr=False)
 
     def at(self, **facts: object) -> HeatView:
-        """Return the same with other facts."""
+        """Return the view with some facts replaced."""
         return replace(self, **facts)  # type: ignore[arg-type]
 
 
@@ -50,19 +50,19 @@ def columns_of(width: int) -> int:
 
 
 def rows_of(height: int, glyphs: bool, count: int) -> tuple[int, int]:
-    """Return (rows of cells, values a row of cells shows) for a number of values in a window of some height."""
+    """Return (rows of cells, values per row of cells) for `count` values in a window of `height` rows."""
     room = _room(height, glyphs)
     each = 1 if glyphs or count <= room else 2
     return min(room, -(-count // each)), each
 
 
 def _room(height: int, glyphs: bool) -> int:
-    """Return the rows left for cells: characters, a lane each, take what others leave to who wrote."""
+    """Return the rows left for cells; characters, one lane per row, also get those that colours leave to the writers."""
     return max(4, height - 6 if glyphs or height < TALL else height - 5 - max(8, height // 4))
 
 
 def cells_wanted(height: int, glyphs: bool, count: int) -> int:
-    """Return how many values a column of a strip may have: 32 lanes scroll where they do not fit, more become means."""
+    """Return how many values a column of a strip may have: 32 lanes scroll if they do not fit, more values are averaged."""
     return count if count <= 32 else _room(height, glyphs) * (1 if glyphs else 2)
 
 
@@ -76,7 +76,7 @@ def render(view: HeatView, width: int, height: int) -> list[Line]:
         wrote ···a····b·b·bB·bbbb·b·b···a···          −3.2
 
     Colours, or characters: + ░▒▓█, − -=≡#, · near 0, blank not written, ? NaN, ! Inf, ✕ bits lost. The cursor's column is
-    lighter. wrote: who wrote last in a column, a capital for several. lanes: how many were written.
+    lighter. wrote: the last writer in a column, a capital letter if there are several. lanes: how many were written.
     """
     strip = view.strip
     rows, each = rows_of(height, view.glyphs, strip.values.shape[1])
@@ -92,7 +92,7 @@ def render(view: HeatView, width: int, height: int) -> list[Line]:
 
 
 def place_at(view: HeatView, width: int, height: int, x: int, y: int) -> tuple[int, int] | None:
-    """Return the (cycle, lane) that a cell of the window shows, None beside the cells."""
+    """Return the (cycle, lane) that a cell of the window shows, None outside the cells."""
     strip, column = view.strip, x - LEFT
     rows, each = rows_of(height, view.glyphs, strip.values.shape[1])
     if not (0 <= column < min(columns_of(width), len(strip.edges) - 1) and 2 <= y < 2 + rows):
@@ -103,7 +103,7 @@ def place_at(view: HeatView, width: int, height: int, x: int, y: int) -> tuple[i
 
 
 def _hints(view: HeatView) -> tuple[tuple[str, str], ...]:
-    """Return the keys that mean something here."""
+    """Return the keys that apply here."""
     is_buffer = view.strip.of != 32 or "[" in view.strip.item
     words = {"lane": "element", "who wrote": "who stored"} if is_buffer else {}
     skipped = {"t"} if is_buffer else set()
@@ -111,7 +111,7 @@ def _hints(view: HeatView) -> tuple[tuple[str, str], ...]:
 
 
 def _first_row(view: HeatView, shown: int, count: int) -> int:
-    """Return the first row of values in sight: the focused one is in the page."""
+    """Return the first row of values on the page that contains the focused one."""
     focus = min(count - 1, view.lane // view.strip.each)
     return min(max(0, count - shown), focus // shown * shown)
 
@@ -129,7 +129,7 @@ def _title(view: HeatView, width: int) -> Line:
 
 
 def _ruler(view: HeatView, width: int) -> Line:
-    """Return cycles over every 20th column, and the cursor's in reverse."""
+    """Return the ruler: the cycle above every 20th column, and the cursor's in reverse."""
     strip, row = view.strip, Row(width)
     here = strip.column_of(view.cycle)
     text = number(view.cycle)
@@ -147,7 +147,7 @@ def _ruler(view: HeatView, width: int) -> Line:
 
 
 def _cells(view: HeatView, width: int, first: int, rows: int, each: int) -> list[Line]:
-    """Return the rows of cells, each with its first lane before it and a piece of the scale behind it."""
+    """Return the rows of cells, each with its first lane before it and a piece of the scale after it."""
     strip, here = view.strip, view.strip.column_of(view.cycle)
     level = levels(strip.values, strip.top, view.log)
     shown = characters(strip.values, strip.state, strip.top, view.log, view.ascii)
@@ -172,7 +172,7 @@ def _cells(view: HeatView, width: int, first: int, rows: int, each: int) -> list
 
 def _glyph_cells(level: np.ndarray, shown: np.ndarray, state: np.ndarray, here: int
                  ) -> list[tuple[str, str]]:
-    """Return a row of characters; where there are colours they repeat the sign."""
+    """Return a row of characters; colours, if there are any, repeat the sign."""
     out = []
     for column, (char, size, kind) in enumerate(zip(shown.tolist(), level.tolist(), state.tolist(), strict=True)):
         role = "bad" if kind == LOST else "heat:plus" if size > 0 else "heat:minus" if size < 0 else "dim"
@@ -225,7 +225,7 @@ def scale_text(top: float) -> str:
 
 
 def _wrote(view: HeatView, width: int) -> Line:
-    """Return who wrote in each column."""
+    """Return the last writer in each column."""
     strip, here = view.strip, view.strip.column_of(view.cycle)
     names = letters(strip)
     row = Row(width).add(f"{'stored' if 'BUFFER' in _title(view, 80).plain else 'wrote':>{LEFT - 1}} ", "dim")
@@ -238,7 +238,7 @@ def _wrote(view: HeatView, width: int) -> Line:
 
 
 def _touched(view: HeatView, width: int) -> Line:
-    """Return how many of the lanes, or elements, were written in each column; not all of them is a colour of its own."""
+    """Return how many of the lanes, or elements, were written in each column; a different colour if not all were."""
     strip = view.strip
     is_buffer = "[" in strip.item
     row = Row(width).add(f"{'elems' if is_buffer else 'lanes':>{LEFT - 1}} ", "dim")

@@ -15,7 +15,7 @@ from rfview.sessions.heat.strip import UNWRITTEN
 if TYPE_CHECKING:
     from rfview.render.heat import HeatView
 
-LEFT = 7                    # cells beside the columns
+LEFT = 7                    # cells left of the columns
 WIDE_DETAILS = 100
 
 
@@ -27,7 +27,7 @@ def value_text(value: float, kind: str) -> str:
 
 
 def details(view: HeatView, width: int, room: int) -> list[Line]:
-    """Return what the focused lane holds, who wrote it, and the letters; side by side where there is room."""
+    """Return what the focused lane holds, who wrote it, and the letters; side by side if there is room."""
     left, right = _moment_rows(view), _writer_rows(view)
     if width < WIDE_DETAILS or room < 4:
         brief = [*left[0], ("   ", "text"), *(left[1] if len(left) > 1 else [])]
@@ -50,7 +50,7 @@ def details(view: HeatView, width: int, room: int) -> list[Line]:
 
 
 def _short_legend(view: HeatView, width: int) -> Line:
-    """Return the letters with operation and line, as many whole ones as fit; what characters mean where they stand alone."""
+    """Return the letters with operation and line, as many as fit; and, without colours, what the characters mean."""
     row = Row(width)
     for pc, letter in letters(view.strip).items():
         known = 0 <= pc < len(view.program)
@@ -125,7 +125,7 @@ def _spread(view: HeatView) -> list[tuple[str, str]]:
 
 
 def _writer_rows(view: HeatView) -> list[tuple[str, str, str]]:
-    """Return (letter, instruction and line, how many columns) of all who wrote."""
+    """Return (letter, instruction and line, number of columns) of each writer, then the total."""
     strip, out = view.strip, []
     for pc, letter in letters(strip).items():
         columns = int(((strip.writer == pc) & (strip.writes > 0)).sum())
@@ -143,7 +143,7 @@ def _writer_rows(view: HeatView) -> list[tuple[str, str, str]]:
 
 
 def _lane_plot(view: HeatView, width: int, room: int) -> list[Line]:
-    """Return the focused row of values as bars, from the smallest to the largest in sight."""
+    """Return the focused row of values as bars, from the smallest to the largest visible."""
     if room < 4:
         return []
     strip = view.strip

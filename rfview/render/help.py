@@ -1,4 +1,4 @@
-"""The help: keys by intent, the table of states, and how to read the screen; all made from the tables, all searchable."""
+"""The help: keys by intent, the table of states, and how to read the screen; all generated from tables, all searchable."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _head(width: int, text: str) -> Line:
 
 
 def key_lines(width: int, category: str, needle: str, own: Mapping[str, str] | None = None) -> list[Line]:
-    """Return one category of keys, nothing when no row of it matches."""
+    """Return one category of keys, [] if none of its rows match."""
     rows = [(keys, sentence) for found, keys, sentence in help_rows(needle, own) if found == category]
     if not rows:
         return []
@@ -57,7 +57,7 @@ def key_lines(width: int, category: str, needle: str, own: Mapping[str, str] | N
 
 
 def state_lines(scene: Scene, width: int, needle: str) -> list[Line]:
-    """Return the table of states, those of the register file that this run has first."""
+    """Return the table of states, starting with those of the register file that this run has."""
     used = set(scene.common)
 
     def order(look: Look) -> tuple[bool, int]:
@@ -100,7 +100,7 @@ def verb_lines(width: int, verbs: list[tuple[str, str]], needle: str) -> list[Li
 
 
 def term_lines(width: int, terms: Sequence[tuple[str, str]]) -> list[Line]:
-    """Return what a search has found among the terms, each with its explanation and source."""
+    """Return the terms found by a search, each with its explanation and source."""
     lines = [blank(width), _head(width, "WHAT IS  K explains the thing in focus")] if terms else []
     for name, text in terms:
         lines.append(Row(width).add(" ").add(name[: width - 1], "bold").line())
@@ -118,14 +118,14 @@ def columns_for(width: int) -> int:
 
 def body(scene: Scene, width: int, needle: str, verbs: list[tuple[str, str]], own: Mapping[str, str] | None = None,
          terms: Sequence[tuple[str, str]] = ()) -> list[Line]:
-    """Return the help's rows: three columns side by side where there is room, else below each other.
+    """Return the help's rows: in three columns side by side if there is room, else in two or one.
 
      MOVE IN TIME                        ASK                             EACH WARP, EACH CYCLE
      s S  → ←      one cycle on / back   e      why the focused warp ..  █ issued   issued an instruction
      ) (           10 cycles on / back   . ,    next / last change       ○ not_sel  was ready; another was chosen
 
-    A search keeps the rows that contain the text: keys, words, states and commands; below them stand the terms that it
-    finds, each with its source. own: the user's keys.
+    A search keeps the rows that contain the text: keys, words, states and commands; below them are the terms it finds,
+    each with its source. own: the user's keys.
     """
     width = max(width, NARROWEST)
     count = columns_for(width)

@@ -1,4 +1,4 @@
-"""The focused thing in figures: what `K` tells of a warp, a bank, an instruction, a register, before it explains."""
+"""Facts about the focused thing: what `K` shows of a warp, bank, instruction or register before it explains."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from rfview.sessions.expressions.ptx_names import names_at
 from rfview.sessions.expressions.types import readings
 
 LANES = 32
-MAX_NUMBERS = 8        # of a design's field for one bank
+MAX_NUMBERS = 8        # shown of a design's field for one bank
 ACTIVITIES = {layout.BANK_IDLE: "idle", layout.BANK_READ: "reads", layout.BANK_WRITE: "writes",
               layout.BANK_BUSY: "is busy with"}
 
 
 def facts(scene: Scene) -> list[tuple[str, str]]:
-    """Return (what, figure) of the thing in focus, its name first; [] where a panel has no single one."""
+    """Return (what, value) pairs for the thing in focus, its name first; [] if the panel has no single one."""
     machine = scene.now
     if machine is None:
         return []
@@ -128,7 +128,7 @@ def _states(scene: Scene, machine: Machine) -> list[tuple[str, str]]:
 
 
 def _lanes(machine: Machine, warp: int, reg: int, pc: int) -> str:
-    """Return what a register holds in a few words: one value, a straight line, or those of the first and the last lane."""
+    """Return what a register holds, briefly: one value, an arithmetic sequence, or those of the first and last lanes."""
     values = values_of(machine, warp, reg)
     if values is None:
         return "not to be read"

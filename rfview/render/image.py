@@ -1,4 +1,4 @@
-"""A buffer as a picture: panes of half blocks or ink beside each other, with one cursor, and what is known of its pixel."""
+"""A buffer as a picture: panes of half blocks or characters side by side, one cursor, and what is known of its pixel."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rfview.sessions.pictures.origin import Link
 from rfview.sessions.pictures.picture import Picture
 from rfview.sessions.pictures.png import depths, scale, shares
 
-WIDE = 100                  # cells from which three panes stand beside each other
+WIDE = 100                  # cells from which there are three panes side by side
 LEFT, GAP = 2, 3
 HINTS = (("← ↑ ↓ →", "pixel"), ("n N", "wrong ±"), ("Enter", "to the store"), ("b", "to the lost bit"), ("+ −", "zoom"),
          ("Tab", "which"), ("p", "PNG"), ("s S", "step"), ("y", "copy"), ("Esc", "close"))
@@ -24,10 +24,10 @@ HINTS = (("← ↑ ↓ →", "pixel"), ("n N", "wrong ±"), ("Enter", "to the st
 
 @dataclass(frozen=True)
 class ImageView:
-    """What the window shows. x, y: the pixel in focus. zoom: pixels a half cell, 0 as many as it takes.
+    """What the window shows. x, y: the pixel in focus. zoom: pixels per half cell, 0 for as many as necessary.
 
-    pane: which one comes first where not all fit. links: how the pixel came to be, None while that is not known.
-    graphics: what the terminal draws the panes with, which stay blank here; "" half blocks or ink.
+    pane: the one that comes first if not all fit. links: how the pixel got its value, None until that is known.
+    graphics: the terminal's graphics that draw the panes, which stay blank here; "": half blocks or characters.
     """
 
     picture: Picture
@@ -42,13 +42,13 @@ class ImageView:
     names: tuple[str, str, str] = field(default=("right", "approximate", "error"))
 
     def at(self, **facts: Any) -> ImageView:
-        """Return the same with other facts."""
+        """Return the view with some facts replaced."""
         return replace(self, **facts)
 
 
 @dataclass(frozen=True)
 class Panes:
-    """Where panes are: how many, cells wide, rows high, pixels a half cell, and the pixel at the upper left."""
+    """The panes' layout: which are shown, cells wide, rows high, pixels per half cell, and the pixel at the upper left."""
 
     shown: tuple[int, ...]
     width: int
@@ -59,13 +59,13 @@ class Panes:
 
 
 def panes_of(view: ImageView, width: int, height: int) -> Panes:
-    """Return how the panes lie in a window of that size."""
+    """Return the layout of the panes in a window of this size."""
     picture = view.picture
     shown = (0, 1, 2) if width >= WIDE else (view.pane % 2, 2)
     room = (width - LEFT - GAP * len(shown)) // len(shown)
     rows = max(3, height - 4 - (11 if height >= 30 else 4))
     high, wide = (rows, room) if view.glyphs else (2 * rows, room)
-    # a character that stands for a whole cell shows as many pixels down as two half cells
+    # a character fills a whole cell, so it covers as many rows of pixels as two half cells
     tall = 2 if view.glyphs else 1
     least = max(1, -(-picture.width // wide), -(-picture.height // (high * tall)))
     per = view.zoom or least
@@ -82,13 +82,13 @@ def _start(focus: int, shown: int, count: int) -> int:
 
 
 def _page(focus: int, shown: int, count: int) -> int:
-    """Return the same by pages: pixels cost more to draw than half blocks, so few steps of the cursor may move all."""
+    """Return the same in pages: pixels cost more to draw than half blocks, so few steps of the cursor should scroll."""
     page = max(1, shown * 3 // 4)
     return max(0, min(count - shown, (focus - shown // 8) // page * page))
 
 
 def starts(panes: Panes, width: int) -> list[int]:
-    """Return the window's column where each pane begins."""
+    """Return the window's column in which each pane begins."""
     step = (width - LEFT) // len(panes.shown)
     return [LEFT + place * step for place in range(len(panes.shown))]
 
@@ -102,8 +102,8 @@ def render(view: ImageView, width: int, height: int) -> list[Line]:
        wrong 542 of 16,384 pixels   worst 0.002441 at 34, 50   RMSE 6.56e-05   PSNR 83.7 dB
      PIXEL 46, 50  out[6446]
 
-    right: the same run without a lost bit (edram); on other designs the panes are start, now and changed. ▐ ▌ stand around
-    the pixel in focus. Only what holds its last value already counts as wrong.
+    right: the same run without lost bits (edram); for other designs the panes are start, now and changed. ▐ ▌ enclose the
+    pixel in focus. Only pixels that already have their final value can count as wrong.
     """
     picture, panes = view.picture, panes_of(view, width, height)
     dtype = f"{'f' if picture.now.dtype.kind == 'f' else picture.now.dtype.kind}{8 * picture.now.dtype.itemsize}"
@@ -172,7 +172,7 @@ def _pane(view: ImageView, panes: Panes, pane: int) -> list[list[tuple[str, str]
 
 
 def blocks(values: np.ndarray, view: ImageView, panes: Panes, high: int, join: Any, missing: float) -> np.ndarray:
-    """Return (high, panes.width) of what blocks of pixels hold together; `missing` beyond the picture."""
+    """Return (high, panes.width) values: blocks of pixels, each reduced by `join`; `missing` beyond the picture."""
     per, tall = panes.per, panes.per * (2 if view.glyphs else 1)
     part = values[panes.top : panes.top + high * tall, panes.left : panes.left + panes.width * per]
     rows, columns = -(-part.shape[0] // tall), -(-part.shape[1] // per)
@@ -189,14 +189,14 @@ def _role(value: float, pane: int) -> str:
 
 
 def _ink(value: float, pane: int) -> tuple[str, str]:
-    """Return the character of a cell where there are no colours, or 16."""
+    """Return the character of a cell, for terminals with 16 colours or none."""
     if pane == 2:
         return (" ", "text") if value < 0 else (INK[1 + min(3, int(value * 4))], "bad")
     return (" ", "text") if value != value else (INK[min(4, int(value * 5))], "text")
 
 
 def pixel_at(view: ImageView, width: int, height: int, x: int, y: int) -> tuple[int, int] | None:
-    """Return the pixel that a cell of the window shows, None beside the panes."""
+    """Return the pixel that a cell of the window shows, None outside the panes."""
     panes = panes_of(view, width, height)
     step = (width - LEFT) // len(panes.shown)
     place, column = divmod(x - LEFT, step)

@@ -1,4 +1,4 @@
-"""Below a picture: how much is wrong, the pixel in focus bit by bit, how it came to be, and the errors around it."""
+"""Below a picture: how much is wrong, the pixel in focus bit by bit, how it got its value, and the errors around it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 WIDE = 100
 MAX_LINKS = 9
-REACH = 4               # pixels around the one in focus
+REACH = 4               # pixels on each side of the one in focus
 
 
 def below(view: ImageView, width: int, room: int) -> list[Line]:
@@ -36,7 +36,7 @@ def below(view: ImageView, width: int, room: int) -> list[Line]:
 
 
 def _pixel(view: ImageView, width: int) -> list[Line]:
-    """Return heading, both values and their bits."""
+    """Return the heading, both values and their bits."""
     picture, x, y = view.picture, view.x, view.y
     element = y * picture.width + x
     wrong = bool(picture.wrong[y, x])
@@ -65,7 +65,7 @@ def _text(value: np.generic) -> str:
 
 
 def _bits(value: np.generic) -> str:
-    """Return the bits of a value, of a float in sign, exponent and fraction."""
+    """Return the bits of a value; those of a 32-bit float as sign, exponent and fraction."""
     size = 8 * value.dtype.itemsize
     text = f"{int.from_bytes(value.tobytes(), 'little'):0{size}b}"
     if value.dtype.kind == "f" and size == 32:
@@ -74,7 +74,7 @@ def _bits(value: np.generic) -> str:
 
 
 def _links(view: ImageView, width: int, room: int) -> list[Line]:
-    """Return how the pixel came to be: the store, what was lost, and as many steps between as fit."""
+    """Return how the pixel got its value: the store, what was lost, and as many steps between them as fit."""
     if view.links is None:
         return [Row(width).add(" looking for the store that wrote it", "dim").line()]
     links = list(enumerate(view.links, 1))
@@ -105,7 +105,7 @@ def _link(at: int, link: Link, width: int) -> Line:
 
 
 def _around(view: ImageView, width: int) -> list[Line]:
-    """Return the errors of the pixels around the one in focus, as digits of the largest among them."""
+    """Return the errors of the pixels around the one in focus, scaled so that the largest has four digits."""
     picture = view.picture
     columns = min(2 * REACH + 1, (width - 6) // 6)
     side = columns // 2

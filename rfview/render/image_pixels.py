@@ -1,4 +1,4 @@
-"""A buffer as a picture in pixels: what half blocks show, each element for itself, and a frame around the one in focus."""
+"""A buffer as a picture in pixels: what half blocks show at full resolution, with a frame around the pixel in focus."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ TOP = 2                     # rows of the window above the panes
 NONE, GREY, ERROR = 0, 1, 1 + GREYS
 FRAME = ERROR + ERRORS
 OUTLINE = FRAME + 1
-COLOURS = ("#00E5FF", "#000000")        # of FRAME and OUTLINE: neither a grey nor an error is like the first
+COLOURS = ("#00E5FF", "#000000")        # of FRAME and OUTLINE; no grey or error colour is like the first
 
 
 def colours(light: bool) -> list[tuple[int, int, int]]:
-    """Return the (red, green, blue) of the numbers that pixels are."""
+    """Return the (red, green, blue) of each colour number."""
     known = scales.colours(light)
     names = ["err:none", *(f"grey:{level}" for level in range(GREYS)), *(f"err:{level}" for level in range(ERRORS))]
     return [(int(text[1:3], 16), int(text[3:5], 16), int(text[5:7], 16))
@@ -27,7 +27,7 @@ def colours(light: bool) -> list[tuple[int, int, int]]:
 
 
 def rows_of(view: ImageView, width: int, height: int, cell: tuple[int, int]) -> dict[int, list[tuple[int, np.ndarray]]]:
-    """Return row of the window -> (column, pixels) of each pane; pixels: (cell's height, width) u1 numbers of colours."""
+    """Return window row -> (column, pixels) of each pane; pixels: (cell's height, width) u1 colour numbers."""
     panes, found = panes_of(view, width, height), {}
     columns = starts(panes, width)
     shown = [_pane(view, panes, pane, cell) for pane in panes.shown]
@@ -37,9 +37,9 @@ def rows_of(view: ImageView, width: int, height: int, cell: tuple[int, int]) -> 
 
 
 def _pane(view: ImageView, panes: Panes, pane: int, cell: tuple[int, int]) -> np.ndarray:
-    """Return (panes.rows * cell's height, panes.width * cell's width) u1 of one pane.
+    """Return one pane as (panes.rows * cell's height, panes.width * cell's width) u1 colour numbers.
 
-    Elements smaller than a pixel of the terminal count together as in a half cell: their mean, or the worst error.
+    Elements smaller than a terminal pixel are combined as in a half cell: their mean, or the worst error.
     """
     per, (wide, high), picture = panes.per, cell, view.picture
     least = max(1, -(-per // wide), -(-2 * per // high))
@@ -62,7 +62,7 @@ def _pane(view: ImageView, panes: Panes, pane: int, cell: tuple[int, int]) -> np
 
 
 def _frame(pixels: np.ndarray, xs: tuple[int, int], ys: tuple[int, int], thick: int) -> None:
-    """Draw a frame of two colours around a rectangle, which stays as it is."""
+    """Draw a frame of two colours around a rectangle, which stays unchanged."""
     inside = pixels[max(0, ys[0]) : max(0, ys[1]), max(0, xs[0]) : max(0, xs[1])].copy()
     for number, by in ((OUTLINE, 3 * thick), (FRAME, 2 * thick), (OUTLINE, thick)):
         pixels[max(0, ys[0] - by) : max(0, ys[1] + by), max(0, xs[0] - by) : max(0, xs[1] + by)] = number

@@ -1,4 +1,4 @@
-"""Where each panel stands, by the size of the terminal: what appears with more room, what leaves first with less."""
+"""The place of each panel by terminal size: what appears with more room, what disappears first with less."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ TITLES = {"warps": "WARPS", "lens": "REGISTER FILE", "collectors": "COLLECTORS",
           "stalls": "STALLS", "overview": "OVERVIEW", "registers": "REGISTERS", "timeline": "TIMELINE",
           "pipeline": "PIPELINE", "lines": "LINES", "watches": "WATCHES"}
 MIN_WIDTH, MIN_HEIGHT = 80, 24
-LENS_CELLS = 59     # columns of the lens and what is below it, where all warps stand in one column
+LENS_CELLS = 59     # columns of the lens and what is below it, if all warps are in one column
 LENS, TITLE, EMPTY = 18, 1, 1       # rows of the whole lens; of a title; of the line about empty slots
 LEAST_WHY, MAX_WHY, MAX_WATCHES = 5, 12, 6    # rows
 
@@ -34,16 +34,16 @@ def is_tiny(width: int, height: int) -> bool:
 
 def layout(width: int, height: int, panel: str = "warps", zoomed: bool = False, slots: int = 48,
            lens: int = LENS_CELLS, watches: int = 0) -> list[Place]:
-    """Return the panels shown and where; `panel` has the keys and is the one kept when only one fits.
+    """Return the panels shown and their places; `panel` has the focus and is the one kept if only one fits.
 
-    | columns | warps      | lens   | beside                         | rows | overview |
+    | columns | warps      | lens   | others                         | rows | overview |
     | 80..99  | 3 blocks   | narrow | census, why                    | 24   | 2        |
     | 100..   | 2 columns  | wide   | why                            | 30   | 2        |
     | 120..   | 2 columns  | wide   | collectors code stalls; why    | 40   | 5        |
-    | 160..   | 1 column from 60 rows, run of 64; watches             | 60   | 5        |
+    | 160..   | 1 column from 60 rows, long histories; watches        | 60   | 5        |
 
-    lens: the columns that the design's lens would fill where there are 160. slots: the warp slots that the run can fill;
-    from 40 rows on, WHY takes those rows of WARPS that are never used. watches: how many things are watched.
+    lens: the columns that the design's lens would fill if the terminal has 160. slots: the warp slots that the run can
+    fill; from 40 rows on, WHY gets the rows of WARPS that are never used. watches: how many things are watched.
     """
     if is_tiny(width, height) or zoomed or panel in ALONE:
         return _single(width, height, panel)
@@ -76,7 +76,7 @@ def _single(width: int, height: int, panel: str) -> list[Place]:
 
 
 def _narrow(width: int, top: int, bottom: int) -> list[Place]:
-    """Return 80 to 99 columns: warps in blocks, narrow lens, census, why."""
+    """Return the places for 80 to 99 columns: warps in blocks, narrow lens, census, why."""
     right = 40
     x, rows = right, bottom - top
     places = [Place("warps", 0, top, right - 1, rows)]
@@ -92,7 +92,7 @@ def _narrow(width: int, top: int, bottom: int) -> list[Place]:
 
 
 def _medium(width: int, top: int, bottom: int) -> list[Place]:
-    """Return 100 to 119 columns: two columns of warps, wide lens, why; code and stalls with more rows."""
+    """Return the places for 100 to 119 columns: two columns of warps, wide lens, why; code and stalls with more rows."""
     x, rows = 42, bottom - top
     left = rows - (25 if rows >= 34 else rows)
     places = [Place("warps", 0, top, 40, rows - left)]
@@ -109,7 +109,7 @@ def _medium(width: int, top: int, bottom: int) -> list[Place]:
 
 
 def _normal(width: int, top: int, bottom: int, slots: int, watches: int) -> list[Place]:
-    """Return 120 columns and more: everything; left WARPS above WHY, right the lens, collectors, code and stalls."""
+    """Return the places for 120 columns or more: left WARPS above WHY; right the lens, collectors, code and stalls."""
     rows = bottom - top
     left = 60 if width < 160 else min(width - 62, 99)
     x = left + 2
@@ -133,9 +133,9 @@ def _normal(width: int, top: int, bottom: int, slots: int, watches: int) -> list
 
 
 def _wide(width: int, top: int, bottom: int, slots: int, lens_cells: int, watches: int) -> list[Place]:
-    """Return 160 columns and 60 rows: all warps in one column with a long run, everything else beside it.
+    """Return the places for 160 columns and 60 rows: all warps in one column with long histories, the rest on the right.
 
-    Below the warps, where their rows leave room, stand WHY and what is watched; else these are on the right, too.
+    WHY and WATCHES are below the warps if there is room, else on the right, too.
     """
     rows = bottom - top
     x = width - max(lens_cells, LENS_CELLS)
@@ -153,7 +153,7 @@ def _wide(width: int, top: int, bottom: int, slots: int, lens_cells: int, watche
 
 
 def _stack(x: int, y: int, width: int, panels: Iterable[tuple[str, int]]) -> list[Place]:
-    """Return panels, each with its rows, below each other; those without rows are left out."""
+    """Return the places of panels stacked below each other; those without rows are left out."""
     places = []
     for panel, rows in panels:
         if rows > 0:
@@ -163,6 +163,6 @@ def _stack(x: int, y: int, width: int, panels: Iterable[tuple[str, int]]) -> lis
 
 
 def shown(places: list[Place]) -> list[str]:
-    """Return the panels that can have the keys, in reading order."""
+    """Return the panels that can have the focus, in reading order."""
     names = {place.panel for place in places}
     return [panel for panel in PANELS if panel in names]

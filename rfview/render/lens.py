@@ -1,4 +1,4 @@
-"""The REGISTER FILE panel: the lens that the design in use names (Design.lens), else its panels and banks."""
+"""The REGISTER FILE panel: the lens that the current design names (Design.lens), else its panels and banks."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Places = Callable[[Any, int], list[tuple[str, str]]]    # (machine, warp) -> (te
 Painter = Callable[[Scene, int, int], list[Line]]
 
 WIDE = 58
-PANEL_ROWS = 6          # a design's panels take three quarters of the lens, this many rows at least; its banks the rest
+PANEL_ROWS = 6          # a design's panels get three quarters of the lens, at least this many rows; its banks the rest
 
 
 def base_design(design: str) -> str:
@@ -26,7 +26,7 @@ def base_design(design: str) -> str:
 
 
 def design_name(info: Mapping[str, Any]) -> str:
-    """Return a run's design with those of its parameters that are not as the paper has them: "stt[stall=bank]"."""
+    """Return a run's design with the parameters that differ from their defaults: "stt[stall=bank]"."""
     design = str(info.get("design", ""))
     usual = _defaults(base_design(design))
     words = [f"{key.partition('.')[2]}={value}" for key, value in info.get("parameters", {}).items()
@@ -35,13 +35,13 @@ def design_name(info: Mapping[str, Any]) -> str:
 
 
 def run_name(info: Mapping[str, Any]) -> str:
-    """Return a run's design, with its parameters where they are not the usual ones, and scheduler."""
+    """Return a run's design, with the parameters that differ from their defaults, and its scheduler."""
     return f"{design_name(info)} {info['scheduler']}"
 
 
 @lru_cache(maxsize=16)
 def _drawn_by(design: str) -> tuple[Any, Painter | None, str]:
-    """Return the module of a design's lens, its painter, and what is wrong with one that cannot be taken."""
+    """Return the module of a design's lens, its painter, and what is wrong with a lens that cannot be used."""
     try:
         lens = designs.design(design).lens
     except InputError:
@@ -50,34 +50,34 @@ def _drawn_by(design: str) -> tuple[Any, Painter | None, str]:
     try:
         module = import_module(name if function else f"rfview.render.lenses.{name}") if lens else None
         return module, getattr(module, function or "render") if lens else None, ""
-    except Exception as error:      # a foreign design's lens is anybody's code
+    except Exception as error:      # a foreign design's lens can raise anything
         return None, None, f"lens {lens!r}: {error}"
 
 
 def painter_of(design: str) -> Painter | None:
-    """Return who draws a design, as Design.lens says; None where it is shown by its panels, or is not installed."""
+    """Return the painter that Design.lens names; None if the design is shown by its panels or is not installed."""
     return _drawn_by(design)[1]
 
 
 def headings_of(design: str) -> tuple[tuple[tuple[int, str], ...], str]:
-    """Return the columns' headings of a design's lens, which stand in the title: (HEADINGS, LAST_HEADING) of its module."""
+    """Return the column headings of a design's lens, shown in the title: (HEADINGS, LAST_HEADING) of its module."""
     module = _drawn_by(design)[0]
     return getattr(module, "HEADINGS", ()), getattr(module, "LAST_HEADING", "")
 
 
 def columns_of(design: str) -> int:
-    """Return how many columns a design's lens would fill where there is room: ROOMY of its module; 0 for no wish."""
+    """Return how many columns a design's lens would fill if there were room: ROOMY of its module, 0 if not given."""
     return int(getattr(_drawn_by(design)[0], "ROOMY", 0))
 
 
 def places_of(design: str) -> Places | None:
-    """Return what says where a warp's values lie in a design: `places_of` of its lens's module; None: nothing does."""
+    """Return the function that says where a design keeps a warp's values: `places_of` of its lens's module, or None."""
     found: Places | None = getattr(_drawn_by(design)[0], "places_of", None)
     return found
 
 
 def small(scene: Scene, width: int) -> list[Line]:
-    """Return the register file in at most four rows, for small multiples: `small` of its lens's module, else banks."""
+    """Return the register file in at most four rows, for small multiples: `small` of its lens's module, else the banks."""
     module = _drawn_by(base_design(str(scene.info.get("design", ""))))[0]
     painted: list[Line] = getattr(module, "small", banks.small)(scene, width)
     return painted
@@ -85,7 +85,7 @@ def small(scene: Scene, width: int) -> list[Line]:
 
 @lru_cache(maxsize=16)
 def _defaults(design: str) -> dict[str, Any]:
-    """Return the design's parameters with their defaults, {} for a design that is not installed."""
+    """Return the design's parameters with their defaults, {} if it is not installed."""
     try:
         parameters = designs.design(design).parameters
     except InputError:
@@ -102,7 +102,7 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
      ...
      ▲ read ▼ write ■ wanted □ due · held   9 of 16 busy   queue 5
 
-    A design without a lens of its own is shown by its data panels, then by its banks.
+    A design without its own lens is shown by its data panels, then by its banks.
     """
     design = str(scene.info.get("design", ""))
     info = name = design_name(scene.info)

@@ -1,4 +1,4 @@
-"""The LINES panel: the source the program was compiled from, and beside each line what it cost; below, its instructions."""
+"""The LINES panel: the program's source with the cost of each line; below it, the chosen line's instructions."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from rfview.sessions.lines.counts import Counts
     from rfview.sessions.lines.table import LineTable
 
-WIDE = 100          # columns from which counts stand beside the shares
+WIDE = 100          # columns from which counts are shown next to the shares
 BAR = 8
-AROUND = 3          # lines without instructions that are shown before and behind those with some
+AROUND = 3          # lines without instructions that are shown before and after those with some
 MARK, NUMBER, SHARE = 1, 5, 7
-LEAST_BELOW = 14    # rows of the panel from which the chosen line's instructions stand below
+LEAST_BELOW = 14    # rows of the panel from which the chosen line's instructions are shown below
 NONE = ("the PTX tells no source lines: compile with nvcc -lineinfo -ptx, in numba-cuda",
         "with lineinfo=True; Triton always writes them.", "`rfview lines TARGET --ptx` counts by lines of the PTX.")
 Entry = tuple[str, int, int]        # path, line or 0 for the file's name or -1 for a gap, number in LineTable.lines or -1
@@ -28,7 +28,7 @@ Entry = tuple[str, int, int]        # path, line or 0 for the file's name or -1 
 
 @lru_cache(maxsize=4)
 def entries(table: LineTable) -> tuple[Entry, ...]:
-    """Return the rows of the panel: per file its name where there are several, then lines with what stands around them."""
+    """Return the rows of the panel: per file its name if there are several, then its lines with those around them."""
     rows: list[Entry] = []
     for path in table.paths:
         if len(table.paths) > 1:
@@ -53,7 +53,7 @@ def entries(table: LineTable) -> tuple[Entry, ...]:
 
 
 def chosen(scene: Scene) -> int:
-    """Return the number of the line that the panel's cursor is on: one that was chosen, else the focused warp's."""
+    """Return the number of the line that the panel's cursor is on: the chosen one, else the focused warp's."""
     table, machine = scene.lines, scene.now
     assert table is not None and machine is not None
     if 0 <= scene.line < len(table.lines):
@@ -63,7 +63,7 @@ def chosen(scene: Scene) -> int:
 
 
 def heat(scene: Scene, states: np.ndarray, top: float, width: int) -> list[tuple[str, str]]:
-    """Return a bar of (text, role) parts: its length is a line's warp-cycles beside `top`, its colours their reasons."""
+    """Return a bar of (text, role) parts: its length is a line's warp-cycles out of `top`, its colours are their reasons."""
     total = int(states.sum())
     cells = max(1, round(width * total / top)) if top and total else 0
     order = [0, *(code for code in np.argsort(-states, kind="stable").tolist() if code)]
@@ -78,7 +78,7 @@ def heat(scene: Scene, states: np.ndarray, top: float, width: int) -> list[tuple
 
 
 def mostly(scene: Scene, states: np.ndarray, room: int) -> tuple[str, str]:
-    """Return the commonest reason not to issue of a line, with its share and colour; "" where it was never held up."""
+    """Return a line's most common reason for not issuing, with its share and colour; "" if it was never held up."""
     waits = states.copy()
     waits[0] = 0
     code = int(waits.argmax())
@@ -89,7 +89,7 @@ def mostly(scene: Scene, states: np.ndarray, room: int) -> tuple[str, str]:
 
 
 def cell(scene: Scene, number_of_line: int) -> tuple[str, str]:
-    """Return one character of heat for a line, and its colour; a blank where nothing has been counted."""
+    """Return one character of heat for a line, and its colour; a blank if nothing has been counted."""
     if scene.costs is None or number_of_line < 0:
         return " ", "text"
     lines = scene.costs[1]
@@ -193,9 +193,10 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
          16  5.5 % █            ~ wait 48 %      x = tl.load(in_ptr + row * stride + cols, mask=mask)
      ▸   17 55.6 % ███████████◉ ~ wait 57 %      e = tl.exp(x - tl.max(x, axis=0))
 
-    share: of all warp-cycles of warps that could run, those in which a warp stood before an instruction of the line. Its bar
-    has the colours of what they were spent on, issues first. ▸ the focused warp's line, ◉ breakpoints. j k choose a line, b
-    breaks there, t and T go to where the focused warp comes to it; ]n and [n step by lines. Below: its instructions.
+    share: of all warp-cycles of warps that could run, those in which a warp's next instruction was one of the line's. The
+    bar's colours show what they were spent on, issues first. ▸ the focused warp's line, ◉ breakpoints. j k choose a line, b
+    sets a breakpoint on it, t and T go to where the focused warp reaches it; ]n and [n step by lines. Below: the line's
+    instructions.
     """
     table, focus = scene.lines, scene.panel == "lines"
     head = f"LINES w{scene.warp}"
@@ -224,13 +225,13 @@ def _room_below(height: int) -> int:
 
 
 def _first(listing: tuple[Entry, ...], cursor: int, rows: int) -> int:
-    """Return the first of the rows shown: the chosen line is in the middle."""
+    """Return the first of the rows shown, with the chosen line in the middle."""
     at = next((index for index, entry in enumerate(listing) if entry[2] == cursor), 0)
     return max(0, min(len(listing) - rows, at - rows // 2))
 
 
 def line_at(scene: Scene, height: int, y: int) -> int | None:
-    """Return the number of the line in row y of the panel (0 = title), for the mouse; None where there is none."""
+    """Return the number of the line in row y of the panel (0 = title), for the mouse; None if there is none."""
     table = scene.lines
     if scene.now is None or table is None or not table:
         return None

@@ -33,7 +33,7 @@ class Machine:
 
     @cached_property
     def state(self) -> list[int]:
-        """Stall code of each warp slot: what it did in the cycle before."""
+        """Stall code of each warp slot: what it did in the previous cycle."""
         return self._warp("state")
 
     @cached_property
@@ -58,7 +58,7 @@ class Machine:
 
     @cached_property
     def blocker(self) -> list[int]:
-        """What blocks each warp: a register, unit, barrier id ... by `blocker_kind`."""
+        """What blocks each warp: a register, unit, barrier id ... depending on `blocker_kind`."""
         return self._warp("blocker")
 
     @cached_property
@@ -87,7 +87,7 @@ class Machine:
         return producers.writers(self.inflight, self.info.get("program", ()))
 
     def awaited(self, warp: int) -> int | None:
-        """Return the in-flight entry that holds the register or predicate a warp waits for, None when there is none."""
+        """Return the in-flight entry that has yet to write or read the register or predicate a warp waits for, or None."""
         return producers.awaited(self.sm, self.info.get("program", ()), warp, self.writers)
 
     @cached_property
@@ -97,7 +97,7 @@ class Machine:
 
     @cached_property
     def counts(self) -> dict[str, int]:
-        """What has been counted so far, by the event's name."""
+        """The event counts so far, by the event's name."""
         return counts_of(self.info, self.sm["events"].tolist(), self.sm["access_wait"].tolist())
 
     @cached_property

@@ -12,7 +12,7 @@ from rfview.render.machine import Machine
 from rfview.render.scene import Scene
 from rfview.render.text import Line, Row, bar_rows, cut, fill, hint_row, number, stretched
 
-MAX_ROWS = 8       # of a band, where few runs leave room
+MAX_ROWS = 8       # of a band, if there are few runs
 NAME = 20           # cells of a run's letter and name
 CHART = 63          # column in which the charts begin
 LENS, WIDE = 27, 120    # cells of the register file, and columns from which it is shown
@@ -20,11 +20,11 @@ LENS, WIDE = 27, 120    # cells of the register file, and columns from which it 
 
 @dataclass(frozen=True)
 class Band:
-    """One run. rate: instructions per cycle in equal stretches of instructions. main: commonest blocking state there.
+    """One run. rate: instructions per cycle in equal stretches of instructions. main: most common blocking state of each.
 
-    ipc: of the whole run. energy: µJ of the register file or None. slower: cycles over the first run's,
-    None where one of the two is not recorded to its end. node: the technology of the energy in nm, None where not known.
-    reason: in a line, what holds up most at the cursor. machine: the state there.
+    ipc: of the whole run. energy: of the register file in µJ, or None. slower: cycles divided by the first run's, None
+    if one of the two is not recorded to its end. node: technology node of the energy in nm, None if unknown.
+    reason: in one line, what holds up most at the cursor. machine: the state there.
     """
 
     run: RunFacts
@@ -59,7 +59,7 @@ class MultiplesPicture:
 
 
 def paint(picture: MultiplesPicture, width: int, height: int, hints: Sequence[tuple[str, str]] = ()) -> list[Line]:
-    """Return the whole screen: status, a band per run, message and keys; one line per run where it is low."""
+    """Return the whole screen: status, a band per run, message and keys; one line per run if rows are few."""
     body = height - 4
     each = max(1, min(MAX_ROWS, body // max(1, len(picture.bands))))
     lines = [line for index, band in enumerate(picture.bands) for line in band_lines(picture, band, index, width, each)]
@@ -70,7 +70,7 @@ def paint(picture: MultiplesPicture, width: int, height: int, hints: Sequence[tu
 
 
 def _nodes(picture: MultiplesPicture) -> str:
-    """Return what the energies are of, where they are of several technologies and so do not compare, else ""."""
+    """Return which technology nodes the energies are for if they differ, and so cannot be compared, else ""."""
     named: dict[int, list[str]] = {}
     for band in picture.bands:
         if band.node is not None:
@@ -102,7 +102,7 @@ def head_line(width: int) -> Line:
 
 
 def band_lines(picture: MultiplesPicture, band: Band, index: int, width: int, height: int) -> list[Line]:
-    """Return one run's band: a line of numbers, the warps by state, what holds up most, issue rate and main wait beside it.
+    """Return one run's band: a line of numbers, the warps by state, what holds up most; right, issue rate and main wait.
 
      ▸ B stt gto                  4,416  44,553  1.559  0.534   17.76
          ▼ 30   ○ 12   L 4   █ 2                                       ▃▄▅▅▄▄▃▅   ▼···▼▼··▲···▼···
@@ -168,7 +168,7 @@ def _right(band: Band, columns: int, cursor: int, top: float, height: int) -> li
 
 
 def _letters(band: Band, columns: int, cursor: int) -> list[tuple[str, str]]:
-    """Return the commonest blocking state of each stretch, the cursor reversed."""
+    """Return the most common blocking state of each stretch, the cursor in reverse."""
     cells = []
     for column, code in enumerate(stretched(band.main, columns)):
         look = band.run.look(code) if code >= 0 else None

@@ -1,4 +1,4 @@
-"""Short words for instructions and for what a warp waits for, as the narrow columns need them."""
+"""Short words for instructions and for what a warp waits for, for narrow columns."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ def operation(machine: Machine, pc: int) -> str:
 
 
 def is_shared(machine: Machine, pc: int) -> bool:
-    """Say whether the instruction at a pc goes to shared memory."""
+    """Say whether the instruction at a pc accesses shared memory."""
     entry = machine.instruction(pc)
     return entry is not None and ".shared" in str(entry["text"]).partition("[")[0]
 
 
 def register_list(regs: Any) -> list[int]:
-    """Return the registers named in a `src` or `dst` list, without the empty slots, each once."""
+    """Return the registers named in a `src` or `dst` list, each once, without empty slots."""
     seen: list[int] = []
     for reg in regs:
         if int(reg) != NONE and int(reg) not in seen:
@@ -68,7 +68,7 @@ def compact_text(text: str) -> str:
 
 
 def with_lines(text: str, program: Sequence[Any]) -> str:
-    """Return an instruction or a sentence that names places in the program by PTX line, as CODE does, not by pc."""
+    """Return an instruction or a sentence with the pcs in it replaced by PTX lines, as CODE shows them."""
 
     def by_line(match: re.Match[str]) -> str:
         pc = int(match[2])
@@ -79,7 +79,7 @@ def with_lines(text: str, program: Sequence[Any]) -> str:
 
 
 def barrier_progress(machine: Machine, warp: int) -> tuple[int, int]:
-    """Return (warps arrived, warps expected) at the barrier that a warp waits at; (0, 0) when unknown."""
+    """Return (warps arrived, warps expected) at the barrier that a warp waits at; (0, 0) if unknown."""
     cta, barrier = machine.cta[warp], int(machine.sm["warp"][warp]["barrier"])
     if cta >= layout.MAX_CTAS or barrier >= layout.NUM_BARRIERS:
         return 0, 0
@@ -110,19 +110,19 @@ def waits_for(scene: Scene, warp: int) -> str:
 
 
 def is_frozen(machine: Machine, warp: int) -> bool:
-    """Say whether the register file holds up the whole pipeline, this warp with it."""
+    """Say whether the register file holds up the whole pipeline, including this warp."""
     return bool(int(machine.sm["freeze_code"])) and machine.state[warp] == int(machine.sm["freeze_code"])
 
 
 def frozen_until(machine: Machine) -> int:
-    """Return the cycle in which the pipeline thaws, where the design's state says so, else -1."""
+    """Return the cycle in which a frozen pipeline resumes, if the design's state names it, else -1."""
     record = machine.snapshot.rf
     names = record.dtype.names or ()
     return int(record["frozen_until_cycle"]) if "frozen_until_cycle" in names else -1
 
 
 def _held(machine: Machine, warp: int, name: str) -> str:
-    """Return what holds a warp that is not idle: register, bank, unit."""
+    """Return what holds up a warp that is not idle: register, bank, unit."""
     kind, what = machine.blocker_kind[warp], machine.blocker[warp]
     if kind == layout.BLOCK_UNIT:
         busy = f"{UNIT_NAMES.get(what, what)} busy"

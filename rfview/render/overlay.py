@@ -12,14 +12,14 @@ from rfview.render.compare import signed
 from rfview.render.scene import Over, Scene
 from rfview.render.text import Line
 
-PANELS = ("lens", "collectors", "stalls", "code", "registers")     # WARPS is laid over warp by warp
-WARP_PANELS = ("code", "registers")     # these speak of the focused warp, which may have another slot in B
+PANELS = ("lens", "collectors", "stalls", "code", "registers")     # WARPS is overlaid warp by warp
+WARP_PANELS = ("code", "registers")     # these show the focused warp, which may be in another slot in B
 IDENTITY = 4                            # cells of a warp's row that name it
-TOKEN = re.compile(r"[\w.,]+|\S")     # a number or a word is one thing, a glyph another
+TOKEN = re.compile(r"[\w.,]+|\S")     # a whole number or word, or a single glyph
 
 
 def theirs(scene: Scene, slot: int) -> Scene | None:
-    """Return the scene of B's machine with everything else as in A, a slot of B in focus; None where B is not there."""
+    """Return A's scene with B's machine instead, and a slot of B in focus; None if B does not have it."""
     over = scene.over
     if over is None or over.machine is None or slot < 0:
         return None
@@ -27,14 +27,14 @@ def theirs(scene: Scene, slot: int) -> Scene | None:
 
 
 def bare(scene: Scene) -> Scene:
-    """Return A's scene without marks of its own: neither changes since the cycle before nor a run over it."""
+    """Return A's scene without its own marks: neither changes since the previous cycle nor an overlaid run."""
     return scene.at(before=None, over=None)
 
 
 def differing(a: str, b: str) -> list[bool]:
-    """Return, per character of `a`, whether it belongs to something that is not the same in `b`.
+    """Return, per character of `a`, whether it belongs to something that differs in `b`.
 
-    A word or number counts as a whole, any other glyph alone; a blank counts where B has something.
+    A word or number is compared as a whole, any other glyph alone; a blank differs if `b` has something there.
     """
     b = b.ljust(len(a))[: len(a)]
     out = [mine == " " and other != " " for mine, other in zip(a, b, strict=True)]
@@ -50,7 +50,7 @@ def differing(a: str, b: str) -> list[bool]:
 
 
 def marked(role: str, on: bool) -> str:
-    """Return a role with or without an underline of its own."""
+    """Return a role with its underline set or removed."""
     role, tilde, ground = role.partition("~")
     name, _, extra = role.partition("+")
     extra = extra.replace("u", "") + ("u" if on else "")
@@ -59,7 +59,7 @@ def marked(role: str, on: bool) -> str:
 
 
 def underline(line: Line, mask: Sequence[bool]) -> Line:
-    """Return the line with exactly the masked cells underlined, titles of themes without colour apart."""
+    """Return the line with exactly the masked cells underlined, apart from titles in themes without colour."""
     cells = [(char, role) for text, role in line.spans for char in text]
     flags = [*mask, *[False] * (len(cells) - len(mask))]
     roled = [(char, marked(role, flag)) for (char, role), flag in zip(cells, flags, strict=False)]
@@ -68,7 +68,7 @@ def underline(line: Line, mask: Sequence[bool]) -> Line:
 
 
 def lay_over(scene: Scene, panel: str, paint: Callable[[Scene], list[Line]]) -> list[Line]:
-    """Return a panel of A with what differs in B underlined; not in its title, which names facts of A."""
+    """Return a panel of A with what differs in B underlined, except in its title, which states facts of A."""
     lines = paint(bare(scene))
     over = scene.over
     assert over is not None
@@ -88,7 +88,7 @@ def lay_over_warp(scene: Scene, warp: int, width: int, paint: Callable[[Scene, i
     other = theirs(scene, slot)
     if over.machine is None:
         return underline(line, ())
-    without = np.zeros((0, 0), np.uint8)        # the cycles before are not compared
+    without = np.zeros((0, 0), np.uint8)        # earlier cycles are not compared
     mine = paint(bare(scene).at(window=without), warp, width).plain[IDENTITY:]
     found = paint(other.at(window=without), slot, width).plain[IDENTITY:] if other is not None else ""
     return underline(line, [False] * IDENTITY + differing(mine, found))

@@ -37,7 +37,7 @@ def cycle_of(scene: Scene, column: int, columns: int) -> int:
 
 
 def render(scene: Scene, width: int, height: int) -> list[Line]:
-    """Return the overview, five rows when there is room, two or one when not.
+    """Return the overview: five rows if there is room, else two or one.
 
      0           20k          40k          60k      71,204            issued ≤ 1.9   lost to the register file ≤ 82 %
               ▁▂▁▃▂▄▆▄▄▅▆▄▃▃            ▂▃▂▁▂                     ▁▁▂▃▂ ▁ ▁▁▁▄▂   ▁▂  ▁ ▁▁▁▁  ▁▁
@@ -45,9 +45,9 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
       ▁▅▅▅▆▇▃▃▆▆▅▅▅▅▆▇▆▅▆▆▆▆▆▆▆▂▃▆▆▆▆▆▅▆▆▆▆▆▆▅▅▆▅▅▂▃▇▅▅▅▅▆▆▅▆▆▆▅▅▅▆▆▅▃▃▅▆▅▆▆▅▆▆▆▅▆▆▅▆▅▆▆▃▃▆▆▆▅▅▆▆▆▆▆▅▆▆▅▆▆
      n   LLLL         ◉        L      a       L     ▲                 ◉      LL         ◉            b
 
-    Bars above: warp instructions per cycle, as far as the highest of them. Below: the share of warp-cycles lost to the
-    register file. The number in reverse is the cursor. Letters: the commonest reason why warps did not issue, where it is
-    not that of most of the run. ◉ breakpoint hits, reversed letters are marks. ├──┤ is a stretch looked at as a whole.
+    Upper bars: warp instructions per cycle, scaled to the highest. Lower bars: the share of warp-cycles lost to the register
+    file. The number in reverse is the cursor's cycle. Letters: the most common reason why warps did not issue, where it is
+    not that of most of the run. ◉ breakpoint hits; letters in reverse are marks. ├──┤ is the selected stretch of the run.
     """
     columns = width - 2 * MARGIN
     if columns < 8 or not scene.overview.rate or scene.now is None:
@@ -69,7 +69,7 @@ def _stretch(values: tuple, columns: int) -> list:
 
 
 def _lit(width: int, cells: list[tuple[str, str]], cursor: int) -> Line:
-    """Return a row of cells with the cursor's column on a lighter ground; a free cell of it has a line."""
+    """Return a row of cells with the cursor's column on a lighter ground; if its cell is blank, it shows a line."""
     char, role = cells[cursor]
     if "~" not in role and role != "cursor":
         cells[cursor] = ("│" if char == " " else char, ("faint" if char == " " else role) + "~column")
@@ -86,9 +86,9 @@ def _bars(scene: Scene, width: int, columns: int, rows: int, cursor: int) -> lis
 
 
 def _lost(scene: Scene, width: int, columns: int, cursor: int, over: dict[int, tuple[str, str]] | None = None) -> Line:
-    """Return the share of warp-cycles lost to the register file, 0 to its highest value; over: what lies on it.
+    """Return bars of the share of warp-cycles lost to the register file, scaled to the highest. over: cells on top.
 
-    Seven levels, so that even without colours a line parts it from the bars above.
+    Seven levels, so that even without colours a line separates them from the bars above.
     """
     lost = _stretch(scene.overview.lost, columns)
     top = max(scene.overview.lost) or 1.0
@@ -106,7 +106,7 @@ def _stops(scene: Scene, columns: int) -> dict[int, tuple[str, str]]:
 
 
 def _events(scene: Scene, width: int, columns: int, cursor: int) -> Line:
-    """Return the commonest reason of those columns that differ from most, breakpoint hits, marks and the stretch."""
+    """Return the row of reasons, in columns that differ from most, with breakpoint hits, marks and the selected stretch."""
     states = _stretch(scene.overview.state, columns)
     known = [code for code in states if code >= 0]
     usual = max(set(known), key=lambda code: (known.count(code), -code)) if known else -1
@@ -121,7 +121,7 @@ def _events(scene: Scene, width: int, columns: int, cursor: int) -> Line:
 
 
 def _ruler(scene: Scene, width: int, columns: int, cursor: int) -> Line:
-    """Return cycle numbers at round places, the cursor's exact cycle, and what the bars' full height stands for."""
+    """Return the ruler: round cycle numbers, the cursor's exact cycle, and what the bars' full height means."""
     first, last = span_of(scene)
     span = last - first
     step = 1
@@ -134,7 +134,7 @@ def _ruler(scene: Scene, width: int, columns: int, cursor: int) -> Line:
     scale = [*((char, "fg:issued") for char in "issued"), *((char, "dim") for char in f" ≤ {max(scene.overview.rate):.2g}"),
              *((char, "text") for char in "   "), *((char, "fg:register_file") for char in "lost to the register file"),
              *((char, "dim") for char in f" ≤ {100 * max(scene.overview.lost):.0f} %")]
-    right = 2 * start < columns     # the scale stands in the half that the cursor leaves free
+    right = 2 * start < columns     # the scale is in the half without the cursor
     cells: list[tuple[str, str]] = [(" ", "faint")] * columns
     free = (0, columns - len(scale) - 2) if right else (len(scale) + 2, columns)
     tick = -(-first // step) * step
@@ -152,7 +152,7 @@ def _ruler(scene: Scene, width: int, columns: int, cursor: int) -> Line:
 
 
 def _brush(scene: Scene, columns: int, ends_only: bool = False) -> dict[int, tuple[str, str]]:
-    """Return the cells of the stretch that is looked at as a whole; nothing where none of it is in the picture."""
+    """Return the cells of the selected stretch; {} if none of it is visible."""
     brush = scene.brush
     first, last = span_of(scene)
     if brush is None or brush.last < first or brush.first > last:

@@ -1,4 +1,4 @@
-"""What the compare screen shows: two runs, the instructions of one warp in both, its states, their totals."""
+"""What the compare screen shows: two runs, one warp's instructions and states in both, and the runs' totals."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ CYCLE, INSTRUCTION = "cycle", "instruction"     # what the cursors of the runs a
 
 @dataclass(frozen=True)
 class RunFacts:
-    """One run. cycle: its cursor. slot: the focused warp's slot there, None where it has none. count: issued before it."""
+    """One run. cycle: of its cursor. slot: the focused warp's slot there, or None. count: instructions issued before it."""
 
     letter: str
     name: str
@@ -37,7 +37,7 @@ class RunFacts:
 
 @dataclass(frozen=True)
 class Instruction:
-    """One instruction of the focused warp: its place n = 1, 2 .., text, and the cycle in which it issues in each run."""
+    """One instruction of the focused warp: its number n = 1, 2 .., text, and the cycle in which it issues in each run."""
 
     n: int
     text: str
@@ -46,16 +46,16 @@ class Instruction:
 
     @property
     def lag(self) -> int | None:
-        """Return cycles that B is later; None where a run does not hold it."""
+        """Return by how many cycles B issues it later; None if a run does not have it."""
         return None if self.cycle_a is None or self.cycle_b is None else self.cycle_b - self.cycle_a
 
 
 @dataclass(frozen=True)
 class Strip:
-    """The focused warp in both runs, each on its own clock, from the instruction before the cursor's.
+    """The focused warp in both runs, each on its own clock, starting at the instruction before the cursor's.
 
-    scale: cycles a column. codes: the commonest state of each column, per run (-1: none). starts: first cycle of each.
-    issue: column in which the cursor's instruction issues, None where it is not in sight.
+    scale: cycles per column. codes: the most common state of each column, per run (-1: none). starts: first cycle of
+    each run. issue: column in which the cursor's instruction issues, None if it is not visible.
     """
 
     scale: int = 1
@@ -71,7 +71,7 @@ class ComparePicture:
     lock: CYCLE or INSTRUCTION. warp: the focused warp in words. n: its instruction at the cursor. curve: (instructions,
     lag) per point, ascending. first_count: how many instructions had issued at the first divergence. lag: B's at A's
     cursor, counted over the whole machine. reasons: (stall code or -1, text) links. totals: (state name, A, B)
-    warp-cycles. facts: (label, A, B, ratio) texts. cut: the letters of the runs that are not held to their ends.
+    warp-cycles. facts: (label, A, B, ratio) texts. cut: the letters of the runs that are not recorded to their ends.
     """
 
     runs: tuple[RunFacts, RunFacts]

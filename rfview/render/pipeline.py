@@ -12,7 +12,7 @@ from rfview.sessions.reports.pipeline import (COLLECTING, DECODED, DONE, EMPTY, 
                                               ISSUED, LETTERS, REFUSED, WORDS, WRITING, Life)
 
 WIDE = 100
-GUTTER = 6          # cells before the first column: the register that goes from or to the chosen instruction
+GUTTER = 6          # cells before the first column, for the register that comes from or goes to the chosen instruction
 QUIET = (DECODED, COLLECTING)
 STRONG = (FETCHED, ISSUED)
 LEGEND = ((FETCHED, "fetched"), (DECODED, "behind another"), (ISSUED, "issues"), (COLLECTING, "collects operands"),
@@ -31,13 +31,13 @@ def columns_of(width: int) -> int:
 
 
 def chosen(scene: Scene) -> int:
-    """Return the place of the instruction that the warp is at: the last whose turn has come at the cursor."""
+    """Return the row of the instruction that the warp is at: the last whose turn has come at the cursor."""
     rows = scene.pipes.rows if scene.pipes is not None else ()
     return max((place for place, life in enumerate(rows) if life.turn <= scene.cycle), default=0)
 
 
 def cycle_at(scene: Scene, width: int, x: int) -> int | None:
-    """Return the first cycle of the column under x, None outside what has run."""
+    """Return the first cycle of the column under x, None outside the run."""
     pipes = scene.pipes
     if pipes is None or not 0 <= x - label_of(width) < pipes.columns:
         return None
@@ -55,10 +55,10 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
      ▸ 10 add.s64 R2, R2, R0                     F-----------------sssss↓↓↓↓↓↓↓↓↓↓↓↓↓↓↓↓↓↓↓↓↓↓↓↓↓↓↓x↓↓↓↓↓↓↓↓○○IxxxxxxCEEEE
      w3's 10th, add.s64 R2, R2, R0: fetched 240, waits for R2 R3 of its 9th and R0 R1 of its 8th
 
-    A row is one execution of an instruction, left to right is time, the lit column is the cursor. F fetched and decoded,
-    - behind an older one, then why the warp waits, by the state's glyph, I issues, C collects operands, x a bank refused
-    one, E in its unit, M in memory, W writes its result, r leaves. ▸ instructions whose results the chosen one reads,
-    with the register; ◂ those that read its result. Where rows are left, the last one says what the letters are.
+    A row is one execution of an instruction; time runs from left to right; the highlighted column is the cursor. F fetched
+    and decoded, - queued behind an older one, then why the warp waits, as the state's glyph, I issues, C collects operands,
+    x a bank refused one, E in its unit, M in memory, W writes its result, r leaves. ▸ instructions whose results the chosen
+    one reads, with the register; ◂ those that read its result. If rows are left, the last one explains the letters.
     """
     pipes = scene.pipes
     focus = scene.panel == "pipeline"
@@ -84,7 +84,7 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
 
 
 def _links(pipes: Pipes, at: int) -> dict[int, str]:
-    """Return what stands in the gutter: registers that come from a row into the chosen one, or go from it to a row."""
+    """Return the gutter's text by row: the register that the chosen instruction reads from it, or it from the chosen one."""
     found: dict[int, list[str]] = {}
     if at < len(pipes.rows):
         for place, name in pipes.rows[at].producers:
@@ -118,7 +118,7 @@ def _row(scene: Scene, pipes: Pipes, place: int, width: int, is_chosen: bool, ma
 
 
 def cells_of(scene: Scene, pipes: Pipes, life: Life) -> list[tuple[str, str]]:
-    """Return a cell per column; of several cycles the issue, else the fetch, else what took most of them."""
+    """Return a cell per column; for several cycles, the issue, else the fetch, else what took most of them."""
     out = []
     for column in range(pipes.columns):
         begin = pipes.start + column * pipes.per - pipes.first
@@ -146,7 +146,7 @@ def _cell(scene: Scene, code: int) -> tuple[str, str]:
 
 
 def _legend(scene: Scene, width: int) -> Line:
-    """Return what the letters are, as many as fit."""
+    """Return the legend of the letters, as many as fit."""
     row = Row(width)
     for code, word in LEGEND:
         if row.x + len(word) + 4 > width:

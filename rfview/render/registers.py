@@ -30,12 +30,12 @@ def cell_text(value: int, kind: str) -> str:
 
 
 def cell_width(number_format: str) -> int:
-    """Return the cells of one lane, the blank after it included."""
+    """Return the cells of one lane, including the blank after it."""
     return 9 if number_format == "hex" else 12
 
 
 def pattern(values: np.ndarray) -> str:
-    """Return "all lanes" or "+4 per lane" when 32 words are one number or a straight line, else ""."""
+    """Return "all lanes" or "+4 per lane" if 32 words are equal or an arithmetic sequence, else ""."""
     steps = np.diff(values.astype(np.int64))
     if not np.any(steps):
         return "all lanes"
@@ -45,7 +45,7 @@ def pattern(values: np.ndarray) -> str:
 
 
 def values_of(machine: Machine, warp: int, reg: int) -> np.ndarray | None:
-    """Return a register's 32 words, None where the slot is empty."""
+    """Return a register's 32 words, None if the slot is empty."""
     try:
         return np.ascontiguousarray(machine.snapshot.register(warp, reg))
     except (IndexError, KeyError, ImportError):
@@ -53,7 +53,7 @@ def values_of(machine: Machine, warp: int, reg: int) -> np.ndarray | None:
 
 
 def kind_of(name: str, values: np.ndarray) -> str:
-    """Return the format of `cell_text` in which a register reads best. name: in the PTX."""
+    """Return the format of `cell_text` that suits a register best. name: its name in the PTX."""
     return "hex" if name.endswith((".lo", ".hi")) else "float" if looks_like_float(values) else "int"
 
 
@@ -66,9 +66,9 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
      ▸R13 %f13              1.25       -0.5        0.75
       P0  %p1            1111 1111 1111 1111 1111 1111 1111 0000
 
-    Rows are physical registers with the PTX names they carry here, and where a design says so, where the value lies;
-    columns are lanes, grey where the lane is inactive.
-    Underlined: changed in this cycle. ← hidden lanes: H L; format: F; rows: j k.
+    Rows are physical registers with the PTX names they have here and, if the design says so, where the value is kept;
+    columns are lanes, grey if the lane is inactive. Underlined: changed in this cycle. H L show hidden lanes, F changes
+    the format, j k choose a row.
     """
     machine = scene.now
     focus = scene.panel == "registers"
@@ -103,7 +103,7 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
 
 def _register_row(scene: Scene, reg: int, name: str, first_lane: int, lanes: int, width: int,
                   where: tuple[str, str] | None) -> Line:
-    """Return one register's row. where: its value lies, with a role."""
+    """Return one register's row. where: the place of its value, with a role, or None."""
     machine = scene.now
     assert machine is not None
     focus = reg == scene.reg

@@ -1,4 +1,4 @@
-"""The result of a relief, below the chain that named it: what was measured beside the run, and what would wait next."""
+"""The result of a relief, below the chain that named it: measurements against the run, and what would wait next."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from rfview.render.operation import compact_text
 from rfview.render.text import Line, Row, cut, number, percent
 from rfview.sessions.branches.relief import Relief
 
-BEFORE, AFTER = 24, 14     # cells from the right: where the numbers as it ran, and with it, end
+BEFORE, AFTER = 24, 14     # cells from the right at which the numbers as it ran, and with it, end
 
 
 def lines(found: Relief, width: int) -> list[Line]:
@@ -66,7 +66,7 @@ def _share(width: int, name: str, pair: tuple[int, int]) -> Line:
 
 
 def _row(width: int, name: str, before: str, after: str, change: str, better: float) -> Line:
-    """Return a row of numbers; better: above 0 where the change is an improvement."""
+    """Return a row of numbers; better: above 0 if the change is an improvement."""
     row = Row(width).add("   ").add(cut(name, width - 42), "text")
     row.right(width - AFTER - 14, before, "text").right(width - AFTER, after, "changed" if before != after else "text")
     return row.right(width - 1, change, "good" if better > 0 else "p:moving" if better < 0 else "dim").line()

@@ -1,4 +1,4 @@
-"""What one frame is drawn from: a machine state, the state it is compared with, and the facts around them."""
+"""The data one frame is drawn from: a machine state, the state it is compared with, and the facts around them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from rfview.sessions.lines.table import LineTable
 from rfview.sessions.reports.pipeline import Life
 from rfview.sessions.why.past import Past
 
-RATE_WINDOW = 1024     # cycles over which IPC and the shares of STALLS are taken
+RATE_WINDOW = 1024     # cycles over which IPC and the shares of STALLS are measured
 KNOWN = {stall.code: stall for stall in STALLS}
 
 
@@ -35,12 +35,12 @@ class Look:
 
     @property
     def is_register_file(self) -> bool:
-        """Say whether the design's own physics is the reason."""
+        """Say whether the register file itself is the reason."""
         return self.family == "register_file"
 
 
 def looks(info: dict[str, Any]) -> dict[int, Look]:
-    """Return code -> Look, from the session's own table where it has one (which has the states of foreign designs, too)."""
+    """Return code -> Look, from the session's own table if it has one (which includes the states of foreign designs)."""
     table: dict[int, Look] = {
         s.code: Look(s.code, s.name, s.short, s.glyph, s.family, s.name, s.sentence) for s in STALLS
     }
@@ -54,9 +54,9 @@ def looks(info: dict[str, Any]) -> dict[int, Look]:
 
 @dataclass(frozen=True)
 class Watch:
-    """A watched item, in the cycle before and now, in words. kind: a register's type, "" for anything else.
+    """A watched item, in the previous cycle and now, as text. kind: a register's type, "" for anything else.
 
-    last: its mean, or where is_state its commonest code, in each stretch of the last RATE_WINDOW cycles, oldest first.
+    last: its mean, or if is_state its most common code, in each stretch of the last RATE_WINDOW cycles, oldest first.
     low, high: least and greatest value there, as text.
     """
 
@@ -72,10 +72,10 @@ class Watch:
 
 @dataclass(frozen=True)
 class BreakView:
-    """One breakpoint as the screen shows it. pc: the program counter it stands at, None for a condition.
+    """One breakpoint as the screen shows it. pc: the program counter it is set at, None for a condition.
 
-    cycles: where in the run it stops, as far as counted; is_counted: all of the run that is known has been looked at.
-    watch: of a watchpoint, what is watched.
+    cycles: where it stops in the run, as far as counted; is_counted: the whole known run has been searched.
+    watch: for a watchpoint, the watched item.
     """
 
     number: int
@@ -94,7 +94,7 @@ class BreakView:
 
 @dataclass(frozen=True)
 class Badge:
-    """Where in time: kind live | past | playing | busy | fault, and the words on it (8 to 14 cells)."""
+    """The place in time: kind live | past | playing | busy | fault, and the badge's text (8 to 14 cells)."""
 
     kind: str = "past"
     text: str = "◄ PAST"
@@ -102,8 +102,11 @@ class Badge:
 
 @dataclass(frozen=True)
 class Overview:
-    """The whole run in `len(rate)` columns: instructions per cycle, the commonest blocking state's code (-1: none), and
-    the share of warp-cycles lost to the register file, 0..1, of the warps that were there to be held up."""
+    """The whole run in `len(rate)` columns.
+
+    rate: instructions per cycle. state: the code of the most common blocking state (-1: none). lost: the share of
+    warp-cycles lost to the register file, 0..1, of the warps that could be held up.
+    """
 
     edges: tuple[int, ...] = ()
     rate: tuple[float, ...] = ()
@@ -113,7 +116,7 @@ class Overview:
 
 @dataclass(frozen=True)
 class Brush:
-    """A stretch of the run that is looked at as a whole. text: its statistics. is_open: its end goes with the cursor."""
+    """A selected stretch of the run. text: its statistics. is_open: its end follows the cursor."""
 
     first: int
     last: int
@@ -134,8 +137,8 @@ class Track:
 class Span:
     """The stretch of time that TIMELINE shows: column i is cycles start + i * per ... + per - 1.
 
-    codes: (columns, warps) u1, the commonest state of each warp, NOTHING where nothing has run. issued: (columns, warps)
-    f4, the share of the cycles in which it issued.
+    codes: (columns, warps) u1, the most common state of each warp, NOTHING outside the run. issued: (columns, warps) f4, the
+    share of the cycles in which it issued.
     """
 
     start: int
@@ -147,7 +150,7 @@ class Span:
     NOTHING = 255
 
     def column(self, cycle: int) -> int:
-        """Return the column of a cycle; may lie outside."""
+        """Return the column of a cycle; it may be outside."""
         return (cycle - self.start) // self.per
 
 
@@ -155,7 +158,7 @@ class Span:
 class Pipes:
     """The stretch of time that PIPELINE shows: column i is cycles start + i * per ... + per - 1, of one warp slot.
 
-    first: the cycle of the first cell of each row; no earlier than the run begins.
+    first: the cycle of the first cell of each row; not before the start of the run.
     """
 
     start: int
@@ -166,17 +169,17 @@ class Pipes:
     rows: tuple[Life, ...]
 
     def column(self, cycle: int) -> int:
-        """Return the column of a cycle; may lie outside."""
+        """Return the column of a cycle; it may be outside."""
         return (cycle - self.start) // self.per
 
 
 @dataclass(frozen=True)
 class Over:
-    """Another run, B, laid over this one. name: design and scheduler, or what else it has otherwise. warp: by whose
-    instructions both are aligned.
+    """Another run, B, laid over this one.
 
-    lag: B's cycle less A's; None, as is machine, where B does not hold that place. slots: B's slot of the warp in each
-    slot of A, -1 where it is not there. same_kind: both register files are shown by one lens.
+    name: design and scheduler, or what else differs. warp: the one whose instructions align both. lag: B's cycle minus
+    A's; None, like machine, if B does not have that place. slots: for each slot of A, B's slot of the same warp, -1 if it
+    is not there. same_kind: one lens shows both register files.
     """
 
     name: str
@@ -187,15 +190,15 @@ class Over:
     same_kind: bool = True
 
     def slot(self, warp: int) -> int:
-        """Return B's slot of the warp in a slot of A, -1 where it is not there."""
+        """Return B's slot of the warp in a slot of A, -1 if it is not there."""
         return self.slots[warp] if warp < len(self.slots) else -1
 
 
 @dataclass(frozen=True)
 class View:
-    """What the user looks at, and how: all that stays as it is when another scene comes.
+    """What the user looks at, and how: everything that stays the same from one scene to the next.
 
-    warp, bank, lane, reg: in focus. panel: has the keys. scroll: its rows. line: chosen in LINES, -1: the focused warp's.
+    warp, bank, lane, reg: in focus. panel: has the focus. scroll: its rows. line: chosen in LINES, -1: the focused warp's.
     watch: chosen in WATCHES. note: about the window's size. speed: cycles per second of playback. own_keys: key -> action
     name of the user's key file.
     """
@@ -219,13 +222,13 @@ class View:
 
 @dataclass(frozen=True)
 class Scene(View):
-    """One frame's facts, and how they are looked at.
+    """The facts of one frame, with the view of them.
 
-    now/before: the state shown and the one that changes are marked against (None: nothing yet). window: (n, warps) u1, the
-    states up to now, the last row now. shares: (codes,) warp-cycles of the last `shares_cycles` cycles. common: state codes
-    of the STALLS rows, fixed for the run. hits, marks: for the overview. problems: what does not add up at this cycle.
-    power_mw: of the register file over the same cycles as `shares`, None when it is not known. span: what TIMELINE shows,
-    None while it is closed.
+    now/before: the state shown, and the one against which changes are marked (None: none yet). window: (n, warps) u1, the
+    states up to now, which is the last row. shares: (codes,) warp-cycles of the last `shares_cycles` cycles. common: state
+    codes of the STALLS rows, fixed for the run. hits, marks: for the overview. problems: what does not add up at this cycle.
+    power_mw: of the register file over the same cycles as `shares`, None if unknown. span: what TIMELINE shows, None while
+    it is closed.
     """
 
     now: Machine | None = None
@@ -251,12 +254,12 @@ class Scene(View):
     span: Span | None = None
     message: str = ""
     message_kind: str = "info"
-    lines: LineTable | None = None     # of the source, None where the PTX tells none
+    lines: LineTable | None = None     # of the source, None if the PTX names none
     costs: tuple[Counts, Counts] | None = None     # by instruction and by line, once LINES has been opened
-    past: Past | None = None       # the cycles before, for the chain of WHY
+    past: Past | None = None       # earlier cycles, for the chain of WHY
     over: Over | None = None       # another run laid over this one
     pipes: Pipes | None = None     # what PIPELINE shows, None while it is closed
-    brush: Brush | None = None     # a stretch that is looked at as a whole
+    brush: Brush | None = None     # the selected stretch of the run
     branch: str = ""               # the fork that is shown, "" for the run that was opened
 
     @cached_property
@@ -275,16 +278,16 @@ class Scene(View):
         return self.shares[0] / self.shares_cycles if self.shares and self.shares_cycles else 0.0
 
     def key(self, action: str) -> str:
-        """Return the key of an action as people write it, "" when the user's key file has left it none."""
+        """Return the key of an action as people write it, "" if the user's key file leaves it without one."""
         return first_label(BY_NAME[action], self.own_keys)
 
     def look(self, code: int) -> Look:
-        """Return how a state is shown; a code from nowhere is shown by its number."""
+        """Return how a state is shown; an unknown code is shown by its number."""
         known = self.looks.get(code)
         return known or Look(code, f"state {code}", f"{code}", "?", "empty", "empty", "")
 
     def seen_as(self, view: View) -> Scene:
-        """Return the scene looked at as another one was."""
+        """Return the scene with another scene's view."""
         return self.at(**{one.name: getattr(view, one.name) for one in fields(View)})
 
     def at(self, **changes: Any) -> Scene:

@@ -12,9 +12,9 @@ SLOTS = 48      # of a machine about which nothing is known yet
 
 
 def used(info: dict[str, Any]) -> int:
-    """Return how many warp slots, from slot 0 on, the CTAs of the run's launches fill at most; all where nobody says.
+    """Return how many warp slots, from slot 0 on, the CTAs of the run's launches fill at most; all if unknown.
 
-    The same for a whole run, so that no panel moves in time. CTAs take their slots from 0 on, as many as reside at once.
+    It is the same for the whole run, so that panels do not move. CTAs take slots from 0 on, as many as can reside at once.
     """
     slots = int(info.get("num_warps") or SLOTS)
     most = 0
@@ -25,7 +25,7 @@ def used(info: dict[str, Any]) -> int:
 
 
 def shown(scene: Scene) -> int:
-    """Return how many warp slots have a row of their own now: those of `used`, or all when the focus is behind them."""
+    """Return how many warp slots have their own row now: those of `used`, or all if the focus or a warp is beyond them."""
     machine = scene.now
     if machine is None:
         return SLOTS
@@ -34,7 +34,7 @@ def shown(scene: Scene) -> int:
 
 
 def empty_words(scene: Scene, room: int) -> str:
-    """Return "32–47  empty: 4 CTAs of 8 warps fill the registers" in at most `room` cells; "" where no slot is left out."""
+    """Return "32–47  empty: 4 CTAs of 8 warps fill the registers" in at most `room` cells; "" if no slot is left out."""
     machine = scene.now
     most = shown(scene)
     if machine is None or most >= machine.num_warps:
@@ -45,7 +45,7 @@ def empty_words(scene: Scene, room: int) -> str:
 
 
 def _reasons(scene: Scene, machine: Machine) -> list[str]:
-    """Return why no more CTAs reside, the longest sentence first."""
+    """Return why no more CTAs are resident, the longest sentence first."""
     launches = scene.info.get("launches", ())
     if not launches:
         return []
@@ -61,7 +61,7 @@ def _reasons(scene: Scene, machine: Machine) -> list[str]:
 
 
 def _limit(info: dict[str, Any], machine: Machine, launch: dict[str, Any], warps: int) -> str:
-    """Return the resource of which the resident CTAs leave too little for one more."""
+    """Return the resource of which the resident CTAs leave too little for another one."""
     config = machine.config
     shared = -(-int(launch.get("shared_bytes", 0)) // 4) * 4
     limits = {

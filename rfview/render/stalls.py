@@ -45,7 +45,7 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
        7 others          6 █▉       10.4 %
 
     First number: warps in that state in this cycle. Bar and share: warp-cycles over the window. The rows are the run's
-    commonest states and stay where they are.
+    most common states and stay in place.
     """
     focus = scene.panel == "stalls"
     if scene.now is None or width < 30:

@@ -18,7 +18,7 @@ def render(scene: Scene, found: Statistics | None, ends: tuple[str, str], width:
      WARP-CYCLES                 3,115,104            EVENTS                       count    per cycle
      L long_scoreboard   1,373,761  44.1 % ███████    instructions                56,461       0.870
 
-    states, then what was counted; the sum of the states is warps x cycles, the energy is the sum of its components.
+    States, then event counts; the sum of the states is warps x cycles, the energy is the sum of its components.
     """
     heading = Row(width, "band").add("▌", "title").add("STATISTICS", "title").add(f"  {ends[0]}  to  {ends[1]}", "tinfo")
     lines = [heading.right(width - 1, "Esc closes", "tinfo").line()]
@@ -54,7 +54,7 @@ def _summary(found: Statistics, width: int) -> Line:
 
 
 def _energy(found: Statistics, width: int) -> list[Line]:
-    """Return the energy and what it is the sum of, in two rows where one is too short."""
+    """Return the energy and its components, in two rows if one is too short."""
     row = Row(width)
     if not found.energy_pj:
         return [row.add(" energy: not known for this run", "dim").line()]
@@ -71,7 +71,7 @@ def _energy(found: Statistics, width: int) -> list[Line]:
 
 
 def _states(scene: Scene, found: Statistics, width: int) -> list[Line]:
-    """Return the states, the commonest first."""
+    """Return the states, the most common first."""
     lines = [Row(width, "").add(" WARP-CYCLES", "title").right(34, number(found.warp_cycles), "text").line()]
     codes = {look.name: code for code, look in scene.looks.items()}
     top = max(found.states.values(), default=1)
@@ -84,7 +84,7 @@ def _states(scene: Scene, found: Statistics, width: int) -> list[Line]:
 
 
 def _events(found: Statistics, width: int) -> list[Line]:
-    """Return what was counted."""
+    """Return the event counts."""
     head = Row(width).add(" EVENTS", "title").right(width - 13, "count", "dim").right(width - 1, "per cycle", "dim")
     lines = [head.line()]
     for name, value in found.counts.items():

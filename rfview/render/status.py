@@ -8,7 +8,7 @@ from rfview.sessions.expressions.ptx_names import kernel_name
 
 BADGE_ROLES = {"live": "live", "past": "past", "playing": "busy", "busy": "busy", "fault": "busy"}
 
-DROP_ORDER = ("preset", "rfview", "launch", "scheduler", "kernel", "design")      # in this order, where a row is too short
+DROP_ORDER = ("preset", "rfview", "launch", "scheduler", "kernel", "design")      # what a short row leaves out first
 
 
 def render(scene: Scene, width: int, height: int = 1) -> list[Line]:
@@ -18,13 +18,13 @@ def render(scene: Scene, width: int, height: int = 1) -> list[Line]:
 
     Kernel, grid · block; design, the branch of a fork (underlined), scheduler · preset; badge; cycle and its share of the
     run; warp instructions per cycle and power of the register file over the last 1,024 cycles; Σ: the warp slots in exactly
-    one state, ✓ when that is all of them and warp-cycles and energy add up, else a red ✕ behind what does not.
+    one state, ✓ if that is all of them and warp-cycles and energy add up, else a red ✕ after what does not.
     """
     tail = _tail(scene, width)
     tail_width = sum(len(text) for text, _ in tail)
     place = _place(scene, width)
     place_width = sum(len(text) for text, _ in place)
-    for left_out in range(len(DROP_ORDER) + 1):       # where in time is never cut off
+    for left_out in range(len(DROP_ORDER) + 1):       # the place in time is never left out
         row = Row(width, "band")
         _what(row, scene, width, DROP_ORDER[:left_out])
         if row.x + place_width + 2 <= width:
@@ -92,7 +92,7 @@ def _place(scene: Scene, width: int) -> list[tuple[str, str]]:
 
 
 def _tail(scene: Scene, width: int) -> list[tuple[str, str]]:
-    """Return IPC, or in the past how far the end is, and the accounting badge."""
+    """Return the distance to the end (if not at it), IPC, power and the accounting badge."""
     if scene.now is None:
         return []
     parts: list[tuple[str, str]] = []

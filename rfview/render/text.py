@@ -25,7 +25,7 @@ class Line(NamedTuple):
 
 
 class Row:
-    """Builds one Line from left to right; whatever passes `width` is cut."""
+    """Builds one Line from left to right; whatever exceeds `width` is cut."""
 
     __slots__ = ("width", "ground", "x", "_spans")
 
@@ -52,13 +52,13 @@ class Row:
         return self
 
     def at(self, x: int, text: str, role: str = "text") -> Row:
-        """Write at column x, or one blank further right when that is taken."""
+        """Write at column x or, if that is taken, after a blank."""
         if self.x > x > 0:
             x = self.x + 1
         return self.to(x).add(text, role)
 
     def right(self, end: int, text: str, role: str = "text") -> Row:
-        """Write so that the last character is in column `end` - 1; left out when it would overlap."""
+        """Write so that the last character is in column `end` - 1; nothing if it would overlap."""
         if end - len(text) >= self.x:
             self.to(end - len(text)).add(text, role)
         return self
@@ -103,7 +103,7 @@ def blank(width: int) -> Line:
 
 
 def title(width: int, name: str, info: str = "", *, focus: bool = False, right: str = "") -> Line:
-    """Return a panel's title row: a band, `▌` when the panel has the keys, the name, then facts in grey."""
+    """Return a panel's title row: a band, `▌` if the panel has the focus, the name, then facts in grey."""
     row = Row(width, "band").add("▌" if focus else " ", "title").add(name, "title")
     if info:
         row.add("  ").add(cut(info, width - row.x - 1), "tinfo")
@@ -113,7 +113,7 @@ def title(width: int, name: str, info: str = "", *, focus: bool = False, right: 
 
 
 def hint_row(width: int, hints: Sequence[tuple[str, str]], ground: str = "", right: str = "") -> Line:
-    """Return keys with a word each, as many whole ones as fit beside what stands on the right; the one that leaves stays."""
+    """Return keys with a word each, as many as fit next to `right`; the key that closes the window is always kept."""
     row = Row(width, ground)
     sizes = [len(keys) + len(word) + 3 for keys, word in hints]
     for index, (keys, word) in enumerate(hints):
@@ -133,12 +133,12 @@ def fill(lines: Sequence[Line], width: int, height: int) -> list[Line]:
 
 
 def cut(text: str, room: int) -> str:
-    """Return a text that fits into `room` cells: where something has to go, whole words go, and `…` stands for them."""
+    """Return a text cut to `room` cells: if it is too long, `…` replaces whole words at its end."""
     if room <= 0 or len(text) <= room:
         return text[: max(0, room)]
     short = text[: room - 1]
     if text[len(short)] != " " and 0 < len(short) - short.rfind(" ") < min(16, room // 2):
-        short = short[: short.rfind(" ")]       # half a number would be read as another one
+        short = short[: short.rfind(" ")]       # half a number would look like another one
     return short.rstrip(" ,;:") + "…"
 
 
@@ -156,7 +156,7 @@ def short_number(value: int) -> str:
 
 
 def percent(part: float, whole: float, digits: int = 1) -> str:
-    """Return a share as text, a dash when there is nothing to share."""
+    """Return a share as text, a dash if the whole is 0."""
     return f"{100 * part / whole:.{digits}f} %" if whole else "–"
 
 
@@ -174,7 +174,7 @@ def stretched(values: Sequence[Any], columns: int) -> list[Any]:
 
 
 def bar_rows(shares: Iterable[float], rows: int) -> list[str]:
-    """Return a bar for each share 0..1, a column each and `rows` rows high."""
+    """Return a bar for each share 0..1, one column wide and `rows` rows high."""
     levels = [round(share * 8 * rows) for share in shares]
     return ["".join(BARS[max(0, min(8, level - 8 * below))] for level in levels) for below in range(rows - 1, -1, -1)]
 

@@ -10,8 +10,8 @@ from rfview.render.scene import Pipes, Scene, Span
 from rfview.render.text import BARS, Line, Row, cut, fill, number, plural, title
 from rfview.render.warps import run_cells, visible_from
 
-LABEL = 18          # cells before the first column: a design's quantity and its value
-FEW_ROWS = 16       # lower panels leave out all but the first two quantities
+LABEL = 18          # cells before the first column, for a design's quantity and its value
+FEW_ROWS = 16       # panels with fewer rows leave out all but the first two quantities
 
 
 def columns_of(width: int) -> int:
@@ -20,12 +20,12 @@ def columns_of(width: int) -> int:
 
 
 def order(count: int) -> list[int]:
-    """Return the warps from top to bottom: even, then odd, as WARPS has them."""
+    """Return the warps from top to bottom: even, then odd, as in WARPS."""
     return [*range(0, count, 2), *range(1, count, 2)]
 
 
 def cycle_at(scene: Scene, x: int) -> int | None:
-    """Return the first cycle of the column under x, None left of time or where nothing has run."""
+    """Return the first cycle of the column under x, None left of the columns or outside the run."""
     span = scene.span
     if span is None or not LABEL <= x < LABEL + len(span.codes):
         return None
@@ -65,9 +65,9 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
      issued    2 ▄▄██▄▄▄▄█▄▄▄  ▄   ▄▄▄  ▄▄▄▄████▄     ▄▄▄▄▄████████▄▄▄▄███▄███████▄    ▄ ▄█▄▄▄▄████████▄    ▄▄▄▄▄███
      w12 stt_write: STT 0, 5 cycles so far      previous issue 121,991 · next 122,007
 
-    A row is a warp, left to right is time, the lit column is the cursor. A state is its glyph once and then a line. With
-    more cycles to a column it shows the commonest state, and a bar of the share of cycles in which the warp issued. Below,
-    on the same axis: how many warps issued, what the design does, how many warps it blocks.
+    A row is a warp; time runs from left to right; the highlighted column is the cursor. A state is its glyph, then a line.
+    A column of several cycles shows the most common state, and a bar of the share of cycles in which the warp issued.
+    Below, on the same axis: how many warps issued, what the design does, how many warps it blocks.
     """
     focus = scene.panel == "timeline"
     if scene.now is None or scene.span is None:
@@ -91,7 +91,7 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
 
 
 def _with_cursor(row: Row, cells: list[tuple[str, str]], cursor: int) -> Row:
-    """Append cells with the cursor's column lit."""
+    """Append cells with the cursor's column highlighted."""
     if 0 <= cursor < len(cells):
         cells[cursor] = (cells[cursor][0], f"{cells[cursor][1]}~cursor")
     return row.cells(cells)
@@ -123,7 +123,7 @@ def cells_of(scene: Scene, span: Span, warp: int) -> list[tuple[str, str]]:
     if span.per > 1:
         for index, share in enumerate(span.issued[first:last, warp].tolist()):
             if share > 0 and codes[first + index] != 0:
-                # the commonest state stays as the ground below the bar, so that neither hides the other
+                # the most common state remains as the ground behind the bar, so that neither hides the other
                 role = scene.look(codes[first + index]).role
                 if share * 8 >= 1:
                     cells[index] = (BARS[int(share * 8)], f"fg:issued@{role}")
@@ -132,7 +132,7 @@ def cells_of(scene: Scene, span: Span, warp: int) -> list[tuple[str, str]]:
 
 
 def ruler(scene: Scene, span: Span | Pipes, columns: int, width: int, label_width: int = LABEL) -> Line:
-    """Return round cycle numbers, breakpoint hits, marks, and the cursor with its exact cycle."""
+    """Return the ruler: round cycle numbers, breakpoint hits, marks, and the cursor with its exact cycle."""
     cells: list[tuple[str, str]] = [(" ", "faint")] * columns
     step = 10 * span.per
     while step // span.per < 20:
@@ -155,7 +155,7 @@ def ruler(scene: Scene, span: Span | Pipes, columns: int, width: int, label_widt
     for x, char in enumerate(label, start):
         if 0 <= x < columns:
             cells[x] = (char, "cursor")
-    for x in (start - 1, start + len(label)):       # a number that is cut by the label would be a wrong number
+    for x in (start - 1, start + len(label)):       # a number cut by the label would look like another one
         while 0 <= x < columns and (cells[x][0].isdigit() or cells[x][0] == ",") and cells[x][1] == "faint":
             cells[x] = (" ", "faint")
             x += -1 if x < start else 1
@@ -163,7 +163,7 @@ def ruler(scene: Scene, span: Span | Pipes, columns: int, width: int, label_widt
 
 
 def _foot(scene: Scene, span: Span, width: int) -> Line:
-    """Return the focused warp in words: its state, since when, and the issues nearest to the cursor."""
+    """Return the focused warp in words: its state, since when, and the nearest issues."""
     machine = scene.now
     assert machine is not None
     warp = scene.warp

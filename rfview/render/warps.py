@@ -14,9 +14,9 @@ DIM_REASON = frozenset({"long_scoreboard", "not_selected", "suspended", "wait"})
 
 
 def run_cells(scene: Scene, codes: list[int], *, now_last: bool, loud: bool = True) -> list[tuple[str, str]]:
-    """Return a run of states: a state is its glyph once and then a line, `─` ordinary, `━` register file.
+    """Return a series of states: each is its glyph, then a line, `─` ordinary, `━` register file.
 
-    now_last: the last cell is this cycle and is drawn as such. loud: the first cell of a register-file run is solid.
+    now_last: the last cell is this cycle and is drawn as such. loud: the first cell of a register-file state is solid.
     """
     cells = []
     before = -1
@@ -37,8 +37,7 @@ def run_cells(scene: Scene, codes: list[int], *, now_last: bool, loud: bool = Tr
 def warp_row(scene: Scene, warp: int, width: int) -> Line:
     """Return one warp in `width` cells: id, state, operation, what it waits for, and the history that fits.
 
-    13 cells: 2 past cycles. 18: 7. 20: 8. 30: with what it waits for, the rest is
-    history. 60 and more: the state's name, too.
+    History in 13 cells: 2 cycles. 18: 7. 20: 8. From 28: what it waits for is shown, too; from 60: also the state's name.
     """
     if scene.over is not None:
         return lay_over_warp(scene, warp, width, warp_row)
@@ -65,7 +64,7 @@ def warp_row(scene: Scene, warp: int, width: int) -> Line:
 
 
 def _words(row: Row, scene: Scene, warp: int, width: int, base: str, changed: bool) -> None:
-    """Write the operation and, where there is room, the state's name and what the warp waits for."""
+    """Write the operation and, if there is room, the state's name and what the warp waits for."""
     machine = scene.now
     assert machine is not None
     look = scene.look(machine.state[warp])
@@ -85,14 +84,14 @@ def _words(row: Row, scene: Scene, warp: int, width: int, base: str, changed: bo
 
 
 def scheduler_name(scene: Scene, parity: int) -> str:
-    """Return "even · scheduler 0" where schedulers go by parity, else "even"."""
+    """Return "even · scheduler 0" if there are two schedulers, by parity, else "even"."""
     name = ("even", "odd")[parity]
     count = scene.now.num_schedulers if scene.now else 1
     return f"{name} · scheduler {parity}" if count == 2 else name
 
 
 def visible_from(index: int, count: int, rows: int) -> int:
-    """Return the first of `count` items shown in `rows` rows so that item `index` is in sight."""
+    """Return the first of `count` items shown in `rows` rows so that item `index` is visible."""
     if count <= rows:
         return 0
     return max(0, min(count - rows, index - rows // 2))
@@ -126,7 +125,7 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
      32–47  empty: 4 CTAs of 8 warps fill the registers
 
     Each row: warp, state, operation in the instruction buffer, what it waits for, the last cycles (eight or more), the
-    current one last. Green blocks are issued instructions; a bright row can be acted on, a dim one waits for memory.
+    current one last. Green blocks are issued instructions; dim rows wait for memory or their turn, or are not active.
     Underlined: changed in this cycle.
     """
     focus = scene.panel == "warps"

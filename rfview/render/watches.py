@@ -8,14 +8,14 @@ from rfview.render.scene import RATE_WINDOW, Scene, Watch
 from rfview.render.text import BARS, Line, Row, cut, fill, number
 from rfview.render.warps import run_cells, visible_from
 
-ITEM, KIND, VALUE = 17, 4, 11       # cells; of what is watched, its type, a value
-WIDE = 70                           # from here on with the value before
+ITEM, KIND, VALUE = 17, 4, 11       # cells of the watched item, its type, a value
+WIDE = 70                           # columns from which the previous value is shown, too
 MOST = 64                           # cells of a plot
 NONE = ("nothing is watched: w watches the thing in focus,", ":watch EXPRESSION any other, W lists what is watched")
 
 
 def watches(scene: Scene) -> list[Watch]:
-    """Return what is watched, in the order in which it was asked for."""
+    """Return the watched items, in the order in which they were added."""
     return [point.watch for point in scene.breakpoints if point.watch is not None]
 
 
@@ -27,9 +27,9 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
      rf.buffer[0].used                13         14  ▁▂▃▅▆▇█▁▂▃▄▅▆▇█     0 to 19
      w31.state                  wb_drain   wb_drain  █w─█↓━━━━━━━━━━
 
-    A bar is the mean of a stretch, from the least value to the greatest; of several lanes lane 0 is shown. A state is
-    its commonest in the stretch. Underlined: changed in this cycle. Enter lists them all, `,` and `.` go to the
-    chosen one's last and next change.
+    A bar is the mean of a stretch, scaled from the least value to the greatest; of several lanes, lane 0 is shown. For a
+    state, it is the most common one of the stretch. Underlined: changed in this cycle. Enter lists them all, `,` and `.`
+    go to the chosen one's last and next change.
     """
     focus, found = scene.panel == "watches", watches(scene)
     left = 1 + ITEM + KIND
@@ -54,12 +54,12 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
 
 
 def short_value(text: str, watch: Watch) -> str:
-    """Return a value in its cells: of a register's lanes the first."""
+    """Return a value cut to its cells; of a register, the first lane."""
     return cut(text.partition(" ")[0] if watch.kind else text, VALUE - 1)
 
 
 def plot(row: Row, scene: Scene, watch: Watch) -> Row:
-    """Append the last cycles of a watch in as many cells as are left, at most MOST, and its scale."""
+    """Append a plot of a watch's last cycles, in the cells that are left but at most MOST, and its scale."""
     scale = f"  {watch.low} to {watch.high}" if watch.low != watch.high else ""
     cells = min(MOST, len(watch.last), row.width - row.x - len(scale) - 1)
     if cells < 4:

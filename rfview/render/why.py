@@ -29,9 +29,9 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
          back at 184,242 (in 29): DRAM, 100 cycles behind an L2 of 120
 
     Each line is the cause of the one above; the glyph is the state it is counted under. The last line names the hardware
-    that the chain ends at, and when it is over, where that is already known. Long sentences take the rows that
-    are left, the last one's first; what is left then shows the evidence below the sentences. Where rows are few, links
-    behind the first are left out, as their numbers show: the end of the chain is the cause.
+    at the end of the chain, and when the wait will be over, if that is already known. Long sentences wrap into spare rows,
+    the last one's first; rows still left show the evidence below the sentences. If rows are few, links after the first are
+    left out, as their numbers show: the end of the chain is the cause.
     """
     key = scene.key("why")
     lines = [title(width, heading(scene), f"{key} opens" if key else "", focus=scene.panel == "why")]
@@ -56,23 +56,23 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
 
 
 def _fits_beside(link: Link, texts: list[str], width: int) -> bool:
-    """Say whether a link's evidence stands behind its sentence."""
+    """Say whether a link's evidence fits on the row of its sentence."""
     return width >= 58 and len(texts) == 1 and 5 + len(texts[0]) + 2 + len(link.evidence) <= width - 1
 
 
 def _since(link: Link) -> str:
-    """Return since when a link holds, "" where its sentence says it or it is not known."""
+    """Return since when a link applies, "" if its text says so already or it is unknown."""
     return f"since {number(link.since)}" if link.since >= 0 and number(link.since) not in link.text + link.evidence else ""
 
 
 def _wrapped(text: str, room: int, rows: int) -> list[str]:
-    """Return a sentence on as many rows as it needs, at most `rows`; what is left over is cut."""
+    """Return a sentence on as many rows as it needs, at most `rows`; what does not fit is cut."""
     texts = wrap(text, max(1, room)) or [""]
     return texts if len(texts) <= rows else [*texts[: rows - 1], cut(" ".join(texts[rows - 1 :]), room)]
 
 
 def _short(scene: Scene, link: Link, index: int, width: int, texts: list[str]) -> list[Line]:
-    """Return a link's rows: number, glyph and sentence, whose further rows stand below its first."""
+    """Return a link's rows: number, glyph and sentence, which continues below its first row."""
     row = Row(width)
     role = "p:good" if link.conclusion else "bold" if index == 0 else "text"
     if not link.conclusion:
@@ -137,7 +137,7 @@ class _Axis:
 
 def render_popup(scene: Scene, width: int, height: int, selected: int = 0, below: Sequence[Line] = (),
                  keys: Sequence[tuple[str, str]] = ()) -> list[Line]:
-    """Return the whole chain with its evidence and, on the right, when each link holds.
+    """Return the whole chain with its evidence and, on the right, when each link applies.
 
     ▌WHY w31 does not issue at 184,213                                   Esc closes
                                               184,166      184,213 ▼
@@ -147,7 +147,7 @@ def render_popup(scene: Scene, width: int, height: int, selected: int = 0, below
     ━ so far, ╌ known to follow, │ now. Digits, j and k choose a link, Enter goes to the cycle in which it began; f tries the
     setting without which the resource would not delay it.
 
-    below: rows under the chain, such as what came of a relief; keys: of what can be done with it.
+    below: rows under the chain, such as the result of a relief; keys: what can be done with it.
     """
     links, losers = links_of(scene, scene.warp)
     height -= len(below)

@@ -1,4 +1,4 @@
-"""The footer: the keys that matter here. A click on a hint does it, on the second key of a pair the other way."""
+"""The footer: the keys that matter here. A click on a hint triggers it, on the second key of a pair the reverse."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class FooterView(PanelView):
         self.hints: Sequence[tuple[str, str, str]] = ()
 
     def show_hints(self, hints: Sequence[tuple[str, str, str]], width: int) -> None:
-        """Show the hints that fit as a whole."""
+        """Show the hints that fit completely."""
         self.hints = hints
         self.show(render_keys(hints, width))
 

@@ -1,4 +1,4 @@
-"""Screens and widgets whose defects do not end the session: a handler that raises is told of, and what follows goes on."""
+"""Screens and widgets whose defects do not end the session: a handler's exception is reported, and the app continues."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from textual.screen import ModalScreen
 
 
 class Guarded:
-    """Stands before Textual's class among the bases; the app's `survive` takes what a handler of the class raises."""
+    """A mixin, listed before Textual's class among the bases: exceptions of handlers go to the app's `survive`."""
 
     app: Any
 
@@ -22,23 +22,23 @@ class Guarded:
             self.broken()
 
     def broken(self) -> None:
-        """Do what has to be done after a defect: a window, for one, closes."""
+        """Do what is necessary after a defect; a window, for example, closes."""
 
 
 class Layer(Guarded, ModalScreen[None]):
-    """A screen over the main one. It closes once: keys that reach it later were typed for what lies below."""
+    """A screen over the main one. It closes once: keys that reach it later were meant for the screen below."""
 
     is_closed = False
 
     def dismiss(self, result: None = None) -> AwaitComplete:
-        """Close; what lies below another window stays."""
+        """Close, unless another window is on top."""
         if self.is_closed or self.app.screen is not self:
             return AwaitComplete.nothing()
         self.is_closed = True
         return super().dismiss(result)
 
     def broken(self) -> None:
-        """Close: what it shows cannot be shown."""
+        """Close, since its content cannot be shown."""
         self.dismiss()
 
     async def _dispatch_message(self, message: Any) -> None:

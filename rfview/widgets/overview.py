@@ -1,4 +1,4 @@
-"""The overview: the whole run at a glance; a click on it goes there in time, a drag takes a stretch."""
+"""The overview: the whole run at a glance; a click goes to that cycle, a drag selects a stretch."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from rfview.widgets.panel import PanelView, StripCache
 
 
 class OverviewView(PanelView):
-    """Issue rate, commonest reasons, breakpoint hits and marks; painted by render/overview.py."""
+    """Issue rate, most common reasons, breakpoint hits and marks; painted by render/overview.py."""
 
     def __init__(self, strips: StripCache):
         super().__init__(strips, "overview")
@@ -33,7 +33,7 @@ class OverviewView(PanelView):
             self.post_message(Brushed(self.pressed_at, event.x))
 
     def on_click(self, event: events.Click) -> None:
-        """Go there; the release that ends a drag is no click, it would take the numbers of the stretch away."""
+        """Go there, unless the click ends a drag: it would remove the numbers of the stretch."""
         if self.was_dragged:
             event.stop()
         else:

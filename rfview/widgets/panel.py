@@ -19,14 +19,14 @@ MAX_STRIPS = 6_000
 
 
 class StripCache:
-    """Lines turned into strips, each made once; shared by all panels of an app."""
+    """Strips made from lines, each made once; shared by all panels of an app."""
 
     def __init__(self, palette: Palette):
         self.palette = palette
         self._strips: dict[tuple[Line, int], Strip] = {}
 
     def strip(self, line: Line, width: int) -> Strip:
-        """Return the strip of a line at a width."""
+        """Return the strip for a line at a width."""
         key = (line, width)
         found = self._strips.get(key)
         if found is None:
@@ -55,14 +55,14 @@ class PanelView(Guarded, Widget):
         self.lines: Sequence[Line] = ()
 
     def place(self, x: int, y: int, width: int, height: int) -> None:
-        """Move to a rectangle of the screen."""
+        """Move the panel to a rectangle of the screen."""
         self.styles.offset = (x, y)
         self.styles.width = width
         self.styles.height = height
         self.display = True
 
     def show(self, lines: Sequence[Line]) -> None:
-        """Show lines; only the rows that differ are painted again."""
+        """Show lines; only the rows that differ are repainted."""
         old = self.lines
         self.lines = lines
         if len(old) != len(lines):

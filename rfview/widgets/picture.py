@@ -1,4 +1,4 @@
-"""The content of the picture window: lines, and where the terminal has graphics, rows of pixels among them."""
+"""The content of the picture window: lines, with rows of pixels among them if the terminal has graphics."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from textual.strip import Strip
 
 from rfview.widgets.window import WindowView
 
-Pieces = Sequence[tuple[int, int, list[Segment]]]       # (column, cells, what is drawn there) of a row
+Pieces = Sequence[tuple[int, int, list[Segment]]]       # of a row: (column, cells, what is drawn there)
 
 
 class PictureView(WindowView):
-    """Shows pieces of graphics in place of blanks; only rows that differ are painted again."""
+    """Shows pieces of graphics in place of blanks; only rows that differ are repainted."""
 
     pieces: Mapping[int, Pieces]
 
     def show_pieces(self, pieces: Mapping[int, Pieces]) -> None:
-        """Show graphics in these rows, and in no other."""
+        """Show graphics in these rows and no others."""
         before = getattr(self, "pieces", {})
         self.pieces = pieces
         changed = [y for y in {*before, *pieces} if before.get(y) != pieces.get(y)]
@@ -27,7 +27,7 @@ class PictureView(WindowView):
             self.refresh(*(Region(0, y, max(1, self.size.width), 1) for y in changed))
 
     def render_line(self, y: int) -> Strip:
-        """Return a row; below another window no graphics, which would be drawn over it."""
+        """Return a row; without graphics if another window is on top, since they would be drawn over it."""
         strip, pieces = super().render_line(y), getattr(self, "pieces", {}).get(y)
         if not pieces or not self.screen.is_active:
             return strip

@@ -1,7 +1,7 @@
-"""Pixels as escape sequences of a terminal, by the package textual-image: a row of cells at a time.
+"""Pixels as terminal escape sequences, made with the package textual-image, one row of cells at a time.
 
-A row is an image of its own, so that a cursor that moves costs the rows that it leaves and enters, and so that the screen
-repaints pictures as it repaints text. Sequences go out with the row's text, in order with everything else.
+Each row is its own image, so that a moving cursor costs only the rows it leaves and enters, and so that the screen
+repaints pictures as it repaints text. Sequences are sent with the row's text, in order with everything else.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from rfview.graphics import Graphics
 
 CONTROL = ((ControlType.CURSOR_FORWARD, 0),)    # Rich: this segment takes no cells
 CELLS = ("TEXTUAL_CELL_WIDTH", "TEXTUAL_CELL_HEIGHT")
-MAX_CELLS = 297            # Kitty's placeholders number no more columns
+MAX_CELLS = 297            # Kitty's placeholders can number no more columns
 
 
 @contextmanager
 def kept_from_terminal() -> Iterator[io.StringIO]:
-    """Keep what textual-image would write to the terminal; Textual's thread writes there at the same time.
+    """Capture what textual-image would write to the terminal, where Textual's thread writes at the same time.
 
-    Without a terminal it asks none either, whose answers Textual's other thread would take.
+    Without a terminal, it sends no queries either, whose answers Textual's other thread would take.
     """
     kept, before = io.StringIO(), sys.__stdout__
     setattr(sys, "__stdout__", kept)  # noqa: B010 (typeshed calls it final)
@@ -39,7 +39,7 @@ def kept_from_terminal() -> Iterator[io.StringIO]:
 
 
 class Encoder:
-    """Makes of rows of pixels what a terminal draws, of which it keeps the last for each place."""
+    """Turns rows of pixels into what a terminal draws, and keeps the last result for each place."""
 
     def __init__(self, graphics: Graphics, colours: list[tuple[int, int, int]]):
         self.kind, self.cell = graphics.kind, graphics.cell
@@ -47,7 +47,7 @@ class Encoder:
         self.console = Console(file=io.StringIO(), width=MAX_CELLS, color_system="truecolor", force_terminal=True)
         self.kept: dict[tuple[int, int], tuple[bytes, list[Segment], int]] = {}
         with kept_from_terminal():
-            # start-up: few look at pictures in such a terminal
+            # imported here, since few users look at pictures in such a terminal: a faster start
             from PIL import Image
             from textual_image.renderable.sixel import Image as Sixel
             from textual_image.renderable.tgp import Image as Kitty
@@ -66,7 +66,7 @@ class Encoder:
                         os.environ[name] = value
 
     def segments(self, place: tuple[int, int], pixels: np.ndarray) -> list[Segment]:
-        """Return what draws (cell's height, cells * cell's width) u1 pixels. place: (row, pane)."""
+        """Return the segments that draw (cell's height, cells * cell's width) u1 pixels. place: (row, pane)."""
         data = pixels.shape[1].to_bytes(4, "little") + pixels.tobytes()
         before = self.kept.get(place)
         if before is not None and before[0] == data:
@@ -79,13 +79,13 @@ class Encoder:
             found = [Segment(sent, None, CONTROL), *shown, Segment(old, None, CONTROL)]
         else:
             drawn = next(part.text for part in parts if part.text.startswith("\x1bP"))
-            # back over the blanks that keep the place, and to where the row goes on
+            # back over the blanks that reserve the place, then to where the row continues
             found = [Segment(" " * cells), Segment(f"\x1b7\x1b[{cells}D{drawn}\x1b8", None, CONTROL)]
         self.kept[place] = (data, found, number)
         return found
 
     def _rendered(self, pixels: np.ndarray) -> tuple[str, list[Segment], int]:
-        """Return what was sent beforehand, the segments, and Kitty's number of the image, of one row."""
+        """Return what must be sent first, the segments, and Kitty's number of the image, for one row."""
         cells = pixels.shape[1] // self.cell[0]
         image = self.image.frombytes("P", pixels.shape[::-1], pixels.tobytes())
         image.putpalette(self.palette)

@@ -24,21 +24,21 @@ EDITING = {
 
 
 class FirstCompletion(Suggester):
-    """Shows, behind what is typed, how the first completion goes on."""
+    """Suggests, after what is typed, the rest of the first completion."""
 
     def __init__(self, words: Words):
         super().__init__(use_cache=False, case_sensitive=True)
         self.words = words
 
     async def get_suggestion(self, value: str) -> str | None:
-        """Return the whole line, None where nothing completes it."""
+        """Return the completed line, None if nothing completes it."""
         return next(iter(self.words.completions(value)), None)
 
 
 class Prompt(Guarded, Input):
     """A one-row input; Enter sends it, Esc drops it, ↑ ↓ go through earlier lines, → completes.
 
-    Tab completes too, and again: the next completion of what was typed.
+    Tab completes, too; pressed again, it shows the next completion of what was typed.
     """
 
     DEFAULT_CSS = """
@@ -54,10 +54,10 @@ class Prompt(Guarded, Input):
             self.key, self.character = key, character
 
     def __init__(self, words: Iterable[str]):
-        """words: lines that can be completed, the first that fits is offered."""
+        """words: the lines to complete to; the first that fits is offered."""
         self.words = Words(words)
         super().__init__(id="prompt", compact=True, select_on_focus=False, suggester=FirstCompletion(self.words))
-        self.round: list[str] = []      # what Tab goes through, from what was typed on
+        self.round: list[str] = []      # completions that Tab cycles through
         self.mode = ":"
         self.past = LineHistory()
         self.past_at = 0
@@ -65,7 +65,7 @@ class Prompt(Guarded, Input):
         self.is_open = False
 
     def open(self, mode: str, text: str = "") -> None:
-        """Show the prompt and take the keys."""
+        """Show the prompt and take the focus."""
         self.mode = mode
         self.is_open = True
         self.past_at = len(self.past.lines)
@@ -76,7 +76,7 @@ class Prompt(Guarded, Input):
         self.cursor_position = len(text)
 
     def close(self) -> None:
-        """Give the keys back."""
+        """Hide the prompt and release the focus."""
         self.display = self.is_open = False
         self.can_focus = False
         self.screen.set_focus(None)
@@ -88,7 +88,7 @@ class Prompt(Guarded, Input):
         self.post_message(self.Typed(event.key, event.character))
 
     def feed(self, key: str, character: str | None) -> str | None:
-        """Do what a key does to the line; return the line when it is entered, and close then or when it is given up."""
+        """Apply a key to the line; return the line if it is entered. Enter and keys that cancel also close the prompt."""
         if key != "tab":
             self.round = []
         if key in ("escape", "ctrl+c") or (key == "backspace" and not self.value):
@@ -110,7 +110,7 @@ class Prompt(Guarded, Input):
         return None
 
     def _complete(self) -> None:
-        """Show the first completion of what was typed, or the one after that which is shown; behind the last the first."""
+        """Show the first completion of what was typed, or the one after the current one; after the last, the first."""
         if not self.round:
             self.round = self.words.completions(self.value)
         elif self.value in self.round:

@@ -1,4 +1,4 @@
-"""The content of a popup: lines on the popup's ground, of a size that its screen chooses."""
+"""The content of a popup: lines on the popup's ground, in a size that its screen chooses."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from rfview.widgets.panel import PanelView, StripCache
 
 
 class WindowView(PanelView):
-    """Shows whole lines; what is behind stays visible around it."""
+    """Shows whole lines; what is behind it stays visible around it."""
 
     DEFAULT_CSS = """
     WindowView { position: relative; width: 96; height: 22; }

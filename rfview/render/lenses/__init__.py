@@ -1,6 +1,6 @@
 """How each register-file design looks: painters that a Design names as its lens, and one that fits any design.
 
-    banks       a banked register file; also what the others draw their banks with
+    banks       a banked register file; also has what the others draw their banks with
     hrf  rfc  hcrf  single_buffer  edram  racetrack      a painter per design, by its name
-    panels      what a design says about its own state as grids, tables and values, without code of its own
+    panels      what a design declares of its own state, as grids, tables and values, without its own code
 """

@@ -1,4 +1,4 @@
-"""The lens of a banked register file: what each bank holds, who has it in this cycle, and who queues for it."""
+"""The lens of a banked register file: what each bank holds, which access it serves in this cycle, and which ones wait."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def places(machine: Machine) -> tuple[np.ndarray, list[tuple[int, int]]]:
 
 
 def pooled(grid: np.ndarray, cells: int) -> np.ndarray:
-    """Return (banks, at most `cells`): the largest value of each stretch of a bank's places."""
+    """Return (banks, at most `cells`): the largest value of each stretch of a bank's entries."""
     per = -(-grid.shape[1] // cells)
     padded = np.zeros((grid.shape[0], -(-grid.shape[1] // per) * per), grid.dtype)
     padded[:, : grid.shape[1]] = grid
@@ -94,7 +94,7 @@ def _own_rows(machine: Machine, warp: int, shape: tuple[int, int]) -> np.ndarray
 
 
 def _pool(grid: np.ndarray, cells: int) -> np.ndarray:
-    """Return (banks, cells): the loudest value of each stretch of rows."""
+    """Return (banks, cells): the most urgent value of each stretch of rows."""
     per = -(-grid.shape[1] // cells)
     padded = np.zeros((grid.shape[0], per * cells), grid.dtype)
     padded[:, : grid.shape[1]] = grid
@@ -102,7 +102,7 @@ def _pool(grid: np.ndarray, cells: int) -> np.ndarray:
 
 
 def _access(row: Row, scene: Scene, which: int, at: int, slow: bool) -> None:
-    """Write what a bank does in this cycle: glyph, register, warp, and how far a long access is."""
+    """Write what a bank does in this cycle: glyph, register, warp, and the progress of a long access."""
     machine = scene.now
     assert machine is not None
     bank = machine.bank[which]
@@ -127,7 +127,7 @@ def _access(row: Row, scene: Scene, which: int, at: int, slow: bool) -> None:
 
 
 def _queue(row: Row, scene: Scene, which: int, at: int, losers: list[int]) -> None:
-    """Write the requests left waiting at a bank and whose they are."""
+    """Write how many requests are left waiting at a bank, and their warps."""
     machine = scene.now
     assert machine is not None
     queue = machine.bank[which]["queue"]
@@ -142,7 +142,7 @@ def _queue(row: Row, scene: Scene, which: int, at: int, losers: list[int]) -> No
 
 
 def _totals(scene: Scene, width: int, slow: bool) -> Line:
-    """Return the legend and this cycle's sums."""
+    """Return the legend and this cycle's totals."""
     machine = scene.now
     assert machine is not None
     row = Row(width).add(" ")
@@ -159,14 +159,14 @@ def _totals(scene: Scene, width: int, slow: bool) -> Line:
 
 
 def render(scene: Scene, width: int, height: int) -> list[Line]:
-    """Return a row per bank: its rows as cells, this cycle's access, its queue; the last row explains and adds up.
+    """Return a row per bank: its rows as cells, this cycle's access, its queue; the last row is the legend, with totals.
 
       0  ··□···▲·········   ▲ R12 w12   2 w31 w9
       1  ·······■········   ▼ R13 w7  ━━━╌ 3/4
       2  ················   ·
      ▲ read ▼ write ■ wanted □ due · held              2 busy  queue 2
 
-    A cell stands for neighbouring rows of the bank and shows the most urgent of them; blank is free, white belongs to the
+    A cell covers neighbouring rows of the bank and shows the most urgent of them; blank is free, white belongs to the
     focused warp. Narrow: two banks per row, without cells.
     """
     machine = scene.now
@@ -202,7 +202,7 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
 
 
 def _touched_before(scene: Scene, cells: int) -> dict[int, set[int]]:
-    """Return bank -> cells that were accessed in the cycle before as well."""
+    """Return bank -> cells that were also accessed in the previous cycle."""
     found: dict[int, set[int]] = {}
     if scene.before is None:
         return found
@@ -216,7 +216,7 @@ def _touched_before(scene: Scene, cells: int) -> dict[int, set[int]]:
 
 
 def _has_slow_writes(scene: Scene) -> bool:
-    """Say whether a write takes more cycles than a read, as the parameter write_cycles of the run's design says."""
+    """Say whether a write takes more cycles than a read, by the design's parameter write_cycles."""
     design = str(scene.info.get("design", "")).partition("+")[0].partition("[")[0]
     return float(scene.info.get("parameters", {}).get(f"{design}.write_cycles", 1)) > 1
 
@@ -249,7 +249,7 @@ def _narrow(scene: Scene, width: int, height: int, slow: bool) -> list[Line]:
 
 
 def small(scene: Scene, width: int) -> list[Line]:
-    """Return a cell per bank, its queue below, and the sums, for small multiples."""
+    """Return a cell per bank, its queue below, and the totals, for small multiples."""
     machine = scene.now
     if machine is None:
         return []

@@ -1,4 +1,4 @@
-"""The lens of the approximate eDRAM register file: a cell's ink is the age of its values, which is their risk."""
+"""The lens of the approximate eDRAM register file: a cell's density is the age of its values, and so their risk."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ REFRESHING, LOST = "↻", "✕"
 
 @dataclass(frozen=True)
 class Turns:
-    """Where the refresh of each bank stands.
+    """The state of each bank's refresh.
 
-    row: last one refreshed, -1 = none yet. counter: M-bit counter, of `periods`. following, wait: the next row and the
-    cycles until it.
+    row: the last one refreshed, -1 = none yet. counter: M-bit counter, below `periods`. following, wait: the next row and
+    the cycles until its turn.
     """
 
     row: np.ndarray
@@ -39,7 +39,7 @@ class Turns:
 
 
 class Rows:
-    """The rows of the register file in one state: what they hold, how old it is, and which lost a bit in this cycle."""
+    """The rows of the register file in one state: what they hold, how old that is, and which lost a bit in this cycle."""
 
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
@@ -63,7 +63,7 @@ class Rows:
         return np.unpackbits(words, bitorder="little")[: self.count].astype(bool)
 
     def owners(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return (rows,) warp and register of each row, -1 where no resident warp has it."""
+        """Return (rows,) warp and (rows,) register of each row, -1 if no resident warp has it."""
         warps, regs = np.full(self.count, -1), np.full(self.count, -1)
         for warp in self.machine.resident_warps:
             base = self.machine.reg_base[warp]
@@ -94,7 +94,7 @@ class Rows:
         return self.flags("struck")
 
     def turns(self) -> Turns:
-        """Return where the refresh of each bank stands: by the clock, with `postpone` by the turns done."""
+        """Return the state of each bank's refresh: by the clock, or with `postpone` by the turns done."""
         banks = np.arange(self.banks)
         if self.parameters.get("postpone"):
             done = self.record["turns"][: self.banks].astype(np.int64)
@@ -114,7 +114,7 @@ class Rows:
 
 
 def saved(machine: Machine) -> str:
-    """Return the share of refresh energy saved so far: half a row for each lower half left out."""
+    """Return the share of refresh energy saved so far: half a row for each lower half not refreshed."""
     counts = machine.counts
     rows = counts.get("row_refreshes", 0)
     return percent(rows - counts.get("low_refreshes", 0), 2 * rows)
@@ -127,7 +127,7 @@ def share(machine: Machine) -> str:
 
 
 def places_of(machine: Machine, warp: int) -> list[tuple[str, str]]:
-    """Return of each register whether its lower half is refreshed with the rest, or else how many T0 it has been without."""
+    """Return for each register whether its lower half is refreshed with the rest, else for how many T0 it was not."""
     rows = Rows(machine)
     own = slice(machine.reg_base[warp], machine.reg_base[warp] + machine.registers)
     found = zip(rows.flags("approximate")[own], rows.ages()[own] / rows.t0, rows.lost()[own], strict=True)
@@ -143,8 +143,8 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
      10 ██████████████████░✕█████░███·   7/8 bit lost R17 w4
      · precise ░▒▓█ age 2 4 6 8 T0 ↻ ✕ lost 214 saved 31.5 %
 
-    A cell is two rows, the older of them shown; blank when no warp has a register there. Dots are precise values, refreshed
-    each T0; denser cells hold floats whose lower halves were restored longer ago, up to 2^M T0. ↻ is the row refreshed
+    A cell is two rows and shows the older one; blank if no warp has a register there. Dots are precise values, refreshed
+    every T0; denser cells hold floats whose lower halves were restored longer ago, up to 2^M T0. ↻ is the row refreshed
     last (solid: in this cycle), ✕ a row that lost a bit in this cycle. Narrow: two banks per row, lost rows at the end.
     """
     machine = scene.now
@@ -173,7 +173,7 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
 
 
 def _cells(scene: Scene, rows: Rows, cells: int, together: int) -> list[list[tuple[str, str]]]:
-    """Return the cells of every `together` banks: age or precision, then the refresh position and lost bits over it."""
+    """Return the cells of each group of `together` banks: age or precision, overlaid by refresh position and lost bits."""
     def pool(values: np.ndarray) -> np.ndarray:
         flat = pooled(rows.by_bank(values), cells)
         padded = np.zeros((-(-flat.shape[0] // together) * together, flat.shape[1]), flat.dtype)
@@ -217,7 +217,7 @@ def _marks(rows: Rows) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def _activity(row: Row, scene: Scene, rows: Rows, turns: Turns, bank: int) -> None:
-    """Write a bank's counter, its access, refresh or loss in this cycle, and where there is room its next refresh."""
+    """Write a bank's counter, its access, refresh or loss in this cycle, and, if there is room, its next refresh."""
     machine = rows.machine
     port = machine.bank[bank]
     row.at(COUNTER_COLUMN, f"{turns.counter[bank]}/{turns.periods}", "dim")
@@ -242,12 +242,12 @@ def _activity(row: Row, scene: Scene, rows: Rows, turns: Turns, bank: int) -> No
 
 
 def _role(scene: Scene, port: dict[str, Any]) -> str:
-    """Return how the owner of an access is written."""
+    """Return the role in which the owner of an access is written."""
     return "bold+u" if port["owner_warp"] == scene.warp else "text+u"
 
 
 def _totals(machine: Machine, rows: Rows, width: int) -> Line:
-    """Return the legend and the sums so far."""
+    """Return the legend and the totals so far."""
     row = Row(width).add(" ").add(GLYPHS[PRECISE], ROLES[PRECISE]).add(" precise ", "dim")
     quarters = [f"{rows.span * part / 4 / rows.t0:g}" for part in (1, 2, 3, 4)]
     lost = f" lost {number(machine.counts.get('bits_lost', 0))} "
@@ -263,7 +263,7 @@ def _totals(machine: Machine, rows: Rows, width: int) -> Line:
 
 
 def _narrow(scene: Scene, rows: Rows, width: int, height: int) -> list[Line]:
-    """Return two banks per row, the older of their rows in each cell."""
+    """Return two banks per row, each cell showing the older of their rows."""
     machine = rows.machine
     cells = _cells(scene, rows, max(1, min(CELLS, width - 8)), 2)
     lost = rows.by_bank(rows.lost()).sum(axis=1)
@@ -279,7 +279,7 @@ def _narrow(scene: Scene, rows: Rows, width: int, height: int) -> list[Line]:
 
 
 def small(scene: Scene, width: int) -> list[Line]:
-    """Return four banks in each row of cells, the oldest of their rows, for small multiples."""
+    """Return four rows of cells for all banks, each cell the oldest of its rows, for small multiples."""
     assert scene.now is not None
     rows = Rows(scene.now)
     return [Row(width).cells(line).line() for line in _cells(scene, rows, width, -(-rows.banks // 4))]

@@ -1,4 +1,4 @@
-"""The lens of the hybrid-cell register file: every row pair as a cell, exchanged or as built, and transfers under way."""
+"""The lens of the hybrid-cell register file: each row pair as a cell, exchanged or as built, and transfers under way."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def bits(words: np.ndarray, count: int) -> np.ndarray:
 
 
 def pairs_of(machine: Machine) -> np.ndarray:
-    """Return (banks, pairs per bank) u1 of NONE..MOVING; NONE where no resident warp has either register."""
+    """Return (banks, pairs per bank) u1 of NONE..MOVING; NONE if no resident warp has either register."""
     banks = machine.num_banks
     per_bank = -(-max(1, machine.config["rows_per_bank"]) // 2)
     record = plain_record(machine.snapshot.rf)
@@ -43,7 +43,7 @@ def pairs_of(machine: Machine) -> np.ndarray:
 
 
 def transfers_of(machine: Machine) -> dict[int, list[dict[str, int]]]:
-    """Return bank -> its transfers in progress as dicts, the one that ends first in front."""
+    """Return bank -> its transfers in progress as dicts, the one that ends first coming first."""
     record = plain_record(machine.snapshot.rf)
     used = int(record["used"])
     found: dict[int, list[dict[str, int]]] = {}
@@ -57,7 +57,7 @@ def transfers_of(machine: Machine) -> dict[int, list[dict[str, int]]]:
 
 
 def accesses_of(machine: Machine) -> list[list[str]]:
-    """Return for each bank what its bit lines do in this cycle: "read SRAM", "write STT" ...; none, one, or two."""
+    """Return for each bank what its bit lines do in this cycle, up to two of "read SRAM", "write STT" ..."""
     found = []
     for access in plain_record(machine.snapshot.rf)["bank"][: machine.num_banks]:
         words = []
@@ -77,7 +77,7 @@ def hits(machine: Machine) -> str:
 
 
 def cells_of(now: list[int], before: list[int]) -> list[tuple[str, str]]:
-    """Return the cells of one stretch of pairs; what has changed is underlined."""
+    """Return the cells of one stretch of pairs; changed ones are underlined."""
     found = []
     for value, old in zip(now, before, strict=True):
         changed = value != old and value != NONE and old != NONE
@@ -93,9 +93,9 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
       5 ◆◆◆◆◆·◆◆··◆◆◆····◆··◆◆·◆·◆◆◆◆◆    R5  w12 late 1/4
      · as built ◆ swapped ⇄ moving  hits SRAM 71.4 %  ⇄ 88,120
 
-    A cell is one row of hybrid cells; blank when no warp has a register there. The register named beside a transfer is
-    the one that will be written to SRAM; a late one (red) makes its result wait, the others nobody notices. 2/4: cycles
-    done, of how many. Narrow: two banks per row by half blocks, and how many transfers they have.
+    A cell is one row of hybrid cells; blank if no warp has a register there. The register named next to a transfer is the
+    one that will be written to SRAM; a late transfer (red) makes its result wait, the others delay nothing. 2/4: cycles
+    done, out of the total. Narrow: two banks per row as half blocks, and how many transfers they have.
     """
     machine = scene.now
     if machine is None or height < 2 or "exchanged" not in (plain_record(machine.snapshot.rf).dtype.names or ()):
@@ -127,7 +127,7 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
 
 
 def _activity(row: Row, scene: Scene, bank: int, words: list[str], moving: list[dict[str, int]]) -> None:
-    """Write a bank's access and its transfers; where there is room for one of them, a slow write or the transfer."""
+    """Write a bank's access and its transfers; if there is room for only one, a slow write, else the transfer."""
     machine = scene.now
     assert machine is not None
     wide = row.width >= TRANSFER_COLUMN + 24
@@ -206,7 +206,7 @@ def _half(values: list[int], before: list[int]) -> tuple[str, str]:
 
 
 def small(scene: Scene, width: int) -> list[Line]:
-    """Return the exchanged pairs of several banks in each half of four rows, for small multiples."""
+    """Return four rows, each half showing the exchanged pairs of several banks, for small multiples."""
     assert scene.now is not None
     grid = pooled(pairs_of(scene.now), width)
     part = -(-len(grid) // 8)

@@ -22,7 +22,7 @@ TAIL = 53             # column after the entries
 
 
 class Buffers:
-    """The design's state of one machine state, as plain values."""
+    """The design's part of one machine state, as plain values."""
 
     def __init__(self, machine: Machine):
         self.machine = machine
@@ -51,7 +51,7 @@ class Buffers:
         return int(hrf.stt_bank(self.machine.snapshot.sm, warp))
 
     def free_cycle(self, index: int) -> int:
-        """Return when a draining buffer will be empty if nothing comes between."""
+        """Return the cycle in which a draining buffer will be empty if nothing intervenes."""
         buffer = self.buffer[index]
         left = (buffer["used"] - buffer["position"]) * self.parameter("write_cycles")
         bank = self.bank_of(buffer["owner"])
@@ -66,7 +66,7 @@ class Buffers:
         return [(int(write["warp"]), int(write["reg"])) for write in writes if write["warp"] != NONE8]
 
     def accesses(self) -> list[dict[str, int]]:
-        """Return the accesses of the cycle that has just run, in their order."""
+        """Return the accesses of the cycle that has just run, in order."""
         if int(self.rf["seen_cycle"]) != self.machine.cycle - 1 or not self.machine.cycle:
             return []
         seen = self.rf["seen"][: int(self.rf["num_seen"])]
@@ -95,10 +95,10 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
      STT 1 odd   ▼ write  R13 w7  ━━━╌ 3 of 4  queue 2 w31 w9
      read    R12 w12  hit A 0     read R5  w12  miss STT 0
 
-    A number is the register in an entry, `✓` one that is in STT-RAM, `↓` behind the one being written, `·` a free entry;
+    A number is the register in an entry, `✓` one that is in STT-RAM, `↓` follows the one being written, `·` a free entry;
     rows without power are blank. White belongs to the focused warp, underlined is new in this cycle. Reads: hit, miss or
-    both (lanes from either place); writes: new, over, late (into a draining buffer), queue, drop. With the keys in this
-    panel the last row gives the focused register's value in the buffer and its copy in STT-RAM. Narrow: 32 entries a row.
+    both (some lanes from each place); writes: new, over, late (into a draining buffer), queue, drop. If this panel has the
+    focus, the last row shows the focused register's value in the buffer and its copy in STT-RAM. Narrow: 32 entries a row.
     """
     machine = scene.now
     if machine is None or height < 2 or "buffer" not in (plain_record(machine.snapshot.rf).dtype.names or ()):
@@ -128,7 +128,7 @@ def _own(scene: Scene, warp: int, role: str) -> str:
 
 
 def _heading(scene: Scene, now: Buffers, before: Buffers | None, index: int, width: int) -> Line:
-    """Return a buffer's first row: what it does, for whom, how far, since or until when, and its power."""
+    """Return a buffer's first row: what it does, for which warp, how far it is, since or until when, and its power."""
     buffer = now.buffer[index]
     changed = before is not None and before.buffer[index]["state"] != buffer["state"]
     row = Row(width).add(f" {NAMES[index]} ", "bold")
@@ -165,7 +165,7 @@ def _entries(scene: Scene, now: Buffers, before: Buffers | None, index: int, fir
 
 
 def _entry(scene: Scene, now: Buffers, before: Buffers | None, index: int, entry: int) -> tuple[str, str]:
-    """Return text and role of one entry."""
+    """Return the text and role of one entry."""
     buffer = now.buffer[index]
     if entry >= buffer["used"]:
         return "·", "off"
@@ -202,14 +202,14 @@ def _bank(scene: Scene, now: Buffers, bank: int, width: int) -> Line:
 
 
 def _place(now: Buffers, access: dict[str, int]) -> str:
-    """Return where an access went: "A 13", or "" for one that the kind explains."""
+    """Return where an access went: "A 13", or "" if its kind says so already."""
     if access["kind"] == hrf.MISS:
         return f" STT {now.bank_of(access['warp'])}"
     return f" {NAMES[access['place']]} {access['entry']}" if access["place"] < 2 else ""
 
 
 def _accesses(scene: Scene, now: Buffers, word: str, width: int) -> Line:
-    """Return this cycle's reads or writes: two in full, the others as a number."""
+    """Return this cycle's reads or writes: two in full, and the number of the others."""
     found = [a for a in now.accesses() if (a["kind"] in READS) == (word == "read")]
     row = Row(width).add(f" {word}", "dim")
     if not found:
@@ -228,7 +228,7 @@ def _accesses(scene: Scene, now: Buffers, word: str, width: int) -> Line:
 
 
 def _totals(now: Buffers, width: int) -> Line:
-    """Return STT writes so far, the share of results that never became one, and the share of reads that hit."""
+    """Return the STT writes so far, the share of results that were never written there, and the share of reads that hit."""
     counts = now.machine.counts
     written, results = counts["stt_writes"], counts["rf_writes"]
     row = Row(width).add(" so far", "dim").at(9, "STT writes ", "dim").add(f"{number(written):>9}", "text")
@@ -273,7 +273,7 @@ def _value(scene: Scene, now: Buffers, width: int) -> Line:
 
 
 def places_of(machine: Machine, warp: int) -> list[tuple[str, str]]:
-    """Return of each register the buffer entry that holds its newest value in lane 0, or STT-RAM."""
+    """Return for each register the buffer entry that holds its newest value in lane 0, or STT-RAM."""
     now = Buffers(machine)
     found = (_buffered(now, warp, reg, 0) for reg in range(machine.registers))
     return [(place, "p:fast") if place else ("STT-RAM", "p:slow") for place in found]

@@ -1,4 +1,4 @@
-"""Data panels: what a design says about its own state, as grids, tables and values, without code of its own."""
+"""Data panels: what a design declares of its own state, as grids, tables and values, without its own code."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from rfview.render.text import Line, Row, number
 
 DENSITY = "·░▒▓█"
 WRAP = 32           # cells of a one-dimensional field in a row
-LEAST = 2           # rows below its titles that a panel keeps where there is no room for all: one, and how many are left out
+LEAST = 2           # rows below its titles that a panel keeps if there is no room for all: one, and how many are left out
 
 
 def field_of(record: Any, path: str) -> np.ndarray | None:
-    """Return a field of the design's record by a dotted path, None when there is no such field."""
+    """Return a field of the design's record by a dotted path, None if there is no such field."""
     value = record
     for name in path.split("."):
         names = getattr(getattr(value, "dtype", None), "names", None)
@@ -47,7 +47,7 @@ def _grid(panel: dict[str, Any], now: np.ndarray, before: np.ndarray, width: int
 
 
 def _in_rows(data: np.ndarray) -> np.ndarray:
-    """Return an array of any shape as rows of cells; one dimension goes in rows of WRAP, the last filled up with zeros."""
+    """Return an array of any shape as rows of cells; a one-dimensional one is wrapped after WRAP, padded with zeros."""
     if data.ndim > 1:
         return data.reshape(data.shape[0], -1)
     flat = data.reshape(-1)
@@ -58,13 +58,15 @@ def _in_rows(data: np.ndarray) -> np.ndarray:
 
 
 def _name_of(panel: dict[str, Any], index: int) -> str:
-    """Return the label of an entry: w3 of a field per warp, else its number."""
+    """Return the label of an entry: w3 for a field per warp, else its number."""
     return f"{f'w{index}' if panel.get('per') == 'warp' else index:>3}"
 
 
 def _table(panel: dict[str, Any], now: np.ndarray, before: np.ndarray, width: int) -> list[Line]:
-    """Return records, a row each below the names of their fields; of a field with two dimensions a row per first index; or
-    plain entries, as many in a row as there is room.
+    """Return a field as a table.
+
+    Records have a row each, below the names of their fields; a two-dimensional field has a row per first index; plain
+    entries are side by side, as many in a row as there is room for.
     """
     flat, old = now.reshape(-1), before.reshape(-1)
     names = flat.dtype.names
@@ -77,7 +79,7 @@ def _table(panel: dict[str, Any], now: np.ndarray, before: np.ndarray, width: in
     rows = [Row(width).add(f"{_name_of(panel, index)} ", "faint") for index in range(flat.size)]
     for name in names:
         if name.startswith("pad"):
-            continue                # fills the record up, and says nothing
+            continue                # padding without meaning
         texts = _column(flat[name])
         room = max(map(len, (name, *texts)))
         heading.add(f"{name:>{room}}  ", "faint")
@@ -87,7 +89,7 @@ def _table(panel: dict[str, Any], now: np.ndarray, before: np.ndarray, width: in
 
 
 def _lists(panel: dict[str, Any], now: np.ndarray, before: np.ndarray, width: int) -> list[Line]:
-    """Return a row per first index with its values in columns, cut where the row is full."""
+    """Return a row per first index with its values in columns, cut at the end of the row."""
     texts = _column(now.reshape(-1), str(panel.get("show", "")))
     columns = now.shape[1]
     room = [max((len(text) for text in texts[at::columns]), default=0) for at in range(columns)]
@@ -113,7 +115,7 @@ def _side_by_side(panel: dict[str, Any], texts: list[str], changed: list[bool], 
 
 
 def _column(values: np.ndarray, show: str = "") -> list[str]:
-    """Return values as text; show: "registers" for masks of registers, "hex"; masks of lanes are hexadecimal anyway."""
+    """Return values as text. show: "registers" for masks of registers, "hex"; lane masks are hexadecimal in any case."""
     if show == "registers":
         return [registers_of(int(value)) for value in values]
     if show == "hex" or (values.ndim == 1 and values.dtype == np.uint32 and (values >= 1 << 24).any()):
@@ -154,14 +156,14 @@ KINDS = {"grid": _grid, "table": _table, "values": _values}
 
 @dataclass(frozen=True)
 class Shown:
-    """A panel's lines. titles: how many of them are above its rows. focus: the row that stays in sight when it is cut."""
+    """A panel's lines. titles: how many of them are above its rows. focus: the row that stays visible if it is cut."""
 
     lines: list[Line]
     titles: int = 0
     focus: int = 0
 
     def cut(self, rows: int, width: int) -> list[Line]:
-        """Return its first lines; the last says how many are left out."""
+        """Return `rows` of its lines; the last says how many are left out."""
         if rows >= len(self.lines):
             return self.lines
         kept = max(0, rows - self.titles - 1)
@@ -172,17 +174,17 @@ class Shown:
 
 
 def render(scene: Scene, width: int, height: int) -> list[Line]:
-    """Return the design's panels, in its order; where there is no room for all of them, the longest are cut.
+    """Return the design's panels, in its order; if there is no room for all of them, the longest are cut.
 
-    A panel per warp or bank that is cut shows the selected one. Panels for which there is no room at all are counted.
+    A cut panel per warp or bank still shows the selected one. Panels for which there is no room at all are counted.
 
      Buffer entries  rf.heat
        0 ··░░▒▓█·
        1 ·░░▒▓█··
      writes 38,008
 
-    grid: a cell per value, density by the largest or the panel's glyphs. table: a row per record or first index, or
-    numbered entries. values: one line. An unknown kind or field is named, not skipped.
+    grid: a cell per value, as a density relative to the largest, or by the panel's glyphs. table: a row per record or first
+    index, or numbered entries. values: one line. An unknown kind or field is named, not skipped.
     """
     machine = scene.now
     if machine is None:
@@ -220,7 +222,7 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
 
 
 def _fitted(shown: list[Shown], width: int, height: int) -> list[list[Line]]:
-    """Return the panels cut so that all of them fit, as far as each keeps LEAST rows: the longest loses rows first."""
+    """Return the panels cut to fit, the longest first, but with at least LEAST rows each."""
     room = [len(panel.lines) for panel in shown]
     least = [panel.titles + LEAST for panel in shown]
     while sum(room) > height and any(rows > few for rows, few in zip(room, least, strict=True)):

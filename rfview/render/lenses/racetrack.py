@@ -1,4 +1,4 @@
-"""The lens of the racetrack register file: every bank's tape as its offsets, with the steps still to pay as arrows."""
+"""The lens of the racetrack register file: every bank's tape as its offsets, with the steps still to go as arrows."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LAST_HEADING = "shifts"
 
 
 def tapes_of(machine: Machine) -> list[dict[str, Any]]:
-    """Return one dict per bank: the design's record without its buffer entries, which stand under "wb" as dicts."""
+    """Return one dict per bank: the design's record, with the buffered writes as (warp, register), oldest first, in "wb"."""
     records = plain_record(machine.snapshot.rf)["tape"][: machine.num_banks]
     names = [name for name in records.dtype.names if name != "wb"]
     columns = {name: records[name].tolist() for name in names}
@@ -62,7 +62,7 @@ def read_queues(machine: Machine) -> dict[int, list[tuple[int, int]]]:
 
 
 def tape_cells(tape: dict[str, Any], before: dict[str, Any] | None, offsets: int) -> list[tuple[str, str]]:
-    """Return the tape as CELLS cells: `◆` now, `◇` target, arrows between; underlined where it has moved."""
+    """Return the tape as CELLS cells: `◆` position, `◇` target, arrows between; underlined if moved or accessed."""
     scale = max(offsets, CELLS)
     now, target = tape["current"] * CELLS // scale, tape["target"] * CELLS // scale
     kind = tape["activity"]
@@ -79,16 +79,16 @@ def tape_cells(tape: dict[str, Any], before: dict[str, Any] | None, offsets: int
 
 
 def render(scene: Scene, width: int, height: int) -> list[Line]:
-    """Return a row per bank: tape, what it does, its queue, its write buffer, its shifts so far; the last row adds up.
+    """Return a row per bank: tape, what it does, its queue, its write buffer, its shifts so far; the last row has totals.
 
       1 ····◆→◇········· shift   2 w4.R31 w9.R2  1      23,848
       2 ·····◆·········· read      w7.R12               18,211
       9 ·········◇←←◆··· pre     3 w5.R5 +2             17,204
      ◆ port ◇ wanted → awaited → ahead 41 %  served 4/4  275,079
 
-    `◆` the offset under the ports, `◇` the offset that the head of the queue needs, arrows the steps still to pay: red
-    while the bank has a place and someone waits, yellow ahead of time. The queue begins with buffered writes, red, then
-    reads in their order; +2: so many more. wb: writes in the bank's buffer. Narrow: two banks per row, tapes only.
+    `◆` the offset under the ports, `◇` the offset that the head of the queue needs, arrows the steps still to go: red
+    while the bank is served and an access waits, yellow ahead of time. The queue starts with buffered writes, red, then
+    the reads in order; +2: two more. wb: writes in the bank's buffer. Narrow: two banks per row, tapes only.
     """
     machine = scene.now
     if machine is None or height < 2 or "tape" not in (plain_record(machine.snapshot.rf).dtype.names or ()):
@@ -132,7 +132,7 @@ def _bank_line(scene: Scene, bank: int, tape: dict[str, Any], before: dict[str, 
 
 
 def _queue(row: Row, scene: Scene, bank: int, tape: dict[str, Any], reads: list[tuple[int, int]]) -> None:
-    """Write the register accessed now, then the buffered writes and the reads that wait, as many as fit."""
+    """Write the register accessed now, then the buffered writes and the waiting reads, as many as fit."""
     machine = scene.now
     assert machine is not None
     entries: list[tuple[tuple[int, int], str]] = []
@@ -152,7 +152,7 @@ def _queue(row: Row, scene: Scene, bank: int, tape: dict[str, Any], reads: list[
 
 
 def _totals(machine: Machine, tapes: list[dict[str, Any]], width: int) -> Line:
-    """Return the legend with preshift's share of all steps, how many banks had a place, the sum of the demand shifts."""
+    """Return the legend with preshift's share of all steps, how many banks were served, and the sum of the demand shifts."""
     shifts, ahead = total(tapes, "shifts"), total(tapes, "preshifts")
     row = Row(width).parts(" ", ("◆", "text"), (" port ", "dim"), ("◇", "p:moving"), (" wanted ", "dim"), ("→", "p:moving"),
                            (" awaited ", "dim"), ("→", "p:approx"), (" ahead ", "dim"))
@@ -166,14 +166,14 @@ def total(tapes: list[dict[str, Any]], name: str) -> int:
 
 
 def served(machine: Machine) -> str:
-    """Return how many banks had a place in the last cycle, of how many."""
+    """Return how many banks were served in the last cycle, out of how many can be."""
     busy = int(plain_record(machine.snapshot.rf)["busy"]).bit_count()
     return f"{busy}/{machine.config['max_banks_per_cycle'] or machine.num_banks}"
 
 
 def _narrow(scene: Scene, tapes: list[dict[str, Any]], before: list[dict[str, Any] | None], width: int,
             height: int) -> list[Line]:
-    """Return two banks per row, and the sums."""
+    """Return two banks per row, and the totals."""
     machine = scene.now
     assert machine is not None
     offsets = num_offsets(machine)
@@ -195,7 +195,7 @@ def _narrow(scene: Scene, tapes: list[dict[str, Any]], before: list[dict[str, An
 
 
 def small(scene: Scene, width: int) -> list[Line]:
-    """Return the four tapes with most steps to go, for small multiples."""
+    """Return the four tapes with the most steps to go, for small multiples."""
     assert scene.now is not None
     tapes = tapes_of(scene.now)
     before = tapes_of(scene.before) if scene.before is not None else [None] * len(tapes)

@@ -1,4 +1,4 @@
-"""The lens of the register file cache: every active warp's entries in the order in which they will be evicted."""
+"""The lens of the register file cache: every active warp's entries in order of eviction."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ OWN_WRITES = ("rfc_writes", "rfc_fills")
 
 
 def entries_of(machine: Machine, warp: int) -> list[dict[str, int]]:
-    """Return a warp's entries as dicts, the one to be evicted next in front."""
+    """Return a warp's entries as dicts, the next to be evicted first."""
     record = plain_record(machine.snapshot.rf)["entry"]
     found = [dict(zip(record.dtype.names, one, strict=True)) for one in record[warp].tolist()]
     return sorted((one for one in found if one["valid"]), key=lambda one: (-one["far"], one["order"]))
 
 
 def warps_of(machine: Machine) -> list[int]:
-    """Return the warps to show: the active set, or without one the warps that hold something."""
+    """Return the warps to show: the active set, or without one the warps that have entries."""
     active = [warp for warp in machine.resident_warps if machine.sm["warp"]["membership"][warp]]
     if machine.config["scheduler"] >= layout.TWO_LEVEL:
         return active
@@ -39,7 +39,7 @@ def avoided(counts: dict[str, int]) -> tuple[float, float, float, float]:
 
 
 def change(part: float, whole: float) -> str:
-    """Return by how much `part` lies below `whole`, as "−50.4 %"."""
+    """Return by how much `part` differs from `whole`, as "−50.4 %"."""
     return f"{100 * (part / whole - 1):+.1f} %".replace("-", "−") if whole else "–"
 
 
@@ -53,7 +53,7 @@ def mark_of(entry: dict[str, int]) -> tuple[str, str]:
 
 
 def places_of(machine: Machine, warp: int) -> list[tuple[str, str]]:
-    """Return of each register the cache entry that holds it, with its mark, or the main register file."""
+    """Return for each register the cache entry that holds it, with its mark, or the main register file."""
     found = [("main file", "dim")] * machine.registers
     for place, entry in enumerate(entries_of(machine, warp)):
         mark, role = mark_of(entry)
@@ -62,13 +62,13 @@ def places_of(machine: Machine, warp: int) -> list[tuple[str, str]]:
 
 
 def hits_of(machine: Machine, warp: int) -> str:
-    """Return the share of a warp's operands that its entries alone have served since it joined."""
+    """Return the share of a warp's operands that its entries alone have served since it became active."""
     record = plain_record(machine.snapshot.rf)
     return percent(int(record["hits"][warp]), int(record["reads"][warp]), 0)
 
 
 def touched(machine: Machine, warp: int) -> set[int]:
-    """Return the registers of a warp that this cycle read from, or wrote into, its entries."""
+    """Return the registers of a warp that were read from, or written to, its entries in this cycle."""
     record = plain_record(machine.snapshot.rf)
     found: set[int] = set()
     if record["read_cycle"] == machine.cycle - 1 and record["read_warp"] == warp:
@@ -79,7 +79,7 @@ def touched(machine: Machine, warp: int) -> set[int]:
 
 
 def registers_in(mask: int) -> set[int]:
-    """Return the registers of a mask."""
+    """Return the registers in a mask."""
     return {reg for reg in range(64) if mask >> reg & 1}
 
 
@@ -92,7 +92,7 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
      leaves  w5 for R12           flush 2 live  drop 1 dead
       read   R14 w12 hit   R12 w12 miss
 
-    Eviction order is reading order. Narrow: the entries, and one row about the rest.
+    Entries are in order of eviction. Narrow: the entries, and one row about the rest.
     """
     machine = scene.now
     if machine is None or height < 2 or "holding" not in (plain_record(machine.snapshot.rf).dtype.names or ()):
@@ -139,7 +139,7 @@ def _warp_line(scene: Scene, machine: Machine, slot: int, warp: int, width: int)
 
 
 def _entry(row: Row, entry: dict[str, int] | None, index: int, own: bool, now: set[int], letter: str) -> None:
-    """Write one entry: register and mark; the first to be evicted has an arrow; lanes missing make it grey."""
+    """Write one entry: register and mark; the first to be evicted has an arrow; one with missing lanes is grey."""
     if entry is None:
         row.add(" " if letter else "", "text").add("·" if letter else " · ", "off")
         return
@@ -160,7 +160,7 @@ def _foot(machine: Machine, width: int) -> list[Line]:
 
 
 def _leaves(machine: Machine, width: int) -> Line:
-    """Say which warp is on its way out, or went last, why, and what it had."""
+    """Return the row on the warp that is leaving, or left last: which, why, and what it had."""
     record = plain_record(machine.snapshot.rf)
     row = Row(width).add(" leaves  ", "dim")
     if not record["left_cycle"]:
@@ -185,7 +185,7 @@ def reason(machine: Machine, warp: int) -> str:
 
 
 def _enters(machine: Machine, width: int) -> Line:
-    """Say which warp joined last and which ready ones are next."""
+    """Return the row on the warp that became active last, and the ready ones that are next."""
     row = Row(width).add(" enters  ", "dim")
     scheduler = machine.sm["scheduler"][0]
     joined = int(scheduler["joined_warp"])
@@ -202,7 +202,7 @@ def _enters(machine: Machine, width: int) -> Line:
 
 
 def _banks(machine: Machine, width: int) -> Line:
-    """Show what the main file's banks do: r read, w written, b both, + busy with a slow access."""
+    """Return the row on the main file's banks: r read, w written, b both, + busy with a slow access."""
     row = Row(width).add(" MRF     ", "dim")
     row.cells([_bank(bank) for bank in machine.bank[: width - 26]])
     return row.right(width - 1, f"{machine.num_banks} banks r w", "dim").line()
@@ -218,7 +218,7 @@ def _bank(bank: dict[str, int]) -> tuple[str, str]:
 
 
 def _reads(machine: Machine, width: int) -> Line:
-    """Show the last tag check, if it was in this cycle."""
+    """Return the row on the last tag check, if it was in this cycle."""
     record = plain_record(machine.snapshot.rf)
     row = Row(width).add("   read  ", "dim")
     if not machine.cycle or record["read_cycle"] != machine.cycle - 1:
@@ -232,7 +232,7 @@ def _reads(machine: Machine, width: int) -> Line:
 
 
 def _writes(machine: Machine, width: int) -> Line:
-    """Show the result written in this cycle, and the entry given up."""
+    """Return the row on the result written in this cycle, and the entry given up."""
     record = plain_record(machine.snapshot.rf)
     row = Row(width).add("   write ", "dim")
     here = machine.cycle - 1
@@ -249,7 +249,7 @@ def _writes(machine: Machine, width: int) -> Line:
 
 
 def _totals(machine: Machine, width: int) -> Line:
-    """Compare with a main file alone: reads and writes saved, and the share of entries that died unwritten."""
+    """Return the comparison with a main file alone: reads and writes saved, and the share of entries that died unwritten."""
     counts = machine.counts
     operands, reads, results, writes = avoided(counts)
     ends = sum(counts.get(f"rfc_{name}", 0) for name in ("evictions", "flushes", "removals", "dead"))
@@ -259,7 +259,7 @@ def _totals(machine: Machine, width: int) -> Line:
 
 
 def _power(machine: Machine, width: int) -> Line:
-    """Give access power of cache and main file from the design's own table; wires as with 1 mm and 0.2 mm."""
+    """Return the access power of cache and main file, from the design's own table, and of wires of 0.2 mm and 1 mm."""
     counts, table = machine.counts, machine.info.get("energy_pj", {})
     row = Row(width).add(" power   ", "dim")
     if not machine.cycle or not table:
@@ -282,7 +282,7 @@ def _power(machine: Machine, width: int) -> Line:
 
 
 def _narrow(scene: Scene, machine: Machine, warps: list[int], width: int, height: int) -> list[Line]:
-    """Return a row per warp, and one about leaving, joining and reads saved."""
+    """Return a row per warp, and one on leaving, joining and reads saved."""
     lines = []
     for warp in _around(warps, scene.warp, height - 1):
         own = warp == scene.warp

@@ -1,4 +1,4 @@
-"""The lens of the single write buffer: its entries oldest first, and what each STT-RAM bank does and is asked for."""
+"""The lens of the single write buffer: its entries, oldest first, and each STT-RAM bank's writes and waiting reads."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def entries_of(machine: Machine) -> list[dict[str, int]]:
 
 
 def render(scene: Scene, width: int, height: int) -> list[Line]:
-    """Return the entries in the order in which they leave, then a column per bank, then the sums.
+    """Return the entries in the order in which they leave, then a column per bank, then the totals.
 
      buffer 16 of 16 entries   full   oldest first, ↓ 2 leave
       R15↓   R15↓   R3     R15    R15    R15    R15    R3
@@ -41,8 +41,8 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
      writes 3/4  ·  ·  ·  ·  ·  ·  ·  ·  ·  ·  ·  ·  ·  ·1/4
      wanted   1  ·  ·  ·  ·  1  2  ·  2  ·  ·  ·  3  ·  2  1
 
-    `↓` an entry that is being written, its bar below; `✓` one that is in STT-RAM and leaves with the older ones; `/8` an
-    entry with so many lanes of 32. writes: cycles done of each bank's write. wanted: reads that wait for the bank.
+    `↓` an entry that is being written, with its progress below; `✓` one that is in STT-RAM and leaves with the older ones;
+    `/8` an entry with 8 of 32 lanes. writes: cycles done of each bank's write. wanted: reads that wait for the bank.
     """
     machine = scene.now
     if machine is None or height < 2 or "entry" not in (plain_record(machine.snapshot.rf).dtype.names or ()):
@@ -60,7 +60,7 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
 
 
 def _title(entries: list[dict[str, int]], width: int) -> Line:
-    """Return how full the buffer is and how many entries leave."""
+    """Return how full the buffer is and how many entries are leaving."""
     full = len(entries) >= design.ENTRIES
     row = Row(width).add(" buffer ", "bold").add(f"{len(entries)} of {design.ENTRIES} entries", "text")
     row.add("  full" if full else "", "fg:wb_full+b")
@@ -80,7 +80,7 @@ def _look(entry: dict[str, int], warp: int) -> tuple[str, str]:
 
 
 def _entry_rows(scene: Scene, machine: Machine, entries: list[dict[str, int]], start: int, width: int) -> list[Line]:
-    """Return three rows of entries: registers, warps, how far the write of each is."""
+    """Return three rows of entries: registers, warps, and the progress of their writes."""
     names, warps, bars = Row(width), Row(width), Row(width)
     for place in range(PER_ROW):
         x = 2 + place * CELL
@@ -101,7 +101,7 @@ def _entry_rows(scene: Scene, machine: Machine, entries: list[dict[str, int]], s
 
 
 def _write(machine: Machine, bank: int) -> tuple[int, int]:
-    """Return (cycles done, cycles in all) of the write that a bank is in, (0, 0) where it is in none."""
+    """Return (cycles done, cycles in all) of a bank's write, (0, 0) if there is none."""
     if bank >= machine.num_banks:
         return 0, 0
     port = machine.bank[bank]
@@ -132,7 +132,7 @@ def _bank_rows(machine: Machine, width: int, cell: int) -> list[Line]:
 
 
 def _waiting(machine: Machine, width: int) -> list[Line]:
-    """Return the result that no entry is free for, and when one will be."""
+    """Return the result for which no entry is free, and when one will be."""
     flights = machine.inflight
     refused = flights[(flights["stage"] == WRITE_BACK) & (flights["code"] == WB_FULL)]
     row = Row(width).add(" write  ", "dim")
@@ -153,7 +153,7 @@ def _waiting(machine: Machine, width: int) -> list[Line]:
 
 
 def _sums(machine: Machine, width: int) -> list[Line]:
-    """Return what the buffer saved so far, and the mean power as a sum."""
+    """Return what the buffer has saved so far, and the mean power as a sum."""
     counts = machine.counts
     taken = counts.get("buffer_writes", 0)
     first = Row(width).add(" so far ", "dim").add(f"STT writes {number(counts.get('stt_writes', 0))}", "text")
@@ -163,7 +163,7 @@ def _sums(machine: Machine, width: int) -> list[Line]:
 
 
 def _power(machine: Machine, counts: dict[str, Any], width: int) -> list[Line]:
-    """Return dynamic and leakage power since the start, as a sum."""
+    """Return the mean dynamic and leakage power since the start, and their sum."""
     found = energy_of(machine.info, counts, machine.cycle)
     clock = float(machine.info.get("clock_mhz") or 0)
     if not found or not machine.cycle or not clock or "leakage" not in found:
@@ -175,7 +175,7 @@ def _power(machine: Machine, counts: dict[str, Any], width: int) -> list[Line]:
 
 
 def _narrow(scene: Scene, machine: Machine, entries: list[dict[str, int]], width: int) -> list[Line]:
-    """Return the entries' registers, the banks and the sums in a few rows."""
+    """Return the entries' registers, the banks and the totals in a few rows."""
     lines = [_title(entries, width)]
     cell = max(4, (width - 1) // PER_ROW)
     for start in range(0, design.ENTRIES, PER_ROW):
