@@ -1,14 +1,15 @@
-"""What the papers claim, beside what this machine computes or measures; nothing here is compiled into it.
+"""The papers' claims, and what this machine computes or measures for them; nothing here is compiled into it.
 
 claims.toml holds the facts. Each paper has a module (hrf, rfc, hcrf, edram, racetrack) with four tables by claim: EXACT, a
-formula over the project's own technology tables and machine presets; MEASURED, how runs of the bundled kernels give the
-number; UNTESTED, why not; and DIRECTIONS, what the project promises of its own kernels. Nothing is tuned for a claim.
+formula over the project's technology tables and machine presets; MEASURED, how the number follows from runs of the bundled
+kernels; UNTESTED, the reason; and DIRECTIONS, effects that the project promises for its own kernels. Nothing is tuned to a
+claim.
 
-    verdicts            one rule that judges all claims
+    verdicts            the rule that judges all claims
     baselines  places   each paper's own baseline; where a design keeps values, and which events read and write there
-    workloads           which bundled kernels are whose, by their workload.toml
-    lab                 bundled kernels under any machine, and how their numbers are put together
-    samples             what only stepping through a run shows
+    workloads           the origin of the bundled kernels, from their workload.toml
+    lab                 bundled kernels on any machine, and means over their numbers
+    samples             measurements that need stepping through a run
     rfc_values  edram_errors  table_1    parts of rfc, edram and racetrack: reads of values, errors of outputs, Table 1
     figures             measured figures that explain a difference from a paper
 """
@@ -27,17 +28,18 @@ FILE = Path(__file__).parent / "claims.toml"
 PAPERS = {
     "hrf_dac15": "hrf", "rfc_isca11": "rfc", "hcrf": "hcrf", "edram_mdat16": "edram", "racetrack_jcst16": "racetrack",
 }
-COMPARED_WITH = {"stt": "hrf", "single_buffer": "hrf"}     # designs that another one's paper compares with
+COMPARED_WITH = {"stt": "hrf", "single_buffer": "hrf"}     # designs that another design's paper compares with
 EXACT, SIMULATED = "exact", "simulated"
 SORTS = ("effect", "small loss", "bound", "range", "maximum", "scale", "count", "parameter", "set", "pass", "words", "exact")
 
 
 @dataclass(frozen=True)
 class Claim:
-    """One statement of a paper. value in `unit`; low, high: the range it gives, else None.
+    """One statement of a paper. value: in `unit`; low, high: its range, if it gives one, else None.
 
     sort, null, bound, digits: how it is judged (verdicts); named: how many kernels the paper names for it; measurement:
-    claims that share it are one measurement; not_derivable, contradicts: why it is not judged; cause: why it differs.
+    claims with the same one are a single measurement; not_derivable, contradicts: why it is not judged; cause: why the
+    result differs.
     """
 
     id: str
@@ -75,10 +77,10 @@ class Claim:
 
 @dataclass(frozen=True)
 class Number:
-    """A number computed or measured: the value in the claim's unit, per kernel where it has kernels, and a sentence.
+    """A computed or measured number: the value in the claim's unit, per kernel if it is from kernels, and a sentence.
 
-    kernels: those that ran, where `each` is not by kernel. acted: how often the mechanism acted per run, and on what
-    ((12.0, "bits lost")); None if that is no question.
+    kernels: those that ran, if `each` is not by kernel. acted: how often the mechanism acted per run, and what it did
+    ((12.0, "bits lost")); None if not applicable.
     """
 
     value: float
@@ -89,13 +91,13 @@ class Number:
 
     @property
     def ran(self) -> tuple[str, ...]:
-        """Return the kernels that the number is of."""
+        """Return the kernels that the number is from."""
         return self.kernels or tuple(self.each)
 
 
 @dataclass(frozen=True)
 class Direction:
-    """A promise about the project's own kernels. number: over all of them; wanted: in words; holds: whether it is kept."""
+    """A promise about the project's own kernels. number: over all of them; wanted: as a phrase; holds: whether it is met."""
 
     id: str
     design: str
@@ -108,7 +110,7 @@ class Direction:
 
 @lru_cache
 def load() -> dict[str, Claim]:
-    """Return all claims by id, in the order of the file."""
+    """Return all claims by id, in file order."""
     found: dict[str, Claim] = {}
     for entry in tomllib.loads(FILE.read_text(encoding="utf-8"))["claim"]:
         known = {key: entry.pop(key) for key in list(entry) if key in Claim.__dataclass_fields__}

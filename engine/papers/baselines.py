@@ -1,7 +1,7 @@
-"""The baseline of each paper: its own SRAM (for eDRAM: its own precise eDRAM), by its own technology table.
+"""The baseline of each paper: its own SRAM (for eDRAM: its own precise eDRAM), from its own technology table.
 
-The papers' tables are of different years and nodes (32 nm HRF, 40 nm HC-RF, 11 to 22 nm eDRAM), so a design's power and
-area are only meaningful over the baseline of its own paper. Energies here are of a run of plain `sram`, priced that way.
+The papers' tables are from different years and nodes (32 nm HRF, 40 nm HC-RF, 11 to 22 nm eDRAM), so a design's power and
+area are meaningful only relative to its own paper's baseline. Energies here are for a run of plain `sram` with that table.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from rfview.engine import plugin as designs
 
 @dataclass(frozen=True)
 class Baseline:
-    """What a paper compares with: pJ of a row read and write, standing power in mW, area in mm2 (None: not given)."""
+    """A paper's baseline: pJ of a row's read and write, static power in mW, area in mm2 (None: not given)."""
 
     name: str
     read_pj: float
@@ -32,13 +32,13 @@ class Baseline:
         return {**parts, "total": sum(parts.values())}
 
 
-OWN = ("sram_read_pj", "sram_write_pj", "sram_leakage_mw")      # what a foreign design says of its baseline
+OWN = ("sram_read_pj", "sram_write_pj", "sram_leakage_mw")      # a foreign design's statements about its baseline
 
 
 def foreign_baseline(design: str) -> Baseline | None:
-    """Return the baseline that a design of one's own names in `technology`, pJ of a row and mW; None if it names none.
+    """Return the baseline that a foreign design names in `technology`, pJ of a row and mW; None if it names none.
 
-    sram_area_mm2 may be left out.
+    sram_area_mm2 may be omitted.
     """
     table = designs.design(design).technology or {}
     if not all(name in table for name in OWN):
@@ -51,7 +51,7 @@ def foreign_baseline(design: str) -> Baseline | None:
 def baseline_of(design: str, values: Mapping[str, Any], preset: str = "fermi") -> Baseline:
     """Return the baseline of a built-in design's paper; values: the design's parameters by name.
 
-    sram itself is priced by the table of the machine that ran: under preset gebhart RFC's.
+    sram itself uses the table of the machine that ran: with preset gebhart, RFC's.
     """
     if design == "hcrf":
         table = designs.design("hcrf").technology or {}

@@ -25,7 +25,7 @@ def tables() -> Any:
 
 
 def worst_saving() -> Number:
-    """Return what never refreshing adds, by the paper's own savings."""
+    """Return what never refreshing saves in addition, from the paper's own savings."""
     single, double = (value(f"edram-refresh-{kind}") / tables().refresh_saving(3, 1) for kind in ("single", "double"))
     return Number(single / 16, "0.0625 x the share of approximate rows that the paper's 16 % in single precision means, "
                                f"whose 29 % of RMSE stand in the same sentence; double would add {double / 16:.1f}")
@@ -54,12 +54,12 @@ def refresh_saved(lab: Lab, names: Iterable[str] | None = None, **options: Any) 
 
 
 def total_saved(lab: Lab, names: Iterable[str] | None = None, **options: Any) -> dict[str, float]:
-    """Return all energy over that with precise refresh."""
+    """Return total energy over that with precise refresh."""
     return over(part(run(lab, names, **options), "total"), part(run(lab, names, precise_only=1, **options), "total"))
 
 
 def shares(lab: Lab, names: Iterable[str] | None = None, **options: Any) -> dict[str, float]:
-    """Return the time-averaged share of rows that are approximate, of all refreshed rows, per kernel."""
+    """Return the time-averaged share of approximate rows among all refreshed rows, per kernel."""
     found = {}
     for name, result in run(lab, names, **options).items():
         counts = result["counts"]
@@ -68,14 +68,14 @@ def shares(lab: Lab, names: Iterable[str] | None = None, **options: Any) -> dict
 
 
 def about_shares(lab: Lab, names: Iterable[str] | None = None) -> str:
-    """Say what share of rows our kernels hold approximate."""
+    """Return a sentence about our kernels' share of approximate rows."""
     used = mean(shares(lab, names, power_gate_unallocated=1))
     return SHARE + (f"{100 * mean(shares(lab, names)):.0f} % of all rows approximate, {100 * used:.0f} % of those in use: "
                     "addresses, counters and loaded values are precise, and what no warp holds is, too")
 
 
 def node_spread(lab: Lab) -> Number:
-    """Return how far apart the mean savings of the three nodes are, in points."""
+    """Return how far apart the mean savings of the three technology nodes are, in percentage points."""
     each = {f"{node} nm": 100 * (1 - mean(refresh_saved(lab, lab.single, node=node))) for node in tables().NODES}
     return Number(max(each.values()) - min(each.values()), "by node; the formula has no T0 in it, but lower halves are "
                   "refreshed in the first of 8 periods, and our runs are only a few periods long at 22 nm", each,
@@ -99,14 +99,14 @@ def refresh(lab: Lab, claim: str, names: tuple[str, ...]) -> Number:
 
 
 def total(lab: Lab, claim: str, names: tuple[str, ...], **options: Any) -> Number:
-    """Return all energy saved over precise refresh."""
+    """Return the total energy saved over precise refresh."""
     if not names:
         return Number(math.nan, NONE)
     return of_claim(claim, percent(total_saved(lab, names, **options)), about_shares(lab, names))
 
 
 def percent(each: Mapping[str, float]) -> dict[str, float]:
-    """Return what is saved in percent."""
+    """Return the saving in percent."""
     return {name: 100 * (1 - one) for name, one in each.items()}
 
 
@@ -132,7 +132,7 @@ UNTESTED: dict[str, str] = {}
 
 
 def directions(lab: Lab) -> list[Direction]:
-    """Check what is promised of edram on our kernels."""
+    """Check the promises about edram on our kernels."""
     share = shares(lab)
     ratios = refresh_saved(lab)
     gap = {name: 100 * (1 - ratios[name] - tables().refresh_saving(3, share[name])) for name in share}

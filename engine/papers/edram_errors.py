@@ -1,4 +1,4 @@
-"""What approximate refresh does to the outputs of kernels: errors over seeds, and the rows of the eDRAM paper's Table 2."""
+"""The effect of approximate refresh on kernels' outputs: errors over seeds, and the rows of the eDRAM paper's Table 2."""
 
 from __future__ import annotations
 
@@ -16,29 +16,29 @@ from rfview.engine.papers import Number
 from rfview.engine.papers.lab import Lab, average
 from rfview.engine.launch import quality
 
-SEEDS = (0, 1, 2)          # worst of three, as the paper
+SEEDS = (0, 1, 2)          # the worst of three, as in the paper
 ERRORS = "the paper's bit error model is not public: ours is a lognormal retention with 2e-5 at 8 T0 (B4.7)"
 POLYBENCH = ("2dconv", "2mm", "3dconv", "3mm", "atax", "bicg", "corr", "covar", "fdtd-2d", "gemm", "gesummv", "gramschmidt",
              "syrk", "syr2k")          # the rows of Table 2 that have an RMSE, and hotspot
-CUT_OFF = {"gramschmidt": "Gramschm"}     # as Table 2 prints it
+CUT_OFF = {"gramschmidt": "Gramschm"}     # as printed in Table 2
 PASS_OR_FAIL = ("cutcp", "mri-q", "sgemm", "spmv")
 
 
 def run(lab: Lab, names: Iterable[str] | None = None, *, outputs: bool = False, **options: Any) -> dict[str, Any]:
-    """Run edram with options."""
+    """Run edram with given options."""
     text = ",".join(f"{key}={option}" for key, option in options.items())
     return lab.many(f"edram[{text}]" if text else "edram", "gto", names=names, outputs=outputs)
 
 
 def bits_lost(lab: Lab, names: Iterable[str] | None, **options: Any) -> tuple[float, str]:
-    """Return how many bits a run loses, on average over kernels and seeds, and the unit."""
+    """Return the mean number of bits that a run loses, over kernels and seeds, and the unit."""
     lost = [float(result["counts"]["bits_lost"]) for seed in SEEDS
             for result in run(lab, lab.kernels if names is None else names, outputs=True, seed=seed, **options).values()]
     return sum(lost) / max(len(lost), 1), "bits lost"
 
 
 def errors(lab: Lab, names: Iterable[str] | None = None, metric: str = "rmse", **options: Any) -> dict[str, float]:
-    """Return the worst error of three seeds against the exact run, per kernel, in percent; inf where a run misbehaved."""
+    """Return the worst error of three seeds against the exact run, per kernel, in percent; inf if a run misbehaved."""
     chosen = lab.kernels if names is None else lab.of(names)
     exact = lab.many("sram", "gto", names=chosen, outputs=True)
     found = dict.fromkeys(chosen, 0.0)
@@ -59,7 +59,7 @@ def rmse(lab: Lab, names: Iterable[str] | None, note: str = ERRORS, **options: A
 
 
 def best_m(lab: Lab) -> Number:
-    """Return the largest counter width whose worst kernel stays below 1 %."""
+    """Return the largest counter width with which the worst kernel's error is below 1 %."""
     worst = {m: max(errors(lab, m=m).values(), default=math.nan) for m in (1, 2, 3, 4)}
     good = [m for m, error in worst.items() if error < 1]
     listed = ", ".join(f"{m}: {error:.2g}" for m, error in worst.items())
@@ -69,7 +69,7 @@ def best_m(lab: Lab) -> Number:
 
 
 def single_called(lab: Lab, name: str) -> tuple[str, ...]:
-    """Return the kernel that Table 2 calls so, in single precision, or none."""
+    """Return the kernel with this name in Table 2, in single precision, or none."""
     return tuple(one for one in lab.called(name) if one in lab.single)
 
 
@@ -80,7 +80,7 @@ def row_of_table_2(lab: Lab, name: str) -> Number:
 
 
 def outputs(lab: Lab, names: tuple[str, ...]) -> Iterable[tuple[np.ndarray, np.ndarray, bool]]:
-    """Yield each array of the exact run, that of an approximate run with each seed, and whether that run misbehaved."""
+    """Yield each array of the exact run, the same of an approximate run with each seed, and whether that run misbehaved."""
     exact = lab.many("sram", "gto", names=names, outputs=True)
     for seed in SEEDS:
         for name, result in run(lab, names, outputs=True, seed=seed).items():
@@ -89,7 +89,7 @@ def outputs(lab: Lab, names: tuple[str, ...]) -> Iterable[tuple[np.ndarray, np.n
 
 
 def same(lab: Lab, name: str) -> Number:
-    """Return 1 where a kernel's own test passes for all seeds: the tolerance of its launch file, of any of its sizes."""
+    """Return 1 if a kernel passes its own test, the tolerance of its launch file for any of its sizes, with all seeds."""
     names = single_called(lab, name)
     if not names:
         return Number(math.nan, lab.missing(name))
@@ -101,7 +101,7 @@ def same(lab: Lab, name: str) -> Number:
 
 
 def tolerance(kernel: str) -> tuple[float, float]:
-    """Return the greatest relative and absolute tolerance of a kernel's launch file."""
+    """Return the largest relative and absolute tolerances of a kernel's launch file."""
     expect = tomllib.loads(kernels.path(kernel).read_text(encoding="utf-8")).get("expect", {}).values()
     return tuple(max((float(one.get(key, 0.0)) for one in expect), default=0.0)
                  for key in ("rtol", "atol"))  # type: ignore[return-value]
@@ -117,7 +117,7 @@ def picture(lab: Lab, name: str) -> Number:
 
 
 def mismatches(lab: Lab, name: str) -> Number:
-    """Return how many values of a kernel's outputs of whole numbers differ, in the worst of three seeds."""
+    """Return how many values of a kernel's integer outputs differ, with the worst of three seeds."""
     names = single_called(lab, name)
     if not names:
         return Number(math.nan, lab.missing(name))

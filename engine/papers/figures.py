@@ -1,4 +1,4 @@
-"""Measured figures that explain a difference from a paper: each is a phrase with numbers from runs, for a claim's note."""
+"""Measurements that explain a difference from a paper: each is a phrase with numbers from runs, for a claim's note."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ def rows_per_cycle(results: Mapping[str, Result]) -> Each:
 
 
 def dynamic_share(results: Mapping[str, Result]) -> Each:
-    """Return dynamic energy over all energy, per kernel, in percent."""
+    """Return dynamic over total energy, per kernel, in percent."""
     return {name: 100 * r["energy_pj"]["dynamic"] / r["energy_pj"]["total"] for name, r in results.items()}
 
 
 def waiting_share(results: Mapping[str, Result], *reasons: str) -> Each:
-    """Return the share of live warps' cycles that wait for some reasons, per kernel, in percent."""
+    """Return the share of live warps' cycles in which they wait for given reasons, per kernel, in percent."""
     found = {}
     for name, result in results.items():
         live = result["warp_cycles"] - sum(result["stalls"][reason] for reason in NO_WORK)
@@ -46,19 +46,19 @@ def per_hundred(results: Mapping[str, Result], top: tuple[str, ...], bottom: tup
 
 
 def traffic(results: Mapping[str, Result]) -> str:
-    """Say how busy sram's register file is and what share of its power that makes."""
+    """Return how busy sram's register file is, and the share of its power that this accounts for."""
     return (f"sram reads and writes {mean(rows_per_cycle(results)):.2f} rows per cycle here, which is "
             f"{mean(dynamic_share(results)):.0f} % of its power")
 
 
 def memory_bound(results: Mapping[str, Result]) -> str:
-    """Say how much of the live warps' time waits for memory, and how many of them there are."""
+    """Return how much of their time live warps wait for memory, and how many warps there are."""
     return (f"live warps wait for memory {mean(waiting_share(results, 'long_scoreboard')):.0f} % of the time, with "
             f"{mean(resident_warps(results)):.0f} of them on average")
 
 
 def hcrf_costs(lab: Lab, scheduler: str) -> str:
-    """Say what each slow thing of hcrf costs: its IPC over sram without it."""
+    """Return the cost of each slow part of hcrf: its IPC over sram's without that part."""
     sram = lab.many("sram", scheduler)
 
     def without(options: str) -> float:

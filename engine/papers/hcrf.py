@@ -1,4 +1,4 @@
-"""The claims of the HC-RF paper (SRAM/STT-RAM hybrid cells), under lrr where nothing else is said."""
+"""The claims of the HC-RF paper (SRAM/STT-RAM hybrid cells), under lrr unless stated otherwise."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from rfview.engine.papers.lab import Lab, average, count, gain, geomean, loss, m
 
 STT = "stt[stall=bank]"
 FIGURE = "a figure only: it needs an area model of banks and periphery, which no table gives"
-CLEARLY = 0.01                   # a scheduler wins a kernel by this much: less is the order in which warps happen to go
-WRITES_MOST = 4                  # cycles of one drained entry: hrf under lrr takes one result in so many (B1.2)
+CLEARLY = 0.01                   # a scheduler wins a kernel by at least this much: less is chance
+WRITES_MOST = 4                  # cycles per drained entry: hrf under lrr accepts one result in this many (B1.2)
 
 
 def own(name: str) -> float:
-    """Return a number of HC-RF's Table II."""
+    """Return a number from HC-RF's Table II."""
     return technology("hcrf", name)
 
 
 def eda(name: str) -> float:
-    """Return power x performance x area efficiency as Table IV prints them."""
+    """Return power x performance x area efficiency, as printed in Table IV."""
     if name == "stt":
         return value("hcrf-eff-stt") * value("hcrf-stt-perf-t4") * value("hcrf-areaeff-stt")
     return value("hcrf-eff-hc") * 1.0 * value("hcrf-areaeff-hc")
@@ -50,7 +50,7 @@ EXACT: dict[str, Callable[[], Number]] = {
 
 
 def table_power(results: dict[str, Any], design: str) -> dict[str, float]:
-    """Return power per kernel by Table II's own columns: of sram and stt runs, which carry HRF's table otherwise."""
+    """Return power per kernel by Table II's columns, of sram and stt runs, which otherwise use HRF's table."""
     found = {}
     for name, result in results.items():
         counts, cycles, clock = result["counts"], result["cycles"], result["parameters"]["sm.clock_mhz"]
@@ -63,7 +63,7 @@ def table_power(results: dict[str, Any], design: str) -> dict[str, float]:
 
 
 def table_traffic(lab: Lab) -> str:
-    """Say how busy sram is under lrr, and what share of its power that makes by Table II."""
+    """Return how busy sram is under lrr, and the share of its power that this accounts for by Table II."""
     sram = lab.many("sram", "lrr")
     whole, clock = table_power(sram, "sram"), next(iter(sram.values()))["parameters"]["sm.clock_mhz"]
     dynamic = mean({name: 100 * (1 - own("sram_leakage_mw") * 1e3 / clock / one) for name, one in whole.items()})
@@ -77,14 +77,14 @@ def power_over_sram(lab: Lab, design: str) -> dict[str, float]:
 
 
 def slower(lab: Lab, claim: str, design: str, scheduler: str, note: str = "") -> Number:
-    """Return the loss of IPC over sram that a claim is about; hrf with one scheduler in both."""
+    """Return a claim's loss of IPC over sram; for hrf with one scheduler in both runs."""
     settings = ONE if design == "hrf" else None
     sram = lab.many("sram", scheduler, settings=settings)
     return loss(claim, speed(sram, lab.many(design, scheduler, settings=settings)), note)
 
 
 def hrf_bound(lab: Lab) -> str:
-    """Say what bounds hrf's IPC where each result of another warp takes a buffer."""
+    """Return the bound of hrf's IPC if each result of another warp takes a buffer."""
     sram = lab.many("sram", "lrr", settings=ONE)
     per_instruction = mean(over(count(sram, "rf_writes"), count(sram, "instructions")))
     return (f"each result of another warp takes a buffer and so {WRITES_MOST} cycles: at {per_instruction:.2f} results per "
@@ -92,7 +92,7 @@ def hrf_bound(lab: Lab) -> str:
 
 
 def quoted_from_hrf(lab: Lab) -> Number:
-    """Return HRF's loss as HRF has it, on its kernels and under its scheduler; the note says what gto does to it."""
+    """Return HRF's loss as in its own paper, on its kernels and under its scheduler; the note says how gto changes it."""
     theirs = lab.for_paper("hrf")
     often = [figures.per_hundred(lab.many("hrf", scheduler, settings=ONE), ("wb_switches",), ("rf_writes",))
              for scheduler in ("gto", OWN)]
@@ -104,7 +104,7 @@ def quoted_from_hrf(lab: Lab) -> Number:
 
 
 def against_hrf(lab: Lab) -> dict[str, float]:
-    """Return IPC of hcrf over hrf under lrr, one scheduler."""
+    """Return the IPC of hcrf over that of hrf under lrr, with one scheduler."""
     return speed(lab.many("hrf", "lrr", settings=ONE), lab.many("hcrf", "lrr", settings=ONE))
 
 
@@ -117,7 +117,7 @@ def gain_over_hrf(lab: Lab) -> Number:
 
 
 def energy_against_hrf(lab: Lab) -> Number:
-    """Return the energy saved over hrf; each by its own paper's table."""
+    """Return the energy saved over hrf, each by its own paper's table."""
     runs = (lab.many(design, "lrr", settings=ONE) for design in ("hcrf", "hrf"))
     hybrid, buffered = ({name: result["energy_pj"]["total"] for name, result in results.items()} for results in runs)
     note = "hrf at 32 nm by its own Table 1, hcrf at 40 nm by Table II: the paper does not say which it used"
@@ -175,7 +175,7 @@ UNTESTED = {
 
 
 def directions(lab: Lab) -> list[Direction]:
-    """Check what is promised of hcrf on our kernels."""
+    """Check the promises about hcrf on our kernels."""
     found = []
     for scheduler in ("switch_on_stall", "lrr", "gto"):
         sram = lab.many("sram", scheduler)

@@ -1,6 +1,6 @@
-"""The claims of the HRF paper (STT-RAM behind two write buffers), and of the pure STT-RAM it starts from.
+"""The claims of the HRF paper (STT-RAM with two write buffers), and of the pure STT-RAM that it starts from.
 
-All runs have one scheduler; its own comparison is under switch_on_stall (B1.10), where `sram` keeps no parity.
+All runs have one scheduler; its own comparison is under switch_on_stall (B1.10), where `sram` has no parity rule.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def table(name: str) -> Any:
 
 
 def technology(name: str, key: str) -> float:
-    """Return a number of a design's technology table."""
+    """Return a number from a design's technology table."""
     return float((designs.design(name).technology or {})[key][0])
 
 
@@ -56,12 +56,12 @@ EXACT: dict[str, Callable[[], Number]] = {
 
 
 def own(lab: Lab, design: str, *, scheduler: str = OWN, names: Any = None, kind: str = "run") -> dict[str, Any]:
-    """Run the paper's kernels that we have, or those named."""
+    """Run those of the paper's kernels that we have, or the named ones."""
     return lab.many(design, scheduler, names=names, settings=ONE, kind=kind)
 
 
 def stt_writes(lab: Lab) -> Number:
-    """Return how many array writes the buffers save."""
+    """Return the share of array writes that the buffers save."""
     results = own(lab, "hrf")
     each = over(count(results, "stt_writes"), count(results, "rf_writes"))
     dropped = figures.per_hundred(results, ("wb_dropped",), ("rf_writes",))
@@ -85,7 +85,7 @@ def gpu_power(lab: Lab) -> Number:
 
 
 def leakage_share(lab: Lab) -> Number:
-    """Return the write buffers' leakage over all energy."""
+    """Return the write buffers' leakage over total energy."""
     leak = technology("hrf", "wb_leakage_mw") / technology("hrf", "leakage_mw")
     results = own(lab, "hrf")
     each = {name: 100 * leak * r["energy_pj"]["leakage"] / r["energy_pj"]["total"] for name, r in results.items()}
@@ -96,7 +96,7 @@ def leakage_share(lab: Lab) -> Number:
 
 
 def under_16(lab: Lab) -> Number:
-    """Return the median over kernels of the share of periods with under 16 entries used."""
+    """Return the median over kernels of the share of periods with fewer than 16 used entries."""
     results = own(lab, "hrf")
     each = over(count(results, "wb_periods_under_16"), count(results, "wb_periods"))
     middle = sorted(each.values())[len(each) // 2] if each else math.nan
@@ -104,7 +104,7 @@ def under_16(lab: Lab) -> Number:
 
 
 def sampled_runs(lab: Lab) -> dict[str, Any]:
-    """Return the runs of sram under switch_on_stall that were stepped through, of the paper's kernels that we have."""
+    """Return stepped runs of sram under switch_on_stall, of those of the paper's kernels that we have."""
     return own(lab, "sram", kind="sampled")
 
 
@@ -123,7 +123,7 @@ def reuse(lab: Lab) -> Number:
 def at_the_end(lab: Lab, wanted: tuple[str, ...], *, most: bool, at_least: int) -> Number:
     """Return how many kernels are, as in the paper, among those that save the most or the fewest STT-RAM writes.
 
-    NaN where one of them is missing or fewer than `at_least` ran: ranks mean little then.
+    NaN if one of them is missing or fewer than `at_least` ran, since ranks then mean little.
     """
     each = stt_writes(lab).each
     if lab.missing(*wanted) or len(each) < at_least:
@@ -186,14 +186,14 @@ UNTESTED = {"hrf-gau-gpu": "as hrf-gpu-power"}
 
 
 def baseline_ipc(lab: Lab) -> str:
-    """Say what the baseline's IPC is: what a frozen write costs follows from it (B1.9)."""
+    """Return the baseline's IPC, which determines the cost of a frozen write (B1.9)."""
     results = own(lab, "sram")
     return ("a write freezes 3 cycles, so the loss grows with the baseline's IPC, here "
             f"{geomean({name: r['ipc'] for name, r in results.items()}):.2f}; the paper's 33 % means about 0.2")
 
 
 def directions(lab: Lab) -> list[Direction]:
-    """Check what is promised of hrf and stt on our kernels."""
+    """Check the promises about hrf and stt on our kernels."""
     sram = own(lab, "sram")
     at_stall = speed(sram, own(lab, "hrf"))
     at_lrr = speed(own(lab, "sram", scheduler="lrr"), own(lab, "hrf", scheduler="lrr"))

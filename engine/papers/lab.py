@@ -1,4 +1,4 @@
-"""The bundled kernels under any machine, and how their numbers are put together."""
+"""Runs the bundled kernels on any machine, and takes means over their numbers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rfview.engine.papers import Number, load, workloads
 from rfview.engine.batch import Job, Result, Runs
 
 Each = dict[str, float]
-# what a paper's runs set beside its preset: its simulator ran native code, or this many threads (RULES B6.6, B2.12)
+# a paper's settings in addition to its preset: its simulator ran native code, or this many threads (RULES B6.6, B2.12)
 NATIVE = {"kernel.schedule": "on", "kernel.addresses": "32"}
 OF_PAPER: dict[str, dict[str, Any]] = {
     "hrf": NATIVE, "edram": NATIVE, "rfc": {**NATIVE, "kernel.max_registers": 32, "sm.max_ctas": 16},
@@ -20,9 +20,9 @@ OF_PAPER: dict[str, dict[str, Any]] = {
 
 
 class Lab:
-    """Runs sets of kernels and remembers them: those of a paper, or the core kernels where it is for no paper.
+    """Runs sets of kernels and keeps the results: a paper's kernels, or the core kernels if it is for no paper.
 
-    only: no others than these; size: of kernels that have several.
+    only: restricts the kernels to these; size: for kernels that have several.
     """
 
     def __init__(self, runs: Runs, only: Sequence[str] | None = None, *, paper: str = "", size: str = "small") -> None:
@@ -36,25 +36,25 @@ class Lab:
 
     @property
     def single(self) -> tuple[str, ...]:
-        """Return the kernels that are no others in double precision."""
+        """Return the kernels that are not double-precision versions of others."""
         return tuple(name for name in self.kernels if not workloads.is_double(name))
 
     @property
     def double(self) -> tuple[str, ...]:
-        """Return the kernels in double precision."""
+        """Return the double-precision versions of kernels."""
         return tuple(name for name in self.kernels if workloads.is_double(name))
 
     def called(self, name: str) -> tuple[str, ...]:
-        """Return the kernels that are there and that the paper calls so."""
+        """Return the available kernels with these names in the paper."""
         return workloads.called(self.paper, name, self.kernels)
 
     def missing(self, *names: str) -> str:
-        """Say which of the paper's kernels are not there, by its names."""
+        """Return a sentence naming those of the paper's kernels that are missing."""
         absent = [name for name in names if not self.called(name)]
         return f"{' and '.join(absent)} {'is' if len(absent) == 1 else 'are'} not among the kernels" if absent else ""
 
     def by_category(self, each: Mapping[str, float]) -> Each:
-        """Return the means over the paper's categories; the values themselves while kernels have none."""
+        """Return the means over the paper's categories; the values themselves if kernels have none."""
         found: dict[str, list[float]] = {}
         for name, value in each.items():
             found.setdefault(workloads.category(self.paper, name), []).append(value)
@@ -63,7 +63,7 @@ class Lab:
         return {name: sum(values) / len(values) for name, values in found.items()}
 
     def of(self, names: Iterable[str]) -> tuple[str, ...]:
-        """Return those of the named kernels that are there."""
+        """Return those of the named kernels that are available."""
         return tuple(name for name in names if name in self.kernels)
 
     def threads(self, kernel: str) -> int:
@@ -72,7 +72,7 @@ class Lab:
         return math.prod(launch["block"])
 
     def job(self, kernel: str, design: str, scheduler: str, preset: str = "fermi", **changes: Any) -> Job:
-        """Return the job of one kernel, compiled as the paper's are; changes: kind, outputs."""
+        """Return the job of one kernel, compiled like the paper's; changes: kind, outputs."""
         job = Job(str(kernels.path(kernel, self.size)), design, scheduler, preset, **changes)
         return job.having(OF_PAPER.get(self.paper))
 
@@ -90,31 +90,31 @@ def speed(base: Mapping[str, Result], other: Mapping[str, Result]) -> Each:
 
 
 def geomean(each: Mapping[str, float]) -> float:
-    """Return the geometric mean; NaN for nothing and where a value is not above 0, since there is none then."""
+    """Return the geometric mean; NaN if there are no values or one is not above 0."""
     values = list(each.values())
     return math.exp(sum(map(math.log, values)) / len(values)) if values and min(values) > 0 else math.nan
 
 
 def mean(each: Mapping[str, float]) -> float:
-    """Return the arithmetic mean, NaN for nothing."""
+    """Return the arithmetic mean; NaN if there are no values."""
     return sum(each.values()) / len(each) if each else math.nan
 
 
 def highest(each: Mapping[str, float]) -> float:
-    """Return the highest value, NaN for nothing."""
+    """Return the highest value; NaN if there are no values."""
     return max(each.values(), default=math.nan)
 
 
 def whole(claim: str, each: Mapping[str, float]) -> float:
-    """Return what kernels give together, put together as the paper does by claims.toml's `over` of a claim."""
+    """Return a mean, maximum etc. over kernels, as `over` in claims.toml says for a claim."""
     how = load()[claim].over.partition(" ")[0]      # "max over categories", or the name of a single kernel
     return {"geomean": geomean, "max": highest}.get(how, mean)(each)
 
 
 def loss(claim: str, ratios: Mapping[str, float], note: str = "") -> Number:
-    """Return what is lost or saved in percent, 100 x (1 - ratio): of all kernels as the claim wants it, and of each.
+    """Return a loss or saving in percent, 100 x (1 - ratio): over all kernels as the claim says, and of each kernel.
 
-    A geometric mean is that of the ratios; there is none where one is 0, and the note says whose.
+    A geometric mean is that of the ratios; if one of them is 0 there is none, and the note names it.
     """
     each = {name: 100 * (1 - ratio) for name, ratio in ratios.items()}
     if load()[claim].over != "geomean":
@@ -125,18 +125,18 @@ def loss(claim: str, ratios: Mapping[str, float], note: str = "") -> Number:
 
 
 def gain(claim: str, ratios: Mapping[str, float], note: str = "") -> Number:
-    """Return what is gained in percent, 100 x (ratio - 1), as loss() does."""
+    """Return a gain in percent, 100 x (ratio - 1), like loss()."""
     found = loss(claim, ratios, note)
     return Number(-found.value, found.note, {name: -one for name, one in found.each.items()})
 
 
 def of_claim(claim: str, each: Mapping[str, float], note: str = "") -> Number:
-    """Return values put together as the claim wants it."""
+    """Return the mean of values that the claim asks for."""
     return Number(whole(claim, each), note, dict(each))
 
 
 def ratio(ratios: Mapping[str, float], note: str = "") -> Number:
-    """Return the geometric mean of ratios, as directions have it."""
+    """Return the geometric mean of ratios, for directions."""
     return Number(geomean(ratios), note, dict(ratios))
 
 
@@ -151,7 +151,7 @@ def power(results: Mapping[str, Result]) -> Each:
 
 
 def over(top: Mapping[str, float], bottom: Mapping[str, float]) -> Each:
-    """Return the ratio of two values per kernel; kernels with nothing below are left out."""
+    """Return the ratio of two values per kernel; kernels with a denominator of 0 are omitted."""
     return {name: top[name] / bottom[name] for name in top if bottom[name]}
 
 

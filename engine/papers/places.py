@@ -1,7 +1,7 @@
-"""Where a design keeps values, and which events read and write there: the columns of a comparison.
+"""The places in which a design keeps values, and the events that read and write there: columns of a comparison.
 
-A design says them itself (Design.places); one that does not is taken to count its main register file's accesses, and every
-event of its own named `<place>_reads` or `<place>_writes`.
+A design lists them itself (Design.places). If it does not, they are its main register file's accesses, and its own events
+named `<place>_reads` or `<place>_writes`.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-# events that cost energy and are neither
+# events that cost energy and are neither reads nor writes
 OTHERS = ("x_transfers", "shifts", "preshifts", "row_refreshes", "low_refreshes")
 
 
@@ -30,7 +30,7 @@ def others(counts: Mapping[str, int]) -> dict[str, int]:
 
 
 def _places(name: str) -> tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...]:
-    """Return the places of a design: those that it names, else its main file and those that its events are named for."""
+    """Return a design's places: those that it lists, else its main register file and those in the names of its events."""
     from rfview.engine import plugin     # start-up: a comparison has columns before it has designs
 
     found = plugin.design(name)
@@ -41,7 +41,7 @@ def _places(name: str) -> tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ..
 
 
 def area_mm2(chain: Sequence[str], values: Mapping[str, Any], preset: str = "fermi") -> float | None:
-    """Return a register file's area by its own paper's tables (sram: the machine's); None if the paper gives none."""
+    """Return a register file's area from its own paper's tables (sram: the machine's); None if the paper gives none."""
     from rfview.engine import plugin as designs     # start-up, both: a comparison has columns before it has areas
     from rfview.engine.papers.baselines import baseline_of
 

@@ -1,7 +1,7 @@
 """The claims of the racetrack paper, under lrr, with the CTAs and the registers per thread of its Table 1.
 
-A kernel whose CTAs have other numbers of threads than Table 1's takes no part; it is compiled into as many registers as
-there, of which it touches each (B5.9). The limit of 4 banks per cycle holds for sram too (B5.2).
+A kernel whose CTAs have other numbers of threads than in Table 1 is left out. The others are compiled into as many registers
+as there, and access each of them (B5.9). The limit of 4 banks per cycle applies to sram, too (B5.2).
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from rfview.engine.tools import mapping
 LIMIT = {"sm.max_banks_per_cycle": 4}
 FIG_7 = (0, 3, 1, 4, 1, 2)
 PLAIN = "racetrack[preshift=0]"
-LEAST_CHANGE = 0.05      # of the first step of a ladder: a smaller change has no shares worth a name,
-LEAST_FASTER = 0.02      # of cycles, whose whole change is the smaller one in the paper too
+LEAST_CHANGE = 0.05      # of a ladder's first step: shares of a smaller change mean nothing,
+LEAST_FASTER = 0.02      # of cycles, of which the total change is smaller in the paper, too
 STEPS = ("plain", "TLP", "mapping", "preshift")
 
 
@@ -67,7 +67,7 @@ EXACT: dict[str, Callable[[], Number]] = {
 
 def each_kernel(lab: Lab, design: str, names: Iterable[str] | None = None, *, kind: str = "run",
                 ctas: Mapping[str, int] | None = None, settings: Mapping[str, Any] | None = None) -> dict[str, Result]:
-    """Run the paper's kernels with its registers per thread, and so many CTAs per SM."""
+    """Run the paper's kernels with its registers per thread and a number of CTAs per SM."""
     jobs = {}
     for name in as_table_1(lab, names):
         changes: dict[str, Any] = {"kernel.aim_registers": row_of(name)[1], **(settings or {})}
@@ -78,7 +78,7 @@ def each_kernel(lab: Lab, design: str, names: Iterable[str] | None = None, *, ki
 
 
 def best_ctas(lab: Lab) -> dict[str, int]:
-    """Return the TLP that the search chooses."""
+    """Return the TLP chosen by the search."""
     return {name: result["best_ctas"] for name, result in each_kernel(lab, "racetrack", kind="tlp").items()}
 
 
@@ -90,14 +90,14 @@ def steps(lab: Lab) -> list[dict[str, Result]]:
 
 
 def chosen(lab: Lab) -> str:
-    """Say which TLP the search chose for each kernel."""
+    """Return a sentence about the TLP that the search chose for each kernel."""
     found = each_kernel(lab, "racetrack", kind="tlp")
     listed = ", ".join(f"{name} {result['best_ctas']} of {len(result['points'])}" for name, result in found.items())
     return f"CTAs per SM by the TLP search: {listed or 'none'}{left_out(lab)}"
 
 
 def ladder_text(lab: Lab) -> str:
-    """Say how fast each step is, over sram."""
+    """Return a sentence about the speed of each step relative to sram."""
     ladder = steps(lab)
     listed = ", ".join(f"+ {name} {mean(speed(ladder[0], results)):.2f}" for name, results in zip(STEPS, ladder[1:]))
     return f"IPC over sram at each step: {listed[2:]}; {chosen(lab)}"
@@ -111,7 +111,7 @@ def speedup(lab: Lab) -> Each:
 
 def share(lab: Lab, step: int, quantity: Callable[[dict[str, Result]], Each], *, first: int = 0,
           least: float = LEAST_CHANGE) -> Number:
-    """Return the share of a step of the ladder in the whole change of a quantity, in percent; NaN where it got worse."""
+    """Return a step's share in the ladder's total change of a quantity, in percent; NaN if that got worse."""
     ladder = steps(lab)[first:]
     values = [mean(quantity(results)) for results in ladder]
     whole = values[0] - values[-1]
@@ -129,17 +129,17 @@ def cycles(results: dict[str, Result]) -> Each:
 
 
 def shifts(results: dict[str, Result]) -> Each:
-    """Return the demand shifts of runs: the paper's shift operations (B5.7)."""
+    """Return the runs' demand shifts: the paper's shift operations (B5.7)."""
     return count(results, "shifts")
 
 
 def shifted(lab: Lab) -> tuple[float, str]:
-    """Return how many demand shifts plain tapes do in a run, on average, and the unit."""
+    """Return the mean number of demand shifts of plain tapes in a run, and the unit."""
     return mean(shifts(steps(lab)[1])), "shifts"
 
 
 def energy(results: dict[str, Result]) -> Each:
-    """Return the energy of runs, sram's by the paper's own SRAM."""
+    """Return the runs' energy; sram's with the paper's own SRAM."""
     found = {}
     for name, result in results.items():
         if result["design"].startswith("sram"):
@@ -172,7 +172,7 @@ def racetrack_occupancy(lab: Lab) -> Number:
 
 
 def monotonic(lab: Lab) -> Number:
-    """Return 1 where hotspot's ideal IPC never falls with more CTAs."""
+    """Return 1 if hotspot's ideal IPC never decreases with more CTAs."""
     names = lab.called("hotspot")
     found = each_kernel(lab, "racetrack", names, kind="tlp")
     if not found:
@@ -183,7 +183,7 @@ def monotonic(lab: Lab) -> Number:
 
 
 def split_sort(lab: Lab) -> Number:
-    """Return the CTAs per SM at which the sort of mri-gridding is fastest, without any cost of shifts."""
+    """Return the number of CTAs per SM at which mri-gridding's sort is fastest if shifts cost nothing."""
     names = lab.called("mri-gridding")
     found = each_kernel(lab, "racetrack", names, kind="tlp")
     if not found:
@@ -194,14 +194,14 @@ def split_sort(lab: Lab) -> Number:
 
 
 def near_ideal(lab: Lab) -> Number:
-    """Return the speedup over that of tapes that jump."""
+    """Return the speedup over tapes that move to any offset at once."""
     ctas = best_ctas(lab)
     ideal = each_kernel(lab, PLAIN, ctas=ctas, settings={"racetrack.shift_cycles": 0})
     return average(speed(ideal, steps(lab)[-1]), "over shift_cycles = 0 at the same TLP")
 
 
 def shift_ratio(lab: Lab) -> Number:
-    """Return demand shifts over those of plain racetrack in percent, all steps in the note."""
+    """Return demand shifts over those of plain racetrack in percent, with all steps in the note."""
     ladder = steps(lab)
     each = {name: 100 * one for name, one in over(shifts(ladder[-1]), shifts(ladder[1])).items()}
     both = over(count(ladder[-1], "shifts", "preshifts"), shifts(ladder[1]))
@@ -235,7 +235,7 @@ UNTESTED = {
 
 
 def directions(lab: Lab) -> list[Direction]:
-    """Check what is promised of racetrack on our kernels: preshift and mapping each cut shifts."""
+    """Check the promises about racetrack on our kernels: preshift and mapping each reduce shifts."""
     plain = lab.many(PLAIN, "lrr")
     preshift, mapped = lab.many("racetrack", "lrr"), lab.many(PLAIN, "lrr", kind="mapped")
     found = []

@@ -16,7 +16,7 @@ from rfview.engine.config import load_preset
 
 READS_PER_WRITE = 1.79            # RFC section 5.4
 CHIP_W, DYNAMIC, SM_SHARE, SMS = 130.0, 2 / 3, 0.70, 16   # RFC section 5.5
-RF_SHARE, RF_SAVED = 0.15, 0.36   # of SM power; saved of the register file's
+RF_SHARE, RF_SAVED = 0.15, 0.36   # shares of SM power; savings of the register file's
 WRITEBACKS = ("rfc_evictions", "rfc_flushes", "rfc_removals")
 SHADERS = "no shader traces are public"
 ALU_CYCLES = 8                    # RFC Table 4: from an instruction to one that needs its result (B2.8)
@@ -35,7 +35,7 @@ def mrf_bytes() -> int:
 
 
 def ideal() -> Number:
-    """Return the saving if every access hit a cache of 6 entries and 8 warps."""
+    """Return the saving if every access hit a cache with 6 entries and 8 warps."""
     rfc = tables()
     read, write = rfc.access_pj(6, 8)
     r = READS_PER_WRITE
@@ -81,7 +81,7 @@ def two_level(lab: Lab, variant: str = "rfc", active: int = 8, **settings: Any) 
 
 
 def mix(lab: Lab) -> str:
-    """Say how many operands are read per result, and how many accesses the cache avoids."""
+    """Return a sentence about operands read per result, and accesses that the cache avoids."""
     results = two_level(lab)
     reads = mean(over(count(results, "rfc_lookups"), count(results, "rfc_writes", "rfc_bypasses")))
     saved_ = mean(avoided(results)[2])
@@ -90,7 +90,7 @@ def mix(lab: Lab) -> str:
 
 
 def few_active(lab: Lab, active: int = 8) -> str:
-    """Say which kernels lose most with few active warps, and what all lose where shared memory is as near as an ALU."""
+    """Return which kernels lose most with few active warps, and all kernels' loss if shared memory is as near as an ALU."""
     each = set_speed(lab, active)
     worst = sorted(each, key=lambda name: each[name])[:2]
     others = geomean({name: one for name, one in each.items() if name not in worst})
@@ -103,7 +103,7 @@ def few_active(lab: Lab, active: int = 8) -> str:
 
 
 def avoided(results: Mapping[str, Any]) -> tuple[dict[str, float], dict[str, float], dict[str, float]]:
-    """Return the shares of reads, writes and accesses of the main file that the cache avoids, per kernel, in percent."""
+    """Return the shares of the main file's reads, writes and accesses that the cache avoids, per kernel, in percent."""
     reads, writes, both = {}, {}, {}
     for name, result in results.items():
         counts = result["counts"]
@@ -121,7 +121,7 @@ def less(first: Mapping[str, float], second: Mapping[str, float], note: str = ""
 
 
 def change(lab: Lab, *events: str) -> Number:
-    """Return how main-file events change in percent when operands are allocated too, 8 entries."""
+    """Return the change of main-file events in percent if operands are allocated, too, with 8 entries."""
     before, after = (figures.per_hundred(all_active(lab, f"rfc[entries=8{more}]"), ("rfc_evictions",), ("rfc_writes",))
                      for more in ("", ",read_allocate=1"))
     plain = count(all_active(lab, "rfc[entries=8]"), *events)
@@ -133,7 +133,7 @@ def change(lab: Lab, *events: str) -> Number:
 
 
 def knee(lab: Lab) -> Number:
-    """Return the last number of entries that gains 2 points of accesses or more."""
+    """Return the largest number of entries that still gains 2 percentage points of accesses or more."""
     share = {entries: mean(avoided(all_active(lab, f"rfc[entries={entries}]"))[2]) for entries in range(1, 9)}
     gains = {entries: share[entries] - share[entries - 1] for entries in range(2, 9)}
     last = max((entries for entries, gain in gains.items() if gain >= 2), default=1)
@@ -164,12 +164,12 @@ def sizes(lab: Lab) -> Number:
 
 
 def set_speed(lab: Lab, active: int, base: int = 32, **settings: Any) -> dict[str, float]:
-    """Return IPC of an active set over another's, plain sram and greedy inside."""
+    """Return the IPC with an active set over that with another one, on plain sram, greedy inside."""
     return speed(two_level(lab, "sram", base), two_level(lab, "sram", active, **settings))
 
 
 def alu_four(lab: Lab) -> Number:
-    """Return the gain of ALUs half as slow with 4 active warps in percent."""
+    """Return the gain of ALUs with half the latency, with 4 active warps, in percent."""
     numbers = load_preset(PRESET).numbers
     faster = {name.replace(".", "__"): ALU_CYCLES // 2 - AROUND for name, number in numbers.items()
               if name.startswith("latency.") and number.value == ALU_CYCLES - AROUND}
@@ -188,7 +188,7 @@ def perfect_cache(lab: Lab) -> Number:
 
 
 def departures(lab: Lab) -> str:
-    """Say how often warps leave the active set, and what they flush."""
+    """Return how often warps leave the active set, and what they flush."""
     results = two_level(lab)
     issued, flushed = (mean(over(count(results, event), count(results, "rfc_departures")))
                        for event in ("instructions", "rfc_flushes"))
@@ -196,7 +196,7 @@ def departures(lab: Lab) -> str:
 
 
 def writebacks(lab: Lab) -> Number:
-    """Return how many write-backs both options of section 5.3 save in percent."""
+    """Return the share of write-backs that the two options of section 5.3 save, in percent."""
     each = over(count(two_level(lab, "rfc[bypass=1,evict_first=1]"), *WRITEBACKS), count(two_level(lab), *WRITEBACKS))
     removed = figures.per_hundred(two_level(lab), ("rfc_flushes",), WRITEBACKS)
     return loss("rfc-bypass-writebacks", each, f"{removed:.0f} % of write-backs are flushes; {departures(lab)}")
@@ -261,7 +261,7 @@ UNTESTED = {
 
 
 def directions(lab: Lab) -> list[Direction]:
-    """Check what is promised of rfc on our kernels."""
+    """Check the promises about rfc on our kernels."""
     ipc = speed(two_level(lab, "rfc", 32), two_level(lab))
     plain = set_speed(lab, 8)
     note = f"most of it is the small set, not the cache: plain sram gives {geomean(plain):.3f}, where {few_active(lab)}"

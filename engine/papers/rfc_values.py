@@ -1,4 +1,4 @@
-"""How often register values are read and how soon, as the RFC paper's section 2.2 counts them, and its categories."""
+"""How often and how soon register values are read, counted as in the RFC paper's section 2.2, and its categories."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PRESET = "gebhart"
 def values(lab: Lab, claim: str, *, over_reads: int | None = None, short: bool = False, category: str = "") -> Number:
     """Return the percentage of values read once, more than `over_reads` times, or once within three instructions.
 
-    Maxima are over the paper's categories. category: its kernels alone, NaN where there are none.
+    Maxima are over the paper's categories. category: only its kernels; NaN if there are none.
     """
     each = {}
     for name, result in lab.many("sram", "gto", preset=PRESET, kind="sampled").items():
@@ -31,12 +31,12 @@ def values(lab: Lab, claim: str, *, over_reads: int | None = None, short: bool =
 
 
 def lifetimes(lab: Lab) -> str:
-    """Say how soon values are read, of the kernels stepped through."""
+    """Return a sentence on how soon values are read, over the kernels that were stepped through."""
     short = [f"{name} {one:.0f}" for name, one in values(lab, "rfc-read-more2", short=True).each.items()]
     return f"values read once and within 3 instructions, in % (the paper: at most 40): {', '.join(short)}" if short else ""
 
 
 def by_category(lab: Lab, each: Mapping[str, float]) -> Number:
-    """Return a mean over kernels with the means of the paper's categories."""
+    """Return a mean over kernels, with the means of the paper's categories."""
     note = "mean of kernels and means of categories in the range of the paper's"
     return Number(mean(each), note, lab.by_category(each), tuple(each))

@@ -1,6 +1,6 @@
-"""What only stepping through a run shows: active periods of warps, and what becomes of register values.
+"""Measurements that need stepping through a run: active periods of warps, and lifetimes of register values.
 
-Values are followed as instructions issue, a warp-register at a time: a write begins a value, and ends the one before it.
+Values are followed per warp-register as instructions issue: a write begins a value and ends the one before it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def sample(simulator: Simulator) -> dict[str, Any]:
-    """Run to the end, cycle by cycle, and return what was seen. Raises KernelFault."""
+    """Run to the end, cycle by cycle, and return the samples. Raises KernelFault."""
     seen = _Sampler(simulator)
     while not simulator.finished:
         if simulator.step(1):
@@ -50,7 +50,7 @@ class _Sampler:
         self.allocated = self.before_cycle = self.before_empty = self.registers = 0
 
     def look(self) -> None:
-        """Take note of the cycle that has just run."""
+        """Process the cycle that has just run."""
         now = self.simulator.cycle - 1
         if self.simulator.sm.launch.index != self.index or self.simulator.finished:
             self.next_launch()
@@ -64,7 +64,7 @@ class _Sampler:
                 self.issue(warp, self.program[int(self.last_pc[warp])])
 
     def next_launch(self) -> None:
-        """Add up the registers that the launch had, and forget its values."""
+        """Add up the registers of the launch, and forget its values."""
         simulator = self.simulator
         cycle, empty = simulator.cycle, int(self.no_cta[0])
         warps = int(simulator.config["sm.num_warps"])
@@ -78,7 +78,7 @@ class _Sampler:
         self.ended.clear()
 
     def change_active(self, before: int, after: int, now: int) -> None:
-        """Take note of warps that left or joined the active set."""
+        """Process warps that left or joined the active set."""
         for warp in _bits(before & ~after):
             self.periods.append(now - self.began.pop(warp, now))
             self.ended[warp] = now
@@ -88,7 +88,7 @@ class _Sampler:
                 self.distances.append(now - self.ended.pop(warp))
 
     def issue(self, warp: int, registers: tuple[tuple[int, ...], tuple[int, ...]]) -> None:
-        """Take note of an instruction's reads and writes."""
+        """Process an instruction's reads and writes."""
         self.instructions += 1
         self.clock[warp] += 1
         at = self.clock[warp]
@@ -111,7 +111,7 @@ class _Sampler:
             self.short += entry[1] == 1 and entry[2] - entry[0] <= 3
 
     def result(self) -> dict[str, Any]:
-        """Return what was seen."""
+        """Return the samples."""
         self.next_launch()
         rows = self.simulator.main_rows
         cycles = max(self.simulator.cycle, 1)
@@ -137,5 +137,5 @@ def _bits(mask: int) -> list[int]:
 
 
 def _mean(values: list[int]) -> float:
-    """Return the mean, 0 for nothing."""
+    """Return the mean; 0 if there are no values."""
     return sum(values) / len(values) if values else 0.0

@@ -1,4 +1,4 @@
-"""The racetrack paper's Table 1: threads and registers of its kernels, what fits of them, and which of ours are like it."""
+"""The racetrack paper's Table 1: its kernels' threads and registers, their occupancy, and which of our kernels match."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ROWS_TABLE_1 = {"rm-t1-hotspot": (256, 60), "rm-t1-btree": (256, 30), "rm-t1-his
 
 
 def resident(threads: int, registers: int, rows: int) -> int:
-    """Return the CTAs that fit: by CTA slots, threads and a register file of so many warp-registers."""
+    """Return the number of CTAs that fit: by CTA slots, threads, and a register file of so many warp-registers."""
     config = load_preset("fermi")
     return int(min(config["sm.max_ctas"], config["sm.max_threads"] // threads, 32 * rows // (threads * registers)))
 
@@ -42,7 +42,7 @@ def row_of_table_1(claim: str) -> Number:
 
 
 def row_of(kernel: str) -> tuple[int, int]:
-    """Return Table 1's threads per CTA and registers per thread of a kernel, by the paper's name of it; zeros for none."""
+    """Return a kernel's threads per CTA and registers per thread in Table 1, by the paper's name; zeros if not there."""
     use = workloads.of_kernel(kernel).papers.get("racetrack")
     called = workloads.letters(use.name) if use else ""
     rows = [row for claim, row in ROWS_TABLE_1.items() if called.startswith(workloads.letters(claim.removeprefix("rm-t1-")))]
@@ -50,13 +50,13 @@ def row_of(kernel: str) -> tuple[int, int]:
 
 
 def as_table_1(lab: Lab, names: Iterable[str] | None = None) -> tuple[str, ...]:
-    """Return those kernels, of all or of the named, that have Table 1's threads per CTA."""
+    """Return the kernels, among all or the named ones, with Table 1's threads per CTA."""
     wanted = lab.kernels if names is None else lab.of(names)
     return tuple(name for name in wanted if lab.threads(name) == row_of(name)[0])
 
 
 def left_out(lab: Lab) -> str:
-    """Say which kernels do not take part, as their CTAs are not Table 1's."""
+    """Return a sentence naming the kernels that are left out since their CTAs differ from Table 1's."""
     others = [f"{name} ({lab.threads(name)} threads per CTA, Table 1 {row_of(name)[0]})"
               for name in lab.kernels if name not in as_table_1(lab)]
     return f"; not taken: {', '.join(others)}" if others else ""

@@ -1,6 +1,6 @@
-"""The one rule by which claims are judged, by the sort that claims.toml gives each from its paper's words.
+"""The one rule that judges all claims, by the sort that claims.toml gives each, which follows from its paper's words.
 
-With g ours, v the paper's value (where its text prints two figures, all between them) and null what no effect would be:
+With g our value, v the paper's (if its text prints two figures, all between them) and null the value without any effect:
 
     sort         direction                                       within
     effect       same sign, g - null a quarter to four times     within 25 % of v - null
@@ -12,11 +12,11 @@ With g ours, v the paper's value (where its text prints two figures, all between
     count        +-2                                             +-1
     parameter    +-1                                             equal
     set          half of it                                      all of it
-    pass, words  as said                                         none: words have a direction only
+    pass, words  as stated                                       none: words have only a direction
     exact        -                                               the printed digits, or in the printed range
 
-An absolute tolerance helps small losses only. A count that is a parameter out of few (4 values of M, 6 of the TLP) has +-1,
-since +-2 would take in nearly all of them. Where the mechanism hardly acted the claim is not tested.
+Only small losses have an absolute tolerance. A count that is a parameter with few values (4 of M, 6 of the TLP) has +-1,
+since +-2 would include nearly all of them. If the mechanism hardly acted, the claim is not tested.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ VERDICTS = (*JUDGED, NOT_DERIVABLE, CONTRADICTS, UNTESTED)
 STEPS = ("judged", "direction or better", "within or better", "own judged", "own direction or better",
          "own within or better", "words only", "held before", "numbers before")
 NEAR, FACTOR = 0.25, 4.0
-LEAST_ACTED = 100            # lost bits, shifts, spills per run: below, the mechanism hardly acted
+LEAST_ACTED = 100            # lost bits, shifts, spills per run: with fewer, the mechanism hardly acted
 WORDS = ("pass", "words")    # sorts that have no "within"
 RULE = ("exact: the printed digits; effects and maxima: within 25 % of the paper's distance from no effect, direction: the "
         "same sign and a quarter to four times; small losses: 25 % or 1 point, direction: twice or 2 points; bounds: on the "
@@ -46,10 +46,10 @@ OLD_NEAR, OLD_POINTS = 0.25, 2.0
 
 @dataclass(frozen=True)
 class Finding:
-    """A claim with what came out: its verdict, one of VERDICTS, the number if any, a sentence, and how it was judged.
+    """A claim with its outcome: the verdict, one of VERDICTS, the number if any, a sentence, and how it was judged.
 
     other_kernels: fewer than half of the kernels that the paper names were run, or it names none. held_before: whether the
-    number held under the rule of old, None if there is no number.
+    number was accepted under the former rule; None if there is no number.
     """
 
     claim: Claim
@@ -61,14 +61,14 @@ class Finding:
 
     @property
     def words_only(self) -> bool:
-        """Say whether the claim has words and no number to be near to."""
+        """Say whether the claim is only words, without a number to be near to."""
         return self.claim.sort in WORDS
 
 
 def check(claim: Claim, compute: Callable[[], Number] | None, reason: str, own: Collection[str] = ()) -> Finding:
     """Return the finding of a claim; compute is None if it is not tested, for that reason.
 
-    own: those of our kernels that the claim's paper used.
+    own: the kernels among ours that the claim's paper used.
     """
     aside = NOT_DERIVABLE if claim.not_derivable else CONTRADICTS if claim.contradicts else ""
     why = claim.not_derivable or claim.contradicts
@@ -89,7 +89,7 @@ def check(claim: Claim, compute: Callable[[], Number] | None, reason: str, own: 
 
 
 def judge(claim: Claim, number: Number) -> str:
-    """Return the verdict on a number that is tested: one of JUDGED."""
+    """Return the verdict on a tested number: one of JUDGED."""
     direction, within = SORTS[claim.sort](claim, number)
     if within:
         return EXACT if claim.sort == "exact" else WITHIN
@@ -97,12 +97,12 @@ def judge(claim: Claim, number: Number) -> str:
 
 
 def ends(claim: Claim) -> tuple[float, float]:
-    """Return the least and the greatest value that the paper gives."""
+    """Return the smallest and the largest value that the paper gives."""
     return (claim.value if claim.low is None else claim.low), (claim.value if claim.high is None else claim.high)
 
 
 def _times(claim: Claim, number: Number, least: float, most: float) -> bool:
-    """Say whether ours is between `least` and `most` times as far from no effect as the paper's, on the same side."""
+    """Say whether our value is `least` to `most` times as far from no effect as the paper's, on the same side."""
     sign = math.copysign(1.0, claim.value - claim.null)
     near, far = sorted(sign * (end - claim.null) for end in ends(claim))
     return bool(least * near <= sign * (number.value - claim.null) <= most * far)
@@ -119,7 +119,7 @@ def _scale(claim: Claim, number: Number) -> tuple[bool, bool]:
 
 
 def _small_loss(claim: Claim, number: Number) -> tuple[bool, bool]:
-    """Judge what the paper calls negligible or puts at 5 % at most."""
+    """Judge a loss that the paper calls negligible or puts at 5 % at most."""
     low, high = ends(claim)
     below, above = low - max(NEAR * abs(low), 1.0), high + max(NEAR * abs(high), 1.0)
     return abs(number.value) <= max(2 * abs(high), 2.0), below <= number.value <= above
@@ -140,7 +140,7 @@ def _range(claim: Claim, number: Number) -> tuple[bool, bool]:
 
 
 def _steps(direction: float, within: float) -> Callable[[Claim, Number], tuple[bool, bool]]:
-    """Return the judge of whole numbers that may be so far off."""
+    """Return the judge of whole numbers that may be off by a tolerance."""
 
     def judged(claim: Claim, number: Number) -> tuple[bool, bool]:
         off = abs(number.value - claim.value)
@@ -155,13 +155,13 @@ def _set(claim: Claim, number: Number) -> tuple[bool, bool]:
 
 
 def _words(claim: Claim, number: Number) -> tuple[bool, bool]:
-    """Judge what is said in words, as a range or as pass and fail."""
+    """Judge a statement in words, as a range or as pass and fail."""
     low, high = ends(claim)
     return low <= number.value <= high, False
 
 
 def _exact(claim: Claim, number: Number) -> tuple[bool, bool]:
-    """Judge what follows from tables."""
+    """Judge a number that follows from tables."""
     if claim.low is not None and claim.high is not None:
         return False, claim.low <= number.value <= claim.high
     return False, agrees_as_printed(number.value, claim.value, claim.digits)
@@ -174,9 +174,9 @@ SORTS: dict[str, Callable[[Claim, Number], tuple[bool, bool]]] = {
 
 
 def agrees_as_printed(got: float, printed: float, digits: int | None = None) -> bool:
-    """Say whether a number rounded to the digits of the printed one, or cut off after its decimals, is the printed one.
+    """Say whether a number, rounded or truncated to the digits of the printed one, equals it.
 
-    digits: after the point; None: as many as the printed number shows.
+    digits: after the decimal point; None: as many as the printed number has.
     """
     if not math.isfinite(printed) or not math.isfinite(got):
         return got == printed
@@ -189,7 +189,7 @@ def agrees_as_printed(got: float, printed: float, digits: int | None = None) -> 
 
 
 def by_measurement(findings: Sequence[Finding]) -> list[Finding]:
-    """Return one finding per measurement: of claims that share one, the judged one that came out worst."""
+    """Return one finding per measurement: of claims that share one, the judged one with the worst verdict."""
     found: dict[str, Finding] = {}
     for finding in findings:
         key = f"measurement {finding.claim.measurement}" if finding.claim.measurement else finding.claim.id
@@ -201,10 +201,10 @@ def by_measurement(findings: Sequence[Finding]) -> list[Finding]:
 
 
 def counts(findings: Iterable[Finding]) -> dict[str, int]:
-    """Count findings: by verdict, and in steps of which each is part of the one before.
+    """Count findings: by verdict, and in steps of which each is a subset of the one before.
 
-    The steps of STEPS are judged, direction or better, within or better; "own": on the paper's own kernels; words only: of
-    those in the right direction, what can be no more; held before of numbers before: under the rule before this one.
+    The steps of STEPS are judged, direction or better, within or better; "own": on the paper's own kernels; words only:
+    those in the right direction that cannot be more; held before, of numbers before: under the former rule.
     """
     found = dict.fromkeys((*VERDICTS, *STEPS), 0)
     for one in findings:
@@ -220,7 +220,7 @@ def counts(findings: Iterable[Finding]) -> dict[str, int]:
 
 
 def held_before(claim: Claim, number: Number) -> bool:
-    """Say whether a number held under the rule before this one: in the range, or 25 % of the value or 2 points away."""
+    """Say whether a number was accepted by the former rule: in the range, or within 25 % of the value or 2 points."""
     got, low, high = number.value, *(claim.old_band or (claim.low, claim.high))
     if low is not None and high is not None:
         return low <= got <= high

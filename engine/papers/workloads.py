@@ -1,13 +1,13 @@
-"""Which bundled kernels are whose: what each kernel's workload.toml says of its suite and of the papers that used it.
+"""The origin of the bundled kernels: each one's workload.toml names its suite and the papers that used it.
 
     suite = "Rodinia"
     registers = 30                       # per thread, by the paper or suite; absent if unknown
     [papers.racetrack]
-    name = "b+tree"                      # the paper's own name of it
-    category = "cache-insensitive"       # absent where the paper has none
+    name = "b+tree"                      # the paper's own name for it
+    category = "cache-insensitive"       # absent if the paper has none
 
-A paper's list is what names it here and nothing else, so that no kernel is dropped after a run; its claims are measured on
-these kernels alone.
+A paper's kernels are those that name it here and no others, so that none is dropped after a run; its claims are measured
+only on these kernels.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from rfview.engine import kernels
 from rfview.engine.errors import InputError
 
 FILE = "workload.toml"
-DOUBLE = "_double"                 # ends the name of a kernel that is another one in double precision
+DOUBLE = "_double"                 # suffix of kernels that are the double-precision version of another one
 
 
 @dataclass(frozen=True)
 class Use:
-    """A paper's use of a kernel: the paper's name of it, and the category that it puts it in ("": none)."""
+    """A paper's use of a kernel: the paper's name for it, and its category ("": none)."""
 
     name: str
     category: str = ""
@@ -34,7 +34,7 @@ class Use:
 
 @dataclass(frozen=True)
 class Workload:
-    """What is known of a kernel's origin; registers per thread, 0 = unknown; papers: use by the design of the paper."""
+    """A kernel's origin; registers: per thread, 0 = unknown; papers: use by the paper's design."""
 
     suite: str = ""
     registers: int = 0
@@ -43,7 +43,7 @@ class Workload:
 
 @lru_cache
 def of_kernel(kernel: str) -> Workload:
-    """Return a kernel's workload, an empty one where it is nobody's. Raises InputError for what is none."""
+    """Return a kernel's workload, an empty one if no paper used it. Raises InputError for an invalid file."""
     path = kernels.path(kernel).parent / FILE
     if not path.exists():
         return Workload()
@@ -56,27 +56,27 @@ def of_kernel(kernel: str) -> Workload:
 
 
 def own(paper: str) -> tuple[str, ...]:
-    """Return the bundled kernels that a paper used, by the design of the paper, in alphabetical order."""
+    """Return the bundled kernels that a paper used, given by its design, in alphabetical order."""
     return tuple(name for name in kernels.names() if paper in of_kernel(name).papers)
 
 
 def called(paper: str, name: str, among: Sequence[str]) -> tuple[str, ...]:
-    """Return those of some kernels that a paper calls so, whatever the case and the signs between letters and digits."""
+    """Return those kernels that a paper calls by a name, ignoring case and anything but letters and digits."""
     uses = {one: of_kernel(one).papers.get(paper) for one in among}
     return tuple(one for one, use in uses.items() if use is not None and letters(use.name) == letters(name))
 
 
 def category(paper: str, kernel: str) -> str:
-    """Return the category that a paper puts a kernel in, "" for none."""
+    """Return a kernel's category in a paper, "" for none."""
     use = of_kernel(kernel).papers.get(paper)
     return use.category if use else ""
 
 
 def is_double(kernel: str) -> bool:
-    """Say whether a kernel is the double precision of another."""
+    """Say whether a kernel is the double-precision version of another one."""
     return kernel.endswith(DOUBLE)
 
 
 def letters(name: str) -> str:
-    """Return a name's letters and digits in small letters."""
+    """Return a name's letters and digits in lower case."""
     return "".join(letter for letter in name.lower() if letter.isalnum())
