@@ -26,7 +26,7 @@ The rooms, each with its own list of duties:
     launch/     launch files, and the layout of memory
     kernels/    the bundled kernels
     papers/     the papers' claims, reproduced
-    check/      the checker: races, undefined reads, barriers and lane masks, in a machine of its own
+    check/      the checker: races, undefined reads, barriers and lane masks, in a separate machine
     batch/      many runs, distributed over processes or a cluster
     tools/      tools for designs: mappings, synthetic kernels, the TLP search
 """

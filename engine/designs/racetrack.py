@@ -2,10 +2,10 @@
 
 Liang & Wang, "Performance-centric optimization for racetrack memory based register file on GPUs", JCST 31(1), 2016. A
 bank keeps its registers as domains of 1024 tapes that move together under 8 ports: the register at position m of a bank
-is under port m // 16 when the tape stands at offset o = m % 16, so an access costs |o - current| shift steps, then a
+is under port m // 16 when the tape is at offset o = m % 16, so an access costs |o - current| shift steps, then a
 cycle. At most 4 banks shift or access per cycle; results wait in a write buffer of each bank and go before its reads;
 every other bank with a request may move ahead (preshift). Twice the capacity of `sram` in 55 % of its area. A mapping
-table (engine/tools/mapping.py, `rfview map`) says at which position a register lies.
+table (engine/tools/mapping.py, `rfview map`) gives the position of each register.
 The bits: rows of the main register file stay at their slots, as the position decides only about time; a result is in its
 write-buffer row until the tape has been written.
 
@@ -71,7 +71,7 @@ ENTRY = np.dtype(
     [
         ("since_cycle", "i8"),        # cycle in which the result was accepted
         ("mask", "u4"),               # lanes that it writes
-        ("offset", "u2"),             # where the tape must stand
+        ("offset", "u2"),             # offset that the tape must have
         ("warp", "u1"),
         ("reg", "u1"),
     ],
@@ -83,7 +83,7 @@ TAPE = np.dtype(
         ("shifts", "u4"),             # steps while the bank had a place
         ("preshifts", "u4"),          # steps without one
         ("current", "u2"),            # offset under every port: how far the tape is shifted
-        ("target", "u2"),             # offset that the head of the queue needs; = current where there is none
+        ("target", "u2"),             # offset that the head of the queue needs; = current if it is empty
         ("step", "u1"),               # STILL, or the direction of the step under way
         ("activity", "u1"),           # IDLE .. WAITING of the last cycle
         ("wb_first", "u1"),           # oldest entry of the write buffer
@@ -98,9 +98,9 @@ STATE = (
     ("selected", "u4"),               # banks that keep a place until their request is served, a bit each
     ("busy", "u4"),                   # banks that had a place in the last cycle
     ("buffered", "u4"),               # banks with an entry in the write buffer
-    ("resting", "u4"),                # banks that had nothing to do and whose tape stands
+    ("resting", "u4"),                # banks with nothing to do and a still tape
     ("targeted", "u4"),                  # banks whose `target` is that of the head of their queue, as it still is
-    ("pointer", "u4"),                # bank looked at first for the next free place
+    ("pointer", "u4"),                # first candidate for the next free place
 )
 
 (RM_READS, RM_WRITES, SHIFTS, PRESHIFTS, WB_WRITES, WB_READS, FORWARDS) = range(7)

@@ -96,7 +96,7 @@ STATE = (
     ("write_cycle", "i8"),            # last result written: cycle (and results in it), warp, register, entry
     ("out_cycle", "i8"),              # last entry given up: cycle, warp, register, how (GONE_*)
     ("left_cycle", "i8"),             # last warp that began to leave: cycle, warp, live and dead entries
-    ("next_seq", "i8"),               # first instruction not looked at for section 5.3
+    ("next_seq", "i8"),               # first instruction not yet examined for section 5.3
     ("flush_cycle", "i8", (MAX_WARPS,)),   # since when a warp's entries are to be written back
     ("entry", ENTRY, (MAX_WARPS, MAX_ENTRIES)),
     ("reads", "u4", (MAX_WARPS,)),    # operands looked up since the warp joined
@@ -498,8 +498,8 @@ def note_out(sm, rf, warp, reg, kind):
 def write_main(sm, rf, spec, rows, warp, entry):
     """Write an entry's dirty lanes to the main file; return 0, or the main file's refusal.
 
-    The write is no instruction's result: the stand-in holds its register until the main file releases it. Where a newer
-    result of the register is under way, that instruction's hold is put back afterwards.
+    The write is no instruction's result: the stand-in holds its register until the main file releases it. If a newer
+    result of the register is in flight, that instruction's hold is restored afterwards.
     """
     place = rf.entry[warp][entry]
     reg = np.int64(place.reg)
@@ -981,7 +981,7 @@ def _waiting(rf: Any, warp: int) -> list[int]:
 
 
 def _flush(trail: Trail, moment: Moment, rf: Any, refusal: Refusal) -> None:
-    """Entries wait to be written to the main register file: those of the warp, behind those of warps that asked before."""
+    """Explain entries that wait to be written to the main register file, after those of warps that asked earlier."""
     warp = refusal.warp
     own = _waiting(rf, warp)
     flushing = int(rf["flushing"])

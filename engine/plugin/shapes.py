@@ -1,6 +1,6 @@
-"""What kind of thing each part of a Design is: texts, numbers, names, pairs, fields of whole numbers; the first slips told.
+"""Checks the type of every part of a Design: texts, numbers, names, pairs, integer fields.
 
-Part of conformance.py, and looked at first: the other checks, and the views, take for granted what stands here.
+conformance.py runs this first: the other checks, and the views, rely on what is checked here.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from rfview.engine.state import MAX_ROWS, SCHEDULERS
 
 TEXTS = ("title", "source", "lens", "event", "paper_scheduler", "paper_preset")
 LISTS = ("parameters", "state", "events", "stalls", "panels", "tracks", "places")
-# list -> the kinds of an entry's parts, and an example
+# list -> the types of an entry's parts, and an example
 ENTRIES: dict[str, tuple[tuple[Any, ...], str]] = {
     "events": ((str, str), '("my_reads", "what it counts")'),
     "tracks": ((str, str, (int, float)), '("in use", "popcount(rf.used)", 32)'),
     "places": ((str, tuple, tuple), '("cache", ("cache_reads",), ("cache_writes",))'),
 }
-OURS = ("first_row", "first_event", "mrf", "main")      # names that records and variants have already
+OURS = ("first_row", "first_event", "mrf", "main")      # names that records and variants use already
 
 
 def slips(design: Any) -> Iterator[str]:
-    """Yield a sentence for every part of a Design that is not of the kind described there."""
+    """Yield a sentence for every part of a Design that does not have its documented type."""
     for name in TEXTS:
         if not isinstance(getattr(design, name), str):
             yield f"{name} is {getattr(design, name)!r}, expected a text"
@@ -61,7 +61,7 @@ def slips(design: Any) -> Iterator[str]:
 
 
 def _setting_slips(design: Any) -> Iterator[str]:
-    """Yield the settings that the machine does not have, or not with such a value."""
+    """Yield the settings that the machine does not have, or that have an impossible value."""
     if not isinstance(design.settings, Mapping):
         yield f'settings is {design.settings!r}, expected a table such as {{"sm.num_banks": 8}}'
         return
@@ -74,7 +74,7 @@ def _setting_slips(design: Any) -> Iterator[str]:
 
 
 def _name_slips(design: Any) -> Iterator[str]:
-    """Yield names that are none, or that stand for two things, and state that is not made of numbers."""
+    """Yield invalid names, names with two meanings, and state that does not consist of numbers."""
     for what, entries in (("parameter", design.parameters), ("field of the state", design.state), ("event", design.events),
                           ("stall", design.stalls)):
         names = [getattr(entry, "name", entry[0] if isinstance(entry, tuple) and entry else entry) for entry in entries]
@@ -94,7 +94,7 @@ def _name_slips(design: Any) -> Iterator[str]:
         try:
             kinds = set(_kinds(np.dtype([field])))
         except (TypeError, ValueError):
-            continue        # told with the layout of all
+            continue        # reported with the layout of all
         if not kinds <= set("uif"):
             yield f"field of the state {field[0]!r} holds no numbers, as NumPy's dtypes u1 to u8, i1 to i8, f4 and f8 do"
     for stall in design.stalls:
@@ -103,7 +103,7 @@ def _name_slips(design: Any) -> Iterator[str]:
 
 
 def _kinds(dtype: np.dtype) -> Iterator[str]:
-    """Yield the kinds of all numbers in a record."""
+    """Yield the types of all numbers in a record."""
     if dtype.names is None:
         yield dtype.base.kind
     for name in dtype.names or ():
