@@ -16,7 +16,7 @@ TOUR = Tour(
             let={"written": "event.rf_writes", "warp": "rf.write_warp"},
             panel="lens", warp="$warp",
             claims=("event.rfc_writes > 0",),
-            text="Each active warp has a row of six entries in a small cache before the main register file. In cycle "
+            text="Each active warp has a row of six entries in a small cache in front of the main register file. In cycle "
                  "{cycle} the first result has arrived: R{rf.write_reg} of w{rf.write_warp}. The main register file "
                  "has accepted {event.rf_writes} writes so far.",
             source="RFC section 3.1: the result of every operation is allocated in the cache",

@@ -28,7 +28,7 @@ TOUR = Tour(
                       "event.shifts - $steps >= 3 * (event.rm_reads - $reads + event.rm_writes - $writes)")),
             then=("step 100",),
             answer="{event.shifts - $steps} steps for {event.rm_reads - $reads + event.rm_writes - $writes} accesses. Only "
-                   "every 16th register is at a port at a time; the distance depends on which one comes next.",
+                   "every 16th register is at a port at any time; the distance depends on which one comes next.",
         ),
         Page(
             title="A result that need not wait",

@@ -38,7 +38,7 @@ TOUR = Tour(
                  "place in this cycle: they shift or access. {count(rf.tape.activity == 4)} more banks have requests "
                  "too and move their tapes without a place: preshift.",
             source="racetrack section 2.3: at most four banks can be accessed at the same time; section 4.4: preshifting",
-            question="What is the most banks that have a place in the same cycle in this run?",
+            question="What is the largest number of banks with a place in the same cycle of this run?",
             choices=(("all sixteen", "popcount(rf.busy) > 4"), ("four", "popcount(rf.busy) == 4"),
                      ("fewer than four", "popcount(rf.busy) < 4")),
             then=("step", "until popcount(rf.busy) >= 4"),
