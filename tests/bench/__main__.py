@@ -1,6 +1,6 @@
 """`python -m tests.bench`: measure speed, size, opening, seeks, searches, start-up, keys, registers; print one JSON object.
 
-`rows` has each number beside its goal and whether it is met; the rest is what they were taken from.
+`rows` has each number with its goal and whether it is met; the rest is the data behind them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ PARTS = ("workloads", "designs", "bundled", "long", "live", "writers", "start", 
 
 
 def main() -> int:
-    """Run the measurements that are asked for, saying on stderr which one runs."""
+    """Run the requested measurements, with progress on stderr."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
     parser.add_argument("--runs", type=int, default=3, help="runs per measurement, of which the median counts")
     parser.add_argument("--parts", nargs="*", choices=PARTS, default=PARTS, help="what to measure (default: all)")
@@ -68,7 +68,7 @@ def main() -> int:
 
 
 def workloads(names: list[str], folder: Path, runs: int) -> dict[str, Any]:
-    """Measure the peer's workloads."""
+    """Measure the workloads that were also measured on the peer, GPGPU-Sim."""
     say("compiling, or loading what is compiled")
     measure.warm_up(load_launch_file(measure.WORKLOADS / f"{names[0]}.toml"))
     say("recordings in turns with runs")
@@ -81,7 +81,7 @@ def workloads(names: list[str], folder: Path, runs: int) -> dict[str, Any]:
 
 
 def long(folder: Path, args: argparse.Namespace) -> list[dict[str, Any]]:
-    """Measure opening, seeking and searching of a long recording."""
+    """Measure opening, seeking in and searching a long recording."""
     path: Path | None = args.long
     rows: list[dict[str, Any]] = []
     if path is None:
@@ -95,7 +95,7 @@ def long(folder: Path, args: argparse.Namespace) -> list[dict[str, Any]]:
 
 
 def say(text: str) -> None:
-    """Say on stderr what is going on."""
+    """Report progress on stderr."""
     print(f"bench: {text}", file=sys.stderr, flush=True)
 
 

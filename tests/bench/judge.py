@@ -1,4 +1,4 @@
-"""The goals of what measure.py measures: rows made of its plain data."""
+"""The goals for what measure.py measures: turns its plain data into rows."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Any
 
 from tests.bench.row import row
 
-# of a second core, what two runs at the same time find where nothing else runs, noise left out
+# the share of a second core that two simultaneous runs find free if nothing else runs, apart from noise
 FREE = 0.8
 
 
 def with_second_core(name: str, ratios: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the row of those recordings for which a second core was free, if there are any, and how much of it was."""
+    """Return rows for the share of a second core that was free, and for the recordings that had one, if any."""
     shares = ratios["second_core"]
     found = [ratio for ratio, share in zip(ratios["recording_to_plain"], shares) if share >= FREE]
     rows = [row(f"share of a second core that was free: {name}", shares, "of 1")]
@@ -23,7 +23,7 @@ def with_second_core(name: str, ratios: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def judge(found: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the rows of what was measured."""
+    """Return the rows for the measurements."""
     rows = []
     workloads = found.get("workloads", {})
     for name, work in workloads.items():

@@ -1,11 +1,11 @@
-"""Fuzzing: each target makes inputs from seeds, tries them and counts what came of each.
+"""Fuzzing: each target generates inputs from seeds, tries them and counts their outcomes.
 
     python -m tests.robustness                          a thousand of each target
     python -m tests.robustness --only dap --count 20000 --seed 7
 
-Case N of a seed is the same whenever it is made: `--from N` goes on where an earlier run ended, and the line of a bad case
-names the seed and the number that bring it back (`--seed S --from N --count 1`). Exit code 0 where nothing bad came.
-All designs are compiled first where they are not yet: a case that waits for a compile would count as a slow one.
+Case N of a seed is always the same: `--from N` continues where an earlier run ended, and the line of a bad case names the
+seed and number that reproduce it (`--seed S --from N --count 1`). Exit code 0 if there was no bad case.
+All designs are compiled first if necessary: a case that waits for a compilation would count as slow.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from rfview.commands import warm
 from tests.robustness import dap, keys, kills, launch, ptx, recordings, words
 from tests.robustness.found import GOOD, Keeping
 
-# name -> what tries the cases [first, first + count) of a seed and yields (number, outcome, detail)
+# name -> function that tries the cases [first, first + count) of a seed and yields (number, outcome, detail)
 TARGETS: dict[str, Callable[[int, int, int], Iterator[tuple[int, str, str]]]] = {
     "dap": dap.cases, "keys": keys.cases, "keys_live": keys.live_cases, "kills": kills.cases, "launch": launch.cases,
     "ptx": ptx.cases, "recordings": recordings.cases, "words": words.cases,
 }
-SHOWN = 20          # bad cases of a target that are printed
+SHOWN = 20          # bad cases printed per target
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Try the cases and print, for each target, how many brought which outcome."""
+    """Try the cases and print the number of cases per outcome for each target; return 1 if any was bad."""
     parser = argparse.ArgumentParser(prog="python -m tests.robustness", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", choices=sorted(TARGETS), help="one target (default: all)")
@@ -56,7 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def added(path: Path, name: str, outcomes: Counter[str]) -> str:
-    """Add a target's counts to those in a file, and return the sums in words."""
+    """Add a target's counts to those in a file, and return the sums as text."""
     sums = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
     total = Counter(sums.get(name, {})) + outcomes
     path.write_text(json.dumps({**sums, name: total}, indent=1), encoding="utf-8")
@@ -64,7 +64,7 @@ def added(path: Path, name: str, outcomes: Counter[str]) -> str:
 
 
 def tally(name: str, seed: int, first: int, count: int, minutes: float | None) -> tuple[Counter[str], int]:
-    """Try cases of a target; return how many brought which outcome, and the number after the last one."""
+    """Try cases of a target; return the number of cases per outcome, and the number after the last case."""
     outcomes: Counter[str] = Counter()
     began, number, shown = time.monotonic(), first - 1, 0
     for number, outcome, detail in TARGETS[name](seed, first, count):
