@@ -10,11 +10,11 @@ from typing import Any
 from rfview.engine import kernels, plugin
 from rfview.engine.launch import load_launch_file
 from rfview.engine.simulator import Simulator
+from rfview.engine.state import SCHEDULERS
 from rfview.sessions import Session, open_session
 from rfview.sessions.file.writer import record
 from rfview.sessions.reports.tracing import trace
 from tests.bench.row import row
-from tests.properties.runs import SCHEDULERS
 
 KERNEL, WARP, LANE = "gemm", "w5.R3", "w5.R3[3]"
 # the goals: seconds for an answer nearby, and seconds per cycle searched
