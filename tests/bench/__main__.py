@@ -22,12 +22,12 @@ PARTS = ("workloads", "designs", "bundled", "long", "live", "writers", "start", 
 def main() -> int:
     """Run the requested measurements, with progress on stderr."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
-    parser.add_argument("--runs", type=int, default=3, help="runs per measurement, of which the median counts")
+    parser.add_argument("--runs", type=int, default=3, help="runs per measurement; their median counts")
     parser.add_argument("--parts", nargs="*", choices=PARTS, default=PARTS, help="what to measure (default: all)")
     parser.add_argument("--only", nargs="*", choices=sorted(measure.PEER), help="workloads (default: all)")
-    parser.add_argument("--no-cold", action="store_true", help="leave out the start that compiles everything")
-    parser.add_argument("--long", metavar="FILE.rfs", type=Path, help="an old recording of this bench")
-    parser.add_argument("--rounds", type=int, default=searching.ROUNDS, help="of the long run, 0.6 million cycles each")
+    parser.add_argument("--no-cold", action="store_true", help="skip the cold start, which compiles everything")
+    parser.add_argument("--long", metavar="FILE.rfs", type=Path, help="measure an earlier recording of this bench instead of making one")
+    parser.add_argument("--rounds", type=int, default=searching.ROUNDS, help="rounds of the long run, 0.6 million cycles each")
     args = parser.parse_args()
     names = args.only or list(measure.PEER)
     result: dict[str, Any] = {"machine": measure.machine(), "load_before": searching.load()}
@@ -36,7 +36,7 @@ def main() -> int:
         if "workloads" in args.parts:
             result["workloads"] = workloads(names, Path(folder), args.runs)
         if "designs" in args.parts:
-            say("designs: their first run compiles")
+            say("designs (the first run of each compiles)")
             rows += designs.rows(args.runs)
         if "bundled" in args.parts:
             say("sizes of recordings of all bundled kernels")
@@ -56,7 +56,7 @@ def main() -> int:
             say("the screen")
             rows += screen.rows(measure.some_recording(Path(folder)), args.runs)
     if "check" in args.parts:
-        say("checked runs beside unchecked ones")
+        say("checked runs compared with unchecked ones")
         rows += checking.rows(args.runs)
     if "registers" in args.parts:
         say("registers")
@@ -69,9 +69,9 @@ def main() -> int:
 
 def workloads(names: list[str], folder: Path, runs: int) -> dict[str, Any]:
     """Measure the workloads that were also measured on the peer, GPGPU-Sim."""
-    say("compiling, or loading what is compiled")
+    say("compiling, or loading compiled code")
     measure.warm_up(load_launch_file(measure.WORKLOADS / f"{names[0]}.toml"))
-    say("recordings in turns with runs")
+    say("recordings, alternating with plain runs")
     recorded = measure.recordings(names, folder, runs)
     found = {}
     for name in names:

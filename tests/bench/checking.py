@@ -18,8 +18,8 @@ MOST = 3.0
 def rows(runs: int) -> list[dict[str, Any]]:
     """Return the ratio of times with its bound for each kernel, and for all of them together."""
     off, on = timings("off", runs), timings("on", runs)
-    found = [row(f"check {name}: time beside an unchecked run", on[name] / off[name], "x", MOST) for name in KERNELS]
-    return [*found, row("check: all of them together", sum(on.values()) / sum(off.values()), "x", MOST)]
+    found = [row(f"check {name}: time relative to an unchecked run", on[name] / off[name], "x", MOST) for name in KERNELS]
+    return [*found, row("check: all kernels together", sum(on.values()) / sum(off.values()), "x", MOST)]
 
 
 def timings(kind: str, runs: int) -> dict[str, float]:

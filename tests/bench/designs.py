@@ -28,7 +28,7 @@ def rows(runs: int) -> list[dict[str, Any]]:
             for design, spent in times.items():
                 spent.append(ns_per_cycle(spec, design))
         base = min(times["sram"])
-        found += [row(f"time per cycle beside sram's: {name} {design}", min(times[design]) / base, "x", at_most=1.6,
+        found += [row(f"time per cycle relative to sram's: {name} {design}", min(times[design]) / base, "x", at_most=1.6,
                       note=f"{min(times[design]):.0f} and {base:.0f} ns") for design in others]
     return found
 

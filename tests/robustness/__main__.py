@@ -37,9 +37,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--only", choices=sorted(TARGETS), help="one target (default: all)")
     parser.add_argument("--count", type=int, default=1000, metavar="N", help="cases of each target (default 1000)")
     parser.add_argument("--minutes", type=float, metavar="M", help="stop each target after this time")
-    parser.add_argument("--seed", type=int, default=1, metavar="S", help="what all cases are made from (default 1)")
+    parser.add_argument("--seed", type=int, default=1, metavar="S", help="the seed that all cases are made from (default 1)")
     parser.add_argument("--from", type=int, default=0, metavar="N", dest="first", help="the first case (default 0)")
-    parser.add_argument("--sums", type=Path, metavar="FILE.json", help="add the counts to those of earlier runs, and print both")
+    parser.add_argument("--sums", type=Path, metavar="FILE.json", help="add the counts to those of earlier runs in this file, and print both")
     parser.add_argument("--keep", action="store_true", help="write bad recordings, modules and launch files to found/")
     args = parser.parse_args(arguments)
     Keeping.on = args.keep
@@ -49,7 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         outcomes, following = tally(name, args.seed, args.first, args.count, args.minutes)
         bad += sum(count for outcome, count in outcomes.items() if outcome not in GOOD)
         parts = ", ".join(f"{count:,} {outcome}" for outcome, count in sorted(outcomes.items()))
-        print(f"{name}: {sum(outcomes.values()):,} tried: {parts}   (seed {args.seed}, go on with --from {following})")
+        print(f"{name}: {sum(outcomes.values()):,} tried: {parts}   (seed {args.seed}, continue with --from {following})")
         if args.sums is not None:
             print(f"{name}, all runs: {added(args.sums, name, outcomes)}")
     return 1 if bad else 0
