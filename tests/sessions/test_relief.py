@@ -1,4 +1,4 @@
-"""Reliefs: the gain is what two separate runs say, a branch is left where the cause began, and what cannot be tried is told."""
+"""Reliefs: the gain is that of two separate runs, the branch starts where the cause began, and what cannot be tried."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Command files: every command's text and data, and what a mistyped one says."""
+"""Command files: every command's text and data, and the errors of mistyped ones."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_every_command_answers_in_text_and_in_json(session: Session) -> None:
         assert data["command"]
     used = {ALIASES[answer.data["command"].split()[0]] for answer in answers
             if answer.data["command"].split()[0] in ALIASES}
-    # these need a real machine, or PTX with lines: test_fork.py, test_swap.py, test_follow.py, test_capture.py, test_pictures.py,
+    # These need a real machine or PTX with lines: test_fork.py, test_swap.py, test_follow.py, test_capture.py, test_pictures.py,
     # test_relief.py, test_check.py, test_lines.py
     machine = {"fork", "drop", "compare", "swap", "kernel", "follow", "capture", "image", "origin", "relief", "rerun", "check",
                "lines", "next-line", "previous-line"}
