@@ -26,7 +26,8 @@ def main() -> int:
     parser.add_argument("--parts", nargs="*", choices=PARTS, default=PARTS, help="what to measure (default: all)")
     parser.add_argument("--only", nargs="*", choices=sorted(measure.PEER), help="workloads (default: all)")
     parser.add_argument("--no-cold", action="store_true", help="skip the cold start, which compiles everything")
-    parser.add_argument("--long", metavar="FILE.rfs", type=Path, help="measure an earlier recording of this bench instead of making one")
+    parser.add_argument("--long", metavar="FILE.rfs", type=Path,
+                        help="measure an earlier long recording of this bench instead of making one")
     parser.add_argument("--rounds", type=int, default=searching.ROUNDS, help="rounds of the long run, 0.6 million cycles each")
     args = parser.parse_args()
     names = args.only or list(measure.PEER)

@@ -39,7 +39,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--minutes", type=float, metavar="M", help="stop each target after this time")
     parser.add_argument("--seed", type=int, default=1, metavar="S", help="the seed that all cases are made from (default 1)")
     parser.add_argument("--from", type=int, default=0, metavar="N", dest="first", help="the first case (default 0)")
-    parser.add_argument("--sums", type=Path, metavar="FILE.json", help="add the counts to those of earlier runs in this file, and print both")
+    parser.add_argument("--sums", type=Path, metavar="FILE.json",
+                        help="add the counts to those of earlier runs in this file, and print both")
     parser.add_argument("--keep", action="store_true", help="write bad recordings, modules and launch files to found/")
     args = parser.parse_args(arguments)
     Keeping.on = args.keep
