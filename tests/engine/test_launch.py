@@ -1,4 +1,4 @@
-"""Test the launch file loader: what it accepts, each way it refuses, parameter packing and verification."""
+"""The launch file loader: accepted files, every kind of error, parameter packing and verification."""
 
 from __future__ import annotations
 
