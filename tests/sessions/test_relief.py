@@ -1,4 +1,4 @@
-"""Reliefs: the gain is that of two separate runs, the branch starts where the cause began, and what cannot be tried."""
+"""Reliefs: gains equal those of two separate runs, branches start where the cause began, and errors for the rest."""
 
 from __future__ import annotations
 
