@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import re
 import subprocess
 import sys
@@ -265,3 +266,10 @@ def test_every_command_explains_itself() -> None:
 
     for name in COMMANDS:
         assert (REPOSITORY / "rfview" / "commands" / f"{name}.py").is_file()
+
+
+@pytest.mark.parametrize("name", ["bench.__main__", "check.kernels", "compile_options", "corpus.make", "full_size",
+                                  "properties.__main__", "robustness.__main__", "sessions.why_programs",
+                                  "why_counterfactual", "why_everywhere"])
+def test_the_programs_that_no_other_test_starts_can_be_imported(name: str) -> None:
+    importlib.import_module(f"tests.{name}")
