@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from rfview.engine.errors import RfviewError
-from rfview import __version__, streams
+from rfview import __version__, ending, streams
 
 # heading -> name -> what it does; each is a module of rfview/commands with add_arguments(parser) and run(args) -> exit code
 GROUPS: dict[str, dict[str, str]] = {
@@ -103,7 +103,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     # modules and machine code create many long-lived objects: frequent garbage collection would only slow the start
     gc.set_threshold(50_000, 10, 10)
     words = list(sys.argv[1:] if argv is None else argv)
-    with streams.guarded():
+    with streams.guarded(), ending.by_signals():
         return _guarded(words)
 
 
@@ -117,6 +117,8 @@ def _guarded(words: list[str]) -> int:
         return _fail(*str(error).splitlines(), code=error.exit_code)
     except KeyboardInterrupt:
         return _fail("interrupted", code=INTERRUPTED)
+    except ending.Ended as ended:
+        return _fail("ended by a signal", code=int(ended.code or 0))
     except BrokenPipeError:
         streams.give_up(sys.stdout)     # the reader of our output is gone
         return BROKEN_PIPE
@@ -152,6 +154,8 @@ def _run(words: list[str]) -> int:
         return 0
     try:
         module, args = parsed(name, rest)
+    except ending.Ended:
+        raise
     except SystemExit as stop:   # --help has printed its text
         return int(stop.code or 0)
     if getattr(args, "limit", None) is not None:

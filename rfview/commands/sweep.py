@@ -8,24 +8,18 @@ from __future__ import annotations
 
 import argparse
 import json
-import signal
 import sys
-import threading
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 from rfview.engine import files
 from rfview.engine.batch import pool_of
 from rfview.engine.errors import InputError
-from rfview import charts
+from rfview import charts, ending
 from rfview.commands import options, progress
 from rfview.sweep import columns, dataset, doing, plan, plot
 
-TERMINATED = 143    # 128 + SIGTERM, as shells report it
 EPILOG = f"""a sweep file:
 {(plan.__doc__ or "").partition("means.")[2].rpartition("A sweep file is hostile")[0].strip(chr(10)).rstrip()}
 
@@ -57,10 +51,6 @@ Under SLURM (others alike: PBSCluster, LSFCluster, SGECluster), with dask-jobque
 exit codes: 0 all jobs have rows, failed ones too; 2 bad input; 130, 143 stopped by Ctrl-C, SIGTERM, finished rows kept"""
 
 
-class Terminated(BaseException):
-    """SIGTERM was received."""
-
-
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     parser.add_argument("target", metavar="FILE.toml", help="a sweep file; with --plot, a dataset's folder too")
@@ -84,11 +74,10 @@ def run(args: argparse.Namespace) -> int:
     planned = plan.load(args.target)
     folder = folder_of(args, planned)
     try:
-        with _terminable():
-            facts = sweep(args, planned, folder)
-    except Terminated:
+        facts = sweep(args, planned, folder)
+    except ending.Ended as ended:
         print("rfview: error: terminated; finished rows are kept, the same command goes on from here", file=sys.stderr)
-        return TERMINATED
+        return int(ended.code or 0)
     print(json.dumps(facts) if args.json else text_of(facts))
     return 0
 
@@ -136,20 +125,3 @@ def draw(args: argparse.Namespace) -> int:
     if args.svg is not None:
         files.write(args.svg, charts.svg(chart))
     return 0
-
-
-@contextmanager
-def _terminable() -> Iterator[None]:
-    """Turn SIGTERM into Terminated within the block, so that rows are written before the end."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def stop(number: int, frame: FrameType | None) -> None:
-        raise Terminated
-
-    before = signal.signal(signal.SIGTERM, stop)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)

@@ -174,8 +174,11 @@ def _held(folder: Path) -> Iterator[None]:
             raise InputError(f"{folder}: {holder} is sweeping into it; wait until it ends, or use another folder") from None
         except OSError as error:
             raise InputError(f"{path}: cannot be locked: {error.strerror or error}") from None
-        os.ftruncate(handle, 0)
-        os.pwrite(handle, f"process {os.getpid()} on {socket.gethostname()}\n".encode(), 0)
+        try:
+            os.ftruncate(handle, 0)
+            os.pwrite(handle, f"process {os.getpid()} on {socket.gethostname()}\n".encode(), 0)
+        except OSError as error:        # a full disk has no room for the rows either
+            raise InputError(f"{path}: cannot be written: {error.strerror or error}") from None
         yield
         os.ftruncate(handle, 0)
     finally:

@@ -104,6 +104,34 @@ def test_a_damaged_file_of_the_cache_is_made_again(tmp_path: Path, kind: str, co
     assert [run().stdout.split() for _ in range(2)] == [["8", "0"], ["8", "1"]]
 
 
+def test_a_disk_that_is_full_loses_no_run(tmp_path: Path) -> None:
+    """It ended the run with `No space left on device`, after a minute of compiling."""
+    program = """
+import errno, os
+from numba.core import caching
+from rfview.engine.compile import cache, jit
+
+def full(*arguments):
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+caching.IndexDataCacheFile.save = full
+
+@jit.entry
+def double(x):
+    return 2 * x
+
+print(double(4), double(4.0))
+cache.note(cache.CACHE_FOLDER / "all.ready")
+"""
+    (tmp_path / "uncached.py").write_text(program)
+    environ = {**os.environ, "RFVIEW_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"}
+    done = subprocess.run([sys.executable, tmp_path / "uncached.py"], env=environ, capture_output=True, text=True,
+                          timeout=PATIENCE_S, check=False)
+    assert done.stdout.split() == ["8", "8.0"]
+    assert done.stderr.count("\n") == 1 and "cache: compiled code cannot be kept there (No space left on device)" in done.stderr
+    assert not list(tmp_path.rglob("*.ready")), "the next run compiles again, with its progress"
+
+
 def test_bitcode_from_the_cache_is_read_where_it_is_linked(tmp_path: Path) -> None:
     """Machine code runs without bitcode; a caller of the function is compiled with it, even in a process that loaded it."""
     (tmp_path / "cached.py").write_text("from rfview.engine.compile import jit\n\n@jit.entry\ndef double(x):\n    return 2 * x\n")

@@ -440,7 +440,8 @@ def test_a_launch_that_fails_ends_the_run() -> None:
 
 
 @pytest.mark.parametrize("data", [b"hello\n", b"Content-Length: 3\r\n\r\n{x}", b"Content-Length: 2\r\n\r\n[]",
-                                  b"Content-Length: 999999999\r\n\r\n"])
+                                  b"Content-Length: 999999999\r\n\r\n", b"Content-Length: -5\r\n\r\n{}",
+                                  b"Content-Type: x\r\n\r\nContent-Length: 2\r\n\r\n{}"])
 def test_what_is_no_message_is_one_error(data: bytes) -> None:
     with pytest.raises(InputError, match="dap: "):
         list(Wire(io.BytesIO(data), io.BytesIO()).messages())

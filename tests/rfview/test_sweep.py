@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import signal
@@ -152,6 +153,16 @@ def test_two_sweeps_into_one_folder_at_once(folder: Path, capsys: pytest.Capture
     said = capsys.readouterr().err
     assert f"process {os.getpid()} on " in said and "is sweeping into it" in said
     sweep(folder)
+
+
+def test_a_full_disk_is_one_error_that_names_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(handle: int, data: bytes, offset: int) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("os.pwrite", full)
+    with pytest.raises(InputError, match=r"results/.rfview-sweep.lock: cannot be written: No space left on device"), \
+            dataset.writing(tmp_path / "results"):
+        pytest.fail("a sweep without its lock")
 
 
 def test_partial_parts_are_taken_away_and_other_files_are_not(folder: Path) -> None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import shutil
 import termios
+import time
 from pathlib import Path
 
 import pytest
 
+from tests.conftest import PATIENCE_S
 from tests.rfview.terminal import REPOSITORY, Terminal
 
 RECORDED = REPOSITORY / "sessions" / "recorded" / "first.rfs"
@@ -137,3 +139,14 @@ def test_a_terminal_that_vanishes_without_a_signal_ends_the_program(recording: P
         terminal.wait(lambda text: " cycle " in text.partition("\n")[0])
         terminal.vanish()
         assert terminal.process.wait(20) == 129
+
+
+def test_a_terminal_that_vanishes_while_it_is_written_to_ends_the_program(recording: Path, home: dict[str, str]) -> None:
+    """Textual waited for ever for its thread that writes, which the terminal had taken with it."""
+    with Terminal(["replay", str(recording)], environ=home) as terminal:
+        terminal.wait(lambda text: " cycle " in text.partition("\n")[0])
+        for number in range(150):       # what it draws is not read: what waits to be written becomes as much as may be
+            terminal.resize(119 + number % 2, 40)
+            time.sleep(0.03)
+        terminal.vanish()
+        assert terminal.process.wait(PATIENCE_S) == 129

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import csv
+import errno
 import json
+import os
 import re
 import shutil
 import sqlite3
 import sys
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -208,6 +212,18 @@ def test_parquet_and_frames_hold_what_the_database_holds(session: Session, tmp_p
             held = [(key, None if value is None else str(value)) for key, value in held]
         assert sorted(rows, key=str) == sorted(held, key=str)
         assert table.equals(session.frame(name, 3, session.timeline.last - 2))
+
+
+def test_a_folder_of_tables_is_whole_or_not_there(session: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*arguments: object) -> Iterator[Any]:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(arrow, "batches", full)
+    (tmp_path / "was there").mkdir()
+    for name in ("tables", "was there"):
+        with pytest.raises(InputError, match=f"{name}: cannot be written: No space left on device"):
+            export(session.timeline, "parquet", tmp_path / name)
+    assert [path.name for path in tmp_path.rglob("*")] == ["was there"]
 
 
 def test_without_pyarrow_the_way_to_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import random
 import re
 import subprocess
@@ -117,6 +118,16 @@ def test_each_flipped_byte_is_reported_and_shows_no_wrong_state(
         reported |= bool(timeline.warnings)
         assert reported, place
         timeline.close()
+
+
+def test_a_file_that_changes_while_it_is_open_says_so(small: Path, tmp_path: Path) -> None:
+    path = tmp_path / "small.rfs"
+    path.write_bytes(small.read_bytes())
+    timeline = open_recording(path)
+    os.truncate(path, path.stat().st_size // 2)
+    with pytest.raises(InputError, match=r"small.rfs: chunk .* cut short; the file has been written to since it was opened"):
+        timeline.at(timeline.last)
+    timeline.close()
 
 
 def test_a_newer_format_is_refused_with_both_numbers(small: Path, tmp_path: Path) -> None:
