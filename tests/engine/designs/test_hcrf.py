@@ -19,7 +19,6 @@ from tests.conftest import WITHOUT_JIT
 from tests.harness import Assembly, Machine, check_skipping
 
 BANKS = 16
-LANES = np.arange(32)
 BITS = 1024
 
 

@@ -22,8 +22,6 @@ from rfview.sessions.timeline.opening import open_recording
 from tests.harness import Assembly, Machine
 
 pytestmark = pytest.mark.nojit
-ALL = 0xFFFFFFFF
-EVEN = 0x55555555
 LOW = 0x0000FFFF
 QUICK = {"latency.int_add": 1}          # a result 3 cycles after its issue
 

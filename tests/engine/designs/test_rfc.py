@@ -20,7 +20,6 @@ from tests.harness import Assembly, Machine
 
 pytestmark = pytest.mark.nojit
 FAST_MEMORY = {"memory.fixed_memory_cycles": 30}
-ALL = 0xFFFFFFFF
 
 
 def machine(program: Assembly, **more: Any) -> Machine:
@@ -432,7 +431,7 @@ def test_energy_over_stt_takes_its_table() -> None:
 # random programs
 
 REGS = 9           # R0..R8 hold values; R9 is the byte offset of the thread
-LOADED, SHARED = 2048, 0
+LOADED = 2048
 
 
 @st.composite
