@@ -8,12 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from rfview.engine.errors import InputError
+from rfview.engine.program import NO_REG
 from rfview.engine.state import FREE
 from rfview.sessions.compare.values import place_of
+from rfview.sessions.heat.stores import STORES
 from rfview.sessions.timeline.base import Timeline
 
 MAX_ARRIVALS = 5_000
-STORES = ("st", "atom", "red")
 
 
 @dataclass(frozen=True)
@@ -149,7 +150,7 @@ class Arrivals:
         registers = int(self.timeline.column("sm.launch.registers", cycle, cycle + 1)[0])
 
         def reads_wrong(warp: int, pc: int) -> bool:
-            return any(reg != 255 and self._wrong_rows[warp * registers + reg].any() for reg in program[pc]["src"])
+            return any(reg != NO_REG and self._wrong_rows[warp * registers + reg].any() for reg in program[pc]["src"])
 
         found = {pc for warp, pc in self._under_way(cycle) if program[pc]["mnemonic"] in STORES and reads_wrong(warp, pc)}
         return found.pop() if len(found) == 1 else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rfview.engine.errors import InputError
+from rfview.engine.state import NONE8
 from rfview.sessions.expressions import Expression, compile_expression
 from rfview.sessions.layout import suggest
 from rfview.sessions.lines import moves
@@ -15,7 +16,6 @@ from rfview.sessions.timeline.base import Timeline
 from rfview.sessions.timeline.invariants import unbalanced
 
 WAITING = ("issued", "finished", "no_cta")     # a warp in any other state waits
-NO_CTA = 255
 
 
 class Kind:
@@ -137,7 +137,7 @@ class Arrival(Kind):
         shape = (stop - before, -1)
         pc, issued, cta = (timeline.column(f"sm.warp[{which}].{name}", before, stop).reshape(shape)
                            for name in ("pc", "num_issued", "cta"))
-        there = np.isin(pc, np.array(self.pcs, pc.dtype)) & (cta != NO_CTA)
+        there = np.isin(pc, np.array(self.pcs, pc.dtype)) & (cta != NONE8)
         moved = np.ones_like(there)
         moved[1:] = (pc[1:] != pc[:-1]) | (issued[1:] != issued[:-1]) | (cta[1:] != cta[:-1])
         return (there & moved)[start - before :]
