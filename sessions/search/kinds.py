@@ -32,6 +32,7 @@ class Kind:
     pcs: tuple[int, ...] = ()
     note = ""
     watched: Expression | None = None
+    _place: Expression | None = None        # true in every cycle in which it stops; None if nothing is known of them
 
     def __init__(self, timeline: Timeline, value: int, warp: int | None, item: str):
         self.value, self.warp, self.item = value, warp, item
@@ -67,7 +68,7 @@ class Kind:
 
     def _chunks(self, timeline: Timeline, low: int, high: int) -> np.ndarray:
         """Return `may_hit` without a condition."""
-        return np.full(high - low, ALL)
+        return np.full(high - low, ALL) if self._place is None else np.where(self._place.may_hold(low, high), ALL, NONE)
 
     def warp_at(self, timeline: Timeline, cycle: int, condition: Expression | None) -> int | None:
         """Return the warp for which it stops at a cycle, the first of several; None if it concerns no warp."""
@@ -103,9 +104,6 @@ class Issue(Kind):
     def _cycles(self, timeline: Timeline, start: int, stop: int) -> np.ndarray:
         return timeline.column(f"sm.warp[{self.value}].state", start, stop) == 0
 
-    def _chunks(self, timeline: Timeline, low: int, high: int) -> np.ndarray:
-        return np.where(self._place.may_hold(low, high), ALL, NONE)
-
     def warp_at(self, timeline: Timeline, cycle: int, condition: Expression | None) -> int | None:
         """Return the warp."""
         return self.value
@@ -126,9 +124,6 @@ class Arrival(Kind):
 
     def _cycles(self, timeline: Timeline, start: int, stop: int) -> np.ndarray:
         return np.asarray(self._arrived(timeline, start, stop).any(axis=1))
-
-    def _chunks(self, timeline: Timeline, low: int, high: int) -> np.ndarray:
-        return np.where(self._place.may_hold(low, high), ALL, NONE)
 
     def _arrived(self, timeline: Timeline, start: int, stop: int) -> np.ndarray:
         """Return (stop - start, warps) bool: which warps arrive there; (.., 1) for one warp."""
