@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +11,7 @@ from rfview.engine.program import NO_REG
 from rfview.engine.state import FREE
 from rfview.sessions.compare.values import place_of
 from rfview.sessions.heat.stores import STORES
-from rfview.sessions.timeline.base import Timeline
+from rfview.sessions.timeline.base import Progress, Timeline
 
 MAX_ARRIVALS = 5_000
 
@@ -69,8 +68,7 @@ class _Writes:
 class Arrivals:
     """Compares two runs from a cycle on, as long as their cycles correspond."""
 
-    def __init__(self, timeline: Timeline, twin: Timeline, begin: int, parted: int | None,
-                 progress: Callable[[int], bool | None] | None):
+    def __init__(self, timeline: Timeline, twin: Timeline, begin: int, parted: int | None, progress: Progress | None):
         self.timeline, self.info = timeline, timeline.info
         self.noted: list[Arrival] = []
         self.count = self.healed = 0

@@ -7,7 +7,7 @@ the error makes a warp take another path, the cycles no longer correspond; from 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -20,7 +20,7 @@ from rfview.sessions.branches.fork import machine_at, sorted_changes
 from rfview.sessions.timeline.live import LiveTimeline
 from rfview.sessions.cursor import Stop
 from rfview.sessions.session import Session
-from rfview.sessions.timeline.base import Timeline
+from rfview.sessions.timeline.base import Progress, Timeline
 
 LOWER = 0xFFFF
 
@@ -145,14 +145,14 @@ def follow(session: Session, changes: Mapping[str, Any] | None = None) -> Flow:
                 found.end, tuple(_outputs(timeline, twin)), faults[0] if faults else "")
 
 
-def _run_to_end(timeline: Timeline, progress: Callable[[int], bool | None] | None) -> None:
+def _run_to_end(timeline: Timeline, progress: Progress | None) -> None:
     """Simulate to the end; raises InputError when the user stops it."""
     while not timeline.closed and timeline.extend(1 << 14):
         if progress is not None and progress(timeline.last):
             raise InputError(f"follow: stopped at cycle {timeline.last:,}")
 
 
-def _parting(timeline: Timeline, twin: Timeline, begin: int, progress: Callable[[int], bool | None] | None) -> int | None:
+def _parting(timeline: Timeline, twin: Timeline, begin: int, progress: Progress | None) -> int | None:
     """Return the first cycle that shows a warp in another state or at another instruction; None if there is none."""
     cycle, end = begin, min(timeline.last, twin.last)
     while cycle <= end:
