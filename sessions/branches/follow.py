@@ -17,6 +17,7 @@ from rfview.engine.errors import InputError
 from rfview.sessions.expressions import compile_expression
 from rfview.sessions.branches.arrivals import MAX_ARRIVALS, Arrival, Arrivals, mask_of
 from rfview.sessions.branches.fork import machine_at, sorted_changes
+from rfview.sessions.compare.values import elements
 from rfview.sessions.timeline.live import LiveTimeline
 from rfview.sessions.cursor import Stop
 from rfview.sessions.session import Session
@@ -172,11 +173,10 @@ def _outputs(timeline: Timeline, twin: Timeline) -> list[Output]:
     """Return the buffers and symbols that differ at both ends."""
     ours, theirs = timeline.at(timeline.last).memory, twin.at(twin.last).memory
     out = []
-    for variable in [*timeline.info["buffers"], *timeline.info["symbols"]]:
-        begin, dtype = int(variable["word"]) * 4, np.dtype(variable["dtype"])
+    for variable in timeline.variables:
+        dtype = np.dtype(variable["dtype"])
         count = int(variable["bytes"]) // dtype.itemsize
-        here, right = (memory.view(np.uint8)[begin : begin + count * dtype.itemsize].copy().view(dtype)
-                       for memory in (ours, theirs))
+        here, right = (elements(memory, variable, count) for memory in (ours, theirs))
         bytes_differ = (here.view(np.uint8) != right.view(np.uint8)).reshape(count, -1).any(axis=1)
         wrong = np.flatnonzero(bytes_differ)
         if wrong.size:

@@ -17,9 +17,9 @@ from rfview.engine.program import NO_REG
 from rfview.sessions.heat.memory import MemoryHeat
 from rfview.sessions.heat.stores import STORES, store_at, words_of
 from rfview.sessions.heat.registers import RegisterHeat
-from rfview.sessions.pictures.picture import elements, variable_of
+from rfview.sessions.pictures.picture import variable_of
 from rfview.sessions.pictures.right import loses_bits, right_run
-from rfview.sessions.compare.values import place_of
+from rfview.sessions.compare.values import elements, place_of
 from rfview.sessions.session import Session
 from rfview.sessions.timeline.base import Timeline
 

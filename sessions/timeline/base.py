@@ -70,6 +70,11 @@ class Timeline(ABC):
         self.fault = None
         self.warnings = []
 
+    @property
+    def variables(self) -> list[dict[str, Any]]:
+        """The run's buffers and symbols, as described in `info`."""
+        return [*self.info["buffers"], *self.info["symbols"]]
+
     # what each kind of timeline implements
 
     @abstractmethod
