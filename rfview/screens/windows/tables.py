@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from rfview.render import statistics
-from rfview.render.text import Line, Row, cut, fill, hint_row, number
+from rfview.render.text import Line, Row, cut, fill, hint_row, list_row, number, visible_from
 from rfview.screens import requests
 from rfview.screens.windows.popup import STEPS, Popup
 from rfview.sessions.expressions.types import lanes_text
@@ -124,7 +124,7 @@ class TraceWindow(Popup):
         for name, start in zip(data["expressions"], ends, strict=True):
             names.at(start, cut(name, max(8, (width - 18) // len(ends)) - 1), "title")
         rows = height - 3
-        first = max(0, min(len(self.order) - rows, self.selected - rows // 2))
+        first = visible_from(self.selected, len(self.order), rows)
         lines = [self.row(width, index, ends, at == self.selected)
                  for at, index in enumerate(self.order) if first <= at < first + rows]
         hints = (("Enter", "go there"), ("o", "sort by the next column"), ("y", "copy"), ("Esc", "close"))
@@ -138,7 +138,7 @@ class TraceWindow(Popup):
     def row(self, width: int, index: int, starts: list[int], chosen: bool) -> Line:
         """Return the row of one hit."""
         cycle = self.data["cycles"][index]
-        row = Row(width, "focus" if chosen else "").add("▸" if chosen else " ", "bold")
+        row = list_row(width, chosen)
         row.right(14, number(cycle), "bold" if cycle == self.main.scene.cycle else "text")
         for start, value in zip(starts, self.data["rows"][index], strict=True):
             room = max(8, (width - 18) // len(starts)) - 1
