@@ -26,7 +26,7 @@ class Stop:
 
     reason: 'step', 'goto', 'breakpoint', 'condition', 'change', 'start', 'end', 'fault', 'interrupted' (moved up to
     that point) or 'not found' (not moved). text: one sentence for users. breakpoint: its number, or None. warp:
-    the one that the breakpoint stopped for, or None.
+    the one that the breakpoint stopped for, or None. waiting: the warps that wait for an event, lowest first.
     """
 
     cycle: int
@@ -34,6 +34,7 @@ class Stop:
     text: str
     breakpoint: int | None = None
     warp: int | None = None
+    waiting: tuple[int, ...] = ()
 
     def _repr_html_(self) -> str:
         """Show it as a line."""

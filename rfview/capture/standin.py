@@ -25,9 +25,9 @@ DEFINED = re.compile(r"^(?:API\((\w+)\)|API_OTHER\([^,]+, (\w+)\)|(?:IGNORED|WAI
 
 
 def library(say: Callable[[float | None, str], None]) -> Path:
-    """Return the compiled stand-in, made now if it is not there yet; say: shows that this takes some seconds.
+    """Return the path of the stand-in, compiled now if it is not cached yet; say: shows progress, as this takes seconds.
 
-    Raises InputError if there is no x86-64 Linux, no g++ or no CUDA headers.
+    Raises InputError if this is not x86-64 Linux, or g++ or CUDA 13's headers are missing.
     """
     if not sys.platform.startswith("linux") or platform.machine() != "x86_64":
         raise InputError(f"CUDA programs are captured on x86-64 Linux, this is {sys.platform} on {platform.machine()}; "
@@ -54,7 +54,7 @@ def library(say: Callable[[float | None, str], None]) -> Path:
 
 
 def include_folder() -> Path | None:
-    """Return the folder with CUDA's headers: of CUDA_HOME, of the nvcc on the path, or where toolkits are installed."""
+    """Return the folder with CUDA's headers: in CUDA_HOME, next to the nvcc in PATH, or where toolkits usually are."""
     named = os.environ.get("CUDA_HOME") or os.environ.get("CUDA_PATH")
     places = [Path(named)] if named else []
     nvcc = shutil.which("nvcc")
@@ -64,16 +64,16 @@ def include_folder() -> Path | None:
 
 
 def release_of(headers: Path) -> int:
-    """Return CUDART_VERSION of a folder of headers, 13000 for 13.0; 0 if it does not say."""
+    """Return CUDART_VERSION of a folder of headers, 13000 for 13.0; 0 if it is not defined."""
     text = (headers / "cuda_runtime_api.h").read_text(encoding="utf-8", errors="replace")
     found = re.search(r"^#define CUDART_VERSION\s+(\d+)", text, re.MULTILINE)
     return int(found[1]) if found else 0
 
 
 def rest() -> str:
-    """Return C++ for the names of the runtime that the sources lack: each says its name and returns cudaErrorNotSupported.
+    """Return C++ for the runtime's functions that the sources lack: each reports its name and returns cudaErrorNotSupported.
 
-    Those for a default stream per thread are the others', since all streams are one.
+    Variants for a per-thread default stream jump to the plain functions, since all streams are the same here.
     """
     text = "\n".join(path.read_text(encoding="utf-8") for path in sorted(SOURCES.glob("*.cpp")))
     have = {next(filter(None, found)) for found in DEFINED.findall(text)}
@@ -91,7 +91,7 @@ def rest() -> str:
 
 
 def _compile(compiler: str, headers: Path, folder: Path) -> None:
-    """Compile everything into a folder, which appears under its name once it is whole."""
+    """Compile everything into a temporary folder, and move the library into `folder` once it is complete."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix="cudart-new-") as name:
         made = Path(name)

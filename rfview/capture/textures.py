@@ -1,4 +1,4 @@
-"""Textures and surfaces that a program makes at run time: their headers in the device's memory, and launch files' tables."""
+"""Textures and surfaces that a program creates at run time: their headers in device memory, and tables of launch files."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ DTYPES = {(0, 8): "i1", (0, 16): "i2", (0, 32): "i4", (1, 8): "u1", (1, 16): "u2
 
 
 def header_of(memory: DeviceMemory, body: bytes) -> int:
-    """Write a header for what a TEXTURE message describes; return its address, the handle that kernels get.
+    """Write the header for a TEXTURE message; return its address, which is the handle that kernels use.
 
-    Raises InputError for texels that lie in no allocation, or that the machine's textures do not have.
+    Raises InputError if the texels are not inside an allocation, or the machine has no such textures.
     """
     (address, x, y, z, channels, bits, kind, linear, normalised, as_float, mode_x, mode_y, mode_z, _layers, pitch,
      *border) = TEXTURE_BODY.unpack(body)
@@ -44,9 +44,9 @@ def header_of(memory: DeviceMemory, body: bytes) -> int:
 
 
 def table_of(handle: int, words: np.ndarray, names: Mapping[int, str], holders: Iterable[Allocation]) -> list[str]:
-    """Return a launch file's lines for the texture or surface of a header; holders: buffers that texels may lie in.
+    """Return a launch file's lines for the texture or surface of a header; holders: the buffers that may contain texels.
 
-    names: of headers and buffers, by address. Raises InputError if no buffer holds the texels, but a symbol, or none.
+    names: of headers and buffers, by address. Raises InputError if the texels are in no buffer (in a symbol, or nowhere).
     """
     base = int(words[H_BASE_LOW]) | int(words[H_BASE_HIGH]) << 32
     holder = next((held.address for held in holders if held.address <= base < held.address + held.size), None)

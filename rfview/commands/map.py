@@ -89,7 +89,7 @@ def run_facts(simulator: Simulator) -> dict[str, Any]:
 
 
 def text_of(facts: dict[str, Any]) -> str:
-    """Return the shifts in each bank's trace, then both runs side by side."""
+    """Return the shifts in each bank's trace, then a comparison of both runs."""
     from rfview.sessions.expressions.ptx_names import kernel_name
 
     ctas = "/".join(dict.fromkeys(map(str, facts["resident_ctas"])))

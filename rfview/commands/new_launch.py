@@ -73,7 +73,7 @@ def write(path: str) -> tuple[Path, str, list[str], list[str]]:
 
 
 def _decoded(module: Module) -> tuple[list[Kernel], list[str]]:
-    """Return the kernels that can run, and for each other one why it cannot."""
+    """Return the kernels that can run, and for each of the others the reason why it cannot."""
     kernels: list[Kernel] = []
     refused: list[str] = []
     for name in module.kernels:

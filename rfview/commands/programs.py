@@ -87,7 +87,7 @@ def say(text: str) -> None:
 
 
 def is_program(args: argparse.Namespace) -> bool:
-    """Return whether a command that also takes launch files was given a program, whose first launch is the default."""
+    """Return whether a command that also takes launch files was given a program; its first launch is then the default."""
     if args.launch is not None:
         return True
     if args.stop or names_program(args):

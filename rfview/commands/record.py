@@ -167,7 +167,7 @@ def output_of(args: argparse.Namespace, default: str, suffix: str) -> Path:
 
 
 def held(info: Mapping[str, Any]) -> str:
-    """Return which design files' texts the output contains, "" for none: not everyone wants to give theirs away."""
+    """Return which design files' texts the output contains, "" for none: not everyone wants to publish theirs."""
     from rfview.engine.plugin import origin
 
     names = list(origin.kept(info["design_spec"]))

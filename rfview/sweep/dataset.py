@@ -1,7 +1,7 @@
 """A sweep's folder: Parquet part files that are valid at any time, a single writer, and the jobs it contains.
 
-Rows are kept in memory for a few seconds; then the latest part is rewritten with them to a hidden file, which takes its
-place. A new part is started every PART_ROWS rows. A killed process leaves valid parts and a hidden file, which the next
+Rows are kept in memory for a few seconds; then the latest part is rewritten with them to a hidden file, which replaces
+it. A new part is started every PART_ROWS rows. A killed process leaves valid parts and a hidden file, which the next
 one removes. pandas and DuckDB see the part files only.
 """
 

@@ -67,7 +67,7 @@ def chart_of(folder: Path, text: str, keys: Collection[str] | None = None) -> ch
 
 
 def _columns(*names: str) -> list[str]:
-    """Return the distinct columns that the names are in."""
+    """Return the distinct columns that contain the names."""
     found = (name if name in BY_NAME else name.split(".")[0] if name.split(".")[0] in MAPS else "settings"
              for name in names if name)
     return list(dict.fromkeys(found))

@@ -57,3 +57,14 @@ def needed(text: str, what: str) -> str:
         signature = VERBS[model[1]].signature if model else entry.signature
         raise InputError(f"{what}: expected `{what} {signature}`: {entry.help}")
     return text
+
+
+def warp_of_last_stop(session: Session) -> int | None:
+    """Return the warp that the last move stopped for, or the first that waits for its event; None if there is none.
+
+    None as well once the cursor has moved on.
+    """
+    stop = session.kept.get("stop")
+    if stop is None or stop.cycle != session.cycle:
+        return None
+    return stop.warp if stop.warp is not None else next(iter(stop.waiting), None)

@@ -6,7 +6,7 @@ from dataclasses import asdict, replace
 
 from rfview.engine.errors import InputError
 from rfview.sessions.branches.relief import Relief, relieve, rerun, whole_run
-from rfview.sessions.commands.arguments import settings
+from rfview.sessions.commands import arguments
 from rfview.sessions.commands.verb import Answer, verb
 from rfview.sessions.session import Session
 
@@ -19,7 +19,7 @@ def _relief(session: Session, text: str) -> Answer:
     words = words[:-1] if whole else words
     if len(words) > 1 or (words and not words[0].lower().lstrip("w").isdigit()):
         raise InputError(f"relief {text}: expected a warp, as in `relief 7`, and `whole` to run both to the end")
-    found = relieve(session, int(words[0].lower().lstrip("w")) if words else None)
+    found = relieve(session, int(words[0].lower().lstrip("w")) if words else arguments.warp_of_last_stop(session))
     if whole:
         found = replace(found, whole=whole_run(session, found))
     return Answer(relief_text(found), {"relief": found.data()})
@@ -76,7 +76,7 @@ def _rerun(session: Session, text: str) -> Answer:
     words = text.split()
     if len(words) < 3 or words[1] != "set":
         raise InputError(f"rerun {text}: expected `rerun NAME set KEY=VALUE ...`, as in `rerun wide set sm.num_banks=32`")
-    made = rerun(session, words[0], settings(words[2:], f"rerun {text}"))
+    made = rerun(session, words[0], arguments.settings(words[2:], f"rerun {text}"))
     branch = made.branch
     assert branch is not None
     data = {"branch": branch.name, "parent": branch.parent, "cycle": made.cycle,

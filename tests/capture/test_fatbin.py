@@ -1,4 +1,4 @@
-"""PTX out of fatbins: all three packings come out whole, and no change of any byte brings more than one clear error."""
+"""PTX from fatbins: all three packings unpack completely, and a change of any byte causes at most one clear error."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TEXT = b".version 8.0\n.target sm_75\n.address_size 64\n.visible .entry k() { re
 
 
 def literals(data: bytes) -> bytes:
-    """Return data as an LZ4 block without copies."""
+    """Return data as an LZ4 block of literals only."""
     rest = len(data) - 15
     return bytes([0xF0]) + b"\xff" * (rest // 255) + bytes([rest % 255]) + data
 

@@ -1,4 +1,4 @@
-"""CUDA programs as nvcc compiles them, run without a GPU: results, exit codes, errors, and a launch that runs alone."""
+"""CUDA programs compiled by nvcc, run without a GPU: results, exit codes, errors, and a launch exported to run alone."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ needs_nvcc = pytest.mark.skipif(shutil.which("nvcc") is None or shutil.which("g+
 
 @pytest.fixture(scope="module")
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Compile the programs as nvcc does by default: the runtime inside."""
+    """Compile the programs with nvcc's defaults, which link the runtime statically."""
     path = tmp_path_factory.mktemp("programs") / "app"
     subprocess.run(["nvcc", str(HERE / "programs.cu"), "-o", str(path)], check=True, capture_output=True)
     return path

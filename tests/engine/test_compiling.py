@@ -1,4 +1,4 @@
-"""numba, as numba_parts.py leaves it, makes machine code of entry points alone, and the results stay what they were."""
+"""numba, as patched by numba_parts.py, generates machine code only for entry points, with the same results."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_only_entry_points_become_machine_code(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_a_recursive_function_runs_from_another() -> None:
-    """Where a function calls itself numba looks for its machine code."""
+    """If a function calls itself, numba looks up its machine code."""
 
     @jit.numba.njit(no_cpython_wrapper=True, no_cfunc_wrapper=True)
     def factorial(n: Any) -> Any:
@@ -77,7 +77,7 @@ def test_a_recursive_function_runs_from_another() -> None:
 
 
 def test_what_is_in_the_cache_runs_without_what_compiles(tmp_path: Path) -> None:
-    """A second process loads and runs; when it has to compile after all, it can."""
+    """A second process loads and runs; it can still compile if it has to."""
     (tmp_path / "cached.py").write_text(
         "from rfview.engine.compile import jit\n\n@jit.entry\ndef total(values):\n    found = 0\n    for value in values:\n"
         "        found += value\n    return found\n"
@@ -93,7 +93,7 @@ def test_what_is_in_the_cache_runs_without_what_compiles(tmp_path: Path) -> None
 @pytest.mark.parametrize("kind", ["*.nbi", "*.nbc"])
 @pytest.mark.parametrize("content", [b"", b"rubbish", None])
 def test_a_damaged_file_of_the_cache_is_made_again(tmp_path: Path, kind: str, content: bytes | None) -> None:
-    """None: cut off in the middle."""
+    """None: the file is truncated in the middle."""
     (tmp_path / "cached.py").write_text("from rfview.engine.compile import jit\n\n@jit.entry\ndef double(x):\n    return 2 * x\n")
     program = "from cached import double; print(double(4), sum(double.stats.cache_hits.values()))"
     environ = {**os.environ, "RFVIEW_CACHE_DIR": str(tmp_path), "PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"}
@@ -105,7 +105,7 @@ def test_a_damaged_file_of_the_cache_is_made_again(tmp_path: Path, kind: str, co
 
 
 def test_bitcode_from_the_cache_is_read_where_it_is_linked(tmp_path: Path) -> None:
-    """Machine code runs without it; what calls the function is compiled with it, in the process that loads it, too."""
+    """Machine code runs without bitcode; a caller of the function is compiled with it, even in a process that loaded it."""
     (tmp_path / "cached.py").write_text("from rfview.engine.compile import jit\n\n@jit.entry\ndef double(x):\n    return 2 * x\n")
     program = """
 import rfview.engine.compile.numba_parts as compiling

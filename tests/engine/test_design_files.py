@@ -1,4 +1,4 @@
-"""Design files named by their path: the template works, slips name their line, and recordings outlive the file."""
+"""Design files given by path: the template works, errors name their line, and recordings outlive the file."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ pytestmark = pytest.mark.nojit
 
 @pytest.fixture(autouse=True)
 def forget(monkeypatch: pytest.MonkeyPatch):
-    """Leave no design of a test behind."""
+    """Unregister the designs of each test."""
     monkeypatch.delenv(files.ENVIRONMENT, raising=False)
     yield
     files.forget()
 
 
 def start_anew() -> None:
-    """Forget every design file, as a process that starts."""
+    """Forget all design files, as in a new process."""
     files.forget()
     designs.module.cache_clear()
 
@@ -49,7 +49,7 @@ def own(tmp_path: Path) -> Path:
 
 
 def program() -> Assembly:
-    """Return a program that writes one register over and over, and reads it at once."""
+    """Return a program that repeatedly writes a register and reads it at once."""
     found = Assembly().mov(1, 3)
     for _ in range(4):
         found.add(2, 1, 1).add(1, 2, 1).mov(3, 8)
@@ -394,7 +394,7 @@ def test_an_import_by_the_engines_former_name_is_named(own: Path, tmp_path: Path
     with pytest.raises(InputError) as error:
         files.load(own)
     assert str(error.value) == f"design file {own}: line {line}: engine.plugin is called rfview.engine.plugin now"
-    # a package engine of one's own is no slip
+    # a user's own package named engine is no error
     (tmp_path / "engine").mkdir()
     (tmp_path / "engine" / "__init__.py").write_text("")
     (tmp_path / "engine" / "plugin.py").write_text("from rfview.engine.plugin import *\n")

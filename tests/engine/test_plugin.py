@@ -1,4 +1,4 @@
-"""The plug-in mechanism: a design over any other by nested records, edits noticed, slips named."""
+"""The plug-in mechanism: a design over any other by nested records, edits detected, mistakes named."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ FAST_MEMORY = {"memory.fixed_memory_cycles": 80, "scheduler.active_set": 1}
 
 @pytest.fixture(autouse=True)
 def skeleton() -> Iterator[None]:
-    """Make the skeleton known, and forget what a test adds."""
+    """Register the skeleton design; unregister what a test adds."""
     with added("skeleton", plugin_skeleton):
         yield
 
@@ -42,7 +42,7 @@ def program() -> Assembly:
 
 
 def run(design: str, **more: Any) -> Machine:
-    """Run the program in two warps under one active place."""
+    """Run the program in two warps, with an active set of one."""
     more = {"scheduler": "two_level", "preset": "gebhart", "settings": FAST_MEMORY} | more
     return Machine(program(), warps=2, data=[40, 0, 0], design=design, **more).run()
 
@@ -197,7 +197,7 @@ def test_the_hash_covers_the_whole_chain(tmp_path: Path) -> None:
     assert designs.build("sram", {}, "y").spec_dtype != before[3], "and the engine's own sources"
 
 
-# slips
+# mistakes
 
 
 def slipped(tmp_path: Path, old: str, new: str) -> ModuleType:

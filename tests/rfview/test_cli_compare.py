@@ -1,4 +1,4 @@
-"""`rfview compare`: lists of variants, one machine for all, the numbers of the table, and what is refused."""
+"""`rfview compare`: lists of variants, one machine for all, the numbers of the table, and errors."""
 
 from __future__ import annotations
 

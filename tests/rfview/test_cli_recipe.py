@@ -1,4 +1,4 @@
-"""The command line of recipes: written, looked into, opened live, filled; what does not go together is refused."""
+"""Recipes on the command line: written, inspected, opened live, filled; incompatible options are refused."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ CORPUS = Path(__file__).parent.parent / "corpus"
 
 
 def said(capsys: pytest.CaptureFixture[str], *words: Any, code: int = 0) -> str:
-    """Run a command, check its exit code and return what it printed: the output, or the error of one that fails."""
+    """Run a command and check its exit code; return its output, or its error if it failed."""
     assert cli.main([str(word) for word in words]) == code
     captured = capsys.readouterr()
     return captured.out if code == 0 else captured.err.strip().splitlines()[-1]

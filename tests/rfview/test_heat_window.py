@@ -1,4 +1,4 @@
-"""The heat window by its keys: opened, moved through, zoomed, gone from to who wrote; at every size and without colours."""
+"""The heat window by its keys: opening, moving, zooming, going to the writer; at every size and without colours."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def test_the_scales_end_fits_beside_it() -> None:
 
 
 def test_a_warm_screen_is_drawn_within_its_bound() -> None:
-    """50 ms of processor time for what is read, worked out and painted; this recording is short, the bench's is long."""
+    """Reading, computing and painting take 50 ms of processor time at most; tests.bench measures a long recording."""
     with open_session(RECORDING) as session:
         session.goto(START)
         timeline, found = session.timeline, heat(session, "w0.R2")

@@ -1,4 +1,4 @@
-"""Kernels of one's own with arrays: `rfview.launch`, words of a command line, and what both say of wrong arguments."""
+"""Launching a user's kernel with arrays: `rfview.launch`, the command line, and their errors for wrong arguments."""
 
 from __future__ import annotations
 

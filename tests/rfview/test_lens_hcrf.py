@@ -1,4 +1,4 @@
-"""The hybrid-cell lens over real states of small programs: pairs, transfers, accesses and sums as SCREENS draws them."""
+"""The hybrid-cell lens over real states of small programs: pairs, transfers, accesses and totals."""
 
 from __future__ import annotations
 

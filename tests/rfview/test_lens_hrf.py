@@ -1,4 +1,4 @@
-"""The hrf lens over real states of small programs: buffers, banks, accesses and sums as SCREENS draws them."""
+"""The hrf lens over real states of small programs: buffers, banks, accesses and totals."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ def engine(name: str) -> Engine:
 
 
 def text(run: Engine, cycle: int, width: int = 58, height: int = 17, **more: Any) -> list[str]:
-    """Return the characters of each line, blanks at the end left out."""
+    """Return the characters of each line, without trailing blanks."""
     return [line.plain.rstrip() for line in hrf.render(scene_of(run, cycle, **more), width, height)]
 
 
 def roles_of(run: Engine, cycle: int, row: int, part: str, **more: Any) -> set[str]:
-    """Return the roles of the spans of a row that hold `part`."""
+    """Return the roles of a row's spans that contain `part`."""
     return {role for span, role in hrf.render(scene_of(run, cycle, **more), 58, 17)[row].spans if part in span}
 
 

@@ -1,4 +1,4 @@
-"""The racetrack lens over real states of small programs: tapes, queues, buffers and sums as SCREENS draws them."""
+"""The racetrack lens over real states of small programs: tapes, queues, buffers and totals."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def text(lines: list[Any]) -> list[str]:
 
 
 def first_cycle(run: Engine, activity: int, bank: int = 0) -> int:
-    """Return the first cycle in which a bank did this."""
+    """Return the first cycle in which a bank performed this operation."""
     return next(at for at, shot in enumerate(run.snapshots[1:]) if int(shot.rf.tape[bank].activity) == activity)
 
 

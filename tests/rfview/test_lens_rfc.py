@@ -1,4 +1,4 @@
-"""The register-file-cache lens over real states of small programs: entries in order, marks, who leaves, sums."""
+"""The register-file-cache lens over real states of small programs: entries in order, marks, evictions, totals."""
 
 from __future__ import annotations
 

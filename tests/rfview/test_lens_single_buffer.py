@@ -1,4 +1,4 @@
-"""The lens of the single write buffer over real states of a small program: entries, banks, the refused result, sums."""
+"""The single-buffer lens over real states of a small program: entries, banks, the refused result, totals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`rfview kernels --new`: what numba, Triton and C++ say of their parameters is in the launch file that it writes."""
+"""`rfview kernels --new`: the launch file has the parameters' types as numba, Triton and C++ declare them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ again: mad.wide.u32 %d3, %r2, 8, %d2;
 
 
 def written(ptx: Path, folder: Path, capsys: pytest.CaptureFixture[str]) -> tuple[dict[str, Any], str, str]:
-    """Return the launch file that is written for a PTX file, and what was printed."""
+    """Return the launch file written for a PTX file, and the output."""
     copied = Path(shutil.copy(ptx, folder))
     assert cli.main(["kernels", "--new", str(copied)]) == 0
     said = capsys.readouterr()

@@ -1,4 +1,4 @@
-"""`rfview designs --new` and `--check`, as somebody with an idea of their own uses them."""
+"""`rfview designs --new` and `--check`, as the author of a new design uses them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.harness import Assembly, Machine
 
 @pytest.fixture(autouse=True)
 def forget():
-    """Leave no design of a test behind."""
+    """Unregister the designs of each test."""
     yield
     files.forget()
 
@@ -59,7 +59,7 @@ def test_the_check_runs_the_design_as_plain_python_first(tmp_path: Path, capfd: 
 
 
 class Ended:
-    """A machine that has run, as far as a verdict looks at it."""
+    """A machine that has finished, with only what a verdict needs."""
 
     def __init__(self, data: int, *, verified: bool = True, barrier: int = 5):
         self.spec = SimpleNamespace(order_dependent=False)
@@ -74,7 +74,7 @@ class Ended:
         return {"out": np.array([self._data])}
 
     def summary(self) -> dict[str, Any]:
-        """Return what a verdict asks for."""
+        """Return the figures that a verdict needs."""
         return self._summary
 
 
@@ -88,7 +88,7 @@ def test_the_verdict_says_what_is_wrong() -> None:
 
 def test_idle_cycles_that_matter_are_named() -> None:
     class Machine:
-        """A machine whose run takes three steps."""
+        """A fake machine whose run takes three steps."""
 
         sm = SimpleNamespace(was_idle=1)
 

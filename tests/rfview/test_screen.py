@@ -1,4 +1,4 @@
-"""The app as a whole: sizes, mouse, slow and failing sessions, live runs, themes, and what it never imports."""
+"""The app as a whole: sizes, mouse, slow and failing sessions, live runs, themes, and modules it must not import."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_sizes(size: tuple[int, int], panels: list[str]) -> None:
 def test_a_scene_may_arrive_before_a_window_is_there() -> None:
     async def test(app: Driven) -> None:
         for line in ("info warps", "step", "info stalls", "info time", "break cycle 200"):
-            app.app.worker.ask(requests.command, line)     # each opens a window or moves on, faster than a window opens
+            app.app.worker.ask(requests.command, line)     # each opens a window or moves, sooner than a window can open
         await app.settle()
         app.app.main.open_text(("one", "two"))
         app.app.screen.follow()

@@ -1,4 +1,4 @@
-"""`rfview sweep`: rows once and for all, what is added and resumed, kills and signals, two at once, and readers of the folder."""
+"""`rfview sweep`: each row written once, adding and resuming, kills and signals, two at once, and reading meanwhile."""
 
 from __future__ import annotations
 
@@ -51,18 +51,18 @@ def folder(tmp_path: Path) -> Path:
 
 
 def sweep(folder: Path, *words: str, code: int = 0) -> None:
-    """Sweep in this process alone."""
+    """Sweep with one worker, in this process."""
     assert cli.main(["sweep", str(folder / "sweep.toml"), "--workers", "1", *words]) == code
 
 
 def rows_of(folder: Path, name: str = "results") -> list[dict[str, Any]]:
-    """Return the rows of a dataset as plain data, in the order of their keys."""
+    """Return the rows of a dataset as plain data, sorted by key."""
     table = dataset.read(folder / name, [column.name for column in columns.COLUMNS])
     return sorted(table.to_pylist(maps_as_pydicts="strict"), key=lambda row: row["key"])
 
 
 def of_the_runs(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return rows without what differs when a job is run again."""
+    """Return rows without the columns that differ when a job is run again."""
     return [{key: value for key, value in row.items() if key not in columns.NOT_THE_RUNS} for row in found]
 
 
@@ -138,7 +138,7 @@ def test_what_fails_is_a_row_and_stays_one(folder: Path, capsys: pytest.CaptureF
 def test_a_kernel_that_changes_meanwhile_ends_the_sweep(folder: Path) -> None:
     (one, *_) = plan.load(folder / "sweep.toml").jobs
     (folder / "small.toml").write_text(LAUNCH.replace("GRID", "3"))
-    plan.keys.forget()                      # as a worker that begins now
+    plan.keys.forget()                      # as in a worker that starts now
     assert rows.do(one) is None
     with pytest.raises(InputError, match="has changed since the sweep began"):
         rows.row_of(rows.Done(one))
@@ -201,7 +201,7 @@ def test_parts_grow_and_a_foreign_one_is_never_written_over(tmp_path: Path, monk
     assert (tmp_path / "part-000003.parquet").read_text() == "mine"
 
 
-@pytest.mark.parametrize("call", ["replace", "sync_folder"])    # just before the part takes its place, and just behind
+@pytest.mark.parametrize("call", ["replace", "sync_folder"])    # just before the part gets its final name, and just after
 @pytest.mark.parametrize("written", [0, 2])
 def test_a_signal_while_a_part_is_written_neither_loses_rows_nor_writes_them_twice(
         tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str, written: int) -> None:
@@ -248,11 +248,11 @@ def test_a_hidden_file_is_hidden_until_it_is_whole(tmp_path: Path) -> None:
 
 
 def started(folder: Path) -> subprocess.Popen[str]:
-    """Start a sweep in a process group of its own, and return it when it has written rows."""
+    """Start a sweep in its own process group; return it when it has written rows."""
     before = len(dataset.parts(folder / "results"))
     child = subprocess.Popen([sys.executable, "-m", "rfview", "sweep", str(folder / "sweep.toml")], cwd=REPOSITORY,
                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
-                             # what a shell starts in the background ignores SIGINT, and so would the sweep
+                             # a shell's background jobs ignore SIGINT, and so would the sweep
                              preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))  # type: ignore[arg-type]
     until = time.monotonic() + PATIENCE_S
     while len(dataset.parts(folder / "results")) == before:
@@ -265,14 +265,14 @@ def started(folder: Path) -> subprocess.Popen[str]:
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
 def test_a_sweep_that_is_stopped_goes_on_from_its_rows(folder: Path) -> None:
     (folder / "small.toml").write_text(LAUNCH.replace("GRID", "768"))
-    # many more jobs than are done while the first rows are awaited: a signal must find the sweep at work
+    # many more jobs than finish while the test waits for the first rows: the signal must hit a running sweep
     settings = 2000
     (folder / "sweep.toml").write_text(SWEEP + f"memory.dram_cycles = {list(range(1, settings + 1))}\n")
     before: list[dict[str, Any]] = []
     for number, code in ((signal.SIGKILL, -9), (signal.SIGTERM, 143), (signal.SIGINT, 130)):
         child = started(folder)
         if number is signal.SIGINT:
-            os.killpg(child.pid, number)        # as a terminal does: to the workers as well
+            os.killpg(child.pid, number)        # as a terminal does, to the workers as well
         else:
             child.send_signal(number)
         out, err = child.communicate(timeout=PATIENCE_S)

@@ -1,4 +1,4 @@
-"""Sweep files: what they mean, every slip as one error with file and place, and what --plot draws."""
+"""Sweep files: their meaning, every mistake as one error with file and place, and the bars of --plot."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ GOOD = {"output": '"results"', "kernels": '["nw"]', "designs": '["sram"]'}
 
 
 def written(folder: Path, parameters: str = "", **lines: str) -> Path:
-    """Write a sweep file and return its path; lines: keys that are other than in GOOD, "" for none."""
+    """Write a sweep file and return its path. lines: keys that differ from GOOD, "" to leave one out."""
     path = folder / "sweep.toml"
     text = "".join(f"{key} = {value}\n" for key, value in {**GOOD, **lines}.items() if value)
     path.write_text(text + (f"[parameters]\n{parameters}\n" if parameters else ""))
@@ -32,7 +32,7 @@ def test_the_file_of_the_help_means_what_it_says(tmp_path: Path) -> None:
     path.write_text(text.replace('"./mine.toml"', '"nw"'))
     found = plan.load(path)
     assert found.output == tmp_path / "results"
-    assert len(found.jobs) == 2 * 2 * 3 + 2 * 2 * 3 * 2       # sram; stt, with its own parameter
+    assert len(found.jobs) == 2 * 2 * 3 + 2 * 2 * 3 * 2       # sram; stt, with its parameter
     assert {one.design for one in found.jobs} == {"sram", "stt[stall=bank]"}
     assert {one.job.settings for one in found.jobs if one.design == "sram"} == {
         (("sm.num_collectors", number),) for number in (4, 8, 16)}
@@ -136,7 +136,7 @@ def test_what_is_no_toml_is_one_error(tmp_path: Path, content: bytes) -> None:
 
 
 def filled(folder: Path) -> Path:
-    """Return a dataset of a few rows that were made up."""
+    """Return a dataset of a few made-up rows."""
     from rfview.sweep import dataset
 
     row = dict.fromkeys(columns.BY_NAME) | {"kernel": "nw", "scheduler": "gto", "outcome": "ok", "stalls": {}}
@@ -150,7 +150,7 @@ def filled(folder: Path) -> Path:
 
 
 def drawn(capsys: pytest.CaptureFixture[str], folder: Path, text: str) -> dict[str, Any]:
-    """Return the bars that --plot draws by label."""
+    """Return the bars that --plot draws, by label."""
     assert cli.main(["sweep", str(folder), "--plot", text, "--json"]) == 0
     return {bar["label"]: bar["value"] for bar in json.loads(capsys.readouterr().out)["bars"]}
 

@@ -1,4 +1,4 @@
-"""The debug adapter answers or ends whatever an editor sends: a small budget of the fuzz target, and what was found before."""
+"""The debug adapter answers or ends, whatever an editor sends: a few cases of the fuzz target, and earlier failures."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ BUDGET = 300
 
 @pytest.fixture
 def talk() -> Iterator[dap.Conversation]:
-    """Return a conversation that has launched the shipped recording."""
+    """Return a conversation that has launched the bundled recording."""
     found = dap.Conversation()
     yield found
     found.end()
@@ -84,7 +84,7 @@ def test_what_does_not_fit_is_refused_by_name(talk: dap.Conversation, command: A
 @pytest.mark.parametrize("depth", [2000, 100_000])
 def test_deep_nesting_is_refused_or_ends_the_conversation_with_a_sentence(talk: dap.Conversation, depth: int) -> None:
     outcome, detail = talk.ask(b'{"arguments":' * depth + b"1" + b"}" * depth)
-    if outcome == "refused":    # how deep Python reads JSON depends on its version
+    if outcome == "refused":    # the nesting that Python accepts in JSON depends on its version
         assert "does not know the request" in detail
     else:
         assert outcome == "ended" and "nested too deeply" in detail
@@ -125,7 +125,7 @@ def test_an_editor_that_reads_no_answer_ends_the_adapter() -> None:
     try:
         body = request("initialize", {})
         child.stdin.write(b"Content-Length: %d\r\n\r\n" % len(body) + body)
-        child.stdin.flush()         # which stays open: the adapter ends by itself
+        child.stdin.flush()         # stdin stays open: the adapter ends by itself
         assert child.wait(PATIENCE_S) == 141 and child.stderr.read() == b""
     finally:
         child.kill()

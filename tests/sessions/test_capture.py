@@ -1,4 +1,4 @@
-"""Parts of a run as recordings of their own: the same states as the whole, and what is said of places that are none."""
+"""Parts of a run as separate recordings: the same states as the whole run, and errors for places that do not exist."""
 
 from __future__ import annotations
 

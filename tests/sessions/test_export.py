@@ -1,4 +1,4 @@
-"""What is written for other viewers, read back and compared with the session it came from."""
+"""Exports for other viewers, read back and compared with the session they came from."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def session(request: pytest.FixtureRequest, tmp_path: Path) -> Session:
 
 
 def written(session: Session, form: str, folder: Path, **options: object) -> str:
-    """Return what is exported."""
+    """Return the exported data."""
     target = folder / f"out.{form}"
     export(session.timeline, form, target, **options)  # type: ignore[arg-type]
     assert not list(folder.glob("*.tmp"))
@@ -36,7 +36,7 @@ def written(session: Session, form: str, folder: Path, **options: object) -> str
 
 
 def issued(session: Session) -> int:
-    """Return the warp instructions of the session."""
+    """Return the number of warp instructions of the session."""
     return int(session.timeline.stall_totals(session.timeline.last)[0])
 
 
@@ -96,7 +96,7 @@ def test_perfetto_has_all_warp_cycles_and_every_instruction(session: Session, tm
     tracks: dict[tuple[int, int], list[tuple[int, int]]] = {}
     for entry in slices:
         tracks.setdefault((entry["pid"], entry["tid"]), []).append((entry["ts"], -entry["dur"]))
-    for track in tracks.values():       # slices follow one another or lie in one another
+    for track in tracks.values():       # slices follow or contain one another
         open_until: list[int] = []
         for begin, negative in sorted(track):
             while open_until and open_until[-1] <= begin:

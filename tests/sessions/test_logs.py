@@ -1,4 +1,4 @@
-"""Logs of rows, memory and register writes come back as they were; single rows equal the whole log decoded."""
+"""Logs of rows, memory and register writes are read back unchanged; single rows equal those of the whole decoded log."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.sessions.conftest import CHUNK, CYCLES
 
 
 def logs(recorded: Any) -> list[tuple[dict[str, Any], Any]]:
-    """Return the row logs and sums of a recording, each with all its writes decoded."""
+    """Return the row logs and row sums of a recording, each with all its writes decoded."""
     found = []
     for number in range(len(recorded.chunk_starts())):
         content = recorded._content(number)[1]
@@ -28,7 +28,7 @@ def logs(recorded: Any) -> list[tuple[dict[str, Any], Any]]:
 
 
 def unpacked(stored: dict[str, Any]) -> tuple[np.ndarray, np.ndarray]:
-    """Return the rows written, and what was written, write after write as README.md says."""
+    """Return the rows written and their values, decoded write by write as README.md describes."""
     numbers = {name: iter(streams.numbers(stored[name]).tolist()) for name in ROWS[3:]}
     rows = []
     for kind in streams.numbers(stored["kind"]).tolist():
@@ -43,7 +43,7 @@ def unpacked(stored: dict[str, Any]) -> tuple[np.ndarray, np.ndarray]:
 
 
 def written(random: np.random.RandomState, count: int) -> np.ndarray:
-    """Return rows of every kind, and those that are nearly of another one."""
+    """Return rows of every kind, and rows that are nearly of another kind."""
     rows = random.randint(0, 1 << 32, (count, 32), np.uint32)
     even = rows[:, :1] + np.arange(32, dtype=np.uint32) * rows[:, 1:2]
     same = np.repeat(rows[:, :1], 32, axis=1)
@@ -81,7 +81,7 @@ def test_memory_writes_come_back() -> None:
 
 
 def some_writes(random: np.random.RandomState, cycles: int) -> tuple[Writes, Rows]:
-    """Return writes that name row writes of their cycle, some with values of their own, some without any, and the rows."""
+    """Return writes and rows; writes refer to row writes of their cycle, have values of their own, or have none."""
     row_end = np.cumsum(random.randint(0, 3, cycles)).astype(np.uint32)
     rows = Rows.of_values(row_end, random.randint(0, 90, row_end[-1]).astype(np.uint32), written(random, int(row_end[-1])))
     count = random.randint(0, 4, cycles)

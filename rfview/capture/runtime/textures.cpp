@@ -1,4 +1,4 @@
-// Arrays, textures and surfaces: an array is texels row by row in device memory, a texture is a header that the server makes.
+// Arrays, textures and surfaces: an array is texels in device memory, row by row; a texture is a header made by the server.
 #include <string.h>
 
 #include "graphs.h"

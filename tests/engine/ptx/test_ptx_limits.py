@@ -1,4 +1,4 @@
-"""PTX that asks for more than there is, nests too deeply or counts below zero: one error with file and line each."""
+"""PTX that exceeds limits, nests too deeply or has negative counts: one error with file and line each."""
 
 from __future__ import annotations
 

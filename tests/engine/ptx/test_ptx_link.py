@@ -1,4 +1,4 @@
-"""Parts of a program joined into one module: declarations, weak names, names that two parts have, and files."""
+"""Parts of a program linked into one module: declarations, weak names, duplicate names, and files."""
 
 from __future__ import annotations
 
