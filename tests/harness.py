@@ -20,6 +20,7 @@ import pytest
 
 from rfview.engine.machine import cycle as machine_cycle
 from rfview.engine import plugin as designs, hooks, isa
+from rfview.engine.events import FIRST_DESIGN_EVENT
 from rfview.engine.launch import Arg, Buffer, Launch, LaunchSpec
 from rfview.engine.program import (INST, LAT_FP_ADD, LAT_FP_MAD, LAT_INT_ADD, LAT_SFU, NO_PC, NO_PRED, NO_REG,
                                    SPACE_CONST, SPACE_GLOBAL, SPACE_PARAM, SPACE_SHARED, UNIT_CTRL, UNIT_LDST, UNIT_SFU,
@@ -247,6 +248,26 @@ class Machine:
     def count(self, name: str) -> int:
         """Return an event count at the end."""
         return self.simulator.counts().get(name, 0)
+
+
+def counted(machine: Machine, name: str) -> list[int]:
+    """Return the cycles in which an event of the machine or the design was counted, one entry per count."""
+    own, design = (machine.simulator.info[key] for key in ("events", "design_events"))
+    number = own.index(name) if name in own else FIRST_DESIGN_EVENT + design.index(name)
+    counts = [int(snapshot.sm["events"][number]) for snapshot in machine.snapshots]
+    return [cycle for cycle in range(len(counts) - 1) for _ in range(counts[cycle + 1] - counts[cycle])]
+
+
+def issue_cycle(machine: Machine, text: str, warp: int = 0, nth: int = 0) -> int:
+    """Return the cycle in which a warp issues the nth instruction that begins with `text`."""
+    return [cycle for cycle, issued in machine.issues(warp) if issued.startswith(text)][nth]
+
+
+def spaces(program: Assembly, number: int) -> Assembly:
+    """Append instructions that take one cycle and use no register."""
+    for _ in range(number):
+        program.bra(len(program.insts) + 1)
+    return program
 
 
 def check_skipping(run: Callable[[], Machine]) -> None:

@@ -21,7 +21,8 @@ from rfview.engine.launch import Launch, LaunchSpec
 from rfview.engine.launch.kernel_names import kernel_of
 from rfview.engine.launch.params import pack_params
 from rfview.engine.launch.pointers import write_pointers
-from rfview.engine.program import ADDRESS_ROOM, GLOBAL_BASE, GRID_WORKSPACE, INST, NO_PC, PARAM_BYTES, Kernel, Module
+from rfview.engine.program import (ADDRESS_ROOM, GLOBAL_BASE, GRID_WORKSPACE, INST, NO_PC, PARAM_BYTES, Kernel, Module,
+                                   Symbol)
 from rfview.engine.textures import HEADER_BYTES, header
 
 GAP = 512
@@ -189,6 +190,15 @@ def _after(at: int, size: int) -> int:
     return -(-(at + size + GAP) // GAP) * GAP
 
 
+def initial_bytes(symbol: Symbol, addresses: Mapping[str, int]) -> np.ndarray:
+    """Return (size,) u1: what a module's variable contains before the first launch. addresses: of all symbols by name."""
+    raw = bytearray(symbol.init.ljust(symbol.size, b"\0"))
+    for offset, name, addend in symbol.relocs:
+        address = addresses[name] + addend if name in addresses else 0      # functions are inlined and have no address
+        raw[offset : offset + 8] = address.to_bytes(8, "little")
+    return np.frombuffer(bytes(raw), np.uint8)
+
+
 def _fill(
     arena: np.ndarray, variables: tuple[Variable, ...], spec: LaunchSpec, module: Module, symbols: Mapping[str, int]
 ) -> None:
@@ -205,12 +215,7 @@ def _fill(
         elif variable.name in spec.symbols:
             data = np.ascontiguousarray(spec.symbols[variable.name].array).view(np.uint8).reshape(-1)
         else:
-            symbol = module.symbols[variable.name]
-            raw = bytearray(symbol.init.ljust(symbol.size, b"\0"))
-            for offset, name, addend in symbol.relocs:
-                address = symbols[name] + addend if name in symbols else 0  # functions are inlined and have no address
-                raw[offset : offset + 8] = address.to_bytes(8, "little")
-            data = np.frombuffer(bytes(raw), np.uint8)
+            data = initial_bytes(module.symbols[variable.name], symbols)
         space[at : at + len(data)] = data
 
 

@@ -41,7 +41,7 @@ def slips(design: Any) -> Iterator[str]:
     for name in design.energy_pj or {}:
         # over a main file, that one's events count as well: only a design on its own can be checked
         if not design.takes_main and name not in {*own, *known, *waits}:
-            yield f"energy_pj of {name!r}, which is not an event{_hint(name, {*own, *known})}"
+            yield f"energy_pj of {name!r}, which is not an event{hint(name, {*own, *known})}"
     for panel in design.panels:
         yield from _panel_slips(design, panel)
     yield from _view_slips(design, {*own, *known})
@@ -56,13 +56,13 @@ def _view_slips(design: Any, events: set[str]) -> Iterator[str]:
     for name, *lists in design.places:
         for event in (event for events_of in lists for event in events_of):
             if event not in events:
-                yield f"place {name!r} counts {event!r}, which is not an event{_hint(event, events)}"
+                yield f"place {name!r} counts {event!r}, which is not an event{hint(event, events)}"
     state = [str(field[0]) for field in design.state]
     for name, expression, _ in design.tracks:
         for what, word in NAMED.findall(expression):
             if word not in (state if what == "rf" else events):
                 there = "its state has no" if what == "rf" else "there is no event"
-                yield f"track {name!r}: {there} {word!r}{_hint(word, state if what == 'rf' else events)}"
+                yield f"track {name!r}: {there} {word!r}{hint(word, state if what == 'rf' else events)}"
 
 
 def counted_twice(design: Any) -> Iterator[str]:
@@ -127,11 +127,12 @@ def _panel_slips(design: Any, panel: Any) -> Iterator[str]:
         if name == "mrf" and design.takes_main:
             return
         if layout.names is None or name not in layout.names:
-            yield f"{title}: no field {panel.get('field')!r} in the state{_hint(name, layout.names or ())}"
+            yield f"{title}: no field {panel.get('field')!r} in the state{hint(name, layout.names or ())}"
             return
         layout = layout[name].base
 
 
-def _hint(name: str, there: Iterable[str]) -> str:
+def hint(name: str, there: Iterable[str]) -> str:
+    """Return "; did you mean 'x'?" if one of the names that exist is close to an unknown one, else ""."""
     near = difflib.get_close_matches(name, list(there), 1)
     return f"; did you mean {near[0]!r}?" if near else ""

@@ -10,28 +10,23 @@ from typing import Any
 from rfview.capture import protocol as wire
 from rfview.capture.launches import Choice, Entry, Extent
 from rfview.capture.memory import DeviceMemory
-from rfview.capture.modules import Loaded, configuration, link, short_name, spec_of
+from rfview.capture.modules import Loaded, configuration, short_name
 from rfview.capture.reach import Before, copied, put_back, reached
 from rfview.engine import fault_codes as codes
 from rfview.engine.errors import AssertionFault, InputError, KernelFault, PtxError, RegisterShortage
-from rfview.engine.launch.given import GivenMemory
+from rfview.engine.launch.files import MAX_BLOCK, MAX_CTAS, MAX_GRID, MAX_THREADS_PER_CTA
+from rfview.engine.launch.given import GivenMemory, spec_of
 from rfview.engine.launch.kernel_names import instance_name
 from rfview.engine.launch.spec import LaunchSpec
 from rfview.engine.program import GRID_WORKSPACE, Kernel
-from rfview.engine.simulator import Simulator
+from rfview.engine.simulator import Progress, Simulator
 
 SLICE = 200_000                 # cycles between two progress reports of a launch
 CAPABILITY = 86                 # compute capability x 10: the one that has 48 warps per SM in CUDA's tables
-MAX_THREADS = 1024
-MAX_BLOCK = (1024, 1024, 64)
-MAX_GRID = (2**31 - 1, 65535, 65535)
-MAX_CTAS = 2**32 - 1
 STATUS = {codes.MISALIGNED: wire.MISALIGNED, codes.ASSERTION: wire.ASSERT, codes.CALL: wire.INVALID_PC,
           codes.TRAP: wire.LAUNCH_FAILURE, codes.CYCLE_LIMIT: wire.TIMEOUT, codes.DEADLOCK: wire.TIMEOUT,
           codes.SYNC_LANES: wire.TIMEOUT, codes.BARRIER: wire.LAUNCH_FAILURE, codes.SPLITS_FULL: wire.LAUNCH_FAILURE,
           codes.PARAM_RANGE: wire.LAUNCH_FAILURE}
-
-Progress = Callable[[float | None, str], None]
 
 
 @dataclass(frozen=True)
@@ -107,7 +102,7 @@ class Device:
     def load(self, *texts: str) -> int:
         """Load a PTX module, or the parts of one; return its number. Raises PtxError, InputError."""
         number = len(self.modules) + 1
-        self.modules[number] = Loaded(link(texts), f"module{number}.ptx", self.memory, self.options, self._kind)
+        self.modules[number] = Loaded(texts, f"module{number}.ptx", self.memory, self.options, self._kind)
         return number
 
     def reset(self) -> None:
@@ -157,7 +152,7 @@ class Device:
         """Return how many CTAs of a kernel fit on the machine at once, 0 if not even one does."""
         module = self.modules[number]
         kernel = module.kernel(name)
-        if not 0 < threads <= MAX_THREADS:
+        if not 0 < threads <= MAX_THREADS_PER_CTA:
             return 0
         spec = spec_of(kernel, (1, 1, 1), (threads, 1, 1), dynamic, b"", short_name(name))
         try:
@@ -283,7 +278,7 @@ def _refused(request: Request) -> Outcome | None:
     grid, block = request.grid, request.block
     threads = block[0] * block[1] * block[2]
     fine = (all(1 <= size <= most for size, most in zip((*grid, *block), (*MAX_GRID, *MAX_BLOCK)))
-            and threads <= MAX_THREADS and grid[0] * grid[1] * grid[2] <= MAX_CTAS)
+            and threads <= MAX_THREADS_PER_CTA and grid[0] * grid[1] * grid[2] <= MAX_CTAS)
     return None if fine else Outcome(wire.INVALID_CONFIGURATION, 0, "", f"grid {grid}, block {block}: no GPU takes these")
 
 

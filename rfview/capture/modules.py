@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
-
-import numpy as np
 
 from rfview.capture.memory import DeviceMemory
 from rfview.engine import plugin
 from rfview.engine.config import Config, load_preset
 from rfview.engine.errors import InputError
-from rfview.engine.launch.given import GivenMemory, spec_of
+from rfview.engine.launch.given import GivenMemory
 from rfview.engine.launch.mangling import cpp_name
+from rfview.engine.launch.placement import initial_bytes
 from rfview.engine.launch.spec import LaunchSpec
 from rfview.engine.program import Kernel, Module
 from rfview.engine.ptx import decode_module
@@ -24,13 +24,13 @@ MACHINES = 24       # kept ready for the kernels of one module, 1 MB each
 
 
 class Loaded:
-    """One PTX module. options: for the Simulator, the same for all launches of a program; kind: the Simulator class."""
+    """One PTX module, linked from its parts. options: for the Simulator, for all launches; kind: the Simulator class."""
 
-    def __init__(self, text: str, name: str, memory: DeviceMemory, options: dict[str, Any],
+    def __init__(self, texts: Sequence[str], name: str, memory: DeviceMemory, options: dict[str, Any],
                  kind: type[Simulator] = Simulator) -> None:
-        """Raises PtxError if the text is not PTX, InputError if there is no room for its symbols."""
-        self.text, self.name = text, name
-        target = re.search(r"^\s*\.target\s+sm_(\d{1,4})", text, re.MULTILINE)
+        """Raises PtxError if a text is not PTX, InputError if there is no room for its symbols."""
+        self.text, self.name = link(texts), name
+        target = re.search(r"^\s*\.target\s+sm_(\d{1,4})", self.text, re.MULTILINE)
         self.target = int(target[1]) if target else 0
         self._memory, self._kind = memory, kind
         self.configure(options)
@@ -56,12 +56,8 @@ class Loaded:
     def reset(self) -> None:
         """Give every symbol its initial bytes."""
         for name, symbol in self.module.symbols.items():
-            raw = bytearray(symbol.init.ljust(symbol.size, b"\0"))
-            for offset, target, addend in symbol.relocs:
-                address = self.addresses[target] + addend if target in self.addresses else 0    # functions have no address
-                raw[offset : offset + 8] = address.to_bytes(8, "little")
             held = self._memory.live[self.addresses[name]]
-            self._memory.view(held)[:] = np.frombuffer(bytes(raw), np.uint8)
+            self._memory.view(held)[:] = initial_bytes(symbol, self.addresses)
 
     def kernel(self, name: str) -> Kernel:
         """Return a kernel by its mangled name; raises KeyError if there is none, PtxError if it cannot be decoded."""
@@ -118,6 +114,3 @@ def configuration(options: dict[str, Any]) -> Config:
         if key.split(".")[0] in sections:
             config = config.with_setting(key, value)
     return config
-
-
-__all__ = ["Loaded", "configuration", "link", "short_name", "spec_of"]

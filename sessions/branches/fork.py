@@ -22,7 +22,7 @@ from rfview.sessions.timeline.replay import RecordedTimeline
 from rfview.sessions.timeline.simulate import simulator_of
 from rfview.sessions.branch import REGISTER, Branch, Change
 from rfview.sessions.session import Session
-from rfview.sessions.timeline.base import Timeline
+from rfview.sessions.timeline.base import Progress, Timeline
 
 MAIN = "main"
 NAME = re.compile(r"[A-Za-z_][\w.-]*\Z")
@@ -176,7 +176,6 @@ def _bits(key: str, value: Any) -> int:
     return number & 0xFFFFFFFF
 
 
-Progress = Callable[[int], bool | None]
 Compiling = Callable[[float, str], None]
 
 

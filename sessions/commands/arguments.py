@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from rfview.engine.errors import InputError
 from rfview.sessions.commands.verb import VERBS
@@ -28,6 +29,17 @@ def number(text: str, what: str) -> int:
         return int(text.replace(",", "").replace("_", ""), 0)
     except ValueError:
         raise InputError(f"{what} {text}: expected a whole number") from None
+
+
+def settings(pairs: list[str], what: str) -> dict[str, Any]:
+    """Return the values of KEY=VALUE pairs by key, as texts."""
+    found: dict[str, Any] = {}
+    for pair in pairs:
+        key, equals, value = pair.partition("=")
+        if not (key and equals and value):
+            raise InputError(f"{what}: {pair}: expected KEY=VALUE without blanks")
+        found[key] = value
+    return found
 
 
 def condition(session: Session, text: str) -> str:

@@ -18,15 +18,15 @@ SOURCE = re.compile(r"(?P<place>.+:[0-9]{1,9})(?: +warp +w?(?P<warp>[0-9]{1,4}))
 
 @verb("break", "b", help="stop there when continuing; each takes `if EXPR` too", signature=" | ".join(PLACES))
 def _break(session: Session, text: str) -> Answer:
-    return _add_breakpoint(session, text, False)
+    return _add_breakpoint(session, text, temporary=False)
 
 
 @verb("tbreak", "tb", signature="(as break)", help="a breakpoint that is removed at its first stop")
 def _tbreak(session: Session, text: str) -> Answer:
-    return _add_breakpoint(session, text, True)
+    return _add_breakpoint(session, text, temporary=True)
 
 
-def _add_breakpoint(session: Session, text: str, temporary: bool) -> Answer:
+def _add_breakpoint(session: Session, text: str, *, temporary: bool) -> Answer:
     """Read `KIND N [warp W] [if EXPR]`."""
     place, condition = text, ""
     padded = f" {text}"

@@ -57,7 +57,7 @@ def strip_text(strip: Strip, session: Session) -> str:
 def letters(strip: Strip) -> dict[int, str]:
     """Return pc -> letter for the writers in a strip, in program order; the memory log may not name them."""
     writers = sorted({int(pc) for pc in strip.writer if pc != -1})
-    return {pc: "•" if pc < 0 else chr(ord("a") + at % 26) for at, pc in enumerate(one for one in writers)}
+    return {pc: "•" if pc < 0 else chr(ord("a") + at % 26) for at, pc in enumerate(writers)}
 
 
 def letter_of(strip: Strip, names: dict[int, str], column: int) -> str:

@@ -13,12 +13,13 @@ from typing import Any
 import numpy as np
 
 from rfview.engine.errors import InputError
+from rfview.engine.program import NO_REG
 from rfview.sessions.heat.memory import MemoryHeat
 from rfview.sessions.heat.stores import STORES, store_at, words_of
 from rfview.sessions.heat.registers import RegisterHeat
-from rfview.sessions.pictures.picture import elements, variable_of
+from rfview.sessions.pictures.picture import variable_of
 from rfview.sessions.pictures.right import loses_bits, right_run
-from rfview.sessions.compare.values import place_of
+from rfview.sessions.compare.values import elements, place_of
 from rfview.sessions.session import Session
 from rfview.sessions.timeline.base import Timeline
 
@@ -136,7 +137,7 @@ class _Trail:
             text = self._text(moment.pc)
             self.links.append(Link("wrote", moment.since, f"{name} was written", text, warp, lane, register))
             before = moment.since - 1
-            sources = list(dict.fromkeys(int(reg) for reg in self.program[moment.pc]["src"] if int(reg) != 255))
+            sources = list(dict.fromkeys(int(reg) for reg in self.program[moment.pc]["src"] if int(reg) != NO_REG))
             found = next((reg for when in (before, self._issued(warp, moment.pc, before)) for reg in sources
                           if when >= 0 and self._wrong(warp, reg, lane, when)), None)
             if found is None:

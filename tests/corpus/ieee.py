@@ -7,8 +7,6 @@ from fractions import Fraction
 
 import numpy as np
 
-MODES = ("rn", "rz", "ru", "rd")
-
 
 def round_to(exact: Fraction, dtype: type[np.floating], mode: str = "rn"):
     """Return `exact` as a NumPy scalar of `dtype`; exact zero gives +0.0. Nearest even, or toward 0, +inf, -inf."""

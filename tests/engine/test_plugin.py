@@ -8,7 +8,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -246,7 +246,6 @@ def test_a_nested_state_is_not_ours_to_check() -> None:
     assert conformance.problems(plugin_skeleton) == []
 
 
-Slip = Callable[[str, str], ModuleType]
 UNSEEN = "    port = sm.bank[0]\n    if sm.cycle > 3:\n        port = sm.bank[1]\n    return np.int64(port.untill_cycle)\n"
 
 

@@ -12,8 +12,6 @@ from rfview.engine.plugin import files
 from rfview import cli
 from rfview.commands import compare, fair
 
-BAD = Path(__file__).resolve().parent.parent / "corpus" / "bad"
-
 
 def table(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> dict[str, object]:
     """Run a comparison in this process and return its JSON object."""

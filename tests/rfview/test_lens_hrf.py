@@ -10,11 +10,11 @@ import pytest
 from rfview.engine.designs import hrf as design
 from rfview.render import lens
 from rfview.render.lenses import hrf
-from rfview.render.machine import Machine
 from rfview.render.scene import Scene
-from tests.engine.designs.test_hrf import assemble, begin_of, counted, h2_program, machine, spaces, suspend
-from tests.harness import Assembly
+from tests.engine.designs.test_hrf import assemble, begin_of, h2_program, machine, suspend
+from tests.harness import Assembly, counted, spaces
 from tests.harness import Machine as Engine
+from tests.rfview.scenes import scene_of
 
 GATED = "hrf[power_gating=1]"
 
@@ -37,12 +37,6 @@ def engine(name: str) -> Engine:
         return machine(program.add(9, 7, imm=1).exit(), memory=40, settings={"memory.bytes_per_cycle": 128}).run()
     body = [("add", 1, 2, 3, 1), ("mov", 2, 0, 0, 0), ("ld", 3, 0, 0, 2), ("add", 4, 3, 2, 0), ("add3", 0, 1, 4, 0)]
     return machine(assemble(body, 3), warps=3, memory=6).run()
-
-
-def scene_of(run: Engine, cycle: int, **more: Any) -> Scene:
-    """Return the scene after a cycle, with the one before it for comparison."""
-    now, before = (Machine(run.snapshots[at]) for at in (cycle + 1, cycle))
-    return Scene(now=now, before=before, info=run.simulator.info, **more)
 
 
 def text(run: Engine, cycle: int, width: int = 58, height: int = 17, **more: Any) -> list[str]:

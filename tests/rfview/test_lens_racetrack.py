@@ -10,11 +10,11 @@ import pytest
 
 from rfview.render import lens
 from rfview.render.lenses import racetrack
-from rfview.render.machine import Machine
 from rfview.render.scene import Scene
 from tests.engine.designs.test_racetrack import BANKS, codes, random_program, wide_read
 from tests.harness import Assembly
 from tests.harness import Machine as Engine
+from tests.rfview.scenes import scene_of
 
 
 @lru_cache(maxsize=4)
@@ -28,13 +28,6 @@ def engine(name: str) -> Engine:
         program = wide_read(Assembly().add(30, 29, 31), 16, 17, 18, 19, 20).mov(2, 1).exit()
         return Engine(program, registers=60, warps=3, design="racetrack").run()
     return Engine(random_program(random.Random(3), 30), registers=34, warps=2, design="racetrack[wb_entries=4]").run()
-
-
-def scene_of(run: Engine, cycle: int, **more: Any) -> Scene:
-    """Return the scene after a cycle, with the one before it for comparison."""
-    info = run.simulator.info
-    now, before = (Machine(run.snapshots[at]) for at in (cycle + 1, cycle))
-    return Scene(now=now, before=before, info=info, **more)
 
 
 def text(lines: list[Any]) -> list[str]:

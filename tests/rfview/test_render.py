@@ -45,13 +45,6 @@ def text(lines: list) -> str:
     return "\n".join(line.plain for line in lines)
 
 
-def warp_in(scene: Scene, name: str) -> int:
-    """Return a warp that is in a state at the scene's cycle."""
-    code_ = stalls.BY_NAME[name].code
-    assert scene.now is not None
-    return scene.now.state.index(code_)
-
-
 def scene_with(name: str, design: str = "sram") -> Scene:
     session = make_session(design=design)
     history = session.timeline.history

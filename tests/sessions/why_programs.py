@@ -13,7 +13,7 @@ from rfview.engine.program import NO_PC, UNIT_CTRL
 from rfview.sessions.timeline.live import LiveTimeline
 from rfview.sessions.session import Session
 from rfview.sessions.why import Chain
-from tests.harness import Assembly, Machine
+from tests.harness import Assembly, Machine, spaces
 
 TWO_LEVEL = {"scheduler": "two_level", "preset": "gebhart"}
 QUICK = {"latency.int_add": 1}
@@ -28,13 +28,6 @@ def session(program: Assembly, starts: Mapping[int, int] | None = None, **more: 
         for warp, pc in starts.items():
             made.simulator.sm.warp[warp].pc = pc
     return Session(LiveTimeline(made.simulator))
-
-
-def spaces(program: Assembly, number: int) -> Assembly:
-    """Append instructions that take one cycle and use no register."""
-    for _ in range(number):
-        program.bra(len(program.insts) + 1)
-    return program
 
 
 def swapped(**positions: int) -> list[int]:

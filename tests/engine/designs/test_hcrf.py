@@ -16,10 +16,9 @@ from rfview.engine import plugin as designs, isa
 from rfview.engine.designs import hcrf
 from rfview.engine.state import BANK_BUSY, BANK_IDLE, BANK_WRITE, NONE8
 from tests.conftest import WITHOUT_JIT
-from tests.harness import Assembly, Machine, check_skipping
+from tests.harness import Assembly, Machine, check_skipping, issue_cycle
 
 BANKS = 16
-LANES = np.arange(32)
 BITS = 1024
 
 
@@ -38,11 +37,6 @@ def value_in(snapshot: Any, warp: int, reg: int) -> np.ndarray:
 def value(machine: Machine, warp: int, reg: int, at: int = -1) -> np.ndarray:
     """Return a register's value in snapshot `at`, by default the last, in which all results have been written."""
     return value_in(machine.snapshots[at], warp, reg)
-
-
-def issue_cycle(machine: Machine, text: str, warp: int = 0, nth: int = 0) -> int:
-    """Return the cycle in which a warp issues the nth instruction that begins with `text`."""
-    return [cycle for cycle, issued in machine.issues(warp) if issued.startswith(text)][nth]
 
 
 def has(words: Any, index: int) -> bool:

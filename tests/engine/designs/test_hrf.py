@@ -19,11 +19,9 @@ from rfview.engine.stalls import BANK_CONFLICT, STALLS, STT_WRITE, WB_DRAIN
 from rfview.engine.state import NONE8
 from rfview.sessions.file.writer import record
 from rfview.sessions.timeline.opening import open_recording
-from tests.harness import Assembly, Machine
+from tests.harness import Assembly, Machine, counted, issue_cycle, spaces
 
 pytestmark = pytest.mark.nojit
-ALL = 0xFFFFFFFF
-EVEN = 0x55555555
 LOW = 0x0000FFFF
 QUICK = {"latency.int_add": 1}          # a result 3 cycles after its issue
 
@@ -44,24 +42,9 @@ def machine(program: Assembly, starts: Mapping[int, int] | None = None, memory: 
     return made
 
 
-def spaces(program: Assembly, number: int) -> Assembly:
-    """Append instructions that take one cycle and use no register."""
-    for _ in range(number):
-        program.bra(len(program.insts) + 1)
-    return program
-
-
 def suspend(program: Assembly, address: int = 0) -> Assembly:
     """Append a load and its use: the warp is suspended while it waits. R18 and R19 are written."""
     return program.ld(19, offset=address).add(18, 19, imm=1)
-
-
-def counted(m: Machine, name: str) -> list[int]:
-    """Return the cycles in which an event of the machine or the design was counted, one entry per count."""
-    info = m.simulator.info
-    index = info["events"].index(name) if name in info["events"] else 32 + info["design_events"].index(name)
-    counts = [int(snapshot.sm["events"][index]) for snapshot in m.snapshots]
-    return [cycle for cycle in range(len(counts) - 1) for _ in range(counts[cycle + 1] - counts[cycle])]
 
 
 def waits(m: Machine, code: int, first: int = 0, stop: int | None = None) -> int:
@@ -101,11 +84,6 @@ def array_value(m: Machine, reg: int, warp: int = 0, at: int = -1) -> np.ndarray
     """Return a register's value in STT-RAM."""
     snapshot = m.snapshots[at if at < 0 else at + 1]
     return snapshot.rows[int(snapshot.sm["warp"][warp]["reg_base"]) + reg]
-
-
-def issue_cycle(m: Machine, text: str, warp: int = 0) -> int:
-    """Return the cycle in which a warp issues the first instruction that begins with `text`."""
-    return next(cycle for cycle, found in m.issues(warp) if found.startswith(text))
 
 
 # the micro-programs of the design decisions

@@ -26,7 +26,7 @@ from rfview.engine.tools import mapping
 from rfview.sessions.file.writer import record
 from rfview.sessions.timeline.opening import open_recording
 from tests.conftest import WITHOUT_JIT
-from tests.harness import Assembly, Machine
+from tests.harness import Assembly, Machine, issue_cycle
 
 BANKS, ROWS, OFFSETS = 16, 128, 16
 STAND_IN = MAX_INFLIGHT - 1
@@ -66,11 +66,6 @@ def moving(machine: Machine, bank: int = 0) -> list[int]:
     """Return the cycles in which a bank's tapes move."""
     kinds = (racetrack.SHIFTING, racetrack.PRESHIFTING)
     return [cycle for cycle, shot in enumerate(machine.snapshots[1:]) if int(shot.rf.tape[bank].activity) in kinds]
-
-
-def issue_cycle(machine: Machine, text: str, warp: int = 0, nth: int = 0) -> int:
-    """Return the cycle in which a warp issues the nth instruction that begins with `text`."""
-    return [cycle for cycle, issued in machine.issues(warp) if issued.startswith(text)][nth]
 
 
 def stored(machine: Machine) -> np.ndarray:

@@ -16,11 +16,10 @@ from rfview.engine.errors import InputError
 from rfview.engine.program import NO_PRED, NO_REG
 from rfview.engine.simulator import Simulator
 from rfview.engine.stalls import BANK_CONFLICT, STALLS
-from tests.harness import Assembly, Machine
+from tests.harness import Assembly, Machine, counted, issue_cycle
 
 pytestmark = pytest.mark.nojit
 FAST_MEMORY = {"memory.fixed_memory_cycles": 30}
-ALL = 0xFFFFFFFF
 
 
 def machine(program: Assembly, **more: Any) -> Machine:
@@ -47,20 +46,6 @@ def main_value(m: Machine, reg: int, warp: int = 0, at: int = -1) -> np.ndarray:
     """Return a register's value in the main register file, at the end or after cycle `at`."""
     snapshot = m.snapshots[at if at < 0 else at + 1]
     return snapshot.rows[int(snapshot.sm["warp"][warp]["reg_base"]) + reg]
-
-
-def counted(m: Machine, name: str) -> list[int]:
-    """Return the cycles in which an event of the machine or the design was counted, one entry per count."""
-    info = m.simulator.info
-    names = dict.fromkeys(info["events"]) | {}
-    index = list(names).index(name) if name in names else 32 + info["design_events"].index(name)
-    counts = [int(snapshot.sm["events"][index]) for snapshot in m.snapshots]
-    return [cycle for cycle in range(len(counts) - 1) for _ in range(counts[cycle + 1] - counts[cycle])]
-
-
-def issue_cycle(m: Machine, text: str, warp: int = 0) -> int:
-    """Return the cycle in which a warp issues the first instruction that begins with `text`."""
-    return next(cycle for cycle, found in m.issues(warp) if found.startswith(text))
 
 
 def cycles_of(m: Machine, state: str, warp: int = 0) -> list[int]:
@@ -432,7 +417,7 @@ def test_energy_over_stt_takes_its_table() -> None:
 # random programs
 
 REGS = 9           # R0..R8 hold values; R9 is the byte offset of the thread
-LOADED, SHARED = 2048, 0
+LOADED = 2048
 
 
 @st.composite

@@ -14,7 +14,7 @@ from rfview.engine.designs import single_buffer
 from rfview.engine.stalls import WB_FULL
 from rfview.sessions.file.writer import record
 from rfview.sessions.timeline.opening import open_recording
-from tests.harness import Assembly, Machine
+from tests.harness import Assembly, Machine, counted, spaces
 
 pytestmark = pytest.mark.nojit
 QUICK = {"latency.int_add": 1}          # a result 3 cycles after its issue
@@ -25,21 +25,6 @@ def machine(program: Assembly, memory: int = 30, **more: Any) -> Machine:
     more.setdefault("design", "single_buffer")
     more["settings"] = {"memory.fixed_memory_cycles": memory} | more.get("settings", {})
     return Machine(program, **more)
-
-
-def spaces(program: Assembly, number: int) -> Assembly:
-    """Append instructions that take one cycle and use no register."""
-    for _ in range(number):
-        program.bra(len(program.insts) + 1)
-    return program
-
-
-def counted(m: Machine, name: str) -> list[int]:
-    """Return the cycles in which an event of the machine or the design was counted, one entry per count."""
-    info = m.simulator.info
-    index = info["events"].index(name) if name in info["events"] else 32 + info["design_events"].index(name)
-    counts = [int(snapshot.sm["events"][index]) for snapshot in m.snapshots]
-    return [cycle for cycle in range(len(counts) - 1) for _ in range(counts[cycle + 1] - counts[cycle])]
 
 
 def queue(snapshot: Any) -> list[tuple[int, int, int]]:
