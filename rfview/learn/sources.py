@@ -53,7 +53,7 @@ PANELS: dict[str, Panel] = {
         ("badge", "LIVE: the machine's newest cycle; PAST: an earlier one; END: a recording's last", "our assumption"),
     )),
     "overview": Panel("overview", "our assumption: a letter names what blocks most, where that differs from the whole run", (
-        ("bars", "issue rate of each stretch of the run", "our assumption: height is relative to the run's best"),
+        ("bars", "issue rate of each interval of the run", "our assumption: height is relative to the run's best"),
         ("lost", "warp-cycles that the register file took, of warps that were there to be held up", "our assumption"),
         ("letters", "what held up most warps, where it differs from what did so in most of the run", "our assumption"),
     )),
@@ -84,7 +84,7 @@ PANELS: dict[str, Panel] = {
     "watches": Panel("watches", "our assumption: the window of IPC and STALLS; a register's type is how its words read", (
         ("before, now", "the value in the cycle before and in this one, a register's in the type of its words",
          "our types"),
-        ("plot", "the mean of each stretch of the last 1,024 cycles, from the least to the greatest", "our assumption"),
+        ("plot", "the mean of each interval of the last 1,024 cycles, from the least to the greatest", "our assumption"),
     )),
     "stalls": Panel("stalls", "our assumption: one state per warp slot and cycle; names as in Nsight Compute", (
         ("now", "warps in that state in this cycle", "our assumption: one state per warp and cycle"),
@@ -106,13 +106,13 @@ PANELS: dict[str, Panel] = {
          "the log of writes"),
         ("scale", "the 99th percentile of the magnitudes read so far; it only grows", "our assumption"),
     )),
-    "image": Panel("image", "eDRAM, methodology: outputs beside those without errors; our assumption: the scales", (
+    "image": Panel("image", "eDRAM, methodology: outputs next to those without errors; our assumption: the scales", (
         ("error", "|here − right| on a log scale over the errors there are, the worst of a cell", "our assumption"),
     )),
     "lines": Panel("lines", "PTX ISA, .loc and .file: the compiler's word for an instruction; shares as in Nsight Compute", (
         ("share", "of the warp-cycles of warps that could run, those before an instruction of the line",
          "our assumption"),
-        ("warp-cycles", "the same beside the dearest line; colours: issues, then what held the warps up",
+        ("warp-cycles", "the same relative to the most expensive line; colours: issues, then what held the warps up",
          "our assumption"),
         ("reads, writes", "warp registers that issued instructions name, before a design merges or caches any",
          "our assumption"),
@@ -144,7 +144,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "bank": ("a part of the register file with its own port: one access per port and cycle", "HC-RF section IV-A"),
     "collector": ("an operand collector gathers an instruction's source registers over several cycles",
                   "HC-RF section IV"),
-    "mrf": ("main register file: what stands behind a register cache or write buffer", "RFC section 2.1"),
+    "mrf": ("main register file: the one behind a register cache or write buffer", "RFC section 2.1"),
     "stt-ram": ("magnetic memory: hardly leaks, but a write takes 4 cycles", "HRF section 3.2, Table 1"),
     "ipc": ("warp instructions issued per cycle", "our assumption: per SM"),
     "keyframe": ("a complete state in a recording; what lies between is stored as differences", "our file format"),

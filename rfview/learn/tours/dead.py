@@ -34,7 +34,7 @@ TOUR = Tour(
             let={"entry": "rf.entry[$warp].dead", "reg": "rf.entry[$warp][$entry].reg"},
             panel="lens", warp="$warp",
             claims=("rf.entry[$warp][$entry].dead == 1", "rf.entry[$warp][$entry].dirty != 0"),
-            text="w{$warp} has issued {w$warp.last_pc:code}. The compiler knows that nobody reads R{$reg} after it, "
+            text="w{$warp} has issued {w$warp.last_pc:code}. The compiler knows that nothing reads R{$reg} after it, "
                  "and a bit in the instruction says so: the entry is marked dead (†). It is dirty, too: the main "
                  "register file has never seen the value.",
             source="RFC section 3.1: compile-time liveness, an additional bit in the instruction encoding",

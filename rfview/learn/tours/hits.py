@@ -17,7 +17,7 @@ TOUR = Tour(
             panel="lens", warp="$warp",
             claims=("event.rfc_reads > 0",),
             text="An instruction of w{$warp} asks for its operands in cycle {cycle}. Tags of its row of the cache are "
-                 "looked at first: {event.rfc_reads} of {event.rfc_lookups} operands so far were there.",
+                 "checked first: {event.rfc_reads} of {event.rfc_lookups} operands so far were there.",
             source="RFC section 3.1: the register file cache captures values soon after they are produced",
             question="Of the operands of the next 150 cycles, how many will be served by the cache?",
             choices=(("none: it was luck", "event.rfc_reads == $hit"),

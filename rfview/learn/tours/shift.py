@@ -17,11 +17,11 @@ TOUR = Tour(
                  "far": "abs(rf.tape[$bank].current - rf.tape[$bank].target)"},
             panel="lens",
             claims=("$far >= 2",),
-            text="A bank of racetrack memory keeps its registers as magnetic domains on tapes. Eight ports stand over "
+            text="A bank of racetrack memory keeps its registers as magnetic domains on tapes. Eight ports sit above "
                  "the tapes, and every 16th register lies under a port. Bank {$bank} is shifted by "
                  "{rf.tape[$bank].current} (◆), but the next request needs offset {rf.tape[$bank].target} (◇).",
             source="racetrack sections 2.2 and 2.3; Table 3: a step takes less than a cycle",
-            question="How many cycles until the tape of bank {$bank} stands at offset {rf.tape[$bank].target}?",
+            question="How many cycles until the tape of bank {$bank} is at offset {rf.tape[$bank].target}?",
             choices=(("1", "cycle - $start == 1"), ("as many as steps: {$far}", "cycle - $start == $far"),
                      ("more", "cycle - $start > $far")),
             then=("until rf.tape[$bank].current == rf.tape[$bank].target",),
