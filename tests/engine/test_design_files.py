@@ -230,7 +230,7 @@ def test_design_files_are_written_into_new_or_empty_folders_alone(tmp_path: Path
         origin.save(held, tmp_path)
     (tmp_path / "links").mkdir()
     (tmp_path / "links" / "x.py").symlink_to(tmp_path / "nowhere.py")
-    with pytest.raises(InputError, match="holds 'x.py' already"):
+    with pytest.raises(InputError, match="already contains 'x.py'"):
         origin.save(held, tmp_path / "links")
     assert not (tmp_path / "nowhere.py").exists()
     assert origin.save(held, tmp_path / "new") == origin.save(held, tmp_path / "new"), "twice is once"
