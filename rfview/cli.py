@@ -28,14 +28,14 @@ GROUPS: dict[str, dict[str, str]] = {
         "kernels": "list the bundled kernels",
         "help": "explain a topic or any term of the screens, with its source",
     },
-    "record a run and ask it": {
+    "record a run and query it": {
         "record": "run a kernel and write a session file",
         "info": "show what a session file holds",
         "script": "run debugger commands over a kernel or session, without a screen",
         "assert": "check that a condition holds in every cycle, for continuous integration",
         "check": "look for races, uninitialised reads, wrong barriers and lane masks as a kernel runs",
         "lines": "show what each line of CUDA, Python or Triton costs: issues, stalls, register traffic",
-        "image": "show a buffer as a picture, as text or PNG; on edram beside the exact result",
+        "image": "show a buffer as a picture, as text or PNG; on edram next to the exact result",
         "export": "export a session to other tools: Konata, Perfetto, VCD, CSV, SQLite, Parquet",
     },
     "compare designs": {
@@ -43,7 +43,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "sweep": "run many kernels on many machines and collect the results in one Parquet dataset",
         "designs": "list the register-file designs and their parameters; write and check one of your own",
         "reproduce": "check the papers' claims against tables and runs of the bundled kernels",
-        "calibrate": "measure what each operation costs on a preset, beside its sources and another machine",
+        "calibrate": "measure what each operation costs on a preset, next to its sources and another machine",
         "map": "racetrack memory: choose which register lies where, so that tapes shift less",
         "tlp": "racetrack memory: find the number of CTAs per SM that runs fastest",
     },
@@ -91,7 +91,7 @@ class Parser(argparse.ArgumentParser):
             self.error(f"unexpected argument {word!r}")
         known = [text for action in self._actions for text in action.option_strings]
         near = difflib.get_close_matches(name, known, n=1)
-        mine = f"; where it is the program's: {self.prog} [OPTIONS] -- PROGRAM {name}" if takes_program else ""
+        mine = f"; if it is the program's: {self.prog} [OPTIONS] -- PROGRAM {name}" if takes_program else ""
         self.error(f"unknown option {name}" + (f"; did you mean {near[0]}?" if near else "") + mine)
 
 
@@ -133,7 +133,7 @@ def _guarded(words: list[str]) -> int:
         package = (error.name or "").partition(".")[0] if isinstance(error, ModuleNotFoundError) else ""
         if package not in ("", "rfview"):
             return _fail(f"this Python ({sys.executable}) lacks the package {package}; pip install . in rfview's folder "
-                         "brings all that it needs", code=2)
+                         "installs all that it needs", code=2)
         from rfview import crash
 
         return _fail(crash.sentence(error), code=INTERNAL_ERROR)

@@ -64,7 +64,7 @@ class Table:
         """Return the value of the key `kind`, which must be among the [`kind`s.NAME] tables."""
         name: str = self.text(kind)
         if name not in known:
-            self.fail(kind, f"expected the name of a [{kind}s.NAME] table ({', '.join(known) or 'there is none'}), "
+            self.fail(kind, f"expected the name of a [{kind}s.NAME] table ({', '.join(known) or 'none is defined'}), "
                             f"got {name!r}{did_you_mean(name, known)}")
         return name
 

@@ -47,7 +47,7 @@ def problems(found: ModuleType) -> list[str]:
     try:
         slips = [f"design {design.name}: {text}" for text in facts.slips(design)]
     except (TypeError, ValueError, AttributeError) as error:
-        return [f"design {design.name}: a part of its Design is of another kind than described there ({error})"]
+        return [f"design {design.name}: a part of its Design has the wrong type ({error})"]
     if not hasattr(found, "energy"):
         slips += [f"design {design.name}: {text}" for text in facts.counted_twice(design)]
     roots = _roots(found)

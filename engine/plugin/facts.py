@@ -69,7 +69,8 @@ def counted_twice(design: Any) -> Iterator[str]:
     """Yield events charged twice by a design over a main file: its table is added to the main file's energy."""
     for name in design.energy_pj or {}:
         if design.takes_main and name in {event for event, _ in EVENTS}:
-            yield f"energy_pj of {name!r}, which the main file's energy has already; charge its own, or write energy(run)"
+            yield (f"energy_pj of {name!r}, which the main file's energy already includes; charge the design's own events, "
+                   "or write energy(run)")
 
 
 def _parameter_slips(parameter: Any) -> Iterator[str]:
@@ -82,7 +83,8 @@ def _parameter_slips(parameter: Any) -> Iterator[str]:
         if not isinstance(default, (int, float)):
             yield f"{what}: the default {default!r} is not a number; words need choices=(..), other values convert="
         elif isinstance(default, float) and parameter.dtype and np.dtype(parameter.dtype).kind in "iu":
-            yield f'{what}: the default {default} is not a whole number, which is all that hooks would see; add dtype="f8"'
+            yield (f"{what}: the default {default} is not a whole number, and hooks would see only its whole part; "
+                   'add dtype="f8"')
         elif not parameter.low <= default <= greatest(parameter):
             yield f"{what}: the default {default} is not in {parameter.low} to {greatest(parameter):.0f}"
 
@@ -97,11 +99,11 @@ def _stall_slips(stalls: Iterable[Any]) -> Iterator[str]:
         if not FIRST_FOREIGN_CODE <= stall.code < MAX_CODES:
             yield f"stall {stall.name!r}: code {stall.code}, expected {FIRST_FOREIGN_CODE} to {MAX_CODES - 1}"
         elif stall.code in codes:
-            yield f"stall {stall.name!r}: code {stall.code} is {codes[stall.code]!r} already"
+            yield f"stall {stall.name!r}: code {stall.code} is already {codes[stall.code]!r}"
         if stall.name in codes.values():
             yield f"stall {stall.name!r}: the name is taken"
         if len(stall.glyph) != 1 or len(stall.ascii) != 1:
-            yield f"stall {stall.name!r}: glyph and ascii are one character each"
+            yield f"stall {stall.name!r}: glyph and ascii must be one character each"
         if stall.family not in FAMILIES:
             yield f"stall {stall.name!r}: family {stall.family!r}, expected one of {', '.join(FAMILIES)}"
         codes[stall.code] = stall.name

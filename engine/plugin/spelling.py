@@ -98,10 +98,10 @@ def _wrong_call(node: ast.Call, target: Any, hooks: Mapping[str, list[str]]) -> 
         expected = [kind.name for kind in kinds]
     if len(node.args) == len(expected):
         return ""
-    return f"{ast.unparse(node.func)} takes ({', '.join(expected)}), {len(node.args)} are given"
+    return f"{ast.unparse(node.func)} takes ({', '.join(expected)}), but {len(node.args)} are given"
 
 
 def _hint(name: str, there: Iterable[str]) -> str:
     if (new := RENAMED.get(name, "")) in there:
-        return f"; it is called {new!r} now"
+        return f"; it is now called {new!r}"
     return facts.hint(name, there)

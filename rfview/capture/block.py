@@ -86,7 +86,7 @@ class Capture:
             files.check_target(self._target)
         device = _Process.get().device
         if device.is_taking:
-            raise InputError("capture: one block is open already; close it first")
+            raise InputError("capture: another block is already open; close it first")
         device.begin(self._options, self._choice)
         self._device = device
         return self
@@ -129,7 +129,7 @@ class Capture:
 
         taken = self._device.taken if self._device is not None else None
         if taken is None:
-            raise InputError("capture: no launch was taken; name one: rfview.capture(launch=\"KERNEL:0\")")
+            raise InputError("capture: no launch was captured; name one: rfview.capture(launch=\"KERNEL:0\")")
         with tempfile.TemporaryDirectory(prefix="rfview-") as folder:
             spec = load_launch_file(write(taken, Path(folder)))
             return Simulator(replace(spec, name=taken.entry.kernel), **self._options)

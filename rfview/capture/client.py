@@ -35,7 +35,7 @@ class Client:
         libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
         got = libc.mmap(wire.BASE, wire.CAPACITY, _PROT_READ_WRITE, _SHARED_NORESERVE_FIXED, memory, wire.SCRATCH)
         if got != wire.BASE:
-            raise OSError(ctypes.get_errno(), "the device's addresses are taken in this process")
+            raise OSError(ctypes.get_errno(), "the device's addresses are already in use in this process")
         self._libc = libc
         self.properties = wire.PROPERTIES.unpack(self.ask(wire.HELLO, struct.pack("<II", wire.VERSION, os.getpid())))
         self._facts: dict[tuple[int, str], wire.Facts] = {}
@@ -50,7 +50,7 @@ class Client:
         self._link.sendall(wire.HEAD.pack(operation, len(body)) + body)
         head = wire.read_exactly(self._link, wire.REPLY.size)
         if not head:
-            raise wire.LinkError("the server has gone")
+            raise wire.LinkError("the connection to rfview was lost")
         status, size = wire.REPLY.unpack(head)
         data = wire.read_exactly(self._link, size) if size else b""
         if operation == wire.LAUNCH and status:

@@ -279,7 +279,7 @@ def _refused(request: Request) -> Outcome | None:
     threads = block[0] * block[1] * block[2]
     fine = (all(1 <= size <= most for size, most in zip((*grid, *block), (*MAX_GRID, *MAX_BLOCK)))
             and threads <= MAX_THREADS_PER_CTA and grid[0] * grid[1] * grid[2] <= MAX_CTAS)
-    return None if fine else Outcome(wire.INVALID_CONFIGURATION, 0, "", f"grid {grid}, block {block}: no GPU takes these")
+    return None if fine else Outcome(wire.INVALID_CONFIGURATION, 0, "", f"grid {grid}, block {block}: no GPU can run these")
 
 
 def _resource(module: Loaded, request: Request) -> int:

@@ -29,8 +29,8 @@ def ptx_of(blob: bytes) -> tuple[int, str]:
     """
     entries = texts(blob)
     if not entries:
-        raise InputError("this program's kernels are compiled code alone, without PTX: compile it with nvcc "
-                         "-gencode arch=compute_80,code=compute_80 beside the others, or without -gencode")
+        raise InputError("this program contains only compiled kernels, no PTX: add -gencode arch=compute_80,code=compute_80 "
+                         "to nvcc's options, or leave out -gencode")
     target, packed = max(entries, key=lambda entry: entry[0] if entry[0] < BEYOND else -entry[0])
     return target, unpacked(*packed)
 
@@ -59,7 +59,7 @@ def texts(blob: bytes) -> list[tuple[int, tuple[bytes, int, int]]]:
             continue
         end = at + header + size
         if header < CONTAINER.size or end > len(blob):
-            raise InputError(f"a fatbin of {size:,} bytes in {len(blob):,}")
+            raise InputError(f"a fatbin of {size:,} bytes in {len(blob):,} bytes")
         here = at + header
         while here + MIN_HEADER <= end:
             here, entry = _entry(blob, here, end)
@@ -74,7 +74,7 @@ def _entry(blob: bytes, here: int, end: int) -> tuple[int, tuple[int, tuple[byte
     """Return the offset of the next entry, and this one if it is PTX, else None."""
     kind, _version, header, payload = ENTRY.unpack_from(blob, here)
     if header < MIN_HEADER or here + header + payload > end:
-        raise InputError(f"a fatbin's entry of {payload:,} bytes reaches beyond its end")
+        raise InputError(f"a fatbin's entry of {payload:,} bytes extends past its end")
     following = here + header + payload
     if kind != KIND_PTX:
         return following, None
@@ -83,7 +83,7 @@ def _entry(blob: bytes, here: int, end: int) -> tuple[int, tuple[int, tuple[byte
     (flags,) = struct.unpack_from("<Q", blob, here + 40)
     plain = struct.unpack_from("<Q", blob, here + 56)[0] if header >= 64 else 0
     if packed > payload:
-        raise InputError(f"a fatbin's entry of {payload:,} bytes says that {packed:,} of these are packed")
+        raise InputError(f"a fatbin's entry of {payload:,} bytes claims {packed:,} packed bytes")
     data = blob[here + header : here + header + (packed or payload)]
     return following, (target, (data, flags, plain))
 

@@ -26,9 +26,9 @@ def write(taken: Taken, folder: Path) -> Path:
     Raises InputError if something cannot be written, or the folder contains something else.
     """
     if folder.exists() and not folder.is_dir():
-        raise InputError(f"{folder}: expected a folder, or the name of one to make")
+        raise InputError(f"{folder}: expected a folder, or the name of one to create")
     if folder.is_dir() and any(folder.iterdir()) and not (folder / LAUNCH).is_file():
-        raise InputError(f"{folder}: holds something else than a captured launch; name another folder")
+        raise InputError(f"{folder}: contains something other than a captured launch; name another folder")
     folder.mkdir(parents=True, exist_ok=True)
     for old in [*folder.glob("*.npy"), folder / LAUNCH]:
         old.unlink(missing_ok=True)

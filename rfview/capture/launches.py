@@ -76,5 +76,5 @@ def missing(choice: Choice, entries: list[Entry], total: int) -> InputError:
         return InputError(f"--launch {choice.text}: the program launched {choice.kernel} {made} time{'s' * (made != 1)}; "
                           f"the first is {choice.kernel}:0")
     named = f" of {', '.join(kernels[:8])}{', ...' if len(kernels) > 8 else ''}" if kernels else ""
-    return InputError(f"--launch {choice.text}: no such launch; the program made {total:,}{named} (`rfview launches` "
-                      "lists them)")
+    return InputError(f"--launch {choice.text}: no such launch; the program made {total:,} launch{'es' * (total != 1)}"
+                      f"{named} (`rfview launches` lists them)")

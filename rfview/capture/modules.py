@@ -39,7 +39,7 @@ class Loaded:
         for symbol in self.module.symbols.values():
             address = memory.allocate(symbol.size, name=symbol.name, kind="symbol")
             if not address:
-                raise InputError(f"{name}: its symbol {symbol.name} of {symbol.size:,} bytes finds no room "
+                raise InputError(f"{name}: its symbol {symbol.name} of {symbol.size:,} bytes does not fit "
                                  "in the device's memory")
             self.addresses[symbol.name] = address
         self.reset()

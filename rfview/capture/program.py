@@ -36,8 +36,8 @@ def run(words: list[str], device: Device, say: Callable[[str], None], report: Re
     """
     argv, environment = prepared(words, report, python)
     if environment and (beside := libraries(Path(argv[0]))):
-        say(f"{words[0]} is linked with {' and '.join(beside)}: what such a library does on a GPU is not captured, its "
-            "calls fail; kernels that are launched through CUDA's runtime are captured")
+        say(f"{words[0]} is linked with {' and '.join(beside)}: what such a library does on a GPU is not captured, and "
+            "its calls fail; kernels launched through CUDA's runtime are captured")
     ours, theirs = socket.socketpair()
     with ours:
         environment |= {wire.LINK: str(theirs.fileno()), wire.MEMORY: str(device.memory.descriptor)}
@@ -96,7 +96,7 @@ def _no_program(path: Path) -> str:
     if path.is_dir():
         return "is a folder"
     if path.suffix in (".cu", ".cpp", ".cc") and path.is_file():
-        return f"is source text, to be compiled first: nvcc {shlex.quote(str(path))} -o {shlex.quote(path.stem)}"
+        return f"is source text; compile it first: nvcc {shlex.quote(str(path))} -o {shlex.quote(path.stem)}"
     return "cannot be run as a program (is it executable?)" if path.exists() else "there is no such program"
 
 
@@ -118,10 +118,10 @@ def check(path: Path) -> None:
         return
     found = [name for name in strings if name.startswith(b"libcudart.so")]
     if found and found[0] != b"libcudart.so.13":
-        raise InputError(f"{path}: is linked with {found[0].decode('ascii', 'replace')}; programs of CUDA 13 can be "
+        raise InputError(f"{path}: is linked with {found[0].decode('ascii', 'replace')}; only programs of CUDA 13 can be "
                          "captured: recompile it with nvcc 13")
     if not found and b".symtab" not in known:
-        raise InputError(f"{path}: is stripped, and has CUDA's runtime inside: leave it unstripped, or link it with "
+        raise InputError(f"{path}: is stripped and contains CUDA's runtime: leave it unstripped, or link it with "
                          "nvcc -cudart shared")
 
 
@@ -140,7 +140,7 @@ def _sections(path: Path) -> tuple[set[bytes], list[bytes]]:
         if len(head) < 64 or head[:4] != b"\x7fELF":
             return set(), []
         if head[4] != 2 or head[18:20] != b"\x3e\x00":
-            raise InputError(f"{path}: is compiled for another processor; programs for x86-64 can be captured")
+            raise InputError(f"{path}: is compiled for another processor; only programs for x86-64 can be captured")
         first, = struct.unpack_from("<Q", head, 40)
         size, count, names_at = struct.unpack_from("<HHH", head, 58)
         table = _bytes_at(file, first, min(size * count, 1 << 20))

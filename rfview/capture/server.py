@@ -63,7 +63,7 @@ class Server:
         """Return the status and body that answer one request; the body of an error is its message."""
         serve = self._operations.get(operation)
         if serve is None:
-            return wire.NOT_SUPPORTED, f"no operation {operation}".encode()
+            return wire.NOT_SUPPORTED, f"unknown operation {operation}".encode()
         try:
             return serve(body)
         except PtxError as error:
@@ -91,7 +91,7 @@ class Server:
     def _hello(self, body: bytes) -> Answer:
         version, _process = struct.unpack("<II", body)
         if version != wire.VERSION:
-            return self._failed(wire.NOT_SUPPORTED, f"the program's side speaks version {version} of the protocol, this one "
+            return self._failed(wire.NOT_SUPPORTED, f"the program's side uses version {version} of the protocol, this one "
                                                     f"{wire.VERSION}")
         self.device.reset()
         return wire.SUCCESS, wire.PROPERTIES.pack(*self.device.properties())
@@ -102,7 +102,7 @@ class Server:
         address = self.device.memory.allocate(size, page=paged) if 0 < size <= self.device.memory.capacity else 0
         if not address:
             free = self.device.memory.capacity - self.device.memory.used
-            return self._failed(wire.MEMORY_ALLOCATION, f"the program asks for {size:,} bytes of device memory; {free:,} of "
+            return self._failed(wire.MEMORY_ALLOCATION, f"the program requests {size:,} bytes of device memory; {free:,} of "
                                                         f"{self.device.memory.capacity:,} are free")
         return wire.SUCCESS, struct.pack("<Q", address)
 

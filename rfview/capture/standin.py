@@ -30,19 +30,19 @@ def library(say: Callable[[float | None, str], None]) -> Path:
     Raises InputError if this is not x86-64 Linux, or g++ or CUDA 13's headers are missing.
     """
     if not sys.platform.startswith("linux") or platform.machine() != "x86_64":
-        raise InputError(f"CUDA programs are captured on x86-64 Linux, this is {sys.platform} on {platform.machine()}; "
-                         "Python programs are captured anywhere")
+        raise InputError(f"CUDA programs can be captured only on x86-64 Linux, not on {sys.platform}, "
+                         f"{platform.machine()}; Python programs can be captured anywhere")
     compiler, headers = shutil.which("g++"), include_folder()
     if compiler is None:
-        raise InputError("to run CUDA programs, a library is compiled once with g++, which is not here: install it "
-                         "(apt install g++, or the like)")
+        raise InputError("to run CUDA programs, a library is compiled once with g++, which was not found: install it "
+                         "(apt install g++ or similar)")
     if headers is None:
-        raise InputError("to run CUDA programs, a library is compiled once with CUDA's headers, and there is no "
-                         "cuda_runtime_api.h: name the toolkit's folder in CUDA_HOME")
+        raise InputError("to run CUDA programs, a library is compiled once with CUDA's headers, but cuda_runtime_api.h was "
+                         "not found: set CUDA_HOME to the toolkit's folder")
     release = release_of(headers)
     if release // 1000 != TESTED:
-        raise InputError(f"the CUDA headers in {headers} are of release {release // 1000}; programs of CUDA {TESTED} can be "
-                         "captured: name another toolkit's folder in CUDA_HOME")
+        raise InputError(f"the CUDA headers in {headers} are of release {release // 1000}; only programs of CUDA {TESTED} "
+                         "can be captured: set CUDA_HOME to another toolkit's folder")
     content = "".join(path.read_text(encoding="utf-8") for path in sorted(SOURCES.iterdir()) if path.is_file())
     key = hashlib.sha256(f"{content}{FLAGS}{release}".encode()).hexdigest()[:16]
     folder = CACHE_FOLDER / f"cudart-{key}"

@@ -25,7 +25,7 @@ def header_of(memory: DeviceMemory, body: bytes) -> int:
      *border) = TEXTURE_BODY.unpack(body)
     size = (max(x, 1), max(y, 1), max(z, 1))
     if (kind, bits) not in DTYPES or channels not in (1, 2, 4):
-        raise InputError(f"a texture of {channels} channels of {bits} bits; there are 1, 2, 4 channels of 8, 16, 32 bits")
+        raise InputError(f"a texture of {channels} channels of {bits} bits; expected 1, 2 or 4 channels of 8, 16 or 32 bits")
     dtype = np.dtype(DTYPES[kind, bits])
     if max(mode_x, mode_y, mode_z) > 3:
         raise InputError("a texture with an unknown address mode")
@@ -34,7 +34,7 @@ def header_of(memory: DeviceMemory, body: bytes) -> int:
     texture = Texture("", name, address - start, dtype.name, size, channels, bool(linear), bool(normalised), bool(as_float),
                       (mode_x, mode_y, mode_z), (border[0], border[1], border[2], border[3]), pitch)
     if held is None or texture.offset + texture.extent > held.size or address % 4:
-        raise InputError(f"a texture of {texture.extent:,} bytes at 0x{address:x}, which no allocation holds")
+        raise InputError(f"a texture of {texture.extent:,} bytes at 0x{address:x}, which is not inside an allocation")
     handle = memory.allocate(HEADER_BYTES, kind="texture")
     if not handle:
         raise InputError("no room for a texture's header in the device's memory")
@@ -51,8 +51,8 @@ def table_of(handle: int, words: np.ndarray, names: Mapping[int, str], holders: 
     base = int(words[H_BASE_LOW]) | int(words[H_BASE_HIGH]) << 32
     holder = next((held.address for held in holders if held.address <= base < held.address + held.size), None)
     if holder is None:
-        raise InputError(f"the launch reads a texture or surface whose texels lie at 0x{base:x}, in no buffer; a folder's "
-                         "textures are of buffers")
+        raise InputError(f"the launch reads a texture or surface whose texels, at 0x{base:x}, are in no buffer; a folder "
+                         "can store only textures of buffers")
     one = described(words, names[handle], names[holder], holder, handle)
     modes = {number: word for word, number in ADDRESS_MODES.items()}
     return ["", f"[textures.{json.dumps(one.name)}]", f"buffer = {json.dumps(one.buffer)}", f"offset = {one.offset}",

@@ -149,7 +149,7 @@ def startup_text() -> str:
     """Return how commands are run at the start."""
     from rfview import startup
 
-    return f"{(startup.__doc__ or '').strip()}\n\nlooked for at {startup.path()}"
+    return f"{(startup.__doc__ or '').strip()}\n\nexpected at {startup.path()}"
 
 
 def check_text() -> str:
@@ -191,7 +191,7 @@ def expressions_text() -> str:
     lines = [language, ""]
     for head, words in lists:
         lines += wrap(f"{head}: {', '.join(words)}", 116, subsequent_indent="    ")
-    return "\n".join([*lines, "What the fields of a warp are: `rfview help sm.warp`, likewise sm.bank and so on.",
+    return "\n".join([*lines, "The fields of a warp: `rfview help sm.warp`; likewise sm.bank and so on.",
                       "A design's own fields and events, rf.FIELD and event.NAME: `rfview help NAME` of the design."])
 
 

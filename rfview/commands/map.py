@@ -75,7 +75,7 @@ def racetrack_machine(args: argparse.Namespace, command: str) -> dict[str, Any]:
     if "mapping=" in machine["design"] or "racetrack.mapping" in machine["settings"]:
         raise InputError(f"racetrack.mapping: rfview {command} begins with the identity; leave it out")
     if str(machine["settings"].get("sm.mapping", "sequential")) != "sequential":
-        raise InputError(f"sm.mapping: rfview {command} counts on the sequential placement of registers")
+        raise InputError(f"sm.mapping: rfview {command} relies on the sequential placement of registers")
     return machine
 
 

@@ -30,8 +30,8 @@ as well; delete its part file to retry it. In DuckDB a map is read as settings['
 pairs: dict(row.settings)['sm.num_collectors']. Columns:
 {columns.documentation()}
 
---plot draws bars from the folder and runs nothing: of the rows of this file's jobs, or of all rows where a folder is given
-in place of the file. x and by are columns or parameters, y is a number, as in kernel,ipc,design;
+--plot draws bars from the folder and runs nothing: of the rows of this file's jobs, or of all rows if a folder is given
+instead of the file. x and by are columns or parameters, y is a number, as in kernel,ipc,design;
 sm.num_collectors,cycles,kernel; design,counts.rf_reads.
 
 --cluster gives the jobs to a Dask cluster (pip install 'rfview[cluster]'); its workers read launch files by the same
@@ -41,7 +41,7 @@ On this machine, where Dask has the jobs' cores, without its profiler and with f
   dask scheduler --port 8786 &
   dask worker tcp://127.0.0.1:8786 --nworkers 4 --nthreads 1 &
   rfview sweep FILE.toml --cluster tcp://127.0.0.1:8786
-Under SLURM (others alike: PBSCluster, LSFCluster, SGECluster), with dask-jobqueue, in a Python that stays:
+Under SLURM (others alike: PBSCluster, LSFCluster, SGECluster), with dask-jobqueue, in a Python process that keeps running:
   from dask_jobqueue import SLURMCluster
   cluster = SLURMCluster(cores=8, processes=8, memory="16GB", walltime="04:00:00")
   cluster.scale(jobs=20)
@@ -76,7 +76,7 @@ def run(args: argparse.Namespace) -> int:
     try:
         facts = sweep(args, planned, folder)
     except ending.Ended as ended:
-        print("rfview: error: terminated; finished rows are kept, the same command goes on from here", file=sys.stderr)
+        print("rfview: error: terminated; finished rows are kept, the same command continues from here", file=sys.stderr)
         return int(ended.code or 0)
     print(json.dumps(facts) if args.json else text_of(facts))
     return 0
@@ -106,7 +106,7 @@ def text_of(facts: dict[str, Any]) -> str:
     """Return the facts of a sweep as text."""
     parts = [f"{number:,} {name}" for name, number in facts["outcomes"].items()]
     done = ", ".join(parts) or "nothing to run"
-    already = f"; {facts['already']:,} had rows already" if facts["already"] else ""
+    already = f"; {facts['already']:,} already had rows" if facts["already"] else ""
     same = f"; {facts['same']:,} combinations are the same run as another" if facts["same"] else ""
     return f"{facts['jobs']:,} jobs: {done}{already}{same}\n{facts['folder']}: {facts['rows']:,} rows"
 

@@ -53,7 +53,7 @@ PANELS: dict[str, Panel] = {
         ("badge", "LIVE: the machine's newest cycle; PAST: an earlier one; END: a recording's last", "our assumption"),
     )),
     "overview": Panel("overview", "our assumption: a letter names what blocks most, if that differs from the whole run", (
-        ("bars", "issue rate of each stretch of the run", "our assumption: height is relative to the run's best"),
+        ("bars", "issue rate of each interval of the run", "our assumption: height is relative to the run's best"),
         ("lost", "share of warp-cycles that the register file took, of warps that could be held up", "our assumption"),
         ("letters", "what held up most warps, if it differs from what did so in most of the run", "our assumption"),
     )),
@@ -84,7 +84,7 @@ PANELS: dict[str, Panel] = {
     "watches": Panel("watches", "our assumption: the window of IPC and STALLS; a register's type is how its words read", (
         ("before, now", "the value in the previous cycle and in this one, a register's in the type of its words",
          "our types"),
-        ("plot", "the mean of each stretch of the last 1,024 cycles, from the least to the greatest", "our assumption"),
+        ("plot", "the mean of each interval of the last 1,024 cycles, from the least to the greatest", "our assumption"),
     )),
     "stalls": Panel("stalls", "our assumption: one state per warp slot and cycle; names as in Nsight Compute", (
         ("now", "warps in that state in this cycle", "our assumption: one state per warp and cycle"),

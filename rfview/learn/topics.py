@@ -85,7 +85,7 @@ PLAIN = """\
 command they print what has changed, one sentence per line, and redraw nothing; for screen readers, pipes and logs.
 
   (rfv) 43% 533 w0> s
-  cycle 534. w4 issued add.f32 R8, R9, R8. w6 began to wait: long_scoreboard, for R9. 30 others go on as before.
+  cycle 534. w4 issued add.f32 R8, R9, R8. w6 began to wait: long_scoreboard, for R9. 30 others continue as before.
 
 The commands are those of `rfview help commands`; warp N chooses the warp of the prompt, verbose on reports what every
 warp does, Enter repeats the last command, q quits. From a pipe, commands are read line by line; the exit code is 2 if

@@ -153,7 +153,7 @@ class TourWindow(Popup):
             self.turn(self.painted.number)
         else:
             self.dismiss()
-            self.main.say(f"end of the tour {self.tour.name}; this is its run: go on as you like, q quits", "good")
+            self.main.say(f"end of the tour {self.tour.name}; this is its run: continue as you like, q quits", "good")
 
     def _pass_on(self, token: str) -> None:
         """Pass any other key to the main screen."""

@@ -22,7 +22,7 @@ def designs(rows: Sequence[tuple[str, str]], now: str, scheduler: str, kept: boo
 
     ● is the design in use. kept: the scheduler shown is the current one. follow: the place that the new run goes to.
     """
-    lines = [title(width, "ANOTHER DESIGN", "the same kernel anew; this run stays as a branch", focus=True)]
+    lines = [title(width, "ANOTHER DESIGN", "rerun of this kernel; this run stays as a branch", focus=True)]
     lines += _rows([(name, text, "●" if name == now else " ") for name, text in rows], selected, width, height - 3)
     row = Row(width).add(" scheduler ", "dim").add("‹ ", "key").add(scheduler, "bold").add(" ›", "key")
     row.add("  as now" if kept else "", "dim")

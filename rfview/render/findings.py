@@ -46,7 +46,7 @@ def _row(one: Finding, chosen: bool, is_here: bool, width: int) -> Line:
 def _detail(found: Sequence[Finding], selected: int, width: int) -> list[Line]:
     """Return the chosen finding in full."""
     if not found:
-        return [Row(width).add(" no race, no read of what nothing wrote, no barrier or mask that is wrong", "text").line()]
+        return [Row(width).add(" no races, no reads of unwritten memory, no wrong barriers or lane masks", "text").line()]
     text = found[min(selected, len(found) - 1)].as_text().splitlines()
     folded = [part for line in text for part in textwrap.wrap(line, width - 2, subsequent_indent="    ") or [""]]
     return [Row(width).add(f" {line}", "text").line() for line in folded]

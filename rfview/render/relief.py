@@ -21,7 +21,7 @@ def lines(found: Relief, width: int) -> list[Line]:
     = measured: both runs were simulated to that instruction. − is better, + is worse.
     """
     what = ", ".join(change.text for change in found.changes)
-    where = "simulated anew" if found.from_start else f"forked at {number(found.begin)}"
+    where = "simulated again" if found.from_start else f"forked at {number(found.begin)}"
     head = Row(width, "band").add(" RELIEF", "title").add(f"  {what}", "text")
     if width >= 80:
         head.right(width - BEFORE, "as it ran", "tinfo").right(width - AFTER, "with it", "tinfo")

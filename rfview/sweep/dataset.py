@@ -139,7 +139,7 @@ def writing(folder: Path) -> Iterator[Dataset]:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except (OSError, ValueError) as error:
-        raise InputError(f"{folder}: cannot be made: {getattr(error, 'strerror', None) or error}") from None
+        raise InputError(f"{folder}: cannot be created: {getattr(error, 'strerror', None) or error}") from None
     if not os.access(folder, os.W_OK):
         raise InputError(f"{folder}: cannot be written: permission denied")
     with _held(folder):

@@ -57,7 +57,7 @@ def chart_of(folder: Path, text: str, keys: Collection[str] | None = None) -> ch
     if not sums:
         raise InputError(f"--plot {text}: {folder} has no rows with these columns")
     if len(sums) > MAX_BARS:
-        raise InputError(f"--plot {text}: these are {len(sums):,} bars, at most {MAX_BARS} are drawn")
+        raise InputError(f"--plot {text}: these are {len(sums):,} bars, but at most {MAX_BARS} are drawn")
     order = sorted(sums, key=lambda pair: (_sortable(pair[0]), _sortable(pair[1])))
     labels = [" ".join(filter(None, (_label(x, pair[0]), _label(by, pair[1])))) for pair in order]
     means = [sum(sums[pair]) / len(sums[pair]) for pair in order]

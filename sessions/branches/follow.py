@@ -83,7 +83,7 @@ def lost_bits(session: Session) -> tuple[int, dict[str, int], list[Arrival]]:
     cycle = session.cycle
     while cycle > timeline.first:
         if session.interrupted(cycle):
-            raise InputError(f"follow: stopped at cycle {cycle:,}, where the last lost bit was looked for")
+            raise InputError(f"follow: stopped at cycle {cycle:,} while looking for the last lost bit")
         low = max(timeline.first, timeline.window(cycle)[0] - 1)
         values = lost.column(low, cycle + 1)
         found = np.flatnonzero(np.diff(values))

@@ -102,7 +102,7 @@ def _disable(session: Session, text: str) -> Answer:
     return Answer(f"breakpoint {number} is off", {"breakpoint": number, "enabled": False})
 
 
-@verb("ignore", signature="N COUNT", help="pass over the next COUNT hits of a breakpoint")
+@verb("ignore", signature="N COUNT", help="skip the next COUNT hits of a breakpoint")
 def _ignore(session: Session, text: str) -> Answer:
     words = text.split()
     if len(words) != 2:
@@ -110,4 +110,4 @@ def _ignore(session: Session, text: str) -> Answer:
     number, count = arguments.number(words[0], "ignore"), arguments.number(words[1], "ignore")
     session.breakpoint(number).ignore = max(0, count)
     data = {"breakpoint": number, "ignore": count}
-    return Answer(f"breakpoint {number}: the next {count} hits are passed over", data)
+    return Answer(f"breakpoint {number}: the next {count} hits are skipped", data)

@@ -17,7 +17,7 @@ FORM = re.compile(r"(?P<item>.+?)(?:\s+(?:by|per)\s+(?P<per>\d{1,9}))?\Z")
 
 
 @verb("heat", signature="REGISTER | BUFFER[0..127] [by CYCLES]",
-      help="values through time around this cycle, a character a cell, and who wrote them")
+      help="values through time around this cycle, a character per cell, and who wrote them")
 def _heat(session: Session, text: str) -> Answer:
     match = FORM.match(needed(text, "heat"))
     assert match is not None

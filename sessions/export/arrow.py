@@ -45,7 +45,7 @@ def write(timeline: Timeline, first: int, last: int, folder: Path, inputs: Seque
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if foreign := sorted(path.name for path in folder.iterdir() if path.name not in wanted):
-            raise InputError(f"{folder}: has other files than an export's tables ({foreign[0]}): name another folder")
+            raise InputError(f"{folder}: contains files other than an export's tables ({foreign[0]}); name another folder")
         for name in COLUMNS:
             made.append(NewFile(folder / f"{name}{SUFFIX}", inputs=inputs))
             schema = _schema(pa, name)

@@ -124,7 +124,7 @@ class MemoryHeat:
 
     def set_kind(self, kind: str) -> None:
         """Do nothing: a buffer's type comes from its launch."""
-        raise InputError(f"{self.item}: its elements are {self.kind}, as the launch says")
+        raise InputError(f"{self.item}: its elements are {self.kind}, as the launch declares")
 
     def moment(self, cycle: int, row: int) -> Moment:
         """Return what an element (counted from the range's first) holds at a cycle, and which store wrote it when."""

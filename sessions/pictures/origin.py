@@ -90,7 +90,7 @@ class _Trail:
 
     def _store(self, cycle: int, warp: int, lane: int, pc: int, wrong: bool) -> None:
         """Add the store that wrote a word and, if it stored a wrong value, follow that."""
-        by = f"w{warp}" + (f" lane {lane}" if lane >= 0 else "") if warp >= 0 else "a store that cannot be told"
+        by = f"w{warp}" + (f" lane {lane}" if lane >= 0 else "") if warp >= 0 else "a store that cannot be determined"
         self.links.append(Link("store", cycle, f"stored by {by}", self._text(pc), warp, lane))
         if not wrong or warp < 0 or lane < 0:
             return
@@ -100,7 +100,7 @@ class _Trail:
                 if when >= 0 and self._wrong(warp, register, lane, when):
                     self._register(warp, register, lane, when)
                     return
-        self._end(cycle, "its operands are as without the error by now: they were written again")
+        self._end(cycle, "its operands are now the same as without the error: they were overwritten")
 
     def _end(self, cycle: int, text: str) -> None:
         self.links.append(Link("unknown", cycle, text))
@@ -176,7 +176,7 @@ class _Trail:
         when = max(self.timeline.first, self._issued(warp, pc, cycle) + 1)
         word = words_of(self.timeline, when, warp, entry)[lane] if entry["mnemonic"] in LOADS else -1
         if word < 0:
-            self._end(cycle, "its sources in this lane are right by now; the error came another way, as from another lane")
+            self._end(cycle, "its sources in this lane are now correct; the error came another way, as from another lane")
             return
         info, begin = self.session.info, int(self.session.info["global_word"])
         name = f"shared word {word}" if word < begin else place_of(info, word - begin)[0]

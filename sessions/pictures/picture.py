@@ -124,7 +124,7 @@ def size_of(variable: dict[str, Any], text: str) -> tuple[int, int]:
         if len(shape) >= 2:
             return shape[-1], total // shape[-1]
         hint = nearly_square(total)
-        raise InputError(f"image {name}: its shape is {'x'.join(map(str, shape)) or total}, so say how wide and high: "
+        raise InputError(f"image {name}: its shape is {'x'.join(map(str, shape)) or total}, so give a width and height: "
                          f"`image {name} {hint[0]}x{hint[1]}`")
     match = SIZE.match(text.strip())
     if match is None:

@@ -124,7 +124,7 @@ def test_debug_opens_the_launch_before_it_ran(program: Path) -> None:
 @needs_nvcc
 def test_a_launch_that_there_is_not_says_which_there_are(program: Path, tmp_path: Path) -> None:
     done = rfview("capture", program, 3, "--launch", "cuont", "-o", tmp_path / "x")
-    assert done.returncode == 2 and "made 1 of count" in done.stderr and not (tmp_path / "x").exists()
+    assert done.returncode == 2 and "made 1 launch of count" in done.stderr and not (tmp_path / "x").exists()
 
 
 @needs_nvcc

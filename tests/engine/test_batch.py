@@ -74,7 +74,7 @@ def test_what_a_worker_sends_is_written_at_once_however_long_its_result_is() -> 
 def test_results_that_cannot_be_kept_are_one_sentence(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     with Processes(1) as pool:
         pool._folder = str(tmp_path / "gone")
-        with pytest.raises(InputError, match="gone: results of workers cannot be kept there .No such file"):
+        with pytest.raises(InputError, match="gone: the workers' results cannot be stored there .No such file"):
             pool.result_of(pool.submit(many_bytes, 256))
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "none"))
     with Processes(1) as pool, pytest.raises(InputError, match="temporary files: .* TMPDIR names another"):
@@ -93,7 +93,7 @@ def test_an_item_that_kills_each_worker_fails_alone(two: Pool, tmp_path: Path) -
 def test_where_no_worker_lives_not_every_item_is_called_a_failure(two: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sharing, "DEATHS", 4)
     failed = []
-    with pytest.raises(InputError, match="killed 4 times one after another"):
+    with pytest.raises(InputError, match="killed 4 times in a row"):
         for arrived in share_out(two, do, [Item(f"n{number}", "kill") for number in range(50)]):
             failed += arrived
     assert failed == []

@@ -210,10 +210,10 @@ def test_an_address_may_pass_below_the_first_buffer_on_its_way(tmp_path: Path) -
 
 
 @pytest.mark.parametrize(("more", "said"), [
-    ("setp.eq.s64 %p1, %rd5, 0;\n@%p1 trap;", "1 of 2 accesses keep a 64-bit address; that of line 19, since setp.eq.s64 of "
-     "line 17 asks for the upper word"),
-    ("st.global.u64 [%rd2+128], %rd5;", "2 of 3 accesses keep a 64-bit address; that of line 17, since st.global.u64 of line 17 "
-     "asks for the upper word"),
+    ("setp.eq.s64 %p1, %rd5, 0;\n@%p1 trap;", "1 of 2 accesses keep a 64-bit address; that of line 19 because setp.eq.s64 of "
+     "line 17 needs the upper word"),
+    ("st.global.u64 [%rd2+128], %rd5;", "2 of 3 accesses keep a 64-bit address; that of line 17 because st.global.u64 of line 17 "
+     "needs the upper word"),
     ("st.u32 [%rd5], %r2;", "st.u32 of line 17 is generic"),
 ])
 def test_a_pointer_that_escapes_stays_a_pair_and_the_run_says_so(tmp_path: Path, more: str, said: str) -> None:
@@ -226,7 +226,7 @@ def test_a_pointer_that_escapes_stays_a_pair_and_the_run_says_so(tmp_path: Path,
 
 def test_what_32_bit_addresses_do_not_reach_is_one_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(placement, "ADDRESS_ROOM", 512)
-    with pytest.raises(InputError, match=r"take 2,048 bytes; .* reach 1,024: leave out --compile addresses=32"):
+    with pytest.raises(InputError, match=r"take 2,048 bytes; .* reach only 1,024; leave out --compile addresses=32"):
         run_pointers(tmp_path)
 
 

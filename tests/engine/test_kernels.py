@@ -30,7 +30,7 @@ def test_kernels_beside_the_core_give_their_results(name):
 
 
 def test_an_unknown_name_is_answered_with_the_nearest_and_the_command_that_lists_all():
-    with pytest.raises(LaunchError, match=f"did you mean 'gemm'.*`rfview kernels` lists the {len(NAMES)}") as error:
+    with pytest.raises(LaunchError, match=f"did you mean 'gemm'.*`rfview kernels` lists all {len(NAMES)}") as error:
         kernels.path("gem")
     assert "\n" not in str(error.value)
     with pytest.raises(LaunchError, match="no bundled kernel has this name; `rfview kernels`"):

@@ -135,7 +135,7 @@ def test_module_defaults_to_the_name_of_the_launch_file(folder):
     ("offset = 4}", "offset = 17}", "launch[1].args[4].offset", "0..16"),
     ("{null = true}", "{null = false}", "launch[1].args[6].null", "true"),
     ('"0a000000"', '"0a0"', "launch[1].args[7].bytes", "hexadecimal"),
-    ('file = "A.npy"', 'file = "B.npy"', "buffers.A.file", "no file"),
+    ('file = "A.npy"', 'file = "B.npy"', "buffers.A.file", "does not exist"),
     ('file = "A.npy"', 'file = "k.ptx"', "buffers.A.file", ".npy"),
     ('file = "A.npy"', 'file = "A.npy"\nzeros = true', "buffers.A.zeros", "either file"),
     ('file = "A.npy"', "", "buffers.A", "expected file, or shape"),

@@ -110,7 +110,7 @@ def test_sixteen_groups_are_arranged_exactly() -> None:
     for a, b in itertools.pairwise(order):
         weight[a, b] = 7
     assert mapping.shifts_of(weight, mapping.arrange(weight)) == 15 * 7
-    with pytest.raises(ValueError, match="17 groups, at most 16"):
+    with pytest.raises(ValueError, match="17 groups, but at most 16"):
         mapping.arrange(np.zeros((17, 17), np.int64))
 
 

@@ -126,7 +126,7 @@ def test_what_a_design_leaves_out_its_main_file_does(main: str, tmp_path: Path) 
 def test_what_a_main_file_has_charged_is_not_charged_again(tmp_path: Path) -> None:
     charged = 'takes_main=True, energy_pj={"rf_reads": (1.0, "x")})'
     (tmp_path / "over.py").write_text(OVER.replace("takes_main=True)", charged))
-    with pytest.raises(InputError, match="design over: energy_pj of 'rf_reads', which the main file's energy has already"):
+    with pytest.raises(InputError, match="design over: energy_pj of 'rf_reads', which the main file's energy already includes"):
         designs.build(str(tmp_path / "over.py"), {}, "")
     own = '\n\ndef energy(run):\n    return {"dynamic": run.counts["rf_reads"], "leakage": 0.0, "refresh": 0.0}\n'
     (tmp_path / "over.py").write_text((tmp_path / "over.py").read_text() + own)
@@ -134,12 +134,12 @@ def test_what_a_main_file_has_charged_is_not_charged_again(tmp_path: Path) -> No
 
 
 def test_a_main_file_is_built_over_no_other() -> None:
-    with pytest.raises(InputError, match=r"main=rfc: rfc is built over a main file itself; take one that is not"):
+    with pytest.raises(InputError, match=r"main=rfc: rfc is itself built over a main file; choose one that is not"):
         designs.build("skeleton[main=rfc]", {}, "")
 
 
 def test_reads_that_a_main_file_would_not_ask_for_are_refused() -> None:
-    with pytest.raises(InputError, match="racetrack serves reads by an `arbitrate` of its own, which .* skeleton's `read`"):
+    with pytest.raises(InputError, match="racetrack serves reads with its own `arbitrate`, which .* skeleton's `read`"):
         designs.build("skeleton[main=racetrack]", {}, "")
 
 

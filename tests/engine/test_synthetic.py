@@ -113,7 +113,7 @@ def test_a_pattern_gives_the_same_files_each_time(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("words", "said"), [
     (["9x"], "a name of letters"), (["a", "--reuse", "0"], "--reuse 0: expected 1 to"), (["a", "--loads", "1.5"], "a share"),
-    (["a", "--loads", "0.7", "--shared", "0.7"], "more than all"), (["a", "--kind", "half"], "float or int"),
+    (["a", "--loads", "0.7", "--shared", "0.7"], "exceed the number of instructions"), (["a", "--kind", "half"], "float or int"),
     (["a", "--reuse", "20", "--stride", "15"], "at most"), (["a", "--reuse", "x"], "--reuse"),
 ])
 def test_mistakes_are_named(words: list[str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str],

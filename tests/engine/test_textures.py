@@ -269,7 +269,7 @@ def test_only_components_that_are_read_are_written(tmp_path: Path) -> None:
     (table(borders=1), "unknown key"),
     (table(pitch=15), "at least the 16 bytes"),
     (table(pitch=32), "texels end at byte"),
-    (table(type="uint8"), "expected size together with it"),
+    (table(type="uint8"), "expected together with size"),
     (table(handle=0x10001), "a multiple of 4"),
 ])
 def test_a_wrong_table_is_refused(tmp_path: Path, described: str, problem: str) -> None:

@@ -108,6 +108,6 @@ def test_an_empty_stretch_is_none() -> None:
         brush = BrushSource(session)
         brush.turn()
         assert brush.view() is None and brush.start == 0
-        assert brush.turn() == "no stretch any more" and brush.start is None
+        assert brush.turn() == "range dropped" and brush.start is None
         with pytest.raises(InputError, match="two places"):
             brush.of_text("1")

@@ -72,7 +72,7 @@ def opened(name: str) -> Case:
     return (), lambda app: type(app.app.screen).__name__ == name
 
 
-NOT_HERE, NO_LINES = "sram has no", "the PTX tells no source lines"
+NOT_HERE, NO_LINES = "sram has no", "the PTX has no source lines"
 
 # action -> keys before it, and the condition after it; * in a key stands for the letter a
 CASES: dict[str, Case] = {
@@ -104,7 +104,7 @@ CASES: dict[str, Case] = {
     "diff": (("G",), lambda app: app.scene.before.cycle == START),
     "diff_mark": (("m", "a", "G"), lambda app: app.scene.before.cycle == START),
     "statistics": shows("STATISTICS", "start 0", "cursor 150", "WARP-CYCLES", "balanced ✓"),
-    "brush": ((), lambda app: "a stretch begins at cycle 150" in app.scene.message),
+    "brush": ((), lambda app: "a range begins at cycle 150" in app.scene.message),
     "every_hit": ((), lambda app: app.app.main.prompt.value == "trace w0.state at "),
     "heat": ((), lambda app: app.app.main.prompt.value == "heat w0.R0"),
     "image": ((), lambda app: app.app.main.prompt.value == "image "),
@@ -115,7 +115,7 @@ CASES: dict[str, Case] = {
     "load_kernel": shows("ANOTHER KERNEL", "2dconv", "gemm"),
     "follow": says("sram loses no bits"), "next_arrival": says("nothing is followed yet"),
     "previous_arrival": says("nothing is followed yet"),
-    "check": says("holds no run that could be simulated again"),
+    "check": says("has no run that can be simulated again"),
     "capture": ((), lambda app: app.app.main.prompt.value == "capture gemm_tile-150.rfs"),
     "search": ((), lambda app: app.app.main.prompt.mode == "/" and app.app.main.prompt.is_open),
     "search_next": moved(conflict, True, ":", *"find stall.bank_conflict > 0", "enter"),
@@ -136,7 +136,7 @@ CASES: dict[str, Case] = {
     "zoom_out": ((), lambda app: app.scene.overview.edges[-1] == 399),
     "palette": ((), lambda app: app.app.screen is not app.app.main),
     "copy_panel": ((), lambda app: app.app.clipboard.startswith("▌WARPS") and "copied WARPS" in app.scene.message),
-    "message": shows("MESSAGE", "nothing to search for yet", before=("n",)),
+    "message": shows("MESSAGE", "no text to search for yet", before=("n",)),
     "screenshot": says("written: gemm_tile-sram-150.svg"),
     "copy": says("copied: rfview replay"),
 }

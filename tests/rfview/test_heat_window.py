@@ -104,7 +104,7 @@ def test_a_buffers_elements_and_the_store() -> None:
         moment = window.view.moment
         assert moment.since > 0 and f"w{moment.warp} lane {moment.lane}" in text
         await app.press("t")
-        assert app.scene.message_kind == "error" and "as the launch says" in app.scene.message
+        assert app.scene.message_kind == "error" and "as the launch declares" in app.scene.message
         await app.press("enter")
         assert app.cycle == moment.since and app.scene.warp == moment.warp
 

@@ -42,7 +42,7 @@ def test_a_new_design_passes_its_check_and_a_wrong_one_does_not(
     assert len(lines) == 4 and all(line.startswith("hotspot") and line.endswith("ok") for line in lines)
     monkeypatch.setattr(check_design, "PATIENCE", 1)
     assert cli.main(["designs", str(path), "--check"]) == 1
-    assert "no end after 1 times sram's cycles; the warps: " in capsys.readouterr().out
+    assert "not finished after 1 times sram's cycles; the warps: " in capsys.readouterr().out
 
 
 def test_the_check_runs_the_design_as_plain_python_first(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -55,7 +55,7 @@ def test_the_check_runs_the_design_as_plain_python_first(tmp_path: Path, capfd: 
     assert "run as plain Python: IndexError in write_back (my_rf.py, line " in said and "out of bounds" in said
     path.write_text(text.replace("return SLOW_WRITE", "return 45"))
     assert cli.main(["designs", str(path), "--check"]) == 2
-    assert "hook write_back: returns 45, which is no stall code" in capfd.readouterr().err
+    assert "hook write_back: returns 45, which is not a stall code" in capfd.readouterr().err
 
 
 class Ended:

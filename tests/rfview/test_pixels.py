@@ -42,7 +42,7 @@ def test_the_terminal_is_known_by_its_name() -> None:
 def test_what_is_missing_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(graphics.importlib.util, "find_spec", lambda name: object())
     monkeypatch.setattr(graphics, "cell_pixels", lambda: None)
-    assert graphics.choose({"TERM": "foot"}, True) == Graphics(missing="does not tell how many pixels a cell has")
+    assert graphics.choose({"TERM": "foot"}, True) == Graphics(missing="does not report the size of a cell in pixels")
     assert graphics.choose({"TERM": "xterm-kitty"}, True) == Graphics("kitty", graphics.CELL)
     assert graphics.choose({"TERM": "xterm-kitty"}, False) == Graphics(missing="needs COLORTERM=truecolor")
     monkeypatch.setattr(graphics, "cell_pixels", lambda: (9, 18))

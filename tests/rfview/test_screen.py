@@ -169,7 +169,7 @@ def test_live_follows_its_end_and_comes_back_to_it() -> None:
         await app.press("G")
         assert app.cycle == 50 and app.scene.badge.kind == "live"
         await app.press("G")
-        assert app.cycle == 50 and "not been further than cycle 50" in app.scene.message
+        assert app.cycle == 50 and "has not passed cycle 50" in app.scene.message
         await app.press("c")
         assert app.cycle == 399 and app.scene.badge.text == "■ END" and "end of the session" in app.scene.message
 

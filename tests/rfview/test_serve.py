@@ -157,7 +157,7 @@ def test_sessions_end_with_the_server(served: Served) -> None:
     (["nope"], "nope: no bundled kernel has this name"),
     (["export"], "serve: export has no screen"),
     (["debug", "gemm", "--desgin", "hrf"], "unknown option --desgin; did you mean --design?"),
-    (["a b.rfs", "--port=80"], "--port stands before what is served: rfview serve --port ... 'a b.rfs'"),
+    (["a b.rfs", "--port=80"], "--port must come before what is served: rfview serve --port ... 'a b.rfs'"),
     (["--port", "70000"], "--port 70000: expected 0 to 65535"),
     (["--public-url", "machine"], "--public-url machine: expected an address"),
     (["--host", "203.0.113.1"], "--host 203.0.113.1 --port 0: cannot listen there"),

@@ -79,7 +79,7 @@ def test_a_sweep_is_a_row_per_job_which_no_second_run_does_again(
         assert row["ipc"] == row["warp_instructions"] / row["cycles"] and row["counts"]["instructions"] == row["warp_instructions"]
         assert row["energy_pj"] == pytest.approx(row["energy_dynamic_pj"] + row["energy_leakage_pj"] + row["energy_refresh_pj"])
     sweep(folder)
-    assert "nothing to run; 3 had rows already" in capsys.readouterr().out
+    assert "nothing to run; 3 already had rows" in capsys.readouterr().out
     assert rows_of(folder) == first
 
 
@@ -89,7 +89,7 @@ def test_new_jobs_are_taken_in_and_a_changed_kernel_is_a_new_job(folder: Path, c
     text = SWEEP.replace("[2, 4, 8]", "[2, 4, 8, 16]")
     (folder / "sweep.toml").write_text(text)
     sweep(folder)
-    assert "4 jobs: 1 ok; 3 had rows already" in capsys.readouterr().out
+    assert "4 jobs: 1 ok; 3 already had rows" in capsys.readouterr().out
     (folder / "small.toml").write_text(LAUNCH.replace("GRID", "3"))
     sweep(folder)
     assert "4 jobs: 4 ok" in capsys.readouterr().out

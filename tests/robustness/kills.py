@@ -66,7 +66,7 @@ def tried(folder: Path, chance: random.Random) -> tuple[str, str]:
     try:
         timeline = open_recording(target)       # finds a partial recording by the name of the complete one
     except InputError as error:
-        return ("nothing", "") if "no whole chunk" in str(error) or "header" in str(error) else ("unreadable", str(error))
+        return ("nothing", "") if "no complete chunk" in str(error) or "header" in str(error) else ("unreadable", str(error))
     with closing(timeline):
         if left and not timeline.warnings:
             return "silent", "a part of a run opens without a warning"

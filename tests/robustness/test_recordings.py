@@ -188,5 +188,5 @@ def test_verify_compares_where_chunks_meet(tmp_path: Path, capsys: pytest.Captur
     path.write_bytes(in_chunks(change))
     assert cli.main(["info", "--verify", "--json", str(path)]) == 1
     wrong = json.loads(capsys.readouterr().out)["verify"]
-    assert any("chunk 4 (cycle 160): state at its start are not those at the end of chunk 3" in text for text in wrong), wrong
+    assert any("chunk 4 (cycle 160): state at its start differ from those at the end of chunk 3" in text for text in wrong), wrong
     assert any("do not add up to its totals" in text for text in wrong), wrong

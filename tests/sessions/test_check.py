@@ -91,7 +91,7 @@ def test_a_branch_with_something_changed_is_not_checked_and_says_why(launch):
     with open_session(launch("shared", "one_warp_bad")) as session:
         session.goto(20)
         branch = execute(session, "fork b1 set latency.int_add=9").session
-        with pytest.raises(InputError, match="begins at cycle 0"):
+        with pytest.raises(InputError, match="changed after cycle 0"):
             check(branch)
 
 

@@ -431,7 +431,7 @@ def test_chunks_that_are_missing_or_out_of_order_are_found_without_an_index(
 ) -> None:
     path = with_chunks(small.read_bytes(), tmp_path / "order.rfs", change)
     if not whole:
-        with pytest.raises(InputError, match="no whole chunk"):
+        with pytest.raises(InputError, match="no complete chunk"):
             open_recording(path)
         return
     timeline = open_recording(path)

@@ -204,7 +204,7 @@ def test_every_parameter_that_can_change_leaves_the_results_right(design: str, s
 
 
 @pytest.mark.parametrize(("changes", "part"), [
-    ({"sm.num_banks": 8}, r"decides how the machine is laid out .* --set sm.num_banks=8. What can change:.*latency"),
+    ({"sm.num_banks": 8}, r"determines the machine.s layout .* --set sm.num_banks=8. What can change:.*latency"),
     ({"stt.write_cycle": 8}, "did you mean stt.write_cycles"),
     ({"stt.stall": "never"}, "expected one of pipeline, bank"),
     ({"w0.R99[1]": 8}, "the kernel has R0"),
@@ -245,7 +245,7 @@ def test_a_recording_that_runs_otherwise_now_is_refused(session_of: Any) -> None
     with pytest.raises(InputError, match="is not what was recorded"):
         fork(session, "b")
     session.info["launch_toml"] = ""
-    with pytest.raises(InputError, match="holds no launch file"):
+    with pytest.raises(InputError, match="contains no launch file"):
         fork(session, "b")
 
 
@@ -305,9 +305,9 @@ def test_branches_are_bounded_and_can_be_dropped(small: Path, monkeypatch: pytes
     child = fork(session, "a", {"w0.R1": 1})
     child.goto(30)
     fork(child, "b", {"w0.R1": 2})
-    with pytest.raises(InputError, match="fork c: there are 3 branches, the most there may be; `drop NAME` removes one"):
+    with pytest.raises(InputError, match="fork c: there are already 3 branches, the maximum; `drop NAME` removes one"):
         fork(session, "c")
-    with pytest.raises(InputError, match="drop a: b came from it"):
+    with pytest.raises(InputError, match="drop a: other branches were forked from it .b."):
         module.drop(session, "a")
     with pytest.raises(InputError, match="drop main: no branch has this name; there are a, b"):
         module.drop(session, "main")

@@ -191,7 +191,7 @@ def test_files_that_are_cut_damaged_foreign_or_newer_are_one_clear_error(made: P
         refused(whole[:length], "cut")
     for at in (9, 13, 21, 30, len(whole) - 5):
         refused(whole[:at] + bytes([whole[at] ^ 16]) + whole[at + 1 :], "damaged")
-    refused(whole + b"more", "follows its end")
+    refused(whole + b"more", "unexpected data after its end")
     with pytest.raises(InputError, match="not an rfview recipe"):
         bad.write_bytes(b"#!/bin/sh\n" * 10)
         recipe.open_recipe(bad)

@@ -120,7 +120,7 @@ def test_json_has_one_object_per_command(session: Session) -> None:
         ("b stall > x", ["break stall [NAME] > N"]),
         ("b stall 4 5", ["break stall [NAME] > N"]),
         ("condition 3", ["no breakpoint 3"]),
-        ("b if cycle > 5; condition 1", ["stops only by its condition"]),
+        ("b if cycle > 5; condition 1", ["stops only on its condition"]),
         ("trace", ["expected `trace EXPR"]),
         ("trace w3.pc at w.pc", ["any(...)"]),
         ("trace cycle at breakpoint 4", ["no breakpoint 4"]),

@@ -296,7 +296,7 @@ def test_targets_that_are_nothing_are_one_error(tmp_path: Path) -> None:
 
 
 def test_a_recording_keeps_its_machine(file: Path) -> None:
-    with pytest.raises(InputError, match="the recording brings its machine; leave out design"):
+    with pytest.raises(InputError, match="the recording fixes its machine; leave out design"):
         open_session(file, design="hrf")
 
 

@@ -95,7 +95,7 @@ class _Form:
         if len(operands) != 4:
             raise self.low.fail(f"'{self.statement.opcode}' needs 4 operands, found {len(operands)}")
         if any(isinstance(item, Pair) or self._selected(item)[1] != (0, 32) for item in operands):
-            raise self.low.fail(f"'{self.statement.opcode}' is supported on all elements in their order only")
+            raise self.low.fail(f"'{self.statement.opcode}' is supported only on all elements in order")
         if self.second not in ("", "add"):
             raise self.low.fail(f"'{self.statement.opcode}': packed elements are added up or put side by side")
         bits = 32 // count

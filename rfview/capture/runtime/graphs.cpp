@@ -58,7 +58,7 @@ bool freed_as_graphs(void *at, cudaError_t *error) {
 static cudaError_t keep_arguments(Node *node) {
   Function *one = function_of(node->does.kernel.func);
   if (!one) return fail(cudaErrorInvalidDeviceFunction);
-  if (node->does.kernel.extra) return (cudaError_t)rfview_not_supported("a kernel node whose arguments are one buffer");
+  if (node->does.kernel.extra) return (cudaError_t)rfview_not_supported("a kernel node whose arguments are in one buffer");
   std::string values;
   for (size_t k = 0; k < one->params.size(); k++) {
     size_t end = one->params[k].first + one->params[k].second;

@@ -212,7 +212,7 @@ API(cudaFuncSetAttribute)(const void *host, cudaFuncAttribute what, int value) {
   uint64_t wanted = (uint64_t)value + one->shared_bytes;
   if (value >= 0 && wanted <= properties().shared_bytes) return cudaSuccess;
   if (value >= 0)
-    fprintf(stderr, "rfview: %s may need %llu bytes of shared memory, the SM has %u; --set sm.shared_bytes=%llu gives it as much\n",
+    fprintf(stderr, "rfview: %s may need %llu bytes of shared memory, but the SM has %u; --set sm.shared_bytes=%llu provides it\n",
             one->name.c_str(), (unsigned long long)wanted, properties().shared_bytes, (unsigned long long)wanted);
   return fail(cudaErrorInvalidValue);
 }

@@ -32,7 +32,7 @@ static void send_all(const void *data, size_t size) {
   while (size) {
     ssize_t done = send(link_, at, size, MSG_NOSIGNAL);
     if (done < 0 && errno == EINTR) continue;
-    if (done <= 0) leave("the server has gone");
+    if (done <= 0) leave("the connection to rfview was lost");
     at += done, size -= done;
   }
 }
@@ -42,7 +42,7 @@ static void receive_all(void *data, size_t size) {
   while (size) {
     ssize_t done = recv(link_, at, size, 0);
     if (done < 0 && errno == EINTR) continue;
-    if (done <= 0) leave("the server has gone");
+    if (done <= 0) leave("the connection to rfview was lost");
     at += done, size -= done;
   }
 }
@@ -69,7 +69,7 @@ static void connect() {
   link_ = atoi(link), owner = getpid();
   void *got = mmap((void *)BASE, CAPACITY, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE | MAP_NORESERVE,
                    atoi(memory), SCRATCH);
-  if (got != (void *)BASE) leave("the device's addresses are taken in this process");
+  if (got != (void *)BASE) leave("the device's addresses are already in use in this process");
   unsetenv("LD_PRELOAD");  // not for child processes
   std::string reply;
   uint32_t hello[2] = {1, (uint32_t)owner};

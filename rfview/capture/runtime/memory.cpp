@@ -52,7 +52,7 @@ static bool is_past_end(const void *at, size_t size) {
   uint64_t first = (--found)->first, inside = (uint64_t)at - first;
   auto [whole, kind] = found->second;
   if (kind == HOST || inside >= whole || size <= whole - inside) return false;
-  fprintf(stderr, "rfview: a copy or memset takes %zu bytes at %p, %zu more than the %zu bytes allocated at %p hold\n", size, at,
+  fprintf(stderr, "rfview: a copy or memset takes %zu bytes at %p, %zu more than the %zu bytes allocated at %p\n", size, at,
           size - (whole - inside), whole, (void *)first);
   return true;
 }

@@ -61,7 +61,7 @@ cudaError_t header(uint64_t *handle, const cudaResourceDesc *r, const cudaTextur
     body.x = r->res.pitch2D.width, body.y = r->res.pitch2D.height, body.z = 1, body.pitch = r->res.pitch2D.pitchInBytes;
     if (body.pitch < body.x * texel(f)) return fail(cudaErrorInvalidPitchValue);
   } else {
-    return (cudaError_t)rfview_not_supported("a texture of mipmaps");
+    return (cudaError_t)rfview_not_supported("a mipmapped texture");
   }
   body.channels = f.w ? 4 : f.z ? 3 : f.y ? 2 : 1, body.bits = f.x;
   body.kind = f.f == cudaChannelFormatKindFloat ? 2 : f.f == cudaChannelFormatKindUnsigned ? 1 : 0;

@@ -154,7 +154,7 @@ class CompareSource:
         else:
             self.lock = INSTRUCTION
             self.set_instruction(self.name, self.n)
-            self.say("locked by instruction: both runs right behind the same instruction of the warp")
+            self.say("locked by instruction: both runs right after the same instruction of the warp")
 
     def warp(self, by: int) -> None:
         """Focus another warp of the grid, at the instruction that it issued last in A."""

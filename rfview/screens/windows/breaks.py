@@ -10,7 +10,7 @@ from rfview.screens import requests
 from rfview.screens.windows.popup import STEPS, Popup
 
 HINTS = (("a", "add"), ("w", "watch"), ("Space", "on/off"), ("Enter", "next"), ("Del", "remove"), ("l", "long stall"),
-         ("o", "once"), ("i", "condition"), ("+ -", "pass over"), ("u", "unbalanced"), ("c C", "continue ±"),
+         ("o", "once"), ("i", "condition"), ("+ -", "skip hits"), ("u", "unbalanced"), ("c C", "continue ±"),
          ("Esc", "close"))
 
 

@@ -109,7 +109,7 @@ class HeatWindow(Popup):
             return
         if token == "enter":
             if view.moment.since < 0:
-                self.main.say("nothing has written it up to here; . goes to the next write")
+                self.main.say("not written so far; . goes to the next write")
                 return
             self.main.worker.ask(requests.goto, view.moment.since)
             if view.moment.warp >= 0:

@@ -164,7 +164,7 @@ class ImageWindow(Popup):
             self.save(view)
         elif token == "y":
             self.app.copy_to_clipboard(f"{facts(view.picture)}\n{origin_text(list(view.links or ()))}")
-            self.main.say("copied what is known of this pixel", "good")
+            self.main.say("copied what is known about this pixel", "good")
 
     def next_wrong(self, by: int) -> None:
         """Go to the next smaller (by 1) or larger (by -1) error."""
@@ -181,7 +181,7 @@ class ImageWindow(Popup):
         links = list(view.links or ())
         if token == "b":
             chosen = next((link for link in links if link.kind == "lost"), None)
-            missing = "no lost bit is known of this pixel" if links else "still looking for it"
+            missing = "no lost bit is known for this pixel" if links else "still looking for it"
         else:
             at = 0 if token == "enter" else int(token) - 1
             chosen = links[at] if 0 <= at < len(links) else None

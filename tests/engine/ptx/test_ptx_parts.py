@@ -65,7 +65,7 @@ def test_vectors_are_passed_to_a_function_and_returned(tmp_path: Path) -> None:
 
 
 def test_a_vector_of_another_length_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(PtxError, match="'i' is a vector of 2 values, 'v' holds 4"):
+    with pytest.raises(PtxError, match="'i' is a vector of 2 values, 'v' has 4"):
         run_one_warp(tmp_path, HEAD.replace(".visible", SWAPPED + ".visible") + "call (pair1), swapped, (v, 5); ret; }",
                      WORDS, 4)
 
