@@ -115,7 +115,7 @@ class Dataset:
         table = rows if self._part is None else pa.concat_tables([self._part, rows])
         path = self.folder / f"part-{number:06}.parquet"
         if files.identity(path) != self._identity:
-            raise InputError(f"{path}: another program has written it meanwhile, and it is left as it is; "
+            raise InputError(f"{path}: another program has written it in the meantime, so it was not replaced; "
                              "start the sweep again")
         ours = None
         try:

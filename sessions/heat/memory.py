@@ -119,11 +119,11 @@ class MemoryHeat:
         touched[column * words + word] = True
         only = self.writers[0] if len(self.writers) == 1 else UNKNOWN
         return Strip(self.item, self.kind, edges, np.arange(values.shape[1]) * each + self.first, each, values, state,
-                     np.where(writes > 0, only, NOBODY), np.zeros(columns, bool), writes,
+                     np.where(writes > 0, only, NOBODY), writes,
                      touched.reshape(columns, words).sum(axis=1), np.zeros(columns, bool), self.top, self.count)
 
     def set_kind(self, kind: str) -> None:
-        """Do nothing: a buffer's type comes from its launch."""
+        """Raise InputError: a buffer's type comes from its launch."""
         raise InputError(f"{self.item}: its elements are {self.kind}, as the launch declares")
 
     def moment(self, cycle: int, row: int) -> Moment:

@@ -194,16 +194,15 @@ def _by_row(values: np.ndarray, state: np.ndarray, rows: int) -> tuple[np.ndarra
 
 
 def _writers(column: np.ndarray, pc: np.ndarray, lanes: np.ndarray, columns: int
-             ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return the writers of each column: the last one, whether there were others, how many writes and lanes."""
+             ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the last writer of each column, the number of its writes, and how many lanes they wrote."""
     writer = np.full(columns, NOBODY, np.int64)
     writer[column] = pc
-    several, touched = np.zeros(columns, bool), np.zeros(columns, np.int64)
+    touched = np.zeros(columns, np.int64)
     if len(column):
-        several[column[pc != writer[column]]] = True
         begin = np.flatnonzero(np.diff(column, prepend=-1))
         touched[column[begin]] = np.logical_or.reduceat(lanes, begin, axis=0).sum(axis=1)
-    return writer, several, np.bincount(column, minlength=columns), touched
+    return writer, np.bincount(column, minlength=columns), touched
 
 
 def _any(column: np.ndarray, columns: int) -> np.ndarray:

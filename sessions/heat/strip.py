@@ -38,7 +38,6 @@ class Strip:
     values: np.ndarray
     state: np.ndarray
     writer: np.ndarray
-    several: np.ndarray
     writes: np.ndarray
     touched: np.ndarray
     lost: np.ndarray
