@@ -52,8 +52,8 @@ def check_target(path: str | Path, inputs: Iterable[str | Path] = ()) -> Path:
     """
     target = Path(path)
     if str(path) == "-":
-        raise InputError("-: standard output is not possible here, since a file gets its name when it is complete; expected the name of a file "
-                         "(./- for one called so)")
+        raise InputError("-: standard output is not possible here, since a file gets its name when it is complete; "
+                         "expected the name of a file (./- for one called so)")
     try:
         found = target.lstat()
     except FileNotFoundError:
