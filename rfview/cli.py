@@ -115,10 +115,10 @@ def _guarded(words: list[str]) -> int:
         return code
     except RfviewError as error:
         return _fail(*str(error).splitlines(), code=error.exit_code)
-    except KeyboardInterrupt:
-        return _fail("interrupted", code=INTERRUPTED)
-    except ending.Ended as ended:
-        return _fail("ended by a signal", code=int(ended.code or 0))
+    except KeyboardInterrupt as stop:
+        return _fail(f"interrupted{_notes(stop)}", code=INTERRUPTED)
+    except ending.Ended as stop:
+        return _fail(f"ended by a signal{_notes(stop)}", code=int(stop.code or 0))
     except BrokenPipeError:
         streams.give_up(sys.stdout)     # the reader of our output is gone
         return BROKEN_PIPE
@@ -232,6 +232,11 @@ def _unknown(word: str) -> str:
     if word.endswith((".toml", ".ptx")):
         return f"unknown command {word!r}; to run a launch file: rfview run {shlex.quote(word)}"
     return f"unknown command {word!r}; expected one of {', '.join(COMMANDS)}"
+
+
+def _notes(stop: BaseException) -> str:
+    """Return what was added to an interruption, such as which partial file it leaves."""
+    return "".join(getattr(stop, "__notes__", ()))
 
 
 def _fail(*texts: str, code: int) -> int:

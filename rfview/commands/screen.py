@@ -10,6 +10,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from rfview import startup, streams
+from rfview.engine.errors import InputError
 from rfview.commands import options
 
 if TYPE_CHECKING:
@@ -88,6 +89,7 @@ def plain_text(session: Session, args: argparse.Namespace) -> int:
     """Run the linear mode over a session."""
     from rfview import plain
 
+    no_overlay(args)
     options.warn(session.warnings)
     start = startup.Startup(args)
     with session:
@@ -96,10 +98,17 @@ def plain_text(session: Session, args: argparse.Namespace) -> int:
         return plain.run(session, warp=args.warp, first=start.later)
 
 
+def no_overlay(args: argparse.Namespace) -> None:
+    """Raise InputError if another run is to be laid over text: only the screen does that."""
+    if args.overlay is not None:
+        raise InputError("--overlay: only the screen shows it; leave --plain out, in a terminal, or use `rfview compare`")
+
+
 def show_text(session: Session, args: argparse.Namespace, target: str) -> int:
     """Print the session's screen as text, then suggestions of what to try next."""
     from rfview.app import render_text
 
+    no_overlay(args)
     start = startup.Startup(args)
     session = start.apply(session)
     start.tell()

@@ -160,7 +160,7 @@ def record(
     code is prepared, a share of 1 and a text. The file is written next to the target as NAME.XXXXXX.partial.rfs
     and renamed when complete, so a killed run leaves what it had, ready to open (`partials`). A kernel fault ends
     the recording after the faulting cycle and is stored in it. Raises InputError if the file cannot be written,
-    or exists and is not a recording.
+    or exists and is not a recording; anything else that ends it, such as Ctrl-C, has a note that names the partial file.
     """
     target = Path(path)
     started = time.perf_counter()
@@ -183,8 +183,8 @@ def record(
     except InputError:      # the run turned out to be a different one
         made.discard()
         raise
-    except BaseException:
-        _kept(made, writer)
+    except BaseException as error:
+        error.add_note(_kept(made, writer))
         raise
     chunks = len(writer.index.first)
     wall_s = time.perf_counter() - started

@@ -72,6 +72,8 @@ def test_misspelt_words_bring_the_nearest_known_one(capsys: pytest.CaptureFixtur
     (["replay"], "FILE.rfs"),
     (["replay", "no-such.rfs"], "no-such.rfs"),
     (["replay", "gemm.toml"], "rfview debug gemm.toml"),
+    (["replay", str(RECORDING), "--plain", "--overlay", "b.rfs"], "--overlay: only the screen"),
+    (["replay", str(RECORDING), "--overlay", "b.rfs"], "--overlay: only the screen"),
     (["info", "no-such.rfs"], "no-such.rfs"),
     (["script", "no-such.rfs", "-c", "when"], "no-such.rfs"),
     (["script", "no-such.rfs"], "-x"),
@@ -134,10 +136,13 @@ def test_an_interruption_is_130(capsys: pytest.CaptureFixture[str], monkeypatch:
     from rfview.commands import kernels
 
     def interrupted() -> list[dict[str, object]]:
-        raise KeyboardInterrupt
+        raise stop
 
     monkeypatch.setattr(kernels, "listing", interrupted)
+    stop = KeyboardInterrupt()
     assert fails(capsys, "kernels", code=130) == "interrupted"
+    stop.add_note("; a.partial.rfs has its first 8 cycles")
+    assert fails(capsys, "kernels", code=130) == "interrupted; a.partial.rfs has its first 8 cycles"
 
 
 def test_a_reader_that_goes_away_is_no_error(repository: Path) -> None:

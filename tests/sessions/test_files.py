@@ -186,10 +186,11 @@ def test_a_killed_recording_leaves_a_file_that_opens(tmp_path: Path, truth: list
             raise Killed
 
     target = tmp_path / "run.rfs"
-    with pytest.raises(Killed):
+    with pytest.raises(Killed) as killed:
         record(Double(CYCLES), target, chunk_cycles=CHUNK, progress=kill)
     assert not target.exists()
     left, = partials(target)
+    assert killed.value.__notes__ == [f"; {left.name} has its first 200 cycles"], "an interruption says what it left"
     timeline = open_recording(left)
     assert timeline.warnings and timeline.last == 200
     assert timeline.at(200).same_as(truth[200])
