@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from rfview.engine.ptx.lower.context import Lowering
 from rfview.engine.ptx.lower.steps import Steps
-from rfview.engine.ptx.parse.syntax import Instruction, Name, Operand, Pair, Vector
+from rfview.engine.ptx.parse.syntax import Instruction, Name, Operand, Vector
 
 _SCALAR = ("vadd", "vsub", "vabsdiff", "vmin", "vmax", "vshl", "vshr", "vmad", "vset")
 _PACKED = tuple(f"{base}{count}" for base in ("vadd", "vsub", "vavrg", "vabsdiff", "vmin", "vmax", "vset") for count in "24")
@@ -23,7 +23,7 @@ def is_video(opcode: str) -> bool:
 
 
 def lower_video(low: Lowering, statement: Instruction) -> None:
-    """Lower one video instruction; element selectors (.h10, .b3210) of the packed ones, and .po, are refused."""
+    """Lower one video instruction; .po is refused."""
     base, *parts = statement.opcode.split(".")
     types = [part for part in parts if part in ("u32", "s32")]
     others = [part for part in parts if part not in ("u32", "s32")]
@@ -90,23 +90,40 @@ class _Form:
         self.steps.emit("mov.b32", target, low_word)
 
     def packed(self, count: int) -> None:
-        """Compute all elements of both operands and pack them; .add sums them and operand c instead."""
+        """Compute the elements that the result's mask selects; the others are those of operand c. .add sums instead."""
         operands = self.statement.operands
         if len(operands) != 4:
             raise self.low.fail(f"'{self.statement.opcode}' needs 4 operands, found {len(operands)}")
-        if any(isinstance(item, Pair) or self._selected(item)[1] != (0, 32) for item in operands):
-            raise self.low.fail(f"'{self.statement.opcode}' is supported on all elements in their order only")
         if self.second not in ("", "add"):
             raise self.low.fail(f"'{self.statement.opcode}': packed elements are added up or put side by side")
         bits = 32 // count
-        total: Operand = operands[3] if self.second else self.steps.value("mov.b32", 0)
-        for first in range(0, 32, bits):
-            pairs = zip(operands[1:3], self.signs, strict=True)
-            a, b = (self._wide(operand, sign, (first, bits)) for operand, sign in pairs)
+        target, chosen = self._elements(operands[0], count, range(count))
+        words, places = zip(self._elements(operands[1], count, range(count), count),
+                            self._elements(operands[2], count, range(count, 2 * count), count), strict=True)
+        total: Operand = self.steps.value("mov.b32", operands[3])
+        for element in chosen:
+            a, b = (self._wide(words[place[element] // count], sign, (place[element] % count * bits, bits))
+                    for place, sign in zip(places, self.signs, strict=True))
             value = self._low_word(self._saturated(self._computed(a, b), bits))
             total = self.steps.value("add.u32", total, value) if self.second else \
-                self.steps.value("bfi.b32", value, total, first, bits)
-        self.steps.emit("mov.b32", operands[0], total)
+                self.steps.value("bfi.b32", value, total, element * bits, bits)
+        self.steps.emit("mov.b32", target, total)
+
+    def _elements(self, operand: Operand, count: int, usual: range, needed: int = 0) -> tuple[Operand, list[int]]:
+        """Return an operand without its selector, and the elements that it selects, the lowest first.
+
+        usual: the elements without a selector. needed: how many a source selects, among those of a and, above them, of
+        b; 0 for the result, whose mask selects some in descending order.
+        """
+        name, dot, part = operand.text.rpartition(".") if isinstance(operand, Name) else ("", "", "")
+        if not dot or self.low.names.find(name) is None:
+            return operand, list(usual)
+        digits = [ord(digit) - ord("0") for digit in reversed(part[1:])]
+        fits = len(digits) == needed if needed else digits and digits == sorted({*digits})
+        known = range(2 * count if needed else count)
+        if part[0] != ("h" if count == 2 else "b") or not fits or any(digit not in known for digit in digits):
+            raise self.low.fail(f"'{self.statement.opcode}': the selector '.{part}' is not supported")
+        return Name(name), digits
 
     def _selected(self, operand: Operand) -> tuple[Operand, tuple[int, int]]:
         """Return an operand without its selector, and the first bit and number of bits that it selects."""
