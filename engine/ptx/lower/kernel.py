@@ -95,11 +95,15 @@ def lower_entry(source: Source, module: SyntaxModule, entry: Function,
 
 
 def unset_reads(program: VirtualProgram) -> list[tuple[int, str, bool]]:
-    """Return (line, name, as a guard) of each use of a variable that is never written; a copy or selection is not a use."""
+    """Return (line, name, as a guard) of each use of a variable that is never written.
+
+    A copy or selection is not a use, nor is a shuffle of it: the padding of a structure is exchanged with the rest.
+    """
     insts = [inst for block in program.blocks for inst in block.insts]
     written = {var for inst in insts for var in inst.writes()}
     return [(inst.line, program.variables.names[var], var == inst.guard) for inst in insts if inst.op not in PASS_ON
-            for var in dict.fromkeys(inst.reads()) if var not in written]
+            for var in dict.fromkeys(inst.reads())
+            if var not in written and not (inst.op == isa.OP_SHFL and var == inst.src[0] >> 1)]
 
 
 def define_all(program: VirtualProgram, line: int) -> None:
