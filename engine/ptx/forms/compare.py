@@ -13,6 +13,7 @@ _BOOLS = {"and": FLAG_BOOL_AND, "or": FLAG_BOOL_OR, "xor": FLAG_BOOL_XOR}
 _SETP_OPS = {"s32": OP_SETP_S32, "u32": OP_SETP_U32, "b32": OP_SETP_U32, "s64": OP_SETP_S64, "u64": OP_SETP_U64,
              "b64": OP_SETP_U64, "u16": OP_SETP_U32, "b16": OP_SETP_U32, "s16": OP_SETP_S16, "f32": OP_SETP_F32,
              "f64": OP_SETP_F64}
+_UNSIGNED = {"lo", "ls", "hi", "hs"}
 _HALVES = ("f16", "bf16", "f16x2", "bf16x2")
 _SET_TYPES = TYPE_CODES | {"b16": T_U32, "u16": T_U32}
 
@@ -22,6 +23,8 @@ def _compare(form: Form, kind: str) -> tuple[int, int]:
     boolean = 0
     if len(form.left) > 1:
         boolean = form.one_of(_BOOLS, 0)
+    if kind[0] != "u" and not _UNSIGNED.isdisjoint(form.left):
+        raise Refused
     compare = form.one_of(COMPARISONS)
     is_float = "f" in kind
     if "ftz" in form.left and kind == "f64":

@@ -21,6 +21,7 @@ from rfview.engine.ptx.lower.mbarrier import lower_mbarrier, mentions_bytes
 from rfview.engine.ptx.lower.memory import lower_atomic, lower_load, lower_store, no_operation
 from rfview.engine.ptx.lower.expand import is_expanded, lower_expanded
 from rfview.engine.ptx.lower.names import CallParam, LabelId, Names, Place, TargetList
+from rfview.engine.ptx.lower.operand_types import check_types
 from rfview.engine.ptx.lower.parts import in_parts
 from rfview.engine.ptx.lower.products import lower_mma
 from rfview.engine.ptx.lower.refusals import REFUSED, reason_of
@@ -180,6 +181,8 @@ def lower_statement(low: Lowering, statement: Instruction) -> None:
         return
     base = statement.opcode.split(".", 1)[0]
     handler = _HANDLERS.get(base)
+    if base == "mov":
+        check_types(low, statement)
     if handler is not None:
         handler(low, statement)
     elif base == "call":
@@ -201,6 +204,7 @@ def lower_statement(low: Lowering, statement: Instruction) -> None:
     elif is_video(statement.opcode):
         lower_video(low, statement)
     else:
+        check_types(low, statement)
         lower_table(low, statement)
 
 

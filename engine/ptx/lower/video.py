@@ -98,8 +98,9 @@ class _Form:
             raise self.low.fail(f"'{self.statement.opcode}': packed elements are added up or put side by side")
         bits = 32 // count
         target, chosen = self._elements(operands[0], count, range(count))
-        words, places = zip(self._elements(operands[1], count, range(count), count),
-                            self._elements(operands[2], count, range(count, 2 * count), count), strict=True)
+        first, first_places = self._elements(operands[1], count, range(count), count)
+        second, second_places = self._elements(operands[2], count, range(count, 2 * count), count)
+        words, places = (first, second), (first_places, second_places)
         total: Operand = self.steps.value("mov.b32", operands[3])
         for element in chosen:
             a, b = (self._wide(words[place[element] // count], sign, (place[element] % count * bits, bits))
