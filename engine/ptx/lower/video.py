@@ -23,7 +23,7 @@ def is_video(opcode: str) -> bool:
 
 
 def lower_video(low: Lowering, statement: Instruction) -> None:
-    """Lower one video instruction; .po is refused."""
+    """Lower one video instruction."""
     base, *parts = statement.opcode.split(".")
     types = [part for part in parts if part in ("u32", "s32")]
     others = [part for part in parts if part not in ("u32", "s32")]
@@ -48,11 +48,12 @@ class _Form:
         self.saturates = self._take(others, "sat")
         self.wraps, clamps = self._take(others, "wrap"), self._take(others, "clamp")
         self.scale = 7 * self._take(others, "shr7") + 15 * self._take(others, "shr15")
+        self.plus_one = self._take(others, "po")
         self.comparison = next((part for part in _COMPARISONS if self._take(others, part)), "")
         self.second = next((part for part in _SECOND if self._take(others, part)), "")
         is_shift = base in ("vshl", "vshr")
         if others or (self.wraps or clamps) != is_shift or bool(self.comparison) != (base == "vset") \
-                or self.scale and base != "vmad":
+                or (self.scale or self.plus_one) and base != "vmad":
             raise low.fail(f"unsupported instruction '{statement.opcode}'; nearest supported form: '{base}.u32.u32.u32'")
 
     @staticmethod
@@ -75,7 +76,9 @@ class _Form:
         if self.base == "vmad":
             assert third is not None
             addend = self._extended(third, "s" if "s" in self.signs else self.result[0])
-            value = self.steps.value("add.s64", self.steps.value("mul.lo.s64", a, b, bits=64), addend, bits=64)
+            value = self.steps.value("mad.lo.s64", a, b, addend, bits=64)
+            if self.plus_one:
+                value = self.steps.value("add.s64", value, 1, bits=64)
             if self.scale:
                 value = self.steps.value(f"shr.{'s' if 's' in self.signs else 'u'}64", value, self.scale, bits=64)
         else:

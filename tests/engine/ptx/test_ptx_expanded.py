@@ -41,6 +41,8 @@ VIDEO = [
     ("vshr.s32.s32.u32.clamp %r3, %r2, %r4.b0;", lambda x, y: part(x, 0, 32, True) >> min(y & 255, 32)),
     ("vmad.s32.s32.u32.shr7 %r3, %r2.h1, %r4.h0, %r5;",
      lambda x, y: part(x, 16, 16, True) * (y & 65535) + (x >> 16) >> 7),
+    ("vmad.s32.s32.s32.po.sat %r3, %r2, %r4.b1, %r5;",
+     lambda x, y: clamped(part(x, 0, 32, True) * part(y, 8, 8, True) + (x >> 16) + 1, 32, True)),
     ("vset.s32.u32.lt.add %r3, %r2.b0, %r4.b0, %r5;", lambda x, y: (part(x, 0, 8, True) < (y & 255)) + (x >> 16)),
     ("vset4.u32.u32.ge.add %r3, %r2, %r4, 5;",
      lambda x, y: 5 + sum(part(x, k, 8, False) >= part(y, k, 8, False) for k in (0, 8, 16, 24))),
