@@ -120,7 +120,7 @@ def in_order(steps: Steps, bits: Operand) -> Operand:
 
 
 def multiply_signs(steps: Steps) -> None:
-    """Combine the magnitude that min or max returns with the product of the signs."""
+    """Combine the magnitude that min or max returns with the product of the signs; a NaN is returned as it is."""
     base, *parts = steps.whole.opcode.split(".")
     kind = parts[-1]
     if base not in ("min", "max") or parts[-3:-1] != ["xorsign", "abs"] or kind not in _SIGNS \
@@ -132,6 +132,8 @@ def multiply_signs(steps: Steps) -> None:
     sizes = [steps.value(f"abs.{kind}", value, bits=bits) for value in held]
     size = steps.value(".".join([base, *parts[:-3], kind]), *sizes, bits=bits)
     sign = steps.value(f"and.b{bits}", steps.value(f"xor.b{bits}", *held, bits=bits), _SIGNS[kind], bits=bits)
+    numbers = steps.value(f"set.num.u{bits}.{kind}", size, size, bits=bits)
+    sign = steps.value(f"and.b{bits}", sign, numbers, bits=bits)
     steps.emit(f"or.b{bits}", result, size, sign)
 
 

@@ -196,6 +196,9 @@ def test_min_and_max_with_the_product_of_the_signs(tmp_path: Path) -> None:
     got = words_after(tmp_path, "mov.b32 %f1, %r2; min.xorsign.abs.f32 %f2, %f1, 0fBF800000; mov.b32 %r3, %f2;",
                       x.view(np.uint32)).view(np.float32)
     assert got.tolist() == (np.minimum(np.abs(x), 1) * -np.sign(x)).tolist()
+    words = np.array([0x7FC00000, 0xBF000000], np.uint32)
+    body = "mov.b32 %f1, %r2; min.NaN.xorsign.abs.f32 %f2, %f1, 0fBF800000; mov.b32 %r3, %f2;"
+    assert words_after(tmp_path, body, words, 2).tolist() == [0x7FFFFFFF, 0x3F000000]      # the sign of a NaN is not set
 
 
 @pytest.mark.parametrize("kind, one", [("f16", 0x3C00), ("bf16", 0x3F80)])
@@ -203,6 +206,9 @@ def test_max_of_halves_with_the_product_of_the_signs(tmp_path: Path, kind: str, 
     words = np.array([0x00008000, one << 16 | one | 0x8000, (one + 7) << 16, 0x8001 << 16 | one + 3], np.uint32)
     body = f"max.xorsign.abs.{kind}x2 %r3, %r2, {one << 16 | one | 0x8000:#x};"
     want = [one << 16 | one, one << 16 | one, one + 7 << 16 | one | 0x8000, (one | 0x8000) << 16 | one + 3 | 0x8000]
+    assert words_after(tmp_path, body, words, 4).tolist() == want
+    body = f"max.NaN.xorsign.abs.{kind}x2 %r3, %r2, {one << 16 | 0xFFFF:#x};"
+    want = [one << 16 | 0x7FFF, one << 16 | 0x7FFF, one + 7 << 16 | 0x7FFF, (one | 0x8000) << 16 | 0x7FFF]
     assert words_after(tmp_path, body, words, 4).tolist() == want
     body = (f"mov.b32 {{%h1, %h2}}, %r2; mov.b16 %h2, {one | 0x8000:#x}; min.xorsign.abs.{kind} %h1, %h1, %h2;"
             " cvt.u32.u16 %r3, %h1;")
