@@ -13,6 +13,7 @@ from rfview.engine.ptx import forms
 from rfview.engine.ptx.lower.access import Access, memory_inst
 from rfview.engine.ptx.lower.context import Lowering, describe
 from rfview.engine.ptx.lower.names import CallParam, Place, Register
+from rfview.engine.ptx.lower.operand_types import check_operand, goes_with
 from rfview.engine.ptx.lower.refusals import reason_of
 from rfview.engine.ptx.parse.syntax import TYPE_BYTES, Address, Instruction, Name, Number, Vector
 from rfview.engine.ptx.virtual import VirtualInst
@@ -133,7 +134,11 @@ def moved(low: Lowering, statement: Instruction, operand: object, access: Access
 
 def data_width(low: Lowering, items: Sequence[object], access: Access) -> int:
     """Return the register width of the data operands: 16, 32 or 64 bits; it must be the same for all."""
-    widths = {low.register(item).bits for item in items if isinstance(item, Name) and item.text not in ("_", "WARP_SZ")}
+    named = [item for item in items if isinstance(item, Name) and item.text not in ("_", "WARP_SZ")]
+    for item in named:
+        if not goes_with(kind := low.register(item).kind, access.type):
+            raise low.fail(f"'{item.text}' is declared .{kind}, the instruction moves .{access.type}")
+    widths = {low.register(item).bits for item in named}
     if 1 in widths:
         raise low.fail("a predicate cannot be loaded or stored")
     if len(widths) > 1:
@@ -330,6 +335,8 @@ def lower_atomic(low: Lowering, statement: Instruction) -> None:
     if is_atom:
         inst.wait_class = WAIT_LONG
     set_address(low, inst, operands[0])
+    for operand in statement.operands[:is_atom] + operands[1:expected]:
+        check_operand(low, statement.opcode, operand, access.type)
     for slot, operand in zip((2, 4), operands[1:expected], strict=False):
         low.fill(inst, slot, operand, access.type)
     if is_atom:

@@ -14,7 +14,8 @@ _UNTYPED = ("", "f16x2", "bf16x2", "pred")      # registers that every instructi
 def check_types(low: Lowering, statement: Instruction) -> None:
     """Refuse registers and numbers of other types or widths than an instruction of the opcode table works on.
 
-    Integers of both signs go together, and .b types with all types of their width; a cvt may have wider registers.
+    Integers of both signs go together, and .b types with all types of their width; a cvt may have wider registers. Loads,
+    stores and atomics call the functions below.
     """
     base, *modifiers = statement.opcode.split(".")
     try:

@@ -287,6 +287,8 @@ def test_names_in_an_inner_scope_hide_those_outside():
     ("red.global.inc.f32 [%rd1], %f1;", ["'red.global.inc.f32'", ".inc works on .u32"]),
     ("atom.global.add.s64 %rd2, [%rd1], %rd3;", [".add works on .u32, .s32, .u64"]),
     ("atom.shared.and.u32 %r2, [%r1], %r3;", [".and works on .b32, .b64"]),
+    ("atom.global.add.f32 %r1, [%rd1], %f1; atom.global.add.u32 %f1, [%rd1], %r2;", ["'%f1' is declared .f32"]),
+    ("st.global.s32 [%rd1], %f1;", ["'%f1' is declared .f32, the instruction moves .s32"]),
     ("ld.global.wt.u32 %r1, [%rd1];", ["unsupported modifier '.wt'"]),
     ("st.global.ca.u32 [%rd1], %r1;", ["unsupported modifier '.ca'"]),
     ("ld.acquire.global.u32 %r1, [%rd1];", ["scope"]),
