@@ -1,4 +1,4 @@
-"""Where the packages lie (engine/ and sessions/ are installed as rfview.engine and rfview.sessions), and their readme."""
+"""Locates the packages (engine/ and sessions/ are installed as rfview.engine and rfview.sessions) and the readme."""
 
 import re
 from pathlib import Path
@@ -7,7 +7,7 @@ from setuptools import find_packages, setup
 
 INSIDE = ("engine", "sessions")
 
-# A package index shows the readme without the repository beside it: pictures by a path would be broken there.
+# A package index shows the readme without the repository, so pictures with relative paths would be broken there.
 PICTURE = re.compile(r"^!\[[^\]]*\]\((?!https?:)[^)]*\)\n\n", re.MULTILINE)
 
 setup(

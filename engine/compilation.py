@@ -37,14 +37,14 @@ OPTIONS: dict[str, Option] = {
         "kernel.schedule", OFF, (OFF, "on"), "on", "off: in the order of the PTX",
         "instructions of a basic block ordered by the preset's latencies"),
     "addresses": Option(
-        "kernel.addresses", "64", ("64", "32"), "", "64: as the PTX has them",
-        "32: addresses of global memory in one register instead of two, where nothing asks for more"),
+        "kernel.addresses", "64", ("64", "32"), "", "64: as in the PTX",
+        "32: addresses of global memory in one register instead of two, unless more is needed"),
     "numbering": Option(
         "kernel.numbering", "lowest", ("lowest", "banks"), "", "lowest: the first that is free",
-        "banks: registers numbered so that the sources of an instruction lie in different banks"),
+        "banks: registers numbered so that the sources of an instruction are in different banks"),
     "registers": Option(
-        "kernel.aim_registers", 0, (), "", "registers per thread, 0 = as few as can be",
-        "registers per thread to aim at: values beyond are spilled, values below spread over all"),
+        "kernel.aim_registers", 0, (), "", "registers per thread, 0 = as few as possible",
+        "target for registers per thread: values beyond are spilled, values below spread over all"),
 }
 
 
@@ -66,7 +66,7 @@ class Latencies:
 class Compilation:
     """What the PTX front end does in addition to lowering, clean-up and allocation.
 
-    max_registers: per thread before spilling. registers: per thread to aim at, 0 for as few as possible. banks: of the
+    max_registers: per thread before spilling. registers: target per thread, 0 for as few as possible. banks: of the
     register file, for numbering registers, 0 for the lowest numbers. addresses_32: whether addresses of global
     memory take one register if that suffices.
     """

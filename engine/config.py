@@ -94,7 +94,7 @@ class Config:
                 raise InputError(f"--set memory.{name}_sets={sets}: with memory.{name}_ways={ways} these are "
                                  f"{sets * ways:,} lines; there is room for {most:,}")
             if name in ("l1", "l2") and self[f"memory.{name}_hash"] == "fermi" and sets not in (32, 64):
-                raise InputError(f"--set memory.{name}_hash=fermi: it is made for 32 or 64 sets, "
+                raise InputError(f"--set memory.{name}_hash=fermi: it works with 32 or 64 sets, but "
                                  f"memory.{name}_sets is {sets}")
 
     def compilation(self) -> compilation.Compilation:

@@ -30,7 +30,7 @@ def opened(path: str | Path) -> BinaryIO:
     mode = os.fstat(file.fileno()).st_mode
     if not stat.S_ISREG(mode):
         file.close()
-        kind = next((name for test, name in KINDS if test(mode)), "no regular file")
+        kind = next((name for test, name in KINDS if test(mode)), "not a regular file")
         raise OSError(errno.EINVAL, f"is {kind}; expected a file", str(path))
     return file
 
@@ -52,8 +52,8 @@ def check_target(path: str | Path, inputs: Iterable[str | Path] = ()) -> Path:
     """
     target = Path(path)
     if str(path) == "-":
-        raise InputError("-: standard output takes no file that is named once it is whole; expected the name of a file "
-                         "(./- for one called so)")
+        raise InputError("-: standard output is not possible here, since a file gets its name when it is complete; "
+                         "expected the name of a file (./- for one called so)")
     try:
         found = target.lstat()
     except FileNotFoundError:
@@ -61,7 +61,7 @@ def check_target(path: str | Path, inputs: Iterable[str | Path] = ()) -> Path:
     except OSError as error:
         raise _cannot(target, error) from None
     if found is not None and not stat.S_ISREG(found.st_mode):
-        kind = next((name for test, name in KINDS if test(found.st_mode)), "no regular file")
+        kind = next((name for test, name in KINDS if test(found.st_mode)), "not a regular file")
         raise InputError(f"{path}: is {kind}; expected the name of a file")
     if found is not None and any(_is_same(found, one) for one in inputs):
         raise InputError(f"{path}: is being read from; give another name to write to")
@@ -122,7 +122,7 @@ class NewFile:
         self.file.close()
         now = identity(self.target)
         if now != self._before or (now is not None and not replaces):
-            raise ChangedMeanwhile(f"{self.target}: another program has written it meanwhile, and it is left as it is; "
+            raise ChangedMeanwhile(f"{self.target}: another program has written it in the meantime, so it was not replaced; "
                              f"what was to be written is in {self.path.name}")
         os.replace(self.path, self.target)
         sync_folder(self.target.parent)

@@ -24,7 +24,6 @@ NO_PRED = 255
 NUM_SRC_ROWS = 6
 NUM_DST_ROWS = 4
 MAX_REGS = 63
-MAX_PREDS = 32
 NO_PC = 0xFFFFFFFF
 GLOBAL_BASE = 0x7000_0000_0000          # the first address of global memory
 ADDRESS_ROOM = 1 << 30                  # with 32-bit addresses, bytes left free at either end of the range of low words

@@ -11,6 +11,7 @@
     learn/                         explanations, help topics and guided tours
     startup  command_line          commands done on opening; the command line that opens a view again
     streams  crash                 standard output and error, to which only text goes; what is said of our own defects
+    ending                         signals that end the program
     charts  listing  manual        bar charts; lists of the command line; its manual page
     sweep/                         sweep files, and the datasets that they fill
     capture/                       unmodified programs: their launches run on the machine

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from rfview.engine.errors import RfviewError
-from rfview import __version__, streams
+from rfview import __version__, ending, streams
 
 # heading -> name -> what it does; each is a module of rfview/commands with add_arguments(parser) and run(args) -> exit code
 GROUPS: dict[str, dict[str, str]] = {
@@ -28,14 +28,14 @@ GROUPS: dict[str, dict[str, str]] = {
         "kernels": "list the bundled kernels",
         "help": "explain a topic or any term of the screens, with its source",
     },
-    "record a run and ask it": {
+    "record a run and query it": {
         "record": "run a kernel and write a session file",
         "info": "show what a session file holds",
         "script": "run debugger commands over a kernel or session, without a screen",
         "assert": "check that a condition holds in every cycle, for continuous integration",
         "check": "look for races, uninitialised reads, wrong barriers and lane masks as a kernel runs",
         "lines": "show what each line of CUDA, Python or Triton costs: issues, stalls, register traffic",
-        "image": "show a buffer as a picture, as text or PNG; on edram beside the exact result",
+        "image": "show a buffer as a picture, as text or PNG; on edram next to the exact result",
         "export": "export a session to other tools: Konata, Perfetto, VCD, CSV, SQLite, Parquet",
     },
     "compare designs": {
@@ -43,7 +43,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "sweep": "run many kernels on many machines and collect the results in one Parquet dataset",
         "designs": "list the register-file designs and their parameters; write and check one of your own",
         "reproduce": "check the papers' claims against tables and runs of the bundled kernels",
-        "calibrate": "measure what each operation costs on a preset, beside its sources and another machine",
+        "calibrate": "measure what each operation costs on a preset, next to its sources and another machine",
         "map": "racetrack memory: choose which register lies where, so that tapes shift less",
         "tlp": "racetrack memory: find the number of CTAs per SM that runs fastest",
     },
@@ -91,7 +91,7 @@ class Parser(argparse.ArgumentParser):
             self.error(f"unexpected argument {word!r}")
         known = [text for action in self._actions for text in action.option_strings]
         near = difflib.get_close_matches(name, known, n=1)
-        mine = f"; where it is the program's: {self.prog} [OPTIONS] -- PROGRAM {name}" if takes_program else ""
+        mine = f"; if it is the program's: {self.prog} [OPTIONS] -- PROGRAM {name}" if takes_program else ""
         self.error(f"unknown option {name}" + (f"; did you mean {near[0]}?" if near else "") + mine)
 
 
@@ -103,7 +103,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     # modules and machine code create many long-lived objects: frequent garbage collection would only slow the start
     gc.set_threshold(50_000, 10, 10)
     words = list(sys.argv[1:] if argv is None else argv)
-    with streams.guarded():
+    with streams.guarded(), ending.by_signals():
         return _guarded(words)
 
 
@@ -117,6 +117,8 @@ def _guarded(words: list[str]) -> int:
         return _fail(*str(error).splitlines(), code=error.exit_code)
     except KeyboardInterrupt:
         return _fail("interrupted", code=INTERRUPTED)
+    except ending.Ended as ended:
+        return _fail("ended by a signal", code=int(ended.code or 0))
     except BrokenPipeError:
         streams.give_up(sys.stdout)     # the reader of our output is gone
         return BROKEN_PIPE
@@ -131,7 +133,7 @@ def _guarded(words: list[str]) -> int:
         package = (error.name or "").partition(".")[0] if isinstance(error, ModuleNotFoundError) else ""
         if package not in ("", "rfview"):
             return _fail(f"this Python ({sys.executable}) lacks the package {package}; pip install . in rfview's folder "
-                         "brings all that it needs", code=2)
+                         "installs all that it needs", code=2)
         from rfview import crash
 
         return _fail(crash.sentence(error), code=INTERNAL_ERROR)
@@ -152,6 +154,8 @@ def _run(words: list[str]) -> int:
         return 0
     try:
         module, args = parsed(name, rest)
+    except ending.Ended:
+        raise
     except SystemExit as stop:   # --help has printed its text
         return int(stop.code or 0)
     if getattr(args, "limit", None) is not None:

@@ -65,7 +65,7 @@ def choose(environ: Mapping[str, str], has_all_colours: bool) -> Graphics:
         return Graphics(missing="lacks textual-image; pip install 'rfview[pictures]'")
     cell = cell_pixels()
     if kind == "sixel" and cell is None:
-        return Graphics(missing="does not tell how many pixels a cell has")
+        return Graphics(missing="does not report the size of a cell in pixels")
     if kind == "kitty" and not has_all_colours:     # the colour of a placeholder encodes its image's number
         return Graphics(missing="needs COLORTERM=truecolor")
     return Graphics(kind, cell or CELL)

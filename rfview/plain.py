@@ -3,7 +3,7 @@
 For screen readers, pipes and logs. Nothing is redrawn, nothing depends on colour or position.
 
     (rfv) 5% 42 w0> s
-    Cycle 43. w3 issued add.f32 R2, R5, R4. w1 began to wait: long_scoreboard, R5 miss. 30 warps go on as before.
+    Cycle 43. w3 issued add.f32 R2, R5, R4. w1 began to wait: long_scoreboard, R5 miss. 30 warps continue as before.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def sentences(session: Session, before: int, after: int) -> list[str]:
             same += 1
     out += [_sentence(name, detail, warps) for (name, detail), warps in groups.items()]
     if same:
-        out.append(f"{same} warp{'s' if same > 1 else ''} go{'es' if same == 1 else ''} on as before.")
+        out.append(f"{same} warp{'s' if same > 1 else ''} continue{'s' if same == 1 else ''} as before.")
     if abs(moved) == 1:
         out += _counted(session, old.now, new.now)
     if session.timeline.closed and after == session.timeline.last:

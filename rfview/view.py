@@ -61,7 +61,7 @@ class View:
         """Restore the cursor and the breakpoints."""
         self.session = session
         if self.data and self.data.get("run") != _run(session):
-            self.data, self.said = {}, f"opened afresh: {self.path.name} is of another run"
+            self.data, self.said = {}, f"opened afresh: {self.path.name} belongs to another run"
         timeline = session.timeline
         cycle = self._number("cycle", timeline.first, timeline.last, session.cycle)
         here = session.cycle

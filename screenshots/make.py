@@ -1,8 +1,8 @@
-"""Writes the pictures of this folder: real sessions, fixed keys, fixed sizes; the same input gives the same bytes.
+"""Draws the pictures of this folder from real sessions, with fixed keys and sizes; the same input gives the same bytes.
 
     python screenshots/make.py                  all of them; some need the engine, which compiles once
-    python screenshots/make.py compare mono     those whose name contains one of the words
-    python screenshots/make.py --golden         those that a test compares (tests/rfview/test_golden.py); no engine
+    python screenshots/make.py compare mono     those whose names contain one of the words
+    python screenshots/make.py --golden         those that a test compares (tests/rfview/test_golden.py), without the engine
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ sys.path.insert(0, str(REPOSITORY))
 FOLDER = Path(__file__).resolve().parent
 RECORDED = REPOSITORY / "sessions" / "recorded"
 SMALL, LARGE = (80, 24), (120, 40)
-CYCLES = 4000           # of what is recorded for a picture
-REST = 2000             # rounds in which a screen must come to rest
+CYCLES = 4000           # length of the runs recorded for pictures
+REST = 2000             # rounds within which a screen must settle
 
 
 @dataclass(frozen=True)
 class Shot:
-    """One picture: which session, how large, where in time, which keys and `:` lines before it is taken.
+    """One picture: its session, size and place in time, and the keys and `:` lines entered before it is taken.
 
-    source: "first" is the bundled recording, "tour:NAME" a tour's, "run:KERNEL@DESIGN:SCHEDULER" one that is made now;
+    source: "first" is the bundled recording, "tour:NAME" a tour's, "run:KERNEL@DESIGN:SCHEDULER" one made on the spot;
     "live:KERNEL@DESIGN" is a live run, "learn:NAME" a tour; "pair:A B" and "many:A B .." compare recordings.
     """
 
@@ -44,7 +44,7 @@ class Shot:
 
 
 def _all(name: str, source: str = "first", *keys: str, goto: int | str = 900, **facts: Any) -> list[Shot]:
-    """Return a screen at both sizes, in colour and without."""
+    """Return the shots of a screen at both sizes, with and without colour."""
     return [Shot(f"{name}{'_mono' if theme == 'mono' else ''}_{size[0]}x{size[1]}", source, size, goto, keys, theme, **facts)
             for theme in ("dark", "mono") for size in (SMALL, LARGE)]
 
@@ -53,13 +53,13 @@ NEXT = "right_square_bracket"
 MARKS = (":mark a", ":goto 1400", ":mark b", ":goto 900")
 WATCHES = (":watch rf.buffer[0].used", ":watch w8.R3", ":watch w12.state")
 STOPS = (":break stall wb_drain > 15", ":watch rf.buffer[0].owner")
-# design -> the key after ] that goes to an event of its own
+# design -> the key after ] that goes to an event specific to the design
 EVENTS = {"sram": "b", "stt": "w", "hrf": "w", "hcrf": "x", "rfc": "l", "single_buffer": "w", "edram": "f", "racetrack": "r"}
-SCHEDULERS = {"rfc": "two_level"}       # where the design has nothing to do under gto
+SCHEDULERS = {"rfc": "two_level"}       # for designs that have nothing to do under gto
 PAIR = "pair:tour:first tour:drain"
 MANY = "many:" + " ".join(f"run:vectoradd@{design}:gto" for design in EVENTS)
 
-# compared byte by byte with what the program draws: at most 15, all of recordings that stand in the repository
+# compared byte by byte with what the program draws: at most 15, all of recordings that are in the repository
 GOLDEN = (
     "replay_80x24", "replay_120x40", "replay_mono_80x24", "replay_mono_120x40", "timeline_120x40", "timeline_mono_80x24",
     "why_120x40", "why_mono_80x24", "registers_80x24", "breakpoints_mono_80x24", "compare_120x40", "compare_mono_80x24",
@@ -112,7 +112,7 @@ SHOTS: tuple[Shot, ...] = tuple(replace(shot, golden=shot.name in GOLDEN) for sh
 
 # the README's picture: tapes of a racetrack memory moving to their ports, cycle by cycle, then why a warp waits for one
 FILM = Shot("film", "run:vectoradd@racetrack:gto", (100, 30), 760, (*("s",) * 12, "e"))
-FRAME_S, LAST_FRAMES = 0.5, 10      # seconds that a frame stays; how many such the last one does
+FRAME_S, LAST_FRAMES = 0.5, 10      # seconds that a frame is shown; the last one is shown LAST_FRAMES times as long
 
 
 async def settle(app: Any, pilot: Any) -> None:
@@ -130,7 +130,7 @@ async def settle(app: Any, pilot: Any) -> None:
 
 
 def _rests(app: Any) -> bool:
-    """Say whether the app's thread has done all that was asked for, and what it found is on the screen."""
+    """Say whether the app's worker has finished everything it was asked for, and its results are on the screen."""
     if hasattr(app.main, "picture"):        # a comparison
         return app.main.picture is not None and app.main.worker.is_idle
     tour = getattr(app.screen, "tour", None)
@@ -139,7 +139,7 @@ def _rests(app: Any) -> bool:
 
 
 async def take(app: Any, size: tuple[int, int], keys: Sequence[str] = ()) -> str:
-    """Return the picture of an app's screen after some keys."""
+    """Return a picture of an app's screen after some keys."""
     from screenshots import svg
     from rfview.screens.handlers import prompt
 
@@ -155,7 +155,7 @@ async def take(app: Any, size: tuple[int, int], keys: Sequence[str] = ()) -> str
 
 
 async def take_film(app: Any, shot: Shot) -> str:
-    """Return a film of an app's screen: a frame at first and behind each key."""
+    """Return a film of an app's screen: a frame at the start and one after each key."""
     from screenshots import svg
 
     frames = []
@@ -171,7 +171,7 @@ async def take_film(app: Any, shot: Shot) -> str:
 
 
 def app_of(shot: Shot) -> Any:
-    """Return the app that a picture is taken of, not yet running."""
+    """Return the app for a picture, not yet running."""
     kind, _, rest = shot.source.partition(":")
     if kind in ("pair", "many"):
         from rfview.screens.compare.screen import make_compare_app
@@ -197,7 +197,7 @@ def app_of(shot: Shot) -> Any:
 
 
 def _replay(path: Path, goto: int | str) -> Callable[..., Any]:
-    """Return what opens a recording at a cycle; what a picture marks is not kept beside it."""
+    """Return a function that opens a recording at a cycle; marks set for a picture are not saved with it."""
     from rfview.sessions.timeline.opening import open_recording
     from rfview.sessions.session import Session
 
@@ -210,7 +210,7 @@ def _replay(path: Path, goto: int | str) -> Callable[..., Any]:
 
 
 def _live(target: str, goto: int | str) -> Callable[..., Any]:
-    """Return what opens a live run at a cycle."""
+    """Return a function that opens a live run at a cycle."""
     from rfview.sessions import open_session
 
     kernel, _, design = target.partition("@")
@@ -225,7 +225,7 @@ def _live(target: str, goto: int | str) -> Callable[..., Any]:
 
 @cache
 def recording_of(source: str) -> Path:
-    """Return the recording that a source names; a run is recorded now, into a folder that goes with the program."""
+    """Return the recording that a source names; runs are recorded on demand, into a temporary folder."""
     kind, _, rest = source.partition(":")
     if kind == "first":
         return RECORDED / "first.rfs"

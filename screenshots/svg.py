@@ -1,7 +1,7 @@
-"""A screen as SVG: one line of the file per row of the terminal, small, and the same bytes for the same picture.
+"""Renders a screen as SVG: one line of the file per terminal row, small, and the same bytes for the same picture.
 
-Textual's own export writes five times as much and numbers its class names by the process; a picture that is compared in a
-test must do neither. `texts` reads the characters back, so that a difference can be told in rows.
+Textual's own export writes five times as much and numbers its class names by the process, neither of which suits a
+picture that a test compares. `texts` reads the characters back, so that differences can be reported as rows.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from rich.segment import Segment
 from rich.style import Style
 from rich.terminal_theme import SVG_EXPORT_THEME
 
-CELL, ROW, SIZE, MARGIN = 10, 20, 16.6, 10      # px; a monospaced font of this size is a cell wide
-BASE = 15                                       # px from a row's top to the line that letters stand on
+CELL, ROW, SIZE, MARGIN = 10, 20, 16.6, 10      # px; characters of a monospaced font of this size are one cell wide
+BASE = 15                                       # px from a row's top to its baseline
 FORE, GROUND = ColorTriplet(0xD5, 0xDC, 0xE4), ColorTriplet(0x0E, 0x12, 0x17)
 FONTS = "DejaVu Sans Mono,Fira Code,Menlo,Consolas,monospace"
-DIM = 0.45                                      # of the ground in what is dim
+DIM = 0.45                                      # share of the background colour in dim text
 
 Look = tuple[str, bool, bool]                   # colour, bold, underlined
 
 
 def _colours(style: Style | None) -> tuple[ColorTriplet, ColorTriplet]:
-    """Return (letters, ground) of a cell, the terminal's own where it says none."""
+    """Return a cell's foreground and background colours, the terminal's defaults if its style sets none."""
     if style is None:
         return FORE, GROUND
 
@@ -42,7 +42,7 @@ def _colours(style: Style | None) -> tuple[ColorTriplet, ColorTriplet]:
 
 
 def of_app(app: Any) -> str:
-    """Return the picture of what a running app shows."""
+    """Return a picture of what a running app shows."""
     width, height = app.size
     return of_strips(strips_of(app), width, height)
 
@@ -54,15 +54,15 @@ def strips_of(app: Any) -> list[list[Segment]]:
 
 
 def of_strips(strips: list[list[Segment]], width: int, height: int) -> str:
-    """Return the picture of a screen's rows."""
+    """Return a picture of a screen's rows."""
     classes: dict[Look, str] = {}
     return _page(_rows(strips, width, height, classes), width, height, classes)
 
 
 def film(frames: list[tuple[list[list[Segment]], int]], width: int, height: int, seconds: float) -> str:
-    """Return a picture that goes through frames, (a screen's rows, for how many times `seconds` it stays) each.
+    """Return an animated picture of frames; a frame is a screen's rows and how many times `seconds` it is shown.
 
-    Rows that never change are there once. Who asks for less motion sees the last frame.
+    Rows that never change are written once. Readers who prefer reduced motion see the last frame.
     """
     classes: dict[Look, str] = {}
     drawn = [(_rows(strips, width, height, classes), times) for strips, times in frames]
@@ -85,7 +85,7 @@ def _rows(strips: list[list[Segment]], width: int, height: int, classes: dict[Lo
 
 
 def _page(rows: list[str], width: int, height: int, classes: dict[Look, str], more: str = "") -> str:
-    """Return rows as a file. more: styles."""
+    """Return rows as the text of an SVG file. more: further styles."""
     wide, high = width * CELL + 2 * MARGIN, height * ROW + 2 * MARGIN
     styles = [f".{name}{{fill:{colour}{';font-weight:bold' if bold else ''}{';text-decoration:underline' if under else ''}}}"
               for (colour, bold, under), name in classes.items()]
@@ -98,7 +98,7 @@ def _page(rows: list[str], width: int, height: int, classes: dict[Look, str], mo
 
 
 def _row(strip: list[Segment], width: int, classes: dict[Look, str]) -> str:
-    """Return one row: grounds first, then letters; neighbours of one look are joined."""
+    """Return one row, backgrounds first, then text; neighbours that look alike are joined."""
     grounds: list[list[Any]] = []       # start, end, colour
     letters: list[list[Any]] = []       # start, text, look
     x = 0
@@ -121,7 +121,7 @@ def _row(strip: list[Segment], width: int, classes: dict[Look, str]) -> str:
     out = [f'<rect x="{start * CELL}" width="{(end - start) * CELL}" height="{ROW}" fill="{colour}"/>'
            for start, end, colour in grounds if colour != GROUND.hex]
     for start, text, look in letters:
-        # wide gaps are left out, underlined ones are not
+        # wide gaps are left out unless they are underlined
         for word in re.finditer(r".+" if look[2] else r"\S+(?: \S+)*", text):
             name = classes.setdefault(look, f"c{len(classes)}")
             out.append(f'<text class="{name}" x="{(start + word.start()) * CELL}" y="{BASE}" '

@@ -30,7 +30,7 @@ def check(session: Session, told: Callable[[float], object] | None = None) -> Fi
     """
     if "check" not in session.kept:
         if session.branch is not None and session.branch.changes:
-            raise InputError("check: this branch has something changed in its middle, and a check begins at cycle 0; "
+            raise InputError("check: this branch was changed after cycle 0, where a check begins; "
                              "check the session that it was forked from")
         progress = session.progress
         if told is None and progress is not None:
@@ -48,7 +48,7 @@ def run_of(session: Session) -> dict[str, Any]:
     if isinstance(timeline, LiveTimeline):
         simulator = timeline.simulator
     elif not isinstance(timeline, RecordedTimeline):
-        raise InputError("check: this session holds no run that could be simulated again")
+        raise InputError("check: this session has no run that can be simulated again")
     else:
         from rfview.sessions.timeline.simulate import simulator_of      # imports numba
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Self
 
@@ -14,7 +13,7 @@ from rfview.engine import html
 from rfview.engine.errors import InputError
 from rfview.sessions.search.history import History
 from rfview.sessions.search.marks import Mark, Marks
-from rfview.sessions.timeline.base import Timeline
+from rfview.sessions.timeline.base import Progress, Timeline
 
 PLACE = re.compile(r"(?P<sign>[+-]?)(?P<number>\d[\d,_]{0,40})\Z")
 END = int(np.iinfo(np.int64).max)     # later than any kernel runs
@@ -27,7 +26,7 @@ class Stop:
 
     reason: 'step', 'goto', 'breakpoint', 'condition', 'change', 'start', 'end', 'fault', 'interrupted' (moved up to
     that point) or 'not found' (not moved). text: one sentence for users. breakpoint: its number, or None. warp:
-    the one that the breakpoint stopped for, or None.
+    the one that the breakpoint stopped for, or None. waiting: the warps that wait for an event, lowest first.
     """
 
     cycle: int
@@ -35,6 +34,7 @@ class Stop:
     text: str
     breakpoint: int | None = None
     warp: int | None = None
+    waiting: tuple[int, ...] = ()
 
     def _repr_html_(self) -> str:
         """Show it as a line."""
@@ -54,7 +54,7 @@ class Cursor:
         self.cycle = timeline.first
         self.marks = marks if marks is not None else Marks()
         self.came_from: int | None = None
-        self.progress: Callable[[int], bool | None] | None = None
+        self.progress: Progress | None = None
         self._history = History(self.cycle)
 
     def _land(self, cycle: int, reason: str, text: str, breakpoint: int | None = None) -> Stop:

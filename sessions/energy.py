@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rfview.engine import plugin as designs
 from rfview.engine.errors import InputError
 from rfview.engine.events import FIRST_DESIGN_EVENT
 from rfview.engine.plugin import nodes, origin
 from rfview.engine.snapshot import Snapshot
+
+if TYPE_CHECKING:
+    from rfview.sessions.timeline.base import Timeline
 
 
 def event_names(info: Mapping[str, Any]) -> dict[int, str]:
@@ -55,3 +58,12 @@ def energy_at(snapshot: Snapshot) -> dict[str, float] | None:
     sm = snapshot.sm
     return energy_of(snapshot.info, counts_of(snapshot.info, sm["events"].tolist(), sm["access_wait"].tolist()),
                      snapshot.cycle)
+
+
+def energy_until(timeline: Timeline, cycle: int) -> dict[str, float] | None:
+    """Return the energy in pJ used up to a cycle, from counters alone; None if the clock or the design is not known here."""
+    columns = [timeline.column(f"sm.{name}[*]", cycle, cycle + 1)[0].tolist() for name in ("events", "access_wait")]
+    try:
+        return energy_of(timeline.info, counts_of(timeline.info, *columns), cycle)
+    except InputError:
+        return None

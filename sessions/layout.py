@@ -171,7 +171,7 @@ def _resolve(layout: Layout, path: str) -> Field:
             offsets, shape, pending = _open(offsets, pending, dtype), shape + pending, ()
             if dtype.names is None or part not in dtype.names:
                 if dtype is layout.sm_dtype and part in (SM.names or ()):
-                    raise InputError(f"field path {path!r}: {part!r} is the engine's own, not recorded")
+                    raise InputError(f"field path {path!r}: {part!r} is internal to the engine and not recorded")
                 raise InputError(f"field path {path!r}: no field {part!r}{suggest(part, dtype.names or ())}")
             inner, offset = dtype.fields[part][:2]  # type: ignore[index]
             offsets = offsets + offset

@@ -188,14 +188,15 @@ class Session(Cursor):
         return self._event(kind, warp, count, False)
 
     def _event(self, kind: str, warp: int | None, count: int, forward: bool) -> Stop:
-        """Go to an event of a kind; if warps wait for it, name them, for use with `why`."""
+        """Go to an event of a kind; if warps wait for it, name them: `why` explains the first."""
         condition, what = events.condition(self.info, kind, warp)
         stop = self.find(condition, forward, count, what)
         if stop.reason != "condition" or warp is not None or not (codes := events.states(self.info, kind)):
             return stop
         waiting = np.flatnonzero(np.isin(self.timeline.states(stop.cycle, stop.cycle + 1)[0], codes)).tolist()
         more = f" and {len(waiting) - NAMED} more" if len(waiting) > NAMED else ""
-        return replace(stop, text=f"{stop.text}: {' '.join(f'w{one}' for one in waiting[:NAMED])}{more}")
+        named = " ".join(f"w{one}" for one in waiting[:NAMED])
+        return replace(stop, text=f"{stop.text}: {named}{more}", waiting=tuple(waiting))
 
     def run_to(self, pc: int, warp: int | None = None, forward: bool | None = None, count: int = 1) -> Stop:
         """Go to where a warp (None: any) comes to an instruction: later, earlier, or whichever there is (None)."""

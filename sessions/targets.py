@@ -50,4 +50,4 @@ def open_session(
 def _refuse(path: Path, holder: str, given: Mapping[str, bool]) -> None:
     """Raise InputError for machine options given to a file that contains its machine: they would change nothing."""
     for name in (name for name, is_given in given.items() if is_given):
-        raise InputError(f"{path}: the {holder} brings its machine; leave out {name}, or open the kernel itself")
+        raise InputError(f"{path}: the {holder} fixes its machine; leave out {name}, or open the kernel itself")

@@ -1,10 +1,10 @@
-"""Every bundled kernel's small size under every compilation option, and under all of them: the results stay right.
+"""Checks that every bundled kernel's small size has the right results under each compilation option, and under all.
 
     python -m tests.compile_options                       all kernels, all sets of options, on sram
     python -m tests.compile_options --kernels gemm,bfs --designs sram,hcrf --options schedule
     python -m tests.compile_options --corpus              the corpus as well
 
-One line per kernel: cycles and registers per thread under each set. Exit code 0 where all results are right, else 1.
+One line per kernel: cycles and registers per thread under each set. Exit code 0 if all results are right, else 1.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from rfview.engine.launch import load_launch_file, verify
 from rfview.engine.simulator import Simulator
 from tests.reference.cases import CASES, path_of
 
-# what `--compile` takes; the last has all of them
+# arguments of `--compile`; the last combines several
 SETS = ("off", "schedule", "addresses=32", "numbering=banks", "registers=14", "registers=32",
         "schedule,addresses=32,numbering=banks,registers=32")
 
 
 def outcome(path: Path, words: str, design: str = "sram", scheduler: str = "gto") -> tuple[int, int, list[str]]:
-    """Run a launch file with these options; return cycles, registers per thread, and in what its results are wrong."""
+    """Run a launch file with these options; return cycles, registers per thread, and which of its results are wrong."""
     spec = load_launch_file(path)
     machine = Simulator(spec, design=design, scheduler=scheduler, settings=compilation.settings_of(words))
     machine.run()
@@ -34,7 +34,7 @@ def outcome(path: Path, words: str, design: str = "sram", scheduler: str = "gto"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run all and print a line per kernel; return the exit code."""
+    """Run all kernels and print a line for each; return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m tests.compile_options", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--kernels", metavar="LIST", help="bundled kernels, by commas (default: all)")

@@ -1,4 +1,4 @@
-"""What all tests share: the repository's folder, the command line in a fresh process, and quiet homes for settings."""
+"""Shared by all tests: the repository's folder, the command line in a fresh process, and empty folders for settings."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 REPOSITORY = Path(__file__).resolve().parent.parent
-# How long a test waits for what should come at once: compiling a machine takes a minute, on a busy computer several.
+# The longest time to wait for something that normally happens at once: compiling a machine takes a minute, on a busy
+# computer several.
 PATIENCE_S = 300.0
 WITHOUT_JIT = os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
 
@@ -26,7 +27,7 @@ def repository() -> Path:
 
 @pytest.fixture(scope="session", autouse=True)
 def own_settings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Keep the tests away from the user's settings; the folder of compiled code stays, it is what makes them fast."""
+    """Keep the tests away from the user's settings; the cache of compiled code is used, since it makes the tests fast."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("config")))
         patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
@@ -36,7 +37,7 @@ def own_settings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def quiet_wrapping() -> Iterator[None]:
-    """Without JIT the machine's unsigned arithmetic wraps as NumPy scalars, which would warn at every step."""
+    """Silence NumPy without JIT: the machine's unsigned arithmetic wraps, and NumPy scalars would warn at every step."""
     if not WITHOUT_JIT:
         yield
         return
@@ -46,9 +47,9 @@ def quiet_wrapping() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def tidy(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Give back the sessions of a long test: they know one another, so that only the collector ends them.
+    """Free the sessions of a long test: they are part of reference cycles, which only the garbage collector frees.
 
-    What is left (modules, compiled code, screens' classes) will stay: it is not looked through again after the next test.
+    What is left (modules, compiled code, screens' classes) is permanent: it is frozen, so that later collections skip it.
     """
     yield
     if request.node.get_closest_marker("slow"):

@@ -1,4 +1,4 @@
-"""Run bundled kernels in their full size and compare with the references: outside continuous integration, takes minutes.
+"""Run bundled kernels in their full size and compare with the references; takes minutes, so not part of CI.
 
     python -m tests.full_size                   all that have a full size
     python -m tests.full_size gaussian gemm     these
@@ -18,7 +18,7 @@ from rfview.engine.simulator import Simulator
 
 
 def check(name: str) -> tuple[str, bool]:
-    """Return what a run of a kernel's full size came to, in words, and whether every result is the reference's."""
+    """Return a summary of a kernel's run in its full size, and whether every result matches the reference."""
     spec = load_launch_file(kernels.path(name, "full"))
     small = load_launch_file(kernels.path(name))
     simulator = Simulator(spec)
@@ -36,7 +36,7 @@ def check(name: str) -> tuple[str, bool]:
 
 
 def main(names: list[str]) -> int:
-    """Check the kernels named, or all that have a full size; return 1 where one differs."""
+    """Check the kernels named, or all that have a full size; return 1 if one differs."""
     chosen = names or [name for name in kernels.names() if kernels.path(name, "full") != kernels.path(name)]
     fine = True
     for name in chosen:

@@ -1,4 +1,4 @@
-"""Hand-made programs with physical registers, for tests that say what must happen in which cycle.
+"""Hand-written programs with physical registers, for tests that specify what must happen in which cycle.
 
     program = Assembly().mov(1, 5).add(2, 1, 1).exit()
     machine = Machine(program, warps=1, design="hrf")
@@ -20,6 +20,7 @@ import pytest
 
 from rfview.engine.machine import cycle as machine_cycle
 from rfview.engine import plugin as designs, hooks, isa
+from rfview.engine.events import FIRST_DESIGN_EVENT
 from rfview.engine.launch import Arg, Buffer, Launch, LaunchSpec
 from rfview.engine.program import (INST, LAT_FP_ADD, LAT_FP_MAD, LAT_INT_ADD, LAT_SFU, NO_PC, NO_PRED, NO_REG,
                                    SPACE_CONST, SPACE_GLOBAL, SPACE_PARAM, SPACE_SHARED, UNIT_CTRL, UNIT_LDST, UNIT_SFU,
@@ -103,12 +104,12 @@ class Assembly:
                          is_float=1, **more)
 
     def fma(self, d: int, a: int, b: int, c: int, **more: Any) -> Assembly:
-        """Fused multiply-add of f32 registers."""
+        """Append a fused multiply-add of f32 registers."""
         return self.emit(isa.OP_FFMA, f"fma.rn.f32 R{d}, R{a}, R{b}, R{c}", dst=(d,), src={0: a, 2: b, 4: c},
                          latency=LAT_FP_MAD, is_float=1, **more)
 
     def sfu(self, d: int, a: int, **more: Any) -> Assembly:
-        """Reciprocal in the special function unit."""
+        """Compute a reciprocal in the special function unit."""
         return self.emit(isa.OP_SFU, f"rcp.approx.f32 R{d}, R{a}", dst=(d,), src={0: a}, unit=UNIT_SFU, latency=LAT_SFU,
                          wait=WAIT_SHORT, aux=isa.SFU_RCP, is_float=1, **more)
 
@@ -117,12 +118,12 @@ class Assembly:
         return self.emit(isa.OP_SREG, f"mov.u32 R{d}, %{isa.SREG_NAMES[which]}", dst=(d,), aux=which, **more)
 
     def setp_lt(self, p: int, a: int, imm: int, **more: Any) -> Assembly:
-        """Compare unsigned: predicate p = register a < imm."""
+        """Compare unsigned: sets predicate p = register a < imm."""
         return self.emit(isa.OP_SETP_U32, f"setp.lt.u32 P{p}, R{a}, {imm}", pdst=(p,), src={0: a}, imm={2: imm},
                          aux=isa.CMP_LT, **more)
 
     def ld(self, d: int, a: int | None = None, offset: int = 0, shared: bool = False, **more: Any) -> Assembly:
-        """Load a word; global without register a: from data + offset (all lanes the same word)."""
+        """Load a word; from global memory without register a: from data + offset, the same word for all lanes."""
         return self._memory(isa.OP_LD, (d,), {}, a, offset, shared, 1, **more)
 
     def st(self, value: int, a: int | None = None, offset: int = 0, shared: bool = False, **more: Any) -> Assembly:
@@ -158,7 +159,7 @@ class Assembly:
                          reg_bits=32, space=SPACE_SHARED if shared else SPACE_GLOBAL, memory_kind=kind, **more)
 
     def bar(self, count: int = 0, number: int = 0) -> Assembly:
-        """CTA barrier."""
+        """Wait at a CTA barrier."""
         return self.emit(isa.OP_BAR, f"bar.sync {number}", unit=UNIT_CTRL, imm={0: number, 2: count}, aux=isa.BAR_SYNC)
 
     def bra(self, target: int, guard: int | None = None, reconv: int = NO_PC, negate: bool = False) -> Assembly:
@@ -167,7 +168,7 @@ class Assembly:
                          negate=negate)
 
     def exit(self, guard: int | None = None) -> Assembly:
-        """End the lanes."""
+        """End the active lanes."""
         return self.emit(isa.OP_EXIT, "exit", unit=UNIT_CTRL, guard=guard)
 
     def kernel(self, registers: int, shared_bytes: int) -> Kernel:
@@ -177,7 +178,7 @@ class Assembly:
 
 
 class Machine:
-    """A simulator over a hand-made program, run one cycle at a time with everything kept.
+    """A simulator of a hand-written program, run one cycle at a time; every snapshot is kept.
 
     warps: per CTA. data: initial u4 words of the one buffer, at DATA_ADDRESS. All other arguments as in Simulator.
     """
@@ -211,11 +212,11 @@ class Machine:
         return self
 
     def states(self, warp: int = 0) -> list[str]:
-        """Return what a warp did in cycles 0, 1, ...: state names."""
+        """Return a warp's state names in cycles 0, 1, ..."""
         return [STALLS[int(snapshot.sm.warp[warp].state)].name for snapshot in self.snapshots[1:]]
 
     def runs(self, warp: int = 0) -> list[tuple[str, int]]:
-        """Return the states of a warp as (name, cycles) runs."""
+        """Return the states of a warp as runs of (name, cycles)."""
         found: list[tuple[str, int]] = []
         for name in self.states(warp):
             if found and found[-1][0] == name:
@@ -234,7 +235,7 @@ class Machine:
         ]
 
     def column(self, read: Any) -> Iterator[Any]:
-        """Return read(snapshot) after every cycle; item c is the state that cycle c left behind."""
+        """Return read(snapshot) after every cycle; item c is the state after cycle c."""
         return (read(snapshot) for snapshot in self.snapshots[1:])
 
     def register(self, warp: int, reg: int, at: int = -1) -> np.ndarray:
@@ -249,8 +250,28 @@ class Machine:
         return self.simulator.counts().get(name, 0)
 
 
+def counted(machine: Machine, name: str) -> list[int]:
+    """Return the cycles in which an event of the machine or the design was counted, one entry per count."""
+    own, design = (machine.simulator.info[key] for key in ("events", "design_events"))
+    number = own.index(name) if name in own else FIRST_DESIGN_EVENT + design.index(name)
+    counts = [int(snapshot.sm["events"][number]) for snapshot in machine.snapshots]
+    return [cycle for cycle in range(len(counts) - 1) for _ in range(counts[cycle + 1] - counts[cycle])]
+
+
+def issue_cycle(machine: Machine, text: str, warp: int = 0, nth: int = 0) -> int:
+    """Return the cycle in which a warp issues the nth instruction that begins with `text`."""
+    return [cycle for cycle, issued in machine.issues(warp) if issued.startswith(text)][nth]
+
+
+def spaces(program: Assembly, number: int) -> Assembly:
+    """Append instructions that take one cycle and use no register."""
+    for _ in range(number):
+        program.bra(len(program.insts) + 1)
+    return program
+
+
 def check_skipping(run: Callable[[], Machine]) -> None:
-    """Check that a run is the same, state by state, where no idle cycle is skipped: for plain Python, without JIT."""
+    """Check that a run without skipped idle cycles has the same states; for plain Python, without JIT."""
     skipping = run()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(machine_cycle, "idle_cycles", lambda *args: 0)
@@ -262,7 +283,7 @@ def check_skipping(run: Callable[[], Machine]) -> None:
 
 @contextmanager
 def added(name: str, design: ModuleType) -> Iterator[None]:
-    """Make a design known; then forget it and whatever was added meanwhile."""
+    """Register a design; afterwards, remove it and any others added in the meantime."""
     designs.add(name, design)
     yield
     designs.forget()

@@ -1,4 +1,4 @@
-"""Compiled code on this processor, and on one without wide vectors, beside the plain Python that it is made from."""
+"""Compares compiled code, for this processor and for one without wide vectors, with the plain Python it is made from."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ each_processor = pytest.mark.parametrize("features", [None, ""], ids=["this proc
 
 
 def compares(module: str, features: str | None) -> str:
-    """Return "True" where a test module's results(compiled) are the same compiled and not, in a process of their own; else
-    "False", or what went wrong.
+    """Return "True" if a test module's results(compiled) are the same compiled and not, in a separate process; else "False",
+    or the error.
 
-    features: those of a processor that numba is told of, for it compiles for what it believes to have; None: this one's.
+    features: the processor features that numba is to compile for; None: this processor's.
     """
     environ = {name: value for name, value in os.environ.items() if name != "NUMBA_CPU_FEATURES"}
     if features is not None:

@@ -1,8 +1,9 @@
-"""The house rules that a machine can check: import arrows, README, docstrings, nothing private; test_rooms has more."""
+"""Rules of the code base: imports between packages, README, docstrings, no private paths; test_rooms has more."""
 
 from __future__ import annotations
 
 import ast
+import importlib
 import re
 import subprocess
 import sys
@@ -15,11 +16,11 @@ import pytest
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 PACKAGES = ("engine", "sessions", "rfview")
-# What the views and the command line may know of the engine without loading numba: names, tables and plain data.
+# What views and the command line may import from the engine without loading numba: names, tables and plain data.
 ENGINE_FOR_VIEWS = {f"rfview.engine.{name}" for name in (
     "batch", "check.findings", "check.rules", "compilation", "compile.bits", "config", "designs", "errors", "escapes", "events", "files", "hooks", "isa", "kernels", "launch.spec", "launch",
     "machine.registers", "papers", "plugin", "program", "snapshot", "stalls", "state", "tools")}
-# The commands that run or compile a machine themselves; they import what loads numba inside a function.
+# Commands that run or compile a machine themselves; they import modules that load numba inside functions.
 RUNS_THE_MACHINE = {f"rfview/commands/{name}.py": {"rfview.engine.simulator"}
                     for name in ("run", "record", "map", "compare_recordings")}
 RUNS_THE_MACHINE["rfview/commands/check.py"] = {"rfview.engine.check"}
@@ -34,7 +35,7 @@ RUNS_THE_MACHINE["rfview/capture/standin.py"] = {"rfview.engine.compile.cache"}
 RUNS_THE_MACHINE["rfview/capture/textures.py"] = {"rfview.engine.textures"}
 RUNS_THE_MACHINE["rfview/launching/session.py"] = {"rfview.engine.simulator"}
 RUNS_THE_MACHINE["rfview/launching/sources.py"] = {"rfview.engine.ptx"}
-RUNS_THE_MACHINE["rfview/commands/new_launch.py"] = {"rfview.engine.ptx"}     # read and placed, not run
+RUNS_THE_MACHINE["rfview/commands/new_launch.py"] = {"rfview.engine.ptx"}     # reads and places PTX, but does not run it
 TOP_LEVEL = {
     ".ci", ".github", ".gitignore", "ARCHITECTURE.md", "CHANGELOG.md", "CITATION.cff", "CONTRIBUTING.md", "LICENSE",
     "README.md", "engine", "pyproject.toml", "rfview", "screenshots", "sessions", "setup.py", "tests",
@@ -43,7 +44,7 @@ MACHINE_PATH = re.compile(rb"/(?:home|Users|root|work|tmp/[a-z]+-[a-z0-9]+)/[A-Z
 
 
 def tracked(*options: str) -> list[Path]:
-    """Return the files that git tracks, or all files where there is no git; options: of git ls-files."""
+    """Return the files that git tracks, or all files if there is no git; options: of git ls-files."""
     listed = subprocess.run(["git", "ls-files", "-z", *options], cwd=REPOSITORY, capture_output=True, check=False)
     if listed.returncode == 0 and listed.stdout:
         paths = [REPOSITORY / name for name in listed.stdout.decode().split("\0") if name]
@@ -53,14 +54,14 @@ def tracked(*options: str) -> list[Path]:
 
 
 def sources(*packages: str) -> list[Path]:
-    """Return the Python files of packages, new ones that git does not track yet included."""
+    """Return the Python files of packages, including new ones that git does not track yet."""
     return [path for path in tracked("--cached", "--others", "--exclude-standard")
             if path.suffix == ".py" and path.relative_to(REPOSITORY).parts[0] in (packages or (*PACKAGES, "tests"))]
 
 
 @cache
 def tree_of(path: Path) -> ast.Module:
-    """Return a file's syntax tree; whoever asks leaves it as it is."""
+    """Return a file's syntax tree; callers must not change it."""
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
@@ -72,7 +73,7 @@ def nodes_of(path: Path) -> list[ast.AST]:
 
 @cache
 def imports(path: Path) -> list[tuple[str, bool]]:
-    """Return (module, only for types) for every import of a file, wherever it stands."""
+    """Return (module, only for types) for every import in a file, at any level."""
     for_types = {id(child) for node in nodes_of(path)
                  if isinstance(node, ast.If) and ast.unparse(node.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING")
                  for statement in node.body for child in ast.walk(statement)}
@@ -91,7 +92,7 @@ def imports(path: Path) -> list[tuple[str, bool]]:
 
 
 def package_of(module: str) -> str:
-    """Return which package of the house a dotted name is of, "engine" for rfview.engine.isa; else its first part."""
+    """Return the package that a dotted name belongs to, "engine" for rfview.engine.isa; for others, its first part."""
     first, *rest = module.split(".")
     return rest[0] if first == "rfview" and rest and rest[0] in PACKAGES else first
 
@@ -174,7 +175,7 @@ def test_the_top_level_holds_what_the_house_plan_says() -> None:
 
 
 def public_definitions(tree: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef]:
-    """Yield what other files can name: module-level functions and classes, and the methods of those classes."""
+    """Yield what other files can use: module-level functions and classes, and the methods of those classes."""
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and not node.name.startswith("_"):
             yield node
@@ -265,3 +266,10 @@ def test_every_command_explains_itself() -> None:
 
     for name in COMMANDS:
         assert (REPOSITORY / "rfview" / "commands" / f"{name}.py").is_file()
+
+
+@pytest.mark.parametrize("name", ["bench.__main__", "check.kernels", "compile_options", "corpus.make", "full_size",
+                                  "properties.__main__", "robustness.__main__", "sessions.why_programs",
+                                  "why_counterfactual", "why_everywhere"])
+def test_the_programs_that_no_other_test_starts_can_be_imported(name: str) -> None:
+    importlib.import_module(f"tests.{name}")

@@ -1,4 +1,4 @@
-"""The installed package: what the wheel holds, and that it runs in a folder with somebody else's engine/ and sessions/."""
+"""The installed package: what the wheel contains, and that it runs in a folder with unrelated engine/ and sessions/."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Runs = Callable[..., subprocess.CompletedProcess[str]]
 
 
 def installed_name(path: Path) -> str:
-    """Return where a file of the packages lies below site-packages."""
+    """Return the path of a file of the packages below site-packages."""
     name = name_of(path)
     return name if name.startswith("rfview/") else f"rfview/{name}"
 
@@ -40,7 +40,7 @@ def package_files() -> set[str]:
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Build the wheel from a copy of what git tracks, with leftovers of other runs lying about in it."""
+    """Build the wheel from a copy of the tracked files, with leftover files of other runs among them."""
     source, out = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("wheel")
     for path in tracked():
         target = source / name_of(path)
@@ -57,9 +57,9 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def run(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Runs:
-    """Return a function that runs a command with the wheel installed, beside foreign folders engine/ and sessions/.
+    """Return a function that runs a command with the wheel installed, next to unrelated folders engine/ and sessions/.
 
-    "python" and "rfview" as first words stand for this interpreter and for the installed script.
+    "python" and "rfview" as first words mean this interpreter and the installed script.
     """
     installed, elsewhere = tmp_path_factory.mktemp("installed"), tmp_path_factory.mktemp("elsewhere")
     subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", "--no-compile",
@@ -103,7 +103,7 @@ def test_what_the_package_index_would_show_is_complete(wheel: Path) -> None:
     assert about["Version"] == rfview.__version__ and about["Author"] and about["Summary"]
     text = str(about.get_payload())
     assert text.startswith("# rfview") and ".venv/bin/rfview" in text
-    # outside the repository, neither pictures nor links by a path can be followed
+    # outside the repository, pictures and links with relative paths do not work
     assert not re.findall(r"\]\((?!https?:)[^)#]+\)", text)
 
 
@@ -143,7 +143,7 @@ def test_a_run_compiles_and_is_recorded_beside_folders_of_the_same_names(run: Ru
 def test_types_are_checked_in_every_module() -> None:
     done = subprocess.run([".ci/types", "-v"], cwd=REPOSITORY, capture_output=True, text=True, timeout=PATIENCE_S)
     read = {f"rfview/{name}" for name in re.findall(r"Found source: .*?path='[^']*?/rfview/([^']+\.py)'", done.stderr)}
-    # a kernel's folder has no __init__: its reference is run by path
+    # a kernel's folder has no __init__: its reference is run by its path
     kernels = re.compile(r"rfview/engine/kernels/[^/]+/")
     wanted = {name for name in package_files() if name.endswith(".py") and not kernels.match(name)}
     assert done.returncode == 0, done.stdout

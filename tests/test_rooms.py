@@ -1,4 +1,4 @@
-"""The rooms of the house: every file and folder says its duty, no import goes in a circle, functions stay short."""
+"""The rooms of the code base: every file and folder states its duty, imports have no cycles, functions stay short."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ import pytest
 from tests.test_house import PACKAGES, REPOSITORY, imports, name_of, nodes_of, package_of, sources, tree_of
 
 LONGEST = 50     # lines of a function, its docstring included
-# Those that are longer; a new one is split, and one that has become short leaves this list.
+# The longer ones; a new one must be split, and one that has become short must be removed from this list.
 LONG = {
     "engine/info.py: describe", "engine/machine/stages/inflight.py: allocate", "engine/tools/synthetic.py: ptx",
     "engine/values/arithmetic.py: integer",
     "engine/designs/hcrf.py: _transfer", "engine/designs/racetrack.py: _tape",
 }
-OLD_NAMES = ("engine", "sessions")     # of the folders, which only a checkout has at the top
+OLD_NAMES = ("engine", "sessions")     # of the folders, which are at the top level only in a checkout
 
 
 def module_name(path: Path) -> str:
-    """Return the dotted name that a file of the packages is imported by."""
+    """Return the dotted name under which a file of the packages is imported."""
     parts = list(path.relative_to(REPOSITORY).with_suffix("").parts)
     parts = parts if parts[0] == "rfview" else ["rfview", *parts]
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
@@ -36,14 +36,14 @@ def test_the_arrows_between_packages_see_imports_by_their_one_name() -> None:
 
 
 def text_after_switch(node: ast.AST, switch: str) -> Iterator[str]:
-    """Yield the constant strings that follow a switch such as "-m" in a list or tuple of a command's words."""
+    """Yield the constant strings after a switch such as "-m" in a list or tuple of a command's words."""
     if isinstance(node, ast.List | ast.Tuple):
         words = [word.value if isinstance(word, ast.Constant) else None for word in node.elts]
         yield from (str(after) for before, after in zip(words, words[1:]) if before == switch and after)
 
 
 def old_names(path: Path) -> Iterator[str]:
-    """Yield what a file imports by a folder's name alone: in statements, in code inside strings, in modules to run."""
+    """Yield what a file imports by a folder's name alone: in statements, in code in strings, and as modules to run."""
     in_text = re.compile(rf"(?:^|[;\n])\s*(?:from|import)\s+(?:{'|'.join(OLD_NAMES)})(?:\.|\s+import\b|\s*$|\s*[;\n,])")
     a_module = re.compile(rf"(?:{'|'.join(OLD_NAMES)})(?:\.[a-z_0-9]+)+")
     for node in nodes_of(path):
@@ -73,7 +73,7 @@ def test_imports_by_a_folders_name_are_found(tmp_path: Path, line: str, found: b
 
 
 def test_nobody_imports_by_a_folders_name() -> None:
-    exempt = {"tests/test_rooms.py", "tests/engine/test_design_files.py"}     # they say what such an import ends in
+    exempt = {"tests/test_rooms.py", "tests/engine/test_design_files.py"}     # they test what such an import leads to
     wrong = [f"{name_of(path)}: {name}" for path in sources(*PACKAGES, "tests", "screenshots")
              if name_of(path) not in exempt for name in old_names(path)]
     assert not wrong
@@ -89,7 +89,7 @@ def test_every_file_says_its_duty_in_its_first_line() -> None:
 
 
 def listed_in_tables() -> dict[str, set[str]]:
-    """Return the modules of folders that are a table's entries, so that a new one is a file and a line: folder to names."""
+    """Return folder -> names of modules that are listed in a table, so that adding one takes a file and a line."""
     from rfview.cli import COMMANDS
     from rfview.engine.plugin import BUILT_IN
     from rfview.learn.tours import TOURS
@@ -121,7 +121,7 @@ def test_functions_stay_short() -> None:
 
 
 def imported_at_once(node: ast.AST, in_functions: bool = False) -> Iterator[str]:
-    """Yield the modules that importing a file imports, or all that it ever does: not those for types alone."""
+    """Yield the modules imported when a file is imported, or those in functions as well; imports for types are left out."""
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.Import):
             yield from (alias.name for alias in child.names)
@@ -135,7 +135,7 @@ def imported_at_once(node: ast.AST, in_functions: bool = False) -> Iterator[str]
 
 
 def arrows(in_functions: bool = False) -> dict[str, set[str]]:
-    """Return which modules of the packages each of them imports; a name out of a module stands for the module."""
+    """Return module -> modules of the packages that it imports; a name imported from a module counts as the module."""
     files = {module_name(path): path for path in sources(*PACKAGES)}
     found: dict[str, set[str]] = {}
     for module, path in files.items():
@@ -145,7 +145,7 @@ def arrows(in_functions: bool = False) -> dict[str, set[str]]:
 
 
 def circles(graph: dict[str, set[str]]) -> list[set[str]]:
-    """Return the sets of modules of which each imports every other, if only by way of others (Kosaraju's two walks)."""
+    """Return the sets of modules that all import one another, directly or indirectly (Kosaraju's two traversals)."""
     order: list[str] = []
     back: dict[str, set[str]] = {name: set() for name in graph}
     for name, others in graph.items():
@@ -196,11 +196,11 @@ def test_the_compile_hash_covers_all_that_the_machine_and_the_designs_import() -
 
     graph = arrows()
     hashed = {module_name(path) for path in jit.engine_files()}
-    designs = {f"rfview.engine.designs.{name}" for name in BUILT_IN}     # each is hashed with its own machine
+    designs = {f"rfview.engine.designs.{name}" for name in BUILT_IN}     # each is hashed together with its own machine
     to_see, seen = ["rfview.engine.machine.cycle", "rfview.engine.machine.journal.recorder", *designs], set()
     while to_see:
         module = to_see.pop()
-        if module not in seen and not module.startswith("rfview.engine.plugin"):     # on the host only
+        if module not in seen and not module.startswith("rfview.engine.plugin"):     # runs on the host only
             seen.add(module)
             to_see += graph[module]
     assert len(seen) > 40

@@ -1,12 +1,12 @@
-"""Is the named resource the cause? Take its delay away and see whether the warp issues earlier.
+"""Is the named resource the cause? Remove its delay and see whether the warp issues earlier.
 
     python -m tests.why_counterfactual [--samples 100] [--designs hrf,rfc] [--seed 1] [--list]
 
-For each design: kernels run, stalled warps are sampled evenly over stall reasons, each chain's resource has a relief (the
-settings that take its delay away). The run is repeated with these settings, from a checkpoint at the beginning of the cause
-where the parameter can change while the machine runs, else from the start, and the cycle in which the warp issues the same
-instruction is compared. `control` is the same question with the relief of another resource of that run, which should help
-less often. Every run with nothing changed must issue in the very same cycle; a difference is an error.
+For each design, kernels are run, and stalled warps are sampled evenly over stall reasons. Each chain's resource has a
+relief (the settings that remove its delay). The run is repeated with these settings, from a checkpoint at the beginning
+of the cause if the parameter can change while the machine runs, else from the start, and the cycles in which the warp
+issues the same instruction are compared. `control` does the same with the relief of another resource of that run, which
+should help less often. A run with nothing changed must issue in exactly the same cycle; a difference is an error.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ RUNS: dict[str, tuple[tuple[str, str], ...]] = {
     "edram": (("vectoradd", "gto"), ("reduction", "lrr")),
     "racetrack": (("vectoradd", "lrr"), ("reduction", "gto")),
 }
-# What the machine of this file also changes in mid-run: more schedulers (their warps are dealt out anew), more ports, a
-# smaller cache, a longer retention. None of these moves a register.
+# What this file also changes during a run: more schedulers (warps are redistributed among them), more ports, a smaller
+# cache, a longer retention. None of these moves a register.
 PARTS = frozenset({"sm.num_schedulers", "sm.bank_ports", "rfc.entries", "edram.node"})
 BANKS = frozenset({"sm.num_banks", "sm.rows_per_bank"})
 MAX_CYCLES = 16_000        # of each run, so that re-runs are short
@@ -54,7 +54,7 @@ Key = tuple[int, int, int, int]      # launch, CTA, warp in the CTA, number of t
 
 @dataclass
 class Sample:
-    """One stalled warp: its chain, the instruction it waits to issue and when it does."""
+    """One stalled warp: its chain, the instruction it waits to issue, and the cycle in which it issues."""
 
     chain: Chain
     key: Key
@@ -62,14 +62,14 @@ class Sample:
 
     @property
     def begin(self) -> int:
-        """Return the first cycle of the cause that the chain ends at, at most that of the stall."""
+        """Return the first cycle of the cause at the chain's end, or that of the stall if it is earlier."""
         since = [link.since for link in self.chain.links if link.since >= 0]
         return max(0, min(since[-1], self.chain.since) if since else self.chain.since)
 
 
 @dataclass
 class Tally:
-    """What became of the samples of one design."""
+    """The verdicts on the samples of one design."""
 
     samples: int = 0
     no_lever: int = 0
@@ -94,7 +94,7 @@ def run(kernel: str, design: str, scheduler: str, settings: dict[str, Any] | Non
 
 
 def issues(timeline: Timeline, first: int, last: int) -> Iterator[tuple[Key, int]]:
-    """Yield every instruction issued in cycles first..last-1 and the cycle, as the state after it shows it."""
+    """Yield every instruction issued in cycles first..last-1 with its cycle, derived from the state after it."""
     read = lambda path: timeline.column(path, first, last + 1)  # noqa: E731
     count, slot, inside = (read(f"sm.warp[*].{name}").astype(np.int64) for name in ("num_issued", "cta", "warp_in_cta"))
     cta, launch = read("sm.cta[*].id"), read("sm.launch.index")
@@ -106,7 +106,7 @@ def issues(timeline: Timeline, first: int, last: int) -> Iterator[tuple[Key, int
 
 
 def issue_cycle(timeline: Timeline, key: Key, first: int, limit: int) -> int:
-    """Return the cycle in which an instruction is issued, `limit` where not before; simulates as far as needed."""
+    """Return the cycle in which an instruction is issued, `limit` if not before; simulates as far as needed."""
     at = first
     while at < limit:
         if timeline.last <= at and timeline.extend(1) == 0:
@@ -120,7 +120,7 @@ def issue_cycle(timeline: Timeline, key: Key, first: int, limit: int) -> int:
 
 
 def next_issue(session: Session, chain: Chain) -> tuple[Key, int] | None:
-    """Return the next instruction that a stalled warp issues, and when; None where the run ends before."""
+    """Return the next instruction that a stalled warp issues, and its cycle; None if the run ends before."""
     timeline = session.timeline
     snapshot = timeline.at(chain.cycle)
     record = snapshot.sm["warp"][chain.warp]
@@ -131,7 +131,7 @@ def next_issue(session: Session, chain: Chain) -> tuple[Key, int] | None:
 
 
 def sampled(session: Session, number: int, rng: random.Random) -> list[Sample]:
-    """Return stalled warps, as many of each stall reason as there are, up to `number` in all."""
+    """Return up to `number` stalled warps, spread evenly over the stall reasons."""
     timeline = session.timeline
     last = min(timeline.last, MAX_CYCLES)
     states = timeline.states(1, last)
@@ -156,12 +156,12 @@ def sampled(session: Session, number: int, rng: random.Random) -> list[Sample]:
 
 
 def verdict(cycle: int, sample: Sample) -> str:
-    """Compare with the run as it was."""
+    """Return whether a warp issues earlier, later or in the same cycle, compared with the original run."""
     return "earlier" if cycle < sample.issued else "later" if cycle > sample.issued else "same"
 
 
 def _oldest_need(session: Session, chain: Chain) -> int:
-    """Return when the oldest instruction was issued whose result the next instruction of a stalled warp needs as well."""
+    """Return the issue cycle of the oldest instruction whose result a stalled warp's next instruction needs."""
     snapshot = session.timeline.at(chain.cycle)
     warp = snapshot.sm["warp"][chain.warp]
     entry = session.info["program"][int(warp["pc"])]
@@ -173,7 +173,7 @@ def _oldest_need(session: Session, chain: Chain) -> int:
 
 
 def _spread_warps(machine: Simulator, number: int) -> None:
-    """Deal the warps out to more schedulers in a running machine; the active sets go along."""
+    """Redistribute the warps among more schedulers in a running machine, together with the active sets."""
     sm = machine.sm
     active = 0
     for record in sm.scheduler:
@@ -186,7 +186,7 @@ def _spread_warps(machine: Simulator, number: int) -> None:
 
 
 class Laboratory:
-    """Re-runs of one run with other parameters."""
+    """Repeats one run with other parameters."""
 
     def __init__(self, kernel: str, design: str, scheduler: str):
         self.what = (kernel, design, scheduler)
@@ -194,15 +194,15 @@ class Laboratory:
         info = self.session.info
         self.allowed = {*changeable(info), *PARTS}
         if not {"hcrf", "racetrack", "hrf"} & set(info["design_spec"]["chain"]):
-            self.allowed |= BANKS       # a register's row stays; hcrf and racetrack keep more by bank, hrf has its two
+            self.allowed |= BANKS       # rows stay the same; hcrf and racetrack keep more state per bank, hrf has exactly two
         self._started: dict[str, dict[Key, int]] = {}
 
     def can_change(self, relief: dict[str, Any]) -> bool:
-        """Say whether the settings can be changed while the machine runs."""
+        """Return whether the settings can be changed while the machine runs."""
         return set(relief) <= self.allowed
 
     def from_checkpoint(self, sample: Sample, relief: dict[str, Any]) -> int:
-        """Return when the warp issues if the settings hold from the beginning of the cause on; at most 1,500 cycles late."""
+        """Return when the warp issues if the settings apply from the beginning of the cause on, at most 1,500 cycles late."""
         timeline = self.session.timeline
         assert isinstance(timeline, LiveTimeline)
         begin = min(sample.begin, _oldest_need(self.session, sample.chain))
@@ -214,7 +214,7 @@ class Laboratory:
         return issue_cycle(LiveTimeline(machine), sample.key, begin, sample.issued + 1500)
 
     def from_start(self, sample: Sample, relief: dict[str, Any]) -> int:
-        """Return when the warp issues if the settings hold from cycle 0 on."""
+        """Return when the warp issues if the settings apply from cycle 0 on."""
         text = repr(sorted(relief.items()))
         if text not in self._started:
             timeline = run(*self.what, settings=relief).timeline
@@ -227,7 +227,7 @@ class Laboratory:
 
 
 def examine(design: str, number: int, seed: int, listing: bool = False) -> Tally:
-    """Return the tally of one design over its runs; raises AssertionError where an unchanged re-run differs."""
+    """Return the tally of one design over its runs; raises AssertionError if an unchanged re-run differs."""
     rng = random.Random(seed)
     tally = Tally()
     for kernel, scheduler in RUNS[design]:
@@ -282,7 +282,7 @@ def report(design: str, tally: Tally) -> str:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Print the tallies; exit 1 where a design has fewer than 50 warps that issue earlier (with 60 samples or more)."""
+    """Print the tallies; return 1 if fewer than 50 warps of a design issue earlier (with 60 samples or more)."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--samples", type=int, default=100, help="stalls per design")
     parser.add_argument("--designs", default=",".join(RUNS), help="comma-separated")

@@ -2,8 +2,8 @@
 
     python -m tests.why_everywhere [--kernels gemm,nw] [--designs hrf,rfc] [--cycles 40] [--seed 1]
 
-For each kernel and design, under the paper's scheduler and one other that changes from kernel to kernel: cycles are
-sampled evenly over the run (its first MAX_CYCLES), and in each a warp of every stall state that there is gets asked.
+For each kernel and design, under the paper's scheduler and another one that changes from kernel to kernel, cycles are
+sampled evenly over the run (its first MAX_CYCLES); in each, one warp of every stall state present is examined.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ DESIGNS = ("sram", "stt", "stt[stall=bank]", "hrf", "single_buffer", "rfc", "hcr
 
 @dataclass
 class Findings:
-    """What a run's sampled warps were told: chains by state, resources by name, and the text of each that is lacking."""
+    """The chains of a run's sampled warps: counts by state and by resource, and the text of each incomplete one."""
 
     states: Counter[str] = field(default_factory=Counter)
     resources: Counter[str] = field(default_factory=Counter)
@@ -34,7 +34,7 @@ class Findings:
 
 
 def examine(kernel: str, design: str, scheduler: str, cycles: int, seed: int | str) -> Findings:
-    """Ask stalled warps of one run why they stall."""
+    """Compute the chains of stalled warps of one run."""
     session = run(kernel, design, scheduler)
     timeline = session.timeline
     rng = random.Random(f"{kernel} {design} {seed}")
@@ -57,14 +57,14 @@ def examine(kernel: str, design: str, scheduler: str, cycles: int, seed: int | s
 
 
 def schedulers(number: int, design: str) -> tuple[str, ...]:
-    """Return the scheduler of the design's paper, and another one that changes with the kernel's number."""
+    """Return the scheduler of the design's paper, and another one that depends on the kernel's number."""
     paper = designs.design(designs.parse_variant(design)[0]).paper_scheduler
     others = [name for name in SCHEDULERS if name != paper]
     return paper, others[number % len(others)]
 
 
 def main() -> int:
-    """Examine what is asked for; print a line for each run; return 1 when a chain is lacking."""
+    """Examine the requested kernels and designs; print a line for each run; return 1 if a chain is incomplete."""
     parser = argparse.ArgumentParser(prog="python -m tests.why_everywhere", description=__doc__)
     parser.add_argument("--kernels", default=",".join(kernels.CORE))
     parser.add_argument("--designs", default=",".join(DESIGNS))

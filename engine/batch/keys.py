@@ -68,7 +68,7 @@ def _machine(design: str, scheduler: str, preset: str, settings: tuple[tuple[str
         unknown = sorted(own.keys() - built.values.keys())
         return _digest(preset, scheduler, config.values(), built.chain, dict(built.values), unknown)
     except InputError:
-        return _digest("not to be built", design, scheduler, preset, settings)
+        return _digest("cannot be built", design, scheduler, preset, settings)
 
 
 @lru_cache(maxsize=KEPT_LAUNCHES)

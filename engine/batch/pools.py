@@ -153,7 +153,7 @@ class Processes(Pool):
         return self._not_kept(error) if isinstance(error, OSError) else None
 
     def _not_kept(self, error: OSError) -> InputError:
-        return InputError(f"{self._folder or 'the folder for temporary files'}: results of workers cannot be kept there "
+        return InputError(f"{self._folder or 'the folder for temporary files'}: the workers' results cannot be stored there "
                           f"({error.strerror or error}); TMPDIR names another")
 
     def close(self, *, kill: bool) -> None:

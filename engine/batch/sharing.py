@@ -134,8 +134,8 @@ class _Sharing:
             self._pool.renew()
         self._deaths = 0 if outcomes else self._deaths + bool(lost)
         if self._deaths >= DEATHS:
-            raise InputError(f"workers were killed {DEATHS} times one after another, whatever they ran: is there enough "
-                             "memory for as many at once? What is finished is kept")
+            raise InputError(f"workers were killed {DEATHS} times in a row, whatever they ran: is there enough "
+                             "memory for that many at once? Finished results are kept")
         for batch in lost:
             outcomes += self._suspect(batch)
         return outcomes

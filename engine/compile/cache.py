@@ -14,6 +14,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -77,10 +78,31 @@ def _for_now(root: Path, error: OSError, told: bool) -> Path:
     folder = Path(tempfile.mkdtemp(prefix="rfview-code-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     os.environ["RFVIEW_CACHE_DIR"] = str(folder)
-    if not told and sys.stderr is not None:
-        print(f"rfview: {root}: compiled code cannot be kept there ({error.strerror or error}); each run "
-              "compiles anew until RFVIEW_CACHE_DIR names a folder that can be written", file=sys.stderr)
+    if not told:
+        _tell(root, error)
     return folder
 
 
+def _tell(root: Path, error: OSError) -> None:
+    if sys.stderr is not None:
+        print(f"rfview: {root}: compiled code cannot be kept there ({error.strerror or error}); each run "
+              "compiles again until RFVIEW_CACHE_DIR names a folder that can be written", file=sys.stderr)
+
+
+def lose(error: OSError) -> None:
+    """Report once that compiled code could not be written, as on a full disk; from then on nothing is noted as cached."""
+    global is_lost
+    if not is_lost:
+        is_lost = True
+        _tell(cache_root(), error)
+
+
+def note(path: Path) -> None:
+    """Create the empty file that marks something as cached, unless compiled code could not be written."""
+    if not is_lost:
+        with suppress(OSError):
+            path.touch()
+
+
+is_lost = False     # something compiled by this process could not be written
 CACHE_FOLDER = _prepared()

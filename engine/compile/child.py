@@ -11,7 +11,7 @@ import sys
 from contextlib import nullcontext
 
 from rfview.engine import IMPORT_ROOT
-from rfview.engine.compile import extern
+from rfview.engine.compile import cache, extern
 from rfview.engine.compile.warm import alone, is_ready, marker, smallest_run
 
 
@@ -30,11 +30,11 @@ def main(words: list[str]) -> int:
         if not words:
             with alone("shared"):
                 simulator.link()
-            return 0
+            return int(cache.is_lost)
         with alone(marker(simulator.built.spec_dtype).stem):
             if not is_ready(simulator.built.spec_dtype):
                 simulator.compile()
-    return 0 if shared is None else shared.returncode
+    return int(cache.is_lost) if shared is None else shared.returncode or int(cache.is_lost)
 
 
 if __name__ == "__main__":

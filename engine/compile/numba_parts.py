@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from functools import lru_cache
 from typing import Any, ClassVar
 
@@ -24,6 +25,8 @@ from numba.core import caching, codegen
 from numba.core.cpu import CPUContext
 from numba.core.environment import lookup_environment
 from numba.core.runtime import rtsys
+
+from rfview.engine.compile import cache
 
 # the parts of numba that this relies on: if a version differs, numba is left unchanged, and is merely slower
 Base: Any = getattr(codegen, "JITCodeLibrary", object)
@@ -155,8 +158,21 @@ def load_overload(self: Any, sig: Any, target_context: Any) -> Any:
         try:
             return self._load_overload(sig, target_context)
         except Exception:       # what unpickling raises depends on the damage
-            self.flush()
+            with suppress(OSError):     # the disk may still be full
+                self.flush()
     return None
+
+
+def _save_overload_of(usual: Callable[..., None]) -> Callable[..., None]:
+    """Return Cache.save_overload, except that a full disk is told of and does not end the run."""
+
+    def save_overload(self: Any, sig: Any, data: Any) -> None:
+        try:
+            usual(self, sig, data)
+        except OSError as error:
+            cache.lose(error)
+
+    return save_overload
 
 
 def mangling_of(kind: Any) -> tuple[str, tuple[str, ...]]:
@@ -178,9 +194,10 @@ def install() -> None:
     record: Any = types.Record
     record.__repr__ = lru_cache(maxsize=None)(record.__repr__)
     record.mangling_args = property(mangling_of)
+    on_disk: Any = caching.Cache
+    on_disk.save_overload = _save_overload_of(on_disk.save_overload)
     if FITS:
-        cache: Any = caching.Cache
-        cache.load_overload = load_overload
+        on_disk.load_overload = load_overload
         context: Any = CPUContext
         context.get_executable = _executable_of(context.get_executable)
         codegen.JITCPUCodegen._library_class = Library

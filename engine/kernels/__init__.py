@@ -32,7 +32,7 @@ def path(name: str, size: str = "small") -> Path:
     if name not in known:
         near = difflib.get_close_matches(name, known, n=1)
         hint = f"did you mean {near[0]!r}? " if near else ""
-        raise LaunchError(f"{name}: no bundled kernel has this name; {hint}`rfview kernels` lists the {len(known)} there are")
+        raise LaunchError(f"{name}: no bundled kernel has this name; {hint}`rfview kernels` lists all {len(known)}")
     assert size in SIZES, size
     full = FOLDER / name / "full.toml"
     return full if size == "full" and full.exists() else FOLDER / name / f"{name}.toml"

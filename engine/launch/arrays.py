@@ -71,7 +71,7 @@ def _load_npy(table: Table, file: Path) -> np.ndarray:
         with files.opened(file) as stream:
             array = np.lib.format.read_array(stream, allow_pickle=False)
     except FileNotFoundError:
-        table.fail("file", f"expected a .npy file, but there is no file {file}")
+        table.fail("file", f"expected a .npy file, but {file} does not exist")
     except OSError as error:
         table.fail("file", f"{file} cannot be read: {error.strerror or error}")
     except HEADER_ERRORS as error:
@@ -86,7 +86,7 @@ def _load_npy(table: Table, file: Path) -> np.ndarray:
         advice = "; np.save(FILE, array.view(np.uint8)) saves structs as bytes" if native.names else ""
         table.fail("file", f"expected elements of {', '.join(DTYPES)}, but {file} holds {array.dtype}{advice}")
     if array.size == 0:
-        table.fail("file", f"expected at least one element, but {file} holds none")
+        table.fail("file", f"expected at least one element, but {file} has none")
     return np.ascontiguousarray(array, dtype=native)
 
 

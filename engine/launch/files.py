@@ -45,7 +45,7 @@ def load_launch_file(path: str | Path) -> LaunchSpec:
     except (OSError, ValueError):       # a name that is too long or has a null byte
         is_there = False
     if not is_there:
-        top.fail("module", f"expected a PTX file, but there is no file {module_path}")
+        top.fail("module", f"expected a PTX file, but {module_path} does not exist")
     buffers, symbols = _load_memory(top, "buffers", folder), _load_memory(top, "symbols", folder)
     for name in symbols:
         if name in buffers:
@@ -210,7 +210,7 @@ def _load_arg(table: Table, named: Mapping[str, Mapping[str, Any]]) -> Arg:
 def _load_expect(name: str, table: Table, folder: Path, memory: Mapping[str, Buffer]) -> Expect:
     """Return one expectation; the array must match its buffer or symbol in type and number of elements."""
     if name not in memory:
-        table.fail("", f"expected the name of a buffer or symbol ({', '.join(memory) or 'there is none'})"
+        table.fail("", f"expected the name of a buffer or symbol ({', '.join(memory) or 'none is defined'})"
                        f"{did_you_mean(name, memory)}; a variable of the module needs [symbols.{name}] too")
     array = load_array(table, folder, extra=("rtol", "atol", "reason"))
     held = memory[name].array

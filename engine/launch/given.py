@@ -58,7 +58,7 @@ def place_given(spec: LaunchSpec, module: Module, config: Config, num_rows: int,
     local_word = shared_words + param_words([kernel])
     end = local_word + int(config["sm.num_warps"]) * local_words * 32
     if end > memory.global_word:
-        raise InputError(f"{spec.name}: shared and local memory take {4 * end:,} bytes, there is room for "
+        raise InputError(f"{spec.name}: shared and local memory take {4 * end:,} bytes, but there is room for only "
                          f"{4 * memory.global_word:,}")
     memory.arena[:end] = 0
     return Placement(linked([(kernel, 0)], memory.addresses), ((kernel, 0),), (ready,), memory.variables, memory.arena,

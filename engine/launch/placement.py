@@ -21,7 +21,8 @@ from rfview.engine.launch import Launch, LaunchSpec
 from rfview.engine.launch.kernel_names import kernel_of
 from rfview.engine.launch.params import pack_params
 from rfview.engine.launch.pointers import write_pointers
-from rfview.engine.program import ADDRESS_ROOM, GLOBAL_BASE, GRID_WORKSPACE, INST, NO_PC, PARAM_BYTES, Kernel, Module
+from rfview.engine.program import (ADDRESS_ROOM, GLOBAL_BASE, GRID_WORKSPACE, INST, NO_PC, PARAM_BYTES, Kernel, Module,
+                                   Symbol)
 from rfview.engine.textures import HEADER_BYTES, header
 
 GAP = 512
@@ -87,7 +88,7 @@ def place(spec: LaunchSpec, module: Module, config: Config, num_rows: int) -> Pl
     variables, used = _variables(spec, module, first)
     if is_short and used > 2 * ADDRESS_ROOM:
         raise InputError(f"{spec.path}: buffers and symbols take {used:,} bytes; kernels compiled for 32-bit "
-                         f"addresses reach {2 * ADDRESS_ROOM:,}: leave out --compile addresses=32")
+                         f"addresses reach only {2 * ADDRESS_ROOM:,}; leave out --compile addresses=32")
     addresses = {variable.name: variable.address for variable in variables if variable.kind == "buffer"}
     symbols = {variable.name: variable.address for variable in variables if variable.kind != "buffer"}
     width = 8 if re.search(r"^\s*\.address_size\s+64\b", module.text, re.MULTILINE) else 4
@@ -104,7 +105,7 @@ def place(spec: LaunchSpec, module: Module, config: Config, num_rows: int) -> Pl
     size, local = 4 * global_word + used, 4 * (global_word - local_word)
     if size > MAX_BYTES:
         raise InputError(f"{spec.path}: takes {size:,} bytes of memory, {local:,} of them local memory of the warps; "
-                         f"at most {MAX_BYTES:,} can be had")
+                         f"at most {MAX_BYTES:,} are available")
     arena = np.zeros(global_word + used // 4, np.uint32)
     variables = tuple(replace(variable, word=global_word + variable.word) for variable in variables)
     _fill(arena, variables, spec, module, symbols)
@@ -143,7 +144,8 @@ def _variables(spec: LaunchSpec, module: Module, first: int) -> tuple[tuple[Vari
     for name, symbol in module.symbols.items():
         given = spec.symbols.get(name)
         if given is not None and given.array.nbytes > symbol.size:
-            raise InputError(f"{spec.path}: [symbols.{name}]: {given.array.nbytes} bytes, the module declares {symbol.size}")
+            raise InputError(f"{spec.path}: [symbols.{name}]: {given.array.nbytes} bytes, but the module declares "
+                             f"{symbol.size}")
         dtype = given.array.dtype if given is not None else _symbol_dtype(symbol.type, symbol.size)
         shape = given.array.shape if given is not None else (symbol.size // dtype.itemsize,)
         lay(name, "symbol", given.address if given is not None else None, symbol.size, dtype, shape)
@@ -162,7 +164,7 @@ def _variables(spec: LaunchSpec, module: Module, first: int) -> tuple[tuple[Vari
 def _after_given(spec: LaunchSpec, fixed: list[tuple[int, int]], first: int) -> int:
     """Return the first address for variables without a given one, after all given ones."""
     if fixed and first != GLOBAL_BASE:
-        raise InputError(f"{spec.path}: gives its buffers' addresses; kernels cannot be compiled for 32-bit ones then: "
+        raise InputError(f"{spec.path}: gives its buffers' addresses, so kernels cannot be compiled for 32-bit ones; "
                          "leave out --compile addresses=32")
     return max([first, *(_after(address, size) for address, size in fixed if address >= GLOBAL_BASE)])
 
@@ -189,6 +191,15 @@ def _after(at: int, size: int) -> int:
     return -(-(at + size + GAP) // GAP) * GAP
 
 
+def initial_bytes(symbol: Symbol, addresses: Mapping[str, int]) -> np.ndarray:
+    """Return (size,) u1: what a module's variable contains before the first launch. addresses: of all symbols by name."""
+    raw = bytearray(symbol.init.ljust(symbol.size, b"\0"))
+    for offset, name, addend in symbol.relocs:
+        address = addresses[name] + addend if name in addresses else 0      # functions are inlined and have no address
+        raw[offset : offset + 8] = address.to_bytes(8, "little")
+    return np.frombuffer(bytes(raw), np.uint8)
+
+
 def _fill(
     arena: np.ndarray, variables: tuple[Variable, ...], spec: LaunchSpec, module: Module, symbols: Mapping[str, int]
 ) -> None:
@@ -205,12 +216,7 @@ def _fill(
         elif variable.name in spec.symbols:
             data = np.ascontiguousarray(spec.symbols[variable.name].array).view(np.uint8).reshape(-1)
         else:
-            symbol = module.symbols[variable.name]
-            raw = bytearray(symbol.init.ljust(symbol.size, b"\0"))
-            for offset, name, addend in symbol.relocs:
-                address = symbols[name] + addend if name in symbols else 0  # functions are inlined and have no address
-                raw[offset : offset + 8] = address.to_bytes(8, "little")
-            data = np.frombuffer(bytes(raw), np.uint8)
+            data = initial_bytes(module.symbols[variable.name], symbols)
         space[at : at + len(data)] = data
 
 
@@ -231,11 +237,11 @@ def placed_launch(spec: LaunchSpec, kernel: Kernel, launch: Launch, entry_pc: in
     where = f"{spec.path}: kernel {kernel.name}"
     registers = max(int(config["kernel.registers"]) or (spec.registers_per_thread or 0), 0) or max(kernel.registers, 1)
     if registers < kernel.registers:
-        raise InputError(f"{where}: {registers} registers per thread asked for, the code needs {kernel.registers}")
+        raise InputError(f"{where}: {registers} registers per thread requested, but the code needs {kernel.registers}")
     threads = int(np.prod(launch.block))
     warps = -(-threads // 32)
     if kernel.max_threads and threads > kernel.max_threads:
-        raise InputError(f"{where}: a block of {threads} threads, the kernel allows {kernel.max_threads}")
+        raise InputError(f"{where}: a block of {threads} threads, but the kernel allows only {kernel.max_threads}")
     shared = -(-(kernel.shared_bytes + launch.shared_bytes) // 4) * 4
     limits = {
         "warps": int(config["sm.num_warps"]) // warps,
@@ -248,14 +254,14 @@ def placed_launch(spec: LaunchSpec, kernel: Kernel, launch: Launch, entry_pc: in
     if resident == 0:
         short = min(limits, key=lambda name: limits[name])
         remedies = {"registers": f"; --set kernel.max_registers={num_rows // warps} keeps the others in local memory",
-                    "shared memory": f"; --set sm.shared_bytes={shared} gives it as much"}
+                    "shared memory": f"; --set sm.shared_bytes={shared} provides it"}
         refused = RegisterShortage if short == "registers" else InputError
         raise refused(f"{where}: one CTA does not fit on the SM: not enough {short} ({threads} threads, {registers} "
                       f"registers per thread, {shared} bytes of shared memory){remedies.get(short, '')}")
     if launch.num_ctas > resident and any(reloc.symbol == GRID_WORKSPACE for reloc in kernel.relocs):
         short = min(limits, key=lambda name: limits[name])
         raise InputError(f"{where}: a barrier of the whole grid (cooperative launch) needs its {launch.num_ctas:,} CTAs on "
-                         f"the SM at once, {resident} fit, limited by {short}: make grid or block smaller")
+                         f"the SM at once, but only {resident} fit, limited by {short}; make the grid or the block smaller")
     params = pack_params(launch, kernel.params, addresses, where, address_bytes)
     return PlacedLaunch(kernel, launch, entry_pc, registers, warps, resident, shared, params)
 
@@ -267,7 +273,7 @@ def linked(kernels: Any, symbols: Mapping[str, int]) -> np.ndarray:
         insts = kernel.insts.copy()
         for reloc in kernel.relocs:
             if reloc.symbol not in symbols:
-                raise InputError(f"kernel {kernel.name}: '{reloc.symbol}' is declared extern, its bytes are in no module; "
+                raise InputError(f"kernel {kernel.name}: '{reloc.symbol}' is declared extern, but no module defines it; "
                                  f"if it is a texture, describe it in [textures.{reloc.symbol}] of the launch file")
             address = symbols[reloc.symbol] + reloc.addend
             insts[reloc.pc]["imm"][reloc.slot] = address & 0xFFFFFFFF

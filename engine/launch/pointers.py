@@ -37,7 +37,7 @@ def load_address(table: Table, key: str) -> int | None:
     if address % ADDRESS_ALIGN:
         table.fail(key, f"expected a multiple of {ADDRESS_ALIGN}, got 0x{address:x}")
     if WINDOWS[0] <= address < WINDOWS[1]:
-        table.fail(key, f"expected none of shared or local memory's addresses, got 0x{address:x}")
+        table.fail(key, f"expected an address outside shared and local memory, got 0x{address:x}")
     return address
 
 
@@ -72,6 +72,6 @@ def write_pointers(space: Any, pointers: Iterable[Pointer], addresses: Mapping[s
     for place, pointer in enumerate(pointers):
         raw = (addresses[pointer.name] + pointer.offset).to_bytes(8, "little")[:address_bytes]
         if pointer.at + len(raw) > len(space):
-            raise InputError(f"{where}: pointers[{place}].at: an address of {len(raw)} bytes at {pointer.at} reaches beyond "
+            raise InputError(f"{where}: pointers[{place}].at: an address of {len(raw)} bytes at {pointer.at} extends past "
                              f"the end, {len(space)}")
         space[pointer.at : pointer.at + len(raw)] = np.frombuffer(raw, np.uint8) if isinstance(space, np.ndarray) else raw

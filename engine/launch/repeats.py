@@ -67,7 +67,7 @@ def _argument(table: Table, place: int, arg: Any, now: int) -> Any:
     for kind in _TURNS:
         if isinstance(values.get(kind), list):
             if not values[kind]:
-                own.fail(kind, "expected a list of one or more, from which the rounds take in turn")
+                own.fail(kind, "expected a list of one or more values, one for each round in turn")
             values[kind] = values[kind][now % len(values[kind])]
     if "step" not in values:
         return values

@@ -33,7 +33,7 @@ class Table:
 
     def fail(self, key: str, problem: str) -> NoReturn:
         """Raise the LaunchError for `key` of this table ('' for the table itself)."""
-        full = ".".join(part for part in (self.key, key) if part)
+        full = cut(".".join(part for part in (self.key, key) if part))
         raise LaunchError(f"{self.file}: {full}: {problem}" if full else f"{self.file}: {problem}")
 
     def allow(self, *keys: str) -> None:
@@ -64,7 +64,7 @@ class Table:
         """Return the value of the key `kind`, which must be among the [`kind`s.NAME] tables."""
         name: str = self.text(kind)
         if name not in known:
-            self.fail(kind, f"expected the name of a [{kind}s.NAME] table ({', '.join(known) or 'there is none'}), "
+            self.fail(kind, f"expected the name of a [{kind}s.NAME] table ({', '.join(known) or 'none is defined'}), "
                             f"got {name!r}{did_you_mean(name, known)}")
         return name
 
@@ -141,5 +141,9 @@ def did_you_mean(word: str, known: Sequence[str] | Mapping[str, Any]) -> str:
 
 def shown(value: Any) -> str:
     """Return a value short enough for one line of an error."""
-    text = repr(value)
+    return cut(repr(value))
+
+
+def cut(text: str) -> str:
+    """Return a text, cut to 60 characters."""
     return text if len(text) <= 60 else text[:57] + "..."

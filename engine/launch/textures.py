@@ -22,7 +22,7 @@ def load_texture(name: str, table: Table, buffers: Mapping[str, Any]) -> Texture
                 "read", "handle")
     buffer = table.text("buffer")
     if buffer not in buffers:
-        table.fail("buffer", f"expected the name of a [buffers.NAME] table ({', '.join(buffers) or 'there is none'}), "
+        table.fail("buffer", f"expected the name of a [buffers.NAME] table ({', '.join(buffers) or 'none is defined'}), "
                              f"got {buffer!r}")
     array = _as_texels(table, buffer, buffers[buffer].array)
     channels = table.integer("channels", 1, 4, 1)
@@ -48,7 +48,7 @@ def _as_texels(table: Table, buffer: str, array: np.ndarray) -> np.ndarray:
     if "type" in table:
         dtype = np.dtype(_one_of(table, "type", tuple(KINDS), ""))
         if "size" not in table or array.nbytes % dtype.itemsize:
-            table.fail("type", "expected size together with it, and a buffer of whole elements; "
+            table.fail("type", "expected together with size, and for a buffer of whole elements; "
                                f"{buffer} has {array.nbytes} bytes")
         return np.ascontiguousarray(array).reshape(-1).view(dtype)
     if array.dtype.name not in KINDS:
@@ -79,7 +79,7 @@ def _size(table: Table, array: np.ndarray, channels: int, offset: int, pitch: in
     x, y, z = [*size, 1, 1][:3]
     row = x * channels * array.dtype.itemsize
     if pitch and (pitch < row or pitch % (channels * array.dtype.itemsize)):
-        table.fail("pitch", f"expected at least the {row} bytes of a row and a multiple of a texel's, got {pitch}")
+        table.fail("pitch", f"expected at least the {row} bytes of a row, and a multiple of a texel's, got {pitch}")
     needed = (y * z - 1) * (pitch or row) + row + offset
     if needed > array.nbytes:
         table.fail("size", f"{x} x {y} x {z} texels end at byte {needed}, the buffer has {array.nbytes}")

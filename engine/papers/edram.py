@@ -28,7 +28,7 @@ def worst_saving() -> Number:
     """Return what never refreshing saves in addition, from the paper's own savings."""
     single, double = (value(f"edram-refresh-{kind}") / tables().refresh_saving(3, 1) for kind in ("single", "double"))
     return Number(single / 16, "0.0625 x the share of approximate rows that the paper's 16 % in single precision means, "
-                               f"whose 29 % of RMSE stand in the same sentence; double would add {double / 16:.1f}")
+                               f"whose 29 % of RMSE are in the same sentence; double would add {double / 16:.1f}")
 
 
 EXACT: dict[str, Callable[[], Number]] = {

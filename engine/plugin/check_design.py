@@ -64,7 +64,7 @@ def verdict_of(plain: Simulator, own: Simulator) -> str:
         raise               # it cannot run at all, under any scheduler
     except RfviewError as error:
         if own.cycle >= own.max_cycles:
-            return f"no end after {PATIENCE} times sram's cycles; the warps: {faults.states_of(own)}"
+            return f"not finished after {PATIENCE} times sram's cycles; the warps: {faults.states_of(own)}"
         return f"stopped: {error}"
     slips = [name for name, data in plain.buffers().items() if data.tobytes() != own.buffers()[name].tobytes()]
     if slips and not plain.spec.order_dependent:

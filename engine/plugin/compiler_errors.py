@@ -15,7 +15,7 @@ from rfview.engine.plugin.conformance import HOOKS, problems
 from rfview.engine.errors import InputError
 
 
-FLOAT_HINT = "; a signed and an unsigned 64-bit number make a float: np.int64(..) or np.uint64(..) around one"
+FLOAT_HINT = "; a signed and an unsigned 64-bit number make a float: wrap one in np.int64(..) or np.uint64(..)"
 
 
 def explain(error: BaseException, chain: Iterable[ModuleType], hook: str = "") -> InputError:

@@ -11,7 +11,6 @@ cannot detect, trial.py compiles hook by hook, and compiler_errors.py turns the 
 from __future__ import annotations
 
 import ast
-import difflib
 import inspect
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -48,7 +47,7 @@ def problems(found: ModuleType) -> list[str]:
     try:
         slips = [f"design {design.name}: {text}" for text in facts.slips(design)]
     except (TypeError, ValueError, AttributeError) as error:
-        return [f"design {design.name}: a part of its Design is of another kind than described there ({error})"]
+        return [f"design {design.name}: a part of its Design has the wrong type ({error})"]
     if not hasattr(found, "energy"):
         slips += [f"design {design.name}: {text}" for text in facts.counted_twice(design)]
     roots = _roots(found)
@@ -195,6 +194,4 @@ class _Fields:
         """Return which field is missing, where, and what was probably meant."""
         base = ast.unparse(node.value)
         where = self.whose.get(base, base)
-        near = difflib.get_close_matches(node.attr, dtype.names or (), 1)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
-        return f"no field {node.attr!r} in {where}{hint}"
+        return f"no field {node.attr!r} in {where}{facts.hint(node.attr, dtype.names or ())}"

@@ -41,7 +41,7 @@ def slips(design: Any) -> Iterator[str]:
     for name in design.energy_pj or {}:
         # over a main file, that one's events count as well: only a design on its own can be checked
         if not design.takes_main and name not in {*own, *known, *waits}:
-            yield f"energy_pj of {name!r}, which is not an event{_hint(name, {*own, *known})}"
+            yield f"energy_pj of {name!r}, which is not an event{hint(name, {*own, *known})}"
     for panel in design.panels:
         yield from _panel_slips(design, panel)
     yield from _view_slips(design, {*own, *known})
@@ -56,20 +56,21 @@ def _view_slips(design: Any, events: set[str]) -> Iterator[str]:
     for name, *lists in design.places:
         for event in (event for events_of in lists for event in events_of):
             if event not in events:
-                yield f"place {name!r} counts {event!r}, which is not an event{_hint(event, events)}"
+                yield f"place {name!r} counts {event!r}, which is not an event{hint(event, events)}"
     state = [str(field[0]) for field in design.state]
     for name, expression, _ in design.tracks:
         for what, word in NAMED.findall(expression):
             if word not in (state if what == "rf" else events):
                 there = "its state has no" if what == "rf" else "there is no event"
-                yield f"track {name!r}: {there} {word!r}{_hint(word, state if what == 'rf' else events)}"
+                yield f"track {name!r}: {there} {word!r}{hint(word, state if what == 'rf' else events)}"
 
 
 def counted_twice(design: Any) -> Iterator[str]:
     """Yield events charged twice by a design over a main file: its table is added to the main file's energy."""
     for name in design.energy_pj or {}:
         if design.takes_main and name in {event for event, _ in EVENTS}:
-            yield f"energy_pj of {name!r}, which the main file's energy has already; charge its own, or write energy(run)"
+            yield (f"energy_pj of {name!r}, which the main file's energy already includes; charge the design's own events, "
+                   "or write energy(run)")
 
 
 def _parameter_slips(parameter: Any) -> Iterator[str]:
@@ -82,7 +83,8 @@ def _parameter_slips(parameter: Any) -> Iterator[str]:
         if not isinstance(default, (int, float)):
             yield f"{what}: the default {default!r} is not a number; words need choices=(..), other values convert="
         elif isinstance(default, float) and parameter.dtype and np.dtype(parameter.dtype).kind in "iu":
-            yield f'{what}: the default {default} is not a whole number, which is all that hooks would see; add dtype="f8"'
+            yield (f"{what}: the default {default} is not a whole number, and hooks would see only its whole part; "
+                   'add dtype="f8"')
         elif not parameter.low <= default <= greatest(parameter):
             yield f"{what}: the default {default} is not in {parameter.low} to {greatest(parameter):.0f}"
 
@@ -97,11 +99,11 @@ def _stall_slips(stalls: Iterable[Any]) -> Iterator[str]:
         if not FIRST_FOREIGN_CODE <= stall.code < MAX_CODES:
             yield f"stall {stall.name!r}: code {stall.code}, expected {FIRST_FOREIGN_CODE} to {MAX_CODES - 1}"
         elif stall.code in codes:
-            yield f"stall {stall.name!r}: code {stall.code} is {codes[stall.code]!r} already"
+            yield f"stall {stall.name!r}: code {stall.code} is already {codes[stall.code]!r}"
         if stall.name in codes.values():
             yield f"stall {stall.name!r}: the name is taken"
         if len(stall.glyph) != 1 or len(stall.ascii) != 1:
-            yield f"stall {stall.name!r}: glyph and ascii are one character each"
+            yield f"stall {stall.name!r}: glyph and ascii must be one character each"
         if stall.family not in FAMILIES:
             yield f"stall {stall.name!r}: family {stall.family!r}, expected one of {', '.join(FAMILIES)}"
         codes[stall.code] = stall.name
@@ -127,11 +129,12 @@ def _panel_slips(design: Any, panel: Any) -> Iterator[str]:
         if name == "mrf" and design.takes_main:
             return
         if layout.names is None or name not in layout.names:
-            yield f"{title}: no field {panel.get('field')!r} in the state{_hint(name, layout.names or ())}"
+            yield f"{title}: no field {panel.get('field')!r} in the state{hint(name, layout.names or ())}"
             return
         layout = layout[name].base
 
 
-def _hint(name: str, there: Iterable[str]) -> str:
+def hint(name: str, there: Iterable[str]) -> str:
+    """Return "; did you mean 'x'?" if one of the names that exist is close to an unknown one, else ""."""
     near = difflib.get_close_matches(name, list(there), 1)
     return f"; did you mean {near[0]!r}?" if near else ""

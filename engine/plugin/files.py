@@ -45,7 +45,7 @@ def known() -> dict[str, Path]:
         name = load(path).DESIGN.name
         if name in found and found[name].resolve() != path.resolve():
             raise InputError(f"{ENVIRONMENT}: {found[name]} and {path} are both named {name!r}; rename one, in its DESIGN, "
-                             "or give it by its path where it is used")
+                             "or give its path wherever it is used")
         found[name] = path
         if name in in_use:
             registry.use(name, in_use[name])         # a file given by its path has precedence
@@ -113,7 +113,7 @@ def _former_import(text: str) -> str:
     named = [(node.lineno, alias.name) for node in nodes if isinstance(node, ast.Import) for alias in node.names]
     named += [(node.lineno, node.module or "") for node in nodes if isinstance(node, ast.ImportFrom) and not node.level]
     former = [(line, name) for line, name in sorted(named) if name.partition(".")[0] == "engine"]
-    return f"line {former[0][0]}: {former[0][1]} is called rfview.{former[0][1]} now" if former else ""
+    return f"line {former[0][0]}: {former[0][1]} is now called rfview.{former[0][1]}" if former else ""
 
 
 def _where(error: BaseException, path: Path) -> str:
@@ -132,7 +132,7 @@ def _unknown_part(error: BaseException) -> str:
     if not found:
         return ""
     if found[2] in host.FUNCTIONS:
-        return f"; a function {found[2]}(..) of the file is found by its name"
+        return f"; a function {found[2]}(..) in the file is found by its name"
     taken = [part.name for part in fields(Design if found[1] == "Design" else Parameter)]
     return f"; {found[1]} takes {', '.join(taken)}"
 

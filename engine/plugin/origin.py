@@ -44,7 +44,7 @@ def missing(spec: Mapping[str, Any], for_what: str) -> str:
                 return f"{for_what} needs the design: {error}"
             file = spec["files"][name]["file"]
             written = "; `rfview info FILE --save-designs DIR` writes it" if file in kept(spec) else ""
-            return (f"{for_what} needs the design file {file}, with which this was run: "
+            return (f"{for_what} needs the design file {file} with which this was run: "
                     f"name it, as in {files.ENVIRONMENT}=./{file}{written}")
     return ""
 
@@ -59,7 +59,7 @@ def edited(spec: Mapping[str, Any]) -> str:
     """Return a sentence about the first design file whose code has changed since the run, "" if there is none."""
     for name, was in spec.get("files", {}).items():
         if _origin(name)["code"] != was["code"]:
-            return f"the design file {designs.find(name).__file__} is not as it was then"
+            return f"the design file {designs.find(name).__file__} has changed since the run"
     return ""
 
 
@@ -77,13 +77,13 @@ def save(spec: Mapping[str, Any], folder: str | Path) -> list[Path]:
     """
     if not kept(spec):
         own = ", ".join(entry["file"] for entry in spec.get("files", {}).values())
-        raise InputError("--save-designs: it holds no design file; " + (
-            f"it is from a version that did not keep {own}" if own
+        raise InputError("--save-designs: the recording contains no design file; " + (
+            f"it is from a version that did not store {own}" if own
             else f"{'+'.join(spec.get('chain', ()))} came with rfview or with a package"))
     for name in kept(spec):
         if not FILE_NAME.fullmatch(name):
-            raise InputError(f"--save-designs: it holds a file {name!r}, which is not the name of a design file; "
-                             "nothing was written")
+            raise InputError(f"--save-designs: the recording contains a file {name!r}, which is not the name of a design "
+                             "file; nothing was written")
     place = Path(folder)
     try:
         place.mkdir(parents=True, exist_ok=True)
@@ -93,7 +93,7 @@ def save(spec: Mapping[str, Any], folder: str | Path) -> list[Path]:
         raise InputError(f"--save-designs: {error.filename or place} cannot be used ({error.strerror or error})") from None
     other = [name for name, text in there.items() if kept(spec).get(name) != text]
     if other:
-        raise InputError(f"--save-designs: {place} holds {other[0]!r} already; name a new or an empty folder")
+        raise InputError(f"--save-designs: {place} already contains {other[0]!r}; name a new or an empty folder")
     for name, text in kept(spec).items():
         write(place / name, text)
     return [place / name for name in kept(spec)]

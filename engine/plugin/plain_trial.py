@@ -100,7 +100,7 @@ class Watch:
     def _give_up(self, cycle: int) -> None:
         """End this process, reporting where in the design's file the run loops."""
         place = _place(traceback.extract_stack(sys._current_frames()[self._thread]), self._path)
-        print(f"no end{place} after {PATIENCE_S} s; {self._run}, cycle {cycle:,}", flush=True)
+        print(f"not finished{place} after {PATIENCE_S} s; {self._run}, cycle {cycle:,}", flush=True)
         os._exit(1)
 
 
@@ -118,9 +118,9 @@ def _checked(found: ModuleType, name: str, function: Callable[..., Any]) -> Call
     def call(sm: Any, *arguments: Any) -> Any:
         answer = function(sm, *arguments)
         if name == "bank_of" and not 0 <= int(answer) < int(sm.config.num_banks):
-            raise InputError(f"hook bank_of: returns {int(answer)}, there are banks 0 to {int(sm.config.num_banks) - 1}")
+            raise InputError(f"hook bank_of: returns {int(answer)}, but the banks are 0 to {int(sm.config.num_banks) - 1}")
         if name in REFUSING and int(answer) not in codes and not found.DESIGN.takes_main:
-            raise InputError(f"hook {name}: returns {int(answer)}, which is no stall code of the machine or the design")
+            raise InputError(f"hook {name}: returns {int(answer)}, which is not a stall code of the machine or the design")
         return answer
 
     return call

@@ -31,7 +31,7 @@ def slips(design: Any) -> Iterator[str]:
     """Yield a sentence for every part of a Design that does not have its documented type."""
     for name in TEXTS:
         if not isinstance(getattr(design, name), str):
-            yield f"{name} is {getattr(design, name)!r}, expected a text"
+            yield f"{name} is {getattr(design, name)!r}, expected a string"
     for name in ("takes_main", "is_lossy"):
         if not isinstance(getattr(design, name), bool):
             yield f"{name} is {getattr(design, name)!r}, expected True or False"
@@ -80,23 +80,23 @@ def _name_slips(design: Any) -> Iterator[str]:
         names = [getattr(entry, "name", entry[0] if isinstance(entry, tuple) and entry else entry) for entry in entries]
         for name in dict.fromkeys(map(str, names)):
             if name in OURS:
-                yield f"{what} {name!r}: this name is taken"
+                yield f"{what} {name!r}: this name is already taken"
             elif not name.isidentifier():
                 yield f"{what} {name!r}: a name is made of letters, digits and _"
             elif list(map(str, names)).count(name) > 1:
-                yield f"{what} {name!r} is there twice"
+                yield f"{what} {name!r} appears twice"
     for parameter in design.parameters:
         if not isinstance(parameter, Parameter):
             yield f"parameter {parameter!r}: expected Parameter(name, default, unit, source, meaning)"
         elif not all(isinstance(choice, str) for choice in parameter.choices):
-            yield f"parameter {parameter.name!r}: its choices {parameter.choices!r} are not all texts"
+            yield f"parameter {parameter.name!r}: its choices {parameter.choices!r} are not all strings"
     for field in design.state:
         try:
             kinds = set(_kinds(np.dtype([field])))
         except (TypeError, ValueError):
             continue        # reported with the layout of all
         if not kinds <= set("uif"):
-            yield f"field of the state {field[0]!r} holds no numbers, as NumPy's dtypes u1 to u8, i1 to i8, f4 and f8 do"
+            yield f"field of the state {field[0]!r} does not hold numbers as NumPy's dtypes u1 to u8, i1 to i8, f4 and f8 do"
     for stall in design.stalls:
         if any(unicodedata.east_asian_width(glyph) in "WF" for glyph in str(getattr(stall, "glyph", ""))):
             yield f"stall {stall.name!r}: its glyph {stall.glyph!r} takes two cells"

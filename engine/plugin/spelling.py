@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import ast
 import builtins
-import difflib
 import inspect
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import FunctionType, ModuleType
 from typing import Any
+
+from rfview.engine.plugin import facts
 
 Slip = tuple[str, str, int, str]        # "hook" or "helper", the function, its line, what is wrong
 HOOK_BEGIN = ["sm", "rf", "spec"]
@@ -97,11 +98,10 @@ def _wrong_call(node: ast.Call, target: Any, hooks: Mapping[str, list[str]]) -> 
         expected = [kind.name for kind in kinds]
     if len(node.args) == len(expected):
         return ""
-    return f"{ast.unparse(node.func)} takes ({', '.join(expected)}), {len(node.args)} are given"
+    return f"{ast.unparse(node.func)} takes ({', '.join(expected)}), but {len(node.args)} are given"
 
 
 def _hint(name: str, there: Iterable[str]) -> str:
     if (new := RENAMED.get(name, "")) in there:
-        return f"; it is called {new!r} now"
-    near = difflib.get_close_matches(name, list(there), 1)
-    return f"; did you mean {near[0]!r}?" if near else ""
+        return f"; it is now called {new!r}"
+    return facts.hint(name, there)

@@ -103,8 +103,8 @@ def build(text: str, settings: Mapping[str, Any], engine_hash: str) -> Built:
     main_name = _name(variant.get("main", "sram"))
     if find(name).DESIGN.takes_main:
         if find(main_name).DESIGN.takes_main:
-            raise InputError(f"--design {text}: main={main_name}: {main_name} is built over a main file itself; "
-                             "take one that is not")
+            raise InputError(f"--design {text}: main={main_name}: {main_name} is itself built over a main file; "
+                             "choose one that is not")
         chain.append(main_name)
         _check_reads(text, find(name), find(main_name))
     elif "main" in variant:
@@ -130,9 +130,9 @@ def _check_reads(text: str, outer: ModuleType, main: ModuleType) -> None:
     """Raise InputError if the main file would ignore a design's own hooks for reading, since it calls its own."""
     unheard = [hook for hook in ("bank_of", "read") if hasattr(outer, hook)]
     if unheard and hasattr(main, "arbitrate") and not hasattr(outer, "arbitrate"):
-        raise InputError(f"--design {text}: {main.DESIGN.name} serves reads by an `arbitrate` of its own, which would not "
-                         f"ask {outer.DESIGN.name}'s {' and '.join(f'`{hook}`' for hook in unheard)}; "
-                         f"write an `arbitrate` in {outer.DESIGN.name} too, or take another main file")
+        raise InputError(f"--design {text}: {main.DESIGN.name} serves reads with its own `arbitrate`, which would not "
+                         f"call {outer.DESIGN.name}'s {' and '.join(f'`{hook}`' for hook in unheard)}; "
+                         f"write an `arbitrate` in {outer.DESIGN.name} too, or choose another main file")
 
 
 def _types(found: Design, sources: list[Path], engine_hash: str, inner_state: Any, inner_spec: Any) -> tuple[Any, Any]:

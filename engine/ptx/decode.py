@@ -74,7 +74,7 @@ def decode(source: Source, module: SyntaxModule, entry: Function, how: Compilati
     stack_bytes = place_stack(program)
     if predicates.count > NUM_PREDICATES:
         raise source.error(entry.line, f"kernel '{entry.name}' needs {predicates.count} predicate registers at once, "
-                                       f"the machine has {NUM_PREDICATES}")
+                                       f"but the machine has {NUM_PREDICATES}")
     before = [list(block.insts) for block in program.blocks]
     if how.optimize:
         drop_identity_moves(program, data.registers)

@@ -94,7 +94,7 @@ class _Part:
                 if text == ";":
                     return k + 1, False, outside
             depth += is_punct and text in ("{", "(")
-        raise self.tokens.source.error(self.tokens.line(first), "a declaration that does not end")
+        raise self.tokens.source.error(self.tokens.line(first), "unterminated declaration")
 
     def _labels(self) -> Iterator[str]:
         """Yield the labels in sections."""
@@ -112,7 +112,7 @@ def link(texts: Sequence[str]) -> str:
     versions = [part.texts(item)[1:] for part in parts for item in part.items if item.kind == ".version"]
     targets = [part.written(item, {}, 0) for part in parts for item in part.items if item.kind == ".target"]
     if not targets or [] in (versions or [[]]):
-        raise PtxError("the program's parts are no PTX: they do not begin with .version and .target")
+        raise PtxError("the program's parts are not PTX: they do not begin with .version and .target")
     version = max((words[0] for words in versions), key=_numbers)
     written: dict[str, list[str]] = {kind: [] for kind in (".file", "variable", "function", "section")}
     files = 0

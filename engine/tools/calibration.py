@@ -236,5 +236,5 @@ def read_reference(path: Path) -> dict[str, float]:
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror})") from None
     except (UnicodeDecodeError, csv.Error) as error:
-        raise InputError(f"{path}: no CSV file ({error})") from None
+        raise InputError(f"{path}: not a CSV file ({error})") from None
     return found

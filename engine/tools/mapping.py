@@ -85,7 +85,7 @@ def arrange(weight: np.ndarray) -> list[int]:
     """
     number = len(weight)
     if number > MAX_GROUPS:
-        raise ValueError(f"{number} groups, at most {MAX_GROUPS} can be arranged: use more ports")
+        raise ValueError(f"{number} groups, but at most {MAX_GROUPS} can be arranged; use more ports")
     edges = weight + weight.T
     np.fill_diagonal(edges, 0)
     cut = np.zeros(1, np.int64)

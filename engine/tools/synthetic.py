@@ -58,12 +58,12 @@ class Pattern:
             if not 0 <= getattr(self, name) <= 1:
                 raise InputError(f"--{name} {getattr(self, name)}: expected a share, 0 to 1")
         if self.loads + self.shared > 1:
-            raise InputError(f"--loads {self.loads} --shared {self.shared}: together they are more than all instructions")
+            raise InputError(f"--loads {self.loads} --shared {self.shared}: together they exceed the number of instructions")
         if self.kind not in KINDS:
             raise InputError(f"--kind {self.kind}: expected {' or '.join(KINDS)}")
         if self.ring + self.held > MAX_REGISTERS:
             raise InputError(f"--reuse {self.reuse} --stride {self.stride} --held {self.held}: reuse + 2 stride + held is "
-                             f"{self.ring + self.held} values, at most {MAX_REGISTERS} fit into a thread's registers")
+                             f"{self.ring + self.held} values, but at most {MAX_REGISTERS} fit into a thread's registers")
 
     @property
     def ring(self) -> int:

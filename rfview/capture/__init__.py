@@ -1,22 +1,22 @@
-"""Unmodified GPU programs, run without a GPU: their kernels on the machine, their launches listed, recorded, captured.
+"""Runs unmodified GPU programs without a GPU: their kernels run on the machine; launches are listed, recorded, captured.
 
-A program is started with a stand-in for its CUDA runtime, inherits a socket and the device's memory, and asks the server
-for whatever needs the machine. `protocol` and `client` need the standard library alone.
+A program is started with a stand-in for its CUDA runtime; it inherits a socket and the device's memory, and sends the
+server a request for whatever needs the machine. `protocol` and `client` use only the standard library.
 
-    protocol  client    what both sides say; the program's side, in Python
-    memory              the device's memory, mapped by both
-    server              requests answered
-    device  modules     launches on the machine; a module decoded once
+    protocol  client    the messages of both sides; the program's side, in Python
+    memory              the device's memory, mapped by both sides
+    server              answers requests
+    device  modules     launches on the machine; a module, decoded once
     checked             what the checker found in a program's launches
-    textures            headers of textures and surfaces, and what a launch file says of them
-    reach               what a launch can touch
-    launches            the list of launches, and which is meant
+    textures            headers of textures and surfaces, and their tables in a launch file
+    reach               which memory a launch can reach
+    launches            the list of launches, and choosing one of them
     folder              a chosen launch as a launch file with its data
-    program  standin    a CUDA program started and served; its runtime's stand-in, compiled on first use from runtime/
-    interpreter         the Python that runs a user's script
+    program  standin    starts and serves a CUDA program; the stand-in for its runtime, compiled on first use from runtime/
+    interpreter         which Python runs a user's script
     block               `with rfview.capture(...)`, for launches of this process
-    python/             what runs there: hooks into numba-cuda, Triton and torch
-    fatbin              PTX out of what nvcc packs into programs
+    python/             runs in the user's Python: hooks into numba-cuda, Triton and torch
+    fatbin              extracts PTX from the containers that nvcc embeds in programs
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from typing import Any
 
 
 class _Room(ModuleType):
-    """This module, which can be called, too: `rfview.capture(...)` is `block.capture`."""
+    """This module, made callable: `rfview.capture(...)` is `block.capture`."""
 
     def __call__(self, launch: str | int | None = None, output: Any = None, **options: Any) -> Any:
         from rfview.capture.block import capture

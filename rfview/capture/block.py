@@ -1,4 +1,4 @@
-"""`with rfview.capture(...)`: launches of numba-cuda and Triton in this process, listed, recorded or kept as a folder."""
+"""`with rfview.capture(...)`: lists the numba-cuda and Triton launches of this process; records one or saves its folder."""
 
 from __future__ import annotations
 
@@ -58,16 +58,16 @@ class _Process:
 
     @classmethod
     def get(cls) -> _Process:
-        """Return the one machine, made where there is none yet."""
+        """Return the process's only machine, created on the first call."""
         if cls.current is None:
             cls.current = cls()
         return cls.current
 
 
 class Capture:
-    """What `rfview.capture` gives: a block in which launches are listed, and one of them is taken.
+    """The context manager that `rfview.capture` returns: launches in its block are listed, and one of them is taken.
 
-    rows: the launches, as plain data, once the block is over. output: the file or folder that was written, or None.
+    rows: the launches, as plain data, once the block has ended. output: the file or folder that was written, or None.
     """
 
     def __init__(self, launch: str | int | None, output: str | Path | None, options: dict[str, Any]) -> None:
@@ -81,18 +81,18 @@ class Capture:
         self.output: Path | None = None
 
     def __enter__(self) -> Capture:
-        """Begin: the first launch in here has number 0. Raises InputError, also for a block inside another one."""
+        """Begin the block; its first launch has number 0. Raises InputError, also if another block is open."""
         if self._target is not None and self._target.suffix == SUFFIX:
             files.check_target(self._target)
         device = _Process.get().device
         if device.is_taking:
-            raise InputError("capture: one block is open already; close it first")
+            raise InputError("capture: another block is already open; close it first")
         device.begin(self._options, self._choice)
         self._device = device
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        """End: write what was asked for, whatever has become of the block; raises InputError if it cannot be."""
+        """End the block and write the output, even after an exception; raises InputError if it cannot be written."""
         device = self._device
         assert device is not None
         self.rows = [entry.row() for entry in device.entries]
@@ -129,7 +129,7 @@ class Capture:
 
         taken = self._device.taken if self._device is not None else None
         if taken is None:
-            raise InputError("capture: no launch was taken; name one: rfview.capture(launch=\"KERNEL:0\")")
+            raise InputError("capture: no launch was captured; name one: rfview.capture(launch=\"KERNEL:0\")")
         with tempfile.TemporaryDirectory(prefix="rfview-") as folder:
             spec = load_launch_file(write(taken, Path(folder)))
             return Simulator(replace(spec, name=taken.entry.kernel), **self._options)
@@ -138,9 +138,9 @@ class Capture:
 def capture(launch: str | int | None = None, output: str | Path | None = None, **options: Any) -> Capture:
     """Return a block that runs the launches of numba-cuda and Triton in it on the machine, without a GPU.
 
-    launch: the one to take, "KERNEL", "KERNEL:NTH" or a number, counted from the block's begin (the first where only an
-    output is given). output: a session file (NAME.rfs), or a folder with a launch file. options: design, scheduler, preset,
-    settings, max_cycles. From the first block on, the frameworks use the machine for as long as the process lives.
+    launch: the one to take, "KERNEL", "KERNEL:NTH" or a number, counted from the beginning of the block (the first if only
+    an output is given). output: a session file (NAME.rfs), or a folder for a launch file. options: design, scheduler,
+    preset, settings, max_cycles. From the first block on, the frameworks use the machine until the process ends.
     Raises InputError.
 
         with rfview.capture(launch="matmul_kernel:0", output="m.rfs") as c:

@@ -1,6 +1,6 @@
-"""A program's launches with the checker beside each: what was found where, a defect once for all launches that show it.
+"""Runs the checker on each of a program's launches and collects the defects, each once however many launches show it.
 
-Every launch is checked by itself: what another one wrote is written, and launches never race with each other here.
+Every launch is checked on its own: earlier launches' writes have completed, and launches never race with each other here.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from rfview.capture.launches import Entry
 from rfview.engine.check.findings import Finding
 from rfview.sessions.commands.check import numbered
 
-CAPACITY = 1 << 30      # bytes of device memory: the checker's records of twice as much can just be counted
-MOST = 4096             # defects that are kept
+CAPACITY = 1 << 30      # bytes of device memory: the checker can just number the records of twice as much
+MOST = 4096             # defects kept
 
 
 @dataclass
@@ -25,18 +25,18 @@ class Defect:
     launches: int = 1
 
     def as_text(self) -> str:
-        """Return some lines for people."""
+        """Return a few lines of text for people."""
         more = f", and {self.launches - 1:,} more" if self.launches > 1 else ""
         first, *rest = self.finding.as_text().splitlines()
         return "\n".join([first, f"  launch {self.entry.number:,} {self.entry.label}{more}", *rest])
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it as JSON data; `launch` is the program's, as all others are of that launch."""
+        """Return it as JSON data; `launch` is the number in the program; the other fields refer to that launch."""
         return {**asdict(self.finding), "launch": self.entry.number, "nth": self.entry.nth, "launches": self.launches}
 
 
 class Checked:
-    """What was found in a program's launches: given to Device as `ran`, with kind=CheckedSimulator."""
+    """The defects found in a program's launches; pass it to Device as `ran`, with kind=CheckedSimulator."""
 
     def __init__(self) -> None:
         self._defects: dict[tuple[Any, ...], Defect] = {}
@@ -44,7 +44,7 @@ class Checked:
         self.ran = 0
 
     def __call__(self, entry: Entry, machine: Any) -> None:
-        """Take in a launch that has run; machine: a CheckedSimulator."""
+        """Add the findings of a launch that has run; machine: a CheckedSimulator."""
         self.ran += 1
         found = machine.findings()
         machine.release()
@@ -61,11 +61,11 @@ class Checked:
 
     @property
     def defects(self) -> list[Defect]:
-        """Return what was found, in the order of launches and cycles."""
+        """Return the defects, ordered by launch and cycle."""
         return list(self._defects.values())
 
     def text(self, launches: int, cycles: int) -> str:
-        """Return all for people, numbered. launches, cycles: of the program."""
+        """Return all defects as numbered text for people. launches, cycles: the program's totals."""
         idle = launches - self.ran
         return (f"{numbered([one.as_text() for one in self.defects], self.more)} in {self.ran:,} "
                 f"launch{'es' * (self.ran != 1)}, {cycles:,} cycles" + (f"; {idle:,} did not run" if idle else ""))

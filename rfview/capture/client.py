@@ -1,4 +1,4 @@
-"""The program's side of the socket for Python: the standard library alone, neither numba nor the engine."""
+"""The program's side of the socket, for Python; uses only the standard library, neither numba nor the engine."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _PROT_READ_WRITE, _SHARED_NORESERVE_FIXED = 3, 0x01 | 0x4000 | 0x100000     # Li
 
 
 class CudaError(RuntimeError):
-    """A request that ended in a cudaError_t, `code`."""
+    """A request failed with the cudaError_t `code`."""
 
     def __init__(self, code: int, text: str) -> None:
         super().__init__(text or f"CUDA error {code}")
@@ -21,36 +21,36 @@ class CudaError(RuntimeError):
 
 
 class Stopped(Exception):
-    """The program has done what it was started for and is to leave."""
+    """The program has done what it was started for and is to exit."""
 
 
 class Client:
-    """A program's connection; device memory lies at its own addresses in this process."""
+    """A program's connection to the server; device memory is mapped at its own addresses in this process."""
 
     def __init__(self, link: int, memory: int) -> None:
-        """link, memory: descriptors that this process has inherited. Raises OSError if the addresses are taken."""
+        """link, memory: file descriptors inherited by this process. Raises OSError if the addresses are taken."""
         self._link = socket.socket(fileno=link)
         libc = ctypes.CDLL(None, use_errno=True)
         libc.mmap.restype = ctypes.c_void_p
         libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
         got = libc.mmap(wire.BASE, wire.CAPACITY, _PROT_READ_WRITE, _SHARED_NORESERVE_FIXED, memory, wire.SCRATCH)
         if got != wire.BASE:
-            raise OSError(ctypes.get_errno(), "the device's addresses are taken in this process")
+            raise OSError(ctypes.get_errno(), "the device's addresses are already in use in this process")
         self._libc = libc
         self.properties = wire.PROPERTIES.unpack(self.ask(wire.HELLO, struct.pack("<II", wire.VERSION, os.getpid())))
         self._facts: dict[tuple[int, str], wire.Facts] = {}
 
     def close(self) -> None:
-        """End the connection; the server then ends, too. Device memory is no longer in this process."""
+        """Close the connection, which also ends the server, and unmap device memory from this process."""
         self._libc.munmap(ctypes.c_void_p(wire.BASE), ctypes.c_size_t(wire.CAPACITY))
         self._link.close()
 
     def ask(self, operation: int, body: bytes = b"") -> bytes:
-        """Return the answer to a request; raises CudaError, Stopped, and LinkError where the server has gone."""
+        """Send a request and return the answer; raises CudaError, Stopped, and LinkError if the server has gone."""
         self._link.sendall(wire.HEAD.pack(operation, len(body)) + body)
         head = wire.read_exactly(self._link, wire.REPLY.size)
         if not head:
-            raise wire.LinkError("the server has gone")
+            raise wire.LinkError("the connection to rfview was lost")
         status, size = wire.REPLY.unpack(head)
         data = wire.read_exactly(self._link, size) if size else b""
         if operation == wire.LAUNCH and status:
@@ -63,20 +63,20 @@ class Client:
         return data
 
     def malloc(self, size: int, kind: int = wire.KIND_DEVICE) -> int:
-        """Return the address of new bytes."""
+        """Allocate `size` bytes; return their address."""
         return int(struct.unpack("<Q", self.ask(wire.MALLOC, struct.pack("<QI", size, kind)))[0])
 
     def free(self, address: int) -> None:
-        """Give an allocation back."""
+        """Free an allocation."""
         self.ask(wire.FREE, struct.pack("<Q", address))
 
     def describe(self, address: int, name: str, dtype: str = "", shape: tuple[int, ...] = ()) -> None:
-        """Say what an allocation is called and holds, for lists and captured folders; dtype as numpy writes it."""
+        """Set an allocation's name and contents, for lists and captured folders; dtype: as NumPy writes it."""
         text = f"{name}\n{dtype}\n{','.join(map(str, shape))}"
         self.ask(wire.NAME, struct.pack("<Q", address) + text.encode())
 
     def alias(self, address: int, device: int, size: int) -> None:
-        """Have kernels see what lies at `device` at an address of this process, too; size 0 ends that."""
+        """Make the bytes at `device` visible to kernels at an address of this process as well; size 0 ends that."""
         self.ask(wire.ALIAS, struct.pack("<QQQ", address, device, size))
 
     def write(self, address: int, data: bytes) -> None:
@@ -88,7 +88,7 @@ class Client:
         return ctypes.string_at(address, size)
 
     def load(self, ptx: str) -> int:
-        """Take a module of PTX in; return its number."""
+        """Load a PTX module; return its number."""
         return int(struct.unpack("<I", self.ask(wire.LOAD, struct.pack("<I", wire.FORM_PTX) + ptx.encode()))[0])
 
     def kernels(self, module: int) -> list[str]:
@@ -96,7 +96,7 @@ class Client:
         return self.ask(wire.KERNELS, struct.pack("<I", module)).decode().splitlines()
 
     def facts(self, module: int, kernel: str) -> wire.Facts:
-        """Return what a kernel declares and takes."""
+        """Return a kernel's resources and parameters."""
         if (module, kernel) not in self._facts:
             raw = self.ask(wire.FACTS, struct.pack("<I", module) + kernel.encode())
             count, *numbers = wire.FACTS_HEAD.unpack_from(raw)
@@ -106,15 +106,15 @@ class Client:
         return self._facts[module, kernel]
 
     def symbol(self, module: int, name: str) -> tuple[int, int]:
-        """Return address and size of a module's variable."""
+        """Return the address and size of a module's variable."""
         address, size = struct.unpack("<QQ", self.ask(wire.SYMBOL, struct.pack("<I", module) + name.encode()))
         return address, size
 
     def launch(self, module: int, kernel: str, grid: tuple[int, int, int], block: tuple[int, int, int], shared_bytes: int,
                values: list[bytes | int], *, cooperative: bool = False) -> int:
-        """Run a kernel to its end; return its cycles. values: a parameter each, in the order in which they are declared.
+        """Run a kernel to its end; return its cycles. values: one per parameter, in the order of their declaration.
 
-        What the kernel prints goes to standard output. Raises CudaError, Stopped; ValueError for a wrong number of values.
+        The kernel's output goes to standard output. Raises CudaError, Stopped; ValueError for a wrong number of values.
         """
         declared = self.facts(module, kernel).params
         if len(values) != len(declared):
@@ -133,5 +133,5 @@ class Client:
 
 
 def connect() -> Client:
-    """Return the connection that the environment names; raises KeyError if this process was not started by rfview."""
+    """Open the connection named by the environment; raises KeyError if this process was not started by rfview."""
     return Client(int(os.environ[wire.LINK]), int(os.environ[wire.MEMORY]))

@@ -1,4 +1,4 @@
-"""The device that a captured program sees: memory, modules, and launches that run on the machine, one after the other."""
+"""The device that a captured program sees: memory, modules, and launches, which run on the machine one after the other."""
 
 from __future__ import annotations
 
@@ -10,33 +10,28 @@ from typing import Any
 from rfview.capture import protocol as wire
 from rfview.capture.launches import Choice, Entry, Extent
 from rfview.capture.memory import DeviceMemory
-from rfview.capture.modules import Loaded, configuration, link, short_name, spec_of
+from rfview.capture.modules import Loaded, configuration, short_name
 from rfview.capture.reach import Before, copied, put_back, reached
 from rfview.engine import fault_codes as codes
 from rfview.engine.errors import AssertionFault, InputError, KernelFault, PtxError, RegisterShortage
-from rfview.engine.launch.given import GivenMemory
+from rfview.engine.launch.files import MAX_BLOCK, MAX_CTAS, MAX_GRID, MAX_THREADS_PER_CTA
+from rfview.engine.launch.given import GivenMemory, spec_of
 from rfview.engine.launch.kernel_names import instance_name
 from rfview.engine.launch.spec import LaunchSpec
 from rfview.engine.program import GRID_WORKSPACE, Kernel
-from rfview.engine.simulator import Simulator
+from rfview.engine.simulator import Progress, Simulator
 
-SLICE = 200_000                 # cycles between two looks at how far a launch is
-CAPABILITY = 86                 # compute capability x 10: what 48 warps on an SM are in CUDA's tables
-MAX_THREADS = 1024
-MAX_BLOCK = (1024, 1024, 64)
-MAX_GRID = (2**31 - 1, 65535, 65535)
-MAX_CTAS = 2**32 - 1
+SLICE = 200_000                 # cycles between two progress reports of a launch
+CAPABILITY = 86                 # compute capability x 10: the one that has 48 warps per SM in CUDA's tables
 STATUS = {codes.MISALIGNED: wire.MISALIGNED, codes.ASSERTION: wire.ASSERT, codes.CALL: wire.INVALID_PC,
           codes.TRAP: wire.LAUNCH_FAILURE, codes.CYCLE_LIMIT: wire.TIMEOUT, codes.DEADLOCK: wire.TIMEOUT,
           codes.SYNC_LANES: wire.TIMEOUT, codes.BARRIER: wire.LAUNCH_FAILURE, codes.SPLITS_FULL: wire.LAUNCH_FAILURE,
           codes.PARAM_RANGE: wire.LAUNCH_FAILURE}
 
-Progress = Callable[[float | None, str], None]
-
 
 @dataclass(frozen=True)
 class Request:
-    """One launch as a program asks for it; params: the parameter block."""
+    """One launch as requested by a program; params: the parameter block."""
 
     module: int
     kernel: str
@@ -49,7 +44,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a launch. status: a cudaError_t; text: what is to be said of it; printed: by the kernel."""
+    """The result of a launch. status: a cudaError_t; text: a message for the user; printed: the kernel's output."""
 
     status: int
     cycles: int
@@ -59,9 +54,9 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Taken:
-    """The chosen launch, with the memory that it reaches before and after; after: None if it did not end, or not run.
+    """The chosen launch, with the memory it reaches, before and after; after: None if it failed or was not run.
 
-    limit: registers per thread that the kernel was kept within, 0 for the preset's.
+    limit: registers per thread that the kernel was limited to, 0 for the preset's limit.
     """
 
     entry: Entry
@@ -75,9 +70,9 @@ class Taken:
 class Device:
     """One device, and all launches of one program on it.
 
-    options: of the Simulator. choice: the launch to take; runs_choice: False if it is taken without being run.
-    only: what the list keeps, None for all. kind: of Simulator; ran: told of every launch that ran, and on which machine.
-    capacity: bytes of memory.
+    options: for the Simulator. choice: the launch to take; runs_choice: False to take it without running it.
+    only: the launches to list, None for all. kind: the Simulator class; ran: called after each launch that ran, with its
+    machine. capacity: bytes of memory.
     """
 
     def __init__(self, options: dict[str, Any], *, choice: Choice | None = None, runs_choice: bool = True,
@@ -96,7 +91,7 @@ class Device:
         self.is_taking = False
 
     def begin(self, options: dict[str, Any], choice: Choice | None) -> None:
-        """Count launches from here on, for another choice and on another machine; memory and modules stay as they are."""
+        """Start counting launches again, for a new choice and new machine options; memory and modules are kept."""
         if options != self.options:
             for module in self.modules.values():
                 module.configure(options)
@@ -105,13 +100,13 @@ class Device:
         self._seen = {}
 
     def load(self, *texts: str) -> int:
-        """Take a module of PTX in, or the parts of one; return its number. Raises PtxError, InputError."""
+        """Load a PTX module, or the parts of one; return its number. Raises PtxError, InputError."""
         number = len(self.modules) + 1
-        self.modules[number] = Loaded(link(texts), f"module{number}.ptx", self.memory, self.options, self._kind)
+        self.modules[number] = Loaded(texts, f"module{number}.ptx", self.memory, self.options, self._kind)
         return number
 
     def reset(self) -> None:
-        """Free all that the program allocated, as cudaDeviceReset does; modules stay, with their symbols as at first."""
+        """Free all that the program allocated, as cudaDeviceReset does; modules stay, with their symbols reinitialized."""
         for address, held in list(self.memory.live.items()):
             if held.kind != "symbol":
                 self.memory.free(address)
@@ -120,7 +115,7 @@ class Device:
         self.failed = wire.SUCCESS
 
     def launch(self, request: Request) -> Outcome:
-        """Run a launch to its end; raises KeyError for a module or kernel that there is not."""
+        """Run a launch to its end; raises KeyError for an unknown module or kernel."""
         module = self.modules[request.module]
         if request.kernel not in module.module.kernels:
             raise KeyError(request.kernel)
@@ -149,15 +144,15 @@ class Device:
         return outcome
 
     def _count(self, of: tuple[str, str]) -> int:
-        """Return how many launches there were before of a kernel's short name and, where it is given, its mangled one."""
+        """Count a launch of this (short name, mangled name or ""); return how many there were before."""
         self._seen[of] = self._seen.get(of, -1) + 1
         return self._seen[of]
 
     def blocks(self, number: int, name: str, threads: int, dynamic: int) -> int:
-        """Return how many CTAs of a kernel reside on the machine at once, 0 if none does."""
+        """Return how many CTAs of a kernel fit on the machine at once, 0 if not even one does."""
         module = self.modules[number]
         kernel = module.kernel(name)
-        if not 0 < threads <= MAX_THREADS:
+        if not 0 < threads <= MAX_THREADS_PER_CTA:
             return 0
         spec = spec_of(kernel, (1, 1, 1), (threads, 1, 1), dynamic, b"", short_name(name))
         try:
@@ -166,7 +161,7 @@ class Device:
             return 0
 
     def properties(self) -> tuple[int, ...]:
-        """Return the machine's numbers in the order of protocol.PROPERTIES."""
+        """Return the machine's properties, in the order of protocol.PROPERTIES."""
         config = configuration(self.options)
         mhz = int(config["sm.clock_mhz"])
         registers = int(config["sm.num_banks"]) * int(config["sm.rows_per_bank"]) * 32
@@ -176,13 +171,13 @@ class Device:
         return (mhz * 1000, *sizes, registers, bandwidth, CAPABILITY, self.memory.capacity >> 20, l2)
 
     def report(self, fraction: float | None, text: str) -> None:
-        """Show how far a launch is."""
+        """Report the progress of a launch."""
         if self._progress is not None:
             self._progress(fraction, text)
 
 
 class _Run:
-    """One launch while it runs."""
+    """One launch in progress."""
 
     def __init__(self, device: Device, module: Loaded, request: Request, title: str) -> None:
         self.device, self.module, self.request, self.title = device, module, request, title
@@ -193,7 +188,7 @@ class _Run:
         self.after: Before | None = None
 
     def outcome(self, image: GivenMemory | None = None) -> Outcome:
-        """Run it; image: what is mapped, None for all of the device's memory."""
+        """Run it; image: the memory to map, None for all of the device's."""
         request = self.request
         if refused := _refused(request):
             return refused
@@ -214,9 +209,9 @@ class _Run:
         return Outcome(self._status(machine), machine.cycle, printed, str(fault))
 
     def as_chosen(self, runs: bool) -> Outcome:
-        """Run it with no more mapped than can be reached from its parameters, and keep that memory before and after.
+        """Run it with only the memory mapped that can be reached from its parameters; save that memory before and after.
 
-        Where that was too little it runs again with all that there is.
+        If that is not enough, it runs again with all memory mapped.
         """
         memory, whole = self.device.memory, self.module.image()
         found = reached(memory, self.module, self.request.params)
@@ -234,12 +229,12 @@ class _Run:
         return outcome
 
     def _step(self, machine: Simulator) -> KernelFault | None:
-        """Run a machine to its end, saying now and then how far it is; return the fault that stopped it."""
+        """Run a machine to its end, with progress reports; return the fault that stopped it, or None."""
         began = time.perf_counter()
         blocks = machine.placement.launches[0].launch.num_ctas
         try:
             machine.step(1)
-            compiled = time.perf_counter()      # the first cycle may have to compile the machine: no part of the forecast
+            compiled = time.perf_counter()      # the first cycle may compile the machine: not part of the estimate
             while not machine.finished:
                 machine.step(SLICE)
                 if machine.finished:
@@ -256,7 +251,7 @@ class _Run:
         return None
 
     def _status(self, machine: Simulator) -> int:
-        """Return the CUDA error that a fault is."""
+        """Return the CUDA error that corresponds to the machine's fault."""
         if isinstance(machine.fault, AssertionFault):
             return wire.ASSERT
         if machine.cycle >= machine.max_cycles:
@@ -265,9 +260,9 @@ class _Run:
 
 
 def _machine(module: Loaded, kernel: Kernel, spec: LaunchSpec, image: GivenMemory) -> tuple[Simulator, int]:
-    """Return a machine at cycle 0, and the registers per thread that the kernel was kept within so that a CTA fits.
+    """Return a machine at cycle 0, and the register limit per thread that makes a CTA fit, 0 if none is needed.
 
-    A kernel is compiled here for as many registers as it likes; nvcc keeps it within what its block leaves each thread.
+    Here a kernel is compiled with as many registers as it needs; nvcc limits it to what its block size leaves each thread.
     """
     try:
         return module.machine(spec, kernel, image), 0
@@ -279,12 +274,12 @@ def _machine(module: Loaded, kernel: Kernel, spec: LaunchSpec, image: GivenMemor
 
 
 def _refused(request: Request) -> Outcome | None:
-    """Return what becomes of a launch whose extents no GPU takes."""
+    """Return the outcome of a launch whose grid or block no GPU accepts, None if they are fine."""
     grid, block = request.grid, request.block
     threads = block[0] * block[1] * block[2]
     fine = (all(1 <= size <= most for size, most in zip((*grid, *block), (*MAX_GRID, *MAX_BLOCK)))
-            and threads <= MAX_THREADS and grid[0] * grid[1] * grid[2] <= MAX_CTAS)
-    return None if fine else Outcome(wire.INVALID_CONFIGURATION, 0, "", f"grid {grid}, block {block}: no GPU takes these")
+            and threads <= MAX_THREADS_PER_CTA and grid[0] * grid[1] * grid[2] <= MAX_CTAS)
+    return None if fine else Outcome(wire.INVALID_CONFIGURATION, 0, "", f"grid {grid}, block {block}: no GPU can run these")
 
 
 def _resource(module: Loaded, request: Request) -> int:

@@ -1,8 +1,8 @@
-"""PTX out of what nvcc packs into programs: containers of texts and code for many targets, plain, zstd or LZ4.
+"""Extracts PTX from the fat binaries that nvcc embeds in programs: PTX and code for many targets, plain, zstd or LZ4.
 
-A container is {u4 magic, u2 version, u2 header bytes, u8 size}, then entries {u2 kind, u2 version, u4 header bytes, u8 bytes
-that follow, ...}: in an entry's header the packed size lies at 16, the target at 28, flags at 40, the plain size at 56.
-All of it comes from a file that may hold anything: sizes are checked before memory is taken.
+A container is {u4 magic, u2 version, u2 header bytes, u8 size}, then entries {u2 kind, u2 version, u4 header bytes, u8
+payload bytes, ...}; in an entry's header, the packed size is at 16, the target at 28, flags at 40, the plain size at 56.
+The file may contain anything: sizes are checked before memory is allocated.
 """
 
 from __future__ import annotations
@@ -16,27 +16,27 @@ CONTAINER = struct.Struct("<IHHQ")
 ENTRY = struct.Struct("<HHIQ")
 KIND_PTX = 1
 FLAG_LZ4, FLAG_ZSTD = 0x2000, 0x8000
-MIN_HEADER = 48                 # of an entry: up to its flags
-MAX_TEXT = 256 << 20            # bytes of one module's PTX; the largest of CUDA's own libraries are a tenth
+MIN_HEADER = 48                 # of an entry: up to and including its flags
+MAX_TEXT = 256 << 20            # bytes of one module's PTX; the largest in CUDA's own libraries are a tenth of that
 MAX_ENTRIES = 4096
-BEYOND = 90                     # from this target on, kernels may need what no SM of before had
+BEYOND = 90                     # from this target on, kernels may use features that earlier SMs lack
 
 
 def ptx_of(blob: bytes) -> tuple[int, str]:
-    """Return (target, text) of the PTX that suits the machine best; raises InputError if there is none, or it is broken.
+    """Return (target, text) of the PTX that suits the machine best; raises InputError if there is none or it is damaged.
 
-    The newest text before target 90 is taken, else the oldest of those after.
+    That is the newest text for a target below 90, else the oldest of the others.
     """
     entries = texts(blob)
     if not entries:
-        raise InputError("this program's kernels are compiled code alone, without PTX: compile it with nvcc "
-                         "-gencode arch=compute_80,code=compute_80 beside the others, or without -gencode")
+        raise InputError("this program contains only compiled kernels, no PTX: add -gencode arch=compute_80,code=compute_80 "
+                         "to nvcc's options, or leave out -gencode")
     target, packed = max(entries, key=lambda entry: entry[0] if entry[0] < BEYOND else -entry[0])
     return target, unpacked(*packed)
 
 
 def parts_of(blob: bytes) -> list[str]:
-    """Return the PTX of each container that follows another, without those that hold none; raises InputError as `ptx_of`."""
+    """Return the PTX of each of consecutive containers, skipping those without PTX; raises InputError like `ptx_of`."""
     found, at = [], 0
     while at + CONTAINER.size <= len(blob):
         _magic, _version, header, size = CONTAINER.unpack_from(blob, at)
@@ -47,7 +47,7 @@ def parts_of(blob: bytes) -> list[str]:
 
 
 def texts(blob: bytes) -> list[tuple[int, tuple[bytes, int, int]]]:
-    """Return (target, (bytes, flags, plain size)) of every PTX entry of the containers that follow one another."""
+    """Return (target, (bytes, flags, plain size)) of every PTX entry of consecutive containers."""
     found: list[tuple[int, tuple[bytes, int, int]]] = []
     at = 0
     while at + CONTAINER.size <= len(blob):
@@ -59,7 +59,7 @@ def texts(blob: bytes) -> list[tuple[int, tuple[bytes, int, int]]]:
             continue
         end = at + header + size
         if header < CONTAINER.size or end > len(blob):
-            raise InputError(f"a fatbin of {size:,} bytes in {len(blob):,}")
+            raise InputError(f"a fatbin of {size:,} bytes in {len(blob):,} bytes")
         here = at + header
         while here + MIN_HEADER <= end:
             here, entry = _entry(blob, here, end)
@@ -71,10 +71,10 @@ def texts(blob: bytes) -> list[tuple[int, tuple[bytes, int, int]]]:
 
 
 def _entry(blob: bytes, here: int, end: int) -> tuple[int, tuple[int, tuple[bytes, int, int]] | None]:
-    """Return where the next entry begins, and this one if it is PTX."""
+    """Return the offset of the next entry, and this one if it is PTX, else None."""
     kind, _version, header, payload = ENTRY.unpack_from(blob, here)
     if header < MIN_HEADER or here + header + payload > end:
-        raise InputError(f"a fatbin's entry of {payload:,} bytes reaches beyond its end")
+        raise InputError(f"a fatbin's entry of {payload:,} bytes extends past its end")
     following = here + header + payload
     if kind != KIND_PTX:
         return following, None
@@ -83,13 +83,13 @@ def _entry(blob: bytes, here: int, end: int) -> tuple[int, tuple[int, tuple[byte
     (flags,) = struct.unpack_from("<Q", blob, here + 40)
     plain = struct.unpack_from("<Q", blob, here + 56)[0] if header >= 64 else 0
     if packed > payload:
-        raise InputError(f"a fatbin's entry of {payload:,} bytes says that {packed:,} of these are packed")
+        raise InputError(f"a fatbin's entry of {payload:,} bytes claims {packed:,} packed bytes")
     data = blob[here + header : here + header + (packed or payload)]
     return following, (target, (data, flags, plain))
 
 
 def unpacked(data: bytes, flags: int, plain: int) -> str:
-    """Return an entry's text; plain: bytes that it is to have, where it is packed. Raises InputError for what is broken."""
+    """Return an entry's text; plain: its size in bytes, if it is packed. Raises InputError if it is damaged."""
     if flags & (FLAG_ZSTD | FLAG_LZ4):
         if not 0 < plain <= MAX_TEXT:
             raise InputError(f"a fatbin's PTX of {plain:,} bytes; at most {MAX_TEXT:,} are read")
@@ -115,7 +115,7 @@ def _zstd(data: bytes, plain: int) -> bytes:
 
 
 def lz4_block(data: bytes, plain: int) -> bytes:
-    """Return what an LZ4 block holds, `plain` bytes at most; raises InputError for what is no such block."""
+    """Decompress an LZ4 block to at most `plain` bytes; raises InputError if it is not one."""
     out, at = bytearray(), 0
     try:
         while at < len(data):
@@ -139,7 +139,7 @@ def lz4_block(data: bytes, plain: int) -> bytes:
 
 
 def _length(data: bytes, at: int, count: int) -> tuple[int, int]:
-    """Return a length that goes on for as long as bytes are 255, and where the next begins."""
+    """Return a length, which is continued while bytes are 255, and the offset after it."""
     if count == 15:
         while True:
             more = data[at]
@@ -151,7 +151,7 @@ def _length(data: bytes, at: int, count: int) -> tuple[int, int]:
 
 
 def _copy_back(out: bytearray, back: int, length: int) -> None:
-    """Append `length` bytes from `back` bytes ago; these may overlap with what is appended."""
+    """Append `length` bytes copied from `back` bytes before the end; source and copy may overlap."""
     begin = len(out) - back
     part = bytes(out[begin : begin + length])
     out += (part * (length // back + 1))[:length]

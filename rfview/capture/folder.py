@@ -1,4 +1,4 @@
-"""A chosen launch as a folder: launch file, arrays and PTX, which runs alone, bit for bit and cycle for cycle as there."""
+"""Saves a chosen launch as a folder with launch file, arrays and PTX; alone, it runs with the same bits and cycles."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ Named = dict[int, str]
 
 
 def write(taken: Taken, folder: Path) -> Path:
-    """Write a launch into a folder, which is made if need be; return its launch file's path.
+    """Write a launch into a folder, which is created if necessary; return the path of its launch file.
 
-    Raises InputError if something cannot be written, or the folder has something else in it.
+    Raises InputError if something cannot be written, or the folder contains something else.
     """
     if folder.exists() and not folder.is_dir():
-        raise InputError(f"{folder}: expected a folder, or the name of one to make")
+        raise InputError(f"{folder}: expected a folder, or the name of one to create")
     if folder.is_dir() and any(folder.iterdir()) and not (folder / LAUNCH).is_file():
-        raise InputError(f"{folder}: holds something else than a captured launch; name another folder")
+        raise InputError(f"{folder}: contains something other than a captured launch; name another folder")
     folder.mkdir(parents=True, exist_ok=True)
     for old in [*folder.glob("*.npy"), folder / LAUNCH]:
         old.unlink(missing_ok=True)
@@ -57,12 +57,12 @@ def write(taken: Taken, folder: Path) -> Path:
 
 
 def _file_name(name: str, held: Allocation) -> str:
-    """Return what an allocation's file is called: mangled symbols may be longer than file names can be."""
+    """Return the name of an allocation's file: mangled symbols may be longer than file names can be."""
     return name if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME]}_{held.number}"
 
 
 def _head(taken: Taken) -> list[str]:
-    """Return the lines that say kernel, extents and arguments."""
+    """Return the lines with module, kernel, grid, block and arguments."""
     request, entry = taken.request, taken.entry
     kernel = taken.module.kernel(request.kernel)
     size = max((one.offset + one.size for one in kernel.params), default=0)
@@ -77,7 +77,7 @@ def _head(taken: Taken) -> list[str]:
 
 
 def named(taken: Taken) -> Named:
-    """Return a name for each allocation: the program's, else that of the parameter that points to it, else a number."""
+    """Return a name for each allocation: the program's, else that of the parameter pointing to it, else "m" and a number."""
     kernel = taken.module.kernel(taken.request.kernel)
     found: Named = {}
     used: set[str] = set()
@@ -93,7 +93,7 @@ def named(taken: Taken) -> Named:
         found[address] = unique
 
     for address, (held, _) in taken.before.items():
-        if held.kind == "symbol":       # the module's own name, which the launch file must have
+        if held.kind == "symbol":       # the module's own name, which the launch file must use
             used.add(held.name)
             found[address] = held.name
     for address, (held, _) in taken.before.items():
@@ -111,7 +111,7 @@ def named(taken: Taken) -> Named:
 
 
 def as_array(held: Allocation, content: bytes) -> np.ndarray:
-    """Return an allocation's bytes as the array that the program said, else as words or bytes."""
+    """Return an allocation's bytes as the array that the program described, else as words or bytes."""
     if held.dtype:
         dtype = np.dtype(held.dtype)
         count = int(np.prod(held.shape)) * dtype.itemsize

@@ -1,4 +1,4 @@
-"""The Python that runs a user's script: the one that is named, the script's own, that of the active environment, or ours."""
+"""Chooses the Python for a user's script: the one named, the script's own, the active environment's, or this one."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from rfview.engine.errors import InputError
 def python_of(script: Path, chosen: str | None) -> str:
     """Return the path of the Python for a script; chosen: --python. Raises InputError if there is no such program.
 
-    In this order: `chosen`; the first line of the script (#!/path/to/python; what only looks in PATH says nothing); that of
-    the active virtual environment; the one that runs now.
+    In this order: `chosen`; the script's first line (#!/path/to/python; one that searches PATH does not count); that of the
+    active virtual environment; the one running rfview.
     """
     if chosen is not None:
         found = shutil.which(chosen)
@@ -30,12 +30,12 @@ def python_of(script: Path, chosen: str | None) -> str:
 
 
 def is_script(program: Path) -> bool:
-    """Say whether a program's first line hands it to a Python, looked for in PATH or not."""
+    """Return whether a program's first line names a Python, with its path or searched for in PATH."""
     return any(re.fullmatch(r"python[\d.]*", Path(word).name) for word in _words(program)[:3])
 
 
 def _words(script: Path) -> list[str]:
-    """Return the words behind #! in a script's first line, [] where it has none."""
+    """Return the words after #! in a script's first line, [] if it has none."""
     try:
         with script.open("rb") as file:
             line = file.readline(512)
@@ -45,7 +45,7 @@ def _words(script: Path) -> list[str]:
 
 
 def _first_line(script: Path) -> str | None:
-    """Return the Python that a script's #! line names with its path, None if it names none."""
+    """Return the Python that a script's #! line names with its path, None if there is none."""
     words = _words(script)
     if not words or "python" not in Path(words[0]).name or not Path(words[0]).is_absolute():
         return None

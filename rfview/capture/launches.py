@@ -1,4 +1,4 @@
-"""The launches of a program, as a list; and which of them is meant: KERNEL, KERNEL:NTH or a number."""
+"""The list of a program's launches, and choosing one of them: KERNEL, KERNEL:NTH or a number."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ Extent = tuple[int, int, int]
 
 @dataclass(frozen=True)
 class Entry:
-    """One launch. number: from 0; nth: among those of its kernel; cycles: 0 if it did not run; result: "" for fine.
+    """One launch. number: from 0; nth: among those of its kernel; cycles: 0 if it did not run; result: "" if it succeeded.
 
-    label: what --launch may call it; template instances are told apart.
+    label: a name for --launch; it distinguishes template instances.
     """
 
     number: int
@@ -38,9 +38,9 @@ class Entry:
 
 @dataclass(frozen=True)
 class Choice:
-    """A launch that is meant: by number, or the nth of a kernel's (0 is the first), whose name is a C++ or mangled one.
+    """The launch to take: by number, or the nth launch of a kernel (0 is the first), given by its C++ or mangled name.
 
-    A name alone means all instances of a template; with arguments, f<float>, or mangled it means one of them.
+    A plain name means all instances of a template; a name with arguments, f<float>, or a mangled one means one of them.
     """
 
     text: str
@@ -49,7 +49,7 @@ class Choice:
     nth: int = 0
 
     def matches(self, number: int, short: str, nth: int, mangled: str, nth_of_instance: int) -> bool:
-        """Say whether a launch is the one: of all, of those whose kernel has this short name, of its instance alone."""
+        """Return whether this is the launch; nth: of those with its short name; nth_of_instance: with its mangled name."""
         if self.number is not None:
             return number == self.number
         if self.kernel == short:
@@ -58,7 +58,7 @@ class Choice:
 
 
 def choice_of(text: str) -> Choice:
-    """Read --launch; raises InputError for what is none."""
+    """Parse the argument of --launch; raises InputError if it is malformed."""
     if re.fullmatch(r"\d{1,9}", text):
         return Choice(text, number=int(text))
     found = re.fullmatch(r"(.+?)(?:(?<!:):(\d{1,9}))?", text)
@@ -69,12 +69,12 @@ def choice_of(text: str) -> Choice:
 
 
 def missing(choice: Choice, entries: list[Entry], total: int) -> InputError:
-    """Return what to say where a program never made the launch that was chosen."""
+    """Return the error for a program that never made the chosen launch."""
     kernels = list(dict.fromkeys(entry.label.rpartition(":")[0] for entry in entries))
     made = sum(choice.kernel in (entry.kernel, entry.label.rpartition(":")[0]) for entry in entries)
     if made:
         return InputError(f"--launch {choice.text}: the program launched {choice.kernel} {made} time{'s' * (made != 1)}; "
                           f"the first is {choice.kernel}:0")
     named = f" of {', '.join(kernels[:8])}{', ...' if len(kernels) > 8 else ''}" if kernels else ""
-    return InputError(f"--launch {choice.text}: no such launch; the program made {total:,}{named} (`rfview launches` "
-                      "lists them)")
+    return InputError(f"--launch {choice.text}: no such launch; the program made {total:,} launch{'es' * (total != 1)}"
+                      f"{named} (`rfview launches` lists them)")

@@ -1,8 +1,8 @@
-"""The device's memory: one sparse file that server and program both map, and what is allocated in it.
+"""The device's memory: one sparse file that both server and program map, and the allocations in it.
 
-The file has no name, so that nothing is left of it once the last of both has gone, however it went. The program maps the
-device's part at the address at which kernels see it: a device pointer is valid on the host, and copies are plain copies.
-The server maps scratch memory of the machine in front of it, which makes one arena of both.
+The file has no name, so that nothing is left of it once both processes have ended, however they ended. The program maps
+the device's part at the addresses that kernels use: device pointers are valid on the host, and copies are plain copies.
+The server also maps the machine's scratch memory, in front of that part; the two form one arena.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from rfview.engine.launch.arrays import DTYPES
 from rfview.engine.launch.given import GivenMemory
 from rfview.engine.launch.placement import Variable
 
-GRAIN = 512                     # of addresses, and at least so much lies unmapped between two allocations
+GRAIN = 512                     # bytes: alignment of allocations, and the least gap left unmapped between two of them
 GLOBAL_WORD = SCRATCH // 4
 TOP = 1 << 63                   # addresses are signed in the machine
 
 
 @dataclass(frozen=True)
 class Allocation:
-    """Bytes of the device: where kernels see them, and where they lie in the device's part of the file.
+    """Allocated bytes. address: where kernels see them; at: their offset in the device's part of the file.
 
-    kind: 'buffer', 'symbol' or 'texture' (a header). number: by which unnamed ones are told apart, in order.
-    dtype, shape: of the array that it is, where the program said so.
+    kind: 'buffer', 'symbol' or 'texture' (a header). number: identifies unnamed ones, in order of allocation.
+    dtype, shape: of the array in it, if the program described one.
     """
 
     address: int
@@ -44,10 +44,10 @@ class Allocation:
 
 
 class DeviceMemory:
-    """Memory of one device, as long as it is open."""
+    """The memory of one device, until it is closed."""
 
     def __init__(self, capacity: int = CAPACITY) -> None:
-        """capacity: bytes, a multiple of GRAIN. Raises OSError if the system gives no such file."""
+        """capacity: bytes, a multiple of GRAIN. Raises OSError if the system cannot create the file."""
         self.capacity = capacity
         self.descriptor = os.memfd_create("rfview-device", os.MFD_CLOEXEC)
         os.fchmod(self.descriptor, 0o600)
@@ -58,16 +58,16 @@ class DeviceMemory:
         self.live: dict[int, Allocation] = {}
         self._starts: list[int] = []
         self._free: list[tuple[int, int]] = [(0, capacity)]     # (first byte, size), sorted, no two adjoining
-        self._extents: dict[int, tuple[int, int]] = {}          # by address: first byte and size with the gap behind
+        self._extents: dict[int, tuple[int, int]] = {}          # by address: first byte and size with the gap after it
         self._count = 0
         self._image: GivenMemory | None = None
 
     def close(self) -> None:
-        """Give the memory back; views of it must be gone."""
+        """Close the file; no views of the memory may be left."""
         os.close(self.descriptor)
 
     def allocate(self, size: int, *, name: str = "", kind: str = "buffer", page: bool = False) -> int:
-        """Return the address of `size` bytes of zeros, 0 if there is no room. page: beginning and ending with pages."""
+        """Allocate `size` zeroed bytes; return their address, 0 if there is no room. page: whole pages of their own."""
         grain = mmap.PAGESIZE if page else GRAIN
         needed = -(-(max(size, 1) + GRAIN) // grain) * grain
         fits = ((place, start) for place, (first, room) in enumerate(self._free)
@@ -84,7 +84,7 @@ class DeviceMemory:
         return BASE + start
 
     def alias(self, address: int, device: int, size: int) -> bool:
-        """Have kernels see what lies at `device` at another address too; says whether that address is free."""
+        """Make the bytes at `device` visible to kernels at another address as well; return False if that is impossible."""
         known = self.find(device)
         if known is None or device - known.address + size > known.size:
             return False
@@ -95,21 +95,21 @@ class DeviceMemory:
         return True
 
     def free(self, address: int) -> bool:
-        """Give an allocation back and zero it; says whether there was one at this address."""
+        """Free an allocation and zero it; return whether there was one at this address."""
         held = self.live.pop(address, None)
         if held is None:
             return False
         self._starts.remove(address)
         self._image = None
-        if address in self._extents:        # the bytes of an alias are somebody else's
+        if address in self._extents:        # an alias's bytes belong to another allocation
             self._zero(held.at, held.size)
             self._give_back(*self._extents.pop(address))
         return True
 
     def describe(self, address: int, name: str, dtype: str, shape: str) -> bool:
-        """Name an allocation and say what array it is; says whether there is one at this address that can be this array.
+        """Set an allocation's name and array; return whether there is one at this address that can hold this array.
 
-        dtype: as NumPy writes it, shape: lengths with commas; "" where unknown.
+        dtype: as NumPy writes it; shape: lengths separated by commas; "" if unknown.
         """
         held = self.live.get(address)
         if held is None or (dtype and dtype not in DTYPES):
@@ -122,17 +122,17 @@ class DeviceMemory:
         return True
 
     def find(self, address: int) -> Allocation | None:
-        """Return the allocation that an address lies in, None if it lies in none."""
+        """Return the allocation that contains an address, None if there is none."""
         place = bisect_left(self._starts, address + 1) - 1
         held = self.live[self._starts[place]] if place >= 0 else None
         return held if held is not None and address < held.address + max(held.size, 1) else None
 
     def view(self, held: Allocation) -> np.ndarray:
-        """Return an allocation's bytes, (size,) u1, to be read and written."""
+        """Return a writable view of an allocation's bytes, (size,) u1."""
         return self.bytes[held.at : held.at + held.size]
 
     def image(self) -> GivenMemory:
-        """Return the memory as the machine is given it; the same object for as long as nothing is allocated or freed."""
+        """Return the memory in the form the machine takes; the same object until something is allocated, freed or named."""
         if self._image is None:
             found = tuple(Variable(held.name or f"m{held.number}", held.kind, held.address, GLOBAL_WORD + held.at // 4,
                                    held.size, np.dtype("u1"), (held.size,))
@@ -142,7 +142,7 @@ class DeviceMemory:
 
     @property
     def used(self) -> int:
-        """Return the bytes that are not free."""
+        """Return the number of bytes that are not free."""
         return self.capacity - sum(size for _, size in self._free)
 
     def _add(self, held: Allocation) -> None:
@@ -157,7 +157,7 @@ class DeviceMemory:
         return inside or (before is not None and before.address + before.size > address)
 
     def _give_back(self, start: int, size: int) -> None:
-        """Join bytes with the free ones beside them."""
+        """Return bytes to the free list, merged with free neighbours."""
         place = bisect_left(self._free, (start, 0))
         if place < len(self._free) and self._free[place][0] == start + size:
             size += self._free.pop(place)[1]
@@ -168,7 +168,7 @@ class DeviceMemory:
         self._free.insert(place, (start, size))
 
     def _zero(self, start: int, size: int) -> None:
-        """Zero bytes; whole pages are given back to the system."""
+        """Zero bytes; long runs of whole pages are returned to the system."""
         page = mmap.PAGESIZE
         first, last = -(-start // page) * page, (start + size) // page * page
         if last - first < 64 * page:

@@ -1,36 +1,36 @@
-"""A module in the device's memory: decoded once, its symbols at addresses that hold until the program ends."""
+"""A module loaded into the device's memory: decoded once, its symbols at fixed addresses until the program ends."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
-
-import numpy as np
 
 from rfview.capture.memory import DeviceMemory
 from rfview.engine import plugin
 from rfview.engine.config import Config, load_preset
 from rfview.engine.errors import InputError
-from rfview.engine.launch.given import GivenMemory, spec_of
+from rfview.engine.launch.given import GivenMemory
 from rfview.engine.launch.mangling import cpp_name
+from rfview.engine.launch.placement import initial_bytes
 from rfview.engine.launch.spec import LaunchSpec
 from rfview.engine.program import Kernel, Module
 from rfview.engine.ptx import decode_module
 from rfview.engine.ptx.link import link
 from rfview.engine.simulator import Simulator
 
-MACHINES = 24       # kept ready for kernels of one module, a MB each
+MACHINES = 24       # kept ready for the kernels of one module, 1 MB each
 
 
 class Loaded:
-    """One module of PTX. options: of the Simulator, the same for all that a program launches; kind: which Simulator."""
+    """One PTX module, linked from its parts. options: for the Simulator, for all launches; kind: the Simulator class."""
 
-    def __init__(self, text: str, name: str, memory: DeviceMemory, options: dict[str, Any],
+    def __init__(self, texts: Sequence[str], name: str, memory: DeviceMemory, options: dict[str, Any],
                  kind: type[Simulator] = Simulator) -> None:
-        """Raises PtxError for text that is no PTX, InputError where its symbols find no room."""
-        self.text, self.name = text, name
-        target = re.search(r"^\s*\.target\s+sm_(\d{1,4})", text, re.MULTILINE)
+        """Raises PtxError if a text is not PTX, InputError if there is no room for its symbols."""
+        self.text, self.name = link(texts), name
+        target = re.search(r"^\s*\.target\s+sm_(\d{1,4})", self.text, re.MULTILINE)
         self.target = int(target[1]) if target else 0
         self._memory, self._kind = memory, kind
         self.configure(options)
@@ -39,32 +39,28 @@ class Loaded:
         for symbol in self.module.symbols.values():
             address = memory.allocate(symbol.size, name=symbol.name, kind="symbol")
             if not address:
-                raise InputError(f"{name}: its symbol {symbol.name} of {symbol.size:,} bytes finds no room "
+                raise InputError(f"{name}: its symbol {symbol.name} of {symbol.size:,} bytes does not fit "
                                  "in the device's memory")
             self.addresses[symbol.name] = address
         self.reset()
 
     def configure(self, options: dict[str, Any]) -> None:
-        """Decode it for a machine; symbols stay where they are."""
+        """Decode it for a machine with these options; symbols stay where they are."""
         how = configuration(options)
         self._options = options
         self.module: Module = decode_module(self.text, self.name, how=how.compilation())
-        self.warp_registers = int(how["sm.num_banks"]) * int(how["sm.rows_per_bank"])     # of the machine, for all warps
+        self.warp_registers = int(how["sm.num_banks"]) * int(how["sm.rows_per_bank"])     # of the whole machine
         self._spilled: dict[int, Module] = {}
         self._machines: dict[tuple[str, int], Simulator] = {}
 
     def reset(self) -> None:
         """Give every symbol its initial bytes."""
         for name, symbol in self.module.symbols.items():
-            raw = bytearray(symbol.init.ljust(symbol.size, b"\0"))
-            for offset, target, addend in symbol.relocs:
-                address = self.addresses[target] + addend if target in self.addresses else 0    # functions lie nowhere
-                raw[offset : offset + 8] = address.to_bytes(8, "little")
             held = self._memory.live[self.addresses[name]]
-            self._memory.view(held)[:] = np.frombuffer(bytes(raw), np.uint8)
+            self._memory.view(held)[:] = initial_bytes(symbol, self.addresses)
 
     def kernel(self, name: str) -> Kernel:
-        """Return a kernel by its mangled name; raises KeyError if there is none, PtxError where it cannot be decoded."""
+        """Return a kernel by its mangled name; raises KeyError if there is none, PtxError if it cannot be decoded."""
         return self.module.kernels[name]
 
     def image(self) -> GivenMemory:
@@ -75,9 +71,9 @@ class Loaded:
         return self._image[1]
 
     def machine(self, spec: LaunchSpec, kernel: Kernel, image: GivenMemory, limit: int = 0) -> Simulator:
-        """Return a machine at cycle 0 of a launch of `kernel`, one of before used anew where there is one.
+        """Return a machine at cycle 0 of a launch of `kernel`; an earlier machine for the kernel is reused if there is one.
 
-        limit: registers per thread that the kernel is kept within, 0 for what the preset says. Raises InputError if the
+        limit: registers per thread that the kernel is limited to, 0 for the preset's limit. Raises InputError if the
         launch does not fit on the machine.
         """
         key = (kernel.name, limit)
@@ -104,12 +100,12 @@ class Loaded:
 
 
 def short_name(mangled: str) -> str:
-    """Return a kernel's C++ name without namespaces, or its name as it is."""
+    """Return a kernel's C++ name without namespaces, or the name unchanged if it is not mangled."""
     return (cpp_name(mangled) or [mangled])[-1]
 
 
 def configuration(options: dict[str, Any]) -> Config:
-    """Return the numbers of the machine that options of the Simulator mean, without those of the design."""
+    """Return the configuration of the machine that Simulator options select, without the design's own settings."""
     design = plugin.find(plugin.parse_variant(options.get("design", "sram"))[0]).DESIGN
     preset = options.get("preset", "fermi")
     config = load_preset(design.paper_preset if preset == "paper" else preset)
@@ -118,6 +114,3 @@ def configuration(options: dict[str, Any]) -> Config:
         if key.split(".")[0] in sections:
             config = config.with_setting(key, value)
     return config
-
-
-__all__ = ["Loaded", "configuration", "link", "short_name", "spec_of"]

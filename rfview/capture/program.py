@@ -1,4 +1,4 @@
-"""A program started with the stand-in for its CUDA runtime, and served until it ends; its exit code is ours."""
+"""Starts a program with the stand-in for its CUDA runtime, and serves it until it ends; its exit code becomes rfview's."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ from rfview.capture.server import Server
 from rfview.engine.errors import InputError
 
 Report = Callable[[float | None, str], None]
-GRACE_S = 5.0                   # between the end of the conversation and that of the program, where it is to stop
+GRACE_S = 5.0                   # from the end of the connection to the end of a program that is to stop
 SECTION = struct.Struct("<IIQQQQIIQQ")
 PAST_THE_RUNTIME = re.compile(rb"lib(?:cuda|cublas|cublasLt|curand|cufft|cusparse|cusolver|cudnn|nccl|nvjpeg|npp\w*)\.so")
 
 
 def run(words: list[str], device: Device, say: Callable[[str], None], report: Report, *, stops: bool = False,
         python: str | None = None) -> int:
-    """Start a program with its arguments, serve it, and return its exit code, 128 + N where signal N ended it.
+    """Start a program with its arguments, serve it, and return its exit code, 128 + N if signal N ended it.
 
-    say: shows a sentence; report: progress. stops: end the program behind the chosen launch, with code 0. python: the one
-    that runs a script.
-    Raises InputError for what is no program that can be captured.
+    say: shows a message; report: progress. stops: end the program after the chosen launch, with code 0. python: the one
+    to run a script with.
+    Raises InputError if the program cannot be captured.
     """
     argv, environment = prepared(words, report, python)
     if environment and (beside := libraries(Path(argv[0]))):
-        say(f"{words[0]} is linked with {' and '.join(beside)}: what such a library does on a GPU is not captured, its "
-            "calls fail; kernels that are launched through CUDA's runtime are captured")
+        say(f"{words[0]} is linked with {' and '.join(beside)}: what such a library does on a GPU is not captured, and "
+            "its calls fail; kernels launched through CUDA's runtime are captured")
     ours, theirs = socket.socketpair()
     with ours:
         environment |= {wire.LINK: str(theirs.fileno()), wire.MEMORY: str(device.memory.descriptor)}
@@ -64,10 +64,10 @@ def _code(returned: int) -> int:
 
 
 def prepared(words: list[str], report: Report, python: str | None = None) -> tuple[list[str], dict[str, str]]:
-    """Return the command line of a program to capture, and what its environment has beside ours.
+    """Return the command line of a program to capture, and the variables to add to its environment.
 
-    A script in Python is named alone or behind its Python; it is run by `python`, where that is given. Programs whose
-    first line names a Python, as pip installs them (pytest), are such scripts.
+    A Python script is named alone or after its Python; it is run by `python` if that is given. Programs whose first line
+    names a Python, as installed by pip (pytest), are such scripts too.
     Raises InputError if it cannot be captured.
     """
     if re.match(r"python[\d.]*\Z", Path(words[0]).name) and len(words) > 1 and words[1].endswith(".py"):
@@ -79,7 +79,7 @@ def prepared(words: list[str], report: Report, python: str | None = None) -> tup
         return _script([program, *words[1:]], python), {}
     if python is not None:
         raise InputError(f"--python {python}: runs scripts; {words[0]} is not one (they end in .py)")
-    from rfview.capture.standin import library      # what a script in Python needs is another thing
+    from rfview.capture.standin import library      # Python scripts do not need it
 
     if program is None:
         raise InputError(f"{words[0]}: {_no_program(Path(words[0]))}; expected a CUDA program as nvcc compiles it, such as "
@@ -92,16 +92,16 @@ def prepared(words: list[str], report: Report, python: str | None = None) -> tup
 
 
 def _no_program(path: Path) -> str:
-    """Say why a path is no program."""
+    """Return why a path is not a program."""
     if path.is_dir():
         return "is a folder"
     if path.suffix in (".cu", ".cpp", ".cc") and path.is_file():
-        return f"is source text, to be compiled first: nvcc {shlex.quote(str(path))} -o {shlex.quote(path.stem)}"
+        return f"is source text; compile it first: nvcc {shlex.quote(str(path))} -o {shlex.quote(path.stem)}"
     return "cannot be run as a program (is it executable?)" if path.exists() else "there is no such program"
 
 
 def _script(words: list[str], python: str | None) -> list[str]:
-    """Return the command line that runs a script with its launches caught; raises InputError if there is no such file."""
+    """Return the command line that runs a script with its launches captured; raises InputError if there is no such file."""
 
     if not Path(words[0]).is_file():
         raise InputError(f"{words[0]}: there is no such script")
@@ -109,38 +109,38 @@ def _script(words: list[str], python: str | None) -> list[str]:
 
 
 def check(path: Path) -> None:
-    """Raise InputError for a CUDA program that cannot be captured: one stripped, or of another release or processor.
+    """Raise InputError for a CUDA program that cannot be captured: stripped, or for another CUDA release or processor.
 
-    What is no ELF file (a shell script) may start a program that can.
+    Files other than ELF pass: a shell script may start a program that can be captured.
     """
     known, strings = _sections(path)
     if b".nv_fatbin" not in known:
         return
     found = [name for name in strings if name.startswith(b"libcudart.so")]
     if found and found[0] != b"libcudart.so.13":
-        raise InputError(f"{path}: is linked with {found[0].decode('ascii', 'replace')}; programs of CUDA 13 can be "
+        raise InputError(f"{path}: is linked with {found[0].decode('ascii', 'replace')}; only programs of CUDA 13 can be "
                          "captured: recompile it with nvcc 13")
     if not found and b".symtab" not in known:
-        raise InputError(f"{path}: is stripped, and has CUDA's runtime inside: leave it unstripped, or link it with "
+        raise InputError(f"{path}: is stripped and contains CUDA's runtime: leave it unstripped, or link it with "
                          "nvcc -cudart shared")
 
 
 def libraries(path: Path) -> list[str]:
-    """Return the libraries that a program is linked with and that reach a GPU by themselves, past CUDA's runtime."""
+    """Return the libraries a program is linked with that use a GPU directly, bypassing CUDA's runtime."""
     return [name.decode("ascii", "replace") for name in _sections(path)[1] if PAST_THE_RUNTIME.match(name)]
 
 
 def _sections(path: Path) -> tuple[set[bytes], list[bytes]]:
-    """Return the names of a program's sections, and its strings for the dynamic linker; none for what is no ELF file.
+    """Return the names of a program's sections and its dynamic strings; none if it is not an ELF file.
 
-    Raises InputError for a program of another processor.
+    Raises InputError for a program for another processor.
     """
     with path.open("rb") as file:
         head = file.read(64)
         if len(head) < 64 or head[:4] != b"\x7fELF":
             return set(), []
         if head[4] != 2 or head[18:20] != b"\x3e\x00":
-            raise InputError(f"{path}: is compiled for another processor; programs for x86-64 can be captured")
+            raise InputError(f"{path}: is compiled for another processor; only programs for x86-64 can be captured")
         first, = struct.unpack_from("<Q", head, 40)
         size, count, names_at = struct.unpack_from("<HHH", head, 58)
         table = _bytes_at(file, first, min(size * count, 1 << 20))
@@ -157,7 +157,7 @@ def _sections(path: Path) -> tuple[set[bytes], list[bytes]]:
 
 
 def _bytes_at(file: BinaryIO, at: int, size: int) -> bytes:
-    """Return what stands there; b"" if a damaged table of sections, which running needs not, points beyond any file."""
+    """Return the bytes there; b"" if the offset is invalid: a program runs even with a damaged section table."""
     try:
         file.seek(at)
     except (OSError, ValueError):

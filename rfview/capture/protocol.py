@@ -1,8 +1,8 @@
-"""What a program and the server say to one another over their socket: the standard library alone, for any Python.
+"""The messages between a program and the server over their socket; uses only the standard library, for any Python.
 
 A request is a head (u4 operation, u4 length of the body) and its body; the answer is (i4 status, u4 length) and its body.
-Numbers are little-endian. A status is a cudaError_t; STOPPED says that the program has done what it was started for and is
-to leave. Where a status is an error, the body is a sentence. One request is answered before the next.
+Numbers are little-endian. A status is a cudaError_t; STOPPED means that the program has done what it was started for and
+is to exit. If a status is an error, the body is its message. Each request is answered before the next one is read.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ import struct
 from dataclasses import dataclass
 
 VERSION = 1
-BASE = 0x7000_0000_0000         # where device memory begins, in the engine and in the program alike
-SCRATCH = 1 << 30               # bytes of the memory file that only the machine uses, before those of the device
-CAPACITY = 7 << 30              # bytes of device memory; only what is touched takes room
-LINK, MEMORY = "RFVIEW_LINK", "RFVIEW_MEMORY"     # environment: descriptors that the program inherits
+BASE = 0x7000_0000_0000         # where device memory begins, both in the engine and in the program
+SCRATCH = 1 << 30               # bytes at the start of the memory file that only the machine uses
+CAPACITY = 7 << 30              # bytes of device memory; only touched pages take up memory
+LINK, MEMORY = "RFVIEW_LINK", "RFVIEW_MEMORY"     # environment variables: the descriptors that the program inherits
 
 # operations: body of the request -> body of the answer
 HELLO = 1           # u4 version, u4 process -> properties, PROPERTIES
@@ -23,15 +23,15 @@ MALLOC = 2          # u8 size, u4 kind -> u8 address
 FREE = 3            # u8 address ->
 LOAD = 4            # u4 form, module -> u4 module
 FACTS = 5           # u4 module, kernel -> FACTS_HEAD, a PARAM per parameter
-KERNELS = 6         # u4 module -> names, a line each
+KERNELS = 6         # u4 module -> names, one per line
 SYMBOL = 7          # u4 module, name -> u8 address, u8 size
-LAUNCH = 8          # LAUNCH_HEAD, kernel, parameter block -> u8 cycles, what it printed
+LAUNCH = 8          # LAUNCH_HEAD, kernel, parameter block -> u8 cycles, printed text
 OCCUPANCY = 9       # u4 module, u4 threads, u4 dynamic shared bytes, kernel -> u4 blocks
-ALIAS = 10          # u8 host address, u8 device address, u8 size -> ; size 0 takes it away
+ALIAS = 10          # u8 host address, u8 device address, u8 size -> ; size 0 removes it
 TEXTURE = 11        # TEXTURE_BODY -> u8 handle
 RESET = 12          # ->
-NAME = 13           # u8 address, name -> ; what an allocation is called in lists and captured folders
-SYNC = 14           # -> ; the status is the error that the device is left with
+NAME = 13           # u8 address, name -> ; an allocation's name in lists and captured folders
+SYNC = 14           # -> ; the status is the device's sticky error
 FORM_PTX, FORM_FATBIN, FORM_PARTS = 0, 1, 2
 KIND_DEVICE, KIND_HOST, KIND_MANAGED, KIND_ARRAY = range(4)
 COOPERATIVE = 1
@@ -45,7 +45,7 @@ PROPERTIES = struct.Struct("<10I")      # clock in kHz, warps, threads, CTAs, sh
 #                                         compute capability x 10, capacity in MiB, L2 bytes
 TEXTURE_BODY = struct.Struct("<Q14I4f")  # address, size x y z, channels, bits, kind of number (0 s, 1 u, 2 f), linear,
 #                                         normalised coordinates, read as float, address mode x y z, layers,
-#                                         bytes from row to row (0: no gap between); border
+#                                         bytes from row to row (0: rows are contiguous); border
 MAX_MODULE = 512 << 20
 MAX_BODY = 64 << 10             # of all other messages
 
@@ -57,12 +57,12 @@ STOPPED = 0x7FFFFFFF
 
 
 class LinkError(Exception):
-    """The other side said something that is no message."""
+    """The other side sent something that is not a message."""
 
 
 @dataclass(frozen=True)
 class Facts:
-    """What a kernel declares and takes. target: 75 for PTX of sm_75. params: offset and size of each in their block."""
+    """A kernel's resources and parameters. target: 75 for sm_75. params: offset and size of each in the parameter block."""
 
     registers: int
     shared_bytes: int
@@ -74,7 +74,7 @@ class Facts:
 
 
 def read_exactly(link: socket.socket, size: int) -> bytes:
-    """Return the next `size` bytes; b"" if the other side has closed before the first. Raises LinkError in between."""
+    """Return the next `size` bytes; b"" if the other side closed before the first. Raises LinkError if it closed later."""
     parts, missing = [], size
     while missing:
         part = link.recv(min(missing, 1 << 20))
@@ -88,7 +88,7 @@ def read_exactly(link: socket.socket, size: int) -> bytes:
 
 
 def read_request(link: socket.socket) -> tuple[int, bytes] | None:
-    """Return the next (operation, body), None if the program has closed; raises LinkError for what is too long."""
+    """Return the next (operation, body), None if the program has closed; raises LinkError if it is too long or cut off."""
     head = read_exactly(link, HEAD.size)
     if not head:
         return None

@@ -1,4 +1,4 @@
-"""What a launch can reach: allocations that its parameters, symbols, and what these point to lead to."""
+"""Which allocations a launch can reach by following pointers from its parameters and its module's symbols."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ Before = dict[int, tuple[Allocation, bytes]]    # by address: an allocation and 
 
 
 def reached(memory: DeviceMemory, module: Loaded, params: bytes) -> list[int]:
-    """Return the addresses of allocations that a launch may touch, in order.
+    """Return the addresses of the allocations that a launch may touch, in ascending order.
 
-    A word that merely looks like an address adds an allocation that is not needed; one that points right before an
-    allocation, or behind its end, counts as well: kernels index from there.
+    A value that merely looks like an address adds an allocation that is not needed. One that points slightly before or
+    after an allocation counts as well: kernels index from there.
     """
     starts = np.array(sorted(memory.live), np.uint64)
     ends = np.array([int(start) + max(memory.live[int(start)].size, 1) for start in starts], np.uint64)
@@ -39,7 +39,7 @@ def reached(memory: DeviceMemory, module: Loaded, params: bytes) -> list[int]:
 
 
 def _pointed(words: np.ndarray, starts: np.ndarray, ends: np.ndarray, unaligned: bool) -> list[int]:
-    """Return the allocations that words (n,) u4 hold addresses of; unaligned: at multiples of 4, not of 8 alone."""
+    """Return the allocations to which words, (n,) u4, point; unaligned: addresses at any multiple of 4, not only of 8."""
     if len(starts) == 0 or len(words) < 2:
         return []
     forms = [words[: len(words) // 2 * 2]] + ([words[1 : 1 + (len(words) - 1) // 2 * 2]] if unaligned else [])
@@ -58,11 +58,11 @@ def _pointed(words: np.ndarray, starts: np.ndarray, ends: np.ndarray, unaligned:
 
 
 def copied(memory: DeviceMemory, addresses: Iterable[int]) -> Before:
-    """Return what allocations hold now."""
+    """Return allocations with copies of their current contents."""
     return {address: (memory.live[address], memory.view(memory.live[address]).tobytes()) for address in addresses}
 
 
 def put_back(memory: DeviceMemory, kept: Before) -> None:
-    """Have allocations hold again what they held."""
+    """Restore the contents of allocations."""
     for held, content in kept.values():
         memory.view(held)[:] = np.frombuffer(content, np.uint8)

@@ -1,4 +1,4 @@
-"""Answers a program's requests, one after the other, for as long as it lives; whatever it says is checked first."""
+"""Answers a program's requests, one after the other, for as long as it lives; every request is validated first."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from rfview.capture.textures import header_of
 from rfview.engine.errors import InputError, PtxError
 from rfview.engine.escapes import visible
 
-QUIET_S = 0.2       # between two looks whether the program lives
+QUIET_S = 0.2       # between two checks that the program is alive
 
 Answer = tuple[int, bytes]
 Say = Callable[[str], None]
 
 
 class Server:
-    """One program's side of a device. stops: leave the program behind the chosen launch. say: shows a sentence."""
+    """Serves one program on a device. stops: end the program after the chosen launch. say: shows a message."""
 
     def __init__(self, device: Device, say: Say, *, stops: bool = False) -> None:
         self.device, self._say, self._stops = device, say, stops
@@ -36,11 +36,11 @@ class Server:
         }
 
     def serve(self, link: socket.socket, lives: Callable[[], bool]) -> None:
-        """Answer until the program closes its end, or `lives` says that it has gone; the connection is then at its end."""
+        """Answer until the program closes its end or `lives` returns False; then shut the connection down."""
         try:
             self._serve(link, lives)
         finally:
-            with suppress(OSError):     # closed by the other side already
+            with suppress(OSError):     # already closed by the other side
                 link.shutdown(socket.SHUT_RDWR)
 
     def _serve(self, link: socket.socket, lives: Callable[[], bool]) -> None:
@@ -60,10 +60,10 @@ class Server:
                 return
 
     def answer(self, operation: int, body: bytes) -> Answer:
-        """Return status and body for one request; an error's body is its sentence."""
+        """Return the status and body that answer one request; the body of an error is its message."""
         serve = self._operations.get(operation)
         if serve is None:
-            return wire.NOT_SUPPORTED, f"no operation {operation}".encode()
+            return wire.NOT_SUPPORTED, f"unknown operation {operation}".encode()
         try:
             return serve(body)
         except PtxError as error:
@@ -78,10 +78,10 @@ class Server:
             return self._failed(wire.INVALID_VALUE, what)
 
     def say(self, text: str) -> None:
-        """Show a sentence, once."""
+        """Show a message, unless it was shown before."""
         if text not in self._said and len(self._said) < 10_000:
             self._said.add(text)
-            for line in text.split("\n"):        # an error in PTX shows the line that it is about
+            for line in text.split("\n"):        # an error in PTX shows the line it refers to
                 self._say(visible(line))
 
     def _failed(self, status: int, text: str) -> Answer:
@@ -91,7 +91,7 @@ class Server:
     def _hello(self, body: bytes) -> Answer:
         version, _process = struct.unpack("<II", body)
         if version != wire.VERSION:
-            return self._failed(wire.NOT_SUPPORTED, f"the program's side speaks version {version} of the protocol, this one "
+            return self._failed(wire.NOT_SUPPORTED, f"the program's side uses version {version} of the protocol, this one "
                                                     f"{wire.VERSION}")
         self.device.reset()
         return wire.SUCCESS, wire.PROPERTIES.pack(*self.device.properties())
@@ -102,7 +102,7 @@ class Server:
         address = self.device.memory.allocate(size, page=paged) if 0 < size <= self.device.memory.capacity else 0
         if not address:
             free = self.device.memory.capacity - self.device.memory.used
-            return self._failed(wire.MEMORY_ALLOCATION, f"the program asks for {size:,} bytes of device memory; {free:,} of "
+            return self._failed(wire.MEMORY_ALLOCATION, f"the program requests {size:,} bytes of device memory; {free:,} of "
                                                         f"{self.device.memory.capacity:,} are free")
         return wire.SUCCESS, struct.pack("<Q", address)
 

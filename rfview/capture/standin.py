@@ -25,24 +25,24 @@ DEFINED = re.compile(r"^(?:API\((\w+)\)|API_OTHER\([^,]+, (\w+)\)|(?:IGNORED|WAI
 
 
 def library(say: Callable[[float | None, str], None]) -> Path:
-    """Return the compiled stand-in, made now if it is not there yet; say: shows that this takes some seconds.
+    """Return the path of the stand-in, compiled now if it is not cached yet; say: shows progress, as this takes seconds.
 
-    Raises InputError if there is no x86-64 Linux, no g++ or no CUDA headers.
+    Raises InputError if this is not x86-64 Linux, or g++ or CUDA 13's headers are missing.
     """
     if not sys.platform.startswith("linux") or platform.machine() != "x86_64":
-        raise InputError(f"CUDA programs are captured on x86-64 Linux, this is {sys.platform} on {platform.machine()}; "
-                         "Python programs are captured anywhere")
+        raise InputError(f"CUDA programs can be captured only on x86-64 Linux, not on {sys.platform}, "
+                         f"{platform.machine()}; Python programs can be captured anywhere")
     compiler, headers = shutil.which("g++"), include_folder()
     if compiler is None:
-        raise InputError("to run CUDA programs, a library is compiled once with g++, which is not here: install it "
-                         "(apt install g++, or the like)")
+        raise InputError("to run CUDA programs, a library is compiled once with g++, which was not found: install it "
+                         "(apt install g++ or similar)")
     if headers is None:
-        raise InputError("to run CUDA programs, a library is compiled once with CUDA's headers, and there is no "
-                         "cuda_runtime_api.h: name the toolkit's folder in CUDA_HOME")
+        raise InputError("to run CUDA programs, a library is compiled once with CUDA's headers, but cuda_runtime_api.h was "
+                         "not found: set CUDA_HOME to the toolkit's folder")
     release = release_of(headers)
     if release // 1000 != TESTED:
-        raise InputError(f"the CUDA headers in {headers} are of release {release // 1000}; programs of CUDA {TESTED} can be "
-                         "captured: name another toolkit's folder in CUDA_HOME")
+        raise InputError(f"the CUDA headers in {headers} are of release {release // 1000}; only programs of CUDA {TESTED} "
+                         "can be captured: set CUDA_HOME to another toolkit's folder")
     content = "".join(path.read_text(encoding="utf-8") for path in sorted(SOURCES.iterdir()) if path.is_file())
     key = hashlib.sha256(f"{content}{FLAGS}{release}".encode()).hexdigest()[:16]
     folder = CACHE_FOLDER / f"cudart-{key}"
@@ -54,7 +54,7 @@ def library(say: Callable[[float | None, str], None]) -> Path:
 
 
 def include_folder() -> Path | None:
-    """Return the folder with CUDA's headers: of CUDA_HOME, of the nvcc on the path, or where toolkits are installed."""
+    """Return the folder with CUDA's headers: in CUDA_HOME, next to the nvcc in PATH, or where toolkits usually are."""
     named = os.environ.get("CUDA_HOME") or os.environ.get("CUDA_PATH")
     places = [Path(named)] if named else []
     nvcc = shutil.which("nvcc")
@@ -64,16 +64,16 @@ def include_folder() -> Path | None:
 
 
 def release_of(headers: Path) -> int:
-    """Return CUDART_VERSION of a folder of headers, 13000 for 13.0; 0 if it does not say."""
+    """Return CUDART_VERSION of a folder of headers, 13000 for 13.0; 0 if it is not defined."""
     text = (headers / "cuda_runtime_api.h").read_text(encoding="utf-8", errors="replace")
     found = re.search(r"^#define CUDART_VERSION\s+(\d+)", text, re.MULTILINE)
     return int(found[1]) if found else 0
 
 
 def rest() -> str:
-    """Return C++ for the names of the runtime that the sources lack: each says its name and returns cudaErrorNotSupported.
+    """Return C++ for the runtime's functions that the sources lack: each reports its name and returns cudaErrorNotSupported.
 
-    Those for a default stream per thread are the others', since all streams are one.
+    Variants for a per-thread default stream jump to the plain functions, since all streams are the same here.
     """
     text = "\n".join(path.read_text(encoding="utf-8") for path in sorted(SOURCES.glob("*.cpp")))
     have = {next(filter(None, found)) for found in DEFINED.findall(text)}
@@ -91,7 +91,7 @@ def rest() -> str:
 
 
 def _compile(compiler: str, headers: Path, folder: Path) -> None:
-    """Compile everything into a folder, which appears under its name once it is whole."""
+    """Compile everything into a temporary folder, and move the library into `folder` once it is complete."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix="cudart-new-") as name:
         made = Path(name)

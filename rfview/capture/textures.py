@@ -1,4 +1,4 @@
-"""Textures and surfaces that a program makes at run time: their headers in the device's memory, and launch files' tables."""
+"""Textures and surfaces that a program creates at run time: their headers in device memory, and tables of launch files."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ DTYPES = {(0, 8): "i1", (0, 16): "i2", (0, 32): "i4", (1, 8): "u1", (1, 16): "u2
 
 
 def header_of(memory: DeviceMemory, body: bytes) -> int:
-    """Write a header for what a TEXTURE message describes; return its address, the handle that kernels get.
+    """Write the header for a TEXTURE message; return its address, which is the handle that kernels use.
 
-    Raises InputError for texels that lie in no allocation, or that the machine's textures do not have.
+    Raises InputError if the texels are not inside an allocation, or the machine has no such textures.
     """
     (address, x, y, z, channels, bits, kind, linear, normalised, as_float, mode_x, mode_y, mode_z, _layers, pitch,
      *border) = TEXTURE_BODY.unpack(body)
     size = (max(x, 1), max(y, 1), max(z, 1))
     if (kind, bits) not in DTYPES or channels not in (1, 2, 4):
-        raise InputError(f"a texture of {channels} channels of {bits} bits; there are 1, 2, 4 channels of 8, 16, 32 bits")
+        raise InputError(f"a texture of {channels} channels of {bits} bits; expected 1, 2 or 4 channels of 8, 16 or 32 bits")
     dtype = np.dtype(DTYPES[kind, bits])
     if max(mode_x, mode_y, mode_z) > 3:
         raise InputError("a texture with an unknown address mode")
@@ -34,7 +34,7 @@ def header_of(memory: DeviceMemory, body: bytes) -> int:
     texture = Texture("", name, address - start, dtype.name, size, channels, bool(linear), bool(normalised), bool(as_float),
                       (mode_x, mode_y, mode_z), (border[0], border[1], border[2], border[3]), pitch)
     if held is None or texture.offset + texture.extent > held.size or address % 4:
-        raise InputError(f"a texture of {texture.extent:,} bytes at 0x{address:x}, which no allocation holds")
+        raise InputError(f"a texture of {texture.extent:,} bytes at 0x{address:x}, which is not inside an allocation")
     handle = memory.allocate(HEADER_BYTES, kind="texture")
     if not handle:
         raise InputError("no room for a texture's header in the device's memory")
@@ -44,15 +44,15 @@ def header_of(memory: DeviceMemory, body: bytes) -> int:
 
 
 def table_of(handle: int, words: np.ndarray, names: Mapping[int, str], holders: Iterable[Allocation]) -> list[str]:
-    """Return a launch file's lines for the texture or surface of a header; holders: buffers that texels may lie in.
+    """Return a launch file's lines for the texture or surface of a header; holders: the buffers that may contain texels.
 
-    names: of headers and buffers, by address. Raises InputError if no buffer holds the texels, but a symbol, or none.
+    names: of headers and buffers, by address. Raises InputError if the texels are in no buffer (in a symbol, or nowhere).
     """
     base = int(words[H_BASE_LOW]) | int(words[H_BASE_HIGH]) << 32
     holder = next((held.address for held in holders if held.address <= base < held.address + held.size), None)
     if holder is None:
-        raise InputError(f"the launch reads a texture or surface whose texels lie at 0x{base:x}, in no buffer; a folder's "
-                         "textures are of buffers")
+        raise InputError(f"the launch reads a texture or surface whose texels, at 0x{base:x}, are in no buffer; a folder "
+                         "can store only textures of buffers")
     one = described(words, names[handle], names[holder], holder, handle)
     modes = {number: word for word, number in ADDRESS_MODES.items()}
     return ["", f"[textures.{json.dumps(one.name)}]", f"buffer = {json.dumps(one.buffer)}", f"offset = {one.offset}",

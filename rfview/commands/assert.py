@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Evaluate the condition and say where it first fails."""
+    """Evaluate the condition and report where it first fails."""
     with options.open_target(args) as session:
         session.goto(args.at or "end")
         end = session.cycle

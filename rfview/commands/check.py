@@ -85,7 +85,7 @@ def checked_run(args: argparse.Namespace) -> int:
 
 
 def text_of(found: Findings, args: argparse.Namespace) -> str:
-    """Return the findings as text, and how to look at the first."""
+    """Return the findings as text, and how to debug the first."""
     from rfview.sessions.commands.check import text_of
 
     text = text_of(found)

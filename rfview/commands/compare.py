@@ -28,7 +28,7 @@ DEFAULT_DESIGNS = ",".join(BUILT_IN)
 EPILOG = """example: rfview compare gemm --designs 'sram,stt[stall=bank],hrf[power_gating=true]' --schedulers gto,lrr
 exit codes: 0 fine, 1 a result differs from the expected one, 2 bad input, 3 a run misbehaved"""
 NO_WORK = ("finished", "no_cta")
-MIN_SHARE = 0.005     # share of warp-cycles below which the text omits a stall reason
+MIN_SHARE = 0.005     # the text omits stall reasons below this share of warp-cycles
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -9,9 +9,11 @@ from typing import Any
 
 from rfview import streams
 from rfview.commands import screen
+from rfview.ending import Ended
 from rfview.engine.errors import InputError, RfviewError
 
 NAME = "first"
+SIGNALLED = 128     # exit codes above it: a signal ended the session
 BEGIN = "35%"   # an interesting place, shown before the first key is pressed
 
 
@@ -27,7 +29,7 @@ def bundled_recording() -> Path:
 
 
 def run(parsed: Callable[[str, list[str]], tuple[Any, argparse.Namespace]]) -> int:
-    """Show the start screen until the user quits; whatever is opened from it returns to it.
+    """Show the start screen until the user quits or a signal ends it; whatever is opened from it returns to it.
 
     parsed: turns words into a command's module and arguments.
     """
@@ -42,10 +44,12 @@ def run(parsed: Callable[[str, list[str]], tuple[Any, argparse.Namespace]]) -> i
         shown.message = ""
         try:
             if words == BUNDLED:
-                show_bundled()
-                continue
-            module, args = parsed(words[0], list(words[1:]))
-            module.run(args)
+                code = show_bundled()
+            else:
+                module, args = parsed(words[0], list(words[1:]))
+                code = module.run(args)
+            if code > SIGNALLED:
+                raise Ended(code)
         except RfviewError as error:
             shown.message, shown.kind = str(error), "bad"
     return 0

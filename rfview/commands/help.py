@@ -38,7 +38,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def whole_topic(topic: str) -> str | None:
-    """Return a topic, or a part of one, by its name, also without its plural; None for other words."""
+    """Return a topic, or a part of one, by its name, also in the singular; None for other words."""
     texts = {**TOPICS, **PARTS}
     text = texts.get(topic) or texts.get(f"{topic}s")
     return None if text is None else text()
@@ -76,7 +76,7 @@ def found_text(word: str) -> str:
 
 
 def more_of_design(word: str) -> list[str]:
-    """Return a design's hooks, and where the rest about it is found; nothing for other words."""
+    """Return a design's hooks, and where to find more about it; nothing for other words."""
     from rfview.engine import plugin as designs
     from rfview.learn import own_design
 
@@ -149,7 +149,7 @@ def startup_text() -> str:
     """Return how commands are run at the start."""
     from rfview import startup
 
-    return f"{(startup.__doc__ or '').strip()}\n\nlooked for at {startup.path()}"
+    return f"{(startup.__doc__ or '').strip()}\n\nexpected at {startup.path()}"
 
 
 def check_text() -> str:
@@ -169,7 +169,7 @@ def sql_text() -> str:
 
 
 def commands_text() -> str:
-    """Return the table of debugger commands, the same in scripts and behind `:`."""
+    """Return the table of debugger commands, the same in scripts and after `:`."""
     from rfview.sessions.commands import script
 
     return script.help_text()
@@ -191,7 +191,7 @@ def expressions_text() -> str:
     lines = [language, ""]
     for head, words in lists:
         lines += wrap(f"{head}: {', '.join(words)}", 116, subsequent_indent="    ")
-    return "\n".join([*lines, "What the fields of a warp are: `rfview help sm.warp`, likewise sm.bank and so on.",
+    return "\n".join([*lines, "The fields of a warp: `rfview help sm.warp`; likewise sm.bank and so on.",
                       "A design's own fields and events, rf.FIELD and event.NAME: `rfview help NAME` of the design."])
 
 

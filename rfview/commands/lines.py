@@ -44,7 +44,7 @@ def told(args: argparse.Namespace) -> int:
         raise InputError(f"--top {args.top}: expected at least 1")
     with options.open_target(args) as session:
         if not args.ptx and not session.lines:
-            raise InputError(f"{args.target}: the PTX tells no source lines; compile with `nvcc -lineinfo -ptx` "
+            raise InputError(f"{args.target}: the PTX has no source lines; compile with `nvcc -lineinfo -ptx` "
                              "(numba-cuda: lineinfo=True), or take --ptx for lines of the PTX")
         session.goto(args.last if args.last is not None else "end")
         found = line_report(session, args.first, ptx=args.ptx)

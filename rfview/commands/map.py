@@ -75,7 +75,7 @@ def racetrack_machine(args: argparse.Namespace, command: str) -> dict[str, Any]:
     if "mapping=" in machine["design"] or "racetrack.mapping" in machine["settings"]:
         raise InputError(f"racetrack.mapping: rfview {command} begins with the identity; leave it out")
     if str(machine["settings"].get("sm.mapping", "sequential")) != "sequential":
-        raise InputError(f"sm.mapping: rfview {command} counts on the sequential placement of registers")
+        raise InputError(f"sm.mapping: rfview {command} relies on the sequential placement of registers")
     return machine
 
 
@@ -89,7 +89,7 @@ def run_facts(simulator: Simulator) -> dict[str, Any]:
 
 
 def text_of(facts: dict[str, Any]) -> str:
-    """Return the shifts in each bank's trace, then both runs side by side."""
+    """Return the shifts in each bank's trace, then a comparison of both runs."""
     from rfview.sessions.expressions.ptx_names import kernel_name
 
     ctas = "/".join(dict.fromkeys(map(str, facts["resident_ctas"])))

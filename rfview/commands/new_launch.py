@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 HEAD = """\
 # Runs {kernel} of {file}. What PTX does not say is assumed: change grid, block, values and buffers.
-# `rfview help launch` explains what else there is. Then: rfview debug {launch}
+# `rfview help launch` explains what else is possible. Then: rfview debug {launch}
 module = "{file}"
-template = true     # sizes and data are made up; take this line away when they are yours
+template = true     # sizes and data are made up; remove this line once they are yours
 
 [[launch]]
 kernel = "{kernel}"
@@ -26,7 +26,7 @@ grid = [{grid}]
 block = [{threads}]
 {shared}args = [
 """
-SHARED = "shared_bytes = {size}     # dynamic shared memory: what your launch asks for{triton}\n"
+SHARED = "shared_bytes = {size}     # dynamic shared memory: what your launch requests{triton}\n"
 BUFFER = """
 [buffers.{name}]
 shape = [{shape}]
@@ -61,7 +61,7 @@ def write(path: str) -> tuple[Path, str, list[str], list[str]]:
         raise InputError(f"--new {path}: the module has no kernel (.entry)")
     kernels, refused = _decoded(module)
     if not kernels:
-        raise InputError(f"--new {path}: no kernel of it can run; {refused[0]}")
+        raise InputError(f"--new {path}: none of its kernels can run; {refused[0]}")
     kernels.sort(key=lambda kernel: -len(kernel.insts))
     called = ["::".join(cpp_name(kernel.name)) or kernel.name for kernel in kernels]
     called = [name if called.count(name) == 1 else kernel.name for name, kernel in zip(called, kernels, strict=True)]
@@ -73,7 +73,7 @@ def write(path: str) -> tuple[Path, str, list[str], list[str]]:
 
 
 def _decoded(module: Module) -> tuple[list[Kernel], list[str]]:
-    """Return the kernels that can run, and for each other one why it cannot."""
+    """Return the kernels that can run, and for each of the others the reason why it cannot."""
     kernels: list[Kernel] = []
     refused: list[str] = []
     for name in module.kernels:
@@ -112,7 +112,7 @@ def _argument(formal: Formal, kernel: Kernel, found: dict[str, str], name: str, 
     param = kernel.params[formal.first]
     what = formal.name or f"parameter {formal.first}"
     if formal.kind == "scratch":
-        return ["{null = true},       # memory of Triton's own, which kernels seldom use"], ""
+        return ["{null = true},       # Triton's own memory, which kernels seldom use"], ""
     if formal.kind == "bytes":
         return [f'{{bytes = "{"00" * param.size}"}},   # {what}: a struct of {param.size} bytes'], ""
     if formal.kind == "array":

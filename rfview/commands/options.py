@@ -120,7 +120,7 @@ def refuse_machine(args: argparse.Namespace, command: str, holder: str = "recipe
     for name, value in vars(standard.parse_args([])).items():
         if getattr(args, name) != value:
             option = "--set" if name == "settings" else f"--{name.replace('_', '-')}"
-            raise InputError(f"{command}: the {holder} brings its machine; leave out {option}, or run the kernel itself")
+            raise InputError(f"{command}: the {holder} fixes its machine; leave out {option}, or run the kernel itself")
 
 
 def command_of(name: str, args: argparse.Namespace) -> str:
@@ -187,11 +187,11 @@ def launch_path(target: str) -> Path:
         beside = path.with_suffix(".toml")
         how = (f"run {shlex.quote(str(beside))}" if beside.is_file() else
                f"--grid, --block and --arg do ({target}::KERNEL; see rfview run --help), or a launch file: rfview kernels "
-               f"--new {shlex.quote(target)} writes one to begin from")
+               f"--new {shlex.quote(target)} writes one to start from")
         raise InputError(f"{target}: PTX alone does not say grid, block and arguments; {how}")
     if path.suffix in (".cu", ".py"):
-        raise InputError(f"{target}: which of its kernels, and with which arguments? {target}::KERNEL --grid 4 --block 128 "
-                         "--arg NAME=VALUE says it (rfview run --help)")
+        raise InputError(f"{target}: name a kernel and its arguments, as in {target}::KERNEL --grid 4 --block 128 "
+                         "--arg NAME=VALUE (rfview run --help)")
     if path.is_dir():
         held = path / "launch.toml"
         raise InputError(f"{target}: is a folder; " + (f"its launch file is {shlex.quote(str(held))}" if held.is_file() else
@@ -259,7 +259,7 @@ def writable_folder(path: str) -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InputError(f"{path}: cannot be made: {error.strerror or error}") from None
+        raise InputError(f"{path}: cannot be created: {error.strerror or error}") from None
     if not os.access(folder, os.W_OK):
         raise InputError(f"{path}: cannot be written: permission denied")
     return folder

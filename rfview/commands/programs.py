@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 EPILOG = """the program is an unmodified CUDA program built by nvcc, or an unmodified Python script with numba-cuda 0.30 or
 Triton 3.8 or 3.9. Its kernels run here, without a GPU, and it carries on with their results. torch tensors stay in CPU
-memory even where the script says device='cuda'; Triton's autotuner takes the first configuration that runs. `--` ends
+memory even if the script says device='cuda'; Triton's autotuner takes the first configuration that runs. `--` ends
 rfview's options:
   rfview record softmax.py --launch softmax_kernel --stop -o softmax.rfs
   nvcc app.cu -o app
@@ -87,13 +87,13 @@ def say(text: str) -> None:
 
 
 def is_program(args: argparse.Namespace) -> bool:
-    """Return whether a command that also takes launch files was given a program, whose first launch is the default."""
+    """Return whether a command that also takes launch files was given a program; its first launch is then the default."""
     if args.launch is not None:
         return True
     if args.stop or names_program(args):
         words_of(args)
         args.launch = FIRST
-        say("taken is the program's first launch; --launch chooses another one, and `rfview launches` lists them")
+        say("using the program's first launch; --launch chooses another one, and `rfview launches` lists them")
         return True
     return False
 

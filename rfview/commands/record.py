@@ -52,14 +52,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Record the run; on a fault, what ran before it is kept, and the exit code is the fault's."""
     if (args.begin or args.end) and (args.recipe or args.fill is not None):
-        raise InputError("record: --from and --to choose what is recorded; a recipe always holds the whole run")
+        raise InputError("record: --from and --to choose what is recorded; a recipe always covers the whole run")
     if args.check and (args.begin or args.end or args.recipe or args.fill is not None):
-        raise InputError("record --check: goes with a recording of the whole run; rfview check TARGET checks any")
+        raise InputError("record --check: needs a recording of the whole run; rfview check TARGET checks any")
     if args.fill is not None:
         return fill(args)
     if programs.is_program(args):
         if args.check:
-            raise InputError("record --check: goes with a launch file or a kernel; rfview check checks a program's launches")
+            raise InputError("record --check: needs a launch file or a kernel; rfview check checks a program's launches")
         return of_program(args)
     if args.target is None:
         raise InputError("record: expected a launch file or a bundled kernel's name, or --fill FILE.rfr")
@@ -139,7 +139,7 @@ def recipe(args: argparse.Namespace) -> int:
 def fill(args: argparse.Namespace) -> int:
     """Simulate a recipe and write every cycle."""
     if args.target is not None or args.recipe:
-        raise InputError("record --fill: the recipe brings its kernel; leave out "
+        raise InputError("record --fill: the recipe contains its kernel; leave out "
                          f"{'--recipe' if args.recipe else args.target}")
     options.refuse_machine(args, "record --fill")
     from rfview.sessions.timeline.recipe import open_recipe
@@ -167,11 +167,11 @@ def output_of(args: argparse.Namespace, default: str, suffix: str) -> Path:
 
 
 def held(info: Mapping[str, Any]) -> str:
-    """Return which design files' texts the output contains, "" for none: not everyone wants to give theirs away."""
+    """Return which design files' texts the output contains, "" for none: not everyone wants to publish theirs."""
     from rfview.engine.plugin import origin
 
     names = list(origin.kept(info["design_spec"]))
-    return f"; it holds the text of {', '.join(names)}" if names else ""
+    return f"; it contains the text of {', '.join(names)}" if names else ""
 
 
 def replaced(args: argparse.Namespace) -> str:

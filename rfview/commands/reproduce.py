@@ -106,7 +106,7 @@ def findings_of(labs: Mapping[str, Lab], design: str | None, *, with_runs: bool)
         if exact is not None:
             yield verdicts.check(claim, exact, "")
         elif measured is not None and with_runs and not labs[claim.paper_design].kernels:
-            yield verdicts.check(claim, None, "none of the paper's kernels is to be run")
+            yield verdicts.check(claim, None, "none of the paper's kernels was chosen")
         elif measured is not None and with_runs:
             yield verdicts.check(claim, functools.partial(measured, labs[claim.paper_design]), "", own)
         else:

@@ -30,7 +30,7 @@ LIST = "list"
 def run(args: argparse.Namespace) -> int:
     """Print the chosen figure as text, and write it as SVG; `list` lists all figures."""
     if args.figure is None:
-        raise InputError(f"-o {args.output}: only with --figure ID; `rfview reproduce --figure list` says which there are")
+        raise InputError(f"-o {args.output}: only with --figure ID; `rfview reproduce --figure list` lists them")
     if args.exact or args.directions:
         raise InputError("--figure: one figure is chosen by its name; leave out --exact and --directions")
     if args.output is not None:
@@ -42,7 +42,7 @@ def run(args: argparse.Namespace) -> int:
         return 0
     if args.figure not in known:
         near = difflib.get_close_matches(args.figure, known, 2)
-        hint = f"; did you mean {' or '.join(near)}?" if near else "; `rfview reproduce --figure list` says which there are"
+        hint = f"; did you mean {' or '.join(near)}?" if near else "; `rfview reproduce --figure list` lists them"
         raise InputError(f"--figure {args.figure}: no such figure{hint}")
     from rfview.engine.batch import Runs
     from rfview.engine.papers.lab import Lab

@@ -43,8 +43,8 @@ def run(args: argparse.Namespace) -> int:
     check(words)
     server: Any = _web()
     if args.host not in server.LOOPBACK:
-        print(f"rfview: warning: {args.host} can be reached from other machines; who has the address acts as you, and "
-              "without https it can be read on its way", file=sys.stderr)
+        print(f"rfview: warning: {args.host} can be reached from other machines; anyone with the address can act as "
+              "you, and without https it can be read in transit", file=sys.stderr)
     try:
         server.serve(server.Server(words, args.host, args.public_url), args.host, args.port)
     except OSError as error:
@@ -57,7 +57,7 @@ def command_of(words: list[str]) -> list[str]:
     """Return the rfview command line that the words mean."""
     late = next((word.partition("=")[0] for word in words if word.partition("=")[0] in OWN), None)
     if late is not None:
-        raise InputError(f"serve: {late} stands before what is served: rfview serve {late} ... {shlex.quote(words[0])}")
+        raise InputError(f"serve: {late} must come before what is served: rfview serve {late} ... {shlex.quote(words[0])}")
     if not words or words[0] in SHOWN:
         return words
     if words[0] in cli.COMMANDS:

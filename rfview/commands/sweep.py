@@ -8,24 +8,18 @@ from __future__ import annotations
 
 import argparse
 import json
-import signal
 import sys
-import threading
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 from rfview.engine import files
 from rfview.engine.batch import pool_of
 from rfview.engine.errors import InputError
-from rfview import charts
+from rfview import charts, ending
 from rfview.commands import options, progress
 from rfview.sweep import columns, dataset, doing, plan, plot
 
-TERMINATED = 143    # 128 + SIGTERM, as shells report it
 EPILOG = f"""a sweep file:
 {(plan.__doc__ or "").partition("means.")[2].rpartition("A sweep file is hostile")[0].strip(chr(10)).rstrip()}
 
@@ -36,8 +30,8 @@ as well; delete its part file to retry it. In DuckDB a map is read as settings['
 pairs: dict(row.settings)['sm.num_collectors']. Columns:
 {columns.documentation()}
 
---plot draws bars from the folder and runs nothing: of the rows of this file's jobs, or of all rows where a folder is given
-in place of the file. x and by are columns or parameters, y is a number, as in kernel,ipc,design;
+--plot draws bars from the folder and runs nothing: of the rows of this file's jobs, or of all rows if a folder is given
+instead of the file. x and by are columns or parameters, y is a number, as in kernel,ipc,design;
 sm.num_collectors,cycles,kernel; design,counts.rf_reads.
 
 --cluster gives the jobs to a Dask cluster (pip install 'rfview[cluster]'); its workers read launch files by the same
@@ -47,7 +41,7 @@ On this machine, where Dask has the jobs' cores, without its profiler and with f
   dask scheduler --port 8786 &
   dask worker tcp://127.0.0.1:8786 --nworkers 4 --nthreads 1 &
   rfview sweep FILE.toml --cluster tcp://127.0.0.1:8786
-Under SLURM (others alike: PBSCluster, LSFCluster, SGECluster), with dask-jobqueue, in a Python that stays:
+Under SLURM (others alike: PBSCluster, LSFCluster, SGECluster), with dask-jobqueue, in a Python process that keeps running:
   from dask_jobqueue import SLURMCluster
   cluster = SLURMCluster(cores=8, processes=8, memory="16GB", walltime="04:00:00")
   cluster.scale(jobs=20)
@@ -55,10 +49,6 @@ Under SLURM (others alike: PBSCluster, LSFCluster, SGECluster), with dask-jobque
   input()
 
 exit codes: 0 all jobs have rows, failed ones too; 2 bad input; 130, 143 stopped by Ctrl-C, SIGTERM, finished rows kept"""
-
-
-class Terminated(BaseException):
-    """SIGTERM was received."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -84,11 +74,10 @@ def run(args: argparse.Namespace) -> int:
     planned = plan.load(args.target)
     folder = folder_of(args, planned)
     try:
-        with _terminable():
-            facts = sweep(args, planned, folder)
-    except Terminated:
-        print("rfview: error: terminated; finished rows are kept, the same command goes on from here", file=sys.stderr)
-        return TERMINATED
+        facts = sweep(args, planned, folder)
+    except ending.Ended as ended:
+        print("rfview: error: terminated; finished rows are kept, the same command continues from here", file=sys.stderr)
+        return int(ended.code or 0)
     print(json.dumps(facts) if args.json else text_of(facts))
     return 0
 
@@ -117,7 +106,7 @@ def text_of(facts: dict[str, Any]) -> str:
     """Return the facts of a sweep as text."""
     parts = [f"{number:,} {name}" for name, number in facts["outcomes"].items()]
     done = ", ".join(parts) or "nothing to run"
-    already = f"; {facts['already']:,} had rows already" if facts["already"] else ""
+    already = f"; {facts['already']:,} already had rows" if facts["already"] else ""
     same = f"; {facts['same']:,} combinations are the same run as another" if facts["same"] else ""
     return f"{facts['jobs']:,} jobs: {done}{already}{same}\n{facts['folder']}: {facts['rows']:,} rows"
 
@@ -136,20 +125,3 @@ def draw(args: argparse.Namespace) -> int:
     if args.svg is not None:
         files.write(args.svg, charts.svg(chart))
     return 0
-
-
-@contextmanager
-def _terminable() -> Iterator[None]:
-    """Turn SIGTERM into Terminated within the block, so that rows are written before the end."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def stop(number: int, frame: FrameType | None) -> None:
-        raise Terminated
-
-    before = signal.signal(signal.SIGTERM, stop)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)

@@ -73,11 +73,11 @@ class Adapter:
         command = given if isinstance(given, str) else ""
         handler = REQUESTS.get(command)
         if request.get("type") != "request" or handler is None:
-            self._wire.respond(request, error=f"rfview does not know the request {command[:80]!r}")
+            self._wire.respond(request, error=f"rfview does not support the request {command[:80]!r}")
             return
         try:
             if not self._conversation.is_open and command not in BEFORE_LAUNCH:
-                raise InputError(f"{command}: nothing is launched yet")
+                raise InputError(f"{command}: nothing has been launched yet")
             reply = handler(self._conversation, Arguments(command, request.get("arguments")))
         except EditorGone:
             raise

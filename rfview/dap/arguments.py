@@ -35,7 +35,7 @@ class Arguments:
         """Return a text; raises InputError for anything else, or if it is missing without a default."""
         value = self._needed(name, default)
         if not isinstance(value, str):
-            raise self._wrong(name, "a text")
+            raise self._wrong(name, "a string")
         return _checked(value, f"{self._where}: {name}")
 
     def flag(self, name: str, default: bool) -> bool:
@@ -63,7 +63,7 @@ class Arguments:
         inner = self.inner(name)
         for key, value in inner._given.items():
             if not isinstance(value, (str, int, float)):
-                raise inner._wrong(key, "a text or a number")
+                raise inner._wrong(key, "a string or a number")
             _checked(f"{key}{value}" if isinstance(value, str) else key, inner._where)
             if isinstance(value, (int, float)) and not abs(value) <= LARGEST_NUMBER:
                 raise inner._wrong(key, "a number")
@@ -91,15 +91,15 @@ def _checked(text: str, where: str) -> str:
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise InputError(f"{where}: holds half of a surrogate pair") from None
+        raise InputError(f"{where}: contains an unpaired surrogate") from None
     if "\0" in text:
-        raise InputError(f"{where}: holds a zero character")
+        raise InputError(f"{where}: contains a NUL character")
     return text
 
 
 def _kind(value: Any) -> str:
     """Name the kind of a JSON value, briefly whatever its size."""
-    kinds = {dict: "an object", list: "a list", str: "a text", bool: "true or false", type(None): "null"}
+    kinds = {dict: "an object", list: "a list", str: "a string", bool: "true or false", type(None): "null"}
     if isinstance(value, int) and abs(value) > LARGEST_NUMBER:
         return "a number out of range"
     return kinds.get(type(value)) or f"the number {value:.6g}"

@@ -57,7 +57,7 @@ class Sources:
         is_known = FIRST_FILE <= reference < FIRST_FILE + len(paths)
         text = self._lines.text_of(paths[reference - FIRST_FILE]) if is_known else None
         if text is None:
-            raise InputError(f"source: there is no text of source {reference}")
+            raise InputError(f"source: no source has the reference {reference}")
         return {"content": "\n".join(text)}
 
     def stack(self, thread: int, warp: int, line_offset: int) -> list[dict[str, Any]]:

@@ -25,16 +25,18 @@ class Wire:
 
     def messages(self) -> Iterator[dict[str, Any]]:
         """Yield the messages until the stream ends; raises InputError for anything else."""
-        while True:
+        while line := self._source.readline(LONGEST_HEADER):
             length = None
-            while line := self._source.readline(LONGEST_HEADER).strip():
+            while line := line.strip():
                 name, _, value = line.partition(b":")
-                if name.lower() == b"content-length" and value.strip().isdigit():
+                is_length = name.lower() == b"content-length"
+                if is_length and value.strip().isdigit():
                     length = int(value)
-                elif not value:
+                elif is_length or not value:
                     raise InputError(f"dap: expected `Content-Length: N` from the editor, found {line[:40]!r}")
+                line = self._source.readline(LONGEST_HEADER)
             if length is None:
-                return
+                raise InputError("dap: expected `Content-Length: N` from the editor, found a header without it")
             if length > LARGEST_MESSAGE:
                 raise InputError(f"dap: a message of {length:,} bytes, at most {LARGEST_MESSAGE:,} are read")
             data = self._source.read(length)

@@ -94,7 +94,7 @@ def _array(name: str, found: re.Match[str], where: str, place: int) -> Argument:
                         fill=f"random = {{seed = {place + 1}, low = {low}, high = {high}}}")
     if not ends and (number := _NUMBER.match(fill)) and not number[1]:
         return Argument(name, "array", dtype, shape, fill=f"value = {_number(fill)}")
-    raise InputError(f"{where}: expected zeros, arange, random, random:LOW:HIGH or a number behind the colon, got "
+    raise InputError(f"{where}: expected zeros, arange, random, random:LOW:HIGH or a number after the colon, got "
                      f"{found[3]}")
 
 
@@ -113,7 +113,7 @@ def _loaded(file: str, where: str) -> np.ndarray:
     except OSError as error:
         raise InputError(f"{where}: {file} cannot be read: {error.strerror or error}") from None
     except (ArithmeticError, EOFError, MemoryError, SyntaxError, TypeError, ValueError) as error:
-        raise InputError(f"{where}: {file} is no .npy file: {error}") from None
+        raise InputError(f"{where}: {file} is not a .npy file: {error}") from None
 
 
 def of_array(name: str, array: np.ndarray, where: str, back: np.ndarray | None = None) -> Argument:

@@ -43,7 +43,7 @@ def compiled(kernel: Any, arguments: list[dict[str, Any]], options: dict[str, An
     """
     framework = framework_of(kernel)
     if not framework:
-        raise NotCompiled(f"is a {type(kernel).__name__}, no kernel of numba-cuda (@cuda.jit) or Triton (@triton.jit)")
+        raise NotCompiled(f"is a {type(kernel).__name__}, not a kernel of numba-cuda (@cuda.jit) or Triton (@triton.jit)")
     return _of_numba(kernel, arguments) if framework == "numba" else _of_triton(kernel, arguments, options or {})
 
 
@@ -55,10 +55,9 @@ def _ordered(names: list[str], arguments: list[dict[str, Any]]) -> list[int]:
     missing = [name for name in names if name not in given]
     wrong = [name for name in given if name not in names]
     if missing or wrong or len(given) != len(names):
-        parts = [f"lacks {', '.join(missing)}"] if missing else []
-        parts += [f"has no {', '.join(wrong)}"] if wrong else []
-        raise NotCompiled(f"takes {', '.join(names) or 'no arguments'}; what is given "
-                          f"{' and '.join(parts) or 'is too much'}")
+        parts = [f"missing: {', '.join(missing)}"] if missing else []
+        parts += [f"unknown: {', '.join(wrong)}"] if wrong else []
+        raise NotCompiled(f"takes {', '.join(names) or 'no arguments'}; {'; '.join(parts) or 'too many were given'}")
     return [given.index(name) for name in names]
 
 
@@ -74,7 +73,7 @@ def _of_numba(kernel: Any, arguments: list[dict[str, Any]]) -> dict[str, Any]:
     for name, place in zip(names, order):
         one = arguments[place]
         if one["kind"] == "null":
-            raise NotCompiled(f"takes no null for {name}: numba's kernels take arrays and numbers")
+            raise NotCompiled(f"cannot take null for {name}: numba's kernels take arrays and numbers")
         if one["kind"] == "array":
             kinds.append(types.Array(from_dtype(dtype(one["dtype"])), one["rank"], "C"))
             formals.append({"kind": "array", "name": name, "dtype": one["dtype"], "rank": one["rank"],
@@ -139,8 +138,8 @@ def _answer(request: dict[str, Any]) -> dict[str, Any]:
     except ModuleNotFoundError as error:
         return {"error": f"{file}: {sys.executable} lacks the package {error.name}; --python names another Python"}
     except (Exception, SystemExit) as error:
-        return {"error": f"{file}: stopped where it was read, before its kernels could be asked for: {_first(error)}; what "
-                         "needs a GPU belongs under if __name__ == '__main__':"}
+        return {"error": f"{file}: failed when it was imported, before its kernels could be found: {_first(error)}; code "
+                         "that needs a GPU belongs under if __name__ == '__main__':"}
     kernels = [key for key, value in found.items() if framework_of(value)]
     if name not in found:
         return {"error": f"{file} has no {name}; its kernels: {', '.join(kernels) or 'none'}"}

@@ -107,8 +107,7 @@ def block_of(block: int | Sequence[int] | None, source: sources.Source) -> Exten
         return (source.threads,)
     if any(source.kernel.required_threads):
         return tuple(source.kernel.required_threads)
-    raise InputError(f"{source.name}: how many threads has a block? The kernel does not fix it: --block 128 does, in Python "
-                     "block=128")
+    raise InputError(f"{source.name}: the kernel does not fix the size of its blocks; give --block 128, in Python block=128")
 
 
 def _extent(size: int | Sequence[int], what: str) -> Extent:

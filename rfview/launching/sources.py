@@ -123,17 +123,17 @@ def _asked(path: Path, name: str | None, given: Sequence[Argument], python: str 
     from rfview.capture.interpreter import python_of
 
     if name is None:
-        raise InputError(f"{path}: which kernel? {path}::KERNEL names it")
+        raise InputError(f"{path}: no kernel is named; expected {path}::KERNEL")
     request = json.dumps({"file": str(path), "kernel": name, "arguments": _plain(given)})
     try:
         done = subprocess.run([python_of(path, python), python_kernels.__file__], input=request, text=True, check=False,
                               stdout=subprocess.PIPE, timeout=COMPILE_S)
         answer = json.loads(done.stdout)
     except subprocess.TimeoutExpired:
-        raise InputError(f"{path}: not read and compiled after {COMPILE_S:.0f} s; what runs kernels belongs under "
+        raise InputError(f"{path}: not imported and compiled after {COMPILE_S:.0f} s; code that runs kernels belongs under "
                          "if __name__ == '__main__':") from None
     except (OSError, ValueError) as error:
-        raise InputError(f"{path}: the Python that was to compile {name} said nothing: {error}") from None
+        raise InputError(f"{path}: the Python that compiles {name} did not answer: {error}") from None
     if "error" in answer:
         raise InputError(answer["error"])
     return dict(answer)

@@ -74,7 +74,7 @@ def launch_text(call: Call, kernel: Kernel, expected: Sequence[Formal], module: 
     waiting = list(call.arguments)
     for formal in expected:
         if formal.kind == "scratch":
-            lines.append("    {null = true},      # memory of Triton's own, which this kernel does not use")
+            lines.append("    {null = true},      # Triton's own memory, which this kernel does not use")
             continue
         lines.append(f"    {_words(waiting.pop(0), formal, kernel)}")
     lines.append("]")

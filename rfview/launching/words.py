@@ -24,8 +24,8 @@ EPILOG = """a kernel of your own, without a launch file: CUDA C++ (by nvcc, or w
 'rfview[cuda]'), PTX, or a numba-cuda or Triton kernel in a Python file:
   rfview debug kernel.cu::saxpy --grid 8 --block 128 --arg x=f4[1024]:random --arg y=f4[1024] --arg a=2.0 --arg n=1024
 DTYPE[SHAPE]:FILL is an array (FILL: zeros, arange, random, random:LOW:HIGH or a number; zeros by default), FILE.npy an
-array from a file, DTYPE:NUMBER a number of that type. Arguments go by name where the file has the parameters' names
-(.py), else by their order."""
+array from a file, DTYPE:NUMBER a number of that type. Arguments are matched by name if the file has the parameters'
+names (.py), else by order."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -50,8 +50,8 @@ def is_meant(args: argparse.Namespace) -> bool:
     if given and Path(file).suffix in KINDS:
         return True
     if given:
-        raise InputError(f"{given[0]}: expected FILE.cu::KERNEL, FILE.ptx::KERNEL or FILE.py::KERNEL beside it, got "
-                         f"{args.target or 'nothing'}; a launch file says these itself")
+        raise InputError(f"{given[0]}: expected FILE.cu::KERNEL, FILE.ptx::KERNEL or FILE.py::KERNEL with it, got "
+                         f"{args.target or 'nothing'}; a launch file gives these itself")
     return False
 
 

@@ -1,16 +1,16 @@
-"""Records the bundled recordings again: `python -m rfview.learn.make [bundled | TOUR ...]`; needs the machine."""
+"""Re-records the bundled recordings: `python -m rfview.learn.make [bundled | TOUR ...]`; needs the machine."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
 
-# of the recording that plain `rfview` shows: the run goes on behind it; pictures of the screens are of such chunks
+# of the recording that plain `rfview` shows; the run itself is longer. The pictures of screens use the same chunk size
 BUNDLED_CYCLES, CHUNK_CYCLES = 24_576, 1024
 
 
 def main(names: Sequence[str]) -> int:
-    """Record those named, or all of them: the one that plain `rfview` shows, and the runs of the guided tours."""
+    """Record the recordings named, or all: the one that plain `rfview` shows, and the runs of the guided tours."""
     from rfview import cli
     from rfview.learn.tours import TOURS
 

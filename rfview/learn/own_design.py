@@ -1,4 +1,4 @@
-"""The help topic `design`: how to write your own register file, with every hook and helper taken from the code."""
+"""The help topic `design`: how to write your own register file; hooks and helpers are taken from the code."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ A design over another one (like rfc over sram) sets takes_main: --design './my_r
 the main file's; its own may call the main file's as hooks.NAME(sm, rf.mrf, spec.mrf, ...). Its energy_pj, for its own
 events, is added to the main file's energy."""
 
-# arguments of the hooks that are not records of the machine
+# the hooks' arguments, except the machine's records
 ARGUMENTS = {
     "rf": "what the design remembers: rf.NAME for each (name, dtype) of its `state`; it is recorded, shown and rewound. In "
           "a design with takes_main, rf.mrf is the main file's.",
@@ -196,7 +196,7 @@ def hooks_text() -> str:
 
 
 def hooks_of(design: str) -> list[str]:
-    """Return the hooks that a design's file has, each with the first line of its docstring."""
+    """Return the hooks that a design's file defines, each with the first line of its docstring."""
     from rfview.engine import plugin
     from rfview.engine.plugin.conformance import HOOKS
 

@@ -1,4 +1,4 @@
-"""Paints a page of a guided tour: text and question, then the way to its answer, then the answer."""
+"""Paints a page of a guided tour: text and question, then the progress towards the answer, then the answer."""
 
 from __future__ import annotations
 
@@ -7,29 +7,29 @@ from textwrap import wrap
 from rfview.learn.tour import Shown
 from rfview.render.text import Line, Row, blank, cut, hint_row, plural, progress
 
-NARROW = 70     # below it only what is needed most is said of the keys
+NARROW = 70     # below this width, only the most important keys are described
 
 
 def has_passed(shown: Shown, cycle: int) -> bool:
-    """Say whether the reader stands where the page's answer is seen, or beyond."""
+    """Return whether the reader has reached or passed the cycle of the page's answer."""
     forward = shown.target >= shown.start
     return cycle >= shown.target if forward else cycle <= shown.target
 
 
 def page_lines(shown: Shown, tour: str, width: int, cycle: int, chosen: int, said: str = "",
                more: str = "") -> list[Line]:
-    """Return a page; chosen: the reader's choice, 0 = none yet; said: a word to the reader in the last row.
+    """Return a page; chosen: the reader's choice, 0 = none yet; said: a message to the reader in the last row.
 
-    more: the key that shows the rest of a page that has too little room, PgDn or PgUp.
+    more: the key that shows the rest of a page that does not fit, PgDn or PgUp.
 
     ▌The drain stall (hrf)   1 of 3   Two buffers take turns                                   cycle 10
       STT-RAM hardly leaks, but a write takes it 4 cycles. So results go into a small SRAM buffer. ...
       HRF section 4.3: the whole pipeline needs to stall
-    ? In how many cycles does the pipeline go on?
+    ? After how many cycles does the pipeline continue?
       1  1      ▸2  when the entry is written: 2 to 4       3  more than 4
       s steps there  ━━━━━╌╌╌  2 of 3 cycles   Enter jumps
 
-    Once the answer is in sight the text makes room for it: ✓ stands before the right choice, ✕ before a wrong one.
+    Once the answer is reached, it replaces the text: ✓ marks the right choice, ✕ a wrong one.
     """
     head = Row(width, "band").add("▌", "title").add(tour, "title").add(f"   {shown.number} of {shown.count}   ", "tinfo")
     head.add(cut(shown.title, width - head.x), "title").right(width - 1, f"cycle {cycle:,}", "tinfo")
@@ -81,7 +81,7 @@ def _foot(shown: Shown, width: int, chosen: int, answered: bool, said: str, more
         hints = [("Enter", "jumps there")]
     else:
         hints = [("Enter", "next page" if shown.number < shown.count else "end of the tour")]
-    if more:        # below the end what to do is more urgent, above it to read on
+    if more:        # before the end, reading on comes first; at the end, the next step
         hints.insert(0 if more == "PgDn" else 1, (more, "more" if more == "PgDn" else "above"))
     return hint_row(width, (*hints, ("Esc", "leave the tour"), ("Backspace", "page before"), ("K", "what is this")), "band",
                     said)

@@ -1,4 +1,4 @@
-"""The help topic `rules`: what the models decide where the papers are silent, as engine/RULES.md has it."""
+"""The help topic `rules`: what the models decide where the papers are silent, from engine/RULES.md."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def text() -> str:
 
 
 def rule(number: str) -> str:
-    """Return one rule by its number, "B2.3"; "" where there is none."""
+    """Return one rule by its number, "B2.3"; "" if there is none."""
     for part in re.split(r"\n(?=- \*\*|\n)", text()):
         found = RULE.match(part)
         if found and found[1].lower() == number.lower():

@@ -1,4 +1,4 @@
-"""Explains every term of the screens with its source: gathers what engine, designs, presets and painters say of it."""
+"""Explains every term on the screens, with its source; collects the texts from engine, designs, presets and painters."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from rfview.render.lens import base_design, painter_of
 from rfview.render.operation import with_lines
 
 WIDTH = 96
-LEAST = 20          # columns to wrap to
-RETURNS = re.compile(r"\AReturn the [A-Z]+ (panel|view)\.\s*\n")     # says nothing to a reader of the screen
+LEAST = 20          # the narrowest width to wrap to, in columns
+RETURNS = re.compile(r"\AReturn the [A-Z]+ (panel|view)\.\s*\n")     # not useful to a reader of the screen
 
 
 @dataclass(frozen=True)
 class Term:
-    """One thing explained. kind: what sort of thing; text: what it is; source: a paper's section or our assumption."""
+    """The explanation of one term. kind: of what; text: the explanation; source: a paper's section or our assumption."""
 
     name: str
     kind: str
@@ -33,7 +33,7 @@ class Term:
     source: str
 
     def lines(self, width: int = WIDTH) -> list[str]:
-        """Return the explanation wrapped to `width` columns, or to LEAST where there are fewer."""
+        """Return the explanation wrapped to `width` columns, at least LEAST."""
         width = max(width, LEAST)
         out = [f"{self.name}   ({self.kind})"]
         for paragraph in paragraphs(self.text):
@@ -43,7 +43,7 @@ class Term:
 
 
 def paragraphs(text: str) -> list[str]:
-    """Return the paragraphs of a docstring; indented ones, its samples, keep their lines."""
+    """Return the paragraphs of a docstring; indented ones, which are samples, keep their lines."""
     out = []
     for part in text.split("\n\n"):
         lines = part.splitlines()
@@ -52,7 +52,7 @@ def paragraphs(text: str) -> list[str]:
 
 
 def states(info: Mapping[str, Any] | None = None) -> Iterator[Term]:
-    """Yield the warp states; with a session's info also those of a design from elsewhere."""
+    """Yield the warp states; with a session's info, those of its design included, even if rfview does not know it."""
     from rfview.engine.stalls import STALLS
 
     table = [stall._asdict() for stall in STALLS] if info is None else info.get("stalls", [])
@@ -63,12 +63,12 @@ def states(info: Mapping[str, Any] | None = None) -> Iterator[Term]:
 
 
 def _sentences(painter: Any) -> str:
-    """Return how to read what a painter draws, from its documentation."""
+    """Return how to read what a painter draws, from its docstring."""
     return RETURNS.sub("", inspect.getdoc(painter) or "").replace("Return ", "Shows ", 1)
 
 
 def panels() -> Iterator[Term]:
-    """Yield the panels with how to read them, then their columns."""
+    """Yield each panel with how to read it, then its columns."""
     for name, panel in sources.PANELS.items():
         painter = importlib.import_module(f"rfview.render.{panel.painter}")
         yield Term(name, "panel", _sentences(painter.render), panel.source)
@@ -77,7 +77,7 @@ def panels() -> Iterator[Term]:
 
 
 def numbers(info: Mapping[str, Any] | None = None) -> Iterator[Term]:
-    """Yield the machine's numbers: of both presets, or those in force in a session."""
+    """Yield the machine's numbers: of all presets, or those in use in a session."""
     from rfview.engine import config
 
     names = config.preset_names() if info is None else [info["preset"]]
@@ -91,7 +91,7 @@ def numbers(info: Mapping[str, Any] | None = None) -> Iterator[Term]:
 
 
 def of_design(name: str, info: Mapping[str, Any] | None = None) -> Iterator[Term]:
-    """Yield a design: itself, its parameters, panels, energies and technology; with info the values in force."""
+    """Yield a design, its parameters, panels, states, events, energies and technology; with info, the values in use."""
     from rfview.engine import plugin as designs
     from rfview.engine.stalls import STALLS
 
@@ -119,7 +119,7 @@ def of_design(name: str, info: Mapping[str, Any] | None = None) -> Iterator[Term
 
 
 def machine_words() -> Iterator[Term]:
-    """Yield the events of the machine, the schedulers and the words of the field."""
+    """Yield the machine's events, the schedulers and the field's technical terms."""
     from rfview.engine.events import EVENTS
 
     for name, meaning in EVENTS:
@@ -132,7 +132,7 @@ def machine_words() -> Iterator[Term]:
 
 @lru_cache(maxsize=1)
 def all_terms() -> tuple[Term, ...]:
-    """Return every term that there is, of all designs and presets."""
+    """Return all terms, of all designs and presets."""
     from rfview.engine import plugin as designs
 
     terms = [*states(), *panels(), *machine_words(), *numbers()]
@@ -142,7 +142,7 @@ def all_terms() -> tuple[Term, ...]:
 
 
 def find(word: str) -> list[Term]:
-    """Return the terms of a name, or, where there is none, those whose name or explanation contains the word."""
+    """Return the terms with a name, or, if there is none, those whose name or explanation contains the word."""
     needle = word.strip().lower()
     terms = all_terms()
     for match in (
@@ -157,13 +157,13 @@ def find(word: str) -> list[Term]:
 
 
 def near(word: str) -> str:
-    """Return the known name closest to a word, "" when none is close."""
+    """Return the known name closest to a word, "" if none is close."""
     names = {name for term in all_terms() for name in (term.name, term.name.split(".")[-1])}
     return next(iter(difflib.get_close_matches(word.lower(), sorted(names), n=1)), "")
 
 
 def text_of(word: str, most: int = 12, width: int = WIDTH) -> list[str]:
-    """Return the explanations of a word, wrapped to `width` columns; raises InputError for one that nothing explains."""
+    """Return the explanations of a word, wrapped to `width` columns; raises InputError if there is none."""
     found = find(word)
     if not found:
         close = near(word)
@@ -177,7 +177,7 @@ def text_of(word: str, most: int = 12, width: int = WIDTH) -> list[str]:
 
 
 def at_focus(scene: Any, width: int = WIDTH) -> list[str]:
-    """Return the focused thing of a screen in figures, then what it is, with sources: panel, columns, state or design."""
+    """Return figures of what has the focus on a screen, then explanations with sources: panel, columns, state, design."""
     info = scene.info
     panel = scene.panel if scene.panel in sources.PANELS else "warps"
     own = list(states(info))
@@ -194,10 +194,10 @@ def at_focus(scene: Any, width: int = WIDTH) -> list[str]:
         for name in info.get("design_spec", {}).get("chain", [info["design"]]):
             terms += of_design(name, info)
     about = [term for term in panels() if term.name == panel or term.name.startswith(f"{panel}: ")]
-    if scene.now is not None:       # the thing itself is there: no sample of one
+    if scene.now is not None:       # the panel itself is visible: no sample needed
         about[0] = _without_sample(about[0])
     painter = painter_of(base_design(str(info.get("design", "")))) if panel == "lens" else None
-    if painter is not None:     # this design's own way of showing it in place of the general one
+    if painter is not None:     # this design's own view replaces the general one
         own_way = Term(panel, "panel", _sentences(painter), about[0].source)
         about[0] = own_way if scene.now is None else _without_sample(own_way)
     terms = [*terms, *about] if panel in ("warps", "why", "code") else [*about, *terms]
@@ -212,12 +212,12 @@ def at_focus(scene: Any, width: int = WIDTH) -> list[str]:
 
 
 def _without_sample(term: Term) -> Term:
-    """Return a panel's explanation without the paragraphs that show a sample."""
+    """Return a panel's explanation without its sample."""
     return replace(term, text="\n\n".join(part for part in term.text.split("\n\n") if not part.startswith(" ")))
 
 
 def of_instruction(scene: Any) -> Iterator[Term]:
-    """Yield the focused warp's next instruction and the machine's numbers of its unit's latency classes."""
+    """Yield the focused warp's next instruction, and the machine's latencies and initiation intervals for its unit."""
     entry = scene.now.instruction(scene.now.pc[scene.warp])
     if entry is None:
         return

@@ -1,4 +1,4 @@
-"""The help topics that are text alone: launch files, programs, exit codes, environment variables, the plain mode."""
+"""The help topics that are plain text: launch files, programs, exit codes, environment variables, the plain mode."""
 
 LAUNCH = """\
 A launch file describes how to run a kernel: TOML next to its PTX. Paths are relative to the file.
@@ -56,8 +56,8 @@ as plain nvcc embeds it (not with -gencode ...,code=sm_NN alone), and, if the ru
 A call that the stand-in does not support prints its name and returns cudaErrorNotSupported."""
 
 EXIT_CODES = """\
-0    fine
-1    the run ended, and a result is not the expected one; a check found something
+0    success
+1    the run ended with a wrong result, or a check found something
 2    bad input: a file, option, expression or session that cannot be used
 3    the kernel misbehaved: out-of-bounds or misaligned access, barrier deadlock, trap, cycle limit
 70   a bug in rfview itself; a report is written and its path printed (RFVIEW_TRACEBACK=1 shows the traceback)
@@ -66,12 +66,12 @@ EXIT_CODES = """\
 
 ENVIRONMENT = """\
 RFVIEW_THEME          dark, light, dark256, ansi16 (the terminal's own colours) or mono
-NO_COLOR              set: no colours, attributes and glyphs only, as with RFVIEW_THEME=mono; RFVIEW_THEME wins
+NO_COLOR              set: no colours, attributes and glyphs only, as with RFVIEW_THEME=mono; RFVIEW_THEME takes precedence
 RFVIEW_GRAPHICS       how `image` draws pictures: auto, kitty, sixel (pip install 'rfview[pictures]') or blocks, half blocks.
-                      auto goes by the terminal's name: Kitty, Ghostty: kitty; foot, WezTerm, iTerm2, Konsole, mintty,
+                      auto depends on the terminal's name: Kitty, Ghostty: kitty; foot, WezTerm, iTerm2, Konsole, mintty,
                       mlterm, contour: sixel; else, and in tmux or a browser: blocks; without colours or with 16: ink
-COLORTERM             truecolor, where TERM ends in 256color: dark, otherwise dark256
-TERM                  linux: ansi16; vt100 or xterm-mono: mono; dumb, unknown or not set: the screen once, as text
+COLORTERM             if TERM ends in 256color: truecolor selects dark, otherwise dark256
+TERM                  linux: ansi16; vt100 or xterm-mono: mono; dumb, unknown or not set: prints the screen once, as text
 XDG_CONFIG_HOME       folder of rfview/keys.toml and rfview/startup.txt (default ~/.config); `rfview help startup`
 XDG_STATE_HOME        folder of rfview/ with the prompt's history and defect reports (default ~/.local/state)
 RFVIEW_DESIGNS        design files known by name, separated as in PATH; see `rfview help design`
@@ -82,11 +82,11 @@ NUMBA_DISABLE_JIT     1: run the machine as plain Python, some hundred times slo
 
 PLAIN = """\
 `rfview debug TARGET --plain` and `rfview replay FILE.rfs --plain` print sentences instead of a screen: after each
-command, what has changed, one sentence per line, nothing redrawn; for screen readers, pipes and logs.
+command they print what has changed, one sentence per line, and redraw nothing; for screen readers, pipes and logs.
 
   (rfv) 43% 533 w0> s
-  cycle 534. w4 issued add.f32 R8, R9, R8. w6 began to wait: long_scoreboard, for R9. 30 others go on as before.
+  cycle 534. w4 issued add.f32 R8, R9, R8. w6 began to wait: long_scoreboard, for R9. 30 others continue as before.
 
-The commands are those of `rfview help commands`; warp N chooses the warp of the prompt, verbose on says what every warp
-does, Enter repeats the last command, q ends. From a pipe the commands are read line by line; the exit code is 2 when
+The commands are those of `rfview help commands`; warp N chooses the warp of the prompt, verbose on reports what every
+warp does, Enter repeats the last command, q quits. From a pipe, commands are read line by line; the exit code is 2 if
 one of them failed."""

@@ -1,7 +1,7 @@
-"""What a guided tour is, and how it goes: pages that ask for a prediction, move in time, and compute the answer there.
+"""Guided tours and how they run: pages that ask for a prediction, move in time, and compute the answer there.
 
-Every number in a page's text, and which of its choices is right, is an expression of the session language, evaluated at
-the page's cycle; nothing is written down beforehand. `$name` stands for a value that a page has named with `let`.
+All numbers in a page's text, and the conditions that decide which choice is right, are expressions of the session
+language, evaluated at the page's cycle; no value is written down. `$name` stands for a value named with `let`.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ NAME = re.compile(r"\$(\w+)")
 class Page:
     """One page of a tour.
 
-    go: commands that lead here. let: name -> expression, valued after them; one value per warp or lane: the number of
-    the first that is true. text, question, answer: `{expression}` or `{expression:format}` (state, code, hex) is filled
-    in. choices: (text, condition at the answer's cycle); exactly one must hold. then: commands that lead to the answer.
-    claims: conditions that must hold after `go`; always: in every cycle of the run (tests look). panel: the one to look
-    at. warp: expression of the warp to focus.
+    go: commands that lead here. let: name -> expression, evaluated after them; of a value per warp or lane, it is the
+    number of the first true one. text, question, answer: `{expression}` or `{expression:format}` (state, code, hex) is
+    replaced by its value. choices: (text, condition at the answer's cycle); exactly one must hold. then: commands that
+    lead to the answer. claims: conditions that must hold after `go`; always: in every cycle of the run (checked by
+    tests). panel: gets the focus. warp: expression for the warp to focus.
     """
 
     title: str
@@ -52,9 +52,9 @@ class Page:
 
 @dataclass(frozen=True)
 class Tour:
-    """A tour: name, title, one sentence, its pages, and the run it is about (a kernel of kernels/, machine options).
+    """A tour: name, title, a one-sentence summary, its pages, and its run (a kernel of kernels/, machine options).
 
-    recorded_as: the tour whose run is the same, and which has the recording; "" for its own.
+    recorded_as: the tour with the same run, whose recording this one uses; "" for its own.
     """
 
     name: str
@@ -69,7 +69,7 @@ class Tour:
 
     @property
     def recording(self) -> Path:
-        """The shipped recording of the run."""
+        """The bundled recording of the run."""
         return FOLDER / "recorded" / f"{self.recorded_as or self.name}.rfs"
 
     @property
@@ -78,16 +78,16 @@ class Tour:
         return FOLDER / "kernels" / f"{self.kernel}.toml"
 
     def machine_options(self) -> list[str]:
-        """Return the command-line options that make the run's machine."""
+        """Return the command-line options for the run's machine."""
         settings = [word for name, value in self.settings.items() for word in ("--set", f"{name}={value}")]
         return ["--design", self.design, "--scheduler", self.scheduler, *settings]
 
 
 @dataclass(frozen=True)
 class Shown:
-    """A page as it stands before its reader, filled in. start, target: cycles of the question and of its answer.
+    """A page as its reader sees it, with values filled in. start, target: cycles of the question and of its answer.
 
-    right: number of the right choice, from 1; 0 without a question. chosen: the reader's, 0 = not yet.
+    right: number of the right choice, from 1; 0 without a question. chosen: the reader's choice, 0 = none yet.
     """
 
     number: int
@@ -107,17 +107,17 @@ class Shown:
 
 
 class Lesson:
-    """A tour over a session: computes each page as it is entered, and remembers where it was and what it named."""
+    """A tour of a session: computes each page when it is entered, and remembers its cycle and named values."""
 
     def __init__(self, tour: Tour, session: Session):
         self.tour, self.session = tour, session
         self.names: dict[str, int] = {}
         self.index = -1
         self._entries: list[tuple[int, dict[str, int]]] = []
-        self._left: list[int] = [session.timeline.first]     # where each page leaves its reader: the next one begins there
+        self._left: list[int] = [session.timeline.first]     # the cycle where each page ends, and the next begins
 
     def enter(self, index: int) -> Shown:
-        """Go to a page, the next or one seen before, and return it; raises InputError if its claims do not hold."""
+        """Go to the next page or one seen before, and return it; raises InputError if its claims do not hold."""
         page = self.tour.pages[index]
         if index < len(self._entries):
             cycle, names = self._entries[index]
@@ -143,7 +143,7 @@ class Lesson:
                      answer, start, target)
 
     def _ahead(self, page: Page) -> tuple[int, int, str, tuple[str, ...]]:
-        """Find out what the page's question leads to and come back; return (cycle, right choice, answer, choices)."""
+        """Compute the answer to the page's question and go back; return (cycle, right choice, answer, choices)."""
         start = self.session.cycle
         texts = tuple(self.fill(text) for text, _ in page.choices)
         self._run(page.then)
@@ -155,13 +155,13 @@ class Lesson:
         return found
 
     def see(self, shown: Shown) -> None:
-        """Go to where the page's answer is seen."""
+        """Go to the cycle of the page's answer."""
         self.session.goto(shown.target)
 
     # expressions
 
     def value(self, expression: str) -> Any:
-        """Return an expression's value at the cursor, with the names filled in."""
+        """Return an expression's value at the current cycle, with named values filled in."""
         return self.session.value(self._with_names(expression))
 
     def _with_names(self, text: str) -> str:
@@ -171,7 +171,7 @@ class Lesson:
         return NAME.sub(lambda found: str(self.names[found[1]]), text)
 
     def _number(self, expression: str) -> int:
-        """Return a whole number, of a list the place of its first true value."""
+        """Return an expression's value as an integer; for an array, the index of its first true element."""
         value = self.value(expression)
         if isinstance(value, np.ndarray):
             if not value.any():
@@ -180,7 +180,7 @@ class Lesson:
         return int(value)
 
     def fill(self, text: str) -> str:
-        """Return a text with its {expressions} replaced by their values at the cursor."""
+        """Return a text with its {expressions} replaced by their values at the current cycle."""
         return SLOT.sub(lambda found: self._said(self.value(found[1]), found[2] or ""), text)
 
     def _said(self, value: Any, form: str) -> str:
@@ -196,7 +196,7 @@ class Lesson:
         return f"{value:.7g}" if isinstance(value, float) else f"{value:,}"
 
     def _run(self, commands: tuple[str, ...]) -> None:
-        """Run commands; one that does not arrive breaks the tour."""
+        """Run commands; raises InputError if a search among them finds nothing."""
         from rfview.sessions.commands.table import execute
 
         for command in commands:
@@ -211,9 +211,9 @@ class Lesson:
 
 
 def run_text(lesson: Lesson, say: Any, ask: Any = None) -> int:
-    """Tell a tour as text through say(line); ask(shown) returns the reader's choice, None: nobody answers.
+    """Print a tour as text with say(line); ask(shown) returns the reader's choice, without `ask` there is none.
 
-    Returns how many predictions were right.
+    Returns the number of right predictions.
     """
     from textwrap import wrap
 

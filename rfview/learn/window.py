@@ -1,4 +1,4 @@
-"""The window of a guided tour, at the foot of the main screen: its keys choose and turn pages, all others stay live."""
+"""The window of a guided tour, at the foot of the main screen: some keys answer and turn pages, the others still work."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from rfview.screens.handlers import focus
 from rfview.screens.windows.popup import Popup
 from rfview.widgets.window import WindowView
 
-# what needs a prompt or leaves: not while the window has the keys
-LAST = 1 << 30      # a page's first row: so that its end is in sight
+LAST = 1 << 30      # as the first row shown: scrolls to the end of the page
+# actions that need a prompt or leave the screen: not available while the window has the keys
 NOT_HERE = frozenset({"command", "search", "palette", "quit", "close", "open"})
 
 
 class TourWindow(Popup):
-    """A tour over the main screen; the lesson itself runs in the session worker's thread."""
+    """A tour on top of the main screen; the lesson itself runs in the session worker's thread."""
 
-    EDGE = 0    # it is the lower part of the screen
+    EDGE = 0    # as wide as the screen, whose lower part it is
 
     def __init__(self, main: Any, tour: Tour):
         super().__init__(main, (400, 12))
@@ -37,7 +37,7 @@ class TourWindow(Popup):
         self.seen = False
         self.said = ""
         self.failure = ""
-        self.top = 0            # the first row of the page's body that is shown, where there is no room for all
+        self.top = 0            # the first row of the page's body that is shown, if it does not fit
         self.room = 0           # rows of the body that are shown
 
     def on_mount(self) -> None:
@@ -47,7 +47,7 @@ class TourWindow(Popup):
         super().on_mount()
 
     def turn(self, page: int) -> None:
-        """Ask for a page."""
+        """Request a page from the session worker."""
         self.main.worker.ask(requests.call, lambda session: self._enter(session, page))
 
     def _enter(self, session: Any, page: int) -> None:
@@ -60,7 +60,7 @@ class TourWindow(Popup):
             self.failure = str(error)
 
     def follow(self) -> None:
-        """Show the page that was entered, or how far the reader has stepped."""
+        """Show the page that was entered, or the reader's progress towards the answer."""
         if self.failure:
             self.dismiss()
             self.main.say(self.failure, "error")
@@ -75,7 +75,7 @@ class TourWindow(Popup):
         self.paint()
 
     def cycle(self) -> int:
-        """Return the cycle to paint: once seen, the answer stays in sight wherever the reader steps."""
+        """Return the cycle to paint: once reached, the answer stays visible wherever the reader steps."""
         assert self.shown is not None
         here = int(self.main.scene.cycle)
         if not self.seen and self.chosen and has_passed(self.shown, here):
@@ -83,7 +83,7 @@ class TourWindow(Popup):
         return self.shown.target if self.seen else here
 
     def paint(self) -> None:
-        """As high as the page is long; nothing before the window stands."""
+        """Fit the window's height to the page and paint it; does nothing before the window exists."""
         if not self.query(WindowView):
             return
         if self.painted is not None:
@@ -94,7 +94,7 @@ class TourWindow(Popup):
         super().paint()
 
     def lines(self, width: int, height: int) -> list[Line]:
-        """Return the page; where there is too little room its head and keys stay, and the rest can be paged through."""
+        """Return the page; if it does not fit, its head and keys stay in place, and the rest can be paged through."""
         if self.painted is None:
             return fill([], width, height)
         facts = self.painted, self.tour.title, width, self.cycle(), self.chosen, self.said
@@ -104,7 +104,7 @@ class TourWindow(Popup):
             return lines
         body = lines[1:-2]      # without the blank row above the keys
         self.room = max(1, height - 2)
-        if self.top == LAST:    # of what has just been answered the beginning is read first
+        if self.top == LAST:    # a new answer is shown from its beginning
             answer = next((place for place, line in enumerate(body) if line.plain.startswith(" =")), len(body))
             self.top = answer if self.seen else len(body)
         self.top = max(0, min(self.top, len(body) - self.room))
@@ -133,7 +133,7 @@ class TourWindow(Popup):
             self._pass_on(token)
 
     def _choose(self, number: int) -> None:
-        """Take the reader's prediction."""
+        """Store the reader's prediction."""
         assert self.painted is not None
         if 1 <= number <= len(self.painted.choices):
             self.chosen, self.said, self.top = number, "", LAST
@@ -153,10 +153,10 @@ class TourWindow(Popup):
             self.turn(self.painted.number)
         else:
             self.dismiss()
-            self.main.say(f"end of the tour {self.tour.name}; this is its run: go on as you like, q quits", "good")
+            self.main.say(f"end of the tour {self.tour.name}; this is its run: continue as you like, q quits", "good")
 
     def _pass_on(self, token: str) -> None:
-        """Give any other key to the main screen."""
+        """Pass any other key to the main screen."""
         pressed = self.main.keys.feed(token)
         if pressed is not None and pressed.action not in NOT_HERE:
             self.main.act(pressed)

@@ -7,7 +7,7 @@ from bisect import bisect_left, bisect_right
 
 from rfview.render.operation import with_lines
 from rfview.render.scene import BreakView, Scene
-from rfview.render.text import Line, Row, cut, fill, number, title
+from rfview.render.text import Line, Row, cut, fill, list_row, number, title, visible_from
 from rfview.render.watches import plot, short_value
 
 STRIP = 24          # cells of the picture of the whole run
@@ -51,13 +51,13 @@ def render(scene: Scene, width: int, height: int, selected: int = 0) -> list[Lin
         lines.append(Row(width).add("   none yet", "dim").line())
     for index, (name, cycle) in enumerate(scene.marks):
         chosen = index + len(scene.breakpoints) == selected
-        row = Row(width, "focus" if chosen else "").add("▸" if chosen else " ", "bold").add(f" {name:<8}", "bold")
+        row = list_row(width, chosen).add(f" {name:<8}", "bold")
         row.right(22, number(cycle), "text").at(25, scene.mark_notes.get(name, "")[: width - 26], "dim")
         lines.append(row.line())
     first = 0
     if len(lines) > height:     # the chosen row stays visible
         at = next((row for row, line in enumerate(lines) if line.ground == "focus"), 0)
-        first = max(0, min(len(lines) - height, at - height // 2))
+        first = visible_from(at, len(lines), height)
     return fill(lines[:1] + lines[1 + first :], width, height)
 
 
@@ -69,7 +69,7 @@ def _columns(width: int) -> tuple[int, int, int]:
 
 def _point(scene: Scene, point: BreakView, width: int, columns: tuple[int, int, int], chosen: bool) -> list[Line]:
     """Return a breakpoint's row; for a watchpoint also the row with its values."""
-    row = Row(width, "focus" if chosen else "").add("▸" if chosen else " ", "bold")
+    row = list_row(width, chosen)
     row.add("◎" if point.once and point.enabled else "◉" if point.enabled else "◌", "bad" if point.enabled else "dim")
     row.add(f" {point.number:<3}", "text")
     room = columns[0] - 8 - row.x

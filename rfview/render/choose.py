@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rfview.render.text import Line, Row, cut, fill, hint_row, title
+from rfview.render.text import Line, Row, cut, fill, hint_row, list_row, title, visible_from
 
 NAME_CELLS = 16
 COMMAND_CELLS, KEY_CELLS = 18, 9
@@ -22,7 +22,7 @@ def designs(rows: Sequence[tuple[str, str]], now: str, scheduler: str, kept: boo
 
     ● is the design in use. kept: the scheduler shown is the current one. follow: the place that the new run goes to.
     """
-    lines = [title(width, "ANOTHER DESIGN", "the same kernel anew; this run stays as a branch", focus=True)]
+    lines = [title(width, "ANOTHER DESIGN", "rerun of this kernel; this run stays as a branch", focus=True)]
     lines += _rows([(name, text, "●" if name == now else " ") for name, text in rows], selected, width, height - 3)
     row = Row(width).add(" scheduler ", "dim").add("‹ ", "key").add(scheduler, "bold").add(" ›", "key")
     row.add("  as now" if kept else "", "dim")
@@ -59,7 +59,7 @@ def palette(rows: Sequence[tuple[str, str, str]], needle: str, selected: int, wi
     """
     lines = [title(width, "EVERY ACTION", f"{needle}▏", focus=True, right=f"{len(rows)} ")]
     room = height - 2
-    first = max(0, min(selected - room // 2, len(rows) - room))
+    first = visible_from(selected, len(rows), room)
     for index, (name, key, sentence) in enumerate(rows[first : first + room], first):
         chosen = index == selected
         row = Row(width, "focus" if chosen else "").add("▸ " if chosen else "  ", "bold")
@@ -73,11 +73,11 @@ def palette(rows: Sequence[tuple[str, str, str]], needle: str, selected: int, wi
 
 def _rows(rows: Sequence[tuple[str, str, str]], selected: int, width: int, height: int) -> list[Line]:
     """Return `height` of the (name, text, sign) rows, the selected one among them."""
-    first = max(0, min(selected - height // 2, len(rows) - height))
+    first = visible_from(selected, len(rows), height)
     lines = []
     for index in range(first, min(len(rows), first + height)):
         name, text, sign = rows[index]
         chosen = index == selected
-        row = Row(width, "focus" if chosen else "").add("▸" if chosen else " ", "bold").add(f"{sign} ", "good")
+        row = list_row(width, chosen).add(f"{sign} ", "good")
         lines.append(row.add(f"{name:<{NAME_CELLS}} ", "bold").add(cut(text, width - row.x - 1), "text").line())
     return fill(lines, width, height)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from rfview.render.operation import compact_text
 from rfview.render.pair import INSTRUCTION, ComparePicture, Instruction
-from rfview.render.text import BARS, Line, Row, blank, cut, fill, hint_row, number, title
+from rfview.render.text import BARS, Line, Row, blank, cut, fill, hint_row, number, title, visible_from
 
 ROLES = ("bold", "dim")
 LABEL = 9                  # cells of the label left of curves and strips
@@ -171,7 +171,7 @@ def _window(picture: ComparePicture, rows: int) -> tuple[Instruction, ...]:
     """Return `rows` instructions with the cursor's as near to the middle as the list allows."""
     entries = picture.instructions
     at = next((index for index, entry in enumerate(entries) if entry.n == picture.n), 0)
-    first = max(0, min(at - rows // 2, len(entries) - rows))
+    first = visible_from(at, len(entries), rows)
     return entries[first : first + rows]
 
 
@@ -185,7 +185,7 @@ def reason_lines(picture: ComparePicture, width: int, rows: int) -> list[Line]:
         row = Row(width).add(f" {index + 1} ", "dim")
         if code >= 0:
             look = late.look(code)
-            row.add(look.glyph, ("st:" if look.is_register_file else "hi:") + look.role)
+            row.add(look.glyph, look.accent)
         row.to(5).add(cut(text, width - 6), "text" if index else "bold")
         out.append(row.line())
     return fill(out, width, rows)
@@ -243,7 +243,7 @@ def state_lines(picture: ComparePicture, width: int) -> list[Line]:
         for slot, code in enumerate(run.states):
             look = run.look(code)
             same = slot < len(other.states) and other.states[slot] == code
-            cells.append((look.glyph, ("st:" if look.is_register_file else "hi:") + look.role + ("" if same else "+u")))
+            cells.append((look.glyph, look.accent + ("" if same else "+u")))
             if slot % 8 == 7 and width >= LABEL + 2 + len(run.states) * 9 // 8:
                 cells.append((" ", "text"))
         row.cells(cells)

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Sequence
 
 from rfview.engine.check.findings import Finding, Findings
-from rfview.render.text import Line, Row, cut, fill, hint_row, number, plural
+from rfview.render.text import Line, Row, cut, fill, hint_row, list_row, number, plural, visible_from
 
 DETAIL_ROWS = 5
 HINTS = (("Enter", "go there"), ("o", "go to the other access"), ("y", "copy"), ("Esc", "close"))
@@ -26,7 +26,7 @@ def render(found: Findings, selected: int, here: int, width: int, height: int) -
     names = Row(width).right(14, "cycle", "title").at(16, "who", "title").at(29, "what", "title")
     names.right(54, "line", "title").at(56, "instruction", "title")
     rows = max(1, height - 4 - DETAIL_ROWS)
-    first = max(0, min(count - rows, selected - rows // 2))
+    first = visible_from(selected, count, rows)
     lines = [_row(one, index == selected, one.cycle == here, width)
              for index, one in enumerate(found.found) if first <= index < first + rows]
     detail = _detail(found.found, selected, width)
@@ -37,7 +37,7 @@ def render(found: Findings, selected: int, here: int, width: int, height: int) -
 
 def _row(one: Finding, chosen: bool, is_here: bool, width: int) -> Line:
     """Return a finding's row."""
-    row = Row(width, "focus" if chosen else "").add("▸" if chosen else " ", "bold")
+    row = list_row(width, chosen)
     row.right(14, number(one.cycle), "bold" if is_here else "text").at(16, f"w{one.warp} lane {one.lane}", "text")
     row.at(29, one.kind, "text").right(54, str(one.line), "dim").at(56, cut(one.text, max(8, width - 57)), "text")
     return row.line()
@@ -46,7 +46,7 @@ def _row(one: Finding, chosen: bool, is_here: bool, width: int) -> Line:
 def _detail(found: Sequence[Finding], selected: int, width: int) -> list[Line]:
     """Return the chosen finding in full."""
     if not found:
-        return [Row(width).add(" no race, no read of what nothing wrote, no barrier or mask that is wrong", "text").line()]
+        return [Row(width).add(" no races, no reads of unwritten memory, no wrong barriers or lane masks", "text").line()]
     text = found[min(selected, len(found) - 1)].as_text().splitlines()
     folded = [part for line in text for part in textwrap.wrap(line, width - 2, subsequent_indent="    ") or [""]]
     return [Row(width).add(f" {line}", "text").line() for line in folded]

@@ -131,7 +131,7 @@ def _lanes(machine: Machine, warp: int, reg: int, pc: int) -> str:
     """Return what a register holds, briefly: one value, an arithmetic sequence, or those of the first and last lanes."""
     values = values_of(machine, warp, reg)
     if values is None:
-        return "not to be read"
+        return "cannot be read"
     kind = kind_of(names_at(machine.info, pc).get(reg, ""), values)
     first, steps = cell_text(int(values[0]), kind), pattern(values)
     return f"{first}, {steps}" if steps else f"{first} in lane 0, {cell_text(int(values[-1]), kind)} in lane {LANES - 1}"

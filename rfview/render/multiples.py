@@ -130,7 +130,7 @@ def band_lines(picture: MultiplesPicture, band: Band, index: int, width: int, he
     slots = Row(width).to(4)
     for slot, code in enumerate(run.states):
         look = run.look(code)
-        slots.add(look.glyph, ("st:" if look.is_register_file else "hi:") + look.role)
+        slots.add(look.glyph, look.accent)
         if slot % 8 == 7:
             slots.add(" ", "text")
     top = max([rate for member in picture.bands for rate in member.rate], default=1.0) or 1.0
@@ -173,6 +173,6 @@ def _letters(band: Band, columns: int, cursor: int) -> list[tuple[str, str]]:
     for column, code in enumerate(stretched(band.main, columns)):
         look = band.run.look(code) if code >= 0 else None
         glyph = look.glyph if look else "·"
-        role = "cursor" if column == cursor else ("st:" if look.is_register_file else "hi:") + look.role if look else "faint"
+        role = "cursor" if column == cursor else look.accent if look else "faint"
         cells.append((glyph, role))
     return cells

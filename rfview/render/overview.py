@@ -114,7 +114,7 @@ def _events(scene: Scene, width: int, columns: int, cursor: int) -> Line:
     for code in states:
         look = scene.look(code)
         is_other = code >= 0 and code != usual
-        cells.append((look.glyph, ("st:" if look.is_register_file else "hi:") + look.role) if is_other else (" ", "text"))
+        cells.append((look.glyph, look.accent) if is_other else (" ", "text"))
     for column, cell in (_brush(scene, columns) | _stops(scene, columns)).items():
         cells[column] = cell
     return _lit(width, cells, cursor)

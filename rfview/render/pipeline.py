@@ -6,8 +6,8 @@ import numpy as np
 
 from rfview.render.operation import compact_text, with_lines
 from rfview.render.scene import Pipes, Scene
-from rfview.render.text import Line, Row, cut, fill, number, plural, title
-from rfview.render.timeline import ruler
+from rfview.render.text import Line, Row, cut, fill, list_row, number, plural, title
+from rfview.render.timeline import ruler, with_cursor
 from rfview.sessions.reports.pipeline import (COLLECTING, DECODED, DONE, EMPTY, EXECUTING, FETCHED, IN_MEMORY,
                                               ISSUED, LETTERS, REFUSED, WORDS, WRITING, Life)
 
@@ -104,17 +104,13 @@ def _row(scene: Scene, pipes: Pipes, place: int, width: int, is_chosen: bool, ma
     label = label_of(width)
     entry = scene.now.instruction(life.pc)
     base = "bold" if is_chosen else "text"
-    row = Row(width, "focus" if is_chosen else "").add("▸" if is_chosen else " ", "bold")
+    row = list_row(width, is_chosen)
     row.right(6, number(life.n), "dim").to(7)
     room = label - GUTTER - 8
     text = with_lines(str(entry["text"]), scene.info.get("program", ())) if entry else "?"
     row.add(text if len(text) <= room else cut(compact_text(text), room), base).to(label - GUTTER)
     row.add(mark[: GUTTER - 1], "key").to(label)
-    cells = cells_of(scene, pipes, life)
-    cursor = pipes.column(scene.cycle)
-    if 0 <= cursor < len(cells):
-        cells[cursor] = (cells[cursor][0], f"{cells[cursor][1]}~cursor")
-    return row.cells(cells).line()
+    return with_cursor(row, cells_of(scene, pipes, life), pipes.column(scene.cycle)).line()
 
 
 def cells_of(scene: Scene, pipes: Pipes, life: Life) -> list[tuple[str, str]]:

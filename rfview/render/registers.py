@@ -8,7 +8,7 @@ import numpy as np
 from rfview.render.lens import base_design, places_of
 from rfview.render.machine import Machine
 from rfview.render.scene import Scene
-from rfview.render.text import Line, Row, cut, fill, title
+from rfview.render.text import Line, Row, cut, fill, list_row, title, visible_from
 from rfview.sessions.expressions.ptx_names import names_at
 from rfview.sessions.expressions.types import looks_like_float, word_text
 
@@ -84,7 +84,7 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
     lanes = max(1, min(LANES, (width - front) // cell))
     first_lane = max(0, min(LANES - lanes, scene.lane))
     rows = max(1, height - 2 - (1 if height > 8 else 0))
-    first = max(0, min(count - rows, scene.reg - rows // 2))
+    first = visible_from(scene.reg, count, rows)
     info = f"{scene.number_format}   {count} registers   lanes {first_lane}–{first_lane + lanes - 1} of {LANES}"
     lines = [title(width, head, info, focus=focus)]
     heading = Row(width).add("       name", "faint").to(6 + NAME_CELLS)
@@ -107,9 +107,8 @@ def _register_row(scene: Scene, reg: int, name: str, first_lane: int, lanes: int
     machine = scene.now
     assert machine is not None
     focus = reg == scene.reg
-    row = Row(width, "focus" if focus else "")
+    row = list_row(width, focus).add(f"R{reg:<3}", "bold" if focus else "text")
     pending = (machine.sb_write[scene.warp] >> reg) & 1
-    row.add("▸" if focus else " ", "bold").add(f"R{reg:<3}", "bold" if focus else "text")
     row.add("□" if pending else " ", "fg:long_scoreboard").add(f" {cut(name, NAME_CELLS - 2)}", "dim").to(6 + NAME_CELLS)
     if where is not None:
         row.add(cut(where[0], PLACE_CELLS - 1), where[1]).to(6 + NAME_CELLS + PLACE_CELLS)

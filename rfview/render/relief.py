@@ -6,7 +6,7 @@ from rfview.render.operation import compact_text
 from rfview.render.text import Line, Row, cut, number, percent
 from rfview.sessions.branches.relief import Relief
 
-BEFORE, AFTER = 24, 14     # cells from the right at which the numbers as it ran, and with it, end
+BEFORE, AFTER = 28, 14     # cells from the right at which the numbers as it ran, and with it, end
 
 
 def lines(found: Relief, width: int) -> list[Line]:
@@ -21,10 +21,10 @@ def lines(found: Relief, width: int) -> list[Line]:
     = measured: both runs were simulated to that instruction. − is better, + is worse.
     """
     what = ", ".join(change.text for change in found.changes)
-    where = "simulated anew" if found.from_start else f"forked at {number(found.begin)}"
+    where = "simulated again" if found.from_start else f"forked at {number(found.begin)}"
     head = Row(width, "band").add(" RELIEF", "title").add(f"  {what}", "text")
     if width >= 80:
-        head.right(width - AFTER - 14, "as it ran", "tinfo").right(width - AFTER, "with it", "tinfo")
+        head.right(width - BEFORE, "as it ran", "tinfo").right(width - AFTER, "with it", "tinfo")
     out = [head.right(width - 1, "= measured", "tinfo").line()]
     text = compact_text(found.text)
     gain = found.gain
@@ -68,5 +68,5 @@ def _share(width: int, name: str, pair: tuple[int, int]) -> Line:
 def _row(width: int, name: str, before: str, after: str, change: str, better: float) -> Line:
     """Return a row of numbers; better: above 0 if the change is an improvement."""
     row = Row(width).add("   ").add(cut(name, width - 42), "text")
-    row.right(width - AFTER - 14, before, "text").right(width - AFTER, after, "changed" if before != after else "text")
+    row.right(width - BEFORE, before, "text").right(width - AFTER, after, "changed" if before != after else "text")
     return row.right(width - 1, change, "good" if better > 0 else "p:moving" if better < 0 else "dim").line()

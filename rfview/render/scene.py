@@ -38,6 +38,11 @@ class Look:
         """Say whether the register file itself is the reason."""
         return self.family == "register_file"
 
+    @property
+    def accent(self) -> str:
+        """The role of its glyph where states of the register file are to stand out from the others."""
+        return ("st:" if self.is_register_file else "hi:") + self.role
+
 
 def looks(info: dict[str, Any]) -> dict[int, Look]:
     """Return code -> Look, from the session's own table if it has one (which includes the states of foreign designs)."""

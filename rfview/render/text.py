@@ -112,6 +112,16 @@ def title(width: int, name: str, info: str = "", *, focus: bool = False, right: 
     return row.line()
 
 
+def list_row(width: int, chosen: bool) -> Row:
+    """Begin a row of a list: if it is the chosen one, it has a ground of its own and begins with `▸`."""
+    return Row(width, "focus" if chosen else "").add("▸" if chosen else " ", "bold")
+
+
+def visible_from(index: int, count: int, rows: int) -> int:
+    """Return the first of `count` items shown in `rows` rows so that item `index` is visible, in the middle if it can be."""
+    return max(0, min(count - rows, index - rows // 2))
+
+
 def hint_row(width: int, hints: Sequence[tuple[str, str]], ground: str = "", right: str = "") -> Line:
     """Return keys with a word each, as many as fit next to `right`; the key that closes the window is always kept."""
     row = Row(width, ground)

@@ -7,8 +7,8 @@ import math
 from rfview.render import slots
 from rfview.render.operation import operation, waits_for
 from rfview.render.scene import Pipes, Scene, Span
-from rfview.render.text import BARS, Line, Row, cut, fill, number, plural, title
-from rfview.render.warps import run_cells, visible_from
+from rfview.render.text import BARS, Line, Row, cut, fill, list_row, number, plural, title, visible_from
+from rfview.render.warps import run_cells
 
 LABEL = 18          # cells before the first column, for a design's quantity and its value
 FEW_ROWS = 16       # panels with fewer rows leave out all but the first two quantities
@@ -85,12 +85,12 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
         name = cut(track.name, LABEL - 3 - len(track.now))
         row = Row(width).add(f" {name} ", "dim").right(LABEL - 1, track.now, "text").to(LABEL)
         cells = [(" " if math.isnan(share) else BARS[math.ceil(share * 8 - 1e-6)], "fg:issued") for share in track.shares]
-        lines.append(_with_cursor(row, cells, cursor).line())
+        lines.append(with_cursor(row, cells, cursor).line())
     lines = fill(lines, width, height - 1)
     return [*lines, _foot(scene, span, width)][:height] if height > 2 else lines[:height]
 
 
-def _with_cursor(row: Row, cells: list[tuple[str, str]], cursor: int) -> Row:
+def with_cursor(row: Row, cells: list[tuple[str, str]], cursor: int) -> Row:
     """Append cells with the cursor's column highlighted."""
     if 0 <= cursor < len(cells):
         cells[cursor] = (cells[cursor][0], f"{cells[cursor][1]}~cursor")
@@ -104,12 +104,12 @@ def _warp_row(scene: Scene, span: Span, warp: int, width: int, cursor: int) -> L
     look = scene.look(machine.state[warp])
     focus = warp == scene.warp
     base = "bold" if focus else "text"
-    row = Row(width, "focus" if focus else "")
-    row.add("▸" if focus else " ", "bold").add(f"{warp:>2}", base).to(4).add(look.glyph, "st:" + look.role).to(6)
+    row = list_row(width, focus)
+    row.add(f"{warp:>2}", base).to(4).add(look.glyph, "st:" + look.role).to(6)
     if look.name not in ("finished", "no_cta"):
         pc = machine.last_pc[warp] if look.name == "issued" else machine.pc[warp]
         row.add(operation(machine, pc)[:5], base)
-    return _with_cursor(row.to(LABEL), cells_of(scene, span, warp), cursor).line()
+    return with_cursor(row.to(LABEL), cells_of(scene, span, warp), cursor).line()
 
 
 def cells_of(scene: Scene, span: Span, warp: int) -> list[tuple[str, str]]:

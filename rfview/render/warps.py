@@ -6,7 +6,7 @@ from rfview.render import slots
 from rfview.render.operation import operation, waits_for
 from rfview.render.overlay import lay_over_warp
 from rfview.render.scene import Scene
-from rfview.render.text import Line, Row, blank, fill, title
+from rfview.render.text import Line, Row, blank, fill, list_row, title, visible_from
 
 IDLE = ("finished", "no_cta")
 CALM = frozenset({"suspended", "finished", "no_cta", "long_scoreboard", "not_selected"})
@@ -48,8 +48,8 @@ def warp_row(scene: Scene, warp: int, width: int) -> Line:
     focus = warp == scene.warp
     changed = scene.before is not None and scene.before.state[warp] != code
     base = "bold" if focus else "dim" if look.name in CALM else "text"
-    row = Row(width, "focus" if focus else "")
-    row.add("▸" if focus else " ", "bold").add(f"{warp:>2}", base).to(4).add(look.glyph, "st:" + look.role).to(6)
+    row = list_row(width, focus)
+    row.add(f"{warp:>2}", base).to(4).add(look.glyph, "st:" + look.role).to(6)
     past = 2 if width < 18 else 7 if width < 20 else 8 + max(0, width - 30)
     if width >= 60:
         past = width - 36
@@ -88,13 +88,6 @@ def scheduler_name(scene: Scene, parity: int) -> str:
     name = ("even", "odd")[parity]
     count = scene.now.num_schedulers if scene.now else 1
     return f"{name} · scheduler {parity}" if count == 2 else name
-
-
-def visible_from(index: int, count: int, rows: int) -> int:
-    """Return the first of `count` items shown in `rows` rows so that item `index` is visible."""
-    if count <= rows:
-        return 0
-    return max(0, min(count - rows, index - rows // 2))
 
 
 def arrangement(num_warps: int, width: int, height: int) -> tuple[str, int]:

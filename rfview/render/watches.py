@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from rfview.render.scene import RATE_WINDOW, Scene, Watch
-from rfview.render.text import BARS, Line, Row, cut, fill, number
-from rfview.render.warps import run_cells, visible_from
+from rfview.render.text import BARS, Line, Row, cut, fill, list_row, number, visible_from
+from rfview.render.warps import run_cells
 
 ITEM, KIND, VALUE = 17, 4, 11       # cells of the watched item, its type, a value
 WIDE = 70                           # columns from which the previous value is shown, too
@@ -44,7 +44,7 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
     first = visible_from(min(scene.watch, len(found) - 1), len(found), max(1, height - 1))
     for index, watch in enumerate(found[first : first + height - 1], first):
         chosen = focus and index == scene.watch
-        row = Row(width, "focus" if chosen else "").add("▸" if chosen else " ", "bold")
+        row = list_row(width, chosen)
         row.add(cut(watch.item, ITEM + (0 if watch.kind else KIND) - 1), "text").at(1 + ITEM, watch.kind, "dim")
         if width >= WIDE:
             row.right(now_at - VALUE, short_value(watch.before, watch), "dim")

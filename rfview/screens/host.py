@@ -7,6 +7,9 @@ import os
 import signal
 import sys
 import threading
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -16,12 +19,13 @@ from textual.screen import Screen
 from textual.theme import Theme
 
 from rfview import crash
+from rfview.ending import ENDING
 from rfview.engine.escapes import visible
 from rfview.palette import Palette
 from rfview.widgets.panel import StripCache
 
-ENDING = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
 LOOK_S = 1.0        # between checks that the terminal is still there
+END_S = 5.0         # for a normal end if it is not
 STYLES = Path(__file__).resolve().parent.parent / "rfview.tcss"
 
 
@@ -38,6 +42,7 @@ class HostApp(App[int]):
     main: Screen[Any]
 
     def __init__(self, palette: Palette):
+        self._hang_up: Callable[[], Any] = lambda: None     # ends the running screen, from any thread
         self._began_by = os.getppid()
         self._by_terminal = palette.theme in ("ansi16", "mono")
         # rfview has its own look without colours; Textual's filter would turn colours into greys instead
@@ -60,26 +65,34 @@ class HostApp(App[int]):
         self.push_screen(self.main)
         if not self.is_headless:
             loop = asyncio.get_running_loop()
-            for number in ENDING:
+            for number in (*ENDING, signal.SIGINT):
                 loop.add_signal_handler(number, self.end_by_signal, number)
-            self.set_interval(LOOK_S, self._end_without_terminal)
+            self._hang_up = partial(loop.call_soon_threadsafe, self.end_by_signal, signal.SIGHUP)
 
     def end_by_signal(self, number: int) -> None:
         """Give the terminal back and end with the exit code that shells report for a signal."""
         self.exit(return_code=128 + number)
 
-    def _end_without_terminal(self) -> None:
-        """End as on a hang-up if the terminal is gone but no signal came: Textual would read from it forever.
+    def run(self, **options: Any) -> int | None:
+        """Show the screen until the user leaves or the terminal is gone."""
+        over = threading.Event()
+        threading.Thread(target=self._end_without_terminal, args=(over,), name="rfview-terminal", daemon=True).start()
+        try:
+            return super().run(**options)
+        finally:
+            over.set()
 
-        In a browser: if the server that started us is gone.
+    def _end_without_terminal(self, over: threading.Event) -> None:
+        """End as a hang-up does if the terminal is gone: Textual would read from it, or wait to write to it, forever.
+
+        In a browser: if the server that began us is gone. over: set when the screen has ended.
         """
-        if os.getppid() == self._began_by if self.is_web else has_terminal():
-            return
-        # a normal end saves what is kept for the next session; the timer ends a driver that still waits for the terminal
-        end = threading.Timer(LOOK_S, os._exit, (128 + signal.SIGHUP,))
-        end.daemon = True
-        end.start()
-        self.end_by_signal(signal.SIGHUP)
+        while not over.wait(LOOK_S):
+            if os.getppid() != self._began_by if self.is_web else not has_terminal():
+                with suppress(RuntimeError):    # the screen has just ended
+                    self._hang_up()             # a normal end saves what is kept for the next session
+                if not over.wait(END_S):
+                    os._exit(128 + signal.SIGHUP)
 
     def survive(self, error: Exception) -> None:
         """Report what a handler or painter raised, write its crash report, and continue."""

@@ -13,6 +13,7 @@ from textual.app import ComposeResult
 from textual.message import Message
 from textual.screen import Screen
 
+from rfview.ending import Ended
 from rfview.keys import token_of
 from rfview.messages import Clicked, Wheeled
 from rfview.palette import Palette, choose_theme
@@ -183,9 +184,11 @@ class StartApp(HostApp):
 
 
 def choose(bundled: Path, shown: Page, *, ascii_only: bool = False) -> tuple[str, ...] | None:
-    """Show the start screen; return the chosen command line, None if the user quit."""
+    """Show the start screen; return the chosen command line, None if the user quit. Raises Ended after a signal."""
     app = StartApp(bundled, shown, ascii_only=ascii_only)
     app.run()
     if app.failure is not None:
         raise app.failure
+    if app.return_code:
+        raise Ended(app.return_code)
     return app.main.chosen

@@ -1,7 +1,7 @@
 """A sweep's folder: Parquet part files that are valid at any time, a single writer, and the jobs it contains.
 
-Rows are kept in memory for a few seconds; then the latest part is rewritten with them to a hidden file, which takes its
-place. A new part is started every PART_ROWS rows. A killed process leaves valid parts and a hidden file, which the next
+Rows are kept in memory for a few seconds; then the latest part is rewritten with them to a hidden file, which replaces
+it. A new part is started every PART_ROWS rows. A killed process leaves valid parts and a hidden file, which the next
 one removes. pandas and DuckDB see the part files only.
 """
 
@@ -115,7 +115,7 @@ class Dataset:
         table = rows if self._part is None else pa.concat_tables([self._part, rows])
         path = self.folder / f"part-{number:06}.parquet"
         if files.identity(path) != self._identity:
-            raise InputError(f"{path}: another program has written it meanwhile, and it is left as it is; "
+            raise InputError(f"{path}: another program has written it in the meantime, so it was not replaced; "
                              "start the sweep again")
         ours = None
         try:
@@ -139,7 +139,7 @@ def writing(folder: Path) -> Iterator[Dataset]:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except (OSError, ValueError) as error:
-        raise InputError(f"{folder}: cannot be made: {getattr(error, 'strerror', None) or error}") from None
+        raise InputError(f"{folder}: cannot be created: {getattr(error, 'strerror', None) or error}") from None
     if not os.access(folder, os.W_OK):
         raise InputError(f"{folder}: cannot be written: permission denied")
     with _held(folder):
@@ -174,8 +174,11 @@ def _held(folder: Path) -> Iterator[None]:
             raise InputError(f"{folder}: {holder} is sweeping into it; wait until it ends, or use another folder") from None
         except OSError as error:
             raise InputError(f"{path}: cannot be locked: {error.strerror or error}") from None
-        os.ftruncate(handle, 0)
-        os.pwrite(handle, f"process {os.getpid()} on {socket.gethostname()}\n".encode(), 0)
+        try:
+            os.ftruncate(handle, 0)
+            os.pwrite(handle, f"process {os.getpid()} on {socket.gethostname()}\n".encode(), 0)
+        except OSError as error:        # a full disk has no room for the rows either
+            raise InputError(f"{path}: cannot be written: {error.strerror or error}") from None
         yield
         os.ftruncate(handle, 0)
     finally:

@@ -76,7 +76,7 @@ def load(path: str | Path) -> Plan:
     parameters = _parameters(table, presets, variants)
     number = math.prod(map(len, (launches, variants, schedulers, presets, *parameters.values())))
     if number > MAX_JOBS:
-        table.fail("", f"means {number:,} jobs; at most {MAX_JOBS:,} are one sweep")
+        table.fail("", f"makes {number:,} jobs; a sweep has at most {MAX_JOBS:,}")
     found: dict[str, Planned] = {}
     for one in _jobs(launches, variants, schedulers, presets, parameters, max_cycles):
         found.setdefault(one.key, one)
@@ -106,7 +106,7 @@ def _list(table: Table, key: str, default: Any = ...) -> list[str]:
         table.fail(key, f"expected {expected}, got {shown(value)}")
     for place, item in enumerate(value):
         if item in value[:place]:
-            table.fail(f"{key}[{place}]", f"{item!r} is there twice")
+            table.fail(f"{key}[{place}]", f"{item!r} appears twice")
     return list(value)
 
 
@@ -159,13 +159,13 @@ def _parameters(table: Table, presets: Sequence[str], variants: Mapping[str, str
         if not values:
             outer.fail(name, "expected a value or a list of values, got an empty list")
         if name in found:
-            outer.fail(name, "is there twice")
+            outer.fail(name, "appears twice")
         for place, one in enumerate(values):
             where = f"{name}[{place}]" if isinstance(value, list) else name
             if type(one) not in VALUE:
                 outer.fail(where, f"expected a number, a string, true or false, got {shown(one)}")
             if any(type(one) is type(other) and one == other for other in values[:place]):
-                outer.fail(where, f"{shown(one)} is there twice")
+                outer.fail(where, f"{shown(one)} appears twice")
             _try(outer, where, name, one, presets, variants)
         found[name] = values
     return found

@@ -57,7 +57,7 @@ def chart_of(folder: Path, text: str, keys: Collection[str] | None = None) -> ch
     if not sums:
         raise InputError(f"--plot {text}: {folder} has no rows with these columns")
     if len(sums) > MAX_BARS:
-        raise InputError(f"--plot {text}: these are {len(sums):,} bars, at most {MAX_BARS} are drawn")
+        raise InputError(f"--plot {text}: these are {len(sums):,} bars, but at most {MAX_BARS} are drawn")
     order = sorted(sums, key=lambda pair: (_sortable(pair[0]), _sortable(pair[1])))
     labels = [" ".join(filter(None, (_label(x, pair[0]), _label(by, pair[1])))) for pair in order]
     means = [sum(sums[pair]) / len(sums[pair]) for pair in order]
@@ -67,7 +67,7 @@ def chart_of(folder: Path, text: str, keys: Collection[str] | None = None) -> ch
 
 
 def _columns(*names: str) -> list[str]:
-    """Return the distinct columns that the names are in."""
+    """Return the distinct columns that contain the names."""
     found = (name if name in BY_NAME else name.split(".")[0] if name.split(".")[0] in MAPS else "settings"
              for name in names if name)
     return list(dict.fromkeys(found))

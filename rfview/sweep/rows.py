@@ -52,7 +52,7 @@ def row_of(done: Done) -> Row:
     planned: Planned = done.item
     if not done.error and done.result is None:
         raise InputError(f"{planned.job.path}: this file, its module or arrays, the design {planned.design}, or rfview "
-                         "itself has changed since the sweep began, or is another one where the worker runs; start it again")
+                         "itself has changed since the sweep began, or differs on the worker's machine; start it again")
     found: Mapping[str, Any] = done.result or {"outcome": FAILED, "message": _sentence(done)}
     row = dict.fromkeys(BY_NAME) | dict(found)
     row |= {"key": planned.key, "kernel": planned.job.kernel, "launch": planned.job.path, "design": planned.design,

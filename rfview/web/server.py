@@ -111,7 +111,7 @@ class Server:
     async def session(self, request: web.Request) -> web.StreamResponse:
         """Run a session while its page is open."""
         if request.headers.get("Origin") is None:       # every browser sends it, and so can programs
-            raise web.HTTPForbidden(text="rfview expects an Origin\n")
+            raise web.HTTPForbidden(text="rfview expects an Origin header\n")
         socket_ = web.WebSocketResponse(heartbeat=HEARTBEAT_S)
         await socket_.prepare(request)
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from rfview.engine.errors import InputError
+from rfview.engine.program import NO_REG
 from rfview.engine.state import FREE
 from rfview.sessions.compare.values import place_of
-from rfview.sessions.timeline.base import Timeline
+from rfview.sessions.heat.stores import STORES
+from rfview.sessions.timeline.base import Progress, Timeline
 
 MAX_ARRIVALS = 5_000
-STORES = ("st", "atom", "red")
 
 
 @dataclass(frozen=True)
@@ -68,8 +68,7 @@ class _Writes:
 class Arrivals:
     """Compares two runs from a cycle on, as long as their cycles correspond."""
 
-    def __init__(self, timeline: Timeline, twin: Timeline, begin: int, parted: int | None,
-                 progress: Callable[[int], bool | None] | None):
+    def __init__(self, timeline: Timeline, twin: Timeline, begin: int, parted: int | None, progress: Progress | None):
         self.timeline, self.info = timeline, timeline.info
         self.noted: list[Arrival] = []
         self.count = self.healed = 0
@@ -149,7 +148,7 @@ class Arrivals:
         registers = int(self.timeline.column("sm.launch.registers", cycle, cycle + 1)[0])
 
         def reads_wrong(warp: int, pc: int) -> bool:
-            return any(reg != 255 and self._wrong_rows[warp * registers + reg].any() for reg in program[pc]["src"])
+            return any(reg != NO_REG and self._wrong_rows[warp * registers + reg].any() for reg in program[pc]["src"])
 
         found = {pc for warp, pc in self._under_way(cycle) if program[pc]["mnemonic"] in STORES and reads_wrong(warp, pc)}
         return found.pop() if len(found) == 1 else None

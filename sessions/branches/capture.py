@@ -9,13 +9,13 @@ from typing import Any
 
 from rfview.engine.errors import InputError
 from rfview.sessions.branches.fork import machine_at
+from rfview.sessions.timeline.base import Progress
 from rfview.sessions.timeline.live import LiveTimeline
 from rfview.sessions.file.writer import RecordResult, record
 from rfview.sessions.session import Session
 
 CYCLE = re.compile(r"\d[\d,_]*\Z")
 LAUNCH = re.compile(r"launch\s+(\d+)\Z")
-Progress = Callable[[int], bool | None]
 
 
 def capture(session: Session, path: str | Path, first: int, last: int) -> RecordResult:

@@ -7,7 +7,7 @@ the error makes a warp take another path, the cycles no longer correspond; from 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -17,10 +17,11 @@ from rfview.engine.errors import InputError
 from rfview.sessions.expressions import compile_expression
 from rfview.sessions.branches.arrivals import MAX_ARRIVALS, Arrival, Arrivals, mask_of
 from rfview.sessions.branches.fork import machine_at, sorted_changes
+from rfview.sessions.compare.values import elements
 from rfview.sessions.timeline.live import LiveTimeline
 from rfview.sessions.cursor import Stop
 from rfview.sessions.session import Session
-from rfview.sessions.timeline.base import Timeline
+from rfview.sessions.timeline.base import Progress, Timeline
 
 LOWER = 0xFFFF
 
@@ -82,7 +83,7 @@ def lost_bits(session: Session) -> tuple[int, dict[str, int], list[Arrival]]:
     cycle = session.cycle
     while cycle > timeline.first:
         if session.interrupted(cycle):
-            raise InputError(f"follow: stopped at cycle {cycle:,}, where the last lost bit was looked for")
+            raise InputError(f"follow: stopped at cycle {cycle:,} while looking for the last lost bit")
         low = max(timeline.first, timeline.window(cycle)[0] - 1)
         values = lost.column(low, cycle + 1)
         found = np.flatnonzero(np.diff(values))
@@ -145,14 +146,14 @@ def follow(session: Session, changes: Mapping[str, Any] | None = None) -> Flow:
                 found.end, tuple(_outputs(timeline, twin)), faults[0] if faults else "")
 
 
-def _run_to_end(timeline: Timeline, progress: Callable[[int], bool | None] | None) -> None:
+def _run_to_end(timeline: Timeline, progress: Progress | None) -> None:
     """Simulate to the end; raises InputError when the user stops it."""
     while not timeline.closed and timeline.extend(1 << 14):
         if progress is not None and progress(timeline.last):
             raise InputError(f"follow: stopped at cycle {timeline.last:,}")
 
 
-def _parting(timeline: Timeline, twin: Timeline, begin: int, progress: Callable[[int], bool | None] | None) -> int | None:
+def _parting(timeline: Timeline, twin: Timeline, begin: int, progress: Progress | None) -> int | None:
     """Return the first cycle that shows a warp in another state or at another instruction; None if there is none."""
     cycle, end = begin, min(timeline.last, twin.last)
     while cycle <= end:
@@ -172,11 +173,10 @@ def _outputs(timeline: Timeline, twin: Timeline) -> list[Output]:
     """Return the buffers and symbols that differ at both ends."""
     ours, theirs = timeline.at(timeline.last).memory, twin.at(twin.last).memory
     out = []
-    for variable in [*timeline.info["buffers"], *timeline.info["symbols"]]:
-        begin, dtype = int(variable["word"]) * 4, np.dtype(variable["dtype"])
+    for variable in timeline.variables:
+        dtype = np.dtype(variable["dtype"])
         count = int(variable["bytes"]) // dtype.itemsize
-        here, right = (memory.view(np.uint8)[begin : begin + count * dtype.itemsize].copy().view(dtype)
-                       for memory in (ours, theirs))
+        here, right = (elements(memory, variable, count) for memory in (ours, theirs))
         bytes_differ = (here.view(np.uint8) != right.view(np.uint8)).reshape(count, -1).any(axis=1)
         wrong = np.flatnonzero(bytes_differ)
         if wrong.size:

@@ -22,7 +22,7 @@ from rfview.sessions.timeline.replay import RecordedTimeline
 from rfview.sessions.timeline.simulate import simulator_of
 from rfview.sessions.branch import REGISTER, Branch, Change
 from rfview.sessions.session import Session
-from rfview.sessions.timeline.base import Timeline
+from rfview.sessions.timeline.base import Progress, Timeline
 
 MAIN = "main"
 NAME = re.compile(r"[A-Za-z_][\w.-]*\Z")
@@ -65,7 +65,7 @@ def fork(session: Session, name: str, changes: Mapping[str, Any] | None = None) 
     if not NAME.match(name):
         raise InputError(f"fork {name}: expected a name of letters, digits, _ . -")
     if name in session.family:
-        raise InputError(f"fork {name}: a branch of this name exists already; there are {', '.join(session.family)}")
+        raise InputError(f"fork {name}: a branch of this name already exists; there are {', '.join(session.family)}")
     check_room(session, f"fork {name}")
     timeline, cycle = session.timeline, session.cycle
     settings, pokes = sorted_changes(timeline.info, changes or {})
@@ -86,7 +86,7 @@ def fork(session: Session, name: str, changes: Mapping[str, Any] | None = None) 
 def check_room(session: Session, what: str) -> None:
     """Raise InputError if a family has the maximum number of branches: each keeps a machine."""
     if len(session.family) >= MAX_BRANCHES:
-        raise InputError(f"{what}: there are {len(session.family)} branches, the most there may be; `drop NAME` removes one")
+        raise InputError(f"{what}: there are already {len(session.family)} branches, the maximum; `drop NAME` removes one")
 
 
 def join(session: Session, name: str, made: Session) -> None:
@@ -104,7 +104,7 @@ def drop(session: Session, name: str) -> None:
         raise InputError(f"drop {name}: this is the branch you are on; go to another one first with `branch NAME`")
     young = [one for one, member in session.family.items() if member.branch is not None and member.branch.parent == name]
     if young:
-        raise InputError(f"drop {name}: {', '.join(young)} came from it; drop what came from it first")
+        raise InputError(f"drop {name}: other branches were forked from it ({', '.join(young)}); drop these first")
     del session.family[name]
 
 
@@ -142,14 +142,14 @@ def sorted_changes(info: Mapping[str, Any], changes: Mapping[str, Any]) -> tuple
             owner = key.split(".")[0]
             origin.require(info["design_spec"], f"fork: changing {key}")
             if owner in info["design_spec"]["chain"] and owner not in designs.BUILT_IN:
-                raise InputError(f"fork: {key} cannot change in mid-run (its Parameter has no is_live=True); "
+                raise InputError(f"fork: {key} cannot change during a run (its Parameter has no is_live=True); "
                                  f"run again with --set {key}={value}")
-            raise InputError(f"fork: {key} decides how the machine is laid out and cannot change in mid-run; run again "
+            raise InputError(f"fork: {key} determines the machine's layout and cannot change during a run; run again "
                              f"with --set {key}={value}. What can change: {', '.join(_grouped(allowed))}")
         else:
             near = difflib.get_close_matches(key, allowed, 2)
             hint = f", did you mean {' or '.join(near)}?" if near else ""
-            raise InputError(f"fork: no parameter or register {key}{hint or '.'} What can change in mid-run: registers as "
+            raise InputError(f"fork: no parameter or register {key}{hint or '.'} What can change during a run: registers as "
                              f"w3.R5[7], {', '.join(_grouped(allowed))}")
     return settings, pokes
 
@@ -176,7 +176,6 @@ def _bits(key: str, value: Any) -> int:
     return number & 0xFFFFFFFF
 
 
-Progress = Callable[[int], bool | None]
 Compiling = Callable[[float, str], None]
 
 

@@ -110,7 +110,7 @@ def relieve(session: Session, warp: int | None = None, cycle: int | None = None)
     n = (log.issued(name, chain.cycle) or 0) + 1
     as_ran = _until(session, log, name, n, session.timeline.last + MAX_LATER)
     if as_ran is None:
-        raise InputError(f"relief: w{chain.warp} does not issue another instruction in what this session holds")
+        raise InputError(f"relief: w{chain.warp} does not issue another instruction within this session")
     from_start = not set(settings) <= set(changeable(session.info))
     begin = session.timeline.first if from_start else _begin(session, chain)
     branch = _anew(session, settings) if from_start else _forked(session, settings, begin)
@@ -208,7 +208,7 @@ def rerun(session: Session, name: str, settings: dict[str, Any]) -> Session:
     Raises InputError for a name in use, an unknown parameter or value, and if the run cannot be simulated.
     """
     if name in session.family:
-        raise InputError(f"rerun {name}: a branch of this name exists already; there are {', '.join(session.family)}")
+        raise InputError(f"rerun {name}: a branch of this name already exists; there are {', '.join(session.family)}")
     unknown = [key for key in settings if key not in session.info["parameters"]]
     if unknown:
         sorted_changes(session.info, dict.fromkeys(unknown, 0))     # names those that exist

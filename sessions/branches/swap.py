@@ -47,7 +47,7 @@ def swap(session: Session, design: str = "", scheduler: str = "", warp: int | No
     machine = _machine(base, design, scheduler)
     changes = _changes(base.info, machine.info)
     if not changes:
-        raise InputError(f"swap: the run is on {base.info['design']} with scheduler {base.scheduler} already")
+        raise InputError(f"swap: the run is already on {base.info['design']} with scheduler {base.scheduler}")
     made = Session(LiveTimeline(machine), session.marks)
     name = _free_name(session, machine.info["design"].replace("+", "."), machine.scheduler)
     made.branch = Branch(name, name_of(session), 0, changes, f"swap {design or design_text(base.info)} {machine.scheduler}")

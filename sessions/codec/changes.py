@@ -187,4 +187,4 @@ class StoredChanges:
 def _require(fits: object) -> None:
     """Raise ValueError if streams are inconsistent."""
     if not fits:
-        raise ValueError("the streams of its state changes do not fit together")
+        raise ValueError("the streams of its state changes are inconsistent")

@@ -28,7 +28,7 @@ class RowLog:
         self.index = undeltas(numbers(stored["index"]))
         self._kind = numbers(stored["kind"], np.uint8)
         if len(self.index) != len(self._kind) or self._kind.max(initial=0) > RAW or stored["raw"][0] % len(LANES):
-            raise ValueError("row streams do not fit together")
+            raise ValueError("row streams are inconsistent")
         check_places(self.index, num_rows, "row")
 
     @cached_property
@@ -78,7 +78,7 @@ def prefix_counts(stored: Stream, most: int) -> np.ndarray:
     """Return (cycles,) u4 prefix counts of a log with `most` entries."""
     end = np.cumsum(numbers(stored, np.int64))
     if (end[-1] if len(end) else 0) != most:
-        raise ValueError("its counts do not fit together")
+        raise ValueError("its counts are inconsistent")
     return end.astype(np.uint32)
 
 
@@ -93,7 +93,7 @@ def read_memory(stored: dict[str, Stream], num_words: int) -> tuple[np.ndarray, 
     """Return the (k,) word numbers, below num_words, and u4 values of a memory log."""
     index, value = undeltas(numbers(stored["index"])), numbers(stored["value"])
     if len(index) != len(value):
-        raise ValueError("memory streams do not fit together")
+        raise ValueError("memory streams are inconsistent")
     check_places(index, num_words, "word")
     return index, value
 
@@ -103,12 +103,12 @@ def read_writes(stored: dict[str, Stream], row_end: np.ndarray) -> Writes:
     warp, row, register, pc, lanes, word = (numbers(stored[name]) for name in WRITES[1:])
     end = prefix_counts(stored["counts"], len(warp))
     if not len(warp) == len(row) == len(register) == len(pc) == len(lanes) or len(word) % len(LANES):
-        raise ValueError("write streams do not fit together")
+        raise ValueError("write streams are inconsistent")
     cycle = np.repeat(np.arange(len(end)), np.diff(end, prepend=np.uint32(0)))
     before = np.concatenate(([0], row_end[:-1])).astype(np.uint32)[cycle]
     row = np.where(row == 0, np.uint32(NO_ROW), before + row - np.uint32(1))
     if not (row[row != NO_ROW] < (row_end[-1] if len(row_end) else 0)).all():
-        raise ValueError("a write names a row write that is not there")
+        raise ValueError("a write names a row write that does not exist")
     check_places(warp, 1 << 6, "registers of warp slot")
     check_places(register, 1 << 6, "register")
     order = np.argsort(warp, kind="stable")

@@ -104,7 +104,7 @@ def split(data: bytes | memoryview, names: tuple[str, ...]) -> dict[str, Stream]
         found[name] = (count, width, view[at : at + count * width])
         at += count * width
     if at != len(view):
-        raise ValueError("something follows its streams")
+        raise ValueError("unexpected data after its streams")
     return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from rfview.engine.errors import InputError
 from rfview.sessions.commands.verb import VERBS
@@ -30,6 +31,17 @@ def number(text: str, what: str) -> int:
         raise InputError(f"{what} {text}: expected a whole number") from None
 
 
+def settings(pairs: list[str], what: str) -> dict[str, Any]:
+    """Return the values of KEY=VALUE pairs by key, as texts."""
+    found: dict[str, Any] = {}
+    for pair in pairs:
+        key, equals, value = pair.partition("=")
+        if not (key and equals and value):
+            raise InputError(f"{what}: {pair}: expected KEY=VALUE without blanks")
+        found[key] = value
+    return found
+
+
 def condition(session: Session, text: str) -> str:
     """Return a typed condition; raises InputError for anything else, such as a constant."""
     if text:
@@ -45,3 +57,14 @@ def needed(text: str, what: str) -> str:
         signature = VERBS[model[1]].signature if model else entry.signature
         raise InputError(f"{what}: expected `{what} {signature}`: {entry.help}")
     return text
+
+
+def warp_of_last_stop(session: Session) -> int | None:
+    """Return the warp that the last move stopped for, or the first that waits for its event; None if there is none.
+
+    None as well once the cursor has moved on.
+    """
+    stop = session.kept.get("stop")
+    if stop is None or stop.cycle != session.cycle:
+        return None
+    return stop.warp if stop.warp is not None else next(iter(stop.waiting), None)

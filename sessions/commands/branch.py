@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import asdict
 
 from rfview.sessions.branches.fork import drop, fork
 from rfview.engine.errors import InputError
@@ -10,7 +10,7 @@ from rfview.sessions.compare import Comparison, report
 from rfview.sessions.branches.fork import MAIN, changeable
 from rfview.sessions.session import Session
 from rfview.sessions.branches.swap import design_text, load, swap
-from rfview.sessions.commands.arguments import needed
+from rfview.sessions.commands.arguments import needed, settings
 from rfview.sessions.commands.verb import Answer, verb
 
 
@@ -25,17 +25,11 @@ def _fork(session: Session, text: str) -> Answer:
                          f"{session.info['design'].partition('[')[0]}` lists those of the design")
     if len(words) == 2 or (len(words) > 2 and words[1] != "set"):
         raise InputError(f"fork {text}: expected `fork NAME` or `fork NAME set KEY=VALUE ...`")
-    changes: dict[str, Any] = {}
-    for pair in words[2:]:
-        key, equals, value = pair.partition("=")
-        if not (key and equals and value):
-            raise InputError(f"fork {text}: {pair}: expected KEY=VALUE without blanks")
-        changes[key] = value
-    branch = fork(session, words[0], changes)
+    branch = fork(session, words[0], settings(words[2:], f"fork {text}"))
     made = branch.branch
     assert made is not None
-    what = [{"name": change.name, "old": change.old, "new": change.new} for change in made.changes]
-    data = {"branch": made.name, "parent": made.parent, "cycle": made.cycle, "changes": what}
+    data = {"branch": made.name, "parent": made.parent, "cycle": made.cycle,
+            "changes": [asdict(change) for change in made.changes]}
     return Answer(f"on branch {made.text}; `branch {made.parent}` goes back, `compare` shows the difference", data,
                   session=branch)
 
@@ -54,8 +48,8 @@ def _swap(session: Session, text: str) -> Answer:
     made = swap(session, "" if words[0] == "-" else words[0], "".join(words[1:]), warp)
     branch = made.session.branch
     assert branch is not None
-    what = [{"name": change.name, "old": change.old, "new": change.new} for change in branch.changes]
-    data = {"branch": branch.name, "parent": branch.parent, "cycle": made.session.cycle, "warp": made.warp, "changes": what}
+    data = {"branch": branch.name, "parent": branch.parent, "cycle": made.session.cycle, "warp": made.warp,
+            "changes": [asdict(change) for change in branch.changes]}
     return Answer(f"on branch {branch.name}, {made.text}; `compare` shows the difference", data, session=made.session)
 
 

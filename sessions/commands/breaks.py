@@ -18,15 +18,15 @@ SOURCE = re.compile(r"(?P<place>.+:[0-9]{1,9})(?: +warp +w?(?P<warp>[0-9]{1,4}))
 
 @verb("break", "b", help="stop there when continuing; each takes `if EXPR` too", signature=" | ".join(PLACES))
 def _break(session: Session, text: str) -> Answer:
-    return _add_breakpoint(session, text, False)
+    return _add_breakpoint(session, text, temporary=False)
 
 
 @verb("tbreak", "tb", signature="(as break)", help="a breakpoint that is removed at its first stop")
 def _tbreak(session: Session, text: str) -> Answer:
-    return _add_breakpoint(session, text, True)
+    return _add_breakpoint(session, text, temporary=True)
 
 
-def _add_breakpoint(session: Session, text: str, temporary: bool) -> Answer:
+def _add_breakpoint(session: Session, text: str, *, temporary: bool) -> Answer:
     """Read `KIND N [warp W] [if EXPR]`."""
     place, condition = text, ""
     padded = f" {text}"
@@ -102,7 +102,7 @@ def _disable(session: Session, text: str) -> Answer:
     return Answer(f"breakpoint {number} is off", {"breakpoint": number, "enabled": False})
 
 
-@verb("ignore", signature="N COUNT", help="pass over the next COUNT hits of a breakpoint")
+@verb("ignore", signature="N COUNT", help="skip the next COUNT hits of a breakpoint")
 def _ignore(session: Session, text: str) -> Answer:
     words = text.split()
     if len(words) != 2:
@@ -110,4 +110,4 @@ def _ignore(session: Session, text: str) -> Answer:
     number, count = arguments.number(words[0], "ignore"), arguments.number(words[1], "ignore")
     session.breakpoint(number).ignore = max(0, count)
     data = {"breakpoint": number, "ignore": count}
-    return Answer(f"breakpoint {number}: the next {count} hits are passed over", data)
+    return Answer(f"breakpoint {number}: the next {count} hits are skipped", data)

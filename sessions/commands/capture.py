@@ -29,7 +29,7 @@ def _capture(session: Session, text: str) -> Answer:
 def _stop(session: Session) -> Answer:
     """Write what was captured."""
     if "capture" not in session.kept:
-        raise InputError("capture stop: nothing is captured; `capture FILE.rfs` begins")
+        raise InputError("capture stop: nothing is being captured; `capture FILE.rfs` begins")
     path, first = session.kept["capture"]
     answer = _answer(capture(session, path, first, session.cycle), first)
     del session.kept["capture"]

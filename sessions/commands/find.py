@@ -12,7 +12,7 @@ from rfview.sessions.commands.verb import verb
 EVENT = f"{'|'.join(events.KINDS)}|STALL|COUNTER [WARP] [COUNT]"
 
 
-@verb("next-event", "ne", signature=EVENT, help="go forward to an event of a kind; stay where there is none")
+@verb("next-event", "ne", signature=EVENT, help="go forward to an event of a kind; stay if there is none")
 def _next_event(session: Session, text: str) -> Stop:
     return session.next_event(*_event(text, "next-event"))
 
@@ -33,7 +33,7 @@ def _event(text: str, what: str) -> tuple[str, int | None, int]:
     return words[0], warp, arguments.count(words[1] if len(words) > 1 else "", what)
 
 
-@verb("find", "f", signature="EXPR", help="go forward to a cycle where the condition holds; stay where there is none")
+@verb("find", "f", signature="EXPR", help="go forward to a cycle where the condition holds; stay if there is none")
 def _find(session: Session, text: str) -> Stop:
     return session.find(arguments.condition(session, arguments.needed(text, "find")))
 
@@ -43,12 +43,12 @@ def _reverse_find(session: Session, text: str) -> Stop:
     return session.find(arguments.condition(session, arguments.needed(text, "reverse-find")), forward=False)
 
 
-@verb("run-to", "rt", signature="pc N|line N [warp W]", help="go to where a warp comes to an instruction, later or earlier")
+@verb("run-to", "rt", signature="pc N|line N [warp W]", help="go to where a warp reaches an instruction, later or earlier")
 def _run_to(session: Session, text: str) -> Stop:
     return session.run_to(*_instruction(session, text, "run-to"))
 
 
-@verb("reverse-run-to", "rrt", signature="(as run-to)", help="go back to where a warp last came to an instruction")
+@verb("reverse-run-to", "rrt", signature="(as run-to)", help="go back to where a warp last reached an instruction")
 def _reverse_run_to(session: Session, text: str) -> Stop:
     return session.run_to(*_instruction(session, text, "reverse-run-to"), forward=False)
 
@@ -68,7 +68,7 @@ def _instruction(session: Session, text: str, what: str) -> tuple[int, int | Non
     return min(pcs), warp
 
 
-@verb("previous-stop", "jump-back", help="go to where the last jump came from; once more comes back")
+@verb("previous-stop", "jump-back", help="go to where the last jump came from; repeat it to return")
 def _previous_stop(session: Session, text: str) -> Stop:
     return session.previous_stop()
 

@@ -56,7 +56,7 @@ def flow_text(flow: Flow, session: Session) -> str:
         lines += [f"at the end {output.wrong:,} of {output.total:,} elements of {output.name} differ,",
                   f"  the first {output.name}[{output.first}]{error}"]
     if not flow.outputs:
-        lines.append("at the end every buffer is as without the error")
+        lines.append("at the end every buffer is the same as without the error")
     if any(arrival.kind == "lost" for arrival in flow.arrivals):
         lines.append(f"  only the bits lost at cycle {flow.begin:,} are followed; those lost before stay lost in both runs")
     if flow.fault:

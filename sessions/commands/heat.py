@@ -17,7 +17,7 @@ FORM = re.compile(r"(?P<item>.+?)(?:\s+(?:by|per)\s+(?P<per>\d{1,9}))?\Z")
 
 
 @verb("heat", signature="REGISTER | BUFFER[0..127] [by CYCLES]",
-      help="values through time around this cycle, a character a cell, and who wrote them")
+      help="values through time around this cycle, a character per cell, and who wrote them")
 def _heat(session: Session, text: str) -> Answer:
     match = FORM.match(needed(text, "heat"))
     assert match is not None
@@ -57,7 +57,7 @@ def strip_text(strip: Strip, session: Session) -> str:
 def letters(strip: Strip) -> dict[int, str]:
     """Return pc -> letter for the writers in a strip, in program order; the memory log may not name them."""
     writers = sorted({int(pc) for pc in strip.writer if pc != -1})
-    return {pc: "•" if pc < 0 else chr(ord("a") + at % 26) for at, pc in enumerate(one for one in writers)}
+    return {pc: "•" if pc < 0 else chr(ord("a") + at % 26) for at, pc in enumerate(writers)}
 
 
 def letter_of(strip: Strip, names: dict[int, str], column: int) -> str:

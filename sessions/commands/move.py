@@ -75,12 +75,12 @@ def _later(session: Session, text: str) -> Stop:
     return session.history_forward()
 
 
-@verb("next-line", "nl", signature="WARP [N]", help="go forward to where a warp comes to another source line")
+@verb("next-line", "nl", signature="WARP [N]", help="go forward to where a warp reaches another source line")
 def _next_line(session: Session, text: str) -> Stop:
     return _by_line(session, text, "next-line", True)
 
 
-@verb("previous-line", "pl", signature="WARP [N]", help="go backward to where a warp came to another source line")
+@verb("previous-line", "pl", signature="WARP [N]", help="go backward to where a warp reached another source line")
 def _previous_line(session: Session, text: str) -> Stop:
     return _by_line(session, text, "previous-line", False)
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any
+from dataclasses import asdict, replace
 
 from rfview.engine.errors import InputError
 from rfview.sessions.branches.relief import Relief, relieve, rerun, whole_run
+from rfview.sessions.commands import arguments
 from rfview.sessions.commands.verb import Answer, verb
 from rfview.sessions.session import Session
 
@@ -19,7 +19,7 @@ def _relief(session: Session, text: str) -> Answer:
     words = words[:-1] if whole else words
     if len(words) > 1 or (words and not words[0].lower().lstrip("w").isdigit()):
         raise InputError(f"relief {text}: expected a warp, as in `relief 7`, and `whole` to run both to the end")
-    found = relieve(session, int(words[0].lower().lstrip("w")) if words else None)
+    found = relieve(session, int(words[0].lower().lstrip("w")) if words else arguments.warp_of_last_stop(session))
     if whole:
         found = replace(found, whole=whole_run(session, found))
     return Answer(relief_text(found), {"relief": found.data()})
@@ -55,7 +55,7 @@ def whole_lines(found: Relief) -> list[str]:
     """Return cycles, lost warp-cycles, energy and outputs of both complete runs."""
     whole = found.whole
     assert whole is not None
-    lines = [f"{whole.cycles[0]:,} → {whole.cycles[1]:,} cycles ({signed(whole.cycles)})",
+    lines = [f"{whole.cycles[0]:,} → {whole.cycles[1]:,} cycles ({percent_change(whole.cycles)})",
              f"{whole.lost[0]:,} → {whole.lost[1]:,} warp-cycles lost to the register file"]
     if whole.energy_pj[0] and whole.energy_pj[1] is not None:
         before, after = (part / 1e6 for part in whole.energy_pj if part is not None)
@@ -65,7 +65,7 @@ def whole_lines(found: Relief) -> list[str]:
     return lines
 
 
-def signed(pair: tuple[int, int]) -> str:
+def percent_change(pair: tuple[int, int]) -> str:
     """Return the change of a number in percent, with its sign."""
     return f"{100 * (pair[1] - pair[0]) / pair[0]:+.1f} %" if pair[0] else "–"
 
@@ -76,15 +76,9 @@ def _rerun(session: Session, text: str) -> Answer:
     words = text.split()
     if len(words) < 3 or words[1] != "set":
         raise InputError(f"rerun {text}: expected `rerun NAME set KEY=VALUE ...`, as in `rerun wide set sm.num_banks=32`")
-    settings: dict[str, Any] = {}
-    for pair in words[2:]:
-        key, equals, value = pair.partition("=")
-        if not (key and equals and value):
-            raise InputError(f"rerun {text}: {pair}: expected KEY=VALUE without blanks")
-        settings[key] = value
-    made = rerun(session, words[0], settings)
+    made = rerun(session, words[0], arguments.settings(words[2:], f"rerun {text}"))
     branch = made.branch
     assert branch is not None
     data = {"branch": branch.name, "parent": branch.parent, "cycle": made.cycle,
-            "changes": [{"name": change.name, "old": change.old, "new": change.new} for change in branch.changes]}
+            "changes": [asdict(change) for change in branch.changes]}
     return Answer(f"on branch {branch.text}; `compare` shows the difference", data, session=made)

@@ -20,15 +20,15 @@ SHOWN_ROWS = 200
 
 @verb("watch", "wa", signature="ITEM [if EXPR]", help="stop where an item changes: w3.R12[5], bank[2].queue, mem[A + 16]")
 def _watch(session: Session, text: str) -> Answer:
-    return _add_watch(session, text, False)
+    return _add_watch(session, text, temporary=False)
 
 
 @verb("twatch", signature="(as watch)", help="a watchpoint that is removed at its first stop")
 def _twatch(session: Session, text: str) -> Answer:
-    return _add_watch(session, text, True)
+    return _add_watch(session, text, temporary=True)
 
 
-def _add_watch(session: Session, text: str, temporary: bool) -> Answer:
+def _add_watch(session: Session, text: str, *, temporary: bool) -> Answer:
     item, _, condition = arguments.needed(text, "watch").partition(" if ")
     return told(session.watch(item, arguments.condition(session, condition.strip()), temporary=temporary))
 

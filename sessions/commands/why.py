@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rfview.engine.errors import InputError
+from rfview.sessions.commands import arguments
 from rfview.sessions.session import Session
 from rfview.sessions.commands.verb import Answer, verb
 from rfview.sessions.why import why
@@ -10,7 +11,7 @@ from rfview.sessions.why import why
 
 @verb("why", signature="[WARP] [CYCLE]", help="say why a warp does not issue, down to the hardware that holds it up")
 def _why(session: Session, text: str) -> Answer:
-    """Explain a warp, by default the one stalled longest, at a cycle, by default the cursor."""
+    """Explain a warp (default: that of the last stop, else the one stalled longest) at a cycle (default: the cursor)."""
     words = text.split()
     if len(words) > 2:
         raise InputError(f"why {text}: expected at most a warp and a cycle, for example `why 7 1200`")
@@ -23,5 +24,5 @@ def _why(session: Session, text: str) -> Answer:
             raise InputError(
                 f"why {text}: {word!r} is not a {'cycle' if numbers else 'warp'}, as in `why 7 1200`"
             ) from None
-    chain = why(session, *numbers)
+    chain = why(session, *numbers) if numbers else why(session, arguments.warp_of_last_stop(session))
     return Answer(chain.text(), chain.data())

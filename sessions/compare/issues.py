@@ -12,11 +12,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rfview.engine.state import NONE8
 from rfview.sessions.byte_cache import ByteCache
 from rfview.sessions.timeline.base import Timeline
 
 CACHE_BYTES = 48 << 20
-NO_CTA = 255
 NO_CYCLE = -1
 
 
@@ -102,7 +102,7 @@ class IssueLog:
         warp = "sm.warp[*]."
         before = {name: timeline.column(warp + name, start, stop) for name in ("num_issued", "cta", "warp_in_cta")}
         after, last_pc = (_shifted(timeline, warp + name, start, stop) for name in ("num_issued", "last_pc"))
-        rows, slots = np.nonzero((after - before["num_issued"] == 1) & (before["cta"] != NO_CTA))
+        rows, slots = np.nonzero((after - before["num_issued"] == 1) & (before["cta"] != NONE8))
         if not len(rows):
             return joined([])
         launch = timeline.column("sm.launch.index", start, stop)[rows].astype(np.int32)
@@ -170,7 +170,7 @@ class IssueLog:
             return None
         warps = self._warps_per_cta[name.launch]
         cta = at("sm.warp[*].cta")
-        live = np.flatnonzero((cta != NO_CTA) & (at("sm.warp[*].warp_in_cta") == name.warp % warps))
+        live = np.flatnonzero((cta != NONE8) & (at("sm.warp[*].warp_in_cta") == name.warp % warps))
         ids = at("sm.cta[*].id")[cta[live]]
         found = live[ids == name.warp // warps]
         return int(found[0]) if len(found) else None
@@ -180,7 +180,7 @@ class IssueLog:
         timeline = self.timeline
         timeline.require(cycle)
         cta = int(timeline.column(f"sm.warp[{slot}].cta", cycle, cycle + 1)[0])
-        if cta == NO_CTA:
+        if cta == NONE8:
             return None
         launch = int(timeline.column("sm.launch.index", cycle, cycle + 1)[0])
         within = int(timeline.column(f"sm.warp[{slot}].warp_in_cta", cycle, cycle + 1)[0])

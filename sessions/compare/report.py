@@ -172,7 +172,7 @@ def compare_text(data: dict[str, Any], info: dict[str, Any]) -> str:
         lines += ["", "parameters that differ, A | B", *(f"  {text}" for text in differing)]
     rows = [[f"{lead['instructions']:,}", f"{lead['cycle_a']:,}", f"{lead['cycle_b']:,}", signed(lead["lag"])]
             for lead in data["lead"]]
-    lines += ["", "lead and lag: the cycle in which so many instructions have issued",
+    lines += ["", "lead and lag: the cycle in which that many instructions have issued",
               columns(["instructions", "A", "B", "B−A"], rows)]
     lines += [f"note: {note}" for note in data["notes"]]
     return "\n".join(lines)
@@ -297,7 +297,7 @@ def multiples_text(data: dict[str, Any]) -> str:
     said = machines.sentence(data["machines_differ_in"])
     lines = [f"{kernel_name(first['kernel'])}, {len(runs)} runs", *([said] if said else []), "",
              reports.table(["run", "design", "scheduler", "cycles", "×A", "IPC", "RF µJ", "mostly", "target"], rows), "",
-             totals_text(runs), "", "the cycle in which so many instructions have issued: A, and how much later the others"]
+             totals_text(runs), "", "the cycle in which that many instructions issued: A, and how much later the others"]
     lead = [[f"{entry['instructions']:,}", f"{entry['cycles'][0]:,}",
              *(signed(cycle - entry["cycles"][0]) for cycle in entry["cycles"][1:])] for entry in data["lead"]]
     return "\n".join([*lines, columns(["instructions", *(run["run"] for run in runs)], lead)])

@@ -103,11 +103,17 @@ def place_of(info: dict[str, Any], word: int) -> tuple[str, int]:
     return f"global word {word}", -1
 
 
+def elements(memory: np.ndarray, variable: dict[str, Any], count: int) -> np.ndarray:
+    """Return the first (count,) elements of a buffer in an image of the arena, a copy in the buffer's type."""
+    dtype, begin = np.dtype(variable["dtype"]), int(variable["word"]) * 4
+    return memory.view(np.uint8)[begin : begin + count * dtype.itemsize].copy().view(dtype)
+
+
 def same_buffers(a: Timeline, b: Timeline, cycle_a: int, cycle_b: int) -> bool:
     """Say whether every buffer and symbol holds the same bytes in both runs, each at its own cycle."""
     one, other = a.at(cycle_a).memory, b.at(cycle_b).memory
-    theirs = {variable["name"]: variable for variable in [*b.info["buffers"], *b.info["symbols"]]}
-    for variable in [*a.info["buffers"], *a.info["symbols"]]:
+    theirs = {variable["name"]: variable for variable in b.variables}
+    for variable in a.variables:
         match = theirs.get(variable["name"])
         if match is None or match["bytes"] != variable["bytes"]:
             return False

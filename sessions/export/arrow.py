@@ -6,6 +6,7 @@ DuckDB, pandas and Polars read them: SELECT state, sum(cycles) FROM 'run_tables/
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -40,10 +41,11 @@ def write(timeline: Timeline, first: int, last: int, folder: Path, inputs: Seque
 
     wanted = {f"{name}{SUFFIX}" for name in COLUMNS}
     made: list[NewFile] = []
+    is_new = not folder.exists()
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if foreign := sorted(path.name for path in folder.iterdir() if path.name not in wanted):
-            raise InputError(f"{folder}: has other files than an export's tables ({foreign[0]}): name another folder")
+            raise InputError(f"{folder}: contains files other than an export's tables ({foreign[0]}); name another folder")
         for name in COLUMNS:
             made.append(NewFile(folder / f"{name}{SUFFIX}", inputs=inputs))
             schema = _schema(pa, name)
@@ -58,6 +60,9 @@ def write(timeline: Timeline, first: int, last: int, folder: Path, inputs: Seque
     finally:
         for one in made:
             one.discard()
+        if made and is_new:
+            with suppress(OSError):
+                folder.rmdir()
 
 
 def pyarrow() -> Any:

@@ -54,6 +54,11 @@ class Names(ABC):
     def compile(self, node: ast.expr) -> Node:
         """Compile any expression, for an index or an address."""
 
+    def _fields(self, record: str = "") -> tuple[str, ...]:
+        """Return the names of the fields of a record of the machine's state; "": of the state itself."""
+        state = self.timeline.layout.sm_dtype
+        return (state[record].base if record else state).names or ()
+
     def _name(self, node: ast.Name) -> Node:
         return self._chain(node)
 
@@ -95,7 +100,7 @@ class Names(ABC):
         """Compile a name with its fields and indices, which are constants."""
         if not steps:
             return self._bare(node, name)
-        is_field = name in (self.timeline.layout.sm_dtype.names or ())
+        is_field = name in self._fields()
         if name in self.places and not is_field and len(steps) == 1 and isinstance(steps[0][1], int):
             return self._word_of(steps[0][0], name, steps[0][1])
         short = SHORT.match(name)
@@ -125,7 +130,7 @@ class Names(ABC):
             return fixed(np.int64(self.stalls[name]), "i")
         if name in self.places:
             return fixed(np.int64(self.places[name]["address"]), "i")
-        if name in (self.timeline.layout.sm_dtype.names or ()):
+        if name in self._fields():
             return self._field(node, f"sm.{name}", [])
         raise self._unknown(node, name)
 
@@ -135,7 +140,7 @@ class Names(ABC):
         if short := SHORT.match(name):
             return self.fail(node, f"{name} is a {UNITS[short[1]]}; name a field of it, as in {EXAMPLES[short[1]]}")
         known = ["cycle", "launch", "mem", "rf", "sm", "stall", "total", "event", "warp", *UNITS, *self.stalls,
-                 *self.places, *(self.timeline.layout.sm_dtype.names or ()), *FUNCTIONS]
+                 *self.places, *self._fields(), *FUNCTIONS]
         hint = suggest(name, known) or "; `rfview help expressions` lists the names, such as w3.pc and stall.barrier"
         return self.fail(node, f"unknown name {name!r}{hint}")
 
@@ -145,23 +150,20 @@ class Names(ABC):
         if number is not None and not 0 <= number < count:
             raise self.fail(node, f"there is no {unit} {number}; the machine has {unit}s 0..{count - 1}")
         if not steps or not isinstance(steps[0][1], str):
-            names = self.timeline.layout.sm_dtype[unit].base.names or ()
-            raise self.fail(node, f"name a field of {unit}: {', '.join(names)}")
+            raise self.fail(node, f"name a field of {unit}: {', '.join(self._fields(unit))}")
         where, name = steps[0][0], str(steps[0][1])
         over = f"{unit}s"
         if unit == "warp":
             special = self._warp_special(where, number, name, steps[1:])
             if special is not None:
                 return special
-            record = "warp"
-            if name not in (self.timeline.layout.sm_dtype["warp"].base.names or ()):
-                cold = self.timeline.layout.sm_dtype["warp_cold"].base.names or ()
-                record = "warp_cold" if name in cold else "warp"
-                if record == "warp" and (place := register_of(self.info, name)):
+            if name not in self._fields("warp"):
+                if name in self._fields("warp_cold"):
+                    unit = "warp_cold"
+                elif place := register_of(self.info, name):
                     raise self.fail(where, f"%{name} is in {place}: name that register")
-                if record == "warp" and re.fullmatch(r"[rp]\d+", name):
+                elif re.fullmatch(r"[rp]\d+", name):
                     raise self.fail(where, f"unknown name {name!r}; did you mean {name.upper()}?")
-            unit = record
         self._known_field(where, unit, number, name)
         index = "*" if number is None else str(number)
         return self._field(where, f"sm.{unit}[{index}]", steps, count if number is None else 0, over)
@@ -169,7 +171,7 @@ class Names(ABC):
     def _known_field(self, where: ast.expr, unit: str, number: int | None, name: str) -> None:
         """Raise for a field that a warp, bank, ... does not have."""
         records = ("warp", "warp_cold") if unit.startswith("warp") else (unit,)
-        fields = [field for record in records for field in self.timeline.layout.sm_dtype[record].base.names or ()]
+        fields = [field for record in records for field in self._fields(record)]
         if name not in fields:
             whose = f"a {unit}" if number is None else f"{unit} {number}"
             hint = suggest(name, fields) or "; `rfview help expressions` lists its fields"

@@ -13,6 +13,7 @@ import sys
 import numpy as np
 
 from rfview.engine.chunk import AFFINE, RAW, UNIFORM, Blocks, Chunk, Rows, Writes
+from rfview.engine.compile import cache
 from rfview.engine.compile.warm import alone, smallest_run
 from rfview.engine.simulator import Simulator
 from rfview.sessions.codec.compiling import READY, is_ready
@@ -46,11 +47,8 @@ def main() -> int:
     with alone("recorder"):
         if not is_ready():
             code_some()
-            try:
-                READY.touch()
-            except OSError:
-                return 0
-    return 0
+            cache.note(READY)
+    return int(cache.is_lost)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import msgpack
 import numpy as np
@@ -22,6 +22,9 @@ from rfview.sessions.file.header import Header
 from rfview.sessions.file.index import Index
 from rfview.sessions.file.write_pipeline import WritePipeline
 from rfview.sessions.layout import Layout
+
+if TYPE_CHECKING:
+    from rfview.sessions.timeline.base import Progress
 
 # the blobs in a CHNK map
 BLOBS = ("state", "rows", "memory", "writes", "row_sum", "mem_sum")
@@ -147,7 +150,7 @@ def record(
     path: str | Path,
     *,
     chunk_cycles: int = CHUNK_CYCLES,
-    progress: Callable[[int], bool | None] | None = None,
+    progress: Progress | None = None,
     max_cycles: int | None = None,
     compiling: Callable[[float, str], None] | None = None,
 ) -> RecordResult:
@@ -211,7 +214,7 @@ def _kept(made: NewFile, writer: Writer | None) -> str:
     return f"; {made.path.name} has its first {index.last - index.first[0]:,} cycles"
 
 
-def _run(simulator: Any, writer: Writer, chunk_cycles: int, progress: Callable[[int], bool | None] | None,
+def _run(simulator: Any, writer: Writer, chunk_cycles: int, progress: Progress | None,
          max_cycles: int | None, compiling: Callable[[float, str], None] | None) -> int:
     """Run the simulator and pass its chunks to the pipeline; return the cycle reached, when everything is written."""
     from rfview.sessions.codec.compiling import beside  # imports numba: what replays imports this module too

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from rfview.sessions.expressions.types import looks_like_float
+
 # kinds, in the order in which `t` cycles through them
 KINDS = ("f32", "s32", "u32", "offset", "f16")
 TYPE = re.compile(r"\.(f32|s32|u32|b32|f16x2|f16|s16|u16|u64|s64|b64|f64|pred)\b")
@@ -30,12 +32,6 @@ def kind_of(program: Sequence[Mapping[str, Any]], writers: Sequence[int], words:
     if votes:
         return max(votes, key=lambda kind: votes[kind])
     return "f32" if looks_like_float(words) else "s32"
-
-
-def looks_like_float(words: np.ndarray) -> bool:
-    """Say whether u4 words are more plausible as floats: all are zero or of a magnitude usual for floats."""
-    size = np.abs(np.ascontiguousarray(words[words != 0]).view(np.float32))
-    return bool(size.size and np.all(np.isfinite(size)) and np.all((size > 1e-6) & (size < 1e9)))
 
 
 def typed(words: np.ndarray, kind: str) -> np.ndarray:

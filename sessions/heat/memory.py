@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,7 @@ from rfview.engine.errors import InputError
 from rfview.sessions.byte_cache import ByteCache
 from rfview.sessions.heat.stores import STORES, store_at
 from rfview.sessions.heat.strip import NOBODY, UNKNOWN, WRITTEN, Moment, Strip, grouped, grown
-from rfview.sessions.timeline.base import Timeline
+from rfview.sessions.timeline.base import Progress, Timeline
 
 WRITES_BYTES, BASE_BYTES = 48 << 20, 8 << 20
 MAX_ELEMENTS = 4096
@@ -69,7 +68,7 @@ class MemoryHeat:
             return list(range(low, high))
         return (low + np.flatnonzero(zone_maps.memory_changes(list(range(self.low, self.high)), low, high))).tolist()
 
-    def writes(self, first: int, last: int, progress: Callable[[int], bool | None] | None = None
+    def writes(self, first: int, last: int, progress: Progress | None = None
                ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return (cycle, word, value) of the writes in the range, in order, in the chunks with cycles first - 1..last."""
         timeline = self.timeline
@@ -93,7 +92,7 @@ class MemoryHeat:
             self._bases.put(number, kept, 100 + kept.nbytes)
         return kept
 
-    def strip(self, edges: np.ndarray, rows: int = 32, progress: Callable[[int], bool | None] | None = None) -> Strip:
+    def strip(self, edges: np.ndarray, rows: int = 32, progress: Progress | None = None) -> Strip:
         """Return the columns between edges (i8 cycles, ascending); a row per element, or fewer rows of means."""
         columns, words = len(edges) - 1, self.high - self.low
         first, last = max(int(edges[0]), self.timeline.first), min(int(edges[-1]) - 1, self.timeline.last)
@@ -120,12 +119,12 @@ class MemoryHeat:
         touched[column * words + word] = True
         only = self.writers[0] if len(self.writers) == 1 else UNKNOWN
         return Strip(self.item, self.kind, edges, np.arange(values.shape[1]) * each + self.first, each, values, state,
-                     np.where(writes > 0, only, NOBODY), np.zeros(columns, bool), writes,
+                     np.where(writes > 0, only, NOBODY), writes,
                      touched.reshape(columns, words).sum(axis=1), np.zeros(columns, bool), self.top, self.count)
 
     def set_kind(self, kind: str) -> None:
-        """Do nothing: a buffer's type comes from its launch."""
-        raise InputError(f"{self.item}: its elements are {self.kind}, as the launch says")
+        """Raise InputError: a buffer's type comes from its launch."""
+        raise InputError(f"{self.item}: its elements are {self.kind}, as the launch declares")
 
     def moment(self, cycle: int, row: int) -> Moment:
         """Return what an element (counted from the range's first) holds at a cycle, and which store wrote it when."""
@@ -166,13 +165,12 @@ class MemoryHeat:
         later = when[(word >= low) & (word < high) & (when > cycle)]
         return int(later[0]) if later.size else NOBODY
 
-    def write_cycles(self, first: int, last: int, progress: Callable[[int], bool | None] | None = None) -> np.ndarray:
+    def write_cycles(self, first: int, last: int, progress: Progress | None = None) -> np.ndarray:
         """Return the cycles in first..last, ascending, that are the first to show a store."""
         cycles = np.unique(self.writes(first, last, progress)[0])
         return cycles[(cycles >= first) & (cycles <= last)]
 
-    def writes_of(self, lane: int, first: int, last: int,
-                  progress: Callable[[int], bool | None] | None = None) -> np.ndarray:
+    def writes_of(self, lane: int, first: int, last: int, progress: Progress | None = None) -> np.ndarray:
         """Return the same cycles for one element, counted from the range's first."""
         begin = self._skip + lane * self.dtype.itemsize
         low, high = begin // 4, -(-(begin + self.dtype.itemsize) // 4)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 
 import numpy as np
 
@@ -10,7 +9,7 @@ from rfview.engine import chunk
 from rfview.engine.errors import InputError
 from rfview.sessions.heat.kinds import KINDS, kind_of, typed
 from rfview.sessions.heat.strip import LOST, NOBODY, UNWRITTEN, WRITTEN, Moment, Strip, grouped, grown
-from rfview.sessions.timeline.base import Timeline
+from rfview.sessions.timeline.base import Progress, Timeline
 from rfview.sessions.timeline.register_log import Entries, RegisterLog
 
 LANES = 32
@@ -42,7 +41,7 @@ class RegisterHeat:
             return []
         return (low + np.flatnonzero(self.log.may_change(low, high))).tolist()
 
-    def entries(self, first: int, last: int, progress: Callable[[int], bool | None] | None = None) -> Entries:
+    def entries(self, first: int, last: int, progress: Progress | None = None) -> Entries:
         """Return the entries of the chunks with cycles first - 1..last, in order."""
         timeline = self.timeline
         low, high = (timeline.chunk_number(max(cycle, timeline.first)) for cycle in (first - 1, last))
@@ -87,7 +86,7 @@ class RegisterHeat:
         self._ends[number] = value, state
         return value, state
 
-    def strip(self, edges: np.ndarray, rows: int = LANES, progress: Callable[[int], bool | None] | None = None) -> Strip:
+    def strip(self, edges: np.ndarray, rows: int = LANES, progress: Progress | None = None) -> Strip:
         """Return the columns between edges (i8 cycles, ascending, within the session); 32 rows, or fewer rows of means."""
         columns = len(edges) - 1
         first, last = max(int(edges[0]), self.timeline.first), min(int(edges[-1]) - 1, self.timeline.last)
@@ -151,14 +150,13 @@ class RegisterHeat:
     def _typed(self, words: np.ndarray) -> np.ndarray:
         return typed(words, self._kind(words))
 
-    def write_cycles(self, first: int, last: int, progress: Callable[[int], bool | None] | None = None) -> np.ndarray:
+    def write_cycles(self, first: int, last: int, progress: Progress | None = None) -> np.ndarray:
         """Return the cycles in first..last, ascending, that are the first to show a write."""
         found = self.entries(first, last, progress)
         cycles = np.unique(found.cycle[found.is_write])
         return cycles[(cycles >= first) & (cycles <= last)]
 
-    def writes_of(self, lane: int, first: int, last: int,
-                  progress: Callable[[int], bool | None] | None = None) -> np.ndarray:
+    def writes_of(self, lane: int, first: int, last: int, progress: Progress | None = None) -> np.ndarray:
         """Return the same for one lane."""
         found = self.entries(first, last, progress)
         cycles = np.unique(found.cycle[found.is_write & found.lanes[:, lane]])
@@ -196,16 +194,15 @@ def _by_row(values: np.ndarray, state: np.ndarray, rows: int) -> tuple[np.ndarra
 
 
 def _writers(column: np.ndarray, pc: np.ndarray, lanes: np.ndarray, columns: int
-             ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return the writers of each column: the last one, whether there were others, how many writes and lanes."""
+             ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the last writer of each column, the number of its writes, and how many lanes they wrote."""
     writer = np.full(columns, NOBODY, np.int64)
     writer[column] = pc
-    several, touched = np.zeros(columns, bool), np.zeros(columns, np.int64)
+    touched = np.zeros(columns, np.int64)
     if len(column):
-        several[column[pc != writer[column]]] = True
         begin = np.flatnonzero(np.diff(column, prepend=-1))
         touched[column[begin]] = np.logical_or.reduceat(lanes, begin, axis=0).sum(axis=1)
-    return writer, several, np.bincount(column, minlength=columns), touched
+    return writer, np.bincount(column, minlength=columns), touched
 
 
 def _any(column: np.ndarray, columns: int) -> np.ndarray:

@@ -48,7 +48,7 @@ def words_of(timeline: Timeline, cycle: int, warp: int, entry: dict[str, Any]) -
     operation = str(entry["text"]).partition("[")[0]
     if match is None or not (".global" in operation or ".shared" in operation):
         return nowhere
-    snapshot, info = timeline.at(cycle), timeline.info
+    snapshot = timeline.at(cycle)
     register, offset = int(match["register"]), int(match["offset"] or "0", 0)
     try:
         low = snapshot.register(warp, register).astype(np.int64)
@@ -59,6 +59,6 @@ def words_of(timeline: Timeline, cycle: int, warp: int, entry: dict[str, Any]) -
         high = snapshot.register(warp, register + 1).astype(np.int64)
     except IndexError:
         return nowhere
-    places = [(int(one["address"]), int(one["bytes"]), int(one["word"])) for one in [*info["buffers"], *info["symbols"]]]
+    places = [(int(one["address"]), int(one["bytes"]), int(one["word"])) for one in timeline.variables]
     return [next((word + (address - begin) // 4 for begin, size, word in places if begin <= address < begin + size),
                  nowhere[0]) for address in ((low | high << 32) + offset).tolist()]

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from rfview.engine.program import NO_REG
+from rfview.engine.stalls import ISSUED
 from rfview.sessions.lines.table import LineTable
 from rfview.sessions.timeline.base import Timeline
 
 CODES = 64         # more than any run has
-ISSUED = 0
 NOBODY = ("finished", "no_cta")     # states of slots without a warp that could run
-NO_REGISTER = 255
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Counts:
 def registers_named(info: Mapping[str, Any]) -> tuple[np.ndarray, np.ndarray]:
     """Return (n,) i8 how many source and result registers each instruction names."""
     program = info.get("program", ())
-    reads = [len({reg for reg in entry["src"] if reg != NO_REGISTER}) for entry in program]
+    reads = [len({reg for reg in entry["src"] if reg != NO_REG}) for entry in program]
     return np.array(reads, np.int64), np.array([len(entry["dst"]) for entry in program], np.int64)
 
 

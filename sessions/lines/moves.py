@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from rfview.engine.state import NONE8
 from rfview.sessions.lines.table import LineTable
 from rfview.sessions.search.search import ALL, Target
 from rfview.sessions.timeline.base import Timeline
-
-NO_CTA = 255
 
 
 def lines_of_warps(timeline: Timeline, table: LineTable, warp: int | None, start: int, stop: int) -> np.ndarray:
@@ -21,7 +20,7 @@ def lines_of_warps(timeline: Timeline, table: LineTable, warp: int | None, start
     pc, cta = (timeline.column(f"sm.warp[{which}].{name}", start, stop).reshape(shape) for name in ("pc", "cta"))
     known = np.append(table.filled, np.int32(-1))
     lines = known[np.minimum(pc, len(table.filled))]
-    return np.where(cta == NO_CTA, np.int32(-2), lines)
+    return np.where(cta == NONE8, np.int32(-2), lines)
 
 
 def arrivals(timeline: Timeline, table: LineTable, warp: int | None, start: int, stop: int, line: int | None) -> np.ndarray:

@@ -124,7 +124,7 @@ def as_text(found: LineReport) -> str:
         here = line.line.path if line.line is not None else ""
         if here != path:
             path = here
-            lines += ["", visible(here) if here else "no line is known of", _row("line", "share", "", "issued", "stalled",
+            lines += ["", visible(here) if here else "without a source line", _row("line", "share", "", "issued", "stalled",
                                                                                  "reads", "writes", "mostly", "source")]
         reasons = ", ".join(f"{name} {count / max(1, line.cycles):.0%}"
                             for name, count in list(line.stalled.items())[:MAX_REASONS - 1])

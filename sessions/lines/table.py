@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 PLACE = re.compile(r"(?P<file>.+):(?P<line>[0-9]{1,9})\Z")
 NO_LINE = -1
-NO_LINES = ("the PTX tells no source lines; compile with `nvcc -lineinfo -ptx`, or in numba-cuda with lineinfo=True "
+NO_LINES = ("the PTX has no source lines; compile with `nvcc -lineinfo -ptx`, or in numba-cuda with lineinfo=True "
             "(Triton always writes them)")
 
 
@@ -128,7 +128,7 @@ class LineTable:
         if found:
             raise InputError(f"{what}: {visible(name)} may be {shown}; give more of the path")
         names = [posixpath.basename(path) for path in self.paths]
-        raise InputError(f"{what}: no instruction comes from {visible(name)}{suggest(name, names)}; there is {shown}")
+        raise InputError(f"{what}: no instruction comes from {visible(name)}{suggest(name, names)}; its files: {shown}")
 
     def name_of(self, line: SourceLine) -> str:
         """Return `file:line` as `find` accepts it: with the file's folders if another file has the same name."""

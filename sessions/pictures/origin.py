@@ -13,12 +13,13 @@ from typing import Any
 import numpy as np
 
 from rfview.engine.errors import InputError
+from rfview.engine.program import NO_REG
 from rfview.sessions.heat.memory import MemoryHeat
 from rfview.sessions.heat.stores import STORES, store_at, words_of
 from rfview.sessions.heat.registers import RegisterHeat
-from rfview.sessions.pictures.picture import elements, variable_of
+from rfview.sessions.pictures.picture import variable_of
 from rfview.sessions.pictures.right import loses_bits, right_run
-from rfview.sessions.compare.values import place_of
+from rfview.sessions.compare.values import elements, place_of
 from rfview.sessions.session import Session
 from rfview.sessions.timeline.base import Timeline
 
@@ -89,7 +90,7 @@ class _Trail:
 
     def _store(self, cycle: int, warp: int, lane: int, pc: int, wrong: bool) -> None:
         """Add the store that wrote a word and, if it stored a wrong value, follow that."""
-        by = f"w{warp}" + (f" lane {lane}" if lane >= 0 else "") if warp >= 0 else "a store that cannot be told"
+        by = f"w{warp}" + (f" lane {lane}" if lane >= 0 else "") if warp >= 0 else "a store that cannot be determined"
         self.links.append(Link("store", cycle, f"stored by {by}", self._text(pc), warp, lane))
         if not wrong or warp < 0 or lane < 0:
             return
@@ -99,7 +100,7 @@ class _Trail:
                 if when >= 0 and self._wrong(warp, register, lane, when):
                     self._register(warp, register, lane, when)
                     return
-        self._end(cycle, "its operands are as without the error by now: they were written again")
+        self._end(cycle, "its operands are now the same as without the error: they were overwritten")
 
     def _end(self, cycle: int, text: str) -> None:
         self.links.append(Link("unknown", cycle, text))
@@ -136,7 +137,7 @@ class _Trail:
             text = self._text(moment.pc)
             self.links.append(Link("wrote", moment.since, f"{name} was written", text, warp, lane, register))
             before = moment.since - 1
-            sources = list(dict.fromkeys(int(reg) for reg in self.program[moment.pc]["src"] if int(reg) != 255))
+            sources = list(dict.fromkeys(int(reg) for reg in self.program[moment.pc]["src"] if int(reg) != NO_REG))
             found = next((reg for when in (before, self._issued(warp, moment.pc, before)) for reg in sources
                           if when >= 0 and self._wrong(warp, reg, lane, when)), None)
             if found is None:
@@ -175,7 +176,7 @@ class _Trail:
         when = max(self.timeline.first, self._issued(warp, pc, cycle) + 1)
         word = words_of(self.timeline, when, warp, entry)[lane] if entry["mnemonic"] in LOADS else -1
         if word < 0:
-            self._end(cycle, "its sources in this lane are right by now; the error came another way, as from another lane")
+            self._end(cycle, "its sources in this lane are now correct; the error came another way, as from another lane")
             return
         info, begin = self.session.info, int(self.session.info["global_word"])
         name = f"shared word {word}" if word < begin else place_of(info, word - begin)[0]

@@ -12,6 +12,7 @@ import numpy as np
 from rfview.engine.errors import InputError
 from rfview.sessions.layout import suggest
 from rfview.sessions.compare.comparison import has_ended
+from rfview.sessions.compare.values import elements
 from rfview.sessions.pictures.shape import nearly_square
 from rfview.sessions.pictures.right import loses_bits, right_run
 from rfview.sessions.session import Session
@@ -108,7 +109,7 @@ def picture(session: Session, buffer: str, size: str = "") -> Picture:
 
 def variable_of(session: Session, name: str) -> dict[str, Any]:
     """Return the description of a buffer or symbol; raises InputError, naming the existing ones, for an unknown name."""
-    variables = {str(one["name"]): one for one in [*session.info["buffers"], *session.info["symbols"]]}
+    variables = {str(one["name"]): one for one in session.timeline.variables}
     if name not in variables:
         raise InputError(f"image {name}: no such buffer{suggest(name, list(variables))}; there are "
                          f"{', '.join(variables) or 'none'}")
@@ -123,7 +124,7 @@ def size_of(variable: dict[str, Any], text: str) -> tuple[int, int]:
         if len(shape) >= 2:
             return shape[-1], total // shape[-1]
         hint = nearly_square(total)
-        raise InputError(f"image {name}: its shape is {'x'.join(map(str, shape)) or total}, so say how wide and high: "
+        raise InputError(f"image {name}: its shape is {'x'.join(map(str, shape)) or total}, so give a width and height: "
                          f"`image {name} {hint[0]}x{hint[1]}`")
     match = SIZE.match(text.strip())
     if match is None:
@@ -132,12 +133,6 @@ def size_of(variable: dict[str, Any], text: str) -> tuple[int, int]:
     if not 0 < width * height <= min(total, MAX_PIXELS):
         raise InputError(f"image {name} {text}: {width * height:,} pixels; {name} has {total:,} elements")
     return width, height
-
-
-def elements(memory: np.ndarray, variable: dict[str, Any], count: int) -> np.ndarray:
-    """Return the first (count,) elements of a buffer in an image of the arena, a copy in the buffer's type."""
-    dtype, begin = np.dtype(variable["dtype"]), int(variable["word"]) * 4
-    return memory.view(np.uint8)[begin : begin + count * dtype.itemsize].copy().view(dtype)
 
 
 def _differs(one: np.ndarray, other: np.ndarray) -> np.ndarray:

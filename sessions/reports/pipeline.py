@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from rfview.engine.program import NO_REG
 from rfview.engine.state import COLLECT, EXECUTE, FREE, MEMORY, WRITE_BACK, WRITTEN
 from rfview.sessions.timeline.base import Timeline
 
@@ -152,12 +153,12 @@ def _gone(timeline: Timeline) -> list[int]:
 
 def reads(entry: Mapping[str, Any]) -> list[str]:
     """Return the registers and predicates that an instruction reads, by name."""
-    return [*(f"R{reg}" for reg in dict.fromkeys(entry["src"]) if reg != 255), *_predicates(entry)[1]]
+    return [*(f"R{reg}" for reg in dict.fromkeys(entry["src"]) if reg != NO_REG), *_predicates(entry)[1]]
 
 
 def writes(entry: Mapping[str, Any]) -> list[str]:
     """Return the registers and predicates that an instruction writes, by name."""
-    return [*(f"R{reg}" for reg in entry["dst"] if reg != 255), *_predicates(entry)[0]]
+    return [*(f"R{reg}" for reg in entry["dst"] if reg != NO_REG), *_predicates(entry)[0]]
 
 
 def _predicates(entry: Mapping[str, Any]) -> tuple[list[str], list[str]]:

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from rfview.engine.errors import InputError
-from rfview.sessions.energy import counts_of, energy_at, energy_of, node_of
+from rfview.sessions.energy import counts_of, energy_at, energy_until, node_of
 from rfview.sessions.session import Session
 from rfview.sessions.timeline.base import Timeline
 
@@ -141,15 +141,8 @@ def brief(timeline: Timeline, first: int, last: int) -> Brief:
     cycles = last - first
     waits = [(count, names[code]) for code, count in enumerate(totals) if code in names and names[code] not in QUIET]
     most = max(waits, default=(0, ""))
-    ends: list[dict[str, float]] = []
-    for cycle in (first, last):
-        columns = [timeline.column(f"sm.{name}[*]", cycle, cycle + 1)[0].tolist() for name in ("events", "access_wait")]
-        try:
-            energy = energy_of(info, counts_of(info, *columns), cycle)
-        except InputError:
-            energy = None   # the design is not installed here
-        ends.append(energy or {})
-    known = {name: ends[1][name] - ends[0][name] for name in ends[1]} if all(ends) else {}
+    before, after = energy_until(timeline, first), energy_until(timeline, last)
+    known = {name: after[name] - before[name] for name in after} if before is not None and after is not None else {}
     seconds = cycles / float(info["clock_mhz"]) * 1e-6 if info.get("clock_mhz") else 0.0
     share = most[0] / (cycles * int(info["num_warps"]))
     return Brief(first, last, totals[0] / cycles, (most[1], share) if most[0] else None, known,

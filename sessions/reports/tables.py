@@ -6,12 +6,12 @@ from collections.abc import Callable
 from typing import Any
 
 from rfview.engine.errors import InputError
+from rfview.engine.state import NONE8
 from rfview.sessions.expressions.ptx_names import kernel_name, names_at
 from rfview.sessions.session import Session
 from rfview.sessions.energy import energy_at
 from rfview.sessions.timeline.invariants import problems
 
-NO_CTA = 255
 ACTIVITIES = ("idle", "read", "write", "busy")
 Report = tuple[str, Any]
 
@@ -45,7 +45,7 @@ def warps(session: Session, text: str) -> Report:
     names = stall_names(info)
     data = []
     for slot, warp in enumerate(snapshot.sm["warp"][: info["num_warps"]]):
-        if int(warp["cta"]) == NO_CTA:
+        if int(warp["cta"]) == NONE8:
             continue
         pc = int(warp["pc"])
         data.append({"warp": slot, "cta": int(warp["cta"]), "pc": pc, "mask": int(warp["mask"]),
@@ -65,7 +65,7 @@ def banks(session: Session, text: str) -> Report:
     for number, bank in enumerate(snapshot.sm["bank"][: session.info["num_banks"]]):
         owner = int(bank["owner_warp"])
         data.append({"bank": number, "activity": ACTIVITIES[int(bank["activity"]) & 3], "queue": int(bank["queue"]),
-                     "owner": "" if owner == NO_CTA else f"w{owner} R{int(bank['owner_reg'])}",
+                     "owner": "" if owner == NONE8 else f"w{owner} R{int(bank['owner_reg'])}",
                      "until": int(bank["until_cycle"])})
     rows = [[e["bank"], e["activity"], e["queue"], e["owner"], e["until"]] for e in data]
     return table(["bank", "activity", "queue", "owner", "busy until"], rows), data

@@ -80,7 +80,7 @@ def set_condition(timeline: Timeline, point: Breakpoint, condition: str) -> None
     if compiled is not None:
         compiled.check_single()
     if point.kind == "if" and compiled is None:
-        raise InputError(f"breakpoint {point.number} stops only by its condition; `delete {point.number}` removes it")
+        raise InputError(f"breakpoint {point.number} stops only on its condition; `delete {point.number}` removes it")
     point.condition, point.compiled = condition, compiled
 
 

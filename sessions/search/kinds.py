@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rfview.engine.errors import InputError
+from rfview.engine.state import NONE8
 from rfview.sessions.expressions import Expression, compile_expression
 from rfview.sessions.layout import suggest
 from rfview.sessions.lines import moves
@@ -15,7 +16,6 @@ from rfview.sessions.timeline.base import Timeline
 from rfview.sessions.timeline.invariants import unbalanced
 
 WAITING = ("issued", "finished", "no_cta")     # a warp in any other state waits
-NO_CTA = 255
 
 
 class Kind:
@@ -32,6 +32,7 @@ class Kind:
     pcs: tuple[int, ...] = ()
     note = ""
     watched: Expression | None = None
+    _place: Expression | None = None        # true in every cycle in which it stops; None if nothing is known of them
 
     def __init__(self, timeline: Timeline, value: int, warp: int | None, item: str):
         self.value, self.warp, self.item = value, warp, item
@@ -67,7 +68,7 @@ class Kind:
 
     def _chunks(self, timeline: Timeline, low: int, high: int) -> np.ndarray:
         """Return `may_hit` without a condition."""
-        return np.full(high - low, ALL)
+        return np.full(high - low, ALL) if self._place is None else np.where(self._place.may_hold(low, high), ALL, NONE)
 
     def warp_at(self, timeline: Timeline, cycle: int, condition: Expression | None) -> int | None:
         """Return the warp for which it stops at a cycle, the first of several; None if it concerns no warp."""
@@ -103,9 +104,6 @@ class Issue(Kind):
     def _cycles(self, timeline: Timeline, start: int, stop: int) -> np.ndarray:
         return timeline.column(f"sm.warp[{self.value}].state", start, stop) == 0
 
-    def _chunks(self, timeline: Timeline, low: int, high: int) -> np.ndarray:
-        return np.where(self._place.may_hold(low, high), ALL, NONE)
-
     def warp_at(self, timeline: Timeline, cycle: int, condition: Expression | None) -> int | None:
         """Return the warp."""
         return self.value
@@ -127,9 +125,6 @@ class Arrival(Kind):
     def _cycles(self, timeline: Timeline, start: int, stop: int) -> np.ndarray:
         return np.asarray(self._arrived(timeline, start, stop).any(axis=1))
 
-    def _chunks(self, timeline: Timeline, low: int, high: int) -> np.ndarray:
-        return np.where(self._place.may_hold(low, high), ALL, NONE)
-
     def _arrived(self, timeline: Timeline, start: int, stop: int) -> np.ndarray:
         """Return (stop - start, warps) bool: which warps arrive there; (.., 1) for one warp."""
         before = max(timeline.first, start - 1)
@@ -137,7 +132,7 @@ class Arrival(Kind):
         shape = (stop - before, -1)
         pc, issued, cta = (timeline.column(f"sm.warp[{which}].{name}", before, stop).reshape(shape)
                            for name in ("pc", "num_issued", "cta"))
-        there = np.isin(pc, np.array(self.pcs, pc.dtype)) & (cta != NO_CTA)
+        there = np.isin(pc, np.array(self.pcs, pc.dtype)) & (cta != NONE8)
         moved = np.ones_like(there)
         moved[1:] = (pc[1:] != pc[:-1]) | (issued[1:] != issued[:-1]) | (cta[1:] != cta[:-1])
         return (there & moved)[start - before :]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from bisect import bisect_right
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,9 @@ from rfview.sessions.codec.logs import ALL
 if TYPE_CHECKING:
     from rfview.sessions.file.zone_maps import ZoneMaps
     from rfview.sessions.lines.table import LineTable
+
+# called during long work with the cycle that it has reached; true stops it
+Progress = Callable[[int], bool | None]
 
 # Ranges of at most this many chunks are counted exactly, longer ones from totals at chunk starts.
 EXACT_CHUNKS = 16
@@ -65,6 +69,11 @@ class Timeline(ABC):
         self.closed = True
         self.fault = None
         self.warnings = []
+
+    @property
+    def variables(self) -> list[dict[str, Any]]:
+        """The run's buffers and symbols, as described in `info`."""
+        return [*self.info["buffers"], *self.info["symbols"]]
 
     # what each kind of timeline implements
 

@@ -205,7 +205,7 @@ class LiveTimeline(Timeline):
                 break
             pieces.append(self.simulator.record_chunk(length - done, values=False))
         if (pieces[0].first_cycle, done) != (begin, length):
-            raise KernelFault(f"cycle {pieces[0].first_cycle + done}: re-simulation went another way: a defect of the "
+            raise KernelFault(f"cycle {pieces[0].first_cycle + done}: re-simulation diverged: a defect of the "
                               "design or of rfview")
         return self._keep(number, joined(pieces))
 

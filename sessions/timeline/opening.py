@@ -47,7 +47,7 @@ def open_recording(path: str | Path, *, check: bool | None = None) -> RecordedTi
         if not left:
             raise InputError(f"{path}: cannot open the recording ({error.strerror})") from None
         others = f"; older ones: {', '.join(one.name for one in left[1:])}" if left[1:] else ""
-        warnings.append(f"{path}: is not there; this is {left[0].name}, left by a run that did not end{others}")
+        warnings.append(f"{path}: does not exist; this is {left[0].name}, left by a run that did not end{others}")
         path = left[0]
         file = files.opened(path)
     try:
@@ -95,7 +95,7 @@ def _open(path: Path, file: BinaryIO, check: bool | None) -> RecordedTimeline:
         if check or (check is None and size <= CHECK_AT_OPEN_BYTES):
             walk.check(index, index_offset)
     if not index.first:
-        raise InputError(f"{path}: holds no whole chunk; nothing can be shown")
+        raise InputError(f"{path}: contains no complete chunk; nothing can be shown")
     return RecordedTimeline(path, file, header, index, walk.warnings)
 
 
@@ -145,7 +145,7 @@ class Walk:
                 while offset < expected:
                     offset = framing.read_frame(self.file, offset).end
                 if offset != expected:
-                    raise Damage("is not where the index says")
+                    raise Damage("is not where the index places it")
                 if tag != framing.INDEX:
                     _, payload, offset, crc = framing.read_frame(self.file, offset, tag)
                 if tag == framing.CHUNK:

@@ -123,7 +123,7 @@ def open_recipe(path: str | Path) -> Recipe:
                 raise InputError(f"{path}: not an rfview recipe, or its first bytes are damaged")
             frame = framing.read_frame(file, len(MAGIC), RECIPE)
             if file.read(1):
-                raise framing.Damage(f"something follows its end at byte {frame.end:,}")
+                raise framing.Damage(f"unexpected data after its end at byte {frame.end:,}")
     except OSError as error:
         raise InputError(f"{path}: cannot open the recipe ({error.strerror})") from None
     except framing.Damage as error:

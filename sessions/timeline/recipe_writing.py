@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 import zlib
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +16,7 @@ from rfview.engine.files import NewFile
 from rfview.sessions.codec import streams
 from rfview.sessions.file import framing
 from rfview.sessions.file.writer import new_recording
+from rfview.sessions.timeline.base import Progress
 from rfview.sessions.timeline.recipe import FORMAT, INFO, MAGIC, RECIPE, SUFFIX
 
 if TYPE_CHECKING:
@@ -29,7 +29,6 @@ STRIDE_BYTES = 1 << 20
 MAX_SUMS = 128
 STEP_CYCLES = 1 << 16  # between two checks of the clock and the keyboard
 
-Progress = Callable[[int], bool | None]
 
 
 @dataclass(frozen=True)

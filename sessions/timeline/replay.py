@@ -47,6 +47,7 @@ class RecordedTimeline(Timeline):
         self.last = index.last
         self.fault = index.end.get("fault")
         self._file = file
+        self._opened_as = self._identity()
         self._index = index
         self._decoded: ByteCache[DecodedChunk] = ByteCache(DECODED_BYTES)
         self._frames: ByteCache[tuple[framing.ChunkHead, dict[str, Any]]] = ByteCache(FRAME_BYTES)
@@ -101,6 +102,11 @@ class RecordedTimeline(Timeline):
                                                              self._index.mem_writes[number]))
         return part
 
+    def _identity(self) -> tuple[int, int]:
+        """Return a value that changes when the open file is written to."""
+        found = os.fstat(self._file.fileno())
+        return found.st_mtime_ns, found.st_size
+
     def _name(self, number: int) -> str:
         return f"{self.path}: chunk {number} (cycles {self._index.first[number]:,}..)"
 
@@ -116,7 +122,9 @@ class RecordedTimeline(Timeline):
                     kept = head, limits.unpacked(packed, "a chunk", limits.ARRAYS)
                     kept[1].pop("printed", None)        # the index has them
                 except (Damage, OSError, *streams.DAMAGE) as error:
-                    raise InputError(f"{self._name(number)} cannot be read: {error}") from None
+                    changed = "" if self._identity() == self._opened_as else ("; the file has been written to since it was "
+                                                                              "opened: open it again")
+                    raise InputError(f"{self._name(number)} cannot be read: {error}{changed}") from None
                 self._frames.put(number, kept, len(payload))
             return kept
 

@@ -19,7 +19,7 @@ def simulator_of(timeline: RecordedTimeline, **more: Any) -> Any:
     """Return a simulator at cycle 0 of the run that a recording holds, from what it embeds; more: as of simulator_like."""
     info, memory = timeline.info, timeline.header.memory
     if not info.get("launch_toml") or not info.get("ptx"):
-        raise InputError("fork: this recording holds no launch file or no PTX, so it cannot be simulated again")
+        raise InputError("fork: this recording contains no launch file or no PTX, so it cannot be simulated again")
     from rfview.engine.launch import launch_of_text     # start-up: most sessions are never simulated
 
     def arrays(part: str) -> dict[str, np.ndarray]:

@@ -47,5 +47,5 @@ def _differences(end, begin, number: int, start: int) -> Iterator[str]:  # type:
             np.array_equal(end.rows, begin.rows), np.array_equal(end.memory, begin.memory))
     wrong = [part for part, is_same in zip(PARTS, same, strict=True) if not is_same]
     if wrong:
-        yield (f"chunk {number} (cycle {start:,}): {' and '.join(wrong)} at its start are not those at the end of chunk "
+        yield (f"chunk {number} (cycle {start:,}): {' and '.join(wrong)} at its start differ from those at the end of chunk "
                f"{number - 1}")

@@ -44,7 +44,7 @@ def _opened(trail: Trail, moment: Moment, warp: int) -> None:
         if earlier is not None and earlier.state(last[0]) not in ("issued", *IDLE):
             trail.follow(earlier, last[0])
             return
-    trail.end("barrier", "barrier: a warp goes on in the cycle after the last arrival")
+    trail.end("barrier", "barrier: a warp continues in the cycle after the last arrival")
 
 
 def _at_barrier(trail: Trail, moment: Moment, warp: int) -> None:

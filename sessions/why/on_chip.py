@@ -45,7 +45,7 @@ def constants_awaited(trail: Trail, moment: Moment) -> None:
     lines = moment.sm["ccache"][: config["const_sets"] * config["const_ways"]]
     until = min((int(cycle) for cycle in lines["fill_cycle"] if int(cycle) > moment.ran), default=moment.ran)
     evidence = f"{plural(config['const_mshrs'], 'line')}, the first back in cycle {until:,}"
-    trail.add("the constant cache awaits all the lines that it may", evidence, until=until)
+    trail.add("all MSHRs of the constant cache are taken", evidence, until=until)
     _end_at_constants(trail, moment)
 
 

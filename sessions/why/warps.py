@@ -101,7 +101,7 @@ def _finished(trail: Trail, moment: Moment, warp: int) -> None:
     ]
     if live:
         trail.add(f"its CTA still runs {plural(len(live), 'warp')}", listed(live), warp=live[0])
-    trail.end("CTA slot", f"CTA slot {cta}: it is given back when the CTA's last warp has ended")
+    trail.end("CTA slot", f"CTA slot {cta}: it is freed when the CTA's last warp has ended")
 
 
 def _empty(trail: Trail, moment: Moment, warp: int) -> None:

@@ -1,6 +1,6 @@
 """`python -m tests.bench`: measure speed, size, opening, seeks, searches, start-up, keys, registers; print one JSON object.
 
-`rows` has each number beside its goal and whether it is met; the rest is what they were taken from.
+`rows` has each number with its goal and whether it is met; the rest is the data behind them.
 """
 
 from __future__ import annotations
@@ -20,14 +20,15 @@ PARTS = ("workloads", "designs", "bundled", "long", "live", "writers", "start", 
 
 
 def main() -> int:
-    """Run the measurements that are asked for, saying on stderr which one runs."""
+    """Run the requested measurements, with progress on stderr."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
-    parser.add_argument("--runs", type=int, default=3, help="runs per measurement, of which the median counts")
+    parser.add_argument("--runs", type=int, default=3, help="runs per measurement; their median counts")
     parser.add_argument("--parts", nargs="*", choices=PARTS, default=PARTS, help="what to measure (default: all)")
     parser.add_argument("--only", nargs="*", choices=sorted(measure.PEER), help="workloads (default: all)")
-    parser.add_argument("--no-cold", action="store_true", help="leave out the start that compiles everything")
-    parser.add_argument("--long", metavar="FILE.rfs", type=Path, help="an old recording of this bench")
-    parser.add_argument("--rounds", type=int, default=searching.ROUNDS, help="of the long run, 0.6 million cycles each")
+    parser.add_argument("--no-cold", action="store_true", help="skip the cold start, which compiles everything")
+    parser.add_argument("--long", metavar="FILE.rfs", type=Path,
+                        help="measure an earlier long recording of this bench instead of making one")
+    parser.add_argument("--rounds", type=int, default=searching.ROUNDS, help="rounds of the long run, 0.6 million cycles each")
     args = parser.parse_args()
     names = args.only or list(measure.PEER)
     result: dict[str, Any] = {"machine": measure.machine(), "load_before": searching.load()}
@@ -36,7 +37,7 @@ def main() -> int:
         if "workloads" in args.parts:
             result["workloads"] = workloads(names, Path(folder), args.runs)
         if "designs" in args.parts:
-            say("designs: their first run compiles")
+            say("designs (the first run of each compiles)")
             rows += designs.rows(args.runs)
         if "bundled" in args.parts:
             say("sizes of recordings of all bundled kernels")
@@ -56,7 +57,7 @@ def main() -> int:
             say("the screen")
             rows += screen.rows(measure.some_recording(Path(folder)), args.runs)
     if "check" in args.parts:
-        say("checked runs beside unchecked ones")
+        say("checked runs compared with unchecked ones")
         rows += checking.rows(args.runs)
     if "registers" in args.parts:
         say("registers")
@@ -68,10 +69,10 @@ def main() -> int:
 
 
 def workloads(names: list[str], folder: Path, runs: int) -> dict[str, Any]:
-    """Measure the peer's workloads."""
-    say("compiling, or loading what is compiled")
+    """Measure the workloads that were also measured on the peer, GPGPU-Sim."""
+    say("compiling, or loading compiled code")
     measure.warm_up(load_launch_file(measure.WORKLOADS / f"{names[0]}.toml"))
-    say("recordings in turns with runs")
+    say("recordings, alternating with plain runs")
     recorded = measure.recordings(names, folder, runs)
     found = {}
     for name in names:
@@ -81,7 +82,7 @@ def workloads(names: list[str], folder: Path, runs: int) -> dict[str, Any]:
 
 
 def long(folder: Path, args: argparse.Namespace) -> list[dict[str, Any]]:
-    """Measure opening, seeking and searching of a long recording."""
+    """Measure opening, seeking in and searching a long recording."""
     path: Path | None = args.long
     rows: list[dict[str, Any]] = []
     if path is None:
@@ -95,7 +96,7 @@ def long(folder: Path, args: argparse.Namespace) -> list[dict[str, Any]]:
 
 
 def say(text: str) -> None:
-    """Say on stderr what is going on."""
+    """Report progress on stderr."""
     print(f"bench: {text}", file=sys.stderr, flush=True)
 
 

@@ -1,4 +1,4 @@
-"""What a check costs: runs of bundled kernels with the checker and without, side by side, each kind in its own process."""
+"""The cost of the checker: runs of bundled kernels with and without it, each kind in its own process."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ MOST = 3.0
 
 
 def rows(runs: int) -> list[dict[str, Any]]:
-    """Return the ratio of times for each kernel beside its bound, and over all of them."""
+    """Return the ratio of times with its bound for each kernel, and for all of them together."""
     off, on = timings("off", runs), timings("on", runs)
-    found = [row(f"check {name}: time beside an unchecked run", on[name] / off[name], "x", MOST) for name in KERNELS]
-    return [*found, row("check: all of them together", sum(on.values()) / sum(off.values()), "x", MOST)]
+    found = [row(f"check {name}: time relative to an unchecked run", on[name] / off[name], "x", MOST) for name in KERNELS]
+    return [*found, row("check: all kernels together", sum(on.values()) / sum(off.values()), "x", MOST)]
 
 
 def timings(kind: str, runs: int) -> dict[str, float]:
-    """Return processor seconds of each kernel's run, the least of `runs`, in a process that checks ("on") or does not."""
+    """Return each kernel's processor seconds, the least of `runs`, in a process with the checker ("on") or without."""
     done = subprocess.run([sys.executable, "-m", "tests.bench.checking", kind, str(runs)], cwd=REPOSITORY, check=True,
                           capture_output=True, text=True)
     return json.loads(done.stdout)

@@ -1,4 +1,4 @@
-"""The goals of what measure.py measures: rows made of its plain data."""
+"""The goals for what measure.py measures: turns its plain data into rows."""
 
 from __future__ import annotations
 
@@ -7,34 +7,34 @@ from typing import Any
 
 from tests.bench.row import row
 
-# of a second core, what two runs at the same time find where nothing else runs, noise left out
+# the share of a second core that two simultaneous runs find free if nothing else runs, apart from noise
 FREE = 0.8
 
 
 def with_second_core(name: str, ratios: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the row of those recordings for which a second core was free, if there are any, and how much of it was."""
+    """Return rows for the share of a second core that was free, and for the recordings that had one, if any."""
     shares = ratios["second_core"]
     found = [ratio for ratio, share in zip(ratios["recording_to_plain"], shares) if share >= FREE]
     rows = [row(f"share of a second core that was free: {name}", shares, "of 1")]
     if found:
-        rows.append(row(f"recording beside not recording, where a second core was free: {name}", found, "x", at_most=1.8,
-                        note=f"of all the {len(found)} with {FREE} or more of it"))
+        rows.append(row(f"recording relative to not recording, with a second core free: {name}", found, "x", at_most=1.8,
+                        note=f"from all {len(found)} runs that had {FREE} or more of it"))
     return rows
 
 
 def judge(found: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the rows of what was measured."""
+    """Return the rows for the measurements."""
     rows = []
     workloads = found.get("workloads", {})
     for name, work in workloads.items():
         ratios = work["ratios"]
-        rows += [row(f"simulation, wall time beside GPGPU-Sim: {name}", 1 / ratios["wall_to_peer"], "x", at_least=25),
-                 row(f"simulation, SM-cycles/s beside GPGPU-Sim: {name}", ratios["speed_to_peer"], "x", at_least=25),
-                 row(f"recording beside not recording: {name}", ratios["recording_to_plain"], "x",
-                     note="the goal is where a second core was free"),
+        rows += [row(f"simulation, wall time relative to GPGPU-Sim: {name}", 1 / ratios["wall_to_peer"], "x", at_least=25),
+                 row(f"simulation, SM-cycles/s relative to GPGPU-Sim: {name}", ratios["speed_to_peer"], "x", at_least=25),
+                 row(f"recording relative to not recording: {name}", ratios["recording_to_plain"], "x",
+                     note="the goal holds for runs with a second core free"),
                  *with_second_core(name, ratios),
-                 row(f"recording, processor time beside not recording: {name}", ratios["recording_cpu_to_plain"], "x"),
-                 row(f"recording, rfview record beside rfview run: {name}", ratios["record_command_to_run_command"], "x")]
+                 row(f"recording, processor time relative to not recording: {name}", ratios["recording_cpu_to_plain"], "x"),
+                 row(f"recording, rfview record relative to rfview run: {name}", ratios["record_command_to_run_command"], "x")]
     if workloads:
         sizes = [work["recording"]["bytes_per_cycle"] for work in workloads.values()]
         rows.append(row("recording, geometric mean of the workloads", geometric_mean(sizes), "bytes per cycle"))
@@ -48,5 +48,5 @@ def judge(found: dict[str, Any]) -> list[dict[str, Any]]:
         if name in start:
             rows.append(row(what, start[name], "s", at_most=goal))
     if "registers" in found:
-        rows.append(row("registers per thread beside ptxas, median", found["registers"]["ratio_median"], "x"))
+        rows.append(row("registers per thread relative to ptxas, median", found["registers"]["ratio_median"], "x"))
     return rows

@@ -1,4 +1,4 @@
-"""A real run of ten million cycles: the peer's four workloads as launches one after the other, again and again."""
+"""A real run of ten million cycles: the four workloads measured on the peer, launched one after the other, repeatedly."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ ROUNDS = 17             # about 600,000 cycles each
 
 
 def write_launch_file(folder: Path, rounds: int = ROUNDS) -> Path:
-    """Write the launch file, with all it needs, into a folder; return its path."""
+    """Write the launch file into a folder; return its path."""
     launches, buffers = [], []
     for name in ORDER:
         text = (WORKLOADS / f"{name}.toml").read_text(encoding="utf-8")
-        # each workload keeps buffers of its own
+        # each workload has its own buffers
         text = re.sub(r'buffer = "(\w+)"', rf'buffer = "{name}_\1"', text)
         text = re.sub(r"\[buffers\.(\w+)\]", rf"[buffers.{name}_\1]", text)
         text = re.sub(r'file = "(.+)"', lambda match: f'file = "{(WORKLOADS / match[1]).as_posix()}"', text)

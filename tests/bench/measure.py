@@ -1,4 +1,4 @@
-"""Measurements of runs, starts and registers, each a function that returns plain data; nothing is judged here."""
+"""Measurements of runs, start-up and registers, each a function that returns plain data; judge.py has the goals."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from rfview.engine.launch import LaunchSpec, load_launch_file
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
 WORKLOADS = Path(__file__).parent / "workloads"
 SEEKS = 400
-# runs with and without recording take a tenth of a second: so many of each for one run that is asked for
+# pairs of a run and a recording for each requested run; they take a tenth of a second each
 PAIRS = 10
 # GPGPU-Sim 4.2.0, GTX480 configuration, one SM, execution-driven, on a 2-core machine: cycles and wall seconds of the
-# whole run, medians of 3. The machine differs from run to run, so only the order of magnitude compares.
+# whole run, medians of 3. The computer varies from run to run, so only orders of magnitude are comparable.
 PEER = {
     "vecadd_262144": (123_619, 3.7), "sgemm_96": (87_706, 2.2), "reduce_524288": (180_230, 3.7),
     "fma_15360_20": (211_523, 4.6),
@@ -34,7 +34,7 @@ PEER = {
 
 
 def machine() -> dict[str, Any]:
-    """Return what the numbers were measured on."""
+    """Return a description of the computer and the software versions."""
     from importlib.metadata import version
 
     return {"python": platform.python_version(), "platform": platform.platform(terse=True), "cores": os.cpu_count(),
@@ -42,7 +42,7 @@ def machine() -> dict[str, Any]:
 
 
 def warm_up(spec: LaunchSpec) -> None:
-    """Load compiled code, so that what follows is stepping alone."""
+    """Load compiled code, so that later measurements include only stepping."""
     from rfview.engine.simulator import Simulator
 
     simulator = Simulator(spec)
@@ -66,11 +66,11 @@ def stepping(spec: LaunchSpec, runs: int) -> dict[str, Any]:
 
 
 def recordings(names: list[str], folder: Path, runs: int) -> dict[str, dict[str, Any]]:
-    """Record each workload in turns with running it, PAIRS times `runs`, into folder/NAME.rfs.
+    """Run and record each workload alternately, PAIRS times `runs`, into folder/NAME.rfs.
 
-    The workloads take turns, too: what else goes on in the machine comes in stretches of seconds, which fall on few pairs
-    of each. A recording is set against the run before it. Behind each it is measured how much of a second core there is:
-    on a shared machine that may be little, and only recording needs it.
+    The workloads take turns, too: other activity on the computer comes in stretches of seconds, which then affect only a
+    few pairs of each. A recording is compared with the run before it. After each, the free share of a second core is
+    measured: on a shared computer it may be small, and only recording needs it.
     """
     pairs = {name: Pairs(load_launch_file(WORKLOADS / f"{name}.toml"), folder / f"{name}.rfs") for name in names}
     for _ in range(PAIRS * runs):
@@ -80,8 +80,8 @@ def recordings(names: list[str], folder: Path, runs: int) -> dict[str, dict[str,
 
 
 class Pairs:
-    """Runs of a launch file without and with recording, in turns; each recording into a new file: to replace one costs what
-    it takes to forget that.
+    """Alternate runs of a launch file without and with recording; each recording goes into a new file, since replacing one
+    would add the time to free the old file's memory.
     """
 
     def __init__(self, spec: LaunchSpec, path: Path):
@@ -91,7 +91,7 @@ class Pairs:
         self.free: list[float] = []
 
     def add(self) -> None:
-        """Measure a pair."""
+        """Measure one pair, then the free share of a second core."""
         from rfview.engine.simulator import Simulator
         from rfview.sessions.file.writer import record
 
@@ -113,7 +113,7 @@ class Pairs:
 
 
 def wall_of(actions: list[Callable[[], Any]]) -> float:
-    """Return the seconds that some actions take when they run at the same time, in threads of their own."""
+    """Return the seconds that actions take when they run at the same time, each in a thread."""
     threads = [threading.Thread(target=action) for action in actions]
     began = time.perf_counter()
     for thread in threads:
@@ -126,7 +126,7 @@ def wall_of(actions: list[Callable[[], Any]]) -> float:
 def phases(spec: LaunchSpec, path: Path, runs: int) -> dict[str, float]:
     """Return the processor time of each part of recording and of a plain run, in us per cycle: the least of `runs` each.
 
-    The parts run one after the other in one thread, so that other work on the machine hardly shows.
+    The parts run one after the other in one thread, so that other activity has little effect.
     """
     from rfview.engine.chunk import CHUNK_CYCLES
     from rfview.engine.simulator import Simulator
@@ -159,7 +159,7 @@ def phases(spec: LaunchSpec, path: Path, runs: int) -> dict[str, float]:
 
 
 def seeking(path: Path, seed: int = 1) -> dict[str, Any]:
-    """Open a recording and look at random cycles, each a whole snapshot."""
+    """Open a recording and read complete snapshots at random cycles."""
     from rfview.sessions import open_session
 
     began = time.perf_counter()
@@ -178,7 +178,7 @@ def seeking(path: Path, seed: int = 1) -> dict[str, Any]:
 
 
 def workload(name: str, recorded: dict[str, Any], folder: Path, runs: int) -> dict[str, Any]:
-    """Measure one of the peer's workloads, beside the peer's own numbers; recorded: of `recordings`."""
+    """Measure one workload and compare it with the peer's numbers; recorded: the result of `recordings` for it."""
     spec = load_launch_file(WORKLOADS / f"{name}.toml")
     plain = stepping(spec, runs)
     parts = phases(spec, folder / f"{name}.parts.rfs", runs)
@@ -212,20 +212,20 @@ def bundled(folder: Path) -> dict[str, float]:
 
 
 def commands(launch: str, path: Path, runs: int) -> dict[str, float]:
-    """Return the seconds that `rfview run` and `rfview record` take from the shell to their ends: medians, in turns."""
+    """Return the seconds that `rfview run` and `rfview record` take as processes: medians of alternate runs."""
     walls = [(child("run", launch), child("record", launch, "-o", str(path))) for _ in range(runs)]
     run, record = (round(statistics.median(times), 3) for times in zip(*walls))
     return {"run_s": run, "record_s": record}
 
 
 def some_recording(folder: Path) -> Path:
-    """Return a recording to replay: the newest in a folder, or the one that comes with rfview."""
+    """Return a recording to replay: the newest in a folder, or the bundled one."""
     made = sorted(folder.glob("*.rfs"), key=lambda path: path.stat().st_mtime)
     return made[-1] if made else REPOSITORY / "sessions" / "recorded" / "first.rfs"
 
 
 def child(*args: str, **env: str) -> float:
-    """Return the wall seconds of `rfview ARGS` in a fresh process that keeps compiled modules, as a user's does."""
+    """Return the wall seconds of `rfview ARGS` in a fresh process that writes bytecode, as a user's does."""
     began = time.perf_counter()
     kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     subprocess.run([sys.executable, "-m", "rfview", *args], cwd=REPOSITORY, env={**kept, **env}, check=True,
@@ -234,7 +234,7 @@ def child(*args: str, **env: str) -> float:
 
 
 def starting(recorded: Path, with_cold: bool) -> dict[str, Any]:
-    """Return the seconds from the shell to the end of small commands: nothing compiled, all compiled, no machine."""
+    """Return the seconds that small commands take as processes: with nothing compiled, all compiled, and without machine."""
     found: dict[str, Any] = {}
     with tempfile.TemporaryDirectory() as cache:
         if with_cold:
@@ -252,7 +252,7 @@ def starting(recorded: Path, with_cold: bool) -> dict[str, Any]:
 
 
 def registers() -> dict[str, Any]:
-    """Return registers per thread after our allocation beside what ptxas reports for the same PTX."""
+    """Return registers per thread after our allocation, and those that ptxas reports for the same PTX."""
     from rfview.engine.ptx import load_module
 
     table = json.loads((REPOSITORY / "tests" / "corpus" / "ptxas_registers.json").read_text(encoding="utf-8"))

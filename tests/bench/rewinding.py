@@ -1,7 +1,7 @@
-"""Live runs that can be rewound, and recipes, beside the plain run: time ratios, memory and seeks over ten million cycles.
+"""Rewindable live runs and recipes compared with plain runs: time ratios, memory and seeks over ten million cycles.
 
-Ratios are of CPU time, in one process: the plain and the live run go forward in turns of 65,536 cycles, so that whatever
-else the machine does meets both.
+Ratios are of CPU time in one process: the plain and the live run advance in turns of 65,536 cycles, so that other
+activity on the computer affects both.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def rows(folder: Path, runs: int, rounds: int = ROUNDS) -> Rows:
     for design in DESIGNS:
         for name in ORDER:
             spec = load_launch_file(WORKLOADS / f"{name}.toml")
-            ratios = [live_ratio(spec, design) for _ in range(runs + 1)][1:]   # the first loads or compiles
+            ratios = [live_ratio(spec, design) for _ in range(runs + 1)][1:]   # the first run loads or compiles
             found.append(row(f"live run, rewindable, to plain run: {name} {design}", ratios, "x", at_most=1.1))
     spec = load_launch_file(WORKLOADS / "sgemm_96.toml")
     found += recipes(spec, folder, runs)
@@ -66,7 +66,7 @@ def live_ratio(spec: LaunchSpec, design: str) -> float:
 
 
 def recipes(spec: LaunchSpec, folder: Path, runs: int) -> Rows:
-    """Write a recipe and fill it, beside the plain run with its summary and the recording."""
+    """Compare writing a recipe with the plain run and its summary, and filling it with recording directly."""
     from rfview.engine.simulator import Simulator
     from rfview.sessions.timeline import recipe, recipe_filling, recipe_writing
     from rfview.sessions.file.writer import record
@@ -90,7 +90,7 @@ def recipes(spec: LaunchSpec, folder: Path, runs: int) -> Rows:
 
 
 def long_run(path: Path) -> Rows:
-    """Run ten million cycles live in a process of its own, then rewind it to random cycles."""
+    """Run ten million cycles live in a separate process, then rewind it to random cycles."""
     child = subprocess.run([sys.executable, "-m", "tests.bench.rewinding", str(path)], check=True, capture_output=True,
                            text=True, cwd=WORKLOADS.parent.parent.parent)
     found = json.loads(child.stdout)
@@ -104,7 +104,7 @@ def long_run(path: Path) -> Rows:
 
 
 def long_child(path: str) -> dict[str, Any]:
-    """Run to the end, rewind to random cycles and one cycle back from each; return what that took."""
+    """Run to the end, rewind to random cycles and one cycle back from each; return times and memory."""
     from rfview.sessions import open_session
 
     session = open_session(path)

@@ -1,4 +1,4 @@
-"""One row of the table: what was measured, beside its goal."""
+"""One row of the table: a measurement and its goal."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ def row(what: str, values: Sequence[float] | float, unit: str, at_most: float | 
         note: str = "", cpu: Sequence[float] = ()) -> dict[str, Any]:
     """Return a row: the median of the values, their spread, the goal as text, and whether the median meets it.
 
-    cpu: the same measurements as CPU time, which what else the machine does lengthens less.
+    cpu: the same measurements as CPU time, on which other activity has less effect.
     """
     several = list(values) if isinstance(values, Sequence) else [values]
     value = statistics.median(several)

@@ -1,4 +1,4 @@
-"""What a person waits for at a screen of 120 x 40: a key's frame, the steps of a held key, a live run's start."""
+"""Waiting times at a screen of 120 x 40: from a key to its frame, steps of a held key, the start of a live run."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.rfview.terminal import Terminal
 
 KEYS = 100
 HELD_S = 3.0
-REPEAT_S = 1 / 60       # how often a terminal sends a key that is held, at most
+REPEAT_S = 1 / 60       # the fastest at which a terminal repeats a held key
 CYCLE = re.compile(r"cycle ([\d,]+)")
 
 
@@ -26,7 +26,7 @@ def rows(path: Path, runs: int) -> list[dict[str, Any]]:
         settle(terminal, QUIET_S)
         waits = [key_to_paint(terminal, "sSss"[number % 4]) for number in range(KEYS)]
         steps = held(terminal)
-    starts = [start() for _ in range(runs + 1)][1:]     # the first loads or compiles
+    starts = [start() for _ in range(runs + 1)][1:]     # the first run loads or compiles
     first, stepped = zip(*starts)
     return [row("key to paint, p95", 1000 * float(np.percentile(waits, 95)), "ms", at_most=33),
             row("key held: steps per second", steps, "steps/s", at_least=30),
@@ -35,13 +35,13 @@ def rows(path: Path, runs: int) -> list[dict[str, Any]]:
 
 
 def cycle_of(text: str) -> int:
-    """Return the cycle that a screen shows, -1 where it shows none."""
+    """Return the cycle that a screen shows, -1 if it shows none."""
     found = CYCLE.search(text)
     return int(found[1].replace(",", "")) if found else -1
 
 
 def key_to_paint(terminal: Terminal, key: str) -> float:
-    """Return the seconds from a key to the screen that shows another cycle, when nothing else goes on."""
+    """Return the seconds from a key to the screen that shows another cycle, when the program is otherwise idle."""
     settle(terminal, MOMENT_S)
     before = cycle_of(terminal.text)
     began = time.perf_counter()
@@ -51,7 +51,7 @@ def key_to_paint(terminal: Terminal, key: str) -> float:
 
 
 def held(terminal: Terminal) -> float:
-    """Return the different screens per second while a step's key is held."""
+    """Return the number of different screens per second while the step key is held."""
     settle(terminal, MOMENT_S)
     shown = {cycle_of(terminal.text)}
     over = threading.Event()
@@ -76,7 +76,7 @@ def held(terminal: Terminal) -> float:
 
 
 def start() -> tuple[float, float]:
-    """Return the seconds from exec of `rfview debug` to the first frame and to the first step's."""
+    """Return the seconds from exec of `rfview debug` to the first frame, and to the frame of the first step."""
     began = time.perf_counter()
     with Terminal(["debug", "vectoradd"]) as terminal:
         terminal.wait(lambda text: bool(text.strip()))

@@ -1,4 +1,4 @@
-"""Ten million recorded cycles: to open them, to seek in them, to search them; on a real run, see long.py."""
+"""Opening, seeking in and searching a recording of ten million cycles of a real run (long.py)."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from tests.bench.row import row
 from tests.rfview.terminal import Terminal
 
 SEEKS = 200             # per run
-QUIET_S = 0.6           # a screen that has not changed for so long is whole
-MOMENT_S = 0.1          # and one that a key was sent to, as soon as that
+QUIET_S = 0.6           # a screen that has not changed for this long is complete
+MOMENT_S = 0.1          # the same after a key
 JUMPS = 20
-SLOW_S = 4.0            # a search cycle by cycle is measured so long
+SLOW_S = 4.0            # duration of the measurement of a cycle-by-cycle search
 Rows = list[dict[str, Any]]
-# conditions that each go through all cycles: they never hold, or only at the very beginning
+# conditions whose searches cover all cycles: they never hold, or only at the very beginning
 ONE_WORD = {
     "state word, one warp": "w3.state == wb_drain",
     "state word, any warp": "any(w.state == wb_drain)",
@@ -31,13 +31,13 @@ ONE_WORD = {
     "event kind": "event.instructions == 1",
 }
 LAST_CHANGE = {"a word that never changed": "sm.config.num_banks", "a barrier that is not used": "sm.barrier[3][7].arrived"}
-# nothing is known of these before they are looked at, cycle by cycle
+# conditions that must be evaluated in every cycle
 OTHERS = {"two words": "w3.pc / (w4.pc + 1) == 0.12345", "a word of all warps": "any(w.num_issued / 7 == 0.12345)",
           "a register's lane": "f32(w3.R5[7]) == 0.12345"}
 
 
 def record_long(folder: Path, rounds: int = ROUNDS) -> tuple[Path, Rows]:
-    """Record the long run; return its path and what its file is like."""
+    """Record the long run; return its path and rows about the file."""
     from rfview.engine.simulator import Simulator
     from rfview.sessions.file.writer import record
 
@@ -64,7 +64,7 @@ def frame_sizes(path: Path) -> list[tuple[bytes, int]]:
 
 
 def opening(path: Path, folder: Path, runs: int) -> Rows:
-    """Open the recording in a terminal of 120 x 40; python's bytecode is cached, as where rfview is installed."""
+    """Open the recording in a terminal of 120 x 40; Python's bytecode is cached, as it is for an installed rfview."""
     environ = {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(folder / "bytecode")}
     times: list[tuple[float, float]] = []
     opened = used = 0
@@ -101,13 +101,13 @@ def settle(terminal: Terminal, quiet_s: float) -> list[float]:
 
 
 def memory(terminal: Terminal) -> float:
-    """Return the most memory that the program in a terminal has had, in MB."""
+    """Return the peak memory of the program in a terminal, in MB."""
     status = Path(f"/proc/{terminal.process.pid}/status").read_text(encoding="utf-8")
     return int(status.split("VmHWM:")[1].split()[0]) / 1024
 
 
 def walk(terminal: Terminal) -> None:
-    """Jump about in the session, search it, and step around each place."""
+    """Jump through the session, search it, and step around each place."""
     for share in range(JUMPS):
         place = 100 * (share + 0.5) / JUMPS
         for keys in (f":goto {place:.1f}%\r", f":break if w{share % 48}.state == barrier\r", "C", "sssSS"):
@@ -116,7 +116,7 @@ def walk(terminal: Terminal) -> None:
 
 
 def seeking(path: Path, runs: int, seed: int = 1) -> Rows:
-    """Go to random cycles, each a whole snapshot, and from each one cycle back."""
+    """Read complete snapshots at random cycles, and one cycle before each."""
     session = open_session(path)
     timeline = session.timeline
     jumps: list[tuple[float, float]] = []
@@ -124,7 +124,7 @@ def seeking(path: Path, runs: int, seed: int = 1) -> Rows:
     rows: list[tuple[float, float]] = []
     for cycle in np.random.RandomState(seed).randint(timeline.first + 1, timeline.last + 1, SEEKS * runs).tolist():
         jumps.append(timed(lambda cycle=cycle: (session.goto(cycle), session.snapshot())))  # type: ignore[misc]
-        rows.append(timed(lambda: session.snapshot().rows))     # read only when they are asked for
+        rows.append(timed(lambda: session.snapshot().rows))     # registers are read only on request
         backs.append(timed(lambda: (session.back(), session.snapshot())))
     session.close()
     both = [(jump[0] + row[0], jump[1] + row[1]) for jump, row in zip(jumps, rows)]
@@ -138,19 +138,19 @@ def seeking(path: Path, runs: int, seed: int = 1) -> Rows:
 
 
 def percentile(values: Sequence[float]) -> float:
-    """Return the value that 99 of 100 do not exceed."""
+    """Return the 99th percentile."""
     return float(np.percentile(values, 99))
 
 
 def timed(call: Callable[[], Any]) -> tuple[float, float]:
-    """Return the milliseconds that a call takes, of time and of this thread's CPU time."""
+    """Return the milliseconds that a call takes, as wall time and as this thread's CPU time."""
     began, spent = time.perf_counter(), time.thread_time()
     call()
     return 1000 * (time.perf_counter() - began), 1000 * (time.thread_time() - spent)
 
 
 def searching(path: Path, runs: int) -> Rows:
-    """Search backward from the end, each time in a session that has been asked nothing before."""
+    """Search backwards from the end, each time in a fresh session."""
     rows = []
     for name, condition in ONE_WORD.items():
         times = []
@@ -176,14 +176,14 @@ def searching(path: Path, runs: int) -> Rows:
 
 
 def at_end(path: Path) -> Session:
-    """Return a new session that stands at its end."""
+    """Return a new session positioned at its end."""
     session = open_session(path)
     session.goto("end")
     return session
 
 
 def speed(path: Path, condition: str) -> tuple[float, float]:
-    """Return cycles per second, and per second of CPU time, of a search that looks at every cycle, over a few seconds."""
+    """Return the cycles per second, and per second of CPU time, of a search in every cycle, measured for a few seconds."""
     with at_end(path) as session:
         began = time.perf_counter()
         session.progress = lambda cycle: time.perf_counter() - began > SLOW_S
@@ -196,5 +196,5 @@ def speed(path: Path, condition: str) -> tuple[float, float]:
 
 
 def load() -> list[float]:
-    """Return what else the machine does: processes that want to run, over 1, 5 and 15 minutes."""
+    """Return the load averages of the computer over 1, 5 and 15 minutes."""
     return [round(value, 2) for value in os.getloadavg()]

@@ -1,4 +1,4 @@
-"""Who wrote a register, and when did it change: the processor time of such questions in every design and scheduler."""
+"""Processor time of questions such as who wrote a register or when it changed, for every design and scheduler."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from typing import Any
 from rfview.engine import kernels, plugin
 from rfview.engine.launch import load_launch_file
 from rfview.engine.simulator import Simulator
+from rfview.engine.state import SCHEDULERS
 from rfview.sessions import Session, open_session
 from rfview.sessions.file.writer import record
 from rfview.sessions.reports.tracing import trace
 from tests.bench.row import row
-from tests.properties.runs import SCHEDULERS
 
 KERNEL, WARP, LANE = "gemm", "w5.R3", "w5.R3[3]"
-# the goals: an answer near by, and seconds per cycle searched
+# the goals: seconds for an answer nearby, and seconds per cycle searched
 NEAR_S, RATE_S = 0.2, 0.5e-6
 
 
 def rows(folder: Path) -> list[dict[str, Any]]:
-    """Return a row for each question and design, the worst of the schedulers: the share of its goal that it takes."""
+    """Return a row for each question and design: the share of its goal that it takes under the worst scheduler."""
     found = []
     for design in plugin.BUILT_IN:
         worst: dict[str, tuple[float, str]] = {}
@@ -39,7 +39,7 @@ def rows(folder: Path) -> list[dict[str, Any]]:
 
 
 def asked(path: Path) -> dict[str, tuple[float, int]]:
-    """Return for each question, asked at the last quarter of an open session, its processor time and the cycles searched."""
+    """Return each question's processor time and cycles searched, asked at three quarters of an open session."""
     questions: dict[str, Callable[[Session], Any]] = {
         "last": lambda session: session.last_change(WARP),
         "watchpoint": lambda session: (session.watch(LANE), session.reverse_continue()),

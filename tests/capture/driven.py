@@ -40,7 +40,7 @@ NAME = "_Z5saxpyPKfPfi"
 
 @contextmanager
 def driven(**options: Any) -> Iterator[tuple[Client, Device, list[str]]]:
-    """Yield a client, its device, and the sentences that the server says."""
+    """Yield a client, its device, and the list of messages that the server prints."""
     said: list[str] = []
     stops = options.pop("stops", False)
     device = Device(options.pop("machine", {}), **options)

@@ -1,4 +1,4 @@
-"""Launches of a program with the checker beside each: a defect once, with its source line and first launch."""
+"""A program's launches under the checker: each defect is reported once, with its source line and first launch."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ PTX = """.version 8.0
 
 
 def launches() -> None:
-    """Launch the kernel with one thread, with two CTAs, twice, and where no memory is; print what was found."""
+    """Launch the kernel with one CTA, then twice with two; print the findings as JSON."""
     checked = Checked()
     with driven(kind=CheckedSimulator, ran=checked, capacity=CAPACITY) as (client, device, _said):
         out, module = client.malloc(4), client.load(PTX)
@@ -49,7 +49,7 @@ def launches() -> None:
 
 @pytest.fixture(scope="module")
 def found() -> dict:
-    """Check the launches in a process of its own: this one runs machines that are not checked."""
+    """Return the findings of the launches, checked in a separate process: this one runs unchecked machines."""
     done = subprocess.run([sys.executable, "-c", "from tests.capture.test_checked import launches; launches()"], cwd=ROOT,
                           capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

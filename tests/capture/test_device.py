@@ -44,7 +44,7 @@ def test_a_launch_reads_and_writes_the_programs_memory() -> None:
 
 
 def test_a_program_may_be_called_as_its_kernel_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "saxpy").write_bytes(b"\x7fELF\xb0")      # as nvcc -o saxpy leaves it where the program is started
+    (tmp_path / "saxpy").write_bytes(b"\x7fELF\xb0")      # the binary that nvcc -o saxpy leaves in the current folder
     monkeypatch.chdir(tmp_path)
     with driven() as (client, _device, _said):
         x, y = vectors(client)
@@ -133,7 +133,7 @@ def test_an_instance_of_a_template_is_chosen_by_its_arguments(asked: str, number
 
 
 def test_a_launch_that_reaches_beyond_its_parameters_is_kept_with_all_memory() -> None:
-    text = SAXPY.replace("[%rd5]", "[%rd5+8192]")       # y is 8 KB behind what the parameter says
+    text = SAXPY.replace("[%rd5]", "[%rd5+8192]")       # y is 8 KB past the address in the parameter
     with driven(choice=choice_of("0")) as (client, device, _said):
         x, y = vectors(client)
         module = client.load(text)

@@ -1,4 +1,4 @@
-"""PTX out of fatbins: all three packings come out whole, and no change of any byte brings more than one clear error."""
+"""PTX from fatbins: all three packings unpack completely, and a change of any byte causes at most one clear error."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TEXT = b".version 8.0\n.target sm_75\n.address_size 64\n.visible .entry k() { re
 
 
 def literals(data: bytes) -> bytes:
-    """Return data as an LZ4 block without copies."""
+    """Return data as an LZ4 block of literals only."""
     rest = len(data) - 15
     return bytes([0xF0]) + b"\xff" * (rest // 255) + bytes([rest % 255]) + data
 
@@ -50,7 +50,7 @@ def test_the_newest_text_that_the_machine_can_run_is_taken() -> None:
 
 
 def test_code_alone_is_one_sentence_that_says_how_to_compile() -> None:
-    with pytest.raises(InputError, match="compiled code alone, without PTX.*-gencode"):
+    with pytest.raises(InputError, match="only compiled kernels, no PTX.*-gencode"):
         fatbin.ptx_of(container((2, 75, 0, b"\x7fELF" + bytes(60))))
 
 
@@ -58,7 +58,7 @@ def test_parts_that_follow_one_another_each_give_their_text() -> None:
     code = container((fatbin.KIND_PTX + 1, 75, 0, b"code"))
     parts = [container((fatbin.KIND_PTX, 75, 0, text)) for text in (b"one", b"two")]
     assert fatbin.parts_of(b"".join([parts[0], code, parts[1]])) == ["one", "two"]
-    with pytest.raises(InputError, match="without PTX"):
+    with pytest.raises(InputError, match="no PTX"):
         fatbin.parts_of(code)
 
 

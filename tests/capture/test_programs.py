@@ -1,4 +1,4 @@
-"""CUDA programs as nvcc compiles them, run without a GPU: results, exit codes, errors, and a launch that runs alone."""
+"""CUDA programs compiled by nvcc, run without a GPU: results, exit codes, errors, and a launch exported to run alone."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ needs_nvcc = pytest.mark.skipif(shutil.which("nvcc") is None or shutil.which("g+
 
 @pytest.fixture(scope="module")
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Compile the programs as nvcc does by default: the runtime inside."""
+    """Compile the programs with nvcc's defaults, which link the runtime statically."""
     path = tmp_path_factory.mktemp("programs") / "app"
     subprocess.run(["nvcc", str(HERE / "programs.cu"), "-o", str(path)], check=True, capture_output=True)
     return path
@@ -124,7 +124,7 @@ def test_debug_opens_the_launch_before_it_ran(program: Path) -> None:
 @needs_nvcc
 def test_a_launch_that_there_is_not_says_which_there_are(program: Path, tmp_path: Path) -> None:
     done = rfview("capture", program, 3, "--launch", "cuont", "-o", tmp_path / "x")
-    assert done.returncode == 2 and "made 1 of count" in done.stderr and not (tmp_path / "x").exists()
+    assert done.returncode == 2 and "made 1 launch of count" in done.stderr and not (tmp_path / "x").exists()
 
 
 @needs_nvcc

@@ -1,4 +1,4 @@
-"""Python scripts as their authors wrote them: numba-cuda's and Triton's launches, caught without a GPU."""
+"""Unmodified Python scripts: launches of numba-cuda and Triton, caught without a GPU."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_a_launch_of_numba_becomes_a_folder_that_runs_alone_in_as_many_cycles(tm
 @needs_triton
 def test_a_triton_script_with_tensors_on_cuda_is_recorded_with_its_lines(tmp_path: Path,
                                                                          monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path / "triton"))    # Triton's holds the paths of an earlier checkout
+    monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path / "triton"))    # Triton's own cache may hold an earlier checkout's paths
     path = tmp_path / "rows.rfs"
     done = rfview("record", "-o", path, "--launch", "softmax_rows", "--", TRITON)
     assert done.returncode == 3 and "all right" in done.stdout, (done.stdout, done.stderr)
@@ -148,7 +148,7 @@ def test_releases_that_nobody_tried_are_refused_in_a_sentence(monkeypatch: pytes
 def test_the_tested_releases_are_known(monkeypatch: pytest.MonkeyPatch, package: str, found: str) -> None:
     asked: list[str] = []
     monkeypatch.setattr(versions.metadata, "version", lambda name: asked.append(name) or found)
-    versions.check(package)     # raises UnknownVersion for what it does not know
+    versions.check(package)     # raises UnknownVersion for an unknown release
     assert asked == [package]
 
 

@@ -1,1 +1,1 @@
-"""The checker's own suite: kernels with a known defect and twins without, and what checking costs."""
+"""The checker's own suite: kernels with one known defect each, and their correct twins."""

@@ -1,4 +1,4 @@
-"""The checker's own suite: small kernels with one known defect each (NAME_bad), and twins without it (NAME_good)."""
+"""The checker's own suite: small kernels with one known defect each (NAME_bad), and correct twins (NAME_good)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ WORDS = 4096
 
 @dataclass(frozen=True)
 class Case:
-    """A pair of kernels: in which module, their name, the defect's kind, CTAs and threads per CTA."""
+    """A pair of kernels: their module, name, kind of defect, CTAs and threads per CTA."""
 
     module: str
     name: str
@@ -89,7 +89,7 @@ CASES = (
 
 
 def spec_of(case: Case, twin: str) -> LaunchSpec:
-    """Return the launch of a case's kernel; twin: bad or good. Output is zeros, data 0, 1, 2 ..., raw undefined."""
+    """Return the launch of a case's kernel. twin: bad or good. Buffers: out is zeros, data 0, 1, 2 ..., raw undefined."""
     buffers = {
         "out": Buffer("out", np.zeros(WORDS, np.uint32)), "data": Buffer("data", np.arange(WORDS, dtype=np.uint32)),
         "raw": Buffer("raw", np.zeros(WORDS, np.uint32), undefined=True),
@@ -101,7 +101,7 @@ def spec_of(case: Case, twin: str) -> LaunchSpec:
 
 
 def marked_lines(case: Case, twin: str) -> set[int]:
-    """Return the lines of the PTX that are marked "here" in a case's kernel."""
+    """Return the line numbers of a case's kernel that are marked "here" in the PTX."""
     lines = (FOLDER / f"{case.module}.ptx").read_text().splitlines()
     begin = next(number for number, line in enumerate(lines) if line.startswith(f".visible .entry {case.name}_{twin}("))
     end = next(number for number in range(begin, len(lines)) if lines[number] == "}")
@@ -109,7 +109,7 @@ def marked_lines(case: Case, twin: str) -> set[int]:
 
 
 def main() -> int:
-    """Check every kernel in this process, which is for that alone, and print the findings as one JSON object."""
+    """Check every kernel in this process, started only for that, and print the findings as one JSON object."""
     from rfview.engine.check.machine import CheckedSimulator, run
     from rfview.engine.ptx import load_module
 

@@ -1,6 +1,6 @@
-"""`python -m tests.check.kernels [NAME..]`: check bundled kernels (all, small size) and print what is found in each.
+"""`python -m tests.check.kernels [NAME..]`: check bundled kernels (default: all, at small size) and print the findings.
 
-Exit code 1 where there is a finding that EXPLAINED does not name. `--full` takes the large sizes; a minute for all.
+Exit code 1 if there is a finding that EXPLAINED does not list. `--full` uses the large sizes and takes a minute for all.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import sys
 from rfview.engine import kernels
 from rfview.engine.launch import load_launch_file
 
-# kernel -> {kind: why it is none of ours to mend}
+# kernel -> {kind: why this finding is accepted}
 EXPLAINED: dict[str, dict[str, str]] = {
     "bfs_levels": {"race-global": "as its program has it: all writers of a launch give a node the same level, which is not "
                                   "the launch's own, so that whoever reads it meanwhile does the same either way"},
@@ -19,7 +19,7 @@ EXPLAINED: dict[str, dict[str, str]] = {
 
 
 def main() -> int:
-    """Check the kernels that are asked for."""
+    """Check the requested kernels; return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m tests.check.kernels", description=__doc__)
     parser.add_argument("names", nargs="*", help="bundled kernels (default: all)")
     parser.add_argument("--full", action="store_true", help="their large sizes")

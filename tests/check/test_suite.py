@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @lru_cache(maxsize=1)
 def found() -> dict[str, Any]:
-    """Return the findings of all kernels, checked in a process of its own with compiled code."""
+    """Return the findings of all kernels, checked in a separate process with compiled code."""
     environment = {key: value for key, value in os.environ.items() if key != "NUMBA_DISABLE_JIT"}
     done = subprocess.run([sys.executable, "-m", "tests.check.cases"], cwd=ROOT, capture_output=True, text=True,
                           env=environment)

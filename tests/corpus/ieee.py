@@ -7,8 +7,6 @@ from fractions import Fraction
 
 import numpy as np
 
-MODES = ("rn", "rz", "ru", "rd")
-
 
 def round_to(exact: Fraction, dtype: type[np.floating], mode: str = "rn"):
     """Return `exact` as a NumPy scalar of `dtype`; exact zero gives +0.0. Nearest even, or toward 0, +inf, -inf."""
@@ -17,7 +15,7 @@ def round_to(exact: Fraction, dtype: type[np.floating], mode: str = "rn"):
     except OverflowError:
         double = math.inf if exact > 0 else -math.inf
     if dtype is not np.float64 and math.isfinite(double) and Fraction(double) != exact:
-        # Round to odd in double, so that the second rounding sees on which side the exact value lies.
+        # Round to odd in double, so that the second rounding knows on which side the exact value lies.
         bits = np.float64(double).view(np.int64)
         if bits & 1 == 0:
             double = math.nextafter(double, math.inf if exact > Fraction(double) else -math.inf)
@@ -51,7 +49,7 @@ def apply(function, dtype: type[np.floating], *arrays: np.ndarray) -> np.ndarray
 
 
 def finite(operation, dtype: type[np.floating], mode: str, *arrays: np.ndarray) -> np.ndarray:
-    """Return an exact rational operation rounded by `mode`, NumPy's own result where an operand or result is special.
+    """Return an exact rational operation rounded by `mode`; NumPy's own result if an operand or the result is special.
 
     operation(*values) must work on fractions as well as on NumPy scalars of `dtype`.
     """

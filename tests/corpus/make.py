@@ -1,8 +1,8 @@
-"""Compile the corpus and write launch files of further variants, inputs and expected results: for developers only.
+"""Compiles the corpus and writes inputs, expected results and the launch files of further variants; for developers only.
 
 Usage: python -m tests.corpus.make [CASE ...], with nvcc and ptxas on PATH. Triton and numba-cuda cases are compiled by
 running their own source files in an environment that has those packages. The launch file of a case's first variant is
-written by hand; those of the others differ from it in the module alone.
+written by hand; those of the other variants differ from it only in the module.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def expected(case: str, spec: LaunchSpec) -> dict[str, np.ndarray]:
 
 
 def compile_case(case: str, variant: str) -> None:
-    """Compile one variant in a folder under the system's temporary one, since debug sections spell the folder out."""
+    """Compile one variant in a folder inside the system's temporary one, since debug sections contain its path."""
     build = Path(tempfile.gettempdir()) / "corpus" / case
     build.mkdir(parents=True, exist_ok=True)
     shutil.copy(FOLDER / case / f"{case}.cu", build)
@@ -104,7 +104,7 @@ def compile_case(case: str, variant: str) -> None:
 
 
 def make(case: str) -> None:
-    """Compile one case, then write its inputs (where its reference has any), results and other launch files."""
+    """Compile one case, then write its inputs (if its reference has any), results and other launch files."""
     folder, first = FOLDER / case, CASES[case][0]
     if (folder / f"{case}.cu").is_file():
         for variant in CASES[case]:
@@ -125,7 +125,7 @@ def make(case: str) -> None:
 
 def ptxas_registers(ptx: Path) -> dict[str, int]:
     """Return the registers per thread that ptxas gives each kernel of a module; CalledProcessError if it refuses."""
-    # numba-cuda's compiler may be newer than ptxas, which refuses the version alone.
+    # numba-cuda's compiler may be newer than ptxas, which refuses nothing but the version.
     text = re.sub(r"^\.version 9\.[1-9]", ".version 9.0", ptx.read_text(), flags=re.MULTILINE)
     target = re.search(r"^\.target\s+(sm_\w+)(.*)", text, re.MULTILINE)
     assert target is not None

@@ -1,4 +1,4 @@
-"""Test the corpus itself: every launch file loads and its references give the committed results."""
+"""The corpus itself: every launch file loads, and the references give the committed results."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_the_register_table_covers_every_module():
 
 BAD = FOLDER / "bad"
 EXPECTED = tomllib.loads((BAD / "EXPECTED.toml").read_text())
-# What the loader alone must find; all others load, and the front end or the run finds what is wrong.
+# The loader must refuse these; all others load, and the front end or the run finds what is wrong.
 REFUSED_BY_THE_LOADER = {"broken_toml", "missing_buffer_file", "missing_module"}
 
 

@@ -1,4 +1,4 @@
-"""What the tests of batches have workers do: functions of a module, as processes import it."""
+"""Work for the tests of batches, in a module that worker processes can import."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rfview.engine.errors import InputError
 
 @dataclass(frozen=True)
 class Item:
-    """One piece of work. folder: where `note` leaves a line for each time that an item is begun."""
+    """One piece of work. folder: where `do` writes a line to the file `name` each time the item is begun; "" for nowhere."""
 
     name: str
     what: str = "square"
@@ -23,7 +23,7 @@ class Item:
 
 
 def do(item: Item) -> int:
-    """Return the number's square, after leaving a note; or fail, or kill the worker, as the item says."""
+    """Note that the item was begun; then return the number's square, fail or kill the worker, as the item says."""
     if item.folder:
         with open(Path(item.folder) / item.name, "a") as file:
             file.write(f"{os.getpid()}\n")

@@ -1,8 +1,8 @@
-"""`intervals`: what a warp needs next is fetched from a slow main file into a small cache before it may go on.
+"""`intervals`: a warp's next registers are fetched from a slow main file into a small cache before it may continue.
 
-A foreign design for tests, after LTRF (Sadrosadati et al., ASPLOS 2018), but it finds the intervals as it runs. It has what
-no built-in design has: reasons of its own in issue_check and on_leave, a look at the whole program in arbitrate, `why`,
-and panels that read masks. Delays only: all values stay in their main rows.
+A foreign design for tests, after LTRF (Sadrosadati et al., ASPLOS 2018), but it finds the intervals at run time. It has
+what no built-in design has: its own stall reasons in issue_check and on_leave, an arbitrate that reads the whole program,
+`why`, and panels that read masks. It models delays only: all values stay in their main rows.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ PARAMETERS = (
 )
 
 STATE = (
-    ("cached", "u8", (MAX_WARPS,)),     # registers that the warp's part of the cache holds
+    ("cached", "u8", (MAX_WARPS,)),     # registers in the warp's part of the cache
     ("dirty", "u8", (MAX_WARPS,)),
     ("to_fetch", "u8", (MAX_WARPS,)),   # registers still to be fetched
-    ("ready", "i8", (MAX_WARPS,)),      # when the last of the fetches arrives
-    ("mrf_until", "i8", (MAX_BANKS,)),  # main file banks are busy up to here
+    ("ready", "i8", (MAX_WARPS,)),      # when the last fetch arrives
+    ("mrf_until", "i8", (MAX_BANKS,)),  # the cycle up to which a main file bank is busy
     ("active", "u8"),                   # warps that want or fetch an interval
     ("phase", "u1", (MAX_WARPS,)),      # 0 idle, 1 wants an interval, 2 fetches
 )
@@ -62,7 +62,7 @@ def sources(inst):
 
 @device
 def begin_interval(sm, rf, spec, insts, warp):
-    """Find the interval that begins at the warp's next instruction; what it reads first is to be fetched."""
+    """Find the interval that begins at the warp's next instruction; the registers that it reads first are to be fetched."""
     pc = sm.warp[warp].pc
     regs = np.uint64(0)
     first = np.uint64(0)
@@ -100,7 +100,7 @@ def spill(sm, rf, spec, warp, reg):
 
 
 def begin_cycle(sm, rf, spec, rows):
-    """Fetch: every free main file bank gives one register."""
+    """Fetch one register from every free main file bank."""
     left = rf.active
     while left != 0:
         warp = ctz64(left)
@@ -125,7 +125,7 @@ def begin_cycle(sm, rf, spec, rows):
 
 
 def arbitrate(sm, rf, spec, rows, insts):
-    """Look up intervals for the warps that want one; the reads go as usual."""
+    """Find the intervals of the warps that want one, then arbitrate as by default."""
     left = rf.active
     while left != 0:
         warp = ctz64(left)
@@ -136,7 +136,7 @@ def arbitrate(sm, rf, spec, rows, insts):
 
 
 def issue_check(sm, rf, spec, rows, warp, inst):
-    """Let no instruction issue whose registers are not in the cache."""
+    """Hold back an instruction until its registers are in the cache."""
     if rf.phase[warp] != IDLE:
         return PREFETCH
     if np.uint64(inst.need_regs) & ~rf.cached[warp] != 0:
@@ -147,7 +147,7 @@ def issue_check(sm, rf, spec, rows, warp, inst):
 
 
 def write_back(sm, rf, spec, rows, warp, reg, mask, value_row, slot):
-    """Write into the cache, or, where the interval has changed, into the main file."""
+    """Write into the cache, or into the main file if the interval has changed."""
     bank = registers.default_bank(sm, warp, reg)
     if rf.cached[warp] & bit64(reg) != 0:
         if not registers.take_write_port(sm, bank, warp, reg):
@@ -164,7 +164,7 @@ def write_back(sm, rf, spec, rows, warp, reg, mask, value_row, slot):
 
 
 def on_leave(sm, rf, spec, rows, warp):
-    """Write the dirty registers, one a cycle."""
+    """Write the dirty registers, one per cycle."""
     if rf.dirty[warp] == 0:
         rf.cached[warp] = 0
         return 0
@@ -182,7 +182,7 @@ def on_warp_start(sm, rf, spec, rows, warp):
 
 
 def on_exit(sm, rf, spec, rows, warp):
-    """Drop what the warp had."""
+    """Drop the warp's cached registers and fetches."""
     rf.cached[warp] = 0
     rf.dirty[warp] = 0
     rf.phase[warp] = IDLE
@@ -191,12 +191,12 @@ def on_exit(sm, rf, spec, rows, warp):
 
 
 def next_event(sm, rf, spec):
-    """Let no cycle be skipped while a warp fetches."""
+    """Prevent cycles from being skipped while a warp fetches."""
     return sm.cycle if rf.active != 0 else FOREVER
 
 
 def why(trail, moment, rf, refusal):
-    """Say what is still to be fetched."""
+    """Report how many registers are still to be fetched."""
     if refusal.code != PREFETCH:
         return False
     left = int(rf["to_fetch"][refusal.warp]).bit_count()

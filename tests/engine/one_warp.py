@@ -1,4 +1,4 @@
-"""Runs a kernel k(in, out) of PTX text with one warp over words given, for tests of single instructions."""
+"""Runs a PTX kernel k(in, out) with one warp over given words, for tests of single instructions."""
 
 from __future__ import annotations
 

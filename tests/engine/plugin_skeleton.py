@@ -1,7 +1,8 @@
-"""`skeleton`: the least design that is built over another: one copied value per active warp, for tests of the mechanism.
+"""`skeleton`: the smallest design built over another, for tests of the mechanism: one copied value per active warp.
 
-Every result goes to the main register file and is copied beside it; a read of the copied register is served from there.
-A warp that leaves the active set waits one cycle and forgets its copy. Differs from `sram`: where that one value is read.
+Every result goes to the main register file and is also copied; reads of the copied register are served from the copy.
+A warp that leaves the active set waits one cycle and loses its copy. The only difference from `sram` is where that
+value is read.
 """
 
 from __future__ import annotations
@@ -18,9 +19,9 @@ from rfview.engine.state import MAX_WARPS
 PARAMETERS = (Parameter("leave_cycles", 1, "cycles", "assumed: to be seen", "how long a warp takes to leave"),)
 
 STATE = (
-    ("left_cycle", "i8", (MAX_WARPS,)),   # when a warp asked to leave, 0 = it has not
+    ("left_cycle", "i8", (MAX_WARPS,)),   # when a warp began to leave, 0 = it has not
     ("valid", "u4", (MAX_WARPS,)),        # lanes of the copy, 0 = none
-    ("reg", "u1", (MAX_WARPS,)),          # the register copied
+    ("reg", "u1", (MAX_WARPS,)),          # the copied register
 )
 
 EVENTS = (("skeleton_hits", "operands served by the copy"), ("skeleton_joins", "warps that joined the active set"))
@@ -41,7 +42,7 @@ def write_back(sm, rf, spec, rows, warp, reg, mask, value_row, slot):
 
 
 def read(sm, rf, spec, rows, warp, reg, mask, out_row):
-    """Check the tag: the copy if it has every needed lane, else the main file."""
+    """Read the copy if its tag matches and it has every needed lane, else the main file."""
     if rf.reg[warp] == reg and np.int64(mask) & ~np.int64(rf.valid[warp]) == 0 and rf.valid[warp] != 0:
         sm.events[spec.first_event + HITS] += 1
         registers.copy_row(rows, np.int64(spec.first_row) + np.int64(warp), out_row)
@@ -50,7 +51,7 @@ def read(sm, rf, spec, rows, warp, reg, mask, out_row):
 
 
 def on_leave(sm, rf, spec, rows, warp):
-    """Wait, forget the copy, then let the main file decide."""
+    """Wait, drop the copy, then let the main file decide."""
     if rf.left_cycle[warp] == 0:
         rf.left_cycle[warp] = sm.cycle
     if sm.cycle < rf.left_cycle[warp] + spec.leave_cycles:
@@ -74,7 +75,7 @@ def on_warp_start(sm, rf, spec, rows, warp):
 
 
 def copied(snapshot, warp):
-    """Return the register that a warp's copy holds, -1 = none (for tests)."""
+    """Return the register in a warp's copy, -1 = none (for tests)."""
     return int(snapshot.rf["reg"][warp]) if int(snapshot.rf["valid"][warp]) & int(bit64(0)) else -1
 
 

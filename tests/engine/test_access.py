@@ -72,7 +72,7 @@ class Machine:
         return self.scratch[LINES : LINES + self.scratch[NUM_LINES]].tolist()
 
     def byte(self, address: int, space: int, lane: int) -> int:
-        """Arena byte of a space's address, by the rules of the module docstring."""
+        """Return the byte offset in the arena of an address in a space."""
         if space == SPACE_GENERIC:
             if SHARED_WINDOW <= address < SHARED_WINDOW + (1 << 24):
                 space, address = SPACE_SHARED, address - SHARED_WINDOW
@@ -98,7 +98,7 @@ def lanes_of(mask: int) -> list[int]:
 
 
 def passes(offsets: list[int | None], size: int) -> int:
-    """Shared-memory passes by definition."""
+    """Return the number of shared-memory passes, from their definition."""
     group = min(32, 128 // size)
     total = 0
     for first in range(0, 32, group):

@@ -1,4 +1,4 @@
-"""The machine against the reference interpreter: the same memory, bit for bit, wherever nothing approximate flows."""
+"""The machine against the reference interpreter: the same memory, bit for bit, unless approximate functions are used."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rfview.engine.ptx import load_module
 from tests.reference.cases import CASES, SHORT, path_of, reference_run
 
 pytest.importorskip("rfview.engine.simulator", reason="the machine is not there yet", exc_type=ImportError)
-# Float atomics in another order round otherwise; clocks tell the time.
+# Float atomics round differently in another order; clocks depend on timing.
 ORDER_DEPENDENT = {"clocks"}
 QUICK = ("hotspot", "histogram")
 # Cases that end within a few hundred to two thousand cycles: these run without JIT too.
@@ -21,13 +21,13 @@ SMALL = ("bit_ops", "carry_chain", "constant_table", "conversions", "generic_poi
 
 
 def is_approximate(name: str) -> bool:
-    """Say whether a case computes with approximate functions, whose last bits are the machine's own."""
+    """Say whether a case uses approximate functions, whose last bits may differ between implementations."""
     module = load_module(load_launch_file(path_of(name)).module_path)
     return any((kernel.insts["op"] == isa.OP_SFU).any() for kernel in module.kernels.values())
 
 
 def differences(name: str, design: str, scheduler: str) -> list[str]:
-    """Run a case on the machine; return in what buffers and symbols it differs from the reference interpreter's."""
+    """Run a case on the machine; return the buffers and symbols that differ from the reference interpreter's."""
     from rfview.engine.simulator import Simulator
 
     spec, want = reference_run(name)

@@ -1,4 +1,4 @@
-"""Batches of work: every item once, errors as outcomes, killed workers, the size of batches, and what ends a pool."""
+"""Batches of work: every item once, errors as outcomes, killed workers, batch sizes, and how a pool ends."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ from tests.conftest import PATIENCE_S, REPOSITORY
 from tests.engine.batch_items import Item, begun, do, many_bytes
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="workers are killed by signals")
-LONG_S = 3600.0     # what an item takes that is not waited for
+LONG_S = 3600.0     # duration of items that no test waits for
 
 
 @pytest.fixture
 def two() -> Iterator[Pool]:
-    """Yield two processes."""
+    """Yield a pool of two processes."""
     with Processes(2) as pool:
         yield pool
 
 
 def all_of(pool: Pool, items: list[Item]) -> dict[str, Done]:
-    """Do items and return their outcomes by name; each has just one."""
+    """Do items and return their outcomes by name, exactly one each."""
     outcomes = [done for arrived in share_out(pool, do, items, lambda item: item.what) for done in arrived]
     assert len(outcomes) == len({done.item.name for done in outcomes})
     return {done.item.name: done for done in outcomes}
@@ -60,7 +60,7 @@ def test_a_killed_worker_loses_nothing(two: Pool, tmp_path: Path) -> None:
 
 
 def test_what_a_worker_sends_is_written_at_once_however_long_its_result_is() -> None:
-    """Else one that is killed while it writes leaves the executor waiting for the rest; a pipe takes PIPE_BUF bytes whole."""
+    """Else a worker killed while writing leaves the executor waiting for the rest; up to PIPE_BUF bytes are atomic."""
     with Processes(1) as pool:
         future = pool.submit(many_bytes, 2_000_000)
         sent = future.result(timeout=PATIENCE_S)
@@ -74,7 +74,7 @@ def test_what_a_worker_sends_is_written_at_once_however_long_its_result_is() -> 
 def test_results_that_cannot_be_kept_are_one_sentence(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     with Processes(1) as pool:
         pool._folder = str(tmp_path / "gone")
-        with pytest.raises(InputError, match="gone: results of workers cannot be kept there .No such file"):
+        with pytest.raises(InputError, match="gone: the workers' results cannot be stored there .No such file"):
             pool.result_of(pool.submit(many_bytes, 256))
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "none"))
     with Processes(1) as pool, pytest.raises(InputError, match="temporary files: .* TMPDIR names another"):
@@ -93,7 +93,7 @@ def test_an_item_that_kills_each_worker_fails_alone(two: Pool, tmp_path: Path) -
 def test_where_no_worker_lives_not_every_item_is_called_a_failure(two: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sharing, "DEATHS", 4)
     failed = []
-    with pytest.raises(InputError, match="killed 4 times one after another"):
+    with pytest.raises(InputError, match="killed 4 times in a row"):
         for arrived in share_out(two, do, [Item(f"n{number}", "kill") for number in range(50)]):
             failed += arrived
     assert failed == []
@@ -105,7 +105,7 @@ def test_a_suspect_runs_alone_until_it_is_done(tmp_path: Path) -> None:
         shared._waiting.popleft()
         assert shared._suspect([0]) == [] and list(shared._suspects) == [0]
         shared.give_away()
-        assert list(shared._given.values()) == [[0]]        # the last suspect, and work that waits
+        assert list(shared._given.values()) == [[0]]        # the last suspect, while other work waits
         shared.give_away()
         assert len(shared._given) == 1
         assert [done.value() for done in shared.arrived()] == [0]
@@ -142,7 +142,7 @@ def test_whoever_stops_listening_ends_the_workers_at_once() -> None:
 
 
 def test_workers_end_that_are_sending_more_than_a_pipe_holds() -> None:
-    """Killed then, they would leave the executor's thread waiting for the rest."""
+    """If just killed, they would leave the executor's thread waiting for the rest."""
     pool = Processes(2)
     results = [pool.submit(bytes, 10 << 20) for _ in range(8)]
     results[0].result()
@@ -172,7 +172,7 @@ def test_workers_end_with_a_parent_that_was_killed(tmp_path: Path) -> None:
 
 
 def wait_for(look, number: int, seconds: float = PATIENCE_S) -> list:
-    """Return what `look` finds as soon as there are so many."""
+    """Return the results of `look` as soon as there are at least `number`."""
     until = time.monotonic() + seconds
     while len(found := look()) < number:
         assert time.monotonic() < until, found
@@ -181,7 +181,7 @@ def wait_for(look, number: int, seconds: float = PATIENCE_S) -> list:
 
 
 def is_alive(pid: int) -> bool:
-    """Say whether a process runs; one that has ended and was not asked for does not."""
+    """Say whether a process runs; zombies do not."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:

@@ -1,4 +1,4 @@
-"""The compiled versions of bits.py do what the plain ones say, on processors with and without wide vectors."""
+"""The compiled versions of bits.py do the same as the plain ones, on processors with and without wide vectors."""
 
 from __future__ import annotations
 
@@ -14,29 +14,29 @@ WORDS, ROUNDS = 96, 50
 
 
 def changed(words: Any, other: Any, out: Any, mask: Any) -> Any:
-    """Compare words that lie apart from one another by 32."""
+    """Compare 32 words at an unaligned offset."""
     return bits.changed32(words, other, np.uint64(33))
 
 
 def taken(words: Any, other: Any, out: Any, mask: Any) -> Any:
-    """Take words behind others that were taken before."""
+    """Take words twice, the second time after those taken first."""
     bits.take32(words, other, np.uint64(5), mask, out, np.uint64(7))
     return bits.take32(words, other, 40, mask, out, 7 + bits.popcount(mask))
 
 
 def copied(words: Any, other: Any, out: Any, mask: Any) -> Any:
-    """Copy a row over another, and words of a mask over a third."""
+    """Copy a row over another, and the words in a mask over a third."""
     bits.copy32(words[:32], other[32:64])
     return bits.blend32(words[32:64], other[:32], mask)
 
 
 def counted(words: Any, other: Any, out: Any, mask: Any) -> Any:
-    """Count in a mask that is not 0."""
+    """Count the bits of a nonzero mask."""
     return bits.ctz64(mask) + 64 * bits.highest64(mask) + 4096 * bits.popcount(mask)
 
 
 def kept(words: Any, other: Any, out: Any, mask: Any) -> Any:
-    """Keep the blocks with a mask, of as many as there are bits in it: none, a few, or more than a vector holds."""
+    """Keep the blocks with a nonzero mask, of none, a few, or more blocks than a vector holds."""
     return bits.keep_changed(words, other, 40, bits.popcount(mask) % 21, 7, 32)
 
 
@@ -44,10 +44,10 @@ EACH: tuple[Callable[..., Any], ...] = (changed, taken, copied, counted, kept)
 
 
 def results(compiled: bool) -> list[list[int]]:
-    """Return what each function leaves behind, round after round, of the same random words."""
+    """Return the result and the arrays of each function, round after round, on the same random words."""
     random = np.random.RandomState(7)
     if compiled:
-        from rfview.engine.compile import jit      # gives the helpers their compiled versions
+        from rfview.engine.compile import jit      # registers the helpers' compiled versions
 
         functions = [jit.numba.njit(error_model="numpy", _nrt=function is copied)(function) for function in EACH]
     else:
@@ -61,7 +61,7 @@ def results(compiled: bool) -> list[list[int]]:
         for plain, function in zip(EACH, functions):
             rows = words.copy(), other.copy(), np.zeros(WORDS, np.uint32)
             value = int(function(*rows, mask))
-            # what follows the words taken, and the blocks kept, is undefined
+            # contents after the words taken and the blocks kept are undefined
             known, most = 7 + 2 * int(mask).bit_count(), value if plain is kept else WORDS
             found.append([value, *rows[0][:most].tolist(), *rows[1][:most].tolist(), *rows[2][:known].tolist()])
     return found

@@ -1,4 +1,4 @@
-"""Microbenchmarks: presets against numbers measured elsewhere, and against what follows from their own by hand."""
+"""Microbenchmarks: presets against numbers measured elsewhere, and against numbers derived from them by hand."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rfview.engine.tools import calibration
 PEER = {"int_add": 10.1, "fp_mad": 11.2, "sfu": 14.1, "shared": 49, "l1": 60, "l2": 202, "dram": 324, "loop": 13.0,
         "barrier": 5.2, "store": 4.1, "stream": 9.2, "independent": 0.62, "independent_1": 1.8}
 BY_NAME = {point.name: point for point in calibration.POINTS}
-LOOP_CYCLES = 20 / calibration.CHAIN        # what the loop around a chain adds to an operation, at most
+LOOP_CYCLES = 20 / calibration.CHAIN        # the most that the loop around a chain adds to each operation
 
 
 @pytest.mark.parametrize("name", PEER)
@@ -27,7 +27,7 @@ def test_gtx480_takes_what_the_peer_takes(name: str) -> None:
 @pytest.mark.parametrize("preset", ["fermi", "gebhart"])
 @pytest.mark.parametrize("name", ["int_add", "int_mul", "fp_add", "sfu", "int_div"])
 def test_a_chain_takes_its_latency_and_two_cycles_of_collecting(name: str, preset: str) -> None:
-    """Issue to issue of dependent instructions: two cycles in the collector, then the latency of the class."""
+    """From issue to issue of dependent instructions: two cycles in the collector, then the latency of the class."""
     expected = load_preset(preset)[f"latency.{name}"] + 2
     assert expected <= calibration.measure(BY_NAME[name], preset) <= expected + LOOP_CYCLES
 
@@ -35,7 +35,7 @@ def test_a_chain_takes_its_latency_and_two_cycles_of_collecting(name: str, prese
 @pytest.mark.parametrize("name, key", [("shared", "shared_cycles"), ("l1", "l1_hit_cycles"), ("l2", "l2_hit_cycles")])
 def test_a_load_takes_its_latency_three_cycles_and_two_integer_operations(name: str, key: str) -> None:
     fermi = load_preset("fermi")
-    index = "other" if name == "shared" else "int_mul"       # a shift there, a wide multiplication here
+    index = "other" if name == "shared" else "int_mul"       # a shift for shared memory, else a wide multiplication
     expected = fermi[f"memory.{key}"] + 3 + fermi[f"latency.{index}"] + 2 + fermi["latency.int_add"] + 2
     assert expected <= calibration.measure(BY_NAME[name], "fermi") <= expected + LOOP_CYCLES + 1
 

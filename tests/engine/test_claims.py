@@ -1,4 +1,4 @@
-"""The papers' claims: the file, the rule that judges them, what tables give, and two kernels through the runs."""
+"""The papers' claims: the file, the rule that judges them, values from tables, and two kernels through the runs."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from rfview.engine.papers import baselines, lab, places, samples, verdicts
 from rfview.engine.plugin import nodes
 from rfview import cli
 
-# claims that follow from tables and are not what these give: the paper's own tables or sentences exclude the printed value,
-# or it needs what no table has
+# claims that should follow from tables but do not: the paper's own tables or sentences contradict the printed value,
+# or it needs numbers that no table has
 CONTRADICT = {"hrf-area-pg": 36.8, "hcrf-cell-stt-sram": 0.394, "rm-energy-framework": 34.0}
 NOT_DERIVABLE = {"hcrf-area": 72.2, "hcrf-areaeff-stt": 1.97}
 NO_TABLE = {"hcrf-area-stt-4", "hcrf-area-stt-32", "hcrf-area-stt32-sram16", "hcrf-area-32bank", "rm-area"}
 
 
 def modules() -> list[ModuleType]:
-    """Return the five papers' modules."""
+    """Return the modules of the five papers."""
     return [importlib.import_module(f"rfview.engine.papers.{name}") for name in claims.PAPERS.values()]
 
 

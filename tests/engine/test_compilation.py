@@ -1,4 +1,4 @@
-"""Options of compilation: how they are written, who carries them, and that results stay right under each."""
+"""Compilation options: their syntax, where they can be given, and that results stay right under each."""
 
 from __future__ import annotations
 
@@ -122,8 +122,8 @@ def test_results_stay_right(name: str, words: str) -> None:
     assert outcome(kernels.path(name), words)[2] == []
 
 
-# registers per thread of ptxas 13.0 -arch=sm_75 for the same PTX, as the corpus's table has them; each program once, not
-# again with the larger CTAs of its full size
+# registers per thread of ptxas 13.0 -arch=sm_75 for the same PTX, from the corpus's table; each program once, without
+# the variants with larger CTAs at full size
 PTXAS = {
     (file, name): count
     for file, found in json.loads((REPOSITORY / "tests/corpus/ptxas_registers.json").read_text()).items()
@@ -132,7 +132,7 @@ PTXAS = {
 }
 
 
-# the same with -O1, which unrolls no loop again
+# the same with -O1, at which ptxas does not unroll loops further
 PTXAS_O1 = {
     "convolution2d": 18, "atax_rows": 16, "atax_columns": 24, "bfs_expand": 20, "bfs_advance": 7, "binomial": 12,
     "btree_find": 16, "btree_range": 18, "fwt_global": 20, "fwt_shared": 17, "gemm": 28, "gemm_double": 36, "histogram": 11,
@@ -159,11 +159,11 @@ def test_registers_per_thread_come_near_those_of_ptxas() -> None:
     assert {name for _, name in PTXAS} == set(PTXAS_O1)
     theirs = {name: count for (_, name), count in PTXAS.items()}
     text, scheduled = registers_of(lambda _: "off"), registers_of(lambda _: "schedule")
-    # what unrolling costs ptxas is most of the difference: gemm 54 registers, with -O1 28; scalarprod 56 and 30
+    # most of the difference is due to unrolling in ptxas: gemm has 54 registers, with -O1 28; scalarprod 56 and 30
     assert 0.88 < median_share(text, PTXAS_O1) < 0.94 and 0.65 < median_share(text, theirs) < 0.7
     assert 0.97 < median_share(scheduled, PTXAS_O1) < 1.06 and 0.77 < median_share(scheduled, theirs) < 0.82
     assert median_share(registers_of(lambda count: f"schedule,registers={min(count, 63)}"), theirs) > 0.99
-    # ptxas has 64-bit addresses itself: what 32-bit code takes is less
+    # ptxas uses 64-bit addresses, so 32-bit code takes fewer
     assert 0.5 < median_share(registers_of(lambda _: "addresses=32"), theirs) < 0.6
 
 
@@ -210,10 +210,10 @@ def test_an_address_may_pass_below_the_first_buffer_on_its_way(tmp_path: Path) -
 
 
 @pytest.mark.parametrize(("more", "said"), [
-    ("setp.eq.s64 %p1, %rd5, 0;\n@%p1 trap;", "1 of 2 accesses keep a 64-bit address; that of line 19, since setp.eq.s64 of "
-     "line 17 asks for the upper word"),
-    ("st.global.u64 [%rd2+128], %rd5;", "2 of 3 accesses keep a 64-bit address; that of line 17, since st.global.u64 of line 17 "
-     "asks for the upper word"),
+    ("setp.eq.s64 %p1, %rd5, 0;\n@%p1 trap;", "1 of 2 accesses keep a 64-bit address; that of line 19 because setp.eq.s64 of "
+     "line 17 needs the upper word"),
+    ("st.global.u64 [%rd2+128], %rd5;", "2 of 3 accesses keep a 64-bit address; that of line 17 because st.global.u64 of line 17 "
+     "needs the upper word"),
     ("st.u32 [%rd5], %r2;", "st.u32 of line 17 is generic"),
 ])
 def test_a_pointer_that_escapes_stays_a_pair_and_the_run_says_so(tmp_path: Path, more: str, said: str) -> None:
@@ -226,7 +226,7 @@ def test_a_pointer_that_escapes_stays_a_pair_and_the_run_says_so(tmp_path: Path,
 
 def test_what_32_bit_addresses_do_not_reach_is_one_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(placement, "ADDRESS_ROOM", 512)
-    with pytest.raises(InputError, match=r"take 2,048 bytes; .* reach 1,024: leave out --compile addresses=32"):
+    with pytest.raises(InputError, match=r"take 2,048 bytes; .* reach only 1,024; leave out --compile addresses=32"):
         run_pointers(tmp_path)
 
 

@@ -1,4 +1,4 @@
-"""The hash that keeps cached machine code true covers the file of every function that is compiled."""
+"""The hash that validates cached machine code covers the file of every compiled function."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.conftest import PATIENCE_S
 ROOT = Path(__file__).parent.parent.parent
 ENGINE = Path(cache.__file__).parents[1].resolve()
 
-# tells of every Python function that numba is given, by a decorator or as a design's hook, which file it is from
+# lists the files of all Python functions given to numba, by a decorator or as a design's hook
 LIST_FILES = """
 import inspect, json, pkgutil, sys
 import numba

@@ -1,4 +1,4 @@
-"""numba, as numba_parts.py leaves it, makes machine code of entry points alone, and the results stay what they were."""
+"""numba, as patched by numba_parts.py, generates machine code only for entry points, with the same results."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_only_entry_points_become_machine_code(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_a_recursive_function_runs_from_another() -> None:
-    """Where a function calls itself numba looks for its machine code."""
+    """If a function calls itself, numba looks up its machine code."""
 
     @jit.numba.njit(no_cpython_wrapper=True, no_cfunc_wrapper=True)
     def factorial(n: Any) -> Any:
@@ -77,7 +77,7 @@ def test_a_recursive_function_runs_from_another() -> None:
 
 
 def test_what_is_in_the_cache_runs_without_what_compiles(tmp_path: Path) -> None:
-    """A second process loads and runs; when it has to compile after all, it can."""
+    """A second process loads and runs; it can still compile if it has to."""
     (tmp_path / "cached.py").write_text(
         "from rfview.engine.compile import jit\n\n@jit.entry\ndef total(values):\n    found = 0\n    for value in values:\n"
         "        found += value\n    return found\n"
@@ -93,7 +93,7 @@ def test_what_is_in_the_cache_runs_without_what_compiles(tmp_path: Path) -> None
 @pytest.mark.parametrize("kind", ["*.nbi", "*.nbc"])
 @pytest.mark.parametrize("content", [b"", b"rubbish", None])
 def test_a_damaged_file_of_the_cache_is_made_again(tmp_path: Path, kind: str, content: bytes | None) -> None:
-    """None: cut off in the middle."""
+    """None: the file is truncated in the middle."""
     (tmp_path / "cached.py").write_text("from rfview.engine.compile import jit\n\n@jit.entry\ndef double(x):\n    return 2 * x\n")
     program = "from cached import double; print(double(4), sum(double.stats.cache_hits.values()))"
     environ = {**os.environ, "RFVIEW_CACHE_DIR": str(tmp_path), "PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"}
@@ -104,8 +104,36 @@ def test_a_damaged_file_of_the_cache_is_made_again(tmp_path: Path, kind: str, co
     assert [run().stdout.split() for _ in range(2)] == [["8", "0"], ["8", "1"]]
 
 
+def test_a_disk_that_is_full_loses_no_run(tmp_path: Path) -> None:
+    """It ended the run with `No space left on device`, after a minute of compiling."""
+    program = """
+import errno, os
+from numba.core import caching
+from rfview.engine.compile import cache, jit
+
+def full(*arguments):
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+caching.IndexDataCacheFile.save = full
+
+@jit.entry
+def double(x):
+    return 2 * x
+
+print(double(4), double(4.0))
+cache.note(cache.CACHE_FOLDER / "all.ready")
+"""
+    (tmp_path / "uncached.py").write_text(program)
+    environ = {**os.environ, "RFVIEW_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"}
+    done = subprocess.run([sys.executable, tmp_path / "uncached.py"], env=environ, capture_output=True, text=True,
+                          timeout=PATIENCE_S, check=False)
+    assert done.stdout.split() == ["8", "8.0"]
+    assert done.stderr.count("\n") == 1 and "cache: compiled code cannot be kept there (No space left on device)" in done.stderr
+    assert not list(tmp_path.rglob("*.ready")), "the next run compiles again, with its progress"
+
+
 def test_bitcode_from_the_cache_is_read_where_it_is_linked(tmp_path: Path) -> None:
-    """Machine code runs without it; what calls the function is compiled with it, in the process that loads it, too."""
+    """Machine code runs without bitcode; a caller of the function is compiled with it, even in a process that loaded it."""
     (tmp_path / "cached.py").write_text("from rfview.engine.compile import jit\n\n@jit.entry\ndef double(x):\n    return 2 * x\n")
     program = """
 import rfview.engine.compile.numba_parts as compiling

@@ -1,9 +1,9 @@
-"""The constant cache by hand: in which cycle a constant or a parameter is there, and what it costs where it is off.
+"""The constant cache, checked by hand: the cycle in which a constant or parameter arrives, and the cost without the cache.
 
-An instruction of LD/ST issued in cycle t enters it in t + 2 at the earliest, when the one before has sent its last line,
-and looks its first line up a cycle later. Of a miss the line is back after L2 and DRAM, here 10 and 5 cycles, or after L2
-alone where the other half of its 128 bytes has been asked for; then the result is written and can be used by an issue in
-that cycle.
+An instruction issued in cycle t enters LD/ST in t + 2 at the earliest, once its predecessor has sent its last line, and
+looks up its first line a cycle later. After a miss the line returns from L2 and DRAM, here 10 and 5 cycles, or from L2
+alone if the other half of its 128 bytes has already been requested; then the result is written and can be used by an
+instruction issued in that cycle.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ def issues(program: Assembly, **more: Any) -> tuple[list[int], Machine]:
 
 
 def test_a_parameter_is_missing_once_and_then_hits() -> None:
-    # ld issues in 1, enters LD/ST in 3, misses in 4, back in 19; the second has been issued in 19, is looked up in 22, and
-    # is done in 23
+    # ld issues in 1, enters LD/ST in 3, misses in 4, is back in 19; the second is issued in 20, is looked up in 23, and is
+    # done in 24
     program = Assembly().param(2, 0).add(3, 2, imm=1).param(4, 60).add(5, 4, imm=1).exit()
     cycles, machine = issues(program, settings=CACHE)
     assert cycles == [1, 19, 20, 24, 25]
@@ -39,7 +39,7 @@ def test_a_parameter_is_missing_once_and_then_hits() -> None:
 
 
 def test_a_parameter_on_its_way_is_waited_for_and_not_asked_for_again() -> None:
-    # looked up in 4 and 5, back in 19 both; LD/ST's results take the memory port one after the other
+    # looked up in 4 and 5, both back in 19; LD/ST's results use the memory port one after the other
     program = Assembly().param(2, 0).param(4, 4).add(5, 4, imm=1).exit()
     cycles, machine = issues(program, settings=CACHE)
     assert cycles == [1, 2, 20, 21]
@@ -47,7 +47,7 @@ def test_a_parameter_on_its_way_is_waited_for_and_not_asked_for_again() -> None:
 
 
 def test_ldst_waits_while_all_the_lines_that_may_be_awaited_are() -> None:
-    # looked up in 4 and 5, back in 19 and, out of L2, in 15; the third cannot be asked for until then, back in 30
+    # looked up in 4 and 5, back in 19 and, from L2, in 15; the third cannot be requested until then, back in 30
     program = Assembly().const(2, 0).const(3, 64).const(4, 128).add(5, 4, imm=1).exit()
     cycles, machine = issues(program, settings=CACHE)
     assert cycles == [1, 2, 3, 30, 31]
@@ -57,7 +57,7 @@ def test_ldst_waits_while_all_the_lines_that_may_be_awaited_are() -> None:
 
 
 def test_lanes_take_a_line_each_one_per_cycle() -> None:
-    # 4 lanes, 64 bytes apart, with room for 4 lines: looked up in n to n + 3; the third comes out of DRAM, in n + 2 + 15
+    # 4 lanes, 64 bytes apart, with room for 4 lines: looked up in n to n + 3; the third comes from DRAM, in n + 2 + 15
     program = Assembly().sreg(1, SREG_LANEID)
     for _ in range(6):
         program.add(1, 1, 1)
@@ -69,7 +69,7 @@ def test_lanes_take_a_line_each_one_per_cycle() -> None:
 
 
 def test_two_ways_of_a_set_keep_what_was_used_last() -> None:
-    # 4 KB apart lines of 64 bytes meet in one of 64 sets: 0, 4 KB, 0 again, 8 KB displaces 4 KB
+    # 16 sets of 64-byte lines, so lines 1 KB apart share a set: 0, 1 KB, 0 again; 2 KB displaces 1 KB
     program = Assembly()
     for offset in (0, 1024, 0, 2048, 0, 1024):
         program.const(2, offset).add(3, 2, imm=1)

@@ -1,4 +1,4 @@
-"""Design files named by their path: the template works, slips name their line, and recordings outlive the file."""
+"""Design files given by path: the template works, errors name their line, and recordings outlive the file."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ pytestmark = pytest.mark.nojit
 
 @pytest.fixture(autouse=True)
 def forget(monkeypatch: pytest.MonkeyPatch):
-    """Leave no design of a test behind."""
+    """Unregister the designs of each test."""
     monkeypatch.delenv(files.ENVIRONMENT, raising=False)
     yield
     files.forget()
 
 
 def start_anew() -> None:
-    """Forget every design file, as a process that starts."""
+    """Forget all design files, as in a new process."""
     files.forget()
     designs.module.cache_clear()
 
@@ -49,7 +49,7 @@ def own(tmp_path: Path) -> Path:
 
 
 def program() -> Assembly:
-    """Return a program that writes one register over and over, and reads it at once."""
+    """Return a program that repeatedly writes a register and reads it at once."""
     found = Assembly().mov(1, 3)
     for _ in range(4):
         found.add(2, 1, 1).add(1, 2, 1).mov(3, 8)
@@ -161,7 +161,7 @@ def test_what_needs_a_design_file_names_it(own: Path, tmp_path: Path, monkeypatc
     machine = Machine(program(), warps=2, data=[0], design=str(own))
     spec = machine.simulator.info["design_spec"]
     assert spec["files"]["my_rf"]["file"] == "my_rf.py", "the same in whatever folder"
-    assert held(machine.simulator.info) == "; it holds the text of my_rf.py", "who records is told"
+    assert held(machine.simulator.info) == "; it contains the text of my_rf.py", "who records is told"
     assert not origin.missing(spec, "x") and not origin.edited(spec)
     assert "files" not in Machine(program(), data=[0]).simulator.info["design_spec"]
     record(machine.simulator, tmp_path / "run.rfs")
@@ -171,12 +171,12 @@ def test_what_needs_a_design_file_names_it(own: Path, tmp_path: Path, monkeypatc
     for old, new, is_another in (("= row + 1", "= 1 + row", True), ('"""Write the', '"""Put the', False)):
         own.write_text(text.replace(old, new))
         start_anew()
-        assert ("my_rf.py is not as it was then" in origin.edited(spec)) == is_another
+        assert ("my_rf.py has changed since the run" in origin.edited(spec)) == is_another
     monkeypatch.delenv(files.ENVIRONMENT)
     start_anew()
     session = open_session(str(tmp_path / "run.rfs"))
     session.goto("50%")
-    named = r"needs the design file my_rf\.py, with which this was run: name it, as in RFVIEW_DESIGNS=\./my_rf\.py"
+    named = r"needs the design file my_rf\.py with which this was run: name it, as in RFVIEW_DESIGNS=\./my_rf\.py"
     for line in ("info accounts", "fork x set my_rf.write_cycles=4"):
         with pytest.raises(InputError, match=named):
             execute(session, line)
@@ -202,14 +202,14 @@ def test_a_recording_keeps_the_design_files_text_and_gives_it_back(
     execute(session, "info accounts")
     (tmp_path / "rfs" / "my_rf.py").write_text("mine")
     assert cli.main(["info", str(tmp_path / "run.rfs"), "--save-designs", str(tmp_path / "rfs")]) == 2
-    assert "holds 'my_rf.py' already; name a new or an empty folder" in capsys.readouterr().err
+    assert "already contains 'my_rf.py'; name a new or an empty folder" in capsys.readouterr().err
     assert (tmp_path / "rfs" / "my_rf.py").read_text() == "mine"
 
 
 def test_what_holds_no_design_file_says_so(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="it holds no design file; sram came with rfview"):
+    with pytest.raises(InputError, match="the recording contains no design file; sram came with rfview"):
         origin.save({"chain": ["sram"]}, tmp_path)
-    with pytest.raises(InputError, match=r"it is from a version that did not keep my_rf\.py"):
+    with pytest.raises(InputError, match=r"it is from a version that did not store my_rf\.py"):
         origin.save({"chain": ["my_rf"], "files": {"my_rf": {"file": "my_rf.py", "code": "0"}}}, tmp_path)
     out = origin.save({"files": {"x": {"file": "../x.py", "text": "1"}}}, tmp_path / "in")
     assert out == [tmp_path / "in" / "x.py"], "never out of the folder"
@@ -226,11 +226,11 @@ def test_only_names_of_modules_are_written_all_or_none(tmp_path: Path, name: str
 def test_design_files_are_written_into_new_or_empty_folders_alone(tmp_path: Path) -> None:
     held = {"files": {"x": {"file": "x.py", "text": "1"}}}
     (tmp_path / "other").write_text("precious")
-    with pytest.raises(InputError, match="holds 'other' already"):
+    with pytest.raises(InputError, match="already contains 'other'"):
         origin.save(held, tmp_path)
     (tmp_path / "links").mkdir()
     (tmp_path / "links" / "x.py").symlink_to(tmp_path / "nowhere.py")
-    with pytest.raises(InputError, match="holds 'x.py' already"):
+    with pytest.raises(InputError, match="already contains 'x.py'"):
         origin.save(held, tmp_path / "links")
     assert not (tmp_path / "nowhere.py").exists()
     assert origin.save(held, tmp_path / "new") == origin.save(held, tmp_path / "new"), "twice is once"
@@ -304,9 +304,9 @@ def test_energy_sees_the_machines_numbers(own: Path) -> None:
         (("spec.first_event + HITS", "spec.first_event + HIT"), "hook read: no name 'HIT'; did you mean 'HITS'?"),
         (("registers.copy_row(", "registers.copy_rows("),
          "rfview.engine.machine.registers has no 'copy_rows'; did you mean 'copy_row'"),
-        (("take_write_port(sm, bank, warp, reg)", "take_write_port(sm, bank)"), "takes (sm, bank, warp, reg), 2 are given"),
+        (("take_write_port(sm, bank, warp, reg)", "take_write_port(sm, bank)"), "takes (sm, bank, warp, reg), but 2 are given"),
         (("def next_event(sm", "def next_events(sm"), "function next_events: is not a hook; did you mean 'next_event'"),
-        (("registers.release(sm, warp, reg) ", "registers.wake(sm, warp) "), "has no 'wake'; it is called 'reconsider' now"),
+        (("registers.release(sm, warp, reg) ", "registers.wake(sm, warp) "), "has no 'wake'; it is now called 'reconsider'"),
         (("SLOW_WRITE = FIRST_FOREIGN_CODE ", "SLOW_WRITE = 45 "), "stall 'slow_write': code 45, expected 32 to 39"),
         (('"slow_write", "slow"', '"wb_full", "slow"'), "stall 'wb_full': the name is taken"),
         (('"register_file", "The', '"registers", "The'), "family 'registers', expected one of issued"),
@@ -314,11 +314,11 @@ def test_energy_sees_the_machines_numbers(own: Path) -> None:
         (('"kind": "table"', '"kind": "map"'), "panel 'latched rows, from 1': kind 'map', expected one of grid"),
         (('"field": "latched"', '"field": "latch"'), "no field 'latch' in the state; did you mean 'latched'"),
         (('"field": "latched"', '"field": "latched", "glyf": "x"'), "a table has no 'glyf'; it takes kind, title"),
-        (('"write_cycles", 2,', '"write_cycles", 2.5,'), "the default 2.5 is not a whole number, which is all that hooks"),
+        (('"write_cycles", 2,', '"write_cycles", 2.5,'), "the default 2.5 is not a whole number, and hooks would see only"),
         (('"write_cycles", 2,', '"write_cycles", -2,'), "'write_cycles': the default -2 is not in 1 to 64"),
         (('"write_cycles", 2,', '"write_cycles", "two",'), "the default 'two' is not a number; words need choices"),
         (('("latch_hits", "reads', '("rf_reads", "reads'), "event 'rf_reads' already exists"),
-        (('    panels=(', '    energy=None,\n    panels=('), "'energy'; a function energy(..) of the file is found by its"),
+        (('    panels=(', '    energy=None,\n    panels=('), "'energy'; a function energy(..) in the file is found by its"),
         (('    panels=(', '    panel=('), "argument 'panel'; Design takes name, title, source, parameters, state,"),
         (('"rf_reads": (200.0, "assumed: pJ per read of a row, latched or not")', '"rf_reads": 200.0'),
          "energy_pj of 'rf_reads' is 200.0, expected (200.0, \"its source\")"),
@@ -328,11 +328,11 @@ def test_energy_sees_the_machines_numbers(own: Path) -> None:
         (('    panels=(', '    paper_preset="kepler",\n    panels=('), "paper_preset 'kepler', expected one of fermi,"),
         (('    panels=(', '    tracks=("abc",),\n    panels=('), "tracks: 'abc', expected (\"in use\","),
         (('    Parameter("write_cycles"', '    Parameter("main", 2, "", "", ""),\n    Parameter("write_cycles"'),
-         "parameter 'main': this name is taken"),
-        (('    ("latched", "u4"', '    ("latched", "u4"),\n    ("latched", "u4"'), "field of the state 'latched' is there twice"),
-        (('    ("latched", "u4"', '    ("x", "U4"),\n    ("latched", "u4"'), "field of the state 'x' holds no numbers, as NumPy's"),
+         "parameter 'main': this name is already taken"),
+        (('    ("latched", "u4"', '    ("latched", "u4"),\n    ("latched", "u4"'), "field of the state 'latched' appears twice"),
+        (('    ("latched", "u4"', '    ("x", "U4"),\n    ("latched", "u4"'), "field of the state 'x' does not hold numbers as NumPy's"),
         (('("latched", "u4", (MAX_BANKS,))', '("latched", "u1", (MAX_BANKS + 1,))'), 'fill it up with ("pad", "u1", (3,))'),
-        (('title="slow writes behind a row latch"', 'title=None'), "title is None, expected a text"),
+        (('title="slow writes behind a row latch"', 'title=None'), "title is None, expected a string"),
         (('    panels=(', '    event="rotate",\n    panels=('), "event 'rotate', expected one of refresh, shift, transfer, flush"),
         (('    panels=(', '    places=(("A", ("latch_hit",), ()),),\n    panels=('), "counts 'latch_hit', which is not an event; did you"),
         (('    panels=(', '    tracks=(("a", "popcount(rf.latch)", 0),),\n    panels=('), "no 'latch'; did you mean 'latched'?"),
@@ -383,7 +383,7 @@ def test_a_hook_without_end_is_named(own: Path) -> None:
     code = "import sys; from rfview.engine.plugin import plain_trial as p; p.PATIENCE_S = 0.5; sys.exit(p.main(sys.argv[1]))"
     done = subprocess.run([sys.executable, "-c", code, str(own)], capture_output=True, text=True, check=False,
                           cwd=Path(__file__).parents[2], env=os.environ | {"NUMBA_DISABLE_JIT": "1"})
-    assert done.returncode == 1 and "no end in write_back (my_rf.py, line " in done.stdout, done.stderr
+    assert done.returncode == 1 and "not finished in write_back (my_rf.py, line " in done.stdout, done.stderr
     assert "after 0.5 s; vectoradd, lrr, cycle " in done.stdout
 
 
@@ -393,8 +393,8 @@ def test_an_import_by_the_engines_former_name_is_named(own: Path, tmp_path: Path
     line = 1 + text[: text.index("from engine.plugin")].count("\n")
     with pytest.raises(InputError) as error:
         files.load(own)
-    assert str(error.value) == f"design file {own}: line {line}: engine.plugin is called rfview.engine.plugin now"
-    # a package engine of one's own is no slip
+    assert str(error.value) == f"design file {own}: line {line}: engine.plugin is now called rfview.engine.plugin"
+    # a user's own package named engine is no error
     (tmp_path / "engine").mkdir()
     (tmp_path / "engine" / "__init__.py").write_text("")
     (tmp_path / "engine" / "plugin.py").write_text("from rfview.engine.plugin import *\n")
@@ -477,7 +477,7 @@ def test_a_helper_that_is_not_marked_is_named(own: Path) -> None:
          "hook next_event: cannot do empty("),
         (("rf.latched[bank] = row + 1", "rf.latched[bank, 0] = row"), "hook write_back: "),
         (("rf.latched[bank] =", "at = -1\n    for at in range(sm.bank_requests[bank]):\n        pass\n    rf.latched[at] ="),
-         "float64, int64); a signed and an unsigned 64-bit number make a float: np.int64(..)"),
+         "float64, int64); a signed and an unsigned 64-bit number make a float: wrap one in np.int64(..)"),
         (("event + HITS] += 1", "event + HITS] += 'x'"), "hook read: cannot do iadd(int64, Literal[str](x)) (my_rf"),
     ],
 )

@@ -1,4 +1,4 @@
-"""Test malloc in kernels, what is said where its null is used, and the whole grid's barrier as numba asks for it."""
+"""malloc in kernels, the error for the use of its null pointer, and the grid barrier as numba-cuda calls it."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ PTX = """.version 9.0
 
 
 def given(folder: Path, sizes: list[int], after: str = "") -> list[int]:
-    """Return the pointers that the lanes get for their sizes."""
+    """Return the pointers that the lanes get for the sizes they request."""
     words = run_one_warp(folder, PTX.format(after=after), np.array(sizes, "u4"), 2)
     return words.reshape(-1).view("u8").tolist()
 

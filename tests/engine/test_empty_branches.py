@@ -1,4 +1,4 @@
-"""Branches that skip nothing: a body whose results nobody reads is dropped, and lanes still part at its branch."""
+"""Branches that skip nothing: a body whose results are never read is dropped, but lanes still diverge at its branch."""
 
 from __future__ import annotations
 

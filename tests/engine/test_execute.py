@@ -51,7 +51,7 @@ def run(
     aux: int = 0,
     slots: tuple[int, ...] = (0, 2, 4, 5),
 ) -> Result:
-    """Execute one form on 32-lane operands (lists of raw bit patterns)."""
+    """Execute a form on 32-lane operands (lists of raw bit patterns)."""
     base, *modifiers = form.split(".")
     info = forms.lookup(base, tuple(modifiers))
     inst = record(INST)
@@ -206,7 +206,7 @@ FORMATS = {
 
 
 def decode(pattern: int, kind: str) -> Fraction | str | None:
-    """Exact value; "inf", "-inf", None for NaN. Zeros lose their sign: use sign_of."""
+    """Return the exact value; "inf" or "-inf"; None for NaN. Zeros lose their sign: use sign_of."""
     digits, least, _, bits = FORMATS[kind]
     field = pattern >> (digits - 1) & (2 ** (bits - digits) - 1)
     low = pattern & (2 ** (digits - 1) - 1)
@@ -260,13 +260,13 @@ def infinity(kind: str, negative: int = 0) -> int:
 
 
 def flushed(pattern: int, kind: str) -> int:
-    """Subnormals to zero."""
+    """Flush subnormals to zero."""
     digits, _, _, bits = FORMATS[kind]
     return pattern & 1 << (bits - 1) if not pattern >> (digits - 1) & (2 ** (bits - digits) - 1) else pattern
 
 
 def model_fma(a: int, b: int, c: int, kind: str, mode: int) -> int:
-    """a * b + c, rounded once."""
+    """Return a * b + c, rounded once."""
     x, y, z = decode(a, kind), decode(b, kind), decode(c, kind)
     if x is None or y is None or z is None:
         return NANS[kind]
@@ -879,7 +879,7 @@ def test_float_to_float(dst: str, src: str) -> None:
                 want = saturated(want, dst) if suffix else want
                 assert results[lane] == want, (mode, suffix, dst, src, hex(values[lane]))
     for mode, to_whole in (("rni", round), ("rzi", math.trunc), ("rmi", math.floor), ("rpi", math.ceil)):
-        if dst != src:  # PTX rounds to an integral value only where the size stays
+        if dst != src:  # PTX rounds to an integral value only if the size does not change
             with pytest.raises(forms.UnsupportedOpcode):
                 forms.lookup("cvt", (mode, dst, src))
             continue
@@ -1105,7 +1105,7 @@ def test_votes_matches_and_reductions() -> None:
     assert at_active(vote("ballot", p).narrow()) == [x * (p & active) for x in each]
     assert vote("all", p).q0 == 0 and vote("all", FULL).q0 == mask and vote("any", p).q0 == mask
     assert vote("any", 0xFF000000).q0 == 0 and vote("uni", p).q0 == 0 and vote("uni", 0).q0 == mask
-    below = [(1 << k) - 1 for k in range(32)]       # no lane names itself: PTX leaves it open, GPUs ask those that are there
+    below = [(1 << k) - 1 for k in range(32)]       # no lane names itself: undefined in PTX; GPUs vote over the active ones named
     assert run("vote.sync.ballot.b32", below, p0=p, mask=mask).narrow()[20] == p & mask & below[20]
     assert run("activemask.b32", mask=mask).narrow()[0] == mask
     values = [k % 5 for k in range(32)]
@@ -1153,7 +1153,7 @@ def test_lanes_outside_the_mask_neither_trap_nor_touch_the_others() -> None:
 
 @pytest.mark.nojit
 def test_the_dispatch_has_every_opcode_once() -> None:
-    """What computes is in the table, and the generated chain names its opcodes, each once; its text can be listed."""
+    """Computing opcodes are in the table, each is once in the generated chain, and the chain's source can be listed."""
     computed = set(range(isa.OP_NOP + 1, isa.OP_LD))
     assert set(machine.TABLE) == computed
     text = inspect.getsource(machine.compute)
@@ -1164,7 +1164,7 @@ def test_the_dispatch_has_every_opcode_once() -> None:
 @pytest.mark.nojit
 def test_a_function_of_the_table_asks_for_what_there_is() -> None:
     def by_colour(rows: Any, colour: Any) -> None:
-        """Nothing."""
+        """Do nothing."""
 
     with pytest.raises(TypeError, match="by_colour asks for rows, colour: there are op, rows, src"):
         machine.call_of(isa.OP_SET, machine.Way(by_colour))

@@ -1,8 +1,8 @@
-"""The fast paths change nothing, to the bit: skipping idle cycles, recording, compiled code, long steps, live keyframes.
+"""The fast paths change not a single bit: skipping idle cycles, recording, compiled code, long steps, live keyframes.
 
-A small run of each design is done in every way; compared are cycles, memory, registers and state at sampled places, stall
-totals, event counts and energy. There is no switch for skipping: a machine that was not idle runs the next cycle in full
-(engine/machine/cycle.py), so a run that forgets before each cycle that it was idle never skips one.
+A small run of each design is done in every way, and cycles, memory, registers and state at sampled cycles, stall totals,
+event counts and energy are compared. Skipping cannot be switched off: but a machine that was not idle runs the next cycle
+in full (engine/machine/cycle.py), so a run in which `was_idle` is cleared before each cycle never skips one.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from rfview.sessions.timeline.live import LiveTimeline
 from tests.harness import Assembly, Machine
 from tests.properties.runs import spec_of
 
-# Cut to four CTAs of two launches: shared and global atomics, barriers, reductions, divergence, long waits for memory.
+# Cut to two launches of four CTAs: shared and global atomics, barriers, reductions, divergence, long waits for memory.
 CASES = (
     ("histogram", "sram", "gto"), ("bfs", "sram", "lrr"), ("2dconv", "stt", "two_level"), ("bfs", "stt[stall=bank]", "lrr"),
     ("bfs", "hrf", "switch_on_stall"), ("scalarprod", "single_buffer", "gto"), ("bfs", "rfc", "two_level"),
@@ -45,14 +45,14 @@ def simulator(case: Case) -> Simulator:
 
 
 def facts(run: Simulator) -> dict[str, Any]:
-    """Return all that a run amounts to: summary (cycles, stall totals, counts, energy), memory and buffers."""
+    """Return a run's complete result: summary (cycles, stall totals, counts, energy), memory and buffers."""
     memory = sha256(run.arena.tobytes()).hexdigest()
     return {**run.summary(), "memory": memory, "buffers": {name: array.tobytes() for name, array in run.buffers().items()}}
 
 
 @lru_cache
 def truth(case: Case) -> tuple[dict[str, Any], dict[int, Snapshot]]:
-    """Return what a run at full speed amounts to, and its snapshots at random cycles and the end."""
+    """Return the result of a run at full speed, and its snapshots at random cycles and at the end."""
     run = simulator(case)
     run.run()
     order = random.Random(" ".join(case))
@@ -65,7 +65,7 @@ def truth(case: Case) -> tuple[dict[str, Any], dict[int, Snapshot]]:
 
 
 def check(run: Simulator, expected: tuple[dict[str, Any], dict[int, Snapshot]], advance: Callable[[int], None]) -> None:
-    """Take a run to each sampled cycle in turn by `advance(cycles)` and compare; then compare what it amounts to."""
+    """Take a run to each sampled cycle in turn by `advance(cycles)` and compare; then compare its result."""
     for stop, shot in sorted(expected[1].items()):
         if stop > run.cycle:
             advance(stop - run.cycle)
@@ -157,7 +157,7 @@ def program() -> Assembly:
 
 
 def walked(design: str) -> Iterator[str]:
-    """Yield a fingerprint of every cycle of the hand-made program, then what the run amounts to."""
+    """Yield a fingerprint of every cycle of the hand-made program, then the run's summary."""
     run = Machine(program(), warps=2, ctas=2, design=design).simulator
     while not run.finished:
         run.step(1)

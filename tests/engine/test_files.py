@@ -1,4 +1,4 @@
-"""What is written is whole or not there, and never lands on anything but a regular file of its own."""
+"""Files are written completely or not at all, and never over an input or anything other than a regular file."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def test_every_call_may_fail(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ca
 
     with monkeypatch.context() as patched:
         if call == "write":
-            # a real full disk: the name in the folder, the bytes nowhere
+            # a really full disk: the name is in the folder, but no bytes can be written
             full = os.open("/dev/full", os.O_WRONLY)
             real = os.open
             patched.setattr(os, "open", lambda path, flags, mode=0: os.dup2(full, real(path, flags, mode)))

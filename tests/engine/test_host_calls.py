@@ -1,4 +1,4 @@
-"""Host calls beside other instructions: a barrier behind a printf opens."""
+"""Host calls with other instructions: a barrier after a printf opens."""
 
 from __future__ import annotations
 

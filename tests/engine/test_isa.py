@@ -1,4 +1,4 @@
-"""The opcode table: every example form is found, unknown ones name a near form, shapes are what the front end needs."""
+"""The opcode table: every example form is found, errors suggest a similar form, operand shapes suit the front end."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The journal loses nothing: what it writes down is, cycle by cycle, the state of a run that nobody records.
+"""The journal is complete: its contents are, cycle by cycle, the state of an unrecorded run.
 
-It compares only the in-flight entries and cold blocks that the cycle marked, so that a mark forgotten is a change lost, in
-silence. Therefore: every word of every cycle, under all designs and schedulers.
+The journal compares only the in-flight entries and cold blocks that the cycle marked, so a forgotten mark silently loses
+a change. Therefore every word of every cycle is compared, under all designs and schedulers.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def end_cycle(sm, rf, spec, rows):
 
 
 def states(chunk: Chunk) -> Iterator[np.ndarray]:
-    """Yield the recorded words behind each cycle of a chunk."""
+    """Yield the recorded words after each cycle of a chunk."""
     words, begin = chunk.key.copy(), 0
     for end in chunk.blocks.end:
         words[chunk.blocks.first[begin:end]] = chunk.blocks.value[begin:end]

@@ -1,4 +1,4 @@
-"""Test the bundled kernels: every launch file loads, references give the committed results, sizes fill the machine."""
+"""The bundled kernels: every launch file loads, references give the committed results, sizes fill the machine."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_kernels_beside_the_core_give_their_results(name):
 
 
 def test_an_unknown_name_is_answered_with_the_nearest_and_the_command_that_lists_all():
-    with pytest.raises(LaunchError, match=f"did you mean 'gemm'.*`rfview kernels` lists the {len(NAMES)}") as error:
+    with pytest.raises(LaunchError, match=f"did you mean 'gemm'.*`rfview kernels` lists all {len(NAMES)}") as error:
         kernels.path("gem")
     assert "\n" not in str(error.value)
     with pytest.raises(LaunchError, match="no bundled kernel has this name; `rfview kernels`"):
@@ -115,7 +115,7 @@ def test_results_are_near_the_textbook_formula():
 
 def test_both_ways_of_pricing_options_come_near_black_and_scholes():
     def call(spot: float, strike: float, log_growth: float, volatility: float) -> float:
-        """Return the expected gain where log(end / spot) is normal, its variance volatility squared."""
+        """Return the expected gain if log(end / spot) is normal with variance volatility squared."""
         def below(z: float) -> float:
             return (1 + erf(z / sqrt(2))) / 2
 
@@ -144,7 +144,7 @@ def test_some_keys_of_the_tree_are_missing_and_its_nodes_are_not_alike():
 def test_fma32_rounds_once():
     state = np.random.RandomState(0)
     a, b, c = (state.randint(0, 2**32, 3000, dtype=np.uint32).view(np.float32) for _ in range(3))
-    with np.errstate(over="ignore", invalid="ignore"):  # cancellation: what is left is the product's rounding error
+    with np.errstate(over="ignore", invalid="ignore"):  # cancellation: the result is the product's rounding error
         c[:1000] = -(a[:1000].astype(np.float64) * b[:1000]).astype(np.float32)
     finite = np.isfinite(a) & np.isfinite(b) & np.isfinite(c)
     a, b, c = a[finite], b[finite], c[finite]

@@ -1,4 +1,4 @@
-"""Test references of bundled kernels by what they must come to: other algorithms, and properties of their results."""
+"""References of bundled kernels against textbook algorithms and properties of their results."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_an_adjoint_is_the_derivative_of_the_payments() -> None:
     spec, libor = bundled("libor", "full"), reference_module("libor")
     noise, slope = spec.buffers["noise"].array, expected("libor", spec)["slope"]
     low, high = (libor.payment(libor.walk(noise, 0.05 + by)[-1], len(noise))[0].astype(float) for by in (-1e-3, 1e-3))
-    kinked = np.abs((high - low) / 2e-3 - slope) > 0.05         # where a swaption begins to pay in between
+    kinked = np.abs((high - low) / 2e-3 - slope) > 0.05         # those in which a swaption begins to pay in between
     assert np.mean(kinked) < 0.05 and np.abs(slope).mean() > 10
 
 

@@ -1,4 +1,4 @@
-"""Test the launch file loader: what it accepts, each way it refuses, parameter packing and verification."""
+"""The launch file loader: accepted files, every kind of error, parameter packing and verification."""
 
 from __future__ import annotations
 
@@ -112,6 +112,7 @@ def test_module_defaults_to_the_name_of_the_launch_file(folder):
     ('module = "k.ptx"', "module = 3", "module", "string"),
     ('metric = "exact"', 'metric = "exakt"', "metric", "exact"),
     ('metric = "exact"', 'matric = "exact"', "matric", "did you mean 'metric'"),
+    ('metric = "exact"', f"{'k' * 70_000} = 1", "k" * 57 + "...", "unknown key"),
     ("order_dependent = true", "order_dependent = 1", "order_dependent", "true or false"),
     ("registers_per_thread = 20", "registers_per_thread = 64", "registers_per_thread", "1..63"),
     ("grid = [2, 5]", "grid = [2, 0]", "launch[1].grid", "y in 1..65535"),
@@ -134,7 +135,7 @@ def test_module_defaults_to_the_name_of_the_launch_file(folder):
     ("offset = 4}", "offset = 17}", "launch[1].args[4].offset", "0..16"),
     ("{null = true}", "{null = false}", "launch[1].args[6].null", "true"),
     ('"0a000000"', '"0a0"', "launch[1].args[7].bytes", "hexadecimal"),
-    ('file = "A.npy"', 'file = "B.npy"', "buffers.A.file", "no file"),
+    ('file = "A.npy"', 'file = "B.npy"', "buffers.A.file", "does not exist"),
     ('file = "A.npy"', 'file = "k.ptx"', "buffers.A.file", ".npy"),
     ('file = "A.npy"', 'file = "A.npy"\nzeros = true', "buffers.A.zeros", "either file"),
     ('file = "A.npy"', "", "buffers.A", "expected file, or shape"),

@@ -1,4 +1,4 @@
-"""Test the racetrack tools: grouping and arrangement against brute force, table files, the profile and the TLP search."""
+"""The racetrack tools: grouping and arrangement against brute force, table files, the profile and the TLP search."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ periodic = st.builds(lambda part, times: (part * times)[:40], st.lists(st.intege
 
 
 def assignments(registers: int, ports: int) -> Iterator[list[int]]:
-    """Yield every way to give offsets to registers, `ports` registers to each."""
+    """Yield every assignment of offsets to registers, `ports` registers per offset."""
     offsets = registers // ports
 
     def extend(chosen: list[int]) -> Iterator[list[int]]:
@@ -47,7 +47,7 @@ DISTANCES = np.abs(ALL[:, :, None] - ALL[:, None, :])
 
 
 def cost(trace: list[int], positions: Any, per_port: int) -> int:
-    """Return the shifts of a trace, walked access by access."""
+    """Return the shifts of a trace, counted access by access."""
     offsets = [position % per_port for position in positions]
     return sum(abs(offsets[a] - offsets[b]) for a, b in itertools.pairwise(trace))
 
@@ -104,13 +104,13 @@ def test_arrangement_is_the_best_of_all_orders(number: int, seed: int) -> None:
 
 
 def test_sixteen_groups_are_arranged_exactly() -> None:
-    # A path through the groups has exactly one kind of best order: along the path, 15 unit steps.
+    # A path through the groups has one best order, up to reversal: along the path, 15 unit steps.
     order = random.Random(3).sample(range(16), 16)
     weight = np.zeros((16, 16), np.int64)
     for a, b in itertools.pairwise(order):
         weight[a, b] = 7
     assert mapping.shifts_of(weight, mapping.arrange(weight)) == 15 * 7
-    with pytest.raises(ValueError, match="17 groups, at most 16"):
+    with pytest.raises(ValueError, match="17 groups, but at most 16"):
         mapping.arrange(np.zeros((17, 17), np.int64))
 
 

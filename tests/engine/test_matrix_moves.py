@@ -1,4 +1,4 @@
-"""ldmatrix and stmatrix against NumPy: which lane gets or gives which elements of 8 x 8 matrices of 16 bits."""
+"""ldmatrix and stmatrix against NumPy: which lane holds which elements of 8 x 8 matrices of 16 bits."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from tests.engine.one_warp import run_one_warp
 
 LANE = np.arange(32)
-# Rows of 16 bytes lie 48 bytes apart: lane n brings the address of row n.
+# Rows of 16 bytes are 48 bytes apart; lane n has the address of row n.
 PTX = """.version 8.0
 .target sm_90
 .address_size 64

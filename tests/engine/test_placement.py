@@ -1,4 +1,4 @@
-"""How a launch finds its kernel, and what a module's symbols hold before the first cycle."""
+"""Finding a launch's kernel, and the contents of a module's symbols before the first cycle."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NAMES = ("_Z3addPf", "_ZN4blas4scalIfEEvPT_", "_Z4copyIfEvPT_", "_Z4copyIdEvPT_"
 
 
 def placed(tmp_path: Path, kernel: str, text: str = "") -> Placement:
-    """Lay out one launch of `kernel` in a module of kernels called NAMES."""
+    """Return the placement of a launch of `kernel` from a module whose kernels are NAMES."""
     entries = "".join(f".visible .entry {name}() {{ ret; }}\n" for name in NAMES)
     (tmp_path / "k.ptx").write_text(HEAD + text + entries)
     (tmp_path / "k.toml").write_text(f'[[launch]]\nkernel = "{kernel}"\ngrid = [1]\nblock = [32]\n')
@@ -127,7 +127,7 @@ def test_a_run_that_waits_for_ctas_without_room_says_so() -> None:
 
 
 def given(tmp_path: Path, *tables: str) -> Path:
-    """Write a launch file whose buffers say where they lie."""
+    """Write a launch file whose buffers have given addresses."""
     (tmp_path / "a.ptx").write_text(".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\n    ret;\n}\n")
     (tmp_path / "a.toml").write_text("\n".join(
         ['[[launch]]\nkernel = "k"\ngrid = [1]\nblock = [32]\nargs = [{buffer = "x"}]',
@@ -144,7 +144,7 @@ def test_buffers_lie_where_a_launch_file_says_and_others_behind_them(tmp_path: P
     found = {one.name: one for one in simulator.placement.variables}
     assert {name: one.address for name, one in found.items()} == {
         "x": 0x7000_0010_0000, "y": 0x7000_0010_0400, "z": 0x5000_0000_0000}
-    assert simulator.arena.nbytes < 1 << 20      # addresses far apart take no room
+    assert simulator.arena.nbytes < 1 << 20      # gaps between addresses take no space
     assert {name: array[99] for name, array in simulator.buffers().items()} == {"x": 0, "y": 1, "z": 2}
     assert list(simulator.regions["base_address"]) == sorted(simulator.regions["base_address"])
     simulator = Simulator(load_launch_file(given(tmp_path, "address = 0x700000100014", "", "")))

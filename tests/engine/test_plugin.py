@@ -1,4 +1,4 @@
-"""The plug-in mechanism: a design over any other by nested records, edits noticed, slips named."""
+"""The plug-in mechanism: a design over any other by nested records, edits detected, mistakes named."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -30,7 +30,7 @@ FAST_MEMORY = {"memory.fixed_memory_cycles": 80, "scheduler.active_set": 1}
 
 @pytest.fixture(autouse=True)
 def skeleton() -> Iterator[None]:
-    """Make the skeleton known, and forget what a test adds."""
+    """Register the skeleton design; unregister what a test adds."""
     with added("skeleton", plugin_skeleton):
         yield
 
@@ -42,7 +42,7 @@ def program() -> Assembly:
 
 
 def run(design: str, **more: Any) -> Machine:
-    """Run the program in two warps under one active place."""
+    """Run the program in two warps, with an active set of one."""
     more = {"scheduler": "two_level", "preset": "gebhart", "settings": FAST_MEMORY} | more
     return Machine(program(), warps=2, data=[40, 0, 0], design=design, **more).run()
 
@@ -126,7 +126,7 @@ def test_what_a_design_leaves_out_its_main_file_does(main: str, tmp_path: Path) 
 def test_what_a_main_file_has_charged_is_not_charged_again(tmp_path: Path) -> None:
     charged = 'takes_main=True, energy_pj={"rf_reads": (1.0, "x")})'
     (tmp_path / "over.py").write_text(OVER.replace("takes_main=True)", charged))
-    with pytest.raises(InputError, match="design over: energy_pj of 'rf_reads', which the main file's energy has already"):
+    with pytest.raises(InputError, match="design over: energy_pj of 'rf_reads', which the main file's energy already includes"):
         designs.build(str(tmp_path / "over.py"), {}, "")
     own = '\n\ndef energy(run):\n    return {"dynamic": run.counts["rf_reads"], "leakage": 0.0, "refresh": 0.0}\n'
     (tmp_path / "over.py").write_text((tmp_path / "over.py").read_text() + own)
@@ -134,12 +134,12 @@ def test_what_a_main_file_has_charged_is_not_charged_again(tmp_path: Path) -> No
 
 
 def test_a_main_file_is_built_over_no_other() -> None:
-    with pytest.raises(InputError, match=r"main=rfc: rfc is built over a main file itself; take one that is not"):
+    with pytest.raises(InputError, match=r"main=rfc: rfc is itself built over a main file; choose one that is not"):
         designs.build("skeleton[main=rfc]", {}, "")
 
 
 def test_reads_that_a_main_file_would_not_ask_for_are_refused() -> None:
-    with pytest.raises(InputError, match="racetrack serves reads by an `arbitrate` of its own, which .* skeleton's `read`"):
+    with pytest.raises(InputError, match="racetrack serves reads with its own `arbitrate`, which .* skeleton's `read`"):
         designs.build("skeleton[main=racetrack]", {}, "")
 
 
@@ -197,7 +197,7 @@ def test_the_hash_covers_the_whole_chain(tmp_path: Path) -> None:
     assert designs.build("sram", {}, "y").spec_dtype != before[3], "and the engine's own sources"
 
 
-# slips
+# mistakes
 
 
 def slipped(tmp_path: Path, old: str, new: str) -> ModuleType:
@@ -246,7 +246,6 @@ def test_a_nested_state_is_not_ours_to_check() -> None:
     assert conformance.problems(plugin_skeleton) == []
 
 
-Slip = Callable[[str, str], ModuleType]
 UNSEEN = "    port = sm.bank[0]\n    if sm.cycle > 3:\n        port = sm.bank[1]\n    return np.int64(port.untill_cycle)\n"
 
 

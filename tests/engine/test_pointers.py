@@ -1,4 +1,4 @@
-"""Test addresses inside arguments, buffers and symbols: a kernel follows them, and slips are one error each."""
+"""Addresses inside arguments, buffers and symbols: a kernel follows them, and each mistake is one error."""
 
 from __future__ import annotations
 

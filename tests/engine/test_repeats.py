@@ -1,4 +1,4 @@
-"""Launches that a launch file repeats, and arrays whose elements are no numbers of C."""
+"""Repeated launches of a launch file, and arrays whose elements are not C numbers."""
 
 from __future__ import annotations
 

@@ -7,15 +7,15 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 ENGINE = Path(__file__).parents[2] / "engine"
-# in functions, and why a circle is no harm there
+# imports inside functions, and why a circle there does no harm
 ALLOWED = {("tools.profiling", "designs.racetrack"): "what a racetrack leaves for its own tool, read by names of its file"}
-# rooms: the folders; what is on the floor stands for itself, but for these
+# rooms are the folders; a module outside them is a room by itself, except these
 ROOM = {"hooks": "machine",                     # the interface of the machine's register files, and its defaults
         "plugin.check_design": "check_design"}  # a command: it runs the machine on a design
 
 
 def modules() -> dict[str, Path]:
-    """Return the engine's modules by name, without `rfview.engine.`; those of kernels have none."""
+    """Return the engine's modules by name, without `rfview.engine.`; those of kernels are left out."""
     found = {}
     for file in sorted(ENGINE.rglob("*.py")):
         parts = file.relative_to(ENGINE).with_suffix("").parts
@@ -25,7 +25,7 @@ def modules() -> dict[str, Path]:
 
 
 def imports(nodes: Iterator[ast.AST] | list[ast.stmt], known: Mapping[str, Path], in_functions: bool) -> Iterator[tuple[str, int]]:
-    """Give (module, line) of each import of the engine's; not those for types alone."""
+    """Yield (module, line) of each import of an engine module, except those for types only."""
     for node in nodes:
         if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):
             continue
@@ -42,7 +42,7 @@ def imports(nodes: Iterator[ast.AST] | list[ast.stmt], known: Mapping[str, Path]
 
 
 def arrows(*, in_functions: bool) -> dict[str, set[str]]:
-    """Return which modules each one imports."""
+    """Return the set of modules that each module imports."""
     known = modules()
     return {name: {target for target, _ in imports(ast.parse(file.read_text()).body, known, in_functions)
                    if target in known and target != name and (name, target) not in ALLOWED}
@@ -50,7 +50,7 @@ def arrows(*, in_functions: bool) -> dict[str, set[str]]:
 
 
 def circle(graph: Mapping[str, set[str]]) -> list[str]:
-    """Return nodes that reach each other in a circle, none where there is none."""
+    """Return the nodes of a circle; an empty list if there is none."""
     done: set[str] = set()
 
     def follow(node: str, path: list[str]) -> list[str]:
@@ -68,7 +68,7 @@ def circle(graph: Mapping[str, set[str]]) -> list[str]:
 
 
 def room_of(name: str) -> str:
-    """Return the folder that a module is in, of the front end's the inner one; of those on a floor the module itself."""
+    """Return a module's folder, for the front end the inner one; for modules outside folders, the module itself."""
     if name in ROOM:
         return ROOM[name]
     parts = name.split(".")

@@ -1,4 +1,4 @@
-"""The whole machine on the bundled kernels: right results, balanced accounts, and the same run however it is stepped."""
+"""The whole machine on bundled kernels: right results, balanced totals, and the same run however it is stepped."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_one_big_step_equals_many_small_ones(name: str) -> None:
 @pytest.mark.parametrize("design", ["sram", "stt", "stt[stall=bank]"])
 @pytest.mark.parametrize("name", ["vectoradd", "bfs"])
 def test_skipping_idle_cycles_changes_nothing(name: str, design: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    # stepping one cycle at a time never skips more than that cycle; whole states are compared at odd places
+    # stepping one cycle at a time skips nothing beyond that cycle; whole states are compared at arbitrary cycles
     a, b = simulator(name, design=design), simulator(name, design=design)
     for stop in (1, 97, 500, 1003, 2500):
         a.step(stop - a.cycle)
@@ -130,8 +130,8 @@ def small() -> Simulator:
 
 @needs_jit
 def test_designs_compiled_in_other_processes_do_not_take_each_others_place() -> None:
-    # each design is compiled in a process of its own, here or before; a third loads both from the cache, and runs both as
-    # they are
+    # each design is compiled in its own process, now or earlier; a third process loads both from the cache and runs them
+    # without compiling
     code = (
         "import sys; from tests.engine.test_simulator import simulator\n"
         "from rfview.engine.machine import cycle\n"
@@ -141,7 +141,7 @@ def test_designs_compiled_in_other_processes_do_not_take_each_others_place() -> 
     )
 
     def issued(*names: str) -> list[int]:
-        """Return instructions issued under each design, and how many had to be compiled."""
+        """Return the instructions issued under each design, and how many designs had to be compiled."""
         command = [sys.executable, "-W", "ignore", "-c", code, *names]
         return [int(word) for word in subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()]
 

@@ -1,4 +1,4 @@
-"""mma.sync on 8-bit floats, and min / max .relu with the modifier in either place, against NumPy."""
+"""mma.sync on 8-bit floats, and min / max .relu with the modifier in either position, against NumPy."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ PTX = """.version 8.4
 
 
 def run(folder: Path, body: str, words: np.ndarray) -> np.ndarray:
-    """Run one warp whose lanes get six words each in R2..R7; return the four words that each leaves in R8..R11."""
+    """Run one warp whose lanes get six words each in R2..R7; return the four words of each in R8..R11."""
     return run_one_warp(folder, PTX.format(body=body), words, 4)
 
 
 def values(codes: np.ndarray, mantissa: int) -> np.ndarray:
-    """Return the numbers that sign, exponent and `mantissa` bits stand for."""
+    """Decode 8-bit floats with `mantissa` bits of mantissa."""
     bias = (1 << 6 - mantissa) - 1
     exponent, rest = codes >> mantissa & (1 << 7 - mantissa) - 1, codes & (1 << mantissa) - 1
     size = np.where(exponent == 0, rest * 2.0 ** (1 - bias - mantissa),

@@ -1,4 +1,4 @@
-"""mma.sp, mma.m8n8k4 of halves, wmma of 4-bit numbers and bits, against NumPy: whole numbers, so that sums are exact."""
+"""mma.sp, mma.m8n8k4 of halves, wmma of 4-bit numbers and bits, against NumPy, on integers so that sums are exact."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ GROUP, FOUR = LANE // 4, LANE % 4
 
 
 def as_words(values: np.ndarray, kind: str) -> np.ndarray:
-    """Return (32, n) small whole numbers of a type, packed into words."""
+    """Return (32, n) small integers of a type, packed into words."""
     if kind in ("s4", "u4"):
         return np.ascontiguousarray(values[:, ::2] & 15 | (values[:, 1::2] & 15) << 4).astype(np.uint8).view(np.uint32)
     if kind == "bf16":
@@ -39,7 +39,7 @@ def as_words(values: np.ndarray, kind: str) -> np.ndarray:
     return np.ascontiguousarray(values.astype(to)).view(np.uint32)
 
 
-# type of A, of B, depth, selector; the sums; elements of a group that stay together
+# types of A and B, depth, selector, type of the sums, elements of a group that stay together
 SPARSE = [("f16", "f16", 16, 3, "f32", 1), ("f16", "f16", 32, 1, "f16", 1), ("bf16", "bf16", 16, 2, "f32", 1),
           ("tf32", "tf32", 8, 1, "f32", 0), ("tf32", "tf32", 16, 1, "f32", 0), ("s8", "u8", 32, 1, "s32", 1),
           ("u8", "s8", 64, 0, "s32", 1), ("s4", "u4", 64, 1, "s32", 2), ("u4", "u4", 128, 0, "s32", 2),
@@ -55,7 +55,7 @@ def test_sparse_products(tmp_path: Path, a_kind: str, b_kind: str, depth: int, s
     stored = rng.integers(low, high, (16, depth // 2))
     low, high = {"u": (0, 8), "s": (-8, 8)}.get(b_kind[0], (-3, 4))
     b = rng.integers(low, high, (depth, 8))
-    # the two places of four that each group's metadata name, in rising order
+    # the two of four positions in each group's metadata, in ascending order
     groups = depth // 2 if together == 0 else depth // 4 // together
     pairs = np.array([(0, 1), (2, 3)] if together == 0 else [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)])
     chosen = pairs[rng.integers(0, len(pairs), (16, groups))]
@@ -69,7 +69,7 @@ def test_sparse_products(tmp_path: Path, a_kind: str, b_kind: str, depth: int, s
                 first = (4 * group + chosen[row, group, half]) * together
                 a[row, first:first + together] = stored[row, (2 * group + half) * together:][:together]
     nibbles = chosen[:, :, 0] | chosen[:, :, 1] << 2
-    # where the manual's figures have them: rows g and g + 8 in one word of halves, in two lanes else
+    # placed as in the manual's figures: rows g and g + 8 in one word for halves, else in two lanes
     metadata = np.zeros(32, np.uint64)
     for row in range(16):
         for group in range(groups):
@@ -137,7 +137,7 @@ def test_tiles_of_numbers_smaller_than_bytes(tmp_path: Path, kind: str, depth: i
         numbers = np.stack([packed & 15, packed >> 4], 3).reshape(2, 8, 32).astype(int)
         numbers -= 16 * (numbers > 7) * (kind == "s4")
         want = numbers[0] @ numbers[1].T
-    # all tiles lie in the words of the first lanes: 8 rows of A, then 8 columns of B
+    # all tiles are in the words of the first lanes: 8 rows of A, then 8 columns of B
     data = np.zeros((32, 16), np.uint32)
     data.reshape(-1)[:64] = np.ascontiguousarray(packed).view(np.uint32).reshape(-1)
     body = f"""mov.b32 %r9, 0; ld.param.u64 %rd1, [in]; add.u64 %rd3, %rd1, 128;

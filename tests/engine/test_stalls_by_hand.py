@@ -1,9 +1,9 @@
 """One hand-made program per kind of stall: what every warp does in every cycle equals a table written by hand.
 
-The rules from which the tables follow. A CTA is placed in cycle 0 and its warps are fetched from cycle 0 on, one per
-scheduler and cycle, two instructions each; the first can issue in the cycle after. An instruction issued in cycle t reads
-its operands from t + 1 on, one per bank and cycle, and is dispatched at the earliest in t + 2, after the cycle of its last
-read. A result of latency L dispatched in cycle d is written in cycle d + L and can be used by an issue in that cycle.
+The tables follow from these rules. A CTA is placed in cycle 0, and its warps fetch from cycle 0 on, one per scheduler and
+cycle, two instructions each; the first can issue in the next cycle. An instruction issued in cycle t reads its operands
+from t + 1 on, one per bank and cycle, and is dispatched after the cycle of its last read, in t + 2 at the earliest. A
+result with latency L dispatched in cycle d is written in cycle d + L and can be used by an issue in that cycle.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from tests.harness import Assembly, Machine
 
 
 def tail(*runs: tuple[str, int]) -> list[tuple[str, int]]:
-    """Return the runs of a warp from its first issue on."""
+    """Prepend the cycle without an instruction to a warp's runs from its first issue on."""
     return [("no_instruction", 1), *runs]
 
 
 def amiss(machine: Machine, warp: int, expected: list[tuple[str, int]]) -> str:
-    """Compare the state runs of a warp up to the end of its last issue; return how they differ, "" where they do not."""
+    """Compare a warp's state runs up to the end of its last issue; return the difference as text, "" if there is none."""
     runs = machine.runs(warp)
     if runs[: len(expected)] != expected:
         return f"w{warp}: {runs}, not {expected}"
@@ -67,14 +67,14 @@ def test_not_selected_while_the_greedy_warp_runs() -> None:
 
 
 def test_pipe_throttle_when_the_units_queue_is_full() -> None:
-    # one place: rcp a issues in 1, leaves its collector in 3; b issues in 3, the unit takes it in 3 + 8 = 11; c in 11
+    # a queue of one: rcp a issues in 1, leaves its collector in 3; b issues in 3, the unit takes it in 3 + 8 = 11; c in 11
     machine = Machine(Assembly().sfu(2, 1).sfu(3, 1).sfu(4, 1).exit(), settings={"sm.sfu_queue": 1}).run()
     assert not amiss(machine, 0, tail(("issued", 1), ("pipe_throttle", 1), ("issued", 1),
                                       ("pipe_throttle", 7), ("issued", 2)))
 
 
 def dispatches(machine: Machine, num: int) -> list[int]:
-    """Return the cycles in which the first instructions of warp 0 go to their pipes."""
+    """Return the cycles in which the first `num` instructions are dispatched to their pipes."""
     found: dict[int, int] = {}
     for shot in machine.snapshots:
         for flight in shot.sm.inflight:
@@ -85,9 +85,9 @@ def dispatches(machine: Machine, num: int) -> list[int]:
 
 @pytest.mark.parametrize("settings, expected", [
     ({}, [3, 4, 5]),                                             # fma ends in 8, the adds, a cycle shorter, in 8 and 9
-    ({"sm.reserve_results": 1, "sm.num_sp": 1}, [3, 5, 6]),      # 8 is the fma's: the add ends in 9, the next in 10
+    ({"sm.reserve_results": 1, "sm.num_sp": 1}, [3, 5, 6]),      # 8 is taken by the fma: the add ends in 9, the next in 10
     ({"sm.reserve_results": 1}, [3, 4, 5]),                      # the other SP takes the add, and there are two buses
-    ({"sm.reserve_results": 1, "sm.result_buses": 1}, [3, 5, 6]),     # with one bus it cannot either
+    ({"sm.reserve_results": 1, "sm.result_buses": 1}, [3, 5, 6]),     # with one bus that does not help
 ])
 def test_a_pipe_takes_only_what_can_be_written_at_its_end(settings: dict[str, int], expected: list[int]) -> None:
     program = Assembly().fma(1, 2, 3, 4).add(5, 6, imm=1).add(7, 8, imm=1).exit()
@@ -96,8 +96,8 @@ def test_a_pipe_takes_only_what_can_be_written_at_its_end(settings: dict[str, in
 
 @pytest.mark.parametrize("settings, expected", [
     ({}, [1, 2, 3, 4, 5, 6]),
-    ({"sm.refill_cycles": 1}, [1, 2, 4, 5, 6, 7]),      # a cycle more after every second instruction, none after a branch
-    ({"sm.refill_cycles": 1, "sm.branch_cycles": 2}, [2, 3, 5, 6, 9, 10]),      # which comes to instruction 0 too
+    ({"sm.refill_cycles": 1}, [1, 2, 4, 5, 6, 7]),      # one more cycle after every second instruction, none after a branch
+    ({"sm.refill_cycles": 1, "sm.branch_cycles": 2}, [2, 3, 5, 6, 9, 10]),      # paid for instruction 0, too
 ])
 def test_what_is_fetched_is_decoded_before_it_issues(settings: dict[str, int], expected: list[int]) -> None:
     program = Assembly().mov(1, 5).mov(2, 5).mov(3, 5).bra(5).mov(6, 1).mov(4, 5).exit()
@@ -111,20 +111,20 @@ def test_collector_full_when_the_only_one_still_gathers() -> None:
 
 
 def test_bank_conflict_of_two_operands() -> None:
-    # R1 and R17 lie in bank 1: R1 is read in 2, R17 refused in 2 and read in 3; dispatch in 4, done in 8
+    # R1 and R17 are in bank 1: R1 is read in 2, R17 refused in 2 and read in 3; dispatch in 4, done in 8
     machine = Machine(Assembly().add(2, 1, 17).add(3, 2, imm=1).exit()).run()
     assert not amiss(machine, 0, tail(("issued", 1), ("bank_conflict", 1), ("wait", 5), ("issued", 2)))
 
 
 def test_stt_write_keeps_a_bank_busy() -> None:
-    # mov is written in 7, its bank busy [7, 11); add issues in 7, is refused in 8..10, reads in 11; dispatch 12, done 16
+    # mov is written in 7, its bank is busy in [7, 11); add issues in 7, is refused in 8..10, reads in 11; dispatch 12, done 16
     machine = Machine(Assembly().mov(1, 5).add(2, 1, imm=1).add(3, 2, imm=1).exit(), design="stt[stall=bank]").run()
     assert not amiss(machine, 0, tail(("issued", 1), ("wait", 5), ("issued", 1), ("stt_write", 3),
                                       ("wait", 5), ("issued", 2)))
 
 
 def test_stt_write_freezes_the_pipeline() -> None:
-    # both movs issue in 1 and 2 and are done in 7 and 8; the write in 7 freezes 8..10, so the second is written in 11
+    # the movs issue in 1 and 2 and are done in 7 and 8; the write in 7 freezes 8..10, so the second is written in 11
     # and freezes 12..14; the add on R1 issues in 7, the add on R2 in 11, exit in the first cycle that is not frozen
     program = Assembly().mov(1, 5).mov(2, 6).add(3, 1, imm=1).add(4, 2, imm=1).exit()
     machine = Machine(program, design="stt[stall=pipeline]").run()
@@ -134,8 +134,8 @@ def test_stt_write_freezes_the_pipeline() -> None:
 
 
 def test_suspended_outside_the_active_set() -> None:
-    # one place; warp 1 joins in 3, when warp 0 waits for its load; the line is back in 225 for both, warp 0 is written
-    # first; warp 1's value is there in 226, but warp 0 has the place until its exit of 226 has ended it
+    # an active set of one: warp 1 joins in 3, when warp 0 waits for its load; the line is back in 225 for both, and warp 0's
+    # value is written first; warp 1's arrives in 226, but warp 0 is in the set until it has ended with its exit of 226
     machine = Machine(
         Assembly().mov(1, 5).ld(2).add(3, 2, imm=1).exit(), warps=2, scheduler="switch_on_stall",
         settings={"sm.num_schedulers": 1},
@@ -145,7 +145,7 @@ def test_suspended_outside_the_active_set() -> None:
 
 
 def test_war_is_booked_as_wait_and_counted() -> None:
-    # B1: R17 loses bank 1 in cycle 2, so the mov that overwrites it cannot issue before its read in 3
+    # B1: R17 is refused by bank 1 in cycle 2, so the mov that overwrites it cannot issue before its read in 3
     machine = Machine(Assembly().add(2, 1, 17).mov(17, 9).exit()).run()
     assert not amiss(machine, 0, tail(("issued", 1), ("bank_conflict", 1), ("issued", 2)))
     assert machine.count("war_stalls") == 1

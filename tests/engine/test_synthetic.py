@@ -1,4 +1,4 @@
-"""Made kernels: what they promise of registers and memory, results that the machine gives bit for bit, and their errors."""
+"""Generated kernels: their promised registers and memory accesses, bit-exact results on the machine, and errors."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
 
 
 def made(folder: Path, pattern: Pattern, name: str = "made") -> Path:
-    """Write a pattern's files by the command; return the launch file."""
+    """Write a pattern's files with `rfview generate`; return the launch file."""
     assert cli.main(["generate", name, *options_of(pattern).split(), "-o", str(folder)]) == 0
     return folder / f"{name}.toml"
 
@@ -42,7 +42,7 @@ def test_the_machine_computes_the_expected_result(variant: str, tmp_path: Path, 
     found = json.loads(capsys.readouterr().out)
     assert found["verified"] is True
     data = np.load(tmp_path / "made_expected.npy")
-    assert len(np.unique(data)) > 20     # not a constant, which would verify anything
+    assert len(np.unique(data)) > 20     # not constant: a constant would verify anything
 
 
 @pytest.mark.parametrize("pattern", [replace(SMALL, loads=0.0), replace(SMALL, reuse=6, stride=3),
@@ -113,7 +113,7 @@ def test_a_pattern_gives_the_same_files_each_time(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("words", "said"), [
     (["9x"], "a name of letters"), (["a", "--reuse", "0"], "--reuse 0: expected 1 to"), (["a", "--loads", "1.5"], "a share"),
-    (["a", "--loads", "0.7", "--shared", "0.7"], "more than all"), (["a", "--kind", "half"], "float or int"),
+    (["a", "--loads", "0.7", "--shared", "0.7"], "exceed the number of instructions"), (["a", "--kind", "half"], "float or int"),
     (["a", "--reuse", "20", "--stride", "15"], "at most"), (["a", "--reuse", "x"], "--reuse"),
 ])
 def test_mistakes_are_named(words: list[str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str],

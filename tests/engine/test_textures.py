@@ -1,4 +1,4 @@
-"""Texture fetches against NumPy: formats, address modes, filtering, layers, gathers, queries, and what is refused."""
+"""Texture fetches against NumPy: formats, address modes, filtering, layers, gathers, queries, and errors."""
 
 from __future__ import annotations
 
@@ -66,14 +66,14 @@ def table(**keys: Any) -> str:
 
 
 def coordinates_of(seed: int, low: float, high: float) -> np.ndarray:
-    """Return four random coordinates per lane; the first lanes lie on texel edges and far outside."""
+    """Return four random coordinates per lane; those of the first lanes are on texel edges and far outside."""
     found = np.random.RandomState(seed).uniform(low, high, (LANES, 4)).astype("f4")
     found[:6] = np.array([0.0, 1.0, -1.0, 0.5, 1e9, -1e9], "f4")[:, None]
     return found
 
 
 def wrapped(index: np.ndarray, extent: int, mode: str) -> np.ndarray:
-    """Return texel indices by address mode; -1 is the border."""
+    """Apply an address mode to texel indices; -1 is the border."""
     if mode == "wrap":
         return index % extent
     if mode == "border":
@@ -132,7 +132,7 @@ def test_a_2d_fetch_follows_the_programming_guide(
 
 
 def test_rows_may_have_a_gap_behind_them_and_texels_another_type_than_the_buffer(tmp_path: Path) -> None:
-    rows = np.random.RandomState(1).randint(0, 256, (5, 16)).astype("u1")       # 7 texels of two channels, and two bytes more
+    rows = np.random.RandomState(1).randint(0, 256, (5, 16)).astype("u1")       # 7 texels of two channels, and two more bytes
     where = coordinates_of(3, -3.0, 10.0)
     got = run(tmp_path, source("tex.2d.v4.u32.f32", "%f1, %f2"), where, rows.reshape(-1).view("u4"),
               table(channels=2, type="uint8", size=[7, 5], pitch=16))
@@ -151,7 +151,7 @@ def test_a_3d_fetch_weighs_eight_texels(tmp_path: Path) -> None:
     got = run(tmp_path, source("tex.3d.v4.f32.f32", "%f1, %f2, %f3, %f3"), where, texels[..., 0], table(filter="linear"))
     want = sampled(texels, [where[:, 0], where[:, 1], where[:, 2]], ["clamp"] * 3, False, True)
     assert (got[:, :1] == want.view("u4")).all()
-    assert (got[:, 1:] == np.array([0.0, 0.0, 1.0], "f4").view("u4")).all()  # the channels that it lacks
+    assert (got[:, 1:] == np.array([0.0, 0.0, 1.0], "f4").view("u4")).all()  # the channels that the texture lacks
 
 
 @pytest.mark.parametrize("dtype, kind", [("uint8", "u32"), ("int8", "s32"), ("uint16", "u32"), ("int16", "s32"),
@@ -269,7 +269,7 @@ def test_only_components_that_are_read_are_written(tmp_path: Path) -> None:
     (table(borders=1), "unknown key"),
     (table(pitch=15), "at least the 16 bytes"),
     (table(pitch=32), "texels end at byte"),
-    (table(type="uint8"), "expected size together with it"),
+    (table(type="uint8"), "expected together with size"),
     (table(handle=0x10001), "a multiple of 4"),
 ])
 def test_a_wrong_table_is_refused(tmp_path: Path, described: str, problem: str) -> None:

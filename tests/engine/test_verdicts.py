@@ -1,4 +1,4 @@
-"""The rule that judges claims: every sort with limits worked out by hand, and what is said beside a verdict."""
+"""The rule that judges claims: every sort with limits computed by hand, and the texts that go with a verdict."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ def claim(sort: str, value: float, **changes: object) -> Claim:
 
 
 @pytest.mark.parametrize(("sort", "value", "more", "steps"), [
-    # a loss of 40 %: 10 .. 160 is its direction, 30 .. 50 within
+    # a loss of 40 %: 10 .. 160 is "direction", 30 .. 50 "within"
     ("effect", 40, {}, [(9.9, 0), (10, 1), (29.9, 1), (30, 2), (50, 2), (50.1, 1), (160, 1), (161, 0), (-40, 0)]),
-    # a change of -5 %: the sign is its own
+    # a change of -5 %: the sign matters
     ("effect", -5, {}, [(-1.2, 0), (-1.25, 1), (-3.75, 2), (-6.25, 2), (-6.3, 1), (-20, 1), (-21, 0), (5, 0)]),
-    # 0.8 of the time: the effect is 0.2, so 0.75 .. 0.85 is within and 0.2 .. 0.95 its direction
+    # 0.8 of the time: the effect is 0.2, so 0.75 .. 0.85 is "within" and 0.2 .. 0.95 "direction"
     ("effect", 0.8, {"null": 1.0}, [(0.96, 0), (0.94, 1), (0.86, 1), (0.84, 2), (0.76, 2), (0.74, 1), (0.21, 1), (0.19, 0)]),
     # 60 % of SRAM's power: 40 points saved
     ("effect", 60, {"null": 100.0}, [(95, 0), (90, 1), (70, 2), (50, 2), (49, 1), (101, 0)]),
@@ -34,9 +34,9 @@ def claim(sort: str, value: float, **changes: object) -> Claim:
     ("effect", 15, {"low": 10.0, "high": 20.0}, [(2.4, 0), (2.5, 1), (7.5, 2), (25, 2), (26, 1), (80, 1), (81, 0)]),
     ("maximum", 12, {}, [(2.9, 0), (3, 1), (9, 2), (15, 2), (16, 1), (49, 0)]),
     ("scale", 1000, {"unit": "cycles"}, [(249, 0), (250, 1), (799, 1), (800, 2), (1250, 2), (1251, 1), (4001, 0)]),
-    # none: 1 point within, 2 points direction, a gain of 3 is no confirmation
+    # no loss: 1 point is "within", 2 points "direction", and a gain of 3 no confirmation
     ("small loss", 0, {}, [(1, 2), (-1, 2), (1.1, 1), (-2, 1), (2.1, 0), (-3, 0)]),
-    # 4 %: 25 % of it is 1 point; twice is 8
+    # 4 %: 25 % of it is 1 point; twice as much is 8
     ("small loss", 4, {}, [(3, 2), (5, 2), (2.9, 1), (8, 1), (8.1, 0), (-8, 1), (-8.1, 0)]),
     ("small loss", 2, {"low": 2.0, "high": 4.0}, [(1, 2), (0.9, 1), (5, 2), (8, 1), (8.5, 0)]),
     ("bound", 10, {"bound": "most"}, [(10, 2), (-3, 2), (10.1, 1), (12.5, 1), (12.6, 0)]),
@@ -115,7 +115,7 @@ def test_claims_that_share_a_measurement_count_once_by_the_worst() -> None:
 
 
 def test_no_tolerance_of_the_file_is_wider_than_the_effect() -> None:
-    """No effect at all is never within, whatever the sort; small losses are near none by their words."""
+    """No effect at all is never within, whatever the sort, except for small losses, which are near none by definition."""
     for one in claims.load().values():
         if one.sort in ("effect", "maximum", "scale"):
             assert verdicts.judge(one, Number(one.null)) == FAILS, one.id

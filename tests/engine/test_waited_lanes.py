@@ -1,4 +1,4 @@
-"""Lanes that others wait for run on past the point where they would have met again: they come, or end."""
+"""Lanes for which others wait run past the point of reconvergence, until they arrive or end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compiling in a child: what the progress report raises ends the child, so that a person can stop it."""
+"""Compiling in a child process: an exception from the progress report ends the child, so that users can interrupt it."""
 
 from __future__ import annotations
 

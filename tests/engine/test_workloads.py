@@ -1,4 +1,4 @@
-"""Whose a kernel is: what workload.toml says, and which kernels a paper's claims are measured on."""
+"""Where kernels come from: the contents of workload.toml, and the kernels on which a paper's claims are measured."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rfview.engine.papers import Number, edram_errors, hcrf, hrf, lab, racetrack
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return an empty folder of kernels in place of the bundled ones."""
+    """Return an empty folder that replaces the bundled kernels."""
     monkeypatch.setattr(kernels, "FOLDER", tmp_path)
     workloads.of_kernel.cache_clear()
     yield tmp_path
@@ -43,7 +43,7 @@ def test_every_bundled_workload_is_of_papers_that_there_are() -> None:
 
 
 def test_every_program_that_a_paper_names_is_bundled() -> None:
-    """By the papers' own counts: HRF's 18, HC-RF's ten, eDRAM's 22 with PolyBench's 15 in doubles, the rows of Table 1."""
+    """By the papers' own counts: HRF 18, HC-RF ten, eDRAM 22 plus PolyBench's 15 in doubles, and the rows of Table 1."""
     assert {paper: len(workloads.own(paper)) for paper in ("hrf", "hcrf", "edram", "racetrack")} == {
         "hrf": 18, "hcrf": 10, "edram": 22 + 15, "racetrack": 5}
     assert sum(workloads.is_double(name) for name in workloads.own("edram")) == 15
@@ -98,7 +98,7 @@ def test_the_full_size_is_taken_where_a_kernel_has_it(folder: Path) -> None:
 
 
 def test_kernels_are_compiled_as_their_papers_simulator_had_them() -> None:
-    """PTXPLUS and native traces are scheduled 32-bit code (B6.6), RFC's in 32 registers (B2.12), the racetrack's in Table 1's."""
+    """PTXPLUS and native traces are scheduled 32-bit code (B6.6), RFC's with 32 registers (B2.12), racetrack's by Table 1."""
     with batch.Runs(workers=1) as runs:
         found = {paper: dict(lab.Lab(runs, paper=paper).job("sgemm", "sram", "gto").settings)
                  for paper in ("", *papers.PAPERS.values())}
@@ -108,7 +108,7 @@ def test_kernels_are_compiled_as_their_papers_simulator_had_them() -> None:
 
 
 def test_reuse_is_counted_at_the_banks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """600 rows, 3 accesses in 2 cycles: 400 cycles from one access of a row to the next."""
+    """600 rows, 3 accesses in 2 cycles: 400 cycles between accesses to the same row."""
     seen = {"x": {"allocated_rows": 600.0, "cycles": 200, "counts": {"rf_reads": 200, "rf_writes": 100}}}
     monkeypatch.setattr(hrf, "sampled_runs", lambda lab: seen)
     with batch.Runs(workers=1) as runs:
@@ -142,16 +142,16 @@ def test_ranks_need_their_kernels_and_enough_of_the_others(folder: Path, monkeyp
 
 
 def test_what_is_quoted_from_hrf_is_measured_on_hrfs_kernels_under_its_scheduler(folder: Path) -> None:
-    """Of HRF's kernels one loses 20 % under HRF's scheduler, HC-RF's loses half under gto: the claim is the former."""
+    """HRF's kernel loses 20 % under HRF's scheduler, HC-RF's lose half under gto: the claim is the former."""
     kernel(folder, "theirs", 'suite = "s"\n[papers.hrf]\nname = "T"\n')
     for name in "abcde":
         kernel(folder, name, f'suite = "s"\n[papers.hcrf]\nname = "{name}"\n')
 
     class Told(batch.Runs):
-        """Runs that are told their cycles."""
+        """Runs with made-up results."""
 
         def all(self, jobs: Any) -> list[batch.Result]:
-            """Return results by design and kernel."""
+            """Return results that depend on the design and kernel."""
             asked.update((Path(job.path).stem, job.scheduler) for job in jobs)
             cycles = {"sram": 80, "theirs": 100}
             return [{"cycles": cycles.get(job.design, cycles.get(Path(job.path).stem, 160)),

@@ -1,4 +1,4 @@
-"""What sessions show in notebooks: the example notebook cell by cell, escaped HTML, charts."""
+"""Sessions in notebooks: the example notebook cell by cell, escaped HTML, charts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ RECORDED = Path(__file__).parents[2] / "rfview" / "learn" / "recorded"
 
 
 class Balanced(HTMLParser):
-    """Reads HTML, and has no more than notebooks need: tags that open and close, no attributes that act."""
+    """Parses HTML and allows only what notebooks need: a few balanced tags, no attribute but style."""
 
     def __init__(self, text: str):
         super().__init__()
@@ -50,7 +50,7 @@ def session() -> Session:
 
 
 def run_cell(source: str, names: dict[str, Any]) -> Any:
-    """Run a cell and return what it shows: the value of its last line where that is an expression."""
+    """Run a cell and return what it shows: the value of its last line if that is an expression."""
     tree = ast.parse(source)
     shown = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) else None
     exec(compile(tree, "cell", "exec"), names)

@@ -1,15 +1,15 @@
-"""The property set: every bundled kernel on every design under every scheduler, and what must hold of each run.
+"""The property set: every bundled kernel on every design under every scheduler, with invariants checked in each run.
 
     python -m tests.properties                        all of it
     python -m tests.properties --small                first launches with a few CTAs each
-    python -m tests.properties --small --pairs        of these each kernel on each design once: what the tests run
+    python -m tests.properties --small --pairs        the same, each kernel once per design: what the tests run
     python -m tests.properties --kernels gemm,bfs --designs 'sram;hrf[power_gating=true]' --schedulers lrr --json
 
-Of every run, to its end: final memory equals sram's bit for bit (but for approximate eDRAM, and kernels that say
-order_dependent), warp-cycles balance, energy is the sum of its counted events. Of every cycle of its watched parts: a read
-returns the register's newest value (no write is lost; an exchanged HC-RF pair keeps both; the RFC drops only what is not
-read again), one grant per port, events count what was seen, buffers never overflow, racetrack accesses only with the tape
-aligned, every eDRAM row refreshed when due. Exit code 0 where all holds, else 1.
+For every complete run: final memory equals sram's bit for bit (except for approximate eDRAM and kernels marked
+order_dependent), warp-cycles balance, energy is the sum over its counted events. In every cycle of the watched parts: a
+read returns the register's newest value (no write is lost; an exchanged HC-RF pair keeps both; the RFC drops only what is
+not read again), a port has one grant, events match what was observed, buffers never overflow, racetrack accesses only
+with the tape aligned, every eDRAM row is refreshed when due. Exit code 0 if everything holds, else 1.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from rfview.engine.state import SCHEDULERS
 from tests.properties.runs import DESIGNS, MAPPED, Case, Outcome, is_exact, run
 
 REFERENCE = "sram"
-FULL_WINDOWS, SMALL_WINDOWS = (800, 400), (200, 60)       # cycles watched from the first on, and at three quarters
+FULL_WINDOWS, SMALL_WINDOWS = (800, 400), (200, 60)       # cycles watched from the first one on, and from three quarters of the run on
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -59,21 +59,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def split(text: str | None, at: str, default: Iterable[str]) -> list[str]:
-    """Return the parts of a list, or the default."""
+    """Return the items of a list, or the default."""
     return [part.strip() for part in text.split(at) if part.strip()] if text else list(default)
 
 
 def progress(text: str) -> None:
-    """Say on stderr what is done."""
+    """Report progress on stderr."""
     if sys.stderr.isatty():
         print(f"\r{text[:100]:<100}", end="" if not text.startswith("done") else "\n", file=sys.stderr, flush=True)
 
 
 def check(names: Sequence[str], designs: Sequence[str], schedulers: Sequence[str], *, small: bool = False,
           pairs: bool = False, workers: int = 2, say: Callable[[str], None] = lambda text: None) -> list[Outcome]:
-    """Do all runs and return what they showed, sram's first. workers = 1: in this process.
+    """Do all runs and return their outcomes, sram's first. workers = 1: in this process.
 
-    pairs: beside sram's, a kernel on a design runs under one scheduler; designs and kernels both go through all of them.
+    pairs: except on sram, a kernel runs on a design under only one scheduler; every design and every kernel still meets
+    all schedulers.
     """
     variants = dict.fromkeys([REFERENCE, *designs])
     compile_designs((variant.removesuffix(MAPPED) for variant in variants), workers, lambda share, text: say(text))
@@ -83,7 +84,7 @@ def check(names: Sequence[str], designs: Sequence[str], schedulers: Sequence[str
         first = done(pool, plain, say)
         lengths = {(one.case.kernel, one.case.scheduler): one.cycles for one in first}
         memory = {name: next(one.memory for one in first if one.case.kernel == name) for name in names}
-        for one in first:       # the memory of sram under one scheduler is the reference of all
+        for one in first:       # the memory of sram under one scheduler is the reference for all runs
             compare(one, memory[one.case.kernel])
         cases = [
             Case(name, design, scheduler, ((0, early), (lengths[name, scheduler] * 3 // 4, late)), small, memory[name])
@@ -95,7 +96,7 @@ def check(names: Sequence[str], designs: Sequence[str], schedulers: Sequence[str
 
 
 def compare(outcome: Outcome, memory: str) -> None:
-    """Compare the memory of a run of sram with that under the first scheduler."""
+    """Compare the memory of a run on sram with that under the first scheduler."""
     outcome.case = replace(outcome.case, memory=memory)
     outcome.same = outcome.memory == memory
     if not outcome.same:
@@ -114,7 +115,7 @@ def done(pool: Pool, cases: Sequence[Case], say: Callable[[str], None]) -> list[
 
 
 def summary(outcomes: Sequence[Outcome], *, small: bool) -> list[str]:
-    """Return a line per design and scheduler, a line in all, and what is wrong."""
+    """Return a line per design and scheduler, a line for all, and what is wrong."""
     groups: dict[tuple[str, str], list[Outcome]] = {}
     for outcome in outcomes:
         groups.setdefault((outcome.case.design, outcome.case.scheduler), []).append(outcome)
@@ -135,7 +136,7 @@ def summary(outcomes: Sequence[Outcome], *, small: bool) -> list[str]:
 
 
 def row(design: str, scheduler: str, group: Sequence[Outcome]) -> str:
-    """Return the numbers of some runs in one line."""
+    """Return the figures of several runs in one line."""
     same = f"{sum(one.same is True for one in group)}" if any(is_exact(one.case.design) for one in group) else "-"
     total: Callable[[Any], int] = lambda key: sum(getattr(one, key) for one in group)
     return (f"{design:<33} {scheduler:<16} {len(group):>7} {total('cycles'):>11,} {same:>11} {total('watched'):>8,} "

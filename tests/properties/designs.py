@@ -1,6 +1,6 @@
-"""What must hold in every cycle of one design.
+"""Invariants of each design, checked in every cycle.
 
-Buffers never overflow, tapes are aligned, refreshes come in time, pairs keep both values, and what a register cache drops
+Buffers never overflow, tapes are aligned, refreshes are on time, pairs keep both values, and what a register cache drops
 is in the main file or never read again.
 """
 
@@ -16,7 +16,7 @@ from tests.properties.watch import Watch, lanes_of
 
 
 class Check:
-    """Looks at a design's own state around each cycle of a watched machine."""
+    """Checks a design's own state before and after each cycle of a watched machine."""
 
     def __init__(self, watch: Watch, rf: np.void) -> None:
         self.watch, self.rf = watch, rf
@@ -24,14 +24,14 @@ class Check:
         self.sm = watch.simulator.sm
 
     def before(self) -> None:
-        """Remember what the cycle may change."""
+        """Remember the state that the cycle may change."""
 
     def after(self) -> None:
-        """Check what the cycle has left."""
+        """Check the state after the cycle."""
 
 
 class WriteBuffers(Check):
-    """hrf: one buffer fills, each register once; 64 entries and 4 queued writes are enough; no read while a bank writes."""
+    """hrf: one buffer fills, each register at most once; at most 64 entries and 4 queued writes; no read of a writing bank."""
 
     def before(self) -> None:
         self.busy = self.watch.bank_until[:2] > self.simulator.cycle
@@ -55,7 +55,7 @@ class WriteBuffers(Check):
 
 
 class SingleBuffer(Check):
-    """single_buffer: 16 entries, those begun are the oldest."""
+    """single_buffer: at most 16 entries, and no more writes begun than there are entries."""
 
     def after(self) -> None:
         count, begun = int(self.rf["count"]), int(self.rf["begun"])
@@ -64,7 +64,7 @@ class SingleBuffer(Check):
 
 
 class Tapes(Check):
-    """racetrack: an access only with its row under a port, one step a cycle, few banks at once, write buffers in bounds."""
+    """racetrack: accesses only with the row at a port, one step per cycle, few banks at once, write buffers in bounds."""
 
     def before(self) -> None:
         self.current = self.rf["tape"]["current"].copy()
@@ -90,7 +90,7 @@ class Tapes(Check):
 
 
 class Refreshes(Check):
-    """edram: row k of bank b is refreshed at k T0 / 64 + floor(b T0 / 1024) of every T0, and nothing else in its cycle."""
+    """edram: row k of bank b is refreshed at k T0 / 64 + floor(b T0 / 1024) of every T0; its bank does nothing else then."""
 
     def __init__(self, watch: Watch, rf: np.void) -> None:
         super().__init__(watch, rf)
@@ -117,7 +117,7 @@ class Refreshes(Check):
 
 
 class Pairs(Check):
-    """hcrf: whenever a pair is exchanged, both registers are found with their newest values, in different rows."""
+    """hcrf: after a pair is exchanged, both registers are found with their newest values, in different rows."""
 
     def before(self) -> None:
         self.flags = self.rf["exchanged"].copy()
@@ -139,7 +139,7 @@ class Pairs(Check):
 
 
 class CacheEntries(Check):
-    """rfc: entries in bounds, a register once per warp; what leaves is in the main file, or is not read again."""
+    """rfc: entries in bounds, one per register of a warp; a value that leaves is in the main file, or is not read again."""
 
     def __init__(self, watch: Watch, rf: np.void) -> None:
         super().__init__(watch, rf)
@@ -166,7 +166,7 @@ class CacheEntries(Check):
                 watch.say(f"warp {warp} has two entries of one register")
 
     def left(self, warp: int, reg: int, dirty: int) -> None:
-        """Mark the lanes that a vanished entry had alone and the main file has not got: nobody may read them any more."""
+        """Mark the lanes whose value only a vanished entry had, and not the main file: they must not be read again."""
         watch = self.watch
         entry = self.rf["entry"][warp]
         if ((entry["valid"] != 0) & (entry["reg"] == reg)).any():

@@ -1,6 +1,6 @@
-"""One run of the property set: a kernel on a design under a scheduler, run to its end, parts of it cycle by cycle.
+"""One run of the property set: a kernel on a design under a scheduler, run to its end, partly checked cycle by cycle.
 
-A run is watched from its first cycle on and again at three quarters of the way (`windows`); between them it runs at full
+A run is watched from its first cycle on and again from three quarters on (`windows`); between them it runs at full
 speed. At the end its memory is compared with that of plain `sram`, and the sums are checked.
 """
 
@@ -22,13 +22,13 @@ from tests.properties.designs import checks_of
 from tests.properties.sums import wrong_sums
 from tests.properties.watch import Watch
 
-MAPPED = "+mapping"             # after a racetrack variant: with the table of a profiling run
+MAPPED = "+mapping"             # suffix of a racetrack variant: uses the mapping from a profiling run
 DESIGNS = (
     "sram", "stt", "stt[stall=bank]", "hrf", "hrf[power_gating=true]", "single_buffer", "rfc", "rfc[main=stt]", "hcrf",
     "edram[precise_only=true]", "edram", "racetrack", "racetrack[preshift=false]", "racetrack" + MAPPED,
     "racetrack[preshift=false]" + MAPPED,
 )
-PLACES = 48                     # registers whose place is looked up at the end of each watched part
+PLACES = 48                     # registers whose location is checked at the end of each watched part
 SMALL_CTAS, SMALL_LAUNCHES = 4, 2
 
 
@@ -41,12 +41,12 @@ class Case:
     scheduler: str
     windows: tuple[tuple[int, int], ...] = ()
     small: bool = False
-    memory: str = ""            # fingerprint that the final memory must have; "": none to compare with
+    memory: str = ""            # expected fingerprint of the final memory; "": nothing to compare with
 
 
 @dataclass
 class Outcome:
-    """What a run showed: sentences about what is wrong, and how much was looked at."""
+    """The result of a run: sentences about what is wrong, and how much was checked."""
 
     case: Case
     wrong: list[str]
@@ -70,7 +70,7 @@ def spec_of(kernel: str, small: bool) -> LaunchSpec:
 
 
 def few(grid: Sequence[int]) -> tuple[int, int, int]:
-    """Return a grid cut down to SMALL_CTAS CTAs at most."""
+    """Return a grid reduced to at most SMALL_CTAS CTAs."""
     x = min(grid[0], SMALL_CTAS)
     y = min(grid[1], max(1, SMALL_CTAS // x))
     return x, y, 1
@@ -87,12 +87,12 @@ def simulator_of(case: Case) -> Simulator:
 
 
 def is_exact(design: str) -> bool:
-    """Say whether a design must keep every bit."""
+    """Return whether a design must keep every bit."""
     return not design.startswith("edram") or "precise_only" in design
 
 
 def run(case: Case) -> Outcome:
-    """Do one run and return what it showed."""
+    """Do one run and return its outcome."""
     simulator = simulator_of(case)
     outcome = Outcome(case, [])
     try:
@@ -118,7 +118,7 @@ def run(case: Case) -> Outcome:
 
 
 def watch_part(simulator: Simulator, cycles: int, outcome: Outcome) -> None:
-    """Run some cycles one by one under all checks; events must agree with what was seen from outside."""
+    """Run cycles one by one under all checks; events must agree with what was observed from outside."""
     watch = Watch(simulator, exact=is_exact(outcome.case.design))
     checks = checks_of(watch)
     try:

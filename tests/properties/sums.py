@@ -1,4 +1,4 @@
-"""The sums at the end of a run: warp-cycles, issues, and energy as counted events times the papers' table values."""
+"""Checks the sums at the end of a run: warp-cycles, issues, and energy as counted events times the papers' table values."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rfview.engine.designs import edram, hrf, rfc
 
 CLOSE = 1e-9
 GATED_OFF, GATED_ACCESS = 0.70, 1.04          # HRF Table 2: leakage saved while a buffer is gated, dynamic energy
-SRAM_GEBHART_PJ = {"rf_reads": 64.0, "rf_writes": 88.0}     # RFC Table 3, a warp-register
+SRAM_GEBHART_PJ = {"rf_reads": 64.0, "rf_writes": 88.0}     # RFC Table 3, per warp-register
 
 
 def wrong_sums(summary: Mapping[str, Any], chain: tuple[str, ...], values: Mapping[str, Any]) -> list[str]:
@@ -30,7 +30,7 @@ def wrong_sums(summary: Mapping[str, Any], chain: tuple[str, ...], values: Mappi
 
 
 def expected_pj(summary: Mapping[str, Any], chain: tuple[str, ...], values: Mapping[str, Any]) -> dict[str, float]:
-    """Return dynamic, leakage and refresh energy from the counted events of a run, by the tables alone."""
+    """Return dynamic, leakage and refresh energy, computed from a run's counted events and the tables alone."""
     counts, name = summary["counts"], chain[0]
     microseconds = summary["cycles"] / summary["parameters"]["sm.clock_mhz"]
     if name == "edram":
@@ -51,7 +51,7 @@ def expected_pj(summary: Mapping[str, Any], chain: tuple[str, ...], values: Mapp
 
 
 def rfc_pj(summary: Mapping[str, Any], chain: tuple[str, ...], values: Mapping[str, Any]) -> dict[str, float]:
-    """Return the energy of a register cache (no wires) over its main file: RFC Tables 2 and 3 for both over an SRAM."""
+    """Return the energy of a register cache (without wires) over its main file; over an SRAM, both use RFC Tables 2 and 3."""
     counts = summary["counts"]
     if chain[1] == "sram":
         main = {"dynamic": sum(counts[event] * pj for event, pj in SRAM_GEBHART_PJ.items()), "leakage": 0.0, "refresh": 0.0}
@@ -64,7 +64,7 @@ def rfc_pj(summary: Mapping[str, Any], chain: tuple[str, ...], values: Mapping[s
 
 
 def edram_pj(counts: Mapping[str, int], microseconds: float, node: int) -> dict[str, float]:
-    """Return the energy of an eDRAM whose rows all have power: a refresh reads and writes the half row it restores."""
+    """Return the energy of an eDRAM with all rows powered: a refresh reads and writes the half row that it restores."""
     read_pj, write_pj = edram.READ_FJ[node] / 1e3, edram.WRITE_FJ[node] / 1e3
     return {
         "dynamic": counts["rf_reads"] * read_pj + counts["rf_writes"] * write_pj,

@@ -1,4 +1,4 @@
-"""The property set on small inputs, 16 kernels on all designs under schedulers in turn; that its checks see what is wrong."""
+"""The property set on small inputs, 16 kernels on all designs under alternating schedulers; its checks detect errors."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ def chain() -> Assembly:
 
 
 def watched(simulator: Simulator, cycles: int = 400) -> Watch:
-    """Run a machine under all checks and return what they say."""
+    """Run a machine under all checks and return their messages."""
     watch = Watch(simulator)
     go_on(watch, cycles)
     return watch
 
 
 def go_on(watch: Watch, cycles: int) -> None:
-    """Run more cycles under all checks."""
+    """Run further cycles under all checks."""
     checks = checks_of(watch)
     for _ in range(cycles):
         for check in checks:

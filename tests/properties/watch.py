@@ -1,9 +1,9 @@
-"""Watches a machine cycle by cycle from outside: what each read gets, what each result leaves, and through which ports.
+"""Watches a machine cycle by cycle from outside: what each read returns, what each result stores, and through which ports.
 
-A shadow of the register file is kept by the rules of the program alone: a warp begins with zeros, a result that the design
-accepts becomes the register's newest value in its lanes. Whatever a read returns must be that value, wherever the design
-keeps it: so no write is lost, and nothing is dropped that is read later. A shadow that begins in the middle of a run knows
-a register from its first read or write on.
+A shadow of the register file follows only the program's rules: a warp begins with zeros, and a result that the design
+accepts becomes the register's newest value in its lanes. Every read must return that value, wherever the design keeps it:
+so no write is lost, and nothing is dropped that is read later. A shadow that begins in the middle of a run knows a
+register from its first read or write on.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ def lanes_of(mask: int) -> np.ndarray:
 class Watch:
     """Runs a machine one cycle at a time and collects what is wrong, in words.
 
-    exact: False where low half words may decay (approximate eDRAM): only upper half words are compared then.
-    reads, writes, cycles: how much was seen.
+    exact: False if lower half words may decay (approximate eDRAM); then only upper half words are compared.
+    reads, writes, cycles: how many were observed.
     """
 
     def __init__(self, simulator: Simulator, *, exact: bool = True) -> None:
@@ -65,7 +65,7 @@ class Watch:
         self.forget()
 
     def forget(self) -> None:
-        """Know no register's value any more."""
+        """Forget all registers' values."""
         self.value = np.zeros((MAX_WARPS, REGS, 32), np.uint32)
         self.known = np.zeros((MAX_WARPS, REGS), np.uint32)
         self.lost = np.zeros((MAX_WARPS, REGS), np.uint32)
@@ -74,7 +74,7 @@ class Watch:
         self.launch = int(self.simulator.sm.launch.index)
 
     def say(self, text: str) -> None:
-        """Take note of something wrong."""
+        """Record something wrong."""
         if len(self.wrong) < 20:
             self.wrong.append(f"cycle {self.simulator.cycle - 1:,}: {text}")
 
@@ -98,7 +98,7 @@ class Watch:
     # --- results -----------------------------------------------------------------------------------------------------
 
     def _writes(self, before: dict[str, np.ndarray], same: np.ndarray) -> None:
-        """Take over the results that were accepted in this cycle."""
+        """Add the results accepted in this cycle to the shadow."""
         left = np.where(same & (self.flight["stage"] != FREE), self.flight["unwritten"], 0)
         taken = np.where(before["stage"] != FREE, before["unwritten"] & ~left, 0)
         per_bank: dict[int, int] = {}
@@ -121,7 +121,7 @@ class Watch:
         self.written_banks = per_bank
 
     def _write_ports(self) -> None:
-        """Check that a bank took one result at most, and none beside a read where both need its only port."""
+        """Check that a bank took at most one result, and none together with a read if it has only one port."""
         if self.outer not in (*DIRECT, "racetrack"):
             return
         for bank, count in self.written_banks.items():
@@ -133,7 +133,7 @@ class Watch:
     # --- operands ----------------------------------------------------------------------------------------------------
 
     def _reads(self, before: dict[str, np.ndarray], same: np.ndarray) -> None:
-        """Check the operands that were served in this cycle, from the main file and, at issue, from before it."""
+        """Check the operands served in this cycle, by the main file and, at issue, by what is in front of it."""
         now, used = self.flight["unread"], self.flight["stage"] != FREE
         given = np.where(same, before["unread"] & ~now, 0)
         per_bank: dict[int, int] = {}
@@ -176,7 +176,7 @@ class Watch:
             self.known[warp, reg] |= np.uint32(mask)
 
     def _warps(self) -> None:
-        """Begin the registers of warps that have just come with zeros."""
+        """Set the registers of newly resident warps to zero."""
         resident = int(self.simulator.sm.resident)
         changed = np.flatnonzero(self.warp_age != self.age)
         if resident == self.resident and not len(changed):
@@ -190,7 +190,7 @@ class Watch:
         self.resident, self.age = resident, self.warp_age.copy()
 
     def check_events(self) -> None:
-        """Check that the machine has counted the reads, and except under a cache the results, that were seen."""
+        """Check that the machine counted the observed reads and, unless there is a cache, the observed results."""
         events = self.simulator.sm.events
         reads, writes = int(events[RF_READS]) - self.events[0], int(events[RF_WRITES]) - self.events[1]
         if reads != self.main_reads:
@@ -201,11 +201,11 @@ class Watch:
     # --- places ------------------------------------------------------------------------------------------------------
 
     def settled(self, warp: int, reg: int) -> bool:
-        """Say whether a register of a resident warp has no result under way and was not dropped."""
+        """Return whether a register belongs to a resident warp and has no pending result."""
         return bool(self.resident >> warp & 1) and not int(self.sb_write[warp]) >> reg & 1
 
     def check_place(self, warp: int, reg: int) -> None:
-        """Check that the design finds a register's newest value where it says it is."""
+        """Check that a register's newest value is where the design locates it."""
         simulator = self.simulator
         if not self.settled(warp, reg):
             return
@@ -220,7 +220,7 @@ class Watch:
                     return
 
     def check_places(self, registers: Iterable[tuple[int, int]]) -> None:
-        """Check the places of some registers."""
+        """Check the locations of several registers."""
         for warp, reg in registers:
             self.check_place(warp, reg)
 

@@ -26,6 +26,6 @@ def path_of(name: str) -> Path:
 
 @cache
 def reference_run(name: str) -> tuple[LaunchSpec, dict[str, np.ndarray]]:
-    """Return a case's launch file and the memory that the reference interpreter leaves, once for all tests of a process."""
+    """Return a case's launch file and the memory after the reference interpreter's run, computed once per process."""
     spec = load_launch_file(path_of(name))
     return spec, run_launches(spec, load_module(spec.module_path))

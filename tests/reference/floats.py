@@ -1,6 +1,6 @@
-"""Exact floating point on bit patterns: every operation in integers, rounded once, in any of the four IEEE directions.
+"""Exact floating point on bit patterns, in integer arithmetic: every operation is rounded once, in any IEEE direction.
 
-A format is (exponent bits, fraction bits, the NaN that results are). A finite number (sign, m, e) is (-1)^sign m 2^e.
+A format is (exponent bits, fraction bits, the NaN that operations return). A finite (sign, m, e) is (-1)^sign m 2^e.
 """
 
 from __future__ import annotations
@@ -86,8 +86,8 @@ def split(f: Format, x: int) -> tuple[int, int, int]:
 
 
 def join(f: Format, sign: int, m: int, e: int, mode: int = RN, sticky: bool = False) -> int:
-    """Round (-1)^sign m 2^e, plus a positive bit of less than 2^e where `sticky`, to the format."""
-    m, e = (m << 2) | sticky, e - 2     # room for the rest that is only known not to be zero
+    """Round (-1)^sign m 2^e to the format; `sticky` makes its magnitude larger by an unknown amount below 2^e."""
+    m, e = (m << 2) | sticky, e - 2     # room for the unknown amount
     top = f.sign if sign else 0
     if m == 0:
         return top
@@ -123,7 +123,7 @@ def subtract(f: Format, a: int, b: int, mode: int = RN) -> int:
 
 
 def _zero_sum(f: Format, a: int, b: int, mode: int) -> int:
-    """Return the sum of two zeros: of equal signs that sign, else plus, and minus only when rounding down."""
+    """Return the sum of two zeros: their sign if it is the same, else plus, or minus when rounding down."""
     if a == b:
         return a
     return f.sign if mode == RM else 0
@@ -197,12 +197,12 @@ def square_root(f: Format, a: int, mode: int = RN) -> int:
 
 
 def order(f: Format, x: int) -> int:
-    """Return an integer that orders numbers as they are, -0 just below +0 (not for NaN)."""
+    """Return an integer that sorts like the number, -0 just below +0 (not for NaN)."""
     return -(x & ~f.sign) - 1 if x & f.sign else x
 
 
 def compare(f: Format, a: int, b: int) -> int | None:
-    """Return -1, 0 or 1 as a is less, equal or greater; None where one is a NaN."""
+    """Return -1, 0 or 1 as a is less than, equal to or greater than b; None if either is a NaN."""
     if is_nan(f, a) or is_nan(f, b):
         return None
     if is_zero(f, a) and is_zero(f, b):
@@ -212,7 +212,7 @@ def compare(f: Format, a: int, b: int) -> int | None:
 
 
 def smallest(f: Format, a: int, b: int, propagate_nan: bool = False) -> int:
-    """Return the minimum; of a number and a NaN the number unless `propagate_nan`; -0 is below +0."""
+    """Return the minimum; of a number and a NaN, the number unless `propagate_nan`; -0 is below +0."""
     if is_nan(f, a) or is_nan(f, b):
         if propagate_nan or (is_nan(f, a) and is_nan(f, b)):
             return f.nan

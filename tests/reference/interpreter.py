@@ -1,8 +1,8 @@
 """A slow reference interpreter of decoded kernels: one thread at a time, no timing, exact semantics, no engine code.
 
-Threads run until they meet something that others decide: a barrier, or an instruction between lanes. Those wait until
-every thread concerned has come (or ended), then act together. Instructions that mean "the active lanes" (activemask,
-shuffles without .sync) act when no thread of the warp can go on otherwise, which is full reconvergence.
+Threads run until they reach something that depends on other threads: a barrier, or an instruction between lanes. There
+they wait until every thread concerned has arrived (or ended), then act together. Instructions on "the active lanes"
+(activemask, shuffles without .sync) act when no other thread of the warp can run, which is full reconvergence.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from tests.reference import floats, operations
 from tests.reference.memory import Area, Fault, Memory, generic
 from tests.reference.operations import M16, M32, M64, Operation, signed
 
-SLICE = 200             # steps a thread runs before the others of its CTA get their turn: spin locks end
+SLICE = 200             # steps a thread runs before the others of its CTA get their turn, so that spin locks end
 CLOCKS = ("clock", "clock64", "globaltimer", "globaltimer_lo")
-MAX_TURNS = 500         # turns in which all that runs only spins before more CTAs begin, or the launch counts as hung
-MAX_CTAS = 8            # CTAs that run at once where they wait for each other
+MAX_TURNS = 500         # turns in which all running CTAs only spin before another begins; after twice as many it hangs
+MAX_CTAS = 8            # CTAs that run at once if they wait for each other
 BLOCKED, ENDED, YIELDED = -1, -2, -3
 
-Step = Callable[["Thread"], int]    # runs one instruction, returns the next pc or BLOCKED, ENDED, YIELDED
+Step = Callable[["Thread"], int]    # runs one instruction; returns the next pc, or BLOCKED, ENDED or YIELDED
 
 TOGETHER = (isa.OP_SHFL, isa.OP_VOTE, isa.OP_MATCH, isa.OP_REDUX, isa.OP_ACTIVEMASK, isa.OP_BAR_WARP)
 
@@ -60,11 +60,11 @@ class Cta:
         self.ready: list[Thread] = list(self.threads)
         self.waiting: dict[int, list[Thread]] = {}      # by barrier
         self.arrived: dict[int, int] = {}               # arrivals that do not wait, by barrier
-        self.together: dict[int, list[Thread]] = {}     # at an instruction between lanes, by warp
+        self.together: dict[int, list[Thread]] = {}     # waiting at an instruction between lanes, by warp
         self.live = len(self.threads)
 
     def turn(self) -> bool:
-        """Run every thread that can, once; return whether one ended or came to a meeting. Fault: a deadlock."""
+        """Run each ready thread for a slice; return whether one ended or began to wait. Raises Fault on a deadlock."""
         ready, self.ready = self.ready, []
         if not ready:
             raise Fault(f"deadlock in CTA {self.ctaid}: {self.live} threads wait for what cannot come")
@@ -85,7 +85,7 @@ class Cta:
     # --- between lanes ---
 
     def _release_warps(self) -> None:
-        """Let every complete group of lanes act; those without members act when nothing else in the warp can run."""
+        """Let complete groups of lanes act; one without a member mask acts when nothing else in the warp can run."""
         running = {thread.warp for thread in self.ready}
         for warp in list(self.together):
             for group in self._complete_groups(warp, warp in running):
@@ -97,7 +97,7 @@ class Cta:
                 del self.together[warp]
 
     def _complete_groups(self, warp: int, is_running: bool) -> Iterable[list[Thread]]:
-        """Return the groups of a warp's waiting lanes that have all their members."""
+        """Return the groups of a warp's waiting lanes whose members have all arrived."""
         alive = sum(1 << t.lane for t in self.threads[warp * 32:warp * 32 + 32] if not t.ended)
         groups: dict[tuple[Any, ...], list[Thread]] = {}
         for thread in self.together[warp]:
@@ -114,7 +114,7 @@ class Cta:
     # --- barriers ---
 
     def _release_barriers(self) -> None:
-        """Open every barrier at which all expected threads are; ended ones count as arrived."""
+        """Open every barrier at which all expected threads have arrived; at those of the whole CTA, ended ones count."""
         for number in list(self.waiting):
             threads = self.waiting[number]
             expected = self.machine.barrier_count(threads[0])
@@ -129,7 +129,7 @@ class Cta:
 
 
 class Machine:
-    """One launch: the kernel's instructions turned into steps, and what they share."""
+    """One launch: the kernel's instructions turned into steps, and the state that they share."""
 
     def __init__(self, memory: Memory, module: Module, kernel: Kernel, launch: Launch, where: str) -> None:
         self.memory, self.module, self.kernel, self.launch = memory, module, kernel, launch
@@ -150,7 +150,7 @@ class Machine:
                 self.insts[reloc.pc]["imm"][reloc.slot + 1] = address >> 32 & M32
 
     def run(self) -> None:
-        """Run the whole grid, CTAs in linear order; a next one begins early where those that run only spin."""
+        """Run the whole grid, CTAs in linear order; the next one begins early if the running ones only spin."""
         waiting = deque(range(self.launch.num_ctas))
         running: list[Cta] = []
         idle = 0
@@ -165,7 +165,7 @@ class Machine:
                 raise Fault(f"{len(running)} CTAs only spin: they wait for what cannot come")
 
     def run_thread(self, thread: Thread) -> int:
-        """Run one thread for at most a slice; return why it stopped."""
+        """Run one thread for at most SLICE steps; return why it stopped."""
         steps, pc = self.steps, thread.pc
         for _ in range(SLICE):
             thread.pc = pc
@@ -244,7 +244,7 @@ class Machine:
         return many
 
     def _result(self, inst: Any, bits: int) -> Callable[[Thread, Any], None]:
-        """Return the function that stores a result of so many bits (0: a predicate, -1: two)."""
+        """Return the function that stores a result of `bits` bits (0: one predicate, -1: two)."""
         low, high = int(inst["dst"][0]), int(inst["dst"][1])
         p, q = (int(x) for x in inst["pdst"])
         if bits <= 0:
@@ -307,14 +307,14 @@ class Machine:
         return step
 
     def _tick(self, thread: Thread) -> int:
-        """Return a time that no two reads share: there is no timing here, but time passes."""
+        """Return a time, larger at each read: nothing is timed here, but time must pass."""
         self.clock += 1
         return self.clock
 
     # --- memory ---
 
     def _where(self, inst: Any) -> Callable[[Thread], tuple[Area, int]]:
-        """Return the function from a thread to the area and address that it accesses."""
+        """Return a function that maps a thread to the area and address that it accesses."""
         offset, space, memory = int(inst["offset"]), int(inst["space"]), self.memory
         if int(inst["op"]) == isa.OP_LDPARAM:
             return lambda thread: (self.params, offset)
@@ -380,7 +380,7 @@ class Machine:
 
         return step
 
-    # --- barriers and what lanes do together ---
+    # --- barriers, and instructions that lanes execute together ---
 
     def _barrier(self, pc: int, inst: Any) -> Step:
         number, count = source(inst, 0, 32), source(inst, 2, 32)
@@ -400,11 +400,11 @@ class Machine:
         return wait
 
     def barrier_count(self, thread: Thread) -> int:
-        """Return the threads that the barrier a thread waits at expects, 0 = all of the CTA."""
+        """Return the number of threads expected at a thread's barrier, 0 = all of the CTA."""
         return source(self.insts[thread.pc], 2, 32)(thread)
 
     def open_barrier(self, threads: list[Thread]) -> None:
-        """Let threads pass a barrier, with the reduction that it makes of their predicates."""
+        """Let threads pass a barrier, and reduce their predicates if the barrier does."""
         votes = []
         for thread in threads:
             inst = self.insts[thread.pc]
@@ -420,7 +420,7 @@ class Machine:
             thread.pc += 1
 
     def group_key(self, thread: Thread) -> tuple[Any, ...]:
-        """Return what lanes that act together agree on; the last part is the member mask, None = the active lanes."""
+        """Return the key that lanes acting together share; its last part is the member mask, None = the active lanes."""
         inst = self.insts[thread.pc]
         op, aux, flags = int(inst["op"]), int(inst["aux"]), int(inst["flags"])
         if op == isa.OP_BAR_WARP:
@@ -431,7 +431,7 @@ class Machine:
         return op, aux, source(inst, slot, 32)(thread)
 
     def act_together(self, group: list[Thread]) -> None:
-        """Do one instruction between lanes for a complete group."""
+        """Execute an instruction between lanes for a complete group."""
         op = int(self.insts[group[0].pc]["op"])
         act = {isa.OP_SHFL: self._shuffle, isa.OP_VOTE: self._vote, isa.OP_MATCH: self._match,
                isa.OP_REDUX: self._reduce, isa.OP_ACTIVEMASK: self._active_mask}.get(op)
@@ -448,7 +448,7 @@ class Machine:
             thread.preds[int(inst["pdst"][0])] = predicate
 
     def _shuffle(self, group: list[Thread]) -> None:
-        """shfl, as the PTX manual's pseudo-code has it; a lane that does not take part gives the reader's own value."""
+        """shfl, as in the PTX manual's pseudo-code; reading a lane that does not take part returns the reader's own value."""
         values = {t.lane: source(self.insts[t.pc], 0, 32)(t) for t in group}
         results = []
         for thread in group:
@@ -517,7 +517,7 @@ class Machine:
         for thread in group:
             self._put(thread, mask)
 
-    # --- the host's part ---
+    # --- calls of the host ---
 
     def _print(self, pc: int, inst: Any) -> Step:
         get, put = source(inst, 0, 64), store_function(int(inst["dst"][0]), NO_REG, 32)
@@ -551,13 +551,13 @@ class Machine:
 
 
 def _wait_together(thread: Thread) -> int:
-    """Wait for the other lanes of an instruction that lanes do together."""
+    """Wait for the other lanes of an instruction between lanes."""
     thread.cta.together.setdefault(thread.warp, []).append(thread)
     return BLOCKED
 
 
 def _sleep(thread: Thread) -> int:
-    """Let the other threads of the CTA go first."""
+    """Yield to the other threads of the CTA."""
     thread.pc += 1
     return YIELDED
 
@@ -569,7 +569,7 @@ def check_alignment(address: int, size: int) -> None:
 
 
 def source(inst: Any, slot: int, bits: int) -> Callable[[Thread], int]:
-    """Return the function that reads the operand which begins at a row slot: a register, a pair or an immediate."""
+    """Return the function that reads the operand at a row slot: a register, a pair or an immediate."""
     low = row_source(inst, slot)
     if bits <= 32:
         return low
@@ -596,7 +596,7 @@ def predicate_source(inst: Any, k: int) -> Callable[[Thread], int]:
 
 
 def store_function(low: int, high: int, bits: int) -> Callable[[Thread, int], None]:
-    """Return the function that writes a value of so many bits to one register or a pair."""
+    """Return the function that writes a value of `bits` bits to one register or a pair."""
     mask = M16 if bits <= 16 else M32
     if bits <= 32 or high == NO_REG:
         def store(thread: Thread, value: int) -> None:
@@ -613,7 +613,7 @@ def store_function(low: int, high: int, bits: int) -> Callable[[Thread, int], No
 
 
 def atomic_function(sub: int, kind: str) -> Callable[[int, int, int], int]:
-    """Return what an atomic operation stores, from the old value and its operands."""
+    """Return the value that an atomic operation stores, from the old value and its operands."""
     name = kind.removesuffix("x2")
     if name in operations.FORMATS and sub not in (isa.ATOM_EXCH, isa.ATOM_CAS):
         f = operations.FORMATS[name]
@@ -647,7 +647,7 @@ def kernel_of(module: Module, launch: Launch) -> Kernel:
 def run_launches(spec: LaunchSpec, module: Module, printed: deque[str] | None = None) -> dict[str, np.ndarray]:
     """Run every launch of a launch file and return the final buffers and symbols by name.
 
-    printed: collects the format strings of the kernel's printf calls. Raises Fault where the kernel misbehaves.
+    printed: collects the format strings of the kernel's printf calls. Raises Fault if the kernel misbehaves.
     """
     memory = Memory(spec, module)
     for number, launch in enumerate(spec.launches, 1):

@@ -15,11 +15,11 @@ ALIGN = GAP = 512
 
 
 class Fault(Exception):
-    """The kernel misbehaved: the reference interpreter's own word for what the machine reports with exit code 3."""
+    """The kernel misbehaved: the reference interpreter's error for what the machine reports with exit code 3."""
 
 
 class Area:
-    """A run of bytes at an address; reads and writes outside it, or not aligned, are faults."""
+    """A block of bytes at an address; accesses outside it or misaligned raise Fault."""
 
     def __init__(self, name: str, address: int, data: bytearray) -> None:
         self.name, self.address, self.data = name, address, data
@@ -35,7 +35,7 @@ class Area:
         self.data[at:at + size] = (value & ((1 << (8 * size)) - 1)).to_bytes(size, "little")
 
     def place(self, address: int, size: int) -> int:
-        """Return the offset of an access."""
+        """Return the offset of an access into the area."""
         at = address - self.address
         if not 0 <= at <= len(self.data) - size:
             raise Fault(f"{size} bytes at {address:#x} are outside {self.name}")
@@ -45,7 +45,7 @@ class Area:
 
 
 class Memory:
-    """All buffers and symbols, placed in file order and then the module's order."""
+    """All buffers and symbols: buffers in the launch file's order, then symbols in the module's."""
 
     def __init__(self, spec: LaunchSpec, module: Module) -> None:
         self.areas: list[Area] = []
@@ -103,7 +103,7 @@ class Memory:
 
 
 def generic(memory: Memory, shared: Area, local: Area, address: int) -> tuple[Area, int]:
-    """Return the area and the address inside it that a generic address means."""
+    """Resolve a generic address: return its area and the address inside it."""
     if SHARED_WINDOW <= address < SHARED_WINDOW + WINDOW_BYTES:
         return shared, address - SHARED_WINDOW
     if LOCAL_WINDOW <= address < LOCAL_WINDOW + WINDOW_BYTES:

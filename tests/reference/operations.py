@@ -1,7 +1,7 @@
-"""What each computing opcode means for one thread, on Python integers, written from the PTX manual.
+"""The meaning of each arithmetic opcode for one thread, on Python integers, written from the PTX manual.
 
-`operation(inst)` gives an `Operation`: the operands it takes (row slot, bits), how wide its result is, and the function
-on bit patterns. Predicate sources come first in the function's arguments where `num_psrc` says so.
+`operation(inst)` returns an `Operation`: its operands (row slot, bits), the width of its result, and the function
+on bit patterns. `psrc` predicate sources come first in the function's arguments.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ FORMATS = {"f16": F16, "bf16": BF16, "f32": F32, "f64": F64}
 
 
 class Operation(NamedTuple):
-    """operands: (first slot, bits) each; psrc: predicates before them; result: bits, 0 = one predicate, -1 = two."""
+    """operands: (first slot, bits) each; psrc: number of predicates before them; result: bits, 0 = a predicate, -1 = two."""
 
     operands: tuple[tuple[int, int], ...]
     result: int
@@ -43,7 +43,7 @@ def type_of(code: int) -> tuple[int, bool]:
 
 
 def reader(bits: int, is_signed: bool) -> Callable[[int], int]:
-    """Return the function from a pattern to the number it stands for."""
+    """Return the function that decodes a pattern as an integer."""
     if is_signed:
         return lambda x: signed(x, bits)
     mask = (1 << bits) - 1
@@ -58,7 +58,7 @@ S = signed
 
 
 def shift_left(x: int, n: int, bits: int) -> int:
-    """Shift left; amounts from the width on give 0."""
+    """Shift left; amounts of at least the width give 0."""
     return x << n if n < bits else 0
 
 
@@ -142,7 +142,7 @@ def divide(a: int, b: int, bits: int) -> int:
 
 
 def remainder(a: int, b: int) -> int:
-    """Return what is left of a, with its sign; a itself for a division by zero."""
+    """Return the remainder, with the sign of a; a itself for a division by zero."""
     if b == 0:
         return a
     rest = abs(a) % abs(b)
@@ -150,7 +150,7 @@ def remainder(a: int, b: int) -> int:
 
 
 def extract(a: int, position: int, length: int, bits: int, is_signed: bool) -> int:
-    """bfe, as the PTX manual's pseudo-code has it."""
+    """bfe, as in the PTX manual's pseudo-code."""
     position, length, msb = position & 255, length & 255, bits - 1
     sign = 0 if not is_signed or length == 0 else (a >> min(position + length - 1, msb)) & 1
     result = 0
@@ -161,7 +161,7 @@ def extract(a: int, position: int, length: int, bits: int, is_signed: bool) -> i
 
 
 def insert(a: int, b: int, position: int, length: int, bits: int) -> int:
-    """bfi, as the PTX manual's pseudo-code has it."""
+    """bfi, as in the PTX manual's pseudo-code."""
     position, length, result = position & 255, length & 255, b
     for k in range(length):
         if position + k < bits:
@@ -171,7 +171,7 @@ def insert(a: int, b: int, position: int, length: int, bits: int) -> int:
 
 
 def find_leading(a: int, bits: int, is_signed: bool, as_shift: bool) -> int:
-    """bfind: the place of the top bit that is not the sign; all ones where there is none."""
+    """bfind: the position of the highest bit that differs from the sign; all ones if there is none."""
     if is_signed and a < 0:
         a = ~a
     if a == 0:
@@ -181,7 +181,7 @@ def find_leading(a: int, bits: int, is_signed: bool, as_shift: bool) -> int:
 
 
 def find_nth(mask: int, base: int, offset: int) -> int:
-    """fns: the place of the n-th set bit from `base` on, counting up or down; all ones where there is none."""
+    """fns: the position of the n-th set bit from `base` on, counting up or down; all ones if there is none."""
     if base > 31:
         return M32
     if offset == 0:
@@ -193,7 +193,7 @@ def find_nth(mask: int, base: int, offset: int) -> int:
 
 
 def bit_mask(a: int, b: int, wrap: bool) -> int:
-    """bmsk: b ones from place a on."""
+    """bmsk: b ones from bit a on."""
     if wrap:
         a, b = a & 31, b & 31
     return ((1 << b) - 1) << a if a < 32 else 0
@@ -262,7 +262,7 @@ def integer(inst: Any) -> Operation:
 
 
 def carry(inst: Any) -> Operation:
-    """OP_CARRY: returns (value, carry out); the carry in is the predicate source; a borrow is no carry."""
+    """OP_CARRY: the function returns (value, carry out); the carry in is the predicate source; a borrow is no carry."""
     sub, (bits, is_signed) = int(inst["aux"]) & 255, type_of(int(inst["aux"]) >> 8)
     reads = bool(int(inst["flags"]) & isa.FLAG_CC_IN)
     n, mask = reader(bits, is_signed), (1 << bits) - 1
@@ -286,7 +286,7 @@ def carry(inst: Any) -> Operation:
 
 
 def funnel_shift(mode: int) -> Operation:
-    """shf: 32 bits out of b:a, from the top when left, from the bottom when right."""
+    """shf: 32 bits of the shifted b:a, its upper half for a left shift, its lower half for a right shift."""
     wraps = mode in (isa.SHF_L_WRAP, isa.SHF_R_WRAP)
 
     def run(a: int, b: int, c: int) -> int:
@@ -299,7 +299,7 @@ def funnel_shift(mode: int) -> Operation:
 
 
 def permute(mode: int) -> Operation:
-    """prmt: four bytes of b:a."""
+    """prmt: four bytes selected from b:a."""
     name = next(name for name, code in isa.PRMT_MODES.items() if code == mode)
     fixed = {
         "f4e": ((0, 1, 2, 3), (1, 2, 3, 4), (2, 3, 4, 5), (3, 4, 5, 6)),
@@ -341,7 +341,7 @@ def dot(inst: Any) -> Operation:
 # --- floating point -------------------------------------------------------------------------------------------------
 
 def float_function(f: Format, sub: int, flags: int) -> Callable[..., int]:
-    """Return the function of one float operation with its rounding, flushing and clamping."""
+    """Return the function of a float operation, with its rounding, flushing and clamping."""
     mode = (flags & isa.FLAG_ROUND_MASK) >> isa.ROUND_SHIFT
     prefer_nan = bool(flags & isa.FLAG_NAN)
     exact: dict[int, Callable[..., int]] = {
@@ -389,7 +389,7 @@ _PLAIN64 = {
 
 
 def floating(f: Format, sub: int, flags: int) -> Operation:
-    """Return a float operation of one format."""
+    """Return a float operation in one format."""
     slots = tuple((2 * k, max(f.bits, 32)) for k in range(_ARITY.get(sub, 2)))
     return Operation(slots, f.bits, float_function(f, sub, flags))
 
@@ -406,7 +406,7 @@ def half(inst: Any) -> Operation:
 
 
 def approximate(sub: int, *x: float) -> float:
-    """Compute an approximate function in double precision; IEEE's answers at the edges."""
+    """Compute an approximate function in double precision, with IEEE's results for special values."""
     if any(math.isnan(value) for value in x):
         return math.nan
     a = x[0]
@@ -463,7 +463,7 @@ def special(inst: Any) -> Operation:
 # --- conversion -----------------------------------------------------------------------------------------------------
 
 def float_to_int(f: Format, x: int, bits: int, is_signed: bool, mode: int) -> int:
-    """Convert with clamping; NaN gives 0, or the lowest number where either side has 64 bits (PTX manual, cvt)."""
+    """Convert with clamping; NaN gives 0, or the lowest number if either side has 64 bits (PTX manual, cvt)."""
     if floats.is_nan(f, x):
         return 0 if f is not F64 and bits < 64 else 1 << (bits - 1)
     if floats.is_infinite(f, x):
@@ -594,7 +594,7 @@ _SETP_TYPES = {
 
 
 def set_predicate(inst: Any) -> Operation:
-    """setp: two predicates, the comparison and its complement, each combined with the source; halves give one each."""
+    """setp: the comparison and its complement, each combined with the predicate source; for pairs of halves, one each."""
     op, aux, flags = int(inst["op"]), int(inst["aux"]), int(inst["flags"])
     psrc = int(bool(flags & isa.FLAG_BOOL_MASK))
     join = combined(flags)
@@ -622,7 +622,7 @@ def set_predicate(inst: Any) -> Operation:
 
 
 def set_value(inst: Any) -> Operation:
-    """set: all ones or 1.0 where the comparison holds, else 0."""
+    """set: all ones or 1.0 if the comparison is true, else 0."""
     aux, flags = int(inst["aux"]), int(inst["flags"])
     name, target = NAME_OF_TYPE[aux >> 8 & 255], NAME_OF_TYPE[aux >> 16]
     join, psrc = combined(flags), int(bool(flags & isa.FLAG_BOOL_MASK))
@@ -643,7 +643,7 @@ def set_value(inst: Any) -> Operation:
 
 
 def select_by_sign(inst: Any) -> Operation:
-    """slct: a where c >= 0 (-0 included), else b."""
+    """slct: a if c >= 0 (-0 included), else b."""
     aux, flags = int(inst["aux"]), int(inst["flags"])
     selector, kind = NAME_OF_TYPE[aux >> 8 & 255], NAME_OF_TYPE[aux >> 16]
     bits = int(kind[-2:])
@@ -660,7 +660,7 @@ def select_by_sign(inst: Any) -> Operation:
 
 
 def number_property(inst: Any) -> Operation:
-    """testp: the class of a number."""
+    """testp: whether a number is of a class."""
     aux = int(inst["aux"])
     f = F64 if aux & isa.TESTP_F64 else F32
     kind = next(name for name, code in isa.TESTP_KINDS.items() if code == aux & 7)
@@ -675,7 +675,7 @@ def number_property(inst: Any) -> Operation:
 
 
 def in_space(kind: int) -> Operation:
-    """isspacep, by window."""
+    """isspacep: whether a generic address is in the window of a space."""
 
     def inside(window: int) -> Callable[[int], int]:
         return lambda a: int(window <= a < window + WINDOW_BYTES)
@@ -687,7 +687,7 @@ def in_space(kind: int) -> Operation:
 
 
 def convert_address(kind: int) -> Operation:
-    """cvta: between a window's offsets and generic addresses."""
+    """cvta: convert between offsets in a window and generic addresses."""
     step = {isa.CVTA_IDENTITY: 0, isa.CVTA_FROM_SHARED: SHARED_WINDOW, isa.CVTA_FROM_LOCAL: LOCAL_WINDOW,
             isa.CVTA_FROM_PARAM: PARAM_WINDOW, isa.CVTA_TO_SHARED: -SHARED_WINDOW, isa.CVTA_TO_LOCAL: -LOCAL_WINDOW,
             isa.CVTA_TO_PARAM: -PARAM_WINDOW}[kind]
@@ -695,7 +695,7 @@ def convert_address(kind: int) -> Operation:
 
 
 def operation(inst: Any) -> Operation | None:
-    """Return what a decoded instruction computes; None for the interpreter's own (memory, control, between lanes)."""
+    """Return a decoded instruction's operation; None for those of the interpreter (memory, control, between lanes)."""
     op, aux, flags = int(inst["op"]), int(inst["aux"]), int(inst["flags"])
     if op in SIMPLE:
         return SIMPLE[op]

@@ -1,4 +1,4 @@
-"""The exact arithmetic of the reference interpreter, against NumPy and the host's own rounding."""
+"""The exact arithmetic of the reference interpreter, against NumPy and the host's rounding."""
 
 from __future__ import annotations
 

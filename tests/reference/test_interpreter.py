@@ -1,4 +1,4 @@
-"""The reference interpreter against what NumPy says of the bundled kernels and the corpus."""
+"""The reference interpreter against the NumPy results of the bundled kernels and the corpus."""
 
 from __future__ import annotations
 

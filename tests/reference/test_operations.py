@@ -1,4 +1,4 @@
-"""The machine's instruction semantics against the reference's, bit for bit, for every form the opcode table takes."""
+"""The machine's instruction semantics against the reference's, bit for bit, for every form in the opcode table."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ WHOLE = (0, 1, 2, 7, 8, 15, 16, 31, 32, 33, 63, 64, 65, 127, 128, 255, 256, 0x7F
 
 @cache
 def forms_of(base: str) -> dict[str, forms.OpInfo]:
-    """Return every form of a base that varying types and modifiers of the examples gives, one per meaning."""
+    """Return a base's forms, found by varying the types and modifiers of the examples; one form per meaning."""
     found: dict[str, forms.OpInfo] = {}
     seen: set[tuple[Any, ...]] = set()
     tried: set[tuple[str, ...]] = set()
@@ -59,11 +59,11 @@ def forms_of(base: str) -> dict[str, forms.OpInfo]:
             for place, kind in zip(places, kinds):
                 words[place] = kind
             words += extra.split(".") if extra else []
-            if tuple(words) in tried:       # by an example that differs in its types alone
+            if tuple(words) in tried:       # by an example that differs only in its types
                 continue
             tried.add(tuple(words))
             try:
-                info = forms.BASES[base](Form(base, tuple(words)))     # `lookup` would look for the nearest one that there is
+                info = forms.BASES[base](Form(base, tuple(words)))     # not `lookup`, which would search for the nearest form
             except Refused:
                 continue
             meaning = (info.op, info.flags, info.aux, info.src_types, info.dst_type)
@@ -74,7 +74,7 @@ def forms_of(base: str) -> dict[str, forms.OpInfo]:
 
 
 def is_ptx(base: str, words: list[str]) -> bool:
-    """Leave out forms that the table takes though the PTX manual has no such instruction."""
+    """Say whether the PTX manual has this form; the table takes some that it has not."""
     if base == "slct":
         return not any(word.endswith("x2") for word in words)
     if base != "cvt":
@@ -88,7 +88,7 @@ def is_ptx(base: str, words: list[str]) -> bool:
 
 
 def operands(state: np.random.RandomState, kind: str) -> list[int]:
-    """Return 32 bit patterns of a type: edges and random ones mixed."""
+    """Return 32 bit patterns of a type, a mix of edge cases and random ones."""
     bits = isa.TYPE_BITS[kind]
     mask = (1 << bits) - 1
     edges: tuple[int, ...] = WHOLE
@@ -102,7 +102,7 @@ def operands(state: np.random.RandomState, kind: str) -> list[int]:
             value = edges[state.randint(len(edges))]
             if "x2" in kind:
                 value |= edges[state.randint(len(edges))] << 16
-        elif choice == 2 and "f" in kind and "16" not in kind:   # numbers of one size, so that sums cancel
+        elif choice == 2 and "f" in kind and "16" not in kind:   # numbers of similar size, so that sums cancel
             number = state.uniform(-4, 4)
             value = int(np.float32(number).view("u4")) if bits == 32 else int(np.float64(number).view("u8"))
         values.append(value & mask)
@@ -116,7 +116,7 @@ def sources(info: forms.OpInfo, state: np.random.RandomState) -> Iterator[tuple[
 
 
 def check(form: str, info: forms.OpInfo, meaning: Operation, inst: Any, state: np.random.RandomState) -> list[str]:
-    """Run one warp of a form on both; return what differs."""
+    """Execute a form for one warp on both; return the differences as text."""
     rows = np.zeros(24, ROW).view(np.recarray)
     slots = [0] * 8
     lanes: list[list[int]] = [list(slots) for _ in range(32)]

@@ -1,4 +1,4 @@
-"""What the tests of the command line share: a launch file that runs in a few hundred cycles."""
+"""A fixture that the tests of the command line share: a launch file that runs in a few hundred cycles."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ value = 6
 
 @pytest.fixture(scope="session")
 def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a launch file that runs in a few hundred cycles and expects nothing."""
+    """Return a launch file that runs in a few hundred cycles and has no expected results."""
     folder = tmp_path_factory.mktemp("small")
     (folder / "copy.ptx").write_text((BAD / "copy.ptx").read_text())
     (folder / "small.toml").write_text(SMALL)

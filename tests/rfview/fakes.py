@@ -1,4 +1,4 @@
-"""A made-up machine and its timeline, so that screens are tested without engine, compiler or recording."""
+"""A fake machine and its timeline, so that screens can be tested without engine, compiler or recording."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ MIX = [(stalls.LONG_SCOREBOARD, .30, 70), (stalls.SHORT_SCOREBOARD, .06, 12), (s
 
 
 def make_info(design: str = "sram") -> dict[str, Any]:
-    """Return the constants of the made-up run, as Simulator.info describes them."""
+    """Return the constants of the fake run, as Simulator.info describes them."""
     program = []
     for pc, (mnemonic, operands, dst, src) in enumerate(PROGRAM):
         unit = 2 if mnemonic.startswith(("ld", "st")) else 1 if mnemonic.startswith("rcp") else 3 if not dst else 0
@@ -65,7 +65,7 @@ def make_info(design: str = "sram") -> dict[str, Any]:
 
 @lru_cache(maxsize=2)
 def history(seed: int = 7, cycles: int = CYCLES) -> tuple[np.ndarray, np.ndarray]:
-    """Return (states, pcs), each (cycles, warps): what every warp does in every cycle and the pc it stands at."""
+    """Return (states, pcs), each (cycles, warps): every warp's state and pc in every cycle."""
     rng = random.Random(seed)
     states = np.full((cycles, NUM_WARPS), stalls.NO_CTA, np.uint8)
     pcs = np.zeros((cycles, NUM_WARPS), np.uint32)
@@ -96,7 +96,7 @@ def history(seed: int = 7, cycles: int = CYCLES) -> tuple[np.ndarray, np.ndarray
 
 
 class FakeTimeline(Timeline):
-    """A closed, or with live=True growing, timeline over the made-up history."""
+    """A timeline over the fake history, closed, or growing with live=True."""
 
     def __init__(self, design: str = "sram", live: bool = False, cycles: int = CYCLES, seed: int = 7,
                  info: dict[str, Any] | None = None):
@@ -115,7 +115,7 @@ class FakeTimeline(Timeline):
         raise NotImplementedError("made up cycle by cycle, in no chunks")
 
     def around(self, cycle: int) -> list[Any]:
-        return []       # nothing but the state at hand is known
+        return []       # only the state at the cursor is known
 
     def totals(self, number: int) -> np.ndarray:
         starts = [*self.chunk_starts(), self.last]
@@ -164,7 +164,7 @@ class FakeTimeline(Timeline):
 
 
 def make_snapshot(info: dict[str, Any], shape: Layout, history: np.ndarray, pcs: np.ndarray, cycle: int) -> Snapshot:
-    """Return the machine at one cycle, its tables filled so that they agree with the states."""
+    """Return the machine at one cycle, with tables that agree with the states."""
     sm, rf = np.zeros(1, shape.sm_dtype)[0], np.zeros(1, shape.rf_dtype)[0]
     states = history[cycle].tolist()
     sm["cycle"] = cycle
@@ -236,7 +236,7 @@ def _fill_warp(sm: Any, history: np.ndarray, pcs: np.ndarray, cycle: int, warp: 
 
 
 def _fill_units(sm: Any, cycle: int, states: list[int]) -> None:
-    """Put the warps that issued or lost a bank into collectors, banks and pipes."""
+    """Enter the warps that issued or lost a bank into collectors, banks and pipes."""
     busy = [w for w, code in enumerate(states) if code in (0, stalls.BANK_CONFLICT)][:12]
     for unit, warp in enumerate(busy):
         entry = sm["inflight"][warp if states[warp] else 128 + warp]
@@ -261,5 +261,5 @@ def _fill_units(sm: Any, cycle: int, states: list[int]) -> None:
 
 
 def make_session(**options: Any) -> Session:
-    """Return a Session over the made-up timeline."""
+    """Return a Session over the fake timeline."""
     return Session(FakeTimeline(**options))

@@ -1,4 +1,4 @@
-"""A recording with right checksums whose every text, its file's name too, holds what a terminal would obey or hide."""
+"""A recording with right checksums in which every text, the file name included, has terminal control characters."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from rfview.sessions.file.index import Index
 
 EVIL = "\x1b]0;owned\x07\x1b[2J\x9b31m\x7f\u202e\u2066[red]a[/red]"
 RECORDED = Path(__file__).resolve().parents[2] / "rfview" / "learn" / "recorded" / "first.rfs"
-# words that name a table's row, by which the program goes
+# keys whose values the program looks up in tables
 NAMES = frozenset({"design", "chain", "scheduler", "dtype", "kind", "field", "op", "unit", "engine_version", "source_hash",
                    "glyph", "ascii", "family", "wait_class", "sm.mapping", "label"})
 
 
 def evil(data: Any) -> Any:
-    """Return the data with the evil text behind every text, but for names of tables."""
+    """Return the data with EVIL appended to every text, except values of NAMES."""
     if isinstance(data, str):
         return data + EVIL
     if isinstance(data, dict):
@@ -30,7 +30,7 @@ def evil(data: Any) -> Any:
 
 
 def clean(text: str) -> bool:
-    """Say whether a text holds nothing but printable characters, line ends and tabs."""
+    """Say whether a text has only printable characters, line ends and tabs."""
     return all(char.isprintable() or char in "\n\t" for char in text)
 
 

@@ -1,4 +1,4 @@
-"""Drives the app without a terminal: open a made-up session, press keys, wait until it rests, look."""
+"""Drives the app without a terminal: opens a fake session, presses keys, waits until it is idle, and reads panels."""
 
 from __future__ import annotations
 
@@ -40,17 +40,17 @@ class Driven:
 
     @property
     def cycle(self) -> int:
-        """The session's cursor; the screen must agree."""
+        """The session's cursor, with which the screen must agree."""
         assert self.scene.cycle == self.session.cycle
         return self.session.cycle
 
     async def drain(self) -> None:
-        """Wait until every message that is under way now has been handled; Pilot.pause takes 20 ms at least."""
+        """Wait until every message now queued has been handled; Pilot.pause would take at least 20 ms."""
         for pump in (self.app, self.app.screen, self.app.focused, self.app.screen, self.app):
             if pump is not None and pump.is_running:
                 handled = asyncio.Event()
                 end = time.monotonic() + PATIENCE_S
-                # a screen that closes takes no more messages, or takes them and never answers
+                # a closing screen takes no more messages, or takes them and never answers
                 is_taken = pump.call_later(handled.set)
                 while is_taken and not handled.is_set() and self._is_in_use(pump):
                     assert time.monotonic() < end, f"{pump} does not answer; message {self.scene.message!r}"
@@ -58,18 +58,18 @@ class Driven:
                         await asyncio.wait_for(handled.wait(), 0.05)
 
     def _is_in_use(self, pump: Any) -> bool:
-        """Say whether messages still reach something: it runs, and is the app, its screen or what has the keys."""
+        """Say whether messages still reach a pump: it runs, and is the app, its screen or the focused widget."""
         return pump.is_running and pump in (self.app, self.app.screen, self.app.focused)
 
     async def until(self, holds: Callable[[], bool]) -> None:
-        """Wait until something holds, at most PATIENCE_S."""
+        """Wait until a condition is true, at most PATIENCE_S."""
         end = time.monotonic() + PATIENCE_S
         while not holds():
             assert time.monotonic() < end, f"it never came; message {self.scene.message!r}"
             await self.pilot.pause(0.01)
 
     async def settle(self) -> None:
-        """Wait until nothing goes on, at most PATIENCE_S."""
+        """Wait until the app is idle, at most PATIENCE_S."""
         end = time.monotonic() + PATIENCE_S
         while self.app.is_running and time.monotonic() < end:
             await self.drain()
@@ -91,7 +91,7 @@ class Driven:
         await self.settle()
 
     async def go(self, cycle: int) -> None:
-        """Put the session at a cycle, without keys."""
+        """Move the session to a cycle, without keys."""
         self.app.worker.ask(requests.goto, cycle)
         await self.settle()
 
@@ -100,7 +100,7 @@ class Driven:
         await self.press(*text, "enter")
 
     def screen_text(self) -> str:
-        """Return what the main screen's panels show."""
+        """Return the text of the main screen's panels."""
         rows = [[" "] * self.app.size.width for _ in range(self.app.size.height)]
         for place in self.app.main.places:
             view = self.app.main.views[place.panel]
@@ -109,7 +109,7 @@ class Driven:
         return "\n".join("".join(row) for row in rows)
 
     def window_text(self) -> str:
-        """Return what the window on top shows."""
+        """Return the text of the topmost window."""
         from rfview.widgets.window import WindowView
 
         return "\n".join(line.plain for line in self.app.screen.query_one(WindowView).lines)
@@ -118,7 +118,7 @@ class Driven:
 def drive(test: Callable[[Driven], Awaitable[None]], *, size: tuple[int, int] = (120, 40), goto: int | str = 150,
           theme: str | None = "dark", opener: Callable[..., Session] | None = None, ascii_only: bool = False,
           keymap: dict[str, str] | None = None, marks: Sequence[str] = (), **options: Any) -> Any:
-    """Run a test coroutine in an app over a made-up session; return the app."""
+    """Run a test coroutine in an app over a fake session; return the app."""
 
     def open_it(report: Callable[..., None]) -> Session:
         session = make_session(**options)

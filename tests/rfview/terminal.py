@@ -1,4 +1,4 @@
-"""A real pseudo-terminal with a program in it, and as much of a terminal's screen as Textual uses."""
+"""A pseudo-terminal that runs a program, and an emulation of as much of a terminal's screen as Textual uses."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ UNSET = ("NO_COLOR", "COLUMNS", "LINES", "RFVIEW_THEME")
 
 
 class Screen:
-    """As much of a terminal's screen as Textual uses, of so many columns and rows. raw: all that was written to it."""
+    """Emulates as much of a terminal's screen as Textual uses. raw: everything written to it."""
 
     def __init__(self, columns: int, rows: int):
         self.columns, self.rows = columns, rows
@@ -41,11 +41,11 @@ class Screen:
         return "\n".join("".join(row).rstrip() for row in self.grid)
 
     def take(self, data: bytes) -> None:
-        """Show what a program wrote."""
+        """Show a program's output."""
         self._rest += data
         text = self._rest.decode(errors="ignore")
         self.raw += data.decode(errors="replace")
-        # an escape sequence or character may be cut in two: its beginning waits for the rest
+        # an escape sequence or character may be split; its beginning waits for the rest
         cut = text.rfind("\x1b")
         whole = text if cut < 0 or _complete(text[cut:]) else text[:cut]
         self._rest = self._rest[len(whole.encode()):]
@@ -53,7 +53,7 @@ class Screen:
             self._take(match)
 
     def _take(self, match: re.Match[str]) -> None:
-        """Do what one piece of output means for the screen."""
+        """Apply one piece of output to the screen."""
         numbers, letter, control, text = match.groups()
         if letter in ("H", "f"):
             parts = [int(part or 1) for part in (numbers or "1;1").split(";")]
@@ -72,7 +72,7 @@ class Screen:
 
 
 class Terminal(Screen):
-    """Runs a command in a pseudo-terminal of so many columns and rows and keeps what its screen shows."""
+    """Runs a command in a pseudo-terminal of `columns` x `rows` and keeps its screen."""
 
     def __init__(self, words: list[str], columns: int = 120, rows: int = 40, environ: Mapping[str, str] | None = None,
                  folder: Path = REPOSITORY):
@@ -89,18 +89,18 @@ class Terminal(Screen):
         fcntl.ioctl(handle, termios.TIOCSWINSZ, struct.pack("HHHH", self.rows, self.columns, 0, 0))
 
     def resize(self, columns: int, rows: int) -> None:
-        """Change the window's size, as a person who drags its corner does."""
+        """Change the window's size, as dragging its corner does."""
         self.columns, self.rows = columns, rows
         self.grid = [[" "] * columns for _ in range(rows)]
         self._size(self.master)
         os.kill(self.process.pid, signal.SIGWINCH)
 
     def send(self, text: str) -> None:
-        """Type a text, all of it at once."""
+        """Type a text, all at once."""
         os.write(self.master, text.encode())
 
     def wait(self, holds: str | Callable[[str], bool], seconds: float = PATIENCE_S) -> str:
-        """Read until the screen shows a text, or a condition on it holds; return the screen."""
+        """Read until the screen shows a text or satisfies a condition; return the screen."""
         test = holds if callable(holds) else lambda text: holds in text
         end = time.monotonic() + seconds
         while not test(self.text):
@@ -118,12 +118,12 @@ class Terminal(Screen):
         return self.process.wait(max(0.1, end - time.monotonic()))
 
     def vanish(self) -> None:
-        """Take the terminal away, as the end of what it is drawn by does; the program is not told."""
+        """Close the terminal, as the end of its emulator does; the program is not notified."""
         os.close(self.master)
         self.master = -1
 
     def close(self) -> None:
-        """End the program if it has not."""
+        """End the program if it is still running."""
         if self.process.poll() is None:
             self.process.kill()
             self.process.wait()
@@ -137,26 +137,26 @@ class Terminal(Screen):
         self.close()
 
     def _read(self, seconds: float) -> bool:
-        """Take in what the program has written; return False when it has ended."""
+        """Read the program's output; return False when it has ended."""
         ready, _, _ = select.select([self.master], [], [], seconds)
         if not ready:
             return self.process.poll() is None
         try:
             data = os.read(self.master, 1 << 16)
         except OSError:
-            return False        # Linux says so when the other end is closed
+            return False        # Linux raises this when the other end is closed
         self.take(data)
         return True
 
 
 def _complete(tail: str) -> bool:
-    """Say whether text that begins with an escape holds the whole of its sequence."""
+    """Say whether text that begins with an escape contains the whole sequence."""
     match = TOKEN.match(tail)
     return match is not None and match.group(0) != "\x1b"
 
 
 def processor_s(pid: int) -> float:
-    """Return the processor time that a process has used, in seconds; 0 where it has ended."""
+    """Return the processor time that a process has used, in seconds; 0 if it has ended."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:

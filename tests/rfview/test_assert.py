@@ -1,4 +1,4 @@
-"""`rfview assert`: a condition that must hold in every cycle, its exit code, and the first cycle that breaks it."""
+"""`rfview assert`: a condition that must be true in every cycle, the exit code, and the first cycle that violates it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`e` on a bank of the lens asks about a warp that the bank keeps waiting or serves, not about whoever was in focus."""
+"""`e` on a bank of the lens explains a warp that the bank keeps waiting or serves, not the warp that had the focus."""
 
 from __future__ import annotations
 

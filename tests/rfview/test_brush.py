@@ -1,4 +1,4 @@
-"""A stretch of the run by key, by name and by dragging: its ends, its picture, and numbers that are those of `stats`."""
+"""A stretch of the run, selected by key, name or dragging: its ends, its picture, and the same numbers as `stats`."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def test_places_can_be_named(tmp_path: Path) -> None:
         await test(app)
 
     def copied(report: Callable[..., None]) -> Session:
-        (tmp_path / "first.rfs").write_bytes(RECORDING.read_bytes())     # marks are saved beside it
+        (tmp_path / "first.rfs").write_bytes(RECORDING.read_bytes())     # marks are saved next to it
         session = open_session(tmp_path / "first.rfs")
         session.goto(1000)
         return session
@@ -108,6 +108,6 @@ def test_an_empty_stretch_is_none() -> None:
         brush = BrushSource(session)
         brush.turn()
         assert brush.view() is None and brush.start == 0
-        assert brush.turn() == "no stretch any more" and brush.start is None
+        assert brush.turn() == "range dropped" and brush.start is None
         with pytest.raises(InputError, match="two places"):
             brush.of_text("1")

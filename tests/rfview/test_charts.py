@@ -1,4 +1,4 @@
-"""Charts: lengths of bars and parts, the line to compare with, the SVG as XML; what commands and the screen write."""
+"""Charts: lengths of bars and parts, the reference line, the SVG as XML; the files that commands and the screen write."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_bars_are_as_long_as_their_values() -> None:
 def test_parts_fill_the_bar_and_the_line_stands_at_its_value() -> None:
     first, second, line, legend = charts.text(STACKED).splitlines()[1:]
     cells = charts.BAR_CELLS
-    assert (first.count("█"), first.count("▓") + 1) == (cells // 4, cells * 3 // 4)      # one of them lies under the line
+    assert (first.count("█"), first.count("▓") + 1) == (cells // 4, cells * 3 // 4)      # one of them is under the line
     assert second.count("▓") == cells // 2
     assert first.index("┃") == second.index("│") == line.index("│") and "paper, 75" in line and "█ x  ▓ y" in legend
 

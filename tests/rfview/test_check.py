@@ -24,7 +24,7 @@ OTHER = Finding("inactive-lane", "reads the value of lane 16, which takes no par
 
 
 def rfview(*words: str | Path) -> subprocess.CompletedProcess[str]:
-    """Run the command line in a process of its own."""
+    """Run the command line in a separate process."""
     return subprocess.run([sys.executable, "-m", "rfview", *map(str, words)], cwd=ROOT, capture_output=True, text=True)
 
 

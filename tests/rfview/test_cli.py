@@ -20,7 +20,7 @@ RECORDING = Path(__file__).resolve().parents[2] / "sessions" / "recorded" / "fir
 
 
 def fails(capsys: pytest.CaptureFixture[str], *words: str, code: int = 2) -> str:
-    """Run a command that must fail, and return its one line of error without the prefix."""
+    """Run a command that must fail; return its one-line error without the prefix."""
     assert cli.main(list(words)) == code
     captured = capsys.readouterr()
     assert captured.out == ""

@@ -1,4 +1,4 @@
-"""Bad kernels and launch files through the command line: one clear message, the right exit code, never a traceback."""
+"""Bad kernels and launch files on the command line: one clear message, the right exit code, never a traceback."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`rfview compare`: lists of variants, one machine for all, the numbers of the table, and what is refused."""
+"""`rfview compare`: lists of variants, one machine for all, the numbers of the table, and errors."""
 
 from __future__ import annotations
 
@@ -11,8 +11,6 @@ from rfview.engine.errors import InputError
 from rfview.engine.plugin import files
 from rfview import cli
 from rfview.commands import compare, fair
-
-BAD = Path(__file__).resolve().parent.parent / "corpus" / "bad"
 
 
 def table(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> dict[str, object]:

@@ -1,4 +1,4 @@
-"""The commands that run the machine: summary, exit codes, recording, scripts, each as a user would call it."""
+"""The commands that run the machine, each called as a user would: summary, exit codes, recording, scripts."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def test_options_of_compilation_reach_the_machine_and_are_said(small: Path, tmp_
     words = "schedule,addresses=32,numbering=banks,registers=12"
     summary = summary_of(capsys, str(small), "--compile", words, "--set", "kernel.aim_registers=11")
     assert summary["parameters"]["kernel.addresses"] == "32" and summary["parameters"]["kernel.schedule"] == "on"
-    assert summary["parameters"]["kernel.aim_registers"] == 11      # --set is the more exact
+    assert summary["parameters"]["kernel.aim_registers"] == 11      # --set is more specific
     assert cli.main(["run", str(small), "--compile", words]) == 0
     assert f"compiled with          {words}" in capsys.readouterr().out
     assert cli.main(["record", str(small), "--compile", words, "-o", str(tmp_path / "x.rfs")]) == 0
@@ -182,20 +182,20 @@ def test_an_interrupted_run_ends_at_once_without_a_traceback(repository: Path) -
     import sys
     import time
 
-    # days of simulation, so that it cannot have ended by itself when the signal comes
+    # days of simulation, so that it cannot end by itself before the signal comes
     words = [sys.executable, "-m", "rfview", "run", str(BAD / "endless_loop.toml"), "--max-cycles", "1000000000000"]
     child = subprocess.Popen(words, cwd=repository, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                              stderr=subprocess.PIPE, text=True,
-                             # what a shell runs in the background ignores Ctrl-C, and all that is run by it
+                             # a shell's background jobs and their children ignore Ctrl-C
                              preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
     try:
-        while processor_s(child.pid) < 1.5:     # it has begun and found its machine: that takes a third of it
+        while processor_s(child.pid) < 1.5:     # start-up and loading the machine take a third of that
             assert child.poll() is None
             time.sleep(0.02)
         child.send_signal(signal.SIGINT)
         _, error = child.communicate(timeout=PATIENCE_S)
     finally:
-        child.kill()        # it would go on for days
+        child.kill()        # else it runs for days
     assert "Traceback" not in error and "interrupted" in error and child.returncode == 130, error
 
 

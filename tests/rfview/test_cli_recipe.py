@@ -1,4 +1,4 @@
-"""The command line of recipes: written, looked into, opened live, filled; what does not go together is refused."""
+"""Recipes on the command line: written, inspected, opened live, filled; incompatible options are refused."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ CORPUS = Path(__file__).parent.parent / "corpus"
 
 
 def said(capsys: pytest.CaptureFixture[str], *words: Any, code: int = 0) -> str:
-    """Run a command, check its exit code and return what it printed: the output, or the error of one that fails."""
+    """Run a command and check its exit code; return its output, or its error if it failed."""
     assert cli.main([str(word) for word in words]) == code
     captured = capsys.readouterr()
     return captured.out if code == 0 else captured.err.strip().splitlines()[-1]
@@ -67,17 +67,17 @@ def test_the_fault_of_a_kernel_is_kept_in_its_recipe(tmp_path: Path, capsys: pyt
 @pytest.mark.parametrize("words", [["script", "-c", "step"], ["export", "--to", "csv"], ["check"], ["debug"], ["lines"]])
 def test_a_recording_is_not_shown_on_another_machine(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     recording = CORPUS.parents[1] / "sessions" / "recorded" / "first.rfs"
-    assert "the recording brings its machine; leave out --design" in said(capsys, *words, recording, "--design", "hrf", code=2)
+    assert "the recording fixes its machine; leave out --design" in said(capsys, *words, recording, "--design", "hrf", code=2)
 
 
 @pytest.mark.parametrize(("words", "error"), [
     (["record"], "expected a launch file or a bundled kernel's name, or --fill"),
-    (["record", "vectoradd", "--fill", "RECIPE"], "the recipe brings its kernel; leave out vectoradd"),
-    (["record", "--fill", "RECIPE", "--recipe"], "the recipe brings its kernel; leave out --recipe"),
-    (["record", "--fill", "RECIPE", "--set", "sm.num_collectors=8"], "brings its machine; leave out --set"),
-    (["record", "--fill", "RECIPE", "--max-cycles", "8"], "brings its machine; leave out --max-cycles"),
-    (["debug", "RECIPE", "--design", "stt"], "brings its machine; leave out --design"),
-    (["script", "RECIPE", "--scheduler", "lrr", "-c", "step"], "brings its machine; leave out --scheduler"),
+    (["record", "vectoradd", "--fill", "RECIPE"], "the recipe contains its kernel; leave out vectoradd"),
+    (["record", "--fill", "RECIPE", "--recipe"], "the recipe contains its kernel; leave out --recipe"),
+    (["record", "--fill", "RECIPE", "--set", "sm.num_collectors=8"], "fixes its machine; leave out --set"),
+    (["record", "--fill", "RECIPE", "--max-cycles", "8"], "fixes its machine; leave out --max-cycles"),
+    (["debug", "RECIPE", "--design", "stt"], "fixes its machine; leave out --design"),
+    (["script", "RECIPE", "--scheduler", "lrr", "-c", "step"], "fixes its machine; leave out --scheduler"),
     (["record", "vectoradd", "-o", "x.rfr"], "a recipe is written with --recipe"),
     (["record", "vectoradd", "--recipe", "-o", "x.rfs"], "the name of a recipe ends in .rfr"),
     (["record", "--fill", "RECIPE", "-o", "x.rfr"], "a recipe is written with --recipe"),

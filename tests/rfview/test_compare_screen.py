@@ -1,4 +1,4 @@
-"""The compare screens driven by keys at both sizes, the command line without a terminal, and forks from the main screen."""
+"""Compare screens driven by keys at both sizes, the command line without a terminal, and forks from the main screen."""
 
 from __future__ import annotations
 

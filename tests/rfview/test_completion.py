@@ -1,4 +1,4 @@
-"""Shell completion: bash itself is asked what it would complete; the other shells' scripts name all commands."""
+"""Shell completion: bash completes as it should; the scripts of other shells name all commands."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the screen is too small: nothing that matters is cut off, and what is cut off can be had by a key that is named."""
+"""Small screens: nothing that matters is cut off, and whatever is cut off is reachable with a key that is shown."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LONG = "kernel stopped: " + " ".join(f"word{n}" for n in range(60)) + " and the 
 
 
 def first(report: object) -> Session:
-    """Open the recording that comes with rfview."""
+    """Open the bundled recording."""
     return open_session(FIRST)
 
 

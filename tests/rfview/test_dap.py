@@ -1,4 +1,4 @@
-"""`rfview dap` as an editor drives it: over its two streams, forwards and backwards, on the shipped recording."""
+"""`rfview dap` driven as by an editor, over its two streams, forwards and backwards, on the bundled recording."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ from rfview.sessions.why import why
 
 ROOT = Path(__file__).resolve().parents[2]
 RECORDING = ROOT / "sessions" / "recorded" / "first.rfs"
-WITHOUT_LINES = ROOT / "rfview" / "learn" / "recorded" / "refresh.rfs"      # of the CUDA source
+WITHOUT_LINES = ROOT / "rfview" / "learn" / "recorded" / "refresh.rfs"      # lines of the CUDA source
 
 
 class Editor:
-    """The other end of the conversation."""
+    """The editor's end of the conversation."""
 
     def __init__(self) -> None:
         self._child = subprocess.Popen([sys.executable, "-m", "rfview", "dap"], cwd=ROOT, stdin=subprocess.PIPE,
@@ -91,14 +91,14 @@ class Editor:
         return self._child.stderr.read().decode()
 
     def kill(self) -> None:
-        """End the child whatever it does."""
+        """Kill the child."""
         self._child.kill()
         self._child.communicate()
 
 
 @pytest.fixture
 def editor(request: pytest.FixtureRequest) -> Iterator[Editor]:
-    """Return an editor that has launched the shipped recording, or the one that is the test's parameter."""
+    """Return an editor that has launched the bundled recording, or the one in the test's parameter."""
     found = Editor()
     try:
         assert found.get("initialize", linesStartAt1=True)["supportsStepBack"]
@@ -112,7 +112,7 @@ def editor(request: pytest.FixtureRequest) -> Iterator[Editor]:
 
 
 def cycle(editor: Editor) -> int:
-    """Return the cycle at which the editor's session stands."""
+    """Return the current cycle of the editor's session."""
     return int(editor.get("evaluate", expression="cycle", context="watch")["result"])
 
 
@@ -235,14 +235,14 @@ def test_trees_hold_what_the_session_holds(editor: Editor) -> None:
         ("evaluate", {"expression": "step x", "context": "repl"}, "whole number"),
         ("stackTrace", {"threadId": 900}, "no thread 900"),
         ("stackTrace", {}, "threadId is missing"),
-        ("restartFrame", {}, "does not know"),
+        ("restartFrame", {}, "does not support"),
         ("launch", {}, "program"),
         ("evaluate", {"expression": "%rd6", "frameId": 2, "context": "hover"}, "%rd6 is in no register here; it is in R2 at pc 9"),
         ("evaluate", {"expression": "R2", "frameId": 900}, "no thread 900"),
         ("exceptionInfo", {"threadId": 2}, "was not an exception"),
         ("disassemble", {"memoryReference": "xyz", "instructionCount": 3}, "expected an address such as 0x10000"),
         ("disassemble", {"memoryReference": "0x10000", "instructionCount": -1}, "instructionCount"),
-        ("source", {"sourceReference": 7}, "no text of source 7"),
+        ("source", {"sourceReference": 7}, "no source has the reference 7"),
         ("setVariable", {"variablesReference": 9, "name": "R1", "value": "1"}, "cannot be set"),
     ],
 )
@@ -253,14 +253,14 @@ def test_what_cannot_be_done_is_said(editor: Editor, command: str, arguments: di
 
 
 def registers(editor: Editor, thread: int) -> dict[str, dict[str, Any]]:
-    """Return the lines of a warp's Registers, by name, and the number under which they opened as "reference"."""
+    """Return the variables of a warp's Registers scope, by name, and the scope's number as "reference"."""
     scope = editor.get("scopes", frameId=thread)["scopes"][0]
     lines = editor.get("variables", variablesReference=scope["variablesReference"])["variables"]
     return {"reference": scope["variablesReference"], **{line["name"]: line for line in lines}}
 
 
 def test_names_mean_those_of_the_frame(editor: Editor) -> None:
-    """%r1, R2 and %tid.x belong to the warp whose frame is looked at."""
+    """%r1, R2 and %tid.x are those of the selected frame's warp."""
     with open_session(RECORDING) as truth:
         truth.goto("35%")
         editor.move("evaluate", expression="goto 35%", context="repl")
@@ -277,7 +277,7 @@ def test_names_mean_those_of_the_frame(editor: Editor) -> None:
             opened = editor.get("evaluate", expression="R2", frameId=warp + 2, context="watch")["variablesReference"]
             shown = editor.get("variables", variablesReference=opened)["variables"]
             assert [int(line["value"].split()[0], 16) for line in shown] == lanes.tolist()
-        # a PTX register where it lives, alone and as a pair
+        # a PTX register where it is live, single and as a pair
         truth.run_to(13, 4)
         editor.move("evaluate", expression=f"goto {truth.cycle}", context="repl")
         alive = {"%f1": "w4.R4", "%rd5": "w4.R0"}
@@ -440,7 +440,8 @@ def test_a_launch_that_fails_ends_the_run() -> None:
 
 
 @pytest.mark.parametrize("data", [b"hello\n", b"Content-Length: 3\r\n\r\n{x}", b"Content-Length: 2\r\n\r\n[]",
-                                  b"Content-Length: 999999999\r\n\r\n"])
+                                  b"Content-Length: 999999999\r\n\r\n", b"Content-Length: -5\r\n\r\n{}",
+                                  b"Content-Type: x\r\n\r\nContent-Length: 2\r\n\r\n{}"])
 def test_what_is_no_message_is_one_error(data: bytes) -> None:
     with pytest.raises(InputError, match="dap: "):
         list(Wire(io.BytesIO(data), io.BytesIO()).messages())

@@ -1,4 +1,4 @@
-"""The debug adapter under VS Code's own test client, where Node.js and its packages are."""
+"""The debug adapter under VS Code's own test client, if Node.js and its packages are installed."""
 
 from __future__ import annotations
 

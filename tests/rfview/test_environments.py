@@ -1,4 +1,4 @@
-"""Closed streams, full disks, readers that leave, poor locales and terminals, no home: an exit code and at most a line."""
+"""Closed streams, full disks, broken pipes, poor locales and terminals, no home: an exit code and at most one line."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from tests.conftest import PATIENCE_S
 
 RECORDED = REPOSITORY / "rfview" / "learn" / "recorded" / "first.rfs"
 NO_OUTPUT = "standard output cannot be written: "
-# a reader that has left when what follows writes to it
+# a reader that has exited before anything is written to it
 LEFT = "mkfifo gone; (read x <gone; "
 HOMES = ("HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME")
 
 
 def run(tmp_path: Path, line: str, **environ: str) -> subprocess.CompletedProcess[str]:
-    """Run a line of bash in which R is rfview and F a recording; an empty value takes a variable away."""
+    """Run a line of bash in which R is rfview and F a recording; an empty value unsets a variable."""
     recording = shutil.copy(RECORDED, tmp_path / "first.rfs")
     env = {**os.environ, "PYTHONPATH": str(REPOSITORY), "F": str(recording), **environ}
     for name in ("LC_ALL", "LC_CTYPE", "PYTHONIOENCODING", "PYTHONUTF8", "RFVIEW_TRACEBACK"):
@@ -94,7 +94,7 @@ def test_no_home_and_one_that_cannot_be_written(tmp_path: Path, home: str, line:
 
 
 def test_a_user_without_a_home_folder_has_no_key_file(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("os.path.expanduser", lambda path: path)     # as it answers where nobody knows the user
+    monkeypatch.setattr("os.path.expanduser", lambda path: path)     # its result for an unknown user
     assert keymap.load(keymap.path({})) == {}
 
 

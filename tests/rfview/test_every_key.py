@@ -1,4 +1,4 @@
-"""Every key of the table is pressed and must do what its action says; an action without a case here fails."""
+"""Every key of the table must do what its action says; an action without a case here fails the test."""
 
 from __future__ import annotations
 
@@ -36,17 +36,17 @@ def shows(*parts: str, before: tuple[str, ...] = ()) -> Case:
 
 
 def scene(name: str, value: Any, *before: str) -> Case:
-    """Return a case that ends with a fact of the scene."""
+    """Return a case that ends with a condition on the scene."""
     return before, lambda app: getattr(app.scene, name) == value
 
 
 def state(app: Driven) -> list[int]:
-    """Return what every warp does at the cursor."""
+    """Return every warp's state at the cursor."""
     return app.session.timeline.history[app.cycle].tolist()
 
 
 def moved(test: Callable[[Driven], bool], forward: bool, *before: str) -> Case:
-    """Return a case that ends later or earlier, where something holds."""
+    """Return a case that ends at a later or earlier cycle at which a condition is true."""
     return before, lambda app: (app.cycle > START) == forward and app.cycle != START and test(app)
 
 
@@ -72,9 +72,9 @@ def opened(name: str) -> Case:
     return (), lambda app: type(app.app.screen).__name__ == name
 
 
-NOT_HERE, NO_LINES = "sram has no", "the PTX tells no source lines"
+NOT_HERE, NO_LINES = "sram has no", "the PTX has no source lines"
 
-# action -> keys before it, and what must hold after it; * in a key is the letter a
+# action -> keys before it, and the condition after it; * in a key stands for the letter a
 CASES: dict[str, Case] = {
     "step": at(151), "back": at(149), "step_10": at(160), "back_10": at(140), "step_100": at(250), "back_100": at(50),
     "next_issue": moved(issue, True), "previous_issue": moved(issue, False),
@@ -104,7 +104,7 @@ CASES: dict[str, Case] = {
     "diff": (("G",), lambda app: app.scene.before.cycle == START),
     "diff_mark": (("m", "a", "G"), lambda app: app.scene.before.cycle == START),
     "statistics": shows("STATISTICS", "start 0", "cursor 150", "WARP-CYCLES", "balanced ✓"),
-    "brush": ((), lambda app: "a stretch begins at cycle 150" in app.scene.message),
+    "brush": ((), lambda app: "a range begins at cycle 150" in app.scene.message),
     "every_hit": ((), lambda app: app.app.main.prompt.value == "trace w0.state at "),
     "heat": ((), lambda app: app.app.main.prompt.value == "heat w0.R0"),
     "image": ((), lambda app: app.app.main.prompt.value == "image "),
@@ -115,7 +115,7 @@ CASES: dict[str, Case] = {
     "load_kernel": shows("ANOTHER KERNEL", "2dconv", "gemm"),
     "follow": says("sram loses no bits"), "next_arrival": says("nothing is followed yet"),
     "previous_arrival": says("nothing is followed yet"),
-    "check": says("holds no run that could be simulated again"),
+    "check": says("has no run that can be simulated again"),
     "capture": ((), lambda app: app.app.main.prompt.value == "capture gemm_tile-150.rfs"),
     "search": ((), lambda app: app.app.main.prompt.mode == "/" and app.app.main.prompt.is_open),
     "search_next": moved(conflict, True, ":", *"find stall.bank_conflict > 0", "enter"),
@@ -136,20 +136,20 @@ CASES: dict[str, Case] = {
     "zoom_out": ((), lambda app: app.scene.overview.edges[-1] == 399),
     "palette": ((), lambda app: app.app.screen is not app.app.main),
     "copy_panel": ((), lambda app: app.app.clipboard.startswith("▌WARPS") and "copied WARPS" in app.scene.message),
-    "message": shows("MESSAGE", "nothing to search for yet", before=("n",)),
+    "message": shows("MESSAGE", "no text to search for yet", before=("n",)),
     "screenshot": says("written: gemm_tile-sram-150.svg"),
     "copy": says("copied: rfview replay"),
 }
 
 
-# these want an argument or a branch, end the program, or ask the whole machine, which the made-up timeline has not
+# these need an argument, a branch or the whole machine, which the fake timeline lacks, or end the program
 UNTYPED = ("quit", "mark", "goto_mark", "panel", "percent", "diff_mark", "palette", "why", "compare", "follow",
            "next_arrival", "previous_arrival", "check")
 
 
 @pytest.fixture(autouse=True)
 def in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keep the files that keys write out of the repository."""
+    """Run in a temporary folder: some keys write files."""
     monkeypatch.chdir(tmp_path)
 
 
@@ -167,7 +167,7 @@ async def reset(app: Driven) -> None:
     await app.settle()
 
     def forget(session: Session) -> None:
-        """Run by the worker: its thread looks for hits of breakpoints meanwhile."""
+        """Reset the session, in the worker's thread, which searches for breakpoint hits meanwhile."""
         source = app.app.worker.source
         session.breakpoints.clear()
         for mark in list(session.marks):
@@ -198,7 +198,7 @@ def test_every_key_does_what_its_action_says(category: str) -> None:
                 keys = ["a" if token == "*" else token for token in tokens_of(sequence)]
                 for key in keys[:-1]:
                     await app.press(key)
-                if action.name in ("play", "palette"):      # neither comes to rest by itself
+                if action.name in ("play", "palette"):      # neither becomes idle by itself
                     await app.pilot.press(*keys)
                     await app.pilot.pause(0.05)
                 else:
@@ -210,7 +210,7 @@ def test_every_key_does_what_its_action_says(category: str) -> None:
 
 
 def test_no_action_is_without_a_case() -> None:
-    missing = set(BY_NAME) - set(CASES) - {"quit"}      # quit has a test of its own in test_keys.py
+    missing = set(BY_NAME) - set(CASES) - {"quit"}      # quit is tested in test_keys.py
     assert not missing, f"add cases for {', '.join(sorted(missing))}"
     assert not set(CASES) - set(BY_NAME)
 

@@ -1,4 +1,4 @@
-"""Everything on the screens is explained where it stands, with its source; no fact is written down twice."""
+"""Everything on the screens is explained in place, with its source; no fact is written down twice."""
 
 from __future__ import annotations
 

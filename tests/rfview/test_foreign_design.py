@@ -1,4 +1,4 @@
-"""A design file with stalls of its own in issue_check and on_leave: run, accounted for, explained, shown and recorded."""
+"""A design file with its own stall reasons in issue_check and on_leave: run, counted, explained, shown and recorded."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.sessions import why_programs
 
 FILE = Path(__file__).resolve().parents[1] / "engine" / "intervals.py"
 SETTINGS = {"memory.fixed_memory_cycles": 30, "scheduler.active_set": 1}
-# with JIT it would be half a minute's compile for hooks that the engine calls the same way
+# with JIT, hooks that the engine calls the same way would take half a minute to compile
 pytestmark = [
     pytest.mark.nojit,
     pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0"), reason="run as plain Python alone"),
@@ -27,13 +27,13 @@ pytestmark = [
 
 @pytest.fixture(autouse=True)
 def forget():
-    """Leave no design of a test behind."""
+    """Unregister the designs of each test."""
     yield
     files.forget()
 
 
 def program() -> Assembly:
-    """Return a program of two intervals, with a load that its warp leaves the active set for."""
+    """Return a program of two intervals, with a load for which its warp leaves the active set."""
     found = Assembly().mov(1, 3).ld(2).add(3, 1, 1).add(4, 3, 2)
     for _ in range(3):
         found.add(5, 4, 3).add(4, 5, 1)
@@ -41,7 +41,7 @@ def program() -> Assembly:
 
 
 def options(**parameters: int) -> dict[str, object]:
-    """Return how every test runs it."""
+    """Return the options with which every test runs it."""
     variant = ",".join(f"{key}={value}" for key, value in parameters.items())
     return {"warps": 2, "data": [0], "design": f"{FILE}[{variant}]", "scheduler": "two_level", "settings": SETTINGS}
 
@@ -62,7 +62,7 @@ def test_it_keeps_values_and_its_stalls_and_energies_add_up() -> None:
 
 
 def stalled(over: Session, name: str) -> int:
-    """Go to the first cycle that shows a warp in a state; return the warp."""
+    """Go to the first cycle in which a warp is in a state; return the warp."""
     over.run_until(f"stall.{name} > 0")
     states = {int(entry["code"]): entry["name"] for entry in over.timeline.info["stalls"]}
     return next(warp for warp in range(2) if states[int(over.snapshot().sm["warp"]["state"][warp])] == name)

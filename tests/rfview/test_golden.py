@@ -22,7 +22,7 @@ SHOWN = [shot for shot in SHOTS if shot.golden]
 
 
 def difference(shot: Shot, golden: str, picture: str, path: Path) -> str:
-    """Return what has changed, in rows of the terminal, and how to accept it."""
+    """Return the changed rows of the terminal, and how to accept them."""
     before, now = svg.texts(golden), svg.texts(picture)
     rows = [y for y in range(max(len(before), len(now))) if before[y : y + 1] != now[y : y + 1]]
     lines = []
@@ -45,7 +45,7 @@ def test_the_screen_is_as_its_picture(shot: Shot, tmp_path: Path) -> None:
     picture = draw(shot)
     path = tmp_path / f"{shot.name}.svg"
     path.write_text(picture, encoding="utf-8")
-    is_same = picture == golden     # asserted by itself: pytest would show all of both
+    is_same = picture == golden     # a separate variable: else pytest would print both in full
     assert is_same, difference(shot, golden, picture, path)
 
 
@@ -65,7 +65,7 @@ def test_textual_is_the_release_that_the_pictures_are_of() -> None:
 
 
 def test_a_picture_depends_on_neither_home_nor_terminal_nor_place(tmp_path: Path) -> None:
-    """The same bytes in another folder, with another home, another terminal, and somebody's own keys."""
+    """The bytes are the same in another folder, with another home, another terminal and a user's key file."""
     config = tmp_path / "config" / "rfview"
     config.mkdir(parents=True)
     (config / "keys.toml").write_text('[keys]\nx = "step"\n')

@@ -1,4 +1,4 @@
-"""The heat window by its keys: opened, moved through, zoomed, gone from to who wrote; at every size and without colours."""
+"""The heat window by its keys: opening, moving, zooming, going to the writer; at every size and without colours."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def test_a_buffers_elements_and_the_store() -> None:
         moment = window.view.moment
         assert moment.since > 0 and f"w{moment.warp} lane {moment.lane}" in text
         await app.press("t")
-        assert app.scene.message_kind == "error" and "as the launch says" in app.scene.message
+        assert app.scene.message_kind == "error" and "as the launch declares" in app.scene.message
         await app.press("enter")
         assert app.cycle == moment.since and app.scene.warp == moment.warp
 
@@ -129,7 +129,7 @@ def test_the_scales_end_fits_beside_it() -> None:
 
 
 def test_a_warm_screen_is_drawn_within_its_bound() -> None:
-    """50 ms of processor time for what is read, worked out and painted; this recording is short, the bench's is long."""
+    """Reading, computing and painting take 50 ms of processor time at most; tests.bench measures a long recording."""
     with open_session(RECORDING) as session:
         session.goto(START)
         timeline, found = session.timeline, heat(session, "w0.R2")

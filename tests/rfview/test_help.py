@@ -1,4 +1,4 @@
-"""The help: topics made from the code they speak of, and a search that finds keys, commands, states and terms."""
+"""The help: topics generated from the code they describe, and a search for keys, commands, states and terms."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.rfview.pilots import Driven, drive
 
 
 def printed(capsys: pytest.CaptureFixture[str], *words: str) -> str:
-    """Return what `rfview help` prints."""
+    """Return the output of `rfview help`."""
     assert cli.main(["help", *words]) == 0
     return capsys.readouterr().out
 
@@ -141,7 +141,7 @@ def test_every_hint_of_the_footer_does_its_action_when_clicked() -> None:
 
 @pytest.mark.parametrize("keys", ["?", "K", "E", "M", "V", "v", "#", "'"])
 def test_windows_open_in_a_terminal_of_any_size(keys: str) -> None:
-    """Found by random keys: the help was wrapped to a negative width in a terminal of one column."""
+    """Found by fuzzing keys: the help was wrapped to a negative width in a terminal of one column."""
     async def test(app: Driven) -> None:
         await app.press(keys)
         assert app.app.return_code is None and app.app.is_running

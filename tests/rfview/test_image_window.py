@@ -1,4 +1,4 @@
-"""The picture window by its keys: pixels, wrong ones by size, zoom, on to the store and the lost bit, a file."""
+"""The picture window by its keys: pixels, errors by size, zoom, going to the store and the lost bit, saving a file."""
 
 from __future__ import annotations
 

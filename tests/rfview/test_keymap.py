@@ -1,4 +1,4 @@
-"""Keys of one's own: read from a file, checked, laid over the built-in ones, and shown where keys are shown."""
+"""Custom keys: read from a file, checked, merged with the built-in ones, and shown wherever keys are shown."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ REPOSITORY = Path(__file__).parents[2]
 
 
 def loaded(tmp_path: Path, text: str) -> dict[str, str]:
-    """Return what a key file means."""
+    """Return the keymap of a key file."""
     file = tmp_path / "keys.toml"
     file.write_text(text, encoding="utf-8")
     return keymap.load(file)

@@ -1,4 +1,4 @@
-"""Every key does what the table says, on the session and on the screen."""
+"""Every key does what the table says, in the session and on the screen."""
 
 from __future__ import annotations
 
@@ -558,7 +558,7 @@ def test_a_stall_by_the_register_file_gets_the_focus() -> None:
         states = app.session.timeline.states(app.cycle, app.cycle + 1)[0]
         assert app.scene.look(int(states[app.scene.warp])).is_register_file and app.scene.warp == 0
         await app.press("4", "o", "]", "w")
-        assert app.scene.look(app.scene.now.state[4]).is_register_file and app.scene.warp == 4     # it has a part in it
+        assert app.scene.look(app.scene.now.state[4]).is_register_file and app.scene.warp == 4     # it takes part
 
     drive(test, opener=lambda report: Session(open_recording(recording)))
 

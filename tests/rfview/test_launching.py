@@ -1,4 +1,4 @@
-"""Kernels of one's own with arrays: `rfview.launch`, words of a command line, and what both say of wrong arguments."""
+"""Launching a user's kernel with arrays: `rfview.launch`, the command line, and their errors for wrong arguments."""
 
 from __future__ import annotations
 
@@ -183,11 +183,11 @@ def test_a_python_file_without_its_packages_or_kernel_is_one_sentence(tmp_path: 
     with pytest.raises(InputError, match="lacks the package not_a_package_of_ours"):
         rfview.launch(f"{file}::k", 1, 32, [])
     file.write_text("print('hello')\ndef k(): pass\n")
-    with pytest.raises(InputError, match="is a function, no kernel of numba-cuda"):
+    with pytest.raises(InputError, match="is a function, not a kernel of numba-cuda"):
         rfview.launch(f"{file}::k", 1, 32, [])
     with pytest.raises(InputError, match="has no other; its kernels: none"):
         rfview.launch(f"{file}::other", 1, 32, [])
-    with pytest.raises(InputError, match="which kernel"):
+    with pytest.raises(InputError, match="no kernel is named"):
         rfview.launch(file, 1, 32, [])
 
 

@@ -1,4 +1,4 @@
-"""Every guided tour, told to its end: its claims hold, one choice is right, and the screen takes its reader through it."""
+"""Every guided tour, followed to its end: its claims are true, one choice is right, and the screen leads through it."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ REPOSITORY = Path(__file__).parents[2]
 
 
 def everywhere(session: Session, condition: str) -> bool:
-    """Say whether a condition holds in every cycle."""
+    """Say whether a condition is true in every cycle."""
     return not np.any(~session.expression(condition).truth(session.timeline.first, session.timeline.last + 1))
 
 
 def told(session: Session, which: Tour) -> list[Shown]:
-    """Enter every page and see every answer; broken claims raise."""
+    """Visit every page and every answer; false claims raise."""
     lesson = Lesson(which, session)
     pages = []
     for index, page in enumerate(which.pages):

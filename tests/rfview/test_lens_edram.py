@@ -1,4 +1,4 @@
-"""The eDRAM lens over real states of small programs: ages, flags, refresh positions, lost bits and sums."""
+"""The eDRAM lens over real states of small programs: ages, flags, refresh positions, lost bits and totals."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.harness import Machine as Engine
 
 
 def program() -> Program:
-    """Return a program that makes R0..R11 approximate, R2 a row of ones that ages, R3 precise again, and waits."""
+    """Return a program that makes R0..R11 approximate, R3 precise again, lets R2, all ones, age, and waits."""
     built = Program()
     for reg in range(12):
         built.fadd(reg, (reg + 3) % 12, (reg + 5) % 12)
@@ -88,7 +88,7 @@ def test_ages_and_flags_are_those_of_the_design(variant: str) -> None:
         now, _, info = states(variant, *CYCLES)[cycle]
         rows = edram.Rows(Machine(now))
         simulator = Engine(program(), design=f"edram[{variant}]", warps=4, registers=20).simulator
-        now.sm["cycle"] = cycle                                # the design looks at the cycle while it runs
+        now.sm["cycle"] = cycle                                # the design computes ages during the cycle
         flags = rows.flags("approximate")
         assert flags.sum() == 4 * 11
         for place in np.flatnonzero(flags)[::7]:

@@ -1,4 +1,4 @@
-"""The hybrid-cell lens over real states of small programs: pairs, transfers, accesses and sums as SCREENS draws them."""
+"""The hybrid-cell lens over real states of small programs: pairs, transfers, accesses and totals."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from rfview.render.scene import Scene
 from tests.engine.designs.test_hcrf import random_program, transfers
 from tests.harness import Assembly
 from tests.harness import Machine as Engine
+from tests.rfview.scenes import scene_of
 
 
 @lru_cache(maxsize=4)
@@ -31,12 +32,6 @@ def engine(name: str) -> Engine:
         return Engine(program.add(2, 16, imm=1).exit(), design="hcrf").run()
     more: dict[str, Any] = {"settings": {"memory.l2_hit_cycles": 12, "memory.dram_cycles": 9}, "data": list(range(128))}
     return Engine(random_program(random.Random(3), 12), registers=20, warps=3, design="hcrf", **more).run()
-
-
-def scene_of(run: Engine, cycle: int, **more: Any) -> Scene:
-    """Return the scene after a cycle, with the one before it for comparison."""
-    now, before = (Machine(run.snapshots[at]) for at in (cycle + 1, cycle))
-    return Scene(now=now, before=before, info=run.simulator.info, **more)
 
 
 def text(run: Engine, cycle: int, width: int = 58, height: int = 17, **more: Any) -> list[str]:

@@ -1,4 +1,4 @@
-"""The hrf lens over real states of small programs: buffers, banks, accesses and sums as SCREENS draws them."""
+"""The hrf lens over real states of small programs: buffers, banks, accesses and totals."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import pytest
 from rfview.engine.designs import hrf as design
 from rfview.render import lens
 from rfview.render.lenses import hrf
-from rfview.render.machine import Machine
 from rfview.render.scene import Scene
-from tests.engine.designs.test_hrf import assemble, begin_of, counted, h2_program, machine, spaces, suspend
-from tests.harness import Assembly
+from tests.engine.designs.test_hrf import assemble, begin_of, h2_program, machine, suspend
+from tests.harness import Assembly, counted, spaces
 from tests.harness import Machine as Engine
+from tests.rfview.scenes import scene_of
 
 GATED = "hrf[power_gating=1]"
 
@@ -39,19 +39,13 @@ def engine(name: str) -> Engine:
     return machine(assemble(body, 3), warps=3, memory=6).run()
 
 
-def scene_of(run: Engine, cycle: int, **more: Any) -> Scene:
-    """Return the scene after a cycle, with the one before it for comparison."""
-    now, before = (Machine(run.snapshots[at]) for at in (cycle + 1, cycle))
-    return Scene(now=now, before=before, info=run.simulator.info, **more)
-
-
 def text(run: Engine, cycle: int, width: int = 58, height: int = 17, **more: Any) -> list[str]:
-    """Return the characters of each line, blanks at the end left out."""
+    """Return the characters of each line, without trailing blanks."""
     return [line.plain.rstrip() for line in hrf.render(scene_of(run, cycle, **more), width, height)]
 
 
 def roles_of(run: Engine, cycle: int, row: int, part: str, **more: Any) -> set[str]:
-    """Return the roles of the spans of a row that hold `part`."""
+    """Return the roles of a row's spans that contain `part`."""
     return {role for span, role in hrf.render(scene_of(run, cycle, **more), 58, 17)[row].spans if part in span}
 
 

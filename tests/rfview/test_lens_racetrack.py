@@ -1,4 +1,4 @@
-"""The racetrack lens over real states of small programs: tapes, queues, buffers and sums as SCREENS draws them."""
+"""The racetrack lens over real states of small programs: tapes, queues, buffers and totals."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import pytest
 
 from rfview.render import lens
 from rfview.render.lenses import racetrack
-from rfview.render.machine import Machine
 from rfview.render.scene import Scene
 from tests.engine.designs.test_racetrack import BANKS, codes, random_program, wide_read
 from tests.harness import Assembly
 from tests.harness import Machine as Engine
+from tests.rfview.scenes import scene_of
 
 
 @lru_cache(maxsize=4)
@@ -30,20 +30,13 @@ def engine(name: str) -> Engine:
     return Engine(random_program(random.Random(3), 30), registers=34, warps=2, design="racetrack[wb_entries=4]").run()
 
 
-def scene_of(run: Engine, cycle: int, **more: Any) -> Scene:
-    """Return the scene after a cycle, with the one before it for comparison."""
-    info = run.simulator.info
-    now, before = (Machine(run.snapshots[at]) for at in (cycle + 1, cycle))
-    return Scene(now=now, before=before, info=info, **more)
-
-
 def text(lines: list[Any]) -> list[str]:
     """Return the characters of each line."""
     return [line.plain for line in lines]
 
 
 def first_cycle(run: Engine, activity: int, bank: int = 0) -> int:
-    """Return the first cycle in which a bank did this."""
+    """Return the first cycle in which a bank performed this operation."""
     return next(at for at, shot in enumerate(run.snapshots[1:]) if int(shot.rf.tape[bank].activity) == activity)
 
 

@@ -1,4 +1,4 @@
-"""The register-file-cache lens over real states of small programs: entries in order, marks, who leaves, sums."""
+"""The register-file-cache lens over real states of small programs: entries in order, marks, evictions, totals."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from rfview.render.machine import Machine
 from rfview.render.scene import Scene
 from tests.harness import Assembly
 from tests.harness import Machine as Engine
+from tests.rfview.scenes import scene_of
 
 
 @lru_cache(maxsize=4)
@@ -32,12 +33,6 @@ def engine(name: str) -> Engine:
     program.setp_lt(0, 6, 16, last_use=1).mov(7, 9, guard=0).add(8, 4, 5).add(9, 8, 1).bar().st(9).exit()
     more["settings"] = {"memory.fixed_memory_cycles": 70, "scheduler.active_set": 2}
     return Engine(program, warps=4, design="rfc[main=stt]" if name == "stt" else "rfc", **more).run()
-
-
-def scene_of(run: Engine, cycle: int, **more: object) -> Scene:
-    """Return the scene after a cycle, with the one before it for comparison."""
-    now, before = (Machine(run.snapshots[at]) for at in (cycle + 1, cycle))
-    return Scene(now=now, before=before, info=run.simulator.info, **more)  # type: ignore[arg-type]
 
 
 def text(run: Engine, cycle: int, width: int = 58, height: int = 17, **more: object) -> list[str]:

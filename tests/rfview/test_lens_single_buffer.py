@@ -1,9 +1,8 @@
-"""The lens of the single write buffer over real states of a small program: entries, banks, the refused result, sums."""
+"""The single-buffer lens over real states of a small program: entries, banks, the refused result, totals."""
 
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
 
 import pytest
 
@@ -12,11 +11,11 @@ from rfview.engine.stalls import WB_FULL
 from rfview.engine.state import WRITE_BACK
 from rfview.render import lens
 from rfview.render.lenses import single_buffer
-from rfview.render.machine import Machine
 from rfview.render.scene import Scene
 from rfview.sessions.energy import counts_of, energy_of
 from tests.harness import Assembly
 from tests.harness import Machine as Engine
+from tests.rfview.scenes import scene_of
 
 BANK = 3        # of R3, R19 and R35 of warp 0
 
@@ -28,12 +27,6 @@ def engine() -> Engine:
     for index in range(60):
         program.mov(BANK + 16 * (index % 3), index)
     return Engine(program.exit(), registers=60, warps=8, design="single_buffer").run()
-
-
-def scene_of(run: Engine, cycle: int, **more: Any) -> Scene:
-    """Return the scene after a cycle, with the one before it for comparison."""
-    now, before = (Machine(run.snapshots[at]) for at in (cycle + 1, cycle))
-    return Scene(now=now, before=before, info=run.simulator.info, **more)
 
 
 def text(run: Engine, cycle: int, width: int = 58, height: int = 17) -> list[str]:

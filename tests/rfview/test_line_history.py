@@ -1,4 +1,4 @@
-"""The prompt's lines from one run to the next, and keys that do nothing, which say so once."""
+"""The prompt's history from one run to the next, and keys that do nothing, which say so once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Source lines on the screen: LINES with its heat, CODE with lines between, the keys that step, break and go by lines."""
+"""Source lines on the screen: LINES with its heat, CODE with source lines, and the keys that step, break and go by lines."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_keys_step_by_line_and_go_and_break_at_the_chosen_one(recorded: Path) ->
         assert f"w0 at {line.text}" in app.scene.message and line.line != 17 and forward > 900
         await app.press("[", "n", "[", "n", "]", "n", "f8")
         assert app.cycle == forward
-        for keys in (("f8",), (";",), (*"kkkkkkkkk", *"jjjj")):      # the fifth line, wherever the warp is
+        for keys in (("f8",), (";",), (*"kkkkkkkkk", *"jjjj")):      # to the fifth line, wherever the warp is
             await app.press(*keys)
         table = app.scene.lines
         line = table.lines[lines.chosen(app.scene)].line
@@ -145,7 +145,7 @@ def test_code_has_source_lines_between_and_p_turns_them_off(recorded: Path) -> N
 
 
 def row_is_code(app: Driven, row: str, pc: int | None) -> bool:
-    """Say whether a row of CODE is the instruction of that pc, by its PTX line."""
+    """Say whether a row of CODE is the instruction at that pc, by its PTX line."""
     return pc is not None and row[1:].split()[0].rstrip("◉").startswith(str(app.scene.info["program"][pc]["line"]))
 
 

@@ -1,4 +1,4 @@
-"""`rfview kernels --new`: what numba, Triton and C++ say of their parameters is in the launch file that it writes."""
+"""`rfview kernels --new`: the launch file has the parameters' types as numba, Triton and C++ declare them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ again: mad.wide.u32 %d3, %r2, 8, %d2;
 
 
 def written(ptx: Path, folder: Path, capsys: pytest.CaptureFixture[str]) -> tuple[dict[str, Any], str, str]:
-    """Return the launch file that is written for a PTX file, and what was printed."""
+    """Return the launch file written for a PTX file, and the output."""
     copied = Path(shutil.copy(ptx, folder))
     assert cli.main(["kernels", "--new", str(copied)]) == 0
     said = capsys.readouterr()
@@ -91,7 +91,7 @@ def test_the_longest_kernel_runs_and_a_bad_one_is_told(tmp_path: Path, capsys: p
     assert launch["args"] == [{"buffer": "out"}, {"null": True}, {"value": 512}]
     assert found["buffers"]["out"]["dtype"] == "float64" and found["template"] is True
     ptx.write_text(GOOD.split(".visible .entry long")[0].replace(".visible .entry small(.param .u64 out) { ret; }", ""))
-    assert cli.main(["kernels", "--new", str(ptx)]) == 2 and "no kernel of it can run" in capsys.readouterr().err
+    assert cli.main(["kernels", "--new", str(ptx)]) == 2 and "none of its kernels can run" in capsys.readouterr().err
 
 
 def test_addresses_are_followed_to_their_accesses() -> None:

@@ -1,4 +1,4 @@
-"""What the README promises a newcomer: why vectoradd stalls under hrf with lrr, and what gto changes, in under ten keys."""
+"""The README's promise: why vectoradd stalls under hrf with lrr, and what gto changes, in fewer than ten keys."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_the_readme_shows_these_keys_and_commands() -> None:
 
 
 def why_text(recording: Path) -> str:
-    """Return what the screen says after the keys, from the first cycle of a recording."""
+    """Return the screen's text after the keys, from the first cycle of a recording."""
     found: list[str] = []
 
     async def test(app: Driven) -> None:

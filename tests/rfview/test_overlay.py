@@ -1,4 +1,4 @@
-"""A second run laid over the main screen: underlined is what differs in it at the aligned cycle, and nothing else."""
+"""A second run overlaid on the main screen: exactly what differs at the aligned cycle is underlined."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ CYCLES = 1500
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """Return recordings of the beginning of vectoradd, more of it under the slowest design, and of another kernel."""
+    """Return recordings of the beginning of vectoradd, longer for the slowest design, and of another kernel."""
     from rfview.engine.launch import load_launch_file
     from rfview.engine.simulator import Simulator
 
@@ -56,7 +56,7 @@ def over(a: str, test: Callable[[Driven], Awaitable[None]], cycle: int = 700, **
 
 
 def underlined(app: Driven, panel: str) -> list[list[bool]]:
-    """Return, per cell of a panel without its title, whether it is underlined."""
+    """Return for each cell of a panel, without its title, whether it is underlined."""
     view = app.app.main.views[panel]
     rows = []
     for line in view.lines[1:]:
@@ -118,7 +118,7 @@ def test_underlined_states_are_those_that_differ_at_the_aligned_cycle(files: dic
             mine, others = ours.states(scene.cycle, scene.cycle + 1)[0], theirs.states(other, other + 1)[0]
             for warp in range(48):
                 row, x = rows[warp // 2], 30 * (warp % 2)
-                assert row[x + 4] == (mine[warp] != others[warp]), warp     # CTAs of so short a run sit alike in both
+                assert row[x + 4] == (mine[warp] != others[warp]), warp     # in so short a run CTAs are placed alike in both
                 assert not any(row[x : x + 4])
                 seen.add(row[x + 4])
         assert seen == {True, False}
@@ -202,12 +202,12 @@ def test_a_branch_is_laid_over_by_its_parent(files: dict[str, str]) -> None:
         assert app.scene.over.name == "stt gto" and app.scene.over.lag == 0
         assert not any(map(any, underlined(app, "warps")))
         await app.press("4", "i")
-        assert app.scene.over.lag < 0 and any(map(any, underlined(app, "warps")))     # the parent's writes are quicker
+        assert app.scene.over.lag < 0 and any(map(any, underlined(app, "warps")))     # the parent's writes are faster
         await app.press(":")
         await app.type("branch main")
         assert app.scene.over is None
         await app.press(":")
-        await app.type("overlay b1")        # a live run, run on to where this one is
+        await app.type("overlay b1")        # a live run; it is run up to this one's place
         assert app.scene.over.name == "stt[write_cycles=9] gto"
         await app.press("4", "i")
         assert app.scene.over.lag is not None and app.scene.over.lag > 0

@@ -1,4 +1,4 @@
-"""`rfview designs --new` and `--check`, as somebody with an idea of their own uses them."""
+"""`rfview designs --new` and `--check`, as the author of a new design uses them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.harness import Assembly, Machine
 
 @pytest.fixture(autouse=True)
 def forget():
-    """Leave no design of a test behind."""
+    """Unregister the designs of each test."""
     yield
     files.forget()
 
@@ -42,7 +42,7 @@ def test_a_new_design_passes_its_check_and_a_wrong_one_does_not(
     assert len(lines) == 4 and all(line.startswith("hotspot") and line.endswith("ok") for line in lines)
     monkeypatch.setattr(check_design, "PATIENCE", 1)
     assert cli.main(["designs", str(path), "--check"]) == 1
-    assert "no end after 1 times sram's cycles; the warps: " in capsys.readouterr().out
+    assert "not finished after 1 times sram's cycles; the warps: " in capsys.readouterr().out
 
 
 def test_the_check_runs_the_design_as_plain_python_first(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -55,11 +55,11 @@ def test_the_check_runs_the_design_as_plain_python_first(tmp_path: Path, capfd: 
     assert "run as plain Python: IndexError in write_back (my_rf.py, line " in said and "out of bounds" in said
     path.write_text(text.replace("return SLOW_WRITE", "return 45"))
     assert cli.main(["designs", str(path), "--check"]) == 2
-    assert "hook write_back: returns 45, which is no stall code" in capfd.readouterr().err
+    assert "hook write_back: returns 45, which is not a stall code" in capfd.readouterr().err
 
 
 class Ended:
-    """A machine that has run, as far as a verdict looks at it."""
+    """A machine that has finished, with only what a verdict needs."""
 
     def __init__(self, data: int, *, verified: bool = True, barrier: int = 5):
         self.spec = SimpleNamespace(order_dependent=False)
@@ -74,7 +74,7 @@ class Ended:
         return {"out": np.array([self._data])}
 
     def summary(self) -> dict[str, Any]:
-        """Return what a verdict asks for."""
+        """Return the figures that a verdict needs."""
         return self._summary
 
 
@@ -88,7 +88,7 @@ def test_the_verdict_says_what_is_wrong() -> None:
 
 def test_idle_cycles_that_matter_are_named() -> None:
     class Machine:
-        """A machine whose run takes three steps."""
+        """A fake machine whose run takes three steps."""
 
         sm = SimpleNamespace(was_idle=1)
 

@@ -1,4 +1,4 @@
-"""The PIPELINE panel: rows and links of the focused warp, its keys, and how it looks at both sizes."""
+"""The PIPELINE panel: rows and links of the focused warp, its keys, and its layout at both sizes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pictures in pixels: which terminals get them, and that what goes out decodes, as a terminal would, to the right picture."""
+"""Pictures in pixels: which terminals get them, and that the output decodes to the right picture, as in a terminal."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_the_terminal_is_known_by_its_name() -> None:
 def test_what_is_missing_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(graphics.importlib.util, "find_spec", lambda name: object())
     monkeypatch.setattr(graphics, "cell_pixels", lambda: None)
-    assert graphics.choose({"TERM": "foot"}, True) == Graphics(missing="does not tell how many pixels a cell has")
+    assert graphics.choose({"TERM": "foot"}, True) == Graphics(missing="does not report the size of a cell in pixels")
     assert graphics.choose({"TERM": "xterm-kitty"}, True) == Graphics("kitty", graphics.CELL)
     assert graphics.choose({"TERM": "xterm-kitty"}, False) == Graphics(missing="needs COLORTERM=truecolor")
     monkeypatch.setattr(graphics, "cell_pixels", lambda: (9, 18))
@@ -83,7 +83,7 @@ def test_the_picture_decodes_to_the_buffer(kind: str, monkeypatch: pytest.Monkey
         low, high = scale(view.picture)
         grey = np.rint(shares(view.picture.now, low, high) * 47) * 255 / 47
         centres = now[CELL[1] // 4 :: CELL[1] // 2, CELL[0] // 2 :: CELL[0]].astype(int)
-        # the frame lies around the pixel at 0, 0 and on its neighbours' edges only; Sixel knows 101 steps of a colour
+        # the frame covers only the edges of the pixel at 0, 0 and its neighbours; Sixel has 101 levels per colour
         assert np.abs(centres - grey[..., None])[0, 0].max() < 2.6 and np.abs(centres - grey[..., None])[2:].max() < 2.6
         assert len(np.unique(start[6 * CELL[1] :])) == 1
         red = changed[3 * CELL[1] :].astype(int)
@@ -93,11 +93,11 @@ def test_the_picture_decodes_to_the_buffer(kind: str, monkeypatch: pytest.Monkey
         before = dict(window.query_one(PictureView).pieces)
         await app.press("G", "down", "down")
         after = window.query_one(PictureView).pieces
-        assert [y for y in before if before[y] != after[y]] == [2, 3]       # only what the cursor left and entered
+        assert [y for y in before if before[y] != after[y]] == [2, 3]       # only the rows that the cursor left and entered
         links = window.view.links
         await app.press("enter")
         assert app.cycle == links[0].cycle and app.scene.warp == links[0].warp
-        assert sys.__stdout__.getvalue() == ""      # all goes out through Textual
+        assert sys.__stdout__.getvalue() == ""      # all output goes through Textual
 
     drive(test, opener=plain)
 

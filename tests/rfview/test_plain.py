@@ -1,4 +1,4 @@
-"""The linear mode says what changed, in sentences, at a prompt and from a pipe."""
+"""The linear mode reports changes in sentences, at a prompt and from a pipe."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_the_census_has_every_warp_once(session: Session) -> None:
 
 
 def talk(session: Session, *lines: str) -> tuple[str, str, Linear]:
-    """Return what the linear mode says to some lines, its errors, and itself."""
+    """Return the linear mode's output for some lines, its errors, and the mode itself."""
     out, err = io.StringIO(), io.StringIO()
     linear = Linear(session, out, err)
     for line in lines:
@@ -109,7 +109,7 @@ def test_a_stream_without_lines_ends_at_once(session: Session) -> None:
 
 @pytest.mark.parametrize("width,height", [(1, 1), (5, 2), (8, 30), (40, 10)])
 def test_panels_laid_out_for_a_larger_screen_are_cut_off(width: int, height: int) -> None:
-    """Found by random keys: a screenshot between a resize and the layout for it."""
+    """Found by fuzzing keys: a screenshot between a resize and its layout."""
     lines = [Line((("abcdef", ""),))] * 6
     rows = drawn([(Place("why", 3, 4, 6, 6), lines), (Place("code", 60, 20, 9, 9), lines)], width, height)
     assert len(rows) == height and all(len(row) <= width for row in rows)

@@ -1,4 +1,4 @@
-"""Completion at the prompt: commands first, then the last word of a line; Tab goes through all that fits."""
+"""Completion at the prompt: commands first, then a line's last word; Tab cycles through all candidates."""
 
 from __future__ import annotations
 

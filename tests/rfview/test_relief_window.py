@@ -1,4 +1,4 @@
-"""WHY's window tries its relief by keys: the gain below the chain, both runs whole, the compare screen, the branch."""
+"""The WHY window tries its relief by keys: the gain below the chain, both runs to their ends, comparison, branch."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_the_compare_screen_has_both_runs_and_gives_them_back() -> None:
 def test_what_cannot_be_tried_is_told_in_the_event_row() -> None:
     async def test(app: Driven) -> None:
         await app.settle()
-        await app.press("$")        # a key means what is shown when it is pressed: the end must have come
+        await app.press("$")        # wait: a key acts on what is shown when it is pressed
         await app.press("e", "f")
         assert app.scene.message_kind == "error" and "does not wait" in app.scene.message
         assert "f try" not in app.window_text()

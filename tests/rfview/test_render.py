@@ -1,4 +1,4 @@
-"""Every painter as plain text: what it says, that it fits its width, and that the frame depends on nothing else."""
+"""Every painter as plain text: its contents, that it fits its width, and that the frame depends on nothing else."""
 
 from __future__ import annotations
 
@@ -43,13 +43,6 @@ def scene() -> Scene:
 
 def text(lines: list) -> str:
     return "\n".join(line.plain for line in lines)
-
-
-def warp_in(scene: Scene, name: str) -> int:
-    """Return a warp that is in a state somewhere near; the scene moves there."""
-    code_ = stalls.BY_NAME[name].code
-    assert scene.now is not None
-    return scene.now.state.index(code_)
 
 
 def scene_with(name: str, design: str = "sram") -> Scene:
@@ -558,7 +551,7 @@ def test_two_columns_of_warps_give_spare_cells_to_the_history(scene: Scene, widt
 
 
 def test_the_active_set_is_told_with_the_collectors() -> None:
-    """two_level on sram: as many as the set holds, each with its state, and how many wait outside; none under gto."""
+    """two_level on sram: the warps of the set, each with its state, and how many wait outside; none under gto."""
     from rfview.render import collectors
     from rfview.sessions import open_session
 

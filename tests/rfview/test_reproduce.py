@@ -1,4 +1,4 @@
-"""`rfview reproduce`: its text, its page, its counts, from findings made by hand; one small run of the command."""
+"""`rfview reproduce`: its text, page and counts, from hand-made findings; one small run of the command."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ FOUND = [
 
 
 class Page(HTMLParser):
-    """Collects what a page asks for, and checks that its tags are balanced."""
+    """Collects the addresses that a page refers to, and the tags left open."""
 
     VOID = {"meta"}
 
@@ -44,14 +44,14 @@ class Page(HTMLParser):
         self.tags: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Take note of a tag, and of attributes that name something elsewhere."""
+        """Note a tag, and its attributes that refer to something outside the page."""
         self.tags.append(tag)
         if tag not in self.VOID and not self.get_starttag_text().endswith("/>"):  # type: ignore[union-attr]
             self.open.append(tag)
         self.asked += [pair for pair in attrs if pair[0] in ("src", "href", "xlink:href", "action", "data", "srcset")]
 
     def handle_endtag(self, tag: str) -> None:
-        """Close the tag that was opened last."""
+        """Close the innermost open tag."""
         if self.open and self.open[-1] == tag:
             self.open.pop()
 

@@ -1,4 +1,4 @@
-"""The app as a whole: sizes, mouse, slow and failing sessions, live runs, themes, and what it never imports."""
+"""The app as a whole: sizes, mouse, slow and failing sessions, live runs, themes, and modules it must not import."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_sizes(size: tuple[int, int], panels: list[str]) -> None:
 def test_a_scene_may_arrive_before_a_window_is_there() -> None:
     async def test(app: Driven) -> None:
         for line in ("info warps", "step", "info stalls", "info time", "break cycle 200"):
-            app.app.worker.ask(requests.command, line)     # each opens a window or moves on, faster than a window opens
+            app.app.worker.ask(requests.command, line)     # each opens a window or moves, sooner than a window can open
         await app.settle()
         app.app.main.open_text(("one", "two"))
         app.app.screen.follow()
@@ -169,7 +169,7 @@ def test_live_follows_its_end_and_comes_back_to_it() -> None:
         await app.press("G")
         assert app.cycle == 50 and app.scene.badge.kind == "live"
         await app.press("G")
-        assert app.cycle == 50 and "not been further than cycle 50" in app.scene.message
+        assert app.cycle == 50 and "has not passed cycle 50" in app.scene.message
         await app.press("c")
         assert app.cycle == 399 and app.scene.badge.text == "■ END" and "end of the session" in app.scene.message
 

@@ -1,4 +1,4 @@
-"""`rfview serve`: the page, who gets it, and a session driven through its WebSocket by keys and mouse."""
+"""`rfview serve`: the page, who may load it, and a session driven through its WebSocket by keys and mouse."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Served:
 
 @pytest.fixture
 def served(tmp_path: Path) -> Iterator[Served]:
-    """Serve the bundled recording, in a home of its own."""
+    """Serve the bundled recording, with a separate home folder."""
     environ = {**os.environ, "HOME": str(tmp_path), "XDG_STATE_HOME": str(tmp_path), "PYTHONPATH": str(REPOSITORY),
                "XDG_CONFIG_HOME": str(tmp_path)}
     for name in ("NO_COLOR", "RFVIEW_THEME"):
@@ -84,7 +84,7 @@ def test_only_who_knows_the_secret_and_asks_us_by_name_is_answered(served: Serve
 
 
 async def watched(socket: aiohttp.ClientWebSocketResponse, screen: Screen, holds: str | Callable[[str], bool]) -> None:
-    """Read until the screen shows a text."""
+    """Read until the screen shows a text or satisfies a condition."""
     test = holds if callable(holds) else lambda text: holds in text
     async with asyncio.timeout(PATIENCE_S):
         while not test(screen.text):
@@ -157,7 +157,7 @@ def test_sessions_end_with_the_server(served: Served) -> None:
     (["nope"], "nope: no bundled kernel has this name"),
     (["export"], "serve: export has no screen"),
     (["debug", "gemm", "--desgin", "hrf"], "unknown option --desgin; did you mean --design?"),
-    (["a b.rfs", "--port=80"], "--port stands before what is served: rfview serve --port ... 'a b.rfs'"),
+    (["a b.rfs", "--port=80"], "--port must come before what is served: rfview serve --port ... 'a b.rfs'"),
     (["--port", "70000"], "--port 70000: expected 0 to 65535"),
     (["--public-url", "machine"], "--public-url machine: expected an address"),
     (["--host", "203.0.113.1"], "--host 203.0.113.1 --port 0: cannot listen there"),

@@ -28,7 +28,7 @@ PYTHON = "from numba import cuda\n\n@cuda.jit\ndef saxpy(x):\n    pass\n\n@cuda.
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Stand in a folder with a recording, a damaged one, programs and other files."""
+    """Change to a folder with a recording, a damaged one, programs and other files."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     shutil.copy(bundled_recording(), tmp_path / "run.rfs")
@@ -87,7 +87,7 @@ def test_every_size_is_filled_exactly(size: tuple[int, int]) -> None:
 
 
 def drive(test: Callable[[StartApp, Callable[..., Awaitable[None]]], Awaitable[None]], size: tuple[int, int] = (120, 40)) -> StartApp:
-    """Run the start screen under keys."""
+    """Run the start screen, driven by keys."""
     app = StartApp(bundled_recording(), Page())
 
     async def main() -> None:

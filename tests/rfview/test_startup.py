@@ -1,4 +1,4 @@
-"""What is done when a session opens: the start-up file, -x, -c, and what is said of lines that cannot be used."""
+"""Commands run when a session opens: the start-up file, -x, -c, and the errors for lines that cannot be used."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.rfview.pilots import Driven, drive
 
 @pytest.fixture
 def own_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return where the start-up file belongs, in a config folder of its own."""
+    """Return the path of the start-up file in a separate config folder."""
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     file = tmp_path / "rfview" / "startup.txt"
     file.parent.mkdir()

@@ -1,7 +1,8 @@
-"""`rfview sweep`: rows once and for all, what is added and resumed, kills and signals, two at once, and readers of the folder."""
+"""`rfview sweep`: each row written once, adding and resuming, kills and signals, two at once, and reading meanwhile."""
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import signal
@@ -51,18 +52,18 @@ def folder(tmp_path: Path) -> Path:
 
 
 def sweep(folder: Path, *words: str, code: int = 0) -> None:
-    """Sweep in this process alone."""
+    """Sweep with one worker, in this process."""
     assert cli.main(["sweep", str(folder / "sweep.toml"), "--workers", "1", *words]) == code
 
 
 def rows_of(folder: Path, name: str = "results") -> list[dict[str, Any]]:
-    """Return the rows of a dataset as plain data, in the order of their keys."""
+    """Return the rows of a dataset as plain data, sorted by key."""
     table = dataset.read(folder / name, [column.name for column in columns.COLUMNS])
     return sorted(table.to_pylist(maps_as_pydicts="strict"), key=lambda row: row["key"])
 
 
 def of_the_runs(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return rows without what differs when a job is run again."""
+    """Return rows without the columns that differ when a job is run again."""
     return [{key: value for key, value in row.items() if key not in columns.NOT_THE_RUNS} for row in found]
 
 
@@ -78,7 +79,7 @@ def test_a_sweep_is_a_row_per_job_which_no_second_run_does_again(
         assert row["ipc"] == row["warp_instructions"] / row["cycles"] and row["counts"]["instructions"] == row["warp_instructions"]
         assert row["energy_pj"] == pytest.approx(row["energy_dynamic_pj"] + row["energy_leakage_pj"] + row["energy_refresh_pj"])
     sweep(folder)
-    assert "nothing to run; 3 had rows already" in capsys.readouterr().out
+    assert "nothing to run; 3 already had rows" in capsys.readouterr().out
     assert rows_of(folder) == first
 
 
@@ -88,7 +89,7 @@ def test_new_jobs_are_taken_in_and_a_changed_kernel_is_a_new_job(folder: Path, c
     text = SWEEP.replace("[2, 4, 8]", "[2, 4, 8, 16]")
     (folder / "sweep.toml").write_text(text)
     sweep(folder)
-    assert "4 jobs: 1 ok; 3 had rows already" in capsys.readouterr().out
+    assert "4 jobs: 1 ok; 3 already had rows" in capsys.readouterr().out
     (folder / "small.toml").write_text(LAUNCH.replace("GRID", "3"))
     sweep(folder)
     assert "4 jobs: 4 ok" in capsys.readouterr().out
@@ -138,7 +139,7 @@ def test_what_fails_is_a_row_and_stays_one(folder: Path, capsys: pytest.CaptureF
 def test_a_kernel_that_changes_meanwhile_ends_the_sweep(folder: Path) -> None:
     (one, *_) = plan.load(folder / "sweep.toml").jobs
     (folder / "small.toml").write_text(LAUNCH.replace("GRID", "3"))
-    plan.keys.forget()                      # as a worker that begins now
+    plan.keys.forget()                      # as in a worker that starts now
     assert rows.do(one) is None
     with pytest.raises(InputError, match="has changed since the sweep began"):
         rows.row_of(rows.Done(one))
@@ -152,6 +153,16 @@ def test_two_sweeps_into_one_folder_at_once(folder: Path, capsys: pytest.Capture
     said = capsys.readouterr().err
     assert f"process {os.getpid()} on " in said and "is sweeping into it" in said
     sweep(folder)
+
+
+def test_a_full_disk_is_one_error_that_names_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(handle: int, data: bytes, offset: int) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("os.pwrite", full)
+    with pytest.raises(InputError, match=r"results/.rfview-sweep.lock: cannot be written: No space left on device"), \
+            dataset.writing(tmp_path / "results"):
+        pytest.fail("a sweep without its lock")
 
 
 def test_partial_parts_are_taken_away_and_other_files_are_not(folder: Path) -> None:
@@ -201,7 +212,7 @@ def test_parts_grow_and_a_foreign_one_is_never_written_over(tmp_path: Path, monk
     assert (tmp_path / "part-000003.parquet").read_text() == "mine"
 
 
-@pytest.mark.parametrize("call", ["replace", "sync_folder"])    # just before the part takes its place, and just behind
+@pytest.mark.parametrize("call", ["replace", "sync_folder"])    # just before the part gets its final name, and just after
 @pytest.mark.parametrize("written", [0, 2])
 def test_a_signal_while_a_part_is_written_neither_loses_rows_nor_writes_them_twice(
         tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str, written: int) -> None:
@@ -248,11 +259,11 @@ def test_a_hidden_file_is_hidden_until_it_is_whole(tmp_path: Path) -> None:
 
 
 def started(folder: Path) -> subprocess.Popen[str]:
-    """Start a sweep in a process group of its own, and return it when it has written rows."""
+    """Start a sweep in its own process group; return it when it has written rows."""
     before = len(dataset.parts(folder / "results"))
     child = subprocess.Popen([sys.executable, "-m", "rfview", "sweep", str(folder / "sweep.toml")], cwd=REPOSITORY,
                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
-                             # what a shell starts in the background ignores SIGINT, and so would the sweep
+                             # a shell's background jobs ignore SIGINT, and so would the sweep
                              preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))  # type: ignore[arg-type]
     until = time.monotonic() + PATIENCE_S
     while len(dataset.parts(folder / "results")) == before:
@@ -265,14 +276,14 @@ def started(folder: Path) -> subprocess.Popen[str]:
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
 def test_a_sweep_that_is_stopped_goes_on_from_its_rows(folder: Path) -> None:
     (folder / "small.toml").write_text(LAUNCH.replace("GRID", "768"))
-    # many more jobs than are done while the first rows are awaited: a signal must find the sweep at work
+    # many more jobs than finish while the test waits for the first rows: the signal must hit a running sweep
     settings = 2000
     (folder / "sweep.toml").write_text(SWEEP + f"memory.dram_cycles = {list(range(1, settings + 1))}\n")
     before: list[dict[str, Any]] = []
     for number, code in ((signal.SIGKILL, -9), (signal.SIGTERM, 143), (signal.SIGINT, 130)):
         child = started(folder)
         if number is signal.SIGINT:
-            os.killpg(child.pid, number)        # as a terminal does: to the workers as well
+            os.killpg(child.pid, number)        # as a terminal does, to the workers as well
         else:
             child.send_signal(number)
         out, err = child.communicate(timeout=PATIENCE_S)

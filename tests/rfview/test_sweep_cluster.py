@@ -1,4 +1,4 @@
-"""Sweeps on a Dask cluster: the same rows as from processes here, killed workers, and clusters that are not there."""
+"""Sweeps on a Dask cluster: the same rows as from local processes, killed workers, and unreachable clusters."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ pytest.importorskip("pyarrow", reason="sweeps are kept by pyarrow")
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Any]:
-    """Yield a cluster of two processes that gives up a task which has killed two workers."""
+    """Yield a cluster of two processes that gives up a task after it has killed two workers."""
     repository = str(Path(__file__).resolve().parents[2])
     with (pytest.MonkeyPatch.context() as patch,
           dask.config.set({"distributed.scheduler.allowed-failures": 1, "distributed.admin.tick.limit": "1h"})):

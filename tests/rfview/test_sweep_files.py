@@ -1,4 +1,4 @@
-"""Sweep files: what they mean, every slip as one error with file and place, and what --plot draws."""
+"""Sweep files: their meaning, every mistake as one error with file and place, and the bars of --plot."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ GOOD = {"output": '"results"', "kernels": '["nw"]', "designs": '["sram"]'}
 
 
 def written(folder: Path, parameters: str = "", **lines: str) -> Path:
-    """Write a sweep file and return its path; lines: keys that are other than in GOOD, "" for none."""
+    """Write a sweep file and return its path. lines: keys that differ from GOOD, "" to leave one out."""
     path = folder / "sweep.toml"
     text = "".join(f"{key} = {value}\n" for key, value in {**GOOD, **lines}.items() if value)
     path.write_text(text + (f"[parameters]\n{parameters}\n" if parameters else ""))
@@ -32,7 +32,7 @@ def test_the_file_of_the_help_means_what_it_says(tmp_path: Path) -> None:
     path.write_text(text.replace('"./mine.toml"', '"nw"'))
     found = plan.load(path)
     assert found.output == tmp_path / "results"
-    assert len(found.jobs) == 2 * 2 * 3 + 2 * 2 * 3 * 2       # sram; stt, with its own parameter
+    assert len(found.jobs) == 2 * 2 * 3 + 2 * 2 * 3 * 2       # sram; stt, with its parameter
     assert {one.design for one in found.jobs} == {"sram", "stt[stall=bank]"}
     assert {one.job.settings for one in found.jobs if one.design == "sram"} == {
         (("sm.num_collectors", number),) for number in (4, 8, 16)}
@@ -82,7 +82,7 @@ def test_an_edited_design_is_another_job(tmp_path: Path) -> None:
     ({"kernels": "[3]"}, "", "kernels: expected a list of strings"),
     ({"kernels": '"nw"'}, "", "kernels: expected a list of strings"),
     ({"kernels": '["nw", "wn"]'}, "", "kernels[1]: wn: no bundled kernel"),
-    ({"kernels": '["nw", "nw"]'}, "", "kernels[1]: 'nw' is there twice"),
+    ({"kernels": '["nw", "nw"]'}, "", "kernels[1]: 'nw' appears twice"),
     ({"kernels": '["./nothing.toml"]'}, "", "nothing.toml: no such launch file"),
     ({"kernels": '["a\\u0000b.toml"]'}, "", "kernels[0]:"),
     ({"size": '"big"'}, "", "size: expected one of small, full"),
@@ -103,14 +103,14 @@ def test_an_edited_design_is_another_job(tmp_path: Path) -> None:
     ({}, "sm.num_collectors = ['four']", "sm.num_collectors[0]: sm.num_collectors=four: expected a whole number"),
     ({}, "sm.num_collectors = []", "sm.num_collectors: expected a value or a list of values, got an empty list"),
     ({}, "sm.num_collectors = [[4]]", "sm.num_collectors[0]: expected a number, a string, true or false"),
-    ({}, "sm.num_collectors = [4, 4]", "sm.num_collectors[1]: 4 is there twice"),
+    ({}, "sm.num_collectors = [4, 4]", "sm.num_collectors[1]: 4 appears twice"),
     ({}, "sm.num_collectors = 2026-01-01", "sm.num_collectors: expected a number"),
     ({}, "sm.num_collectors.more = [4]", "sm.num_collectors: expected SECTION.KEY"),
-    ({}, "sm.num_banks = [8]\n'sm.num_banks' = [4]", "sm.num_banks: is there twice"),
+    ({}, "sm.num_banks = [8]\n'sm.num_banks' = [4]", "sm.num_banks: appears twice"),
     ({}, "stt.write_cycles = [4]", "stt.write_cycles[0]: neither the machine nor a design of this sweep has"),
     ({}, "loose = [4]", "loose[0]: neither the machine nor a design"),
     ({"designs": '["stt"]'}, "stt.write_cycles = [4, -1]", "stt.write_cycles[1]: stt.write_cycles=-1: "),
-    ({}, f"memory.dram_cycles = {list(range(1100))}\nmemory.l2_hit_cycles = {list(range(1, 1100))}", "jobs; at most 1,000,000"),
+    ({}, f"memory.dram_cycles = {list(range(1100))}\nmemory.l2_hit_cycles = {list(range(1, 1100))}", "jobs; a sweep has at most 1,000,000"),
 ])
 def test_every_slip_is_one_error_with_its_place(tmp_path: Path, capsys: pytest.CaptureFixture[str], lines: dict[str, str],
                                                 parameters: str, said: str) -> None:
@@ -136,7 +136,7 @@ def test_what_is_no_toml_is_one_error(tmp_path: Path, content: bytes) -> None:
 
 
 def filled(folder: Path) -> Path:
-    """Return a dataset of a few rows that were made up."""
+    """Return a dataset of a few made-up rows."""
     from rfview.sweep import dataset
 
     row = dict.fromkeys(columns.BY_NAME) | {"kernel": "nw", "scheduler": "gto", "outcome": "ok", "stalls": {}}
@@ -150,7 +150,7 @@ def filled(folder: Path) -> Path:
 
 
 def drawn(capsys: pytest.CaptureFixture[str], folder: Path, text: str) -> dict[str, Any]:
-    """Return the bars that --plot draws by label."""
+    """Return the bars that --plot draws, by label."""
     assert cli.main(["sweep", str(folder), "--plot", text, "--json"]) == 0
     return {bar["label"]: bar["value"] for bar in json.loads(capsys.readouterr().out)["bars"]}
 

@@ -1,4 +1,4 @@
-"""Ten things that people come for, done by keys alone, at most so many, and each without a screen, too."""
+"""Ten typical tasks, done by keys alone with at most so many key presses, and each without a screen, too."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.rfview.pilots import Driven, drive
 
 
 class Counted:
-    """Presses keys on a recording and counts them; a text counts its letters and Enter."""
+    """Presses keys on a recording and counts them; a text counts as its letters and Enter."""
 
     def __init__(self, app: Driven):
         self.app, self.count = app, 0
@@ -32,7 +32,7 @@ class Counted:
         await self.keys(":", *text, "enter")
 
     async def comparison(self) -> str:
-        """Press x, wait for the compare screen and return its text; give the runs back."""
+        """Press x, wait for the compare screen, leave it and return its text."""
         self.count += 1
         self.app.app.post_message(events.Key("x", "x"))
         for _ in range(4000):
@@ -48,7 +48,7 @@ class Counted:
 
 
 def at(name: str, place: int | str) -> Callable[..., Session]:
-    """Return what opens a tour's recording at a place."""
+    """Return a function that opens a tour's recording at a place."""
     def opener(report: Callable[..., None]) -> Session:
         session = open_session(TOURS[name].recording)
         session.goto(place)
@@ -58,7 +58,7 @@ def at(name: str, place: int | str) -> Callable[..., Session]:
 
 
 def script(capsys: pytest.CaptureFixture[str], name: str, commands: str) -> str:
-    """Return what commands print without a screen."""
+    """Return the output of commands without a screen."""
     assert cli.main(["script", str(TOURS[name].recording), "-c", commands]) == 0
     return capsys.readouterr().out
 
@@ -127,7 +127,7 @@ def test_e_a_fork_with_a_parameter_and_what_changed(capsys: pytest.CaptureFixtur
         assert app.session.branch is not None and app.session.branch.changes[0].text == "hrf.write_cycles 4 → 1"
         text = await do.comparison()
         (differing,) = (line for line in text.splitlines() if "machines differ" in line)
-        assert "write_cycles" in differing      # and perhaps rfview: a recording may be of an older engine
+        assert "write_cycles" in differing      # and perhaps rfview's version: a recording may be of an older engine
         assert do.count == 17
 
     drive(test, opener=at("drain", 1450))

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import shutil
 import termios
+import time
 from pathlib import Path
 
 import pytest
 
+from tests.conftest import PATIENCE_S
 from tests.rfview.terminal import REPOSITORY, Terminal
 
 RECORDED = REPOSITORY / "sessions" / "recorded" / "first.rfs"
@@ -15,18 +17,18 @@ RECORDED = REPOSITORY / "sessions" / "recorded" / "first.rfs"
 
 @pytest.fixture
 def recording(tmp_path: Path) -> Path:
-    """Return a copy of the bundled recording, so that marks are not written beside the original."""
+    """Return a copy of the bundled recording, so that marks are not written next to the original."""
     return Path(shutil.copy(RECORDED, tmp_path / "first.rfs"))
 
 
 @pytest.fixture
 def home(tmp_path: Path) -> dict[str, str]:
-    """Return an environment in which nothing of the user's own is read or written."""
+    """Return an environment in which none of the user's files are read or written."""
     return {"HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path / "config"), "XDG_STATE_HOME": str(tmp_path / "state")}
 
 
 def cycle(screen: str) -> int:
-    """Return the cycle that the status row says."""
+    """Return the cycle shown in the status row."""
     return int(screen.splitlines()[0].split(" cycle ")[1].split()[0].replace(",", ""))
 
 
@@ -39,7 +41,7 @@ def test_replay_in_a_real_terminal(recording: Path, home: dict[str, str]) -> Non
         terminal.wait("cycle 901 ")
         terminal.send("5S")
         terminal.wait("cycle 896 ")
-        terminal.send("ma:goto 50%\r")       # a burst: the prompt takes what follows its key
+        terminal.send("ma:goto 50%\r")       # a burst: the prompt takes the characters after its key
         terminal.wait("cycle 12,288 ")
         terminal.send("'a")
         terminal.wait("cycle 896 ")
@@ -70,7 +72,7 @@ def test_keys_typed_at_the_first_frame_are_not_lost_and_echo_comes_back(recordin
         assert terminal.end() == 0
         modes = termios.tcgetattr(terminal.master)
         assert modes[3] & termios.ECHO and modes[3] & termios.ICANON and modes[0] & termios.ICRNL
-        assert terminal.raw.count("\x1b[?1049h") == terminal.raw.count("\x1b[?1049l") == 1     # the screen is taken once
+        assert terminal.raw.count("\x1b[?1049h") == terminal.raw.count("\x1b[?1049l") == 1     # switched once
 
 
 def test_replay_without_colour(recording: Path, home: dict[str, str]) -> None:
@@ -86,7 +88,7 @@ def test_replay_without_colour(recording: Path, home: dict[str, str]) -> None:
 
 
 def with_the_users_cache(home: dict[str, str]) -> dict[str, str]:
-    """Leave the cache of compiled code where it is: it takes minutes to make."""
+    """Return the environment with the user's cache of compiled code, which takes minutes to build."""
     return {key: value for key, value in home.items() if key == "XDG_STATE_HOME"}
 
 
@@ -132,8 +134,19 @@ def test_a_terminal_that_says_nothing_about_itself_gets_text(home: dict[str, str
 
 
 def test_a_terminal_that_vanishes_without_a_signal_ends_the_program(recording: Path, home: dict[str, str]) -> None:
-    """Without a controlling terminal nobody sends SIGHUP; the program read from nothing for ever, at full speed."""
+    """Without a controlling terminal there is no SIGHUP; the program used to read in an endless busy loop."""
     with Terminal(["replay", str(recording)], environ=home) as terminal:
         terminal.wait(lambda text: " cycle " in text.partition("\n")[0])
         terminal.vanish()
         assert terminal.process.wait(20) == 129
+
+
+def test_a_terminal_that_vanishes_while_it_is_written_to_ends_the_program(recording: Path, home: dict[str, str]) -> None:
+    """Textual waited for ever for its thread that writes, which the terminal had taken with it."""
+    with Terminal(["replay", str(recording)], environ=home) as terminal:
+        terminal.wait(lambda text: " cycle " in text.partition("\n")[0])
+        for number in range(150):       # what it draws is not read: what waits to be written becomes as much as may be
+            terminal.resize(119 + number % 2, 40)
+            time.sleep(0.03)
+        terminal.vanish()
+        assert terminal.process.wait(PATIENCE_S) == 129

@@ -1,4 +1,4 @@
-"""Text from recordings, launch files and file names is shown, never obeyed: every way out of the program is tried."""
+"""Text from recordings, launch files and file names is shown, never interpreted, on every way out of the program."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ COMMANDS = ("goto 50%; print w0.pc; why 0; info stalls; list; mark z; when; brea
 
 @pytest.fixture(scope="module")
 def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a recording full of control characters, its name among them."""
+    """Return a recording full of control characters, its name included."""
     return hostile.recording(tmp_path_factory.mktemp("hostile"))
 
 

@@ -25,26 +25,26 @@ class Window:
     """A terminal of a given size inside tmux."""
 
     def __init__(self, columns: int, lines: int):
-        self._server = ["tmux", "-L", f"rfview-test-{uuid.uuid4().hex}"]     # a server of its own, gone with the test
+        self._server = ["tmux", "-L", f"rfview-test-{uuid.uuid4().hex}"]     # a separate server, which ends with the test
         self._tmux("-f", "/dev/null", "new-session", "-d", "-x", str(columns), "-y", str(lines), "-c", str(ROOT), "sh")
 
     def _tmux(self, *words: str) -> str:
         return subprocess.run([*self._server, *words], capture_output=True, text=True, check=True).stdout
 
     def type(self, text: str) -> None:
-        """Type text as it is, without Enter."""
+        """Type text literally, without Enter."""
         self._tmux("send-keys", "-l", text)
 
     def press(self, *keys: str) -> None:
-        """Press keys by tmux's names."""
+        """Press keys, given by tmux's names."""
         self._tmux("send-keys", *keys)
 
     def screen(self) -> str:
-        """Return what is on the screen."""
+        """Return the screen's text."""
         return self._tmux("capture-pane", "-p")
 
     def wait(self, there: str | Callable[[str], bool]) -> str:
-        """Wait until a pattern, or what a function looks for, is on the screen, and return the screen."""
+        """Wait until the screen matches a pattern or satisfies a condition; return the screen."""
         found = there if callable(there) else lambda screen: re.search(there, screen) is not None
         end = time.monotonic() + PATIENCE_S
         while not found(screen := self.screen()):
@@ -53,7 +53,7 @@ class Window:
         return screen
 
     def close(self) -> None:
-        """End the terminal and all in it."""
+        """End the terminal and everything in it."""
         subprocess.run([*self._server, "kill-server"], capture_output=True, check=False)
 
 
@@ -71,13 +71,13 @@ def window(request: pytest.FixtureRequest) -> Iterator[Window]:
 
 
 def start(window: Window, command: str) -> None:
-    """Start rfview in the shell, which afterwards prints the exit code."""
+    """Start rfview in the shell, which prints the exit code afterwards."""
     window.type(f"NO_COLOR=1 {sys.executable} -m rfview {command}; echo exit=$?")
     window.press("Enter")
 
 
 def test_replay_steps_both_ways_says_why_and_ends(window: Window, tmp_path: Path) -> None:
-    recording = shutil.copy(RECORDING, tmp_path / "first.rfs")      # what the view leaves behind lies beside it
+    recording = shutil.copy(RECORDING, tmp_path / "first.rfs")      # the view's state is saved next to it
     start(window, f"replay {recording} --no-startup")
     window.wait(r"cycle 0\b")
     window.type("20s")
@@ -92,7 +92,7 @@ def test_replay_steps_both_ways_says_why_and_ends(window: Window, tmp_path: Path
     window.type("e")
     window.wait(r"WHY w\d+ does not issue at.*Esc closes")
     window.press("Escape")
-    window.wait(lambda screen: "Esc closes" not in screen)      # at once, the next key would make Alt of it
+    window.wait(lambda screen: "Esc closes" not in screen)      # the next key, if sent at once, would become Alt with it
     window.type("q")
     assert "exit=0" in window.wait(r"exit=\d")
 

@@ -1,4 +1,4 @@
-"""A recording opens as it was left; what is kept beside it can be missing, damaged or unwritable without harm."""
+"""A recording opens as it was left; the state saved next to it may be missing, damaged or unwritable without harm."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def recording(tmp_path: Path) -> Path:
 
 
 def open_view(recording: Path, test: Callable[[Driven], Awaitable[None]], *, fresh: bool = False) -> View:
-    """Open a recording as `rfview replay` does, do something, leave it."""
+    """Open a recording as `rfview replay` does, do something, and leave it."""
     view = View(recording, fresh=fresh)
     session = open_session(recording)
     view.apply(session)

@@ -1,4 +1,4 @@
-"""WATCHES: values typed, before and now, and a plot that is the means of the recorded cycles; it appears with room."""
+"""WATCHES: typed values, before and now, and a plot of means over the recorded cycles; shown if there is room."""
 
 from __future__ import annotations
 

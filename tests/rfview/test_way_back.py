@@ -1,4 +1,4 @@
-"""However a session ends, the terminal comes back and the exit code tells the truth; a defect of a view does not end it."""
+"""However a session ends, the terminal is restored and the exit code is right; a defect of a view does not end it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ host.HostApp.on_mount = on_mount
 
 @pytest.fixture
 def home(tmp_path: Path) -> dict[str, str]:
-    """Return an environment in which nothing of the user's own is read or written."""
+    """Return an environment in which none of the user's files are read or written."""
     return {"HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path / "config"), "XDG_STATE_HOME": str(tmp_path / "state")}
 
 
@@ -44,7 +44,7 @@ def recording(tmp_path: Path) -> str:
 
 
 def came_back(terminal: Terminal) -> None:
-    """Assert that the terminal is as a shell expects it."""
+    """Assert that the terminal is in the state that a shell expects."""
     modes = termios.tcgetattr(terminal.master)
     assert modes[3] & termios.ECHO and modes[3] & termios.ICANON and modes[3] & termios.ISIG and modes[0] & termios.ICRNL
     on = {number: terminal.raw.rfind(f"\x1b[?{number}h") for number in (1000, 1003, 1006, 1015, 1049, 2004)}
@@ -162,7 +162,7 @@ def test_a_window_closes_once_however_fast_one_types(key: str) -> None:
         assert window is not app.app.main
         for typed in ("escape", "escape", "escape"):
             window.post_message(events.Key(typed, None))
-        window.post_message(events.Key("s", "s"))       # meant for what lies below
+        window.post_message(events.Key("s", "s"))       # meant for the screen below
         await app.settle()
         assert app.app.screen is app.app.main and app.cycle == 151
 
@@ -187,7 +187,7 @@ def test_a_key_for_a_window_below_another_leaves_both_as_they_are() -> None:
 
 
 def raised(*_: Any) -> Any:
-    """Stand in for what has a defect."""
+    """Replace a function by one with a defect."""
     raise ZeroDivisionError("by nothing\x1b[2J")
 
 

@@ -1,8 +1,8 @@
-"""What an editor may send to the debug adapter: valid requests with arguments changed, left out, nested and made huge.
+"""Fuzzes the debug adapter: valid requests with arguments changed, left out, deeply nested and made huge.
 
-A case is one message. Cases come in conversations of LENGTH, each on its own adapter that has launched the shipped
-recording; the editor waits for each answer, as editors do. Case N is always sent in the conversation of its number, which
-has a copy of the recording of its own: marks are kept beside it.
+A case is one message. Cases are sent in conversations of LENGTH, each with its own adapter that has launched the bundled
+recording; the editor waits for each answer, as editors do. Case N is always sent in the same conversation, which has its
+own copy of the recording, since marks are saved next to it.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from rfview.dap.wire import Wire
 from rfview.engine.errors import InputError
 
 RECORDING = Path(__file__).resolve().parents[2] / "sessions" / "recorded" / "first.rfs"
-PLACEHOLDER = "@first.rfs"      # what a message holds where the adapter is sent the path of its copy
-LENGTH = 40         # messages of a conversation
-PATIENCE_S = 60.0   # within which each message is answered
+PLACEHOLDER = "@first.rfs"      # stands in messages for the path of the conversation's copy
+LENGTH = 40         # messages in a conversation
+PATIENCE_S = 60.0   # time limit for each answer
 
 EXPRESSIONS = (
     "cycle", "w0.pc", "w3.state", "w2.R0", "w1.R3[5]", "rf", "sm.resident", "any(w.state == stt_write)", "cycle + 2 * 3",
@@ -89,7 +89,7 @@ def message(seed: int, number: int) -> bytes:
         if isinstance(whole.get("arguments"), dict):
             _change(chance, whole["arguments"])
     body = json.dumps(whole).encode()
-    if chance.random() < 0.01:      # what is no JSON, or nested deeper than any reader follows
+    if chance.random() < 0.01:      # not JSON, or nested more deeply than any reader accepts
         depth = chance.choice((100, 900, 2000, 100_000))
         body = chance.choice((body[: chance.randrange(len(body))], b"[" * depth + b"]" * depth,
                               b'{"arguments":' * depth + b"1" + b"}" * depth, b"9" * depth, b"\xff\xfe"))
@@ -97,7 +97,7 @@ def message(seed: int, number: int) -> bytes:
 
 
 def _change(chance: random.Random, data: Any) -> None:
-    """Change something inside an object or a list: another value, one thing less, one more."""
+    """Change something inside an object or a list: replace, delete or add a value."""
     while isinstance(data, (dict, list)) and data:
         keys = list(data) if isinstance(data, dict) else list(range(len(data)))
         key = chance.choice(keys)
@@ -118,7 +118,7 @@ def _change(chance: random.Random, data: Any) -> None:
 
 
 def _value(chance: random.Random) -> Any:
-    """Return anything that JSON can say."""
+    """Return any value that JSON can express."""
     deep: Any = 1
     for _ in range(chance.choice((3, 50, 300, 800))):
         deep = [deep] if chance.random() < 0.5 else {"a": deep}
@@ -130,7 +130,7 @@ def _value(chance: random.Random) -> Any:
 
 
 def _misspelt(chance: random.Random, text: str) -> str:
-    """Return a text with a few characters changed, doubled, dropped or put in; often as it was."""
+    """Return a text with a few characters changed, doubled, dropped or inserted; often unchanged."""
     letters = list(text)
     for _ in range(chance.choice((0, 0, 0, 1, 1, 2, 5))):
         at = chance.randrange(len(letters) + 1)
@@ -147,18 +147,18 @@ def _misspelt(chance: random.Random, text: str) -> str:
 
 
 class _Asking(io.RawIOBase):
-    """The stream that the adapter reads: it brings a message when the one before has been answered."""
+    """The stream that the adapter reads: it delivers a message when the previous one has been answered."""
 
     def __init__(self) -> None:
         self._data, self._at = b"", 0
         self.given: queue.Queue[bytes] = queue.Queue()
 
     def readable(self) -> bool:
-        """Say that this can be read."""
+        """Return that the stream is readable."""
         return True
 
     def readinto(self, buffer: Any) -> int:
-        """Fill a buffer from the message at hand; 0 at the conversation's end."""
+        """Fill a buffer from the current message; returns 0 at the end of the conversation."""
         if self._at == len(self._data):
             self._data, self._at = self.given.get(), 0
         part = self._data[self._at : self._at + len(buffer)]
@@ -168,17 +168,17 @@ class _Asking(io.RawIOBase):
 
 
 class _Answers(io.RawIOBase):
-    """The stream that the adapter writes: whole messages, one for each write."""
+    """The stream that the adapter writes: each write is one complete message."""
 
     def __init__(self) -> None:
         self.received: queue.Queue[dict[str, Any]] = queue.Queue()
 
     def writable(self) -> bool:
-        """Say that this can be written."""
+        """Return that the stream is writable."""
         return True
 
     def write(self, data: Any) -> int:
-        """Take one message; raises ValueError for one that is no JSON of the protocol."""
+        """Receive one message; raises ValueError if it is not valid in the protocol."""
         data = bytes(data)
         head, _, body = data.partition(b"\r\n\r\n")
         if head != b"Content-Length: %d" % len(body):
@@ -192,7 +192,7 @@ def _refuse(name: str) -> None:
 
 
 class Conversation:
-    """An adapter in a thread of its own, which has launched the shipped recording."""
+    """An adapter in its own thread, which has launched the bundled recording."""
 
     def __init__(self) -> None:
         self._asking, self._answers = _Asking(), _Answers()
@@ -233,14 +233,14 @@ class Conversation:
         return "hung", ""
 
     def event(self, name: str) -> dict[str, Any]:
-        """Return the body of the next such event."""
+        """Return the body of the next event with this name."""
         while True:
             answer = self._answers.received.get(timeout=PATIENCE_S)
             if answer.get("event") == name:
                 return dict(answer["body"])
 
     def end(self) -> bool:
-        """Let the editor vanish, and say whether the adapter ended."""
+        """Close the editor's side, and return whether the adapter ended."""
         self._asking.given.put(b"")
         self._thread.join(PATIENCE_S)
         self._folder.cleanup()
@@ -249,7 +249,7 @@ class Conversation:
 
 def cases(seed: int, first: int, count: int) -> Iterator[tuple[int, str, str]]:
     """Try messages; yield (number, outcome, detail): done, refused, ended; or internal error, fell, hung, stayed."""
-    number = first - first % LENGTH         # a case is tried behind those that stand before it in its conversation
+    number = first - first % LENGTH         # a case is tried after those that precede it in its conversation
     while number < first + count:
         talk, body = Conversation(), b""
         for at in range(number, min(number + LENGTH, first + count)):

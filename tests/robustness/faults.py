@@ -1,7 +1,7 @@
-"""Fault injection as SQLite does it: of all calls that a recording makes of the system, one fails, each once in turn.
+"""Fault injection in the manner of SQLite: of all system calls made for a recording, one fails, each of them once.
 
-`system(fails)` counts the calls of its kinds and has number `fails` raise. What must hold after any of them: one InputError
-that names the file, or nothing at all noticed; the file that was there before, whole; of a new one nothing, or what opens.
+`writing` and `reading` count calls and make number `fails` raise. After any failure, there must be one InputError that
+names the file, or no effect at all; an existing file is intact; a new one does not exist, or it can be opened.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ KINDS = ("open", "write", "fsync", "replace", "read", "seek")
 
 
 class Counter:
-    """Counts calls, and raises EIO in the one that is to fail. calls: the kinds in order."""
+    """Counts calls, and raises EIO in call number `fails`. calls: their kinds in order."""
 
     def __init__(self, fails: int):
         self.fails = fails
         self.calls: list[str] = []
 
     def call(self, kind: str) -> None:
-        """Note a call."""
+        """Count a call, or make it fail."""
         self.calls.append(kind)
         if len(self.calls) - 1 == self.fails:
             raise OSError(errno.EIO, os.strerror(errno.EIO))
 
     def over(self, kind: str, function: Callable[..., Any]) -> Callable[..., Any]:
-        """Return a function that is counted."""
+        """Return a function whose calls are counted."""
 
         def counted(*arguments: Any, **options: Any) -> Any:
             self.call(kind)
@@ -82,7 +82,7 @@ class Faulty(io.RawIOBase):
 
 @contextmanager
 def writing(fails: int) -> Iterator[Counter]:
-    """Have one call fail of those that files.NewFile makes: open, write, fsync and replace."""
+    """Make one of the calls of files.NewFile fail: open, write, fsync and replace."""
     counter = Counter(fails)
     make = os.fdopen
 
@@ -98,7 +98,7 @@ def writing(fails: int) -> Iterator[Counter]:
 
 @contextmanager
 def reading(module: str, fails: int) -> Iterator[Counter]:
-    """Have one call fail of those made of the files that a module opens to read: open, seek and read."""
+    """Make one call fail on the files that a module opens for reading: open, seek and read."""
     counter = Counter(fails)
     make = builtins.open
 

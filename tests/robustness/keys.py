@@ -1,9 +1,9 @@
-"""What a person may do to the screens: keys of the table of actions and others, lines at the prompt, the mouse, resizes.
+"""Fuzzes the screens: keys with and without actions, lines at the prompt, the mouse, resizes.
 
-A case is one of them. All cases of a call go to one program in a real terminal, in bursts of LENGTH; behind each burst the
-program has to come to a cycle that is asked for, within PATIENCE_S of its own time. Keys that leave or stop the program are left out, so one
-that has ended has lost a session; one that hangs or ends is started anew. Where a case depends on those before it, begin
-with `--from 0`. The memory at the start and at the end is printed.
+A case is one of them. All cases of a call go to one program in a real terminal, in bursts of LENGTH; after each burst the
+program must reach a requested cycle within PATIENCE_S of its own processor time. Keys that leave or stop the program are
+left out, so a program that ends has lost a session; one that hangs or ends is restarted. If a case depends on earlier
+ones, start with `--from 0`. The memory at the start and at the end is printed.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from tests.rfview.terminal import REPOSITORY, Terminal, processor_s
 
 RECORDED = REPOSITORY / "rfview" / "learn" / "recorded"
 LENGTH = 50
-PATIENCE_S = 10.0           # of the program's processor time, so that a busy computer hangs nothing
-LONGEST_S = 90.0            # in all
-LIMIT_KIB = 700 * 1024      # what the program may take: designs in use, branches, and the chunks of the one looked at
+PATIENCE_S = 10.0           # of the program's processor time, so that a busy computer does not look like a hang
+LONGEST_S = 90.0            # wall time
+LIMIT_KIB = 700 * 1024      # memory limit of the program: designs in use, branches, and the chunks of the current one
 SIZE = (120, 40)
 LEAVE = ("q", "ctrl+q", "ctrl+z")
 NAMED = {"escape": "\x1b", "enter": "\r", "tab": "\t", "shift+tab": "\x1b[Z", "space": " ", "backspace": "\x7f",
@@ -39,7 +39,7 @@ LINES = (":break stall > 20", ":goto 50%", ":goto end", ":0", ":watch w0.pc", ":
 
 
 def typed(token: str, chance: random.Random) -> str:
-    """Return what a terminal sends for a token of the table of actions."""
+    """Return what a terminal sends for a key in the table of actions."""
     if token == ANY:
         return chance.choice("abz")
     if token in NAMED:
@@ -51,7 +51,7 @@ def typed(token: str, chance: random.Random) -> str:
 
 
 def case(seed: int, number: int) -> str | tuple[int, int]:
-    """Return case `number`: what is sent, or a size that the window takes."""
+    """Return case `number`: the text to send, or a new window size."""
     chance = random.Random(f"keys {seed} {number}")
     draw = chance.random()
     if draw < 0.55:
@@ -73,7 +73,7 @@ def case(seed: int, number: int) -> str | tuple[int, int]:
 
 
 class Talk:
-    """A program in a terminal, in a folder of its own."""
+    """A program in a terminal, with its own folder."""
 
     def __init__(self, live: bool):
         self.folder = Path(tempfile.mkdtemp(prefix="rfview-keys-"))
@@ -88,7 +88,7 @@ class Talk:
         self.asked = 100
 
     def do(self, what: str | tuple[int, int]) -> None:
-        """Send keys, or take a size."""
+        """Send keys, or resize the window."""
         if isinstance(what, tuple):
             self.terminal.resize(*what)
         else:
@@ -96,15 +96,15 @@ class Talk:
         self.terminal._read(0.005)
 
     def settles(self) -> str:
-        """Come to a cycle; return "" or what is wrong."""
-        self.asked = self.asked % 100 + 100 + 1     # 101 to 200, each time another one
+        """Make the program go to a cycle; return "" or what is wrong."""
+        self.asked = self.asked % 100 + 100 + 1     # 101 to 200, a different one each time
         began, used = time.monotonic(), self.cpu_s()
         self.terminal.raw = ""
-        self.terminal.resize(SIZE[0] - 1, SIZE[1])      # so that all is drawn again
+        self.terminal.resize(SIZE[0] - 1, SIZE[1])      # so that everything is redrawn
         self.terminal._read(0.05)
         self.terminal.resize(*SIZE)
         while time.monotonic() - began < LONGEST_S and self.cpu_s() - used < PATIENCE_S:
-            for _ in range(5):      # windows, a prompt, a search, a long move
+            for _ in range(5):      # closes windows and the prompt, ends a search or a long move
                 self.terminal.send("\x1b")
                 if not self._read_for(0.06):
                     return "left"
@@ -125,7 +125,7 @@ class Talk:
         return True
 
     def reports(self) -> list[str]:
-        """Return the defects reported since the last call: the end of each report."""
+        """Return the end of each defect report written since the last call."""
         found = sorted((self.folder / "xdg_state_home" / "rfview").glob("rfview-crash-*"))
         texts = [path.read_text()[-3000:] for path in found]
         for path in found:
@@ -133,7 +133,7 @@ class Talk:
         return texts
 
     def cpu_s(self) -> float:
-        """Return the processor time that the program has used, in seconds; 0 where it has ended."""
+        """Return the processor time that the program has used, in seconds; 0 if it has ended."""
         return processor_s(self.terminal.process.pid)
 
     def memory(self) -> int:
@@ -142,7 +142,7 @@ class Talk:
         return int(next(line for line in status.splitlines() if line.startswith("VmRSS")).split()[1])
 
     def end(self) -> None:
-        """End the program and take its folder away."""
+        """End the program and delete its folder."""
         self.terminal.close()
         shutil.rmtree(self.folder, ignore_errors=True)
 

@@ -1,7 +1,7 @@
-"""Recordings killed at any time (SIGKILL): what they leave opens, and shows true states up to where it ends.
+"""Kills recordings at random times (SIGKILL): what is left can be opened, and shows true states up to its end.
 
-A case starts `rfview record`, kills it after a random part of the time that a whole run takes, and looks at the folder: a
-recording that is whole, or at most one that is not and opens with a warning, or nothing where no chunk was written yet.
+A case starts `rfview record`, kills it after a random fraction of the time of a complete run, and checks the folder: it
+contains a complete recording, or one incomplete one that opens with a warning, or nothing if no chunk had been written.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from rfview.sessions.file.writer import partials
 from rfview.sessions.timeline.opening import open_recording
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-KERNEL = REPOSITORY / "tests" / "bench" / "workloads" / "vecadd_262144.toml"      # some 190,000 cycles
+KERNEL = REPOSITORY / "tests" / "bench" / "workloads" / "vecadd_262144.toml"      # about 190,000 cycles
 SAMPLES = 40
 
 
@@ -35,10 +35,10 @@ def command(path: Path) -> list[str]:
 
 @functools.cache
 def truth() -> tuple[float, dict[int, Snapshot]]:
-    """Return how long a whole run takes, and states of it."""
+    """Return the seconds of a complete run, and sample states of it by cycle."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "run.rfs"
-        for _ in range(2):      # the first may compile
+        for _ in range(2):      # the first run may compile
             began = time.monotonic()
             subprocess.run(command(path), cwd=REPOSITORY, check=False, capture_output=True)
             took = time.monotonic() - began
@@ -51,7 +51,7 @@ def truth() -> tuple[float, dict[int, Snapshot]]:
 
 
 def tried(folder: Path, chance: random.Random) -> tuple[str, str]:
-    """Kill a run; return what it left: nothing, part or whole, else what is wrong."""
+    """Kill a run; return what is left (nothing, part or whole) or what is wrong, and details."""
     took, states = truth()
     target = folder / "run.rfs"
     process = subprocess.Popen(command(target), cwd=REPOSITORY, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -64,9 +64,9 @@ def tried(folder: Path, chance: random.Random) -> tuple[str, str]:
     if not left and not target.exists():
         return "nothing", ""
     try:
-        timeline = open_recording(target)       # finds what was left by the name that it should have got
+        timeline = open_recording(target)       # finds a partial recording by the name of the complete one
     except InputError as error:
-        return ("nothing", "") if "no whole chunk" in str(error) or "header" in str(error) else ("unreadable", str(error))
+        return ("nothing", "") if "no complete chunk" in str(error) or "header" in str(error) else ("unreadable", str(error))
     with closing(timeline):
         if left and not timeline.warnings:
             return "silent", "a part of a run opens without a warning"

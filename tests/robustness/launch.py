@@ -1,6 +1,7 @@
-"""Launch files changed key by key, as TOML that still parses, and as text; .npy files whose headers lie.
+"""Fuzzes launch files, key by key as valid TOML and as raw text, and .npy files with wrong headers.
 
-A case is one launch file beside its kernel's files: it must load and be placed, or be refused in one error that names a file.
+A case is one launch file next to its kernel's files: it must load and fit the machine, or be refused with one error that
+names a file.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ def toml(value: Any) -> str:
 
 
 def places(value: Any, way: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """Yield the way to every value inside a value."""
+    """Yield the path to every value inside a value."""
     if way:
         yield way
     if isinstance(value, dict | list):
@@ -62,7 +63,7 @@ def places(value: Any, way: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
 
 
 def changed(chance: random.Random, content: dict[str, Any]) -> dict[str, Any]:
-    """Return a parsed launch file with values changed, dropped, doubled or under other names."""
+    """Return a parsed launch file with values changed, dropped, doubled or renamed."""
     for _ in range(chance.choice((1, 1, 1, 2, 4))):
         *way, last = chance.choice(list(places(content)))
         parent: Any = content
@@ -71,21 +72,21 @@ def changed(chance: random.Random, content: dict[str, Any]) -> dict[str, Any]:
         how = chance.random()
         if how < 0.15:
             del parent[last]
-        elif how < 0.25 and isinstance(parent, list) and "shape" not in way:     # gigabytes may well take their time
+        elif how < 0.25 and isinstance(parent, list) and "shape" not in way:     # filling gigabytes legitimately takes time
             parent += parent
         elif how < 0.35 and isinstance(parent, dict):
             parent[chance.choice(("x", str(last) + "s", "dtype", "shape", "file", "value", "grid", "module"))] = parent.pop(last)
         elif how < 0.5 and isinstance(parent[last], int) and not isinstance(parent[last], bool):
             parent[last] += chance.choice((-1, 1, 3, parent[last], -parent[last]))
         else:
-            parent[last] = copy.deepcopy(chance.choice(VALUES))      # a case must not change the next one's
+            parent[last] = copy.deepcopy(chance.choice(VALUES))      # a case must not change the values of the next
         if not content:
             break
     return content
 
 
 def asks_gigabytes(content: Any) -> bool:
-    """Say whether a buffer is to be filled with more than 2^26 elements, but not more than may be."""
+    """Return whether a buffer is to be filled with more than 2^26 elements, but within the limit."""
     for part in ("buffers", "symbols"):
         tables = content.get(part)
         for table in tables.values() if isinstance(tables, dict) else ():
@@ -105,7 +106,7 @@ def changed_text(chance: random.Random, text: str) -> bytes:
 
 
 def changed_array(chance: random.Random, data: bytes) -> bytes:
-    """Return a .npy file whose header says something else than what follows, or is none."""
+    """Return a .npy file whose header is invalid or does not match the data."""
     head, rest = data[:128], data[128:]
     how = chance.randrange(6)
     if how == 0:
@@ -125,7 +126,7 @@ def changed_array(chance: random.Random, data: bytes) -> bytes:
 
 
 def tried(path: Path) -> tuple[str, str]:
-    """Return what comes of a launch file: loaded or refused."""
+    """Return the outcome of a launch file: loaded or refused, else what is wrong; and details."""
     try:
         Simulator(load_launch_file(path))
     except InputError as error:
@@ -157,7 +158,7 @@ def cases(seed: int, first: int, count: int) -> Iterator[tuple[int, str, str]]:
                 array.write_bytes(changed_array(chance, array.read_bytes()))
             else:
                 content = changed(chance, {"module": f"{source.name}.ptx", **tomllib.loads(text)})
-                while asks_gigabytes(content):      # legal, and takes its time
+                while asks_gigabytes(content):      # valid, but slow
                     content = changed(chance, {"module": f"{source.name}.ptx", **tomllib.loads(text)})
                 path.write_text("\n".join(f"{toml(str(key))} = {toml(value)}" for key, value in content.items()), encoding="utf-8")
             began = time.process_time()

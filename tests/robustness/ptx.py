@@ -1,7 +1,7 @@
-"""PTX changed token by token: numbers, types, registers and lines of the bundled kernels, so that most of it is nearly right.
+"""Fuzzes PTX: numbers, types, registers and lines of the bundled kernels are changed, so that most of it is nearly valid.
 
-A case is one module: it is decoded, placed, and run for a few cycles as plain machine code. It must load, or be refused in one
-error that names the file; a kernel that misbehaves is told as such.
+A case is one module: it is decoded, placed, and run for a few cycles on the compiled machine. It must load, or be refused
+with one error that names the file; a kernel that misbehaves must be reported as such.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def changed(chance: random.Random, text: str) -> str:
 
 
 def _other(chance: random.Random, token: str, tokens: list[str]) -> str:
-    """Return what may stand in a token's place."""
+    """Return a replacement for a token."""
     how = chance.random()
     if how < 0.1:
         return ""
@@ -76,7 +76,7 @@ def _other(chance: random.Random, token: str, tokens: list[str]) -> str:
 
 
 def _changed_lines(chance: random.Random, text: str) -> str:
-    """Return a module with lines dropped, doubled, exchanged, or statements put in, some of another kernel's."""
+    """Return a module with lines dropped, doubled, swapped or inserted, some from another kernel."""
     lines = text.split("\n")
     at, other = chance.randrange(len(lines)), chance.randrange(len(lines))
     how = chance.randrange(6)
@@ -98,7 +98,7 @@ def _changed_lines(chance: random.Random, text: str) -> str:
 
 
 def tried(spec: LaunchSpec, text: str) -> tuple[str, str]:
-    """Return what comes of a module: loaded, refused or fault."""
+    """Return the outcome of a module: loaded, refused or fault, else what is wrong; and details."""
     try:
         simulator = Simulator(spec, module=decode_module(text, "case.ptx"), max_cycles=CYCLES)
         simulator.step(CYCLES)
@@ -116,7 +116,7 @@ def tried(spec: LaunchSpec, text: str) -> tuple[str, str]:
 
 def cases(seed: int, first: int, count: int) -> Iterator[tuple[int, str, str]]:
     """Try modules first..first + count - 1 of a seed; yield (number, outcome, detail)."""
-    Simulator(samples()[0][0]).step(1)      # the machine is compiled before a case is timed
+    Simulator(samples()[0][0]).step(1)      # compiles the machine before cases are timed
     for number in range(first, first + count):
         chance = random.Random(f"ptx {seed} {number}")
         spec, text = chance.choice(samples())

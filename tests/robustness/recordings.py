@@ -1,8 +1,8 @@
-"""Recordings changed: bytes without new checksums, whole frames, and contents under checksums that are right again.
+"""Fuzzes recordings: bytes changed without new checksums, whole frames, and contents with recomputed checksums.
 
-A case is one file, opened and asked a few things. Of a file whose checksums were not recomputed every state that is shown
-must be the true one, or a warning or error names what is wrong; one with right checksums is another recording, of which
-nothing is known but that it must be read within limits or refused in a sentence.
+A case is one file, which is opened and queried. If its checksums were not recomputed, every state shown must be the true
+one, or a warning or error says what is wrong. With correct checksums it is a different recording; it must be read within
+the limits, or refused with one error.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ from tests.robustness.found import keep
 SHORT = Path(__file__).resolve().parents[1] / "sessions" / "golden" / "format1.rfs"
 SHIPPED = Path(__file__).resolve().parents[2] / "sessions" / "recorded" / "first.rfs"
 SLOW_S = 10.0
-# zeros and larger numbers than fit, in what says sizes and places
+# for sizes and offsets: zero, boundary values and numbers that are too large
 NUMBERS = (0, 1, 2, 3, 7, 31, 32, 33, 63, 64, 127, 128, 255, 256, 65535, 65536, (1 << 26) + 1, (1 << 31) - 1, 1 << 31,
            (1 << 32) - 1)
 
 
 @functools.cache
 def samples() -> tuple[tuple[bytes, dict[int, Snapshot]], ...]:
-    """Return the files that are changed, with their true states: a short one in ten chunks, and one that is shipped."""
+    """Return the files to change, with their true states: a short one of ten chunks, and the bundled one."""
     found = []
     for path in (SHORT, SHIPPED):
         with closing(open_recording(path)) as timeline:
@@ -55,7 +55,7 @@ def samples() -> tuple[tuple[bytes, dict[int, Snapshot]], ...]:
 
 
 def frames_of(data: bytes) -> list[tuple[bytes, bytes]]:
-    """Return (tag, payload) of a whole file's frames."""
+    """Return (tag, payload) of the frames of a complete file."""
     file, at, found = io.BytesIO(data), len(framing.MAGIC), []
     while at < len(data) - framing.TRAILER.size:
         frame = framing.read_frame(file, at)
@@ -65,7 +65,7 @@ def frames_of(data: bytes) -> list[tuple[bytes, bytes]]:
 
 
 def changed_bytes(chance: random.Random, data: bytes) -> bytes:
-    """Return a file with a few bytes changed, taken out, put in or cut off."""
+    """Return a file with a few bytes changed, deleted, inserted or overwritten."""
     out = bytearray(data)
     for _ in range(chance.choice((1, 1, 1, 2, 4, 16))):
         at = chance.randrange(len(out))
@@ -87,7 +87,7 @@ def changed_bytes(chance: random.Random, data: bytes) -> bytes:
 
 
 def changed_frames(chance: random.Random, data: bytes) -> bytes:
-    """Return a file whose frames, whole as they are, are dropped, doubled, swapped or without the index behind them."""
+    """Return a file of intact frames, some of which are dropped, doubled or swapped, or the index is missing."""
     frames = frames_of(data)
     for _ in range(chance.choice((1, 1, 2, 3))):
         at, other = chance.randrange(1, len(frames)), chance.randrange(1, len(frames))
@@ -112,7 +112,7 @@ def changed_frames(chance: random.Random, data: bytes) -> bytes:
 
 
 def rebuilt(chance: random.Random, data: bytes) -> bytes:
-    """Return a file with contents changed under right checksums, chunks that follow on, and an index that fits."""
+    """Return a file with changed contents, but correct checksums, consecutive chunks and a matching index."""
     frames = frames_of(data)
     chunks = [number for number, (tag, _) in enumerate(frames) if tag == framing.CHUNK]
     chosen = {chance.choice((0, len(frames) - 1, *chunks, *chunks)) for _ in range(chance.choice((1, 1, 2)))}
@@ -154,7 +154,7 @@ def rebuilt(chance: random.Random, data: bytes) -> bytes:
 
 
 def changed_map(chance: random.Random, packed: bytes) -> bytes:
-    """Return a msgpack value with something in it changed; blobs are opened, changed inside and closed again."""
+    """Return a msgpack value with changes inside; blobs are decompressed, changed and compressed again."""
     content = msgpack.unpackb(packed, strict_map_key=False)
     for _ in range(chance.choice((1, 1, 2, 4))):
         content = _changed(chance, content, 0)
@@ -204,7 +204,7 @@ def _changed_blob(chance: random.Random, blob: bytes) -> bytes:
     except (TypeError, ValueError, msgpack.UnpackException):
         pass
     for _ in range(chance.choice((1, 1, 2, 8))):
-        # what says how many there are lies in the first words
+        # the first words contain counts
         at = 4 * chance.randrange(max(1, min(len(inside) // 4, chance.choice((8, 24, len(inside) // 4)))))
         if chance.random() < 0.8:
             inside[at : at + 4] = chance.choice(NUMBERS).to_bytes(4, "little")
@@ -221,7 +221,7 @@ KINDS: dict[str, Callable[[random.Random, bytes], bytes]] = {
 
 
 def questions(chance: random.Random) -> list[Callable[[Session], Any]]:
-    """Return a few things to ask of a session."""
+    """Return a few queries for a session."""
     def place(session: Session) -> int:
         timeline = session.timeline
         return chance.randint(timeline.first, max(timeline.first, timeline.last))
@@ -248,7 +248,7 @@ def questions(chance: random.Random) -> list[Callable[[Session], Any]]:
 
 
 def tried(path: Path, kind: str, truth: dict[int, Snapshot], chance: random.Random) -> tuple[str, str]:
-    """Return what comes of reading a file: refused, warned or done; else what is wrong."""
+    """Return the outcome of reading a file: refused, warned or done, else what is wrong; and details."""
     try:
         timeline = open_recording(path)
     except InputError as error:

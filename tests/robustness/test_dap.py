@@ -1,4 +1,4 @@
-"""The debug adapter answers or ends whatever an editor sends: a small budget of the fuzz target, and what was found before."""
+"""The debug adapter answers or ends, whatever an editor sends: a few cases of the fuzz target, and earlier failures."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ BUDGET = 300
 
 @pytest.fixture
 def talk() -> Iterator[dap.Conversation]:
-    """Return a conversation that has launched the shipped recording."""
+    """Return a conversation that has launched the bundled recording."""
     found = dap.Conversation()
     yield found
     found.end()
@@ -49,8 +49,8 @@ def test_a_case_is_the_same_whenever_it_is_made() -> None:
 @pytest.mark.nojit
 @pytest.mark.parametrize(("command", "arguments", "says"), [
     ("stackTrace", [1], "expected an object, found a list"),
-    ("stackTrace", "x", "expected an object, found a text"),
-    ("stackTrace", {"threadId": "2"}, "threadId: expected a whole number, found a text"),
+    ("stackTrace", "x", "expected an object, found a string"),
+    ("stackTrace", {"threadId": "2"}, "threadId: expected a whole number, found a string"),
     ("stackTrace", {"threadId": True}, "found true or false"),
     ("stackTrace", {"threadId": 1e300}, "expected a whole number"),
     ("stackTrace", {"threadId": float("inf")}, "expected a whole number, found the number inf"),
@@ -61,18 +61,18 @@ def test_a_case_is_the_same_whenever_it_is_made() -> None:
     ("setBreakpoints", {"breakpoints": 5, "source": {}}, "breakpoints: expected a list, found the number 5"),
     ("setBreakpoints", {"breakpoints": ["x"], "source": {}}, "breakpoints[0]: expected an object"),
     ("setBreakpoints", {"breakpoints": [], "source": 7}, "source: expected an object"),
-    ("setExceptionBreakpoints", {"filters": [{}]}, "filters[0]: expected a text"),
-    ("evaluate", {"expression": {"a": 1}}, "expression: expected a text, found an object"),
+    ("setExceptionBreakpoints", {"filters": [{}]}, "filters[0]: expected a string"),
+    ("evaluate", {"expression": {"a": 1}}, "expression: expected a string, found an object"),
     ("evaluate", {"expression": "\ud800"}, "surrogate"),
     ("evaluate", {"expression": "9" * 5000, "context": "repl"}, "expected a cycle"),
     ("evaluate", {"expression": "s " + "9" * 5000, "context": "repl"}, "expected a whole number"),
-    ("launch", {"program": "a\0b"}, "zero character"),
+    ("launch", {"program": "a\0b"}, "NUL character"),
     ("launch", {"program": "vectoradd", "settings": [1]}, "settings: expected an object"),
-    ("launch", {"program": "vectoradd", "settings": {"sm.num_banks": {}}}, "sm.num_banks: expected a text or a number"),
+    ("launch", {"program": "vectoradd", "settings": {"sm.num_banks": {}}}, "sm.num_banks: expected a string or a number"),
     ("launch", {"program": "vectoradd", "max_cycles": 0}, "max_cycles"),
     ("launch", {"program": "x" * 5000}, "x"),
-    (["threads"], {}, "does not know the request"),
-    ("_answer", {}, "does not know the request"),
+    (["threads"], {}, "does not support the request"),
+    ("_answer", {}, "does not support the request"),
 ])
 def test_what_does_not_fit_is_refused_by_name(talk: dap.Conversation, command: Any, arguments: Any, says: str) -> None:
     outcome, detail = talk.ask(request(command, arguments))
@@ -84,8 +84,8 @@ def test_what_does_not_fit_is_refused_by_name(talk: dap.Conversation, command: A
 @pytest.mark.parametrize("depth", [2000, 100_000])
 def test_deep_nesting_is_refused_or_ends_the_conversation_with_a_sentence(talk: dap.Conversation, depth: int) -> None:
     outcome, detail = talk.ask(b'{"arguments":' * depth + b"1" + b"}" * depth)
-    if outcome == "refused":    # how deep Python reads JSON depends on its version
-        assert "does not know the request" in detail
+    if outcome == "refused":    # the nesting that Python accepts in JSON depends on its version
+        assert "does not support the request" in detail
     else:
         assert outcome == "ended" and "nested too deeply" in detail
 
@@ -125,7 +125,7 @@ def test_an_editor_that_reads_no_answer_ends_the_adapter() -> None:
     try:
         body = request("initialize", {})
         child.stdin.write(b"Content-Length: %d\r\n\r\n" % len(body) + body)
-        child.stdin.flush()         # which stays open: the adapter ends by itself
+        child.stdin.flush()         # stdin stays open: the adapter ends by itself
         assert child.wait(PATIENCE_S) == 141 and child.stderr.read() == b""
     finally:
         child.kill()

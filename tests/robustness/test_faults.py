@@ -1,4 +1,4 @@
-"""Each call of the system that a recording makes, when it is written and when it is read, fails once in turn."""
+"""Each system call made when a recording is written or read fails once."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ CYCLES, CHUNK = 200, 32
 
 
 def show(title: str, outcomes: Counter[str]) -> None:
-    """Print which call brought what how often; pytest -s shows it."""
+    """Print the number of outcomes for each kind of call; pytest -s shows it."""
     print(f"\n{title}: {sum(outcomes.values())} calls failed in turn", *(f"  {count:>3} {name}" for name, count in
                                                                        sorted(outcomes.items())), sep="\n")
 
 
 def states(path: Path) -> list[Any]:
-    """Return a recording's states that can be shown."""
+    """Return the states of a recording that can be read."""
     with closing(open_recording(path)) as timeline:
         return [timeline.at(cycle) for cycle in range(timeline.first, timeline.last + 1)]
 

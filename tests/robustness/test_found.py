@@ -1,4 +1,4 @@
-"""Every case that once went wrong and was kept as a file comes to a good end."""
+"""Every case that once failed and was kept as a file now has a good outcome."""
 
 from __future__ import annotations
 

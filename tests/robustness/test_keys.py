@@ -1,4 +1,4 @@
-"""Keys, the mouse and resizes: a small budget of the fuzz target in a real terminal."""
+"""Keys, the mouse and resizes: a few cases of the fuzz target in a real terminal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Recordings that are killed, and two that are written to one path at the same time."""
+"""Recordings that are killed, and two that are written to the same path at the same time."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ def test_two_recorders_of_one_path_lose_nothing(tmp_path: Path) -> None:
         with closing(open_recording(path, check=True)) as timeline:
             assert not timeline.warnings and timeline.end["finished"]
             kernels.add(timeline.info["name"])
-    if left:        # they ran at the same time: the later one said where its own is
+    if left:        # they ran at the same time: the later one reports where its recording is
         assert kernels == {"vectoradd", "reduction"} and sorted(process.returncode for process in runs) == [0, 2]
-        assert any(left[0].name in text and "another program has written it meanwhile" in text for text in said)
+        assert any(left[0].name in text and "another program has written it in the meantime" in text for text in said)
     else:
         assert all(process.returncode == 0 for process in runs)

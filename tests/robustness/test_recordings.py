@@ -1,4 +1,4 @@
-"""Hostile recordings: a few hundred changed ones, and those that ask for more memory than a reader may take."""
+"""Hostile recordings: a few hundred changed ones, and those that need more memory than reading may use."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def zeros(size: int) -> bytes:
 
 
 def in_header(change: Callable[[dict[str, Any]], None]) -> bytes:
-    """Return a recording whose header was changed; nothing behind it fits any more."""
+    """Return a recording that consists only of a changed header."""
     tag, payload = frames_of(SHORT.read_bytes())[0]
     outer = msgpack.unpackb(payload)
     change(outer)
@@ -62,7 +62,7 @@ def with_frame(tag: bytes, payload: bytes) -> bytes:
 
 
 def in_chunks(change: Callable[[dict[str, Any]], None]) -> bytes:
-    """Return a recording without index whose chunks were changed, each following on."""
+    """Return a recording without an index whose chunks were changed but are still consecutive."""
     frames = frames_of(SHORT.read_bytes())
     out = io.BytesIO()
     out.write(framing.MAGIC)
@@ -78,7 +78,7 @@ def in_chunks(change: Callable[[dict[str, Any]], None]) -> bytes:
 
 
 def info_of(**fields: Any) -> Callable[[dict[str, Any]], None]:
-    """Return what puts more fields into the header's info."""
+    """Return a function that adds fields to the header's info."""
 
     def change(outer: dict[str, Any]) -> None:
         body = msgpack.unpackb(zstandard.ZstdDecompressor().decompress(outer["body"]))
@@ -89,7 +89,7 @@ def info_of(**fields: Any) -> Callable[[dict[str, Any]], None]:
 
 
 def zero_streams(number: int, count: int) -> bytes:
-    """Return a blob of streams that say they are so many zeros each, which take no bytes."""
+    """Return a blob of `number` streams of `count` zeros each, which take no bytes."""
     return zstandard.ZstdCompressor(1).compress(np.array([[count, 0]] * number, "<u4").tobytes())
 
 
@@ -178,7 +178,7 @@ def test_verify_compares_where_chunks_meet(tmp_path: Path, capsys: pytest.Captur
 
     def change(content: dict[str, Any]) -> None:
         number = next(numbers)
-        if number == 3:     # its end is no longer the begin of chunk 4
+        if number == 3:     # its end no longer matches the beginning of chunk 4
             inside = bytearray(zstandard.ZstdDecompressor().decompress(content["state"]))
             inside[streams.HEAD_BYTES * len(STATE) + int.from_bytes(inside[:4], "little") - 1] ^= 1     # a code, the last
             content["state"] = zstandard.ZstdCompressor(1).compress(bytes(inside))
@@ -188,5 +188,5 @@ def test_verify_compares_where_chunks_meet(tmp_path: Path, capsys: pytest.Captur
     path.write_bytes(in_chunks(change))
     assert cli.main(["info", "--verify", "--json", str(path)]) == 1
     wrong = json.loads(capsys.readouterr().out)["verify"]
-    assert any("chunk 4 (cycle 160): state at its start are not those at the end of chunk 3" in text for text in wrong), wrong
+    assert any("chunk 4 (cycle 160): state at its start differ from those at the end of chunk 3" in text for text in wrong), wrong
     assert any("do not add up to its totals" in text for text in wrong), wrong

@@ -1,4 +1,4 @@
-"""A few of the changed PTX modules, launch files and texts, and those that were found to break something."""
+"""A few cases of the fuzz targets for PTX, launch files and texts, and those that once broke something."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_marks_that_cannot_be_are_set_aside(tmp_path: Path, marks: str) -> None:
 
 
 def test_numbers_of_thousands_of_digits_are_refused_in_every_toml(tmp_path: Path) -> None:
-    """Found in key files: Python refuses to read them with an error that is none of TOML's."""
+    """Found in key files: Python refuses them with an error that is not one of TOML's."""
     from rfview import keymap
     from rfview.engine.errors import InputError
     from rfview.engine.launch import load_launch_file

@@ -1,4 +1,4 @@
-"""What people type and keep: expressions, commands, key files, marks, --set values, design files, changed letter by letter."""
+"""Fuzzes what people type and save: expressions, commands, key files, marks, --set values, design files."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SETTINGS = ("sm.num_banks=8", "hrf.drain=2", "edram.m=3", "sm.l1_kb=16", "racetr
 
 
 def changed(chance: random.Random, text: str) -> str:
-    """Return a text with a few letters or parts dropped, doubled or put in."""
+    """Return a text with a few letters or parts dropped, doubled or inserted."""
     for _ in range(chance.choice((0, 1, 1, 2, 5))):
         at = chance.randrange(len(text) + 1)
         end = min(len(text), at + chance.choice((0, 0, 1, 3)))
@@ -41,7 +41,7 @@ def changed(chance: random.Random, text: str) -> str:
 
 @functools.cache
 def session() -> Session:
-    """Return the session that expressions and commands are asked of; its marks lie in a folder of their own."""
+    """Return the session for expressions and commands; its marks are saved in a separate folder."""
     folder = Path(tempfile.mkdtemp())
     shutil.copy(SHORT, folder / "run.rfs")
     return open_session(folder / "run.rfs")

@@ -1,4 +1,4 @@
-"""A recorded and a live timeline over the simulator double, with its own snapshot at every cycle as the oracle."""
+"""A recorded and a live timeline over the simulator double, with the double's snapshot at every cycle as the oracle."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ CYCLES, CHUNK = 700, 40
 
 @pytest.fixture(scope="session")
 def truth() -> list[Snapshot]:
-    """Return the double's snapshot at every cycle 0..CYCLES."""
+    """Return the double's snapshots at cycles 0..CYCLES."""
     return snapshots(CYCLES)
 
 
 @pytest.fixture(scope="session")
 def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a recording of the double, 18 chunks."""
+    """Return the path of a recording of the double, 18 chunks."""
     path = tmp_path_factory.mktemp("sessions") / "double.rfs"
     record(Double(CYCLES), path, chunk_cycles=CHUNK)
     return path

@@ -1,4 +1,4 @@
-"""A simulator double: a small machine of its own whose chunks and snapshots are consistent, fast and deterministic.
+"""A simulator double: a small, fast and deterministic machine whose chunks and snapshots are consistent.
 
 It changes the real record's fields the way the engine does (states, stamps, program counters, masks, cold blocks, rows,
 memory words, skipped cycles), from a counter-based random stream that is part of its state, so that checkpoints replay.
@@ -42,7 +42,7 @@ def make_info() -> dict[str, Any]:
 
 
 class Double:
-    """Behaves like rfview.engine.simulator.Simulator for recording, replay and live timelines."""
+    """Stands in for rfview.engine.simulator.Simulator in recording, replay and live timelines."""
 
     def __init__(self, cycles: int = 3000, seed: int = 1, fault_at: int | None = None):
         self.cycles, self.seed, self.fault_at = cycles, seed, fault_at
@@ -77,7 +77,7 @@ class Double:
         return Snapshot(self.cycle, sm, rf, self._rows.copy(), self._memory.copy(), self.info)
 
     def _cycle(self, log: dict[str, list]) -> None:
-        """Run one cycle, noting rows and words written."""
+        """Run one cycle; note the rows and words written in `log`."""
         rng = np.random.RandomState((self.seed * 1_000_003 + self.cycle) % (1 << 32))
         sm, rf = self._sm[0], self._rf[0]
         if self.cycle % 50 < 10:
@@ -197,7 +197,7 @@ class Double:
 
 
 def copied(record: np.ndarray) -> np.ndarray:
-    """Return a copy of a structured array, the bytes between its fields included."""
+    """Return a copy of a structured array, including the padding between its fields."""
     return record.view(np.uint8).copy().view(record.dtype)
 
 
@@ -218,7 +218,7 @@ class Checkpoint:
 
 
 def snapshots(cycles: int, **options: Any) -> list[Snapshot]:
-    """Return the double's own snapshot at every cycle."""
+    """Return the double's snapshots at every cycle."""
     double = Double(cycles, **options)
     found = [double.snapshot()]
     while double.fault is None and double.step():

@@ -1,4 +1,4 @@
-"""Parts of a run as recordings of their own: the same states as the whole, and what is said of places that are none."""
+"""Parts of a run as separate recordings: the same states as the whole run, and errors for places that do not exist."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_capture_here_and_stop_there(kind: str, session_of: Callable[..., Sessio
 
 
 @pytest.mark.parametrize(("lines", "words"), [
-    ("capture stop", "nothing is captured"), ("capture", "expected"), ("capture x.txt", "expected"),
+    ("capture stop", "nothing is being captured"), ("capture", "expected"), ("capture x.txt", "expected"),
     ("capture {0}/a.rfs from 5 to 9,000,000", "9,?000,?000"), ("capture {0}/a.rfs from x to 5", "goto x"),
     ("capture /nowhere/x.rfs", "no folder"), ("goto 90; capture {0}/a.rfs; goto 20; capture stop", "not after cycle 90"),
 ])

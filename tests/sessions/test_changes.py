@@ -1,4 +1,4 @@
-"""What stops at changes say: values in the type of the instruction that wrote them, and that instruction."""
+"""Texts of stops at changes: the values in the type of the instruction that wrote them, and that instruction."""
 
 from __future__ import annotations
 

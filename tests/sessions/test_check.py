@@ -1,4 +1,4 @@
-"""A session's run is checked apart from it: live, recorded and from a recipe alike, with the cycles of the session."""
+"""A session's run is checked separately, whether live, recorded or from a recipe; findings have the session's cycles."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_live_and_recorded_runs_have_the_same_findings_at_the_cycle_of_the_acces
             dataclasses.replace(one, count=0) for one in check(recorded).found]
         one = found.found[0]
         assert (one.kind, one.place) == ("race-shared", f"shared+0x{one.address:x}")
-        live.goto(one.cycle + 1)    # the state behind that cycle: LD/ST has just begun this access
+        live.goto(one.cycle + 1)    # the state after that cycle: LD/ST has just begun this access
         flights = [flight for flight in live.snapshot().sm.inflight if int(flight.since_cycle) == one.cycle]
         assert (one.warp, one.pc) in [(int(flight.warp), int(flight.pc)) for flight in flights]
         assert execute(live, "check 1").stop.cycle == one.cycle == live.cycle
@@ -91,7 +91,7 @@ def test_a_branch_with_something_changed_is_not_checked_and_says_why(launch):
     with open_session(launch("shared", "one_warp_bad")) as session:
         session.goto(20)
         branch = execute(session, "fork b1 set latency.int_add=9").session
-        with pytest.raises(InputError, match="begins at cycle 0"):
+        with pytest.raises(InputError, match="changed after cycle 0"):
             check(branch)
 
 

@@ -66,7 +66,7 @@ def simulator(path: Path, **machine: Any) -> Any:
 
 @pytest.fixture(scope="module")
 def recording(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., RecordedTimeline]:
-    """Return a function that records the beginning of a bundled kernel under a design, once."""
+    """Return a function that records the beginning of a bundled kernel under a design, once each."""
     folder = tmp_path_factory.mktemp("compare")
 
     @lru_cache
@@ -221,7 +221,7 @@ def test_other_data_and_unfinished_runs_are_noted(recording: Any, tmp_path: Path
     b = LiveTimeline(simulator(tmp_path / "k.toml"))
     assert "the runs begin with different data in memory" in Comparison(a, b).notes
     cut = Comparison(recording("vectoradd", "sram"), recording("vectoradd", "stt"))
-    assert cut.memory_equal() is None       # nothing is known of an end that is not there
+    assert cut.memory_equal() is None       # the recordings do not reach the end of the run
     assert cut.notes == [f"{name} ends at cycle {CYCLES:,}, before its kernel does" for name in "AB"]
 
 
@@ -252,7 +252,7 @@ def test_energies_of_different_technologies_get_no_ratio() -> None:
 
 
 def test_what_the_machines_differ_in_is_said_first() -> None:
-    """A machine with one scheduler beside one with two is no comparison of register files, unless it says so."""
+    """Machines with one scheduler and with two are no comparison of register files, unless the report says so."""
     base = {"scheduler": "gto", "parameters": {"sm.num_schedulers": 2, "latency.sfu": 8, "hrf.entries": 4}}
     other = {"scheduler": "lrr", "parameters": {"sm.num_schedulers": 1, "latency.sfu": 8, "stt.write_cycles": 9}}
     assert machines.differences([base, base]) == {} and machines.sentence({}) == ""

@@ -1,4 +1,4 @@
-"""What snapshots and recordings leave out can be found from what they hold: each field of state.DERIVED, all along runs."""
+"""Every field of state.DERIVED can be computed from what snapshots and recordings contain, all along runs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from rfview.sessions.why import producers as holders
 MACHINES = [("gemm", "sram", "gto"), ("gemm", "hrf", "lrr"), ("reduction", "rfc", "two_level"), ("histogram", "hcrf", "gto"),
             ("gemm", "edram", "gto"), ("bfs", "racetrack", "lrr"), ("gemm", "single_buffer", "gto"),
             ("hotspot", "sram", "switch_on_stall")]
-# where the instructions of a unit are counted that wait for it
+# unit -> the pipe that counts the instructions waiting for the unit
 FIRST_PIPE = {UNIT_SP: PIPE_SP0, UNIT_SFU: PIPE_SFU, UNIT_LDST: PIPE_LDST}
 
 
@@ -29,7 +29,7 @@ def bits(mask: Any) -> set[int]:
 
 
 def find(sm: Any, program: Any, memory: set[int]) -> dict[str, Any]:
-    """Return the derived fields but `unreleased` and `producer` from a snapshot's record, masks as sets of bits.
+    """Compute the derived fields, except `unreleased` and `producer`, from a snapshot's record; masks are sets of bits.
 
     memory: the pcs of instructions that access memory.
     """
@@ -62,7 +62,7 @@ def find(sm: Any, program: Any, memory: set[int]) -> dict[str, Any]:
 
 
 def kept(sm: Any, units: set[int]) -> dict[str, Any]:
-    """Return the same from what the engine keeps; units: the collectors that hold an instruction."""
+    """Return the same fields as the engine keeps them. units: the collectors that hold an instruction."""
 
     def wide(name: str) -> set[int]:
         return {64 * word + bit for word, mask in enumerate(sm[name]) for bit in bits(mask)}
@@ -101,7 +101,7 @@ def test_what_is_not_recorded_follows_from_what_is(kernel: str, design: str, sch
             for reg in bits(sm["warp"][warp]["sb_write"]):
                 entry = int(own["producer"][warp][reg])
                 if entry == STAND_IN:
-                    continue        # of rfc: no instruction
+                    continue        # rfc's stand-in for a producer, not an instruction
                 pending += 1
                 assert writers[warp, reg] == entry
         for entry in found["inflight_used"]:

@@ -1,4 +1,4 @@
-"""The real engine through recordings and live timelines: every 97th cycle and the end, bit for bit, for each kernel."""
+"""The real engine in recordings and live timelines: every 97th cycle and the end, bit for bit, for each kernel."""
 
 from __future__ import annotations
 

@@ -1,15 +1,19 @@
-"""What is written for other viewers, read back and compared with the session it came from."""
+"""Exports for other viewers, read back and compared with the session they came from."""
 
 from __future__ import annotations
 
 import csv
+import errno
 import json
+import os
 import re
 import shutil
 import sqlite3
 import sys
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -28,7 +32,7 @@ def session(request: pytest.FixtureRequest, tmp_path: Path) -> Session:
 
 
 def written(session: Session, form: str, folder: Path, **options: object) -> str:
-    """Return what is exported."""
+    """Return the exported data."""
     target = folder / f"out.{form}"
     export(session.timeline, form, target, **options)  # type: ignore[arg-type]
     assert not list(folder.glob("*.tmp"))
@@ -36,7 +40,7 @@ def written(session: Session, form: str, folder: Path, **options: object) -> str
 
 
 def issued(session: Session) -> int:
-    """Return the warp instructions of the session."""
+    """Return the number of warp instructions of the session."""
     return int(session.timeline.stall_totals(session.timeline.last)[0])
 
 
@@ -96,7 +100,7 @@ def test_perfetto_has_all_warp_cycles_and_every_instruction(session: Session, tm
     tracks: dict[tuple[int, int], list[tuple[int, int]]] = {}
     for entry in slices:
         tracks.setdefault((entry["pid"], entry["tid"]), []).append((entry["ts"], -entry["dur"]))
-    for track in tracks.values():       # slices follow one another or lie in one another
+    for track in tracks.values():       # slices follow or contain one another
         open_until: list[int] = []
         for begin, negative in sorted(track):
             while open_until and open_until[-1] <= begin:
@@ -208,6 +212,18 @@ def test_parquet_and_frames_hold_what_the_database_holds(session: Session, tmp_p
             held = [(key, None if value is None else str(value)) for key, value in held]
         assert sorted(rows, key=str) == sorted(held, key=str)
         assert table.equals(session.frame(name, 3, session.timeline.last - 2))
+
+
+def test_a_folder_of_tables_is_whole_or_not_there(session: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*arguments: object) -> Iterator[Any]:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(arrow, "batches", full)
+    (tmp_path / "was there").mkdir()
+    for name in ("tables", "was there"):
+        with pytest.raises(InputError, match=f"{name}: cannot be written: No space left on device"):
+            export(session.timeline, "parquet", tmp_path / name)
+    assert [path.name for path in tmp_path.rglob("*")] == ["was there"]
 
 
 def test_without_pyarrow_the_way_to_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:

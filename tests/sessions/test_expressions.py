@@ -1,4 +1,4 @@
-"""Expressions: columns over chunks equal a brute-force look at every snapshot; whatever is unknown is named."""
+"""Expressions: columns over chunks equal a brute-force evaluation of every snapshot; errors name what is unknown."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Look = Any  # (snapshots, cycle) -> int, or a list of ints for values per warp
 
 
 def wrap(value: int) -> int:
-    """Return a whole number as 64 bits with sign."""
+    """Wrap an integer to 64 bits, signed."""
     return (int(value) + (1 << 63)) % (1 << 64) - (1 << 63)
 
 
@@ -32,7 +32,7 @@ def register(snapshot: Any, warp: int, reg: int, lane: int) -> int:
 
 
 def scalars() -> st.SearchStrategy[tuple[str, Look]]:
-    """Return state that has one value per cycle: its text, and how to find it in a snapshot."""
+    """Return a strategy for items with one value per cycle: their text, and how to read them from snapshots."""
     warp, lane = st.integers(0, NUM_WARPS - 1), st.integers(0, 31)
     field = st.sampled_from(["pc", "state", "num_issued", "state_since_cycle", "cta"])
     names = st.sampled_from(["issued", "barrier", "long_scoreboard", "bank_conflict", "no_cta"])
@@ -58,7 +58,7 @@ def scalars() -> st.SearchStrategy[tuple[str, Look]]:
 
 
 def vectors() -> st.SearchStrategy[tuple[str, Look]]:
-    """Return fields of all warps or banks."""
+    """Return a strategy for fields of all warps or banks."""
     fields = st.sampled_from(["pc", "state", "num_issued"])
     column = lambda t, c, f: [int(v) for v in t[c].sm["warp"][f][:NUM_WARPS]]
     return st.one_of(
@@ -77,7 +77,7 @@ REDUCE = {"any": lambda v: int(any(v)), "all": lambda v: int(all(v)), "count": l
 
 
 def reduced() -> st.SearchStrategy[tuple[str, Look]]:
-    """Return a reduction over warps."""
+    """Return a strategy for reductions over warps."""
     plain = st.tuples(st.sampled_from(sorted(REDUCE)), vectors()).map(
         lambda a: (f"{a[0]}({a[1][0]})", lambda t, c: REDUCE[a[0]](a[1][1](t, c))))
     compared = st.tuples(st.sampled_from(sorted(REDUCE)), vectors(), st.sampled_from(sorted(COMPARE)), scalars()).map(
@@ -87,7 +87,7 @@ def reduced() -> st.SearchStrategy[tuple[str, Look]]:
 
 
 def grow(inner: st.SearchStrategy[tuple[str, Look]]) -> st.SearchStrategy[tuple[str, Look]]:
-    """Return larger expressions over smaller ones."""
+    """Return a strategy that combines expressions into larger ones."""
     return st.one_of(
         st.tuples(inner, st.sampled_from(sorted(BINARY)), inner).map(
             lambda a: (f"({a[0][0]} {a[1]} {a[2][0]})", lambda t, c: wrap(BINARY[a[1]](a[0][1](t, c), a[2][1](t, c))))),

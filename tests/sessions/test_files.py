@@ -1,8 +1,9 @@
-"""Session files: cut, flipped and newer files, what they say, and that replay needs no compiler."""
+"""Session files: the errors of truncated, corrupted and newer files; and replay needs no compiler."""
 
 from __future__ import annotations
 
 import io
+import os
 import random
 import re
 import subprocess
@@ -36,7 +37,7 @@ from tests.sessions.double import RF_DTYPE, Double
 
 @pytest.fixture(scope="module")
 def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a recording with a small header, so that random places hit every part."""
+    """Return the path of a recording with a small header, so that random offsets hit every part."""
     path = tmp_path_factory.mktemp("files") / "small.rfs"
     record(Double(CYCLES), path, chunk_cycles=100)
     return path
@@ -76,7 +77,7 @@ def test_a_cut_file_opens_to_its_last_whole_chunk(small: Path, tmp_path: Path, t
 
 
 def flips(data: bytes) -> list[int]:
-    """Return 200 places: spread over the file, and some in every frame's head, the index and the trailer."""
+    """Return 200 offsets: spread over the file, and some in every frame's head, the index and the trailer."""
     order = random.Random(2)
     places = {order.randrange(len(data)) for _ in range(120)}
     for _, begin, end in frames(data):
@@ -117,6 +118,16 @@ def test_each_flipped_byte_is_reported_and_shows_no_wrong_state(
         reported |= bool(timeline.warnings)
         assert reported, place
         timeline.close()
+
+
+def test_a_file_that_changes_while_it_is_open_says_so(small: Path, tmp_path: Path) -> None:
+    path = tmp_path / "small.rfs"
+    path.write_bytes(small.read_bytes())
+    timeline = open_recording(path)
+    os.truncate(path, path.stat().st_size // 2)
+    with pytest.raises(InputError, match=r"small.rfs: chunk .* cut short; the file has been written to since it was opened"):
+        timeline.at(timeline.last)
+    timeline.close()
 
 
 def test_a_newer_format_is_refused_with_both_numbers(small: Path, tmp_path: Path) -> None:
@@ -182,7 +193,7 @@ def test_a_killed_recording_leaves_a_file_that_opens(tmp_path: Path, truth: list
     timeline = open_recording(left)
     assert timeline.warnings and timeline.last == 200
     assert timeline.at(200).same_as(truth[200])
-    found = open_recording(target)      # by the name that it should have got
+    found = open_recording(target)      # by the name that it was meant to get
     assert left.name in found.warnings[0] and found.last == 200
     record(Double(CYCLES), target, chunk_cycles=CHUNK)
     assert left.exists() and open_recording(target).warnings == [], "what was left is never overwritten"
@@ -233,14 +244,14 @@ def test_dtypes_survive_as_json(recorded) -> None:
 
 
 def seen(words: int, bit: int = 1) -> Seen:
-    """Return what nothing but changes is seen of."""
+    """Return a Seen of a chunk that has changes only."""
     none = np.empty(0, np.uint32)
     return Seen(np.uint64(bit), np.zeros(words, np.uint64), np.full(words, -1, np.int32), 0, none, none, np.uint32(0),
                 np.empty(0, np.uint64))
 
 
 def together(end: np.ndarray, index: np.ndarray, value: np.ndarray) -> Blocks:
-    """Return changes, ascending in each cycle, as blocks of the words between two multiples of 32."""
+    """Return changes, in ascending order in each cycle, as blocks of 32 aligned words."""
     cycle = np.repeat(np.arange(len(end)), np.diff(end, prepend=np.uint32(0)).astype(np.int64))
     begins = np.flatnonzero((np.diff(cycle, prepend=-1) != 0) | (np.diff(index // 32, prepend=np.uint32(1 << 31)) != 0))
     masks = np.bitwise_or.reduceat(np.uint32(1) << index % 32, begins) if len(begins) else np.empty(0, np.uint32)
@@ -249,7 +260,7 @@ def together(end: np.ndarray, index: np.ndarray, value: np.ndarray) -> Blocks:
 
 
 def key_of(base: np.ndarray, stored: dict) -> np.ndarray:
-    """Return the keyframe that is stored by what differs from another state."""
+    """Return the keyframe stored as its differences from another state."""
     words = base.copy()
     words[np.cumsum(streams.numbers(stored["key_step"]))] ^= streams.numbers(stored["key_bits"])
     return words
@@ -336,7 +347,7 @@ def test_a_group_may_have_thousands_of_masks() -> None:
     blocks = Blocks(np.arange(2, 2 * cycles + 2, 2, dtype=np.uint32), np.tile(firsts, cycles), masks, value)
     key = np.zeros(layout.num_words, np.uint32)
     encoder = Encoder(layout.groups, key)
-    for _ in range(2):      # what it works on is used again
+    for _ in range(2):      # its buffers are reused
         encoder.state[:] = key
         blob = encoder.encode(blocks, seen(len(key)))
         stored = streams.split(bytes(blob), STATE)
@@ -369,7 +380,7 @@ def test_a_chunk_may_change_nothing() -> None:
 
 
 def small_state() -> bytes:
-    """Return the state blob of a short chunk, decompressed."""
+    """Return the decompressed state blob of a short chunk."""
     layout = Layout(state.recorded_dtype(), RF_DTYPE)
     random_state = np.random.RandomState(3)
     first = layout.field("sm.warp[*].sb_write").words[::2][:8].astype(np.uint32)
@@ -387,7 +398,7 @@ EDITS = st.lists(st.tuples(st.booleans(), st.integers(0), st.integers(0, 255)), 
 @settings(max_examples=300, deadline=None)
 @given(edits=EDITS, offset=st.integers(0, 5))
 def test_numbers_that_make_no_sense_are_an_input_error(edits: list[tuple[bool, int, int]], offset: int) -> None:
-    """The checksum of a chunk is right here: only what its numbers say of each other is wrong."""
+    """The chunk's checksum is right; only its numbers contradict each other."""
     damaged = bytearray(SMALL_STATE)
     head = streams.HEAD_BYTES * len(STATE)
     for in_head, place, byte in edits:
@@ -404,7 +415,7 @@ def test_numbers_that_make_no_sense_are_an_input_error(edits: list[tuple[bool, i
 
 
 def with_chunks(data: bytes, path: Path, change: Callable[[list[bytes]], list[bytes]]) -> Path:
-    """Write a recording whose CHNK frames, whole and with true checksums, have been changed, without an index."""
+    """Write a recording without an index, its CHNK frames, intact and with right checksums, replaced by `change`."""
     parts = [data[begin:end] for _, begin, end in frames(data)]
     chunks = change([part for part in parts if part[:4] == b"CHNK"])
     out = framing.MAGIC + parts[0] + b"".join(chunks)
@@ -420,7 +431,7 @@ def test_chunks_that_are_missing_or_out_of_order_are_found_without_an_index(
 ) -> None:
     path = with_chunks(small.read_bytes(), tmp_path / "order.rfs", change)
     if not whole:
-        with pytest.raises(InputError, match="no whole chunk"):
+        with pytest.raises(InputError, match="no complete chunk"):
             open_recording(path)
         return
     timeline = open_recording(path)
@@ -435,7 +446,7 @@ def test_chunks_of_another_run_are_found_with_and_without_an_index(small: Path, 
     path = with_chunks(small.read_bytes(), tmp_path / "mixed.rfs", lambda chunks: [*chunks[:3], *theirs[3:]])
     timeline = open_recording(path)
     assert timeline.last == 300 and "chunk 3: it does not follow the chunk before it" in timeline.warnings[0]
-    # with an index: a chunk in the place of another one of the same length
+    # with an index: a chunk in place of another of the same length
     single = tmp_path / "single.rfs"
     record(Double(CYCLES), single, chunk_cycles=1)
     data = single.read_bytes()

@@ -1,4 +1,4 @@
-"""Where errors go: every arrival against a comparison of whole states in every cycle, and what is said without one."""
+"""Following errors: every arrival against a comparison of whole states in every cycle, and errors if there is none."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ HORNER = Path(__file__).resolve().parents[2] / "rfview" / "learn" / "kernels" / 
 
 @pytest.fixture(scope="module")
 def horner() -> Session:
-    """Return a run that loses bits, at the first loss."""
+    """Return a session of a run that loses bits, at the first loss."""
     session = open_session(HORNER, design="edram", settings={"edram.error_mode": "literal"})
     session.run_until("event.bits_lost > 0")
     return session
 
 
 def differences(ours: Timeline, right: Timeline, begin: int, end: int) -> list[tuple[int, str, int, int]]:
-    """Return (cycle, 'row' or 'word', index, lane) of everything that begins to differ, by whole states."""
+    """Return (cycle, 'row' or 'word', index, lane) of everything that begins to differ, from whole states."""
     found = []
     for cycle in range(begin, end + 1):
         pair = ours.at(cycle), right.at(cycle)
@@ -42,7 +42,7 @@ def differences(ours: Timeline, right: Timeline, begin: int, end: int) -> list[t
 
 
 def arrived(flow: Flow, session: Session) -> list[tuple[int, str, int, int]]:
-    """Return the arrivals in the same form."""
+    """Return a flow's arrivals in the form of `differences`."""
     info = session.info
     registers = int(session.snapshot(flow.begin).sm["launch"]["registers"])
     words = {f"{one['name']}[{index}]": one["word"] + index for one in info["buffers"] for index in range(one["bytes"] // 4)}
@@ -103,7 +103,7 @@ def test_a_value_that_decides_a_branch_parts_the_runs(session_of: Callable[..., 
     setp = next(entry for entry in program if entry["mnemonic"] == "setp")
     reg = next(reg for reg in setp["src"] if reg != 255)
     session.run_until(f"w0.pc == {setp['pc']} and not (w0.sb_write >> {reg}) & 1")
-    flow = follow(session, {f"w0.R{reg}": 0x7FFFFFFF})      # beyond the end: the whole warp leaves
+    flow = follow(session, {f"w0.R{reg}": 0x7FFFFFFF})      # an index beyond the array: the whole warp exits
     assert flow.parted is not None and flow.end == flow.parted - 1
     assert flow.outputs and flow.outputs[0].name == "c"
 
@@ -122,7 +122,7 @@ def test_mistakes_say_what_to_do(session_of: Callable[..., Session], horner: Ses
 
 @pytest.mark.parametrize("patience", range(2))
 def test_a_follow_can_be_stopped_wherever_it_is(horner: Session, patience: int) -> None:
-    """The search for the loss and the comparison both report how far they are."""
+    """The search for the loss and the comparison both report progress."""
     horner.goto(horner.timeline.last)
     left = patience
 

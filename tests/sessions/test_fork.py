@@ -1,4 +1,4 @@
-"""Branches: bit for bit the parent where nothing is changed, and what the change says where something is."""
+"""Branches: without a change bit for bit the parent, and with one exactly what the change says."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from rfview.sessions.commands.script import run_lines, run_script
 from rfview.sessions.commands.table import execute
 from rfview.sessions.timeline.base import Timeline
 
-# designs with a parameter that can change in mid-run
+# designs with a parameter that can change in the middle of a run
 DESIGNS = [name for name in plugin.BUILT_IN if any(entry.is_live for entry in plugin.design(name).parameters)]
 SMALL = """module = "vectoradd.ptx"
 [[launch]]
@@ -46,7 +46,7 @@ zeros = true
 
 @pytest.fixture(scope="module")
 def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a launch file of eight CTAs of vectoradd, one of its buffers in a file of its own."""
+    """Return a launch file of eight CTAs of vectoradd, one of whose buffers is in a separate file."""
     folder = tmp_path_factory.mktemp("fork")
     (folder / "vectoradd.ptx").write_bytes(kernels.path("vectoradd").with_suffix(".ptx").read_bytes())
     np.save(folder / "a.npy", np.linspace(-3, 5, 2000, dtype=np.float32))
@@ -80,13 +80,13 @@ def finish(timeline: Timeline) -> Timeline:
 
 
 def result(timeline: Timeline) -> np.ndarray:
-    """Return the buffer c at the end."""
+    """Return the buffer c at the end of the run."""
     variable = next(entry for entry in timeline.info["buffers"] if entry["name"] == "c")
     return timeline.at(timeline.last).memory[variable["word"] :][: variable["bytes"] // 4].view(np.float32)
 
 
 def assert_same_from(branch: Timeline, parent: Timeline, cycle: int, step: int = 61) -> None:
-    """Assert that both hold the same states from a cycle to the end, memory and registers too."""
+    """Assert that both have the same states from a cycle to the end, memory and registers included."""
     assert branch.last == parent.last > cycle
     for at in [*range(cycle, parent.last, step), parent.last]:
         assert branch.at(at).same_as(parent.at(at)), at
@@ -178,7 +178,7 @@ OTHER = {"stall": "bank", "remap": "off", "early_remap": "issue_only", "partial"
 
 
 def another(key: str, old: Any) -> Any:
-    """Return a value that a parameter does not have."""
+    """Return a value for a parameter that differs from `old`."""
     section, name = key.split(".")
     if name in OTHER or old == "paper":
         return OTHER.get(name, "table")
@@ -200,11 +200,11 @@ def test_every_parameter_that_can_change_leaves_the_results_right(design: str, s
         finish(branch.timeline)
         assert branch.timeline.fault is None, key
         assert np.array_equal(result(branch.timeline), expected), key
-        drop(session, f"b{number}")     # there may be so many at a time
+        drop(session, f"b{number}")     # the number of branches is limited
 
 
 @pytest.mark.parametrize(("changes", "part"), [
-    ({"sm.num_banks": 8}, r"decides how the machine is laid out .* --set sm.num_banks=8. What can change:.*latency"),
+    ({"sm.num_banks": 8}, r"determines the machine.s layout .* --set sm.num_banks=8. What can change:.*latency"),
     ({"stt.write_cycle": 8}, "did you mean stt.write_cycles"),
     ({"stt.stall": "never"}, "expected one of pipeline, bank"),
     ({"w0.R99[1]": 8}, "the kernel has R0"),
@@ -245,7 +245,7 @@ def test_a_recording_that_runs_otherwise_now_is_refused(session_of: Any) -> None
     with pytest.raises(InputError, match="is not what was recorded"):
         fork(session, "b")
     session.info["launch_toml"] = ""
-    with pytest.raises(InputError, match="holds no launch file"):
+    with pytest.raises(InputError, match="contains no launch file"):
         fork(session, "b")
 
 
@@ -305,9 +305,9 @@ def test_branches_are_bounded_and_can_be_dropped(small: Path, monkeypatch: pytes
     child = fork(session, "a", {"w0.R1": 1})
     child.goto(30)
     fork(child, "b", {"w0.R1": 2})
-    with pytest.raises(InputError, match="fork c: there are 3 branches, the most there may be; `drop NAME` removes one"):
+    with pytest.raises(InputError, match="fork c: there are already 3 branches, the maximum; `drop NAME` removes one"):
         fork(session, "c")
-    with pytest.raises(InputError, match="drop a: b came from it"):
+    with pytest.raises(InputError, match="drop a: other branches were forked from it .b."):
         module.drop(session, "a")
     with pytest.raises(InputError, match="drop main: no branch has this name; there are a, b"):
         module.drop(session, "main")

@@ -1,4 +1,4 @@
-"""A recording of each format number stays here and must open for ever, with the states it was made with."""
+"""One recording per format number is kept here; it must always open, with the states it was made with."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Values through time: every cell is what the machine held, who wrote it is named, and the text of it is one page."""
+"""Values through time: every cell is what the machine held, its writer is named, and the text fits on one page."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from rfview.sessions.heat.strip import around_writes, next_write
 
 LESSONS = Path(__file__).resolve().parents[2] / "rfview" / "learn" / "recorded"
 RECORDINGS = ("drain", "shift", "refresh", "dead", "first")     # hrf, racetrack, edram, rfc, sram
-# a warp slot's registers that are written often, seldom and never
+# (warp slot, register): written often, seldom and never
 REGISTERS = ((0, 3), (5, 2), (12, 8), (47, 9))
 
 
@@ -28,7 +28,7 @@ def columns(session: Session, per: int, count: int = 24) -> np.ndarray:
 
 
 def busiest(session: Session) -> RegisterHeat:
-    """Return warp 0's register that is written most often."""
+    """Return the heat of warp 0's most often written register."""
     found = [RegisterHeat(session.timeline, 0, register) for register in range(12)]
     return max(found, key=lambda one: len(one.write_cycles(0, session.timeline.last)))
 
@@ -126,7 +126,7 @@ def test_every_store_is_known_by_instruction_warp_and_lane(name: str) -> None:
             for row in np.flatnonzero(ends[0] != ends[1])[::37].tolist():
                 moment = MemoryHeat(timeline, variable, row, 1).moment(timeline.last, 0)
                 source = [reg for reg in session.info["program"][moment.pc]["src"] if reg != 255][-1]
-                if name != "dead":      # this one drops values that are read for the last time
+                if name != "dead":      # the rfc run drops values after their last read
                     assert timeline.at(moment.since).register(moment.warp, source)[moment.lane] == ends[1][row]
                 assert moment.lane == row % 32, "these kernels' threads store the element of their number"
                 told += 1
@@ -138,7 +138,7 @@ def test_lost_bits_and_empty_slots_have_states_of_their_own() -> None:
         found = RegisterHeat(session.timeline, 0, 3)
         part = found.log.entries(0)
         assert found.strip(np.array([0, 1]), 32).state.max() == UNWRITTEN
-        assert LOST not in found.strip(columns(session, 20)).state      # nothing is lost in the lesson
+        assert LOST not in found.strip(columns(session, 20)).state      # no bit is lost in the lesson
         assert len(part.pc) == len(part.cycle)
 
 

@@ -1,4 +1,4 @@
-"""Keyframes: what comes back is what was kept, within the budget, spread evenly, the first never lost."""
+"""Keyframes: they are returned as they were kept, stay within the budget, are spread evenly, and keep the first."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Copy:
 
 
 def copies(count: int, words: int, seed: int = 1) -> tuple[np.ndarray, list[Copy]]:
-    """Return the memory before the run and `count` copies that each change a few words; sizes leave a cut last page."""
+    """Return the initial memory and `count` copies that each change a few words; the last page is incomplete."""
     order = np.random.RandomState(seed)
     state, memory = np.zeros(5 * PAGE // 4 + 3, np.uint32), order.randint(0, 1 << 31, words).astype(np.uint32)
     base, made = memory.copy(), []
@@ -54,7 +54,7 @@ def test_only_pages_that_change_take_room() -> None:
     for copy in made:
         kept.add(copy)
     each = made[0].arena.nbytes / PAGE * 4
-    assert kept.nbytes < 50 * (6 * PAGE + 1.1 * each) + 6 * PAGE   # a page number for each page, and the few that differ
+    assert kept.nbytes < 50 * (6 * PAGE + 1.1 * each) + 6 * PAGE   # a page number per page, and the few pages that differ
 
 
 def test_what_stays_is_spread_evenly() -> None:

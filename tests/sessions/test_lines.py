@@ -1,4 +1,4 @@
-"""Source lines of a session: stepping by them, breaking on them, what each cost; live and recorded alike."""
+"""Source lines of a session: stepping, breakpoints and the cost of each line; live and recorded alike."""
 
 import json
 import re
@@ -29,7 +29,7 @@ def softmax():
 
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory):
-    """A recording of the same run, opened when its source is there no more."""
+    """A recording of the same run, opened after its source has been removed."""
     folder = tmp_path_factory.mktemp("lines") / "kernel"
     path = folder.parent / "softmax.rfs"
     shutil.copytree(Path(SOFTMAX).parent, folder)
@@ -80,7 +80,7 @@ def test_register_traffic_is_what_the_issued_instructions_name(session):
     found = line_report(session)
     assert sum(line.reads for line in found.lines) == sum(reads) > 0
     writes = int(session.snapshot().sm["events"][session.info["events"].index("rf_writes")])
-    assert sum(line.writes for line in found.lines) >= writes      # a predicated load that no lane takes part in writes none
+    assert sum(line.writes for line in found.lines) >= writes      # a predicated load without active lanes writes nothing
 
 
 def test_stretches_add_up_and_a_growing_one_counts_each_cycle_once(session):

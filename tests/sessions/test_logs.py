@@ -1,4 +1,4 @@
-"""Logs of rows, memory and register writes come back as they were; single rows equal the whole log decoded."""
+"""Logs of rows, memory and register writes are read back unchanged; single rows equal those of the whole decoded log."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.sessions.conftest import CHUNK, CYCLES
 
 
 def logs(recorded: Any) -> list[tuple[dict[str, Any], Any]]:
-    """Return the row logs and sums of a recording, each with all its writes decoded."""
+    """Return the row logs and row sums of a recording, each with all its writes decoded."""
     found = []
     for number in range(len(recorded.chunk_starts())):
         content = recorded._content(number)[1]
@@ -28,7 +28,7 @@ def logs(recorded: Any) -> list[tuple[dict[str, Any], Any]]:
 
 
 def unpacked(stored: dict[str, Any]) -> tuple[np.ndarray, np.ndarray]:
-    """Return the rows written, and what was written, write after write as README.md says."""
+    """Return the rows written and their values, decoded write by write as README.md describes."""
     numbers = {name: iter(streams.numbers(stored[name]).tolist()) for name in ROWS[3:]}
     rows = []
     for kind in streams.numbers(stored["kind"]).tolist():
@@ -43,7 +43,7 @@ def unpacked(stored: dict[str, Any]) -> tuple[np.ndarray, np.ndarray]:
 
 
 def written(random: np.random.RandomState, count: int) -> np.ndarray:
-    """Return rows of every kind, and those that are nearly of another one."""
+    """Return rows of every kind, and rows that are nearly of another kind."""
     rows = random.randint(0, 1 << 32, (count, 32), np.uint32)
     even = rows[:, :1] + np.arange(32, dtype=np.uint32) * rows[:, 1:2]
     same = np.repeat(rows[:, :1], 32, axis=1)
@@ -81,7 +81,7 @@ def test_memory_writes_come_back() -> None:
 
 
 def some_writes(random: np.random.RandomState, cycles: int) -> tuple[Writes, Rows]:
-    """Return writes that name row writes of their cycle, some with values of their own, some without any, and the rows."""
+    """Return writes and rows; writes refer to row writes of their cycle, have values of their own, or have none."""
     row_end = np.cumsum(random.randint(0, 3, cycles)).astype(np.uint32)
     rows = Rows.of_values(row_end, random.randint(0, 90, row_end[-1]).astype(np.uint32), written(random, int(row_end[-1])))
     count = random.randint(0, 4, cycles)
@@ -108,7 +108,7 @@ def test_register_writes_come_back(cycles: int) -> None:
     assert (again.values(chosen, rows.some) == writes.values(chosen, rows.some)).all()
     stored = streams.split(bytes(writes_blob(writes, rows.end)), WRITES)
     if (writes.row != NO_ROW).any():
-        with pytest.raises(ValueError, match="not there"):
+        with pytest.raises(ValueError, match="does not exist"):
             read_writes(stored, np.zeros_like(rows.end))
 
 
@@ -133,9 +133,9 @@ def test_some_writes_equal_all_writes(recorded: Any) -> None:
 
 def test_streams_that_do_not_fit_are_refused(recorded: Any) -> None:
     stored, _ = logs(recorded)[0]
-    with pytest.raises(ValueError, match="fit"):
+    with pytest.raises(ValueError, match="inconsistent"):
         RowLog({**stored, "kind": (3, 0, memoryview(b""))}, 1 << 16)
-    with pytest.raises(ValueError, match="fit"):
+    with pytest.raises(ValueError, match="inconsistent"):
         RowLog({**stored, "kind": (stored["kind"][0], 1, memoryview(bytes([5]) * stored["kind"][0]))}, 1 << 16)
     with pytest.raises(ValueError, match="writes row"):
         RowLog(stored, 1)

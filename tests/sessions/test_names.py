@@ -1,4 +1,4 @@
-"""PTX names of registers: at an instruction, and where a name is asked for that an expression does not know."""
+"""PTX names of registers: at an instruction, and in the errors for names that an expression does not know."""
 
 from __future__ import annotations
 

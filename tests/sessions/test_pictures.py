@@ -1,4 +1,4 @@
-"""Buffers as pictures: sizes, errors against a run without losses, files, and chains that end at lost bits."""
+"""Buffers as pictures: sizes, differences from a run without losses, files, and chains that end at lost bits."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ PLAIN = Path(__file__).resolve().parents[2] / "rfview" / "learn" / "recorded" / 
 
 @pytest.fixture(scope="module")
 def lossy() -> Session:
-    """Return a run that loses bits, at its end: the wrong ones reach its output through shared memory."""
+    """Return the end of a run that loses bits; the wrong values reach its output through shared memory."""
     session = open_session("hotspot", design="edram", settings={"edram.error_mode": "certain"})
     session.goto("end")
     return session
 
 
 def decoded(data: bytes) -> np.ndarray:
-    """Return the (height, width, 3) pixels of a PNG of one block of unfiltered rows."""
+    """Return the (height, width, 3) pixels of a PNG that has one IDAT chunk of unfiltered rows."""
     assert data[:8] == b"\x89PNG\r\n\x1a\n"
     file, parts = io.BytesIO(data[8:]), {}
     while head := file.read(8):

@@ -1,4 +1,4 @@
-"""The rows of one warp's pipeline against the exported events, the warp's own counters and its states."""
+"""The rows of one warp's pipeline against the exported events, the warp's counters and its states."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_stages_and_issues_are_those_of_the_exported_events(session: Session, wa
         seen = [(column, int(life.cells[column])) for column in range(life.issue, stop) if life.cells[column] != EMPTY]
         kinds = [(column, kind if kind != REFUSED else STAGES[1]) for column, kind in seen if kind != ISSUED]
         changes = [pair for before, pair in zip([(0, 0), *kinds], kinds) if pair[1] != before[1]]
-        # the issue's own column shows the issue; the stage that begins there shows from the next column on
+        # the issue takes its own column; the stage that begins there shows from the next column on
         wanted = [(max(column, life.issue + 1), STAGES[stage]) for column, stage in expected[life.issue]]
         assert changes == [pair for pair in wanted if pair[0] < stop]
 

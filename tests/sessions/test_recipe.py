@@ -1,4 +1,4 @@
-"""Recipes: filled they are the recording itself, anywhere; what differs, is cut off or foreign is one clear error."""
+"""Recipes: filled anywhere, they equal the recording; a different, truncated or foreign one is one clear error."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ def simulator(target: str | Path, **options: Any) -> Any:
 
 
 def small(**options: Any) -> Any:
-    """Return the histogram kernel that stops after 20,000 cycles, with a fault that says so."""
+    """Return a simulator of the histogram kernel that ends with a fault after 20,000 cycles."""
     return simulator("histogram", design="stt[stall=bank]", scheduler="lrr", settings=SETTINGS, max_cycles=20_000, **options)
 
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a recipe of bfs (24 launches) on sram, and beside it direct.rfs, the same run recorded."""
+    """Return a recipe of bfs (24 launches) on sram; next to it is direct.rfs, a recording of the same run."""
     folder = tmp_path_factory.mktemp("recipe")
     result = recipe_writing.write_recipe(simulator("bfs"), folder / "run.rfr")
     assert result.finished and result.verified and result.fault is None and result.sums >= 5
@@ -52,7 +52,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def changed(path: Path, to: Path, change: Any) -> Path:
-    """Write a recipe again with its body changed by `change(body)`."""
+    """Rewrite a recipe with its body changed by `change(body)`."""
     body = recipe.open_recipe(path).body
     change(body)
     made = files.NewFile(to)
@@ -191,7 +191,7 @@ def test_files_that_are_cut_damaged_foreign_or_newer_are_one_clear_error(made: P
         refused(whole[:length], "cut")
     for at in (9, 13, 21, 30, len(whole) - 5):
         refused(whole[:at] + bytes([whole[at] ^ 16]) + whole[at + 1 :], "damaged")
-    refused(whole + b"more", "follows its end")
+    refused(whole + b"more", "unexpected data after its end")
     with pytest.raises(InputError, match="not an rfview recipe"):
         bad.write_bytes(b"#!/bin/sh\n" * 10)
         recipe.open_recipe(bad)

@@ -1,4 +1,4 @@
-"""The log of register writes: values equal those of the machine in every design, live and recorded; who wrote is named."""
+"""The log of register writes: values equal the machine's in every design, live and recorded; writers are named."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from rfview.sessions.timeline.register_log import RegisterLog
 
 CYCLES = 1500
 REGISTERS = ((0, 0), (3, 5), (3, 2), (7, 9), (11, 1), (47, 3))
-# rfc drops values that are never read again unless told to keep them: the log still says what was written
+# liveness=0: else rfc drops values that are never read again, while the log still has what was written
 DESIGNS = ("sram", "stt", "hcrf", "hrf", "rfc[liveness=0]", "single_buffer", "racetrack", "rfc[liveness=0,main=stt]",
            "edram[error_mode=certain]")
 
@@ -46,7 +46,7 @@ def test_values_are_the_machines_own_at_every_cycle(design: str, tmp_path: Path)
                 except IndexError:
                     value = np.zeros(32, np.uint32)
                 if design == "hcrf" and int(snapshot.sm["warp"][warp]["sb_write"]) >> register & 1:
-                    continue        # an exchange has given its cells to the pair's other row: what it held is dropped
+                    continue        # an exchange gave its cells to the pair's other row; its old value is dropped
                 for session in (live, recorded):
                     assert np.array_equal(columns[session, warp, register][cycle], value), (cycle, warp, register)
         assert any(column.any() for column in columns.values())

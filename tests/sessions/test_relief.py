@@ -1,4 +1,4 @@
-"""Reliefs: the gain is what two separate runs say, a branch is left where the cause began, and what cannot be tried is told."""
+"""Reliefs: gains equal those of two separate runs, branches start where the cause began, and errors for the rest."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Command files: every command's text and data, and what a mistyped one says."""
+"""Command files: every command's text and data, and the errors of mistyped ones."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from rfview.sessions import Session, open_session
 from rfview.sessions.timeline.live import LiveTimeline
 from rfview.sessions.commands.script import commands, help_text, run_lines, run_script
 from rfview.sessions.commands.table import ALIASES, VERBS, execute
+from rfview.sessions.why import why
 from tests.sessions.conftest import CHUNK, CYCLES
 from tests.sessions.double import Double
 
@@ -52,13 +53,21 @@ def test_every_command_answers_in_text_and_in_json(session: Session) -> None:
         assert data["command"]
     used = {ALIASES[answer.data["command"].split()[0]] for answer in answers
             if answer.data["command"].split()[0] in ALIASES}
-    # these need a real machine, or PTX with lines: test_fork.py, test_swap.py, test_follow.py, test_capture.py, test_pictures.py,
+    # These need a real machine or PTX with lines: test_fork.py, test_swap.py, test_follow.py, test_capture.py, test_pictures.py,
     # test_relief.py, test_check.py, test_lines.py
     machine = {"fork", "drop", "compare", "swap", "kernel", "follow", "capture", "image", "origin", "relief", "rerun", "check",
                "lines", "next-line", "previous-line"}
     missing = sorted(set(VERBS) - machine - used)
     assert not missing, f"no line of the script ALL runs {', '.join(missing)}: add one"
     assert not used & machine
+
+
+def test_why_explains_the_warp_that_the_last_move_stopped_for(session: Session) -> None:
+    text = "ne bank_conflict; why; break pc 5 warp 2; 0; c; why; step; why"
+    event, waiting, _, _, stop, stopped, _, longest = run_script(session, text)
+    assert event.text.endswith(f": w{waiting.data['warp']}")
+    assert (stop.stop.warp, stopped.data["warp"]) == (2, 2)
+    assert longest.data["warp"] == why(session).warp
 
 
 def test_json_has_one_object_per_command(session: Session) -> None:
@@ -111,7 +120,7 @@ def test_json_has_one_object_per_command(session: Session) -> None:
         ("b stall > x", ["break stall [NAME] > N"]),
         ("b stall 4 5", ["break stall [NAME] > N"]),
         ("condition 3", ["no breakpoint 3"]),
-        ("b if cycle > 5; condition 1", ["stops only by its condition"]),
+        ("b if cycle > 5; condition 1", ["stops only on its condition"]),
         ("trace", ["expected `trace EXPR"]),
         ("trace w3.pc at w.pc", ["any(...)"]),
         ("trace cycle at breakpoint 4", ["no breakpoint 4"]),

@@ -1,4 +1,4 @@
-"""Sessions: moves, searches, breakpoints, marks and history behave the same live, recorded and against brute force."""
+"""Sessions: moves, searches, breakpoints, marks and history are the same live, recorded and by brute force."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ ITEMS = ["w3.pc", "w3.R1", "sm.launch.grid", "rf.level", "mem[A + 40]", "stall.b
 def test_changes_are_found_both_ways(session: Session, item: str) -> None:
     column = session.expression(item).column(0, CYCLES + 1).reshape(CYCLES + 1, -1)
     changes = [cycle for cycle in range(1, CYCLES + 1) if (column[cycle] != column[cycle - 1]).any()]
-    if item == "w3.R1":     # of a register, who wrote it is asked, not what changed
+    if item == "w3.R1":     # for a register, writes count, not changes of its value
         writes = Double(CYCLES).record_chunk(CYCLES).writes
         offsets = np.searchsorted(writes.end, np.flatnonzero((writes.register == 3 * 64 + 1) & (writes.pc < CLEARED)), "right")
         changes = sorted({1 + int(offset) for offset in offsets})
@@ -130,7 +130,7 @@ def test_changes_are_found_both_ways(session: Session, item: str) -> None:
 
 
 def hits(truth: list, kind: str) -> list[int]:
-    """Return by brute force the cycles at which the breakpoints of the next test stop."""
+    """Return the cycles at which the breakpoints of the next test stop, found by brute force."""
     found = []
     for cycle in range(CYCLES + 1):
         now, before = truth[cycle].sm["warp"], truth[max(0, cycle - 1)].sm["warp"]
@@ -296,7 +296,7 @@ def test_targets_that_are_nothing_are_one_error(tmp_path: Path) -> None:
 
 
 def test_a_recording_keeps_its_machine(file: Path) -> None:
-    with pytest.raises(InputError, match="the recording brings its machine; leave out design"):
+    with pytest.raises(InputError, match="the recording fixes its machine; leave out design"):
         open_session(file, design="hrf")
 
 

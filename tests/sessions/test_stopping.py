@@ -1,4 +1,4 @@
-"""Stopping and looking back agree with a brute-force forward scan over every snapshot, on random expressions."""
+"""Stops and backward searches agree with a brute-force forward scan over every snapshot, on random expressions."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ CALM = ("issued", "finished", "no_cta")
 
 @pytest.fixture(scope="module")
 def timelines(file, tmp_path_factory: pytest.TempPathFactory) -> list[Timeline]:
-    """Return timelines that stay open: recorded, live, and recorded in 140 chunks, with three zone maps and with none."""
+    """Return timelines that stay open: recorded, live, and recorded in 140 chunks with three zone maps and with none."""
     live = LiveTimeline(Double(CYCLES), chunk_cycles=CHUNK)
     live.extend(CYCLES)
     path = tmp_path_factory.mktemp("stopping") / "fine.rfs"
@@ -48,7 +48,7 @@ def session(recorded: Timeline) -> Session:
 
 
 def scan(look: Any, truth: list) -> tuple[list[int], list[int]]:
-    """Return by brute force (cycles at which the expression becomes true, cycles at which its value changes)."""
+    """Return the cycles at which the expression becomes true, and those at which its value changes, by brute force."""
     values = [look(truth, cycle) for cycle in range(CYCLES + 1)]
     rises = [cycle for cycle in range(CYCLES + 1) if values[cycle] and (cycle == 0 or not values[cycle - 1])]
     changes = [cycle for cycle in range(1, CYCLES + 1) if values[cycle] != values[cycle - 1]]
@@ -56,7 +56,7 @@ def scan(look: Any, truth: list) -> tuple[list[int], list[int]]:
 
 
 def walk(session: Session, forward: bool) -> list[int]:
-    """Continue until there is no more stop; return the cycles stopped at."""
+    """Continue until there are no more stops; return their cycles."""
     found = []
     while (stop := session.continue_() if forward else session.reverse_continue()).reason == "breakpoint":
         found.append(stop.cycle)
@@ -140,7 +140,7 @@ def test_find_counts_hits_and_stays_where_there_are_too_few(
 
 
 def waits(truth: list, length: int, name: str, warp: int | None) -> list[int]:
-    """Return the cycles at which a warp has waited length + 1 cycles, counted state by state."""
+    """Return the cycles at which a warp has waited for length + 1 cycles, counted state by state."""
     found = []
     for slot in range(NUM_WARPS) if warp is None else [warp]:
         run, since = None, 0
@@ -164,7 +164,7 @@ def test_long_stalls_are_found_both_ways(session: Session, truth: list, length: 
 
 
 class Cooked(Double):
-    """A machine whose books do not balance from cycle 250 to 260: one warp slot is counted twice."""
+    """A machine whose accounts do not balance from cycle 250 to 260: one warp slot is counted twice."""
 
     def _cycle(self, log: dict) -> None:
         sm = self._sm[0]
@@ -315,7 +315,7 @@ def test_a_trace_is_bounded_by_its_values_too(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_a_breakpoint_says_for_which_warp_it_stopped(session: Session) -> None:
-    """By hand over the columns: the first warp that comes to a pc, is named, or makes any(...) true."""
+    """Against the columns: the first warp that reaches a pc, is named, or makes any(...) true."""
     pc = session.timeline.column("sm.warp[*].pc", 0, CYCLES).reshape(CYCLES, -1)
     point = session.add_breakpoint("pc", 3)
     hits = 0

@@ -1,4 +1,4 @@
-"""Another design or kernel for a session: the run it gives, the place it is taken to, the way back and the recipe."""
+"""A session's switch to another design or kernel: the new run, its place in it, the way back and the recipe."""
 
 from __future__ import annotations
 

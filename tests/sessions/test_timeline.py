@@ -1,4 +1,4 @@
-"""Timelines: every cycle's state, columns and totals equal the machine's own, live and recorded alike."""
+"""Timelines: every cycle's state, columns and totals equal the machine's, live and recorded alike."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def test_a_live_timeline_grows_by_whole_chunks_and_closes_at_the_end(truth: list
 @pytest.mark.parametrize("ahead", [CHUNK, 7 * CHUNK, CYCLES])
 def test_thinned_keyframes_reach_every_cycle(truth: list, ahead: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("rfview.sessions.timeline.live.KEYFRAME_REST", 0)
-    monkeypatch.setattr("rfview.sessions.timeline.live.KEYFRAME_RATE", 1e30)  # one whenever the machine is at the furthest cycle
+    monkeypatch.setattr("rfview.sessions.timeline.live.KEYFRAME_RATE", 1e30)  # one at each return to the furthest cycle
     timeline = LiveTimeline(Double(CYCLES), chunk_cycles=CHUNK, budget_bytes=1_000_000)
     timeline._decoded.limit_bytes = timeline._checkpoints.limit_bytes = 1
     order = random.Random(9)
@@ -191,7 +191,7 @@ def test_a_value_at_one_cycle_is_that_of_the_column(file: Path, live: LiveTimeli
     live.extend(CYCLES)
     for timeline in (open_recording(file), live):
         cycles = list(range(0, CYCLES + 1, 37))
-        single = [timeline.column(path, cycle, cycle + 1)[0] for cycle in cycles]      # before there is a column
+        single = [timeline.column(path, cycle, cycle + 1)[0] for cycle in cycles]      # before the column is cached
         column = timeline.column(path, 0, CYCLES + 1)
         assert column.dtype == single[0].dtype and (column[cycles] == np.array(single)).all()
         assert all((timeline.column(path, cycle, cycle + 1)[0] == column[cycle]).all() for cycle in range(90))

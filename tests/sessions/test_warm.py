@@ -1,4 +1,4 @@
-"""The recorder is compiled beside the machine: what that compiles is all that a recording needs."""
+"""The recorder is compiled in parallel with the machine, and that compiles all that a recording needs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.sessions.double import Double
 
 
 def compiled() -> dict[str, list[Any]]:
-    """Return what each loop of the recorder has been compiled for."""
+    """Return the signatures for which each loop of the recorder has been compiled."""
     return {name: list(part.signatures) for name, part in vars(loops).items() if hasattr(part, "signatures")}
 
 
@@ -32,7 +32,7 @@ def test_a_recording_compiles_nothing_more(tmp_path: Path) -> None:
 
 
 def test_all_that_is_compiled_in_counts() -> None:
-    """An edit of any file with a compiled function, or of one whose numbers they use, must give a new cache entry."""
+    """An edit of a file with a compiled function, or with constants that it uses, must lead to a new cache entry."""
     folder = Path(loops.__file__).parent
     text = {path.stem: path.read_text(encoding="utf-8") for path in folder.glob("*.py")}
     assert [name for name in text if re.search(r"^@(jit\.)?(array_)?(jit|entry)\b", text[name], re.M)] == ["loops"]
@@ -44,7 +44,7 @@ def test_all_that_is_compiled_in_counts() -> None:
 
 @pytest.fixture
 def child(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[subprocess.Popen]:
-    """Put a child in the compile's place: one that sleeps as long as a file says, and ends badly."""
+    """Replace the compiling child by one that sleeps for the seconds in a file and exits with 3."""
     started: list[subprocess.Popen] = []
     seconds = tmp_path / "seconds"
     seconds.write_text("0.3")

@@ -1,4 +1,4 @@
-"""`why`: golden chains on hand-made programs, jumps, the command, foreign designs, and what it costs."""
+"""`why`: golden chains on hand-made programs, jumps, the command, foreign designs, and its running time."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_what_would_have_blocked_as_well_is_said() -> None:
 
 
 def test_a_chain_follows_the_past_to_what_delayed_an_access() -> None:
-    # six lines through one MSHR: the last load stood in LD/ST and before it far longer than its own line takes
+    # six lines through one MSHR: the last load was queued in and before LD/ST far longer than its own line takes
     program = Assembly()
     for reg in range(6):
         program.ld(reg, offset=128 * reg)
@@ -131,7 +131,7 @@ def test_replay_explains_without_numba() -> None:
     subprocess.run([sys.executable, "-c", code, str(FIRST)], cwd=ROOT, check=True, timeout=PATIENCE_S)
 
 
-# foreign designs: slow where the skeleton is compiled first
+# foreign designs: slow if the skeleton has to be compiled first
 
 
 @pytest.fixture
@@ -142,7 +142,7 @@ def skeleton() -> Iterator[None]:
 
 
 def foreign() -> tuple[Session, int]:
-    """Return a session in which a warp is held in the active set by the skeleton, and the cycle."""
+    """Return a session in which the skeleton keeps a warp in the active set, and the cycle."""
     program = Assembly().mov(1, 3).ld(2).add(3, 2, imm=1).exit()
     over = why_programs.session(program, design="skeleton", **why_programs.TWO_LEVEL,
                                 settings={"memory.fixed_memory_cycles": 4, "skeleton.leave_cycles": 40})

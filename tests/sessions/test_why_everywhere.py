@@ -1,4 +1,4 @@
-"""Bundled kernels under every design: every stalled warp has a chain to a named resource; and the counterfactual."""
+"""`why` on bundled kernels under every design: every stalled warp has a chain to a named resource; counterfactuals."""
 
 from __future__ import annotations
 

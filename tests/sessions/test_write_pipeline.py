@@ -1,4 +1,4 @@
-"""The write pipeline codes in order, compresses in any and writes in order; what goes wrong is told to who fills it."""
+"""The write pipeline codes and writes in order and compresses in any order; its caller gets the errors of all steps."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PIECES = 60
 
 
 class Trace:
-    """Work whose pieces are numbers; each gives as many frames as it says, after a while that differs."""
+    """Work whose pieces are numbers; piece n gives n % 3 frames, and every step takes a varying time."""
 
     def __init__(self, fail_in: str = "", slow: str = ""):
         self.fail_in, self.slow = fail_in, slow

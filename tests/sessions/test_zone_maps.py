@@ -1,4 +1,4 @@
-"""Summaries are sound: what they rule out did not happen; searches leave out chunks by them and decode no others."""
+"""Zone maps are sound: what they rule out did not happen; searches decode only the chunks that they leave."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ CHUNK = 5
 
 @pytest.fixture(scope="module")
 def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a recording in 140 chunks with three zone maps."""
+    """Return the path of a recording in 140 chunks with three zone maps."""
     path = tmp_path_factory.mktemp("zone_maps") / "fine.rfs"
     record(Double(CYCLES), path, chunk_cycles=CHUNK)
     return path
@@ -41,7 +41,7 @@ def fine(path: Path) -> RecordedTimeline:
 
 
 def per_chunk(flags: list[bool]) -> np.ndarray:
-    """Return for each chunk whether a flag is set in its cycles, the one behind its last included."""
+    """Return for each chunk whether a flag is set in its cycles or in the one after its last."""
     return np.array([any(flags[first : first + CHUNK + 1]) for first in range(0, CYCLES, CHUNK)])
 
 
@@ -59,7 +59,7 @@ def test_what_is_ruled_out_did_not_happen(
     changes = [False, *(values[cycle] != values[cycle - 1] for cycle in range(1, CYCLES + 1))]
     turns = [False, *(bool(values[cycle]) != bool(values[cycle - 1]) for cycle in range(1, CYCLES + 1))]
     for may, flags in ((compiled.may_change, changes), (compiled.may_turn, turns)):
-        # a change shows in the cycle after it: the first cycle of a chunk belongs to the one before
+        # a change shows in the next cycle, so the first cycle of a chunk counts for the chunk before
         shown = np.array([any(flags[first + 1 : first + CHUNK + 1]) for first in range(0, CYCLES, CHUNK)])[low:high]
         assert (may(low, high) >= shown).all(), text
 
@@ -98,7 +98,7 @@ def test_states_events_and_counts_are_known_to_the_value(fine: RecordedTimeline,
 
 
 class Counting:
-    """Counts the chunks of a timeline that are decoded."""
+    """Collects the numbers of the chunks that a timeline decodes."""
 
     def __init__(self, timeline: RecordedTimeline, monkeypatch: pytest.MonkeyPatch):
         self.numbers: set[int] = set()
@@ -132,7 +132,7 @@ def test_chunks_in_which_nothing_can_be_are_not_decoded(
         one.add_breakpoint("if", condition=condition)
     stops = [session.reverse_continue().cycle for _ in range(3)]
     assert stops == [expected.reverse_continue().cycle for _ in range(3)]
-    # chunks with a hit, the ones before and after where a border is concerned, and the first
+    # chunks with a hit, their neighbours if a hit is at a border, and the first
     assert len(counting.numbers) <= 3 * len(set(stops)) + 1, sorted(counting.numbers)
 
 
@@ -225,7 +225,7 @@ def test_registers_and_memory_of_700_chunks_come_back_at_any_cycle(tmp_path: Pat
         for cycle in [CYCLES, 512, 511, 513, 64, *order.randint(0, CYCLES + 1, 60).tolist()]:
             kept[cycle] = timeline.at(cycle)
             assert (kept[cycle].rows == truth[cycle].rows).all(), cycle
-        for cycle, snapshot in kept.items():    # memory is read when it is looked at, wherever the timeline stands
+        for cycle, snapshot in kept.items():    # memory is read on first use, wherever the timeline is then
             assert snapshot.same_as(truth[cycle]), cycle
         with pytest.raises(AttributeError, match="nothing"):
             _ = snapshot.nothing

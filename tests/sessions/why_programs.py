@@ -13,11 +13,11 @@ from rfview.engine.program import NO_PC, UNIT_CTRL
 from rfview.sessions.timeline.live import LiveTimeline
 from rfview.sessions.session import Session
 from rfview.sessions.why import Chain
-from tests.harness import Assembly, Machine
+from tests.harness import Assembly, Machine, spaces
 
 TWO_LEVEL = {"scheduler": "two_level", "preset": "gebhart"}
 QUICK = {"latency.int_add": 1}
-PADDING = 5  # moves, so that the read of R1 falls on the refresh of its bank
+PADDING = 5  # moves, so that the read of R1 coincides with the refresh of its bank
 
 
 def session(program: Assembly, starts: Mapping[int, int] | None = None, **more: Any) -> Session:
@@ -30,15 +30,8 @@ def session(program: Assembly, starts: Mapping[int, int] | None = None, **more: 
     return Session(LiveTimeline(made.simulator))
 
 
-def spaces(program: Assembly, number: int) -> Assembly:
-    """Append instructions that take one cycle and touch no register."""
-    for _ in range(number):
-        program.bra(len(program.insts) + 1)
-    return program
-
-
 def swapped(**positions: int) -> list[int]:
-    """Return a racetrack mapping that swaps row 0..3 of bank 0 ("r0" ..) with what lies at the positions."""
+    """Return a racetrack mapping in which rows 0..3 of bank 0 ("r0" ..) swap places with those at the positions."""
     table = list(range(128))
     for name, position in positions.items():
         row, other = int(name[1:]), table.index(position)
@@ -74,7 +67,7 @@ def second_switch() -> Session:
 
 
 def drained_source() -> Session:
-    """A suspended warp comes back and reads a register that still drains."""
+    """A suspended warp is activated again and reads a register that is still draining."""
     program = Assembly()
     for reg in range(5):
         program.mov(reg, reg + 1)
@@ -82,7 +75,7 @@ def drained_source() -> Session:
 
 
 def full_queue() -> Session:
-    """Eight loads come back one a cycle; the bank writes one in four cycles."""
+    """Eight loads return, one per cycle; the bank takes four cycles for a write."""
     program = Assembly()
     for reg in range(8):
         program.ld(reg, offset=4 * reg)
@@ -90,7 +83,7 @@ def full_queue() -> Session:
 
 
 def full_buffer() -> Session:
-    """With one bank an entry drains in four cycles, while results come one per cycle."""
+    """With one bank an entry drains in four cycles, while one result arrives per cycle."""
     program = Assembly()
     for reg in range(24):
         program.mov(reg, reg)
@@ -107,23 +100,23 @@ def full_mshrs() -> Session:
 
 
 def waiting_lanes() -> Session:
-    """Sixteen lanes wait for all others, which stand at a CTA barrier: the kernel cannot go on."""
+    """Sixteen lanes wait for all others, which wait at a CTA barrier: a deadlock."""
     program = Assembly().sreg(3, isa.SREG_LANEID).setp_lt(0, 3, 16).bra(4, guard=0, reconv=NO_PC).bar()
     return session(program.emit(isa.OP_BAR_WARP, "bar.warp.sync -1", unit=UNIT_CTRL, imm={0: 0xFFFFFFFF}).exit())
 
 
 def ends_early() -> Session:
-    """W0 begins at its exit, w1 waits for a load."""
+    """W0 starts at its exit; W1 waits for a load."""
     return session(Assembly().ld(2).add(3, 2, imm=1).exit(), {0: 2}, warps=2)
 
 
 def other_lanes(program: Assembly) -> Assembly:
-    """Begin with predicate 0 in the lower sixteen lanes; uses R19."""
+    """Set predicate 0 in the lower sixteen lanes; uses R19."""
     return program.sreg(19, isa.SREG_LANEID).setp_lt(0, 19, 16)
 
 
 def flushed() -> Session:
-    """One place; a warp leaves it for its load with three live registers in its cache."""
+    """An active set of one: a warp leaves it to wait for its load, with three live registers in its cache."""
     program = Assembly().ld(4).mov(1, 1).mov(2, 2).mov(3, 3).st(2, last_use=4).add(6, 4, imm=0).exit()
     return session(
         program,
@@ -135,7 +128,7 @@ def flushed() -> Session:
 
 
 def removed() -> Session:
-    """A load overwrites half of a register whose other half is only in the cache."""
+    """A load overwrites half the lanes of a register whose other half is only in the cache."""
     program = Assembly().mov(5, 1).sreg(1, isa.SREG_LANEID)
     program.emit(isa.OP_AND32, "and.b32 R2, R1, 1", dst=(2,), src={0: 1}, imm={2: 1}).setp_lt(0, 2, 1)
     return session(
@@ -147,7 +140,7 @@ def removed() -> Session:
 
 
 def refreshed() -> Session:
-    """A read of bank 1 in the cycle of its refresh."""
+    """A read of bank 1 in the cycle in which it is refreshed."""
     program = Assembly()
     for reg in range(PADDING):
         program.mov(11 + reg, 1)
@@ -267,11 +260,11 @@ CASES: dict[str, tuple[Callable[[], Session], int, str]] = {
 }
 
 
-AT_ITS_END = {"wait: result bus"}  # explained in the last cycle of the stall, all others in the middle
+AT_ITS_END = {"wait: result bus"}  # explained in the stall's last cycle; all others in its middle
 
 
 def stalled_at(over: Session, warp: int, state: str, at_end: bool = False) -> int:
-    """Return a cycle in the longest run of a state of a warp; the session is run to its end."""
+    """Run the session to its end; return a cycle in the warp's longest stretch in a state."""
     timeline = over.timeline
     while timeline.extend(1024):
         pass

@@ -37,7 +37,7 @@ def allocate_data(program: VirtualProgram, graph: Interference, limit: int) -> t
             chosen = choose_uncoloured(program, graph, found, limit, kept)
         if not chosen or rounds > MAX_ROUNDS:
             raise TooFewRegisters(f"needs more than {limit} registers for a single instruction; raise max_registers "
-                                  "or the registers to aim at")
+                                  "or registers")
         spill(program, chosen, kept)
         graph = interference(program)
         found = colour(graph, program.variables.words)

@@ -128,7 +128,7 @@ def fit_destination(low: Lowering, inst: VirtualInst, info: forms.OpInfo, bits: 
             inst.flags |= isa.FLAG_WIDE_DST
         return None
     if not is_cvt or bits == 64:
-        raise low.fail(f"the destination has {32 * len(inst.dst)} bits, the instruction gives {bits}")
+        raise low.fail(f"the destination has {32 * len(inst.dst)} bits, but the instruction produces {bits}")
     wide, narrow = inst.dst, low.temp(32)
     inst.dst = low.rows(narrow)
     if bits < 32 and info.op == isa.OP_CVT:

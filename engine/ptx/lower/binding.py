@@ -31,7 +31,7 @@ def pairs(low: Lowering, formals: Sequence[Variable], actuals: Sequence[object],
         given = [Name(part) for part in found.names] if isinstance(found, Parts) else \
             actual.items if isinstance(actual, Vector) else [actual]
         if len(given) != formal.vector:
-            raise low.fail(f"'{formal.name}' is a vector of {formal.vector} values, {describe(actual)} holds {len(given)}")
+            raise low.fail(f"'{formal.name}' is a vector of {formal.vector} values, {describe(actual)} has {len(given)}")
         names = part_names(formal.name, formal.vector)
         own.table[formal.name] = Parts(names)
         low.has_parts = True

@@ -121,7 +121,7 @@ class Lowering:
         """Refuse instructions that distinguish or synchronise the CTAs of a cluster if it has several."""
         count = self.frames[0].function.ctas_per_cluster
         if count > 1:
-            raise self.fail(f"this kernel asks for clusters of {count} CTAs; clusters of one are supported")
+            raise self.fail(f"this kernel requires clusters of {count} CTAs; only clusters of one CTA are supported")
 
     def branch(self, label: int, guard: int = NONE, negate: bool = False) -> VirtualInst:
         """Emit a branch to a label."""
@@ -182,7 +182,7 @@ class Lowering:
             raise self.fail(f"expected {what}, found {describe(operand)}")
         found = self.resolve(operand)
         if isinstance(found, Parts):
-            raise self.fail(f"expected {what}, found '{operand.text}', which holds {len(found.names)} values")
+            raise self.fail(f"expected {what}, found '{operand.text}', which is a vector of {len(found.names)} values")
         if not isinstance(found, Register):
             raise self.fail(f"expected {what}, found '{operand.text}', which is not a register")
         return self.plus(found, operand.addend) if operand.addend else found
@@ -190,7 +190,7 @@ class Lowering:
     def plus(self, register: Register, addend: int) -> Register:
         """Add to a register, for an operand such as `%r1+4`; returns a new register."""
         if register.bits not in (32, 64):
-            raise self.fail(f"a register of {register.bits} bits cannot have {addend} added in an operand")
+            raise self.fail(f"an operand cannot add {addend} to a register of {register.bits} bits")
         info = forms.lookup("add", (f"u{register.bits}",))
         total = self.temp(register.bits)
         inst = VirtualInst(info.op, f"add.u{register.bits}", self.line)
@@ -259,7 +259,7 @@ class Lowering:
             raise self.fail(f"expected a {type_name} operand, found the predicate {describe(operand)}")
         if wide != (register.bits == 64) and not (is_loose and not wide):
             needed = TYPE_BITS[type_name]
-            raise self.fail(f"{describe(operand)} has {register.bits} bits, the instruction needs {needed}")
+            raise self.fail(f"{describe(operand)} has {register.bits} bits, but the instruction needs {needed}")
         rows = self.rows(register)
         inst.set_row(slot, rows[0])
         if wide:

@@ -37,7 +37,7 @@ def lower_indexed_branch(low: Lowering, statement: Instruction) -> None:
         raise low.fail("expected 'brx.idx index, table'")
     table = low.names.find(statement.operands[1].text)
     if not isinstance(table, TargetList):
-        raise low.fail(f"'{statement.operands[1].text}' is no .branchtargets table")
+        raise low.fail(f"'{statement.operands[1].text}' is not a .branchtargets table")
     skip = low.new_label()
     if statement.guard:
         low.branch(skip, low.predicate(Name(statement.guard))[0], not statement.guard_negate)

@@ -22,7 +22,7 @@ def lower_indirect_call(low: Lowering, statement: Instruction, target: Register,
     """Compare the target with each candidate's address, each match followed by the inlined function; else trap."""
     found = [function for function in taken_functions(low.module) if fits(low, function, returns, arguments)]
     if not found:
-        raise low.fail("no function whose address is taken in this module fits this call")
+        raise low.fail("no function whose address is taken in this module matches this call")
     end = low.new_label()
     for function in found:
         after = low.new_label()

@@ -56,7 +56,7 @@ def lower_call(low: Lowering, statement: Instruction, lower_body: Callable[[Lowe
 def missing(name: str) -> str:
     """Say what to do about a call of a function without a body, for an error message."""
     if "cuda" in name.lower():
-        return ": kernels cannot call the CUDA runtime, nor launch kernels, here; give each launch its own [[launch]]"
+        return ": kernels cannot call the CUDA runtime or launch kernels; give each launch its own [[launch]] table"
     return "; supported system calls: vprintf, __assertfail, malloc, free. Compile all device code into one file"
 
 
@@ -78,7 +78,7 @@ def call_function(low: Lowering, function: Function, returns: list[object], argu
     if len(low.items) > MAX_ITEMS:
         raise low.fail(f"the calls of this kernel expand to more than {MAX_ITEMS:,} instructions")
     if len(arguments) != len(function.params) or len(returns) != len(function.returns):
-        raise low.fail(f"'{function.name}' takes {len(function.params)} arguments and gives {len(function.returns)} "
+        raise low.fail(f"'{function.name}' takes {len(function.params)} arguments and returns {len(function.returns)} "
                        f"results, found {len(arguments)} and {len(returns)}")
     group = group_of(low, function)
     if group:

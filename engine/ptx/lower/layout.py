@@ -137,7 +137,7 @@ def _symbol(source: Source, module: SyntaxModule, variable: Variable) -> Symbol:
     relocs: list[tuple[int, str, int]] = []
     values = variable.init or []
     if len(values) * size > max(variable.size, size * (variable.init is not None)):
-        raise source.error(variable.line, f"'{variable.name}' has {len(values)} initial values, room for "
+        raise source.error(variable.line, f"'{variable.name}' has {len(values)} initial values, but room for only "
                                           f"{variable.size // size}")
     for place, value in enumerate(values):
         at = place * size
@@ -159,7 +159,7 @@ def _check_symbol(source: Source, module: SyntaxModule, variable: Variable, valu
     if value.text not in module.variables or module.variables[value.text].type in OPAQUE:
         raise source.error(variable.line, f"unknown symbol '{value.text}' in the initialiser of '{variable.name}'")
     if size != 8:
-        raise source.error(variable.line, f"an address needs 8 bytes, '{variable.name}' has elements of {size}")
+        raise source.error(variable.line, f"an address needs 8 bytes, but '{variable.name}' has elements of {size}")
 
 
 def _initial_bytes(source: Source, variable: Variable, value: Number, size: int) -> bytes:

@@ -47,7 +47,7 @@ def lower_mbarrier(low: Lowering, statement: Instruction) -> None:
     before, after = operands[:operands.index(place)], operands[operands.index(place) + 1 :]
     results, values = _FORMS[parts[0]]
     if len(before) != results or len(after) not in values:
-        raise low.fail(f"'{statement.opcode}' has {len(operands)} operands, which is not its number")
+        raise low.fail(f"'{statement.opcode}' does not take {len(operands)} operands")
     if parts[0] == "init":
         initialise(steps, space, place, after[0])
     elif parts[0] in ("arrive", "arrive_drop"):

@@ -86,9 +86,9 @@ def set_address(low: Lowering, inst: VirtualInst, operand: object) -> None:
     found = low.resolve(operand.base)
     if isinstance(found, Register):
         if found.bits not in (32, 64):
-            raise low.fail(f"an address register has 32 or 64 bits, {describe(operand.base)} has {found.bits}")
+            raise low.fail(f"an address register has 32 or 64 bits, but {describe(operand.base)} has {found.bits}")
         if found.kind in ("f32", "f64"):
-            raise low.fail(f"an address register holds an integer, {describe(operand.base)} is declared .{found.kind}")
+            raise low.fail(f"an address register holds an integer, but {describe(operand.base)} is declared .{found.kind}")
         for slot, row in enumerate(low.rows(found)):
             inst.set_row(slot, row)
         if found.bits == 32 and low.module.address_size == 32 and inst.space in _WIDE:
@@ -109,7 +109,7 @@ def set_address(low: Lowering, inst: VirtualInst, operand: object) -> None:
 def check_space(low: Lowering, inst: VirtualInst, name: Name, place: Place) -> None:
     """Refuse an access to a variable through another state space."""
     if place.space not in SPACES:
-        raise low.fail(f"'{name.text}' is a function, its code cannot be read or written")
+        raise low.fail(f"'{name.text}' is a function; its code cannot be read or written")
     own = SPACES[place.space]
     if inst.space == own or inst.space == SPACE_GENERIC and own in (SPACE_GLOBAL, SPACE_CONST):
         return

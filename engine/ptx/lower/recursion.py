@@ -179,7 +179,7 @@ def take_result(low: Lowering, callee: Body, formal: Variable, actual: object, r
     elif isinstance(held, Register) and isinstance(found, Register) and held.bits == found.bits:
         low.emit(copied(low, found.var, next(results)))
     else:
-        raise low.fail(f"'{callee.function.name}' declares its result otherwise than this call of it")
+        raise low.fail(f"'{callee.function.name}' and this call of it declare different results")
 
 
 def argument_values(low: Lowering, callee: Body, formal: Variable, actual: object) -> list[tuple[int, int]]:

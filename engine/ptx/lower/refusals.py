@@ -10,11 +10,11 @@ _REASONS = {
     "wgmma": _TENSOR, "tcgen05": _TENSOR, "tensormap": _MAPS, "cp.async.bulk.tensor": _MAPS,
     "cp.async.bulk.prefetch.tensor": _MAPS, "cp.reduce.async.bulk.tensor": _MAPS,
     "clusterlaunchcontrol": _CLUSTERS, "st.async": _CLUSTERS, "red.async": _CLUSTERS,
-    "multimem": "addresses that stand for several GPUs are not supported; compile for one GPU",
+    "multimem": "addresses on several GPUs at once are not supported; compile for one GPU",
     "mma.sync.aligned.kind": _SCALED, "mma.sp::ordered_metadata.sync.aligned.kind": _SCALED,
     "st.bulk": "not supported; compile for sm_90, which stores words",
     "sured": "surface reductions are not supported; use atomics on global memory",
-    "istypep": "kinds of textures cannot be asked for",
+    "istypep": "queries of a texture's kind are not supported",
 }
 REFUSED = {opcode for opcode in _REASONS if "." not in opcode}
 

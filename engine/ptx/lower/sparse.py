@@ -42,7 +42,7 @@ def lower_sparse(low: Lowering, statement: Instruction) -> None:
     if not isinstance(selector, Number) or not 0 <= selector.value < choices:
         raise low.fail(f"'{statement.opcode}' takes a sparsity selector from 0 to {choices - 1}")
     if not isinstance(stored, Vector) or len(stored.items) != tile.chunks:
-        raise low.fail(f"'{statement.opcode}' takes {tile.chunks} registers of A, with half of its elements")
+        raise low.fail(f"'{statement.opcode}' takes {tile.chunks} registers of A, which contain half of its elements")
     spread = _Spread(low, dense, has_bytes, metadata, selector.value * sharers)
     words: list[object] = [spread.word(stored.items, row, chunk) for chunk in range(tile.chunks) for row in (0, 1)]
     dense.operands[1] = Vector(words)

@@ -144,6 +144,6 @@ def _kept(blocks: list[Block], reasons: dict[int, VirtualInst]) -> str:
     if not wide:
         return ""
     why = _root(wide[0], reasons)
-    what = "is generic" if why.memory_kind and why.space == SPACE_GENERIC else "asks for the upper word"
-    return (f"{len(wide)} of {len(insts)} accesses keep a 64-bit address; that of line {wide[0].line}, since {why.mnemonic} "
-            f"of line {why.line} {what}")
+    what = "is generic" if why.memory_kind and why.space == SPACE_GENERIC else "needs the upper word"
+    return (f"{len(wide)} of {len(insts)} accesses keep a 64-bit address; that of line {wide[0].line} because "
+            f"{why.mnemonic} of line {why.line} {what}")

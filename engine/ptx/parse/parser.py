@@ -43,7 +43,7 @@ def parse_module(source: Source) -> SyntaxModule:
     try:
         return parser.module()
     except RecursionError:      # many signs, as in - - - 1
-        raise source.error(parser.line, "is nested deeper than a kernel needs") from None
+        raise source.error(parser.line, "expressions are nested too deeply") from None
 
 
 def take_parameters(function: Function, body: Scope) -> None:
@@ -357,7 +357,7 @@ class _Parser:
             most = min(most, MAX_INITIALISED)
         if (size := variable.count * variable.vector * TYPE_BYTES.get(variable.type, 0)) > most:
             raise self.source.error(variable.line, f"'{variable.name}' takes {size:,} bytes; in .{variable.space} at most "
-                                                   f"{most:,} can be had")
+                                                   f"{most:,} are available")
         return extents
 
     def variables(self, is_extern: bool = False) -> list[Variable]:
@@ -501,7 +501,7 @@ class _Parser:
         elif text == ".section":
             self.skip_section()
         else:
-            raise self.fail("a directive that may stand in a function (.reg, .shared, .local, .param, .loc, .pragma)")
+            raise self.fail("a directive allowed in a function (.reg, .shared, .local, .param, .loc, .pragma)")
 
     def instruction(self) -> Instruction:
         guard, negate = "", False

@@ -1,9 +1,11 @@
-"""What runs in the user's Python: its launches caught. The standard library, `protocol`, `client`, and the user's packages.
+"""Runs in the user's Python and captures its launches.
 
-    start           a script run as it is, with hooks that wait for its imports
-    hooks           the import hook; a launch given to the server; modelled time
-    versions        which releases of the packages are known
-    numba_driver    numba-cuda's driver, answered by the server
+It imports only the standard library, the user's packages, and rfview's `protocol` and `client`.
+
+    start           runs a script unchanged, with hooks that wait for its imports
+    hooks           the import hook; launches passed to the server; modelled time
+    versions        which releases of the packages are supported
+    numba_driver    numba-cuda's driver, whose calls the server answers
     triton_driver   Triton's driver: PTX instead of machine code, tensors copied to the device and back
-    torch_on_cpu    torch programs that ask for device='cuda', on the CPU's memory
+    torch_on_cpu    runs torch programs that use device='cuda' in the CPU's memory
 """

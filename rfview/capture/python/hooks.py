@@ -1,4 +1,4 @@
-"""The import hook that waits for the frameworks, and what their drivers share: launches, names, modelled time."""
+"""The import hook for the frameworks, and what their drivers share: launches, names, modelled time."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Extent = tuple[int, int, int]
 
 
 class Machine:
-    """The server's machine as frameworks use it. leave: what is done where the program is to end behind a launch."""
+    """The server's machine as the frameworks use it. leave: called when the program is to end after a launch."""
 
     def __init__(self, client: Client, leave: Callable[[], None] | None = None) -> None:
         self.client = client
@@ -31,23 +31,23 @@ class Machine:
 
     @property
     def now_ms(self) -> float:
-        """Return the time that the kernels have taken on the machine's clock."""
+        """Return the milliseconds of machine time that kernels have taken so far."""
         return self.cycles / self.facts["khz"]
 
     def module(self, ptx: str) -> int:
-        """Return the number of a module, taken in once."""
+        """Return the number of a module, loaded on first use."""
         if ptx not in self._modules:
             self._modules[ptx] = self.client.load(ptx)
         return self._modules[ptx]
 
     def malloc(self, size: int, kind: int = 0) -> int:
-        """Return the address of new bytes of device memory."""
+        """Allocate device memory; return its address."""
         address = self.client.malloc(max(size, 1), kind)
         self.sizes[address] = size
         return address
 
     def free(self, address: int) -> None:
-        """Give bytes back; what a program frees behind the server's end is gone already."""
+        """Free an allocation; errors are ignored, since a program may free memory after the server has ended."""
         self.sizes.pop(address, None)
         self._named.pop(address, None)
         try:
@@ -56,13 +56,13 @@ class Machine:
             return
 
     def name(self, address: int, name: str, dtype: str, shape: Sequence[int]) -> None:
-        """Say what an allocation is called and holds; what is known already, or no allocation's begin, is left out."""
+        """Set an allocation's name and contents; does nothing if they are known, or `address` is not the start of one."""
         what = (name, dtype, tuple(shape))
         if address not in self.sizes or self._named.get(address) == what:
             return
         try:
             self.client.describe(address, *what)
-        except CudaError:       # another type or a longer shape than a launch file knows
+        except CudaError:       # a type that launch files do not support, or a shape too long
             self.client.describe(address, name)
         self._named[address] = what
 
@@ -78,7 +78,7 @@ class Machine:
 
 
 def leave() -> None:
-    """End the process at once, with what it has printed."""
+    """Flush the output and end the process at once."""
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(0)
@@ -92,14 +92,14 @@ def three(size: Any) -> Extent:
 
 
 class AfterImport(importlib.abc.MetaPathFinder):
-    """Runs a hook right after a module was imported. hooks: by the module's name."""
+    """Runs a hook right after a module is imported. hooks: by module name."""
 
     def __init__(self, hooks: dict[str, Callable[[], None]]) -> None:
         self._hooks = dict(hooks)
         self._busy: set[str] = set()
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
-        """Return the module's own spec with a loader that runs the hook; None for others. Looking alone runs nothing."""
+        """Return the module's own spec with a loader that runs the hook; None for other modules. Finding it runs nothing."""
         if name not in self._hooks or name in self._busy:
             return None
         self._busy.add(name)

@@ -1,7 +1,7 @@
-"""numba-cuda without a GPU: its driver's calls answered by the server, its kernels launched there as PTX.
+"""Runs numba-cuda without a GPU: the server answers its driver's calls and runs its kernels as PTX.
 
-numba's own contexts, memory managers, arrays, streams and events stay as they are: what is replaced is the driver below
-them, the loading of code, and the launch.
+numba's own contexts, memory managers, arrays, streams and events are unchanged; only the driver below them, the loading
+of code, and the launch are replaced.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def install(machine: Machine) -> None:
     drv.driver.devices.clear()
     drv.Device = functools.partial(_Device, machine, drv)
     drv._to_core_stream = lambda stream: stream
-    drv.Stream.add_callback = lambda self, callback, arg=None: callback(self, 0, arg)     # what was launched is over
+    drv.Stream.add_callback = lambda self, callback, arg=None: callback(self, 0, arg)     # launches have completed
     devicearray._make_strided_memory_view = functools.partial(_host_view, devicearray)
     devicearray._to_strided_memory_view = _views(machine, devicearray)
     libraries = _Libraries(machine, drv)
@@ -48,12 +48,12 @@ def install(machine: Machine) -> None:
 
 
 def _module(name: str) -> Any:
-    """Return a module of numba.cuda; not by an import, whose types would be those of another release."""
+    """Return a module of numba.cuda; imported dynamically, because type checkers may see another release."""
     return importlib.import_module(f"numba.cuda.{name}")
 
 
 class _Config:
-    """The extents of a launch, by the names that numba gives."""
+    """The grid, block and shared memory of a launch, with numba's argument names."""
 
     def __init__(self, grid: Any, block: Any, shmem_size: int = 0, is_cooperative: bool = False,
                  cooperative_launch: bool = False) -> None:
@@ -62,7 +62,7 @@ class _Config:
 
 
 class _Device:
-    """The one device, in the place of numba's."""
+    """The only device; replaces numba's class."""
 
     id, uuid = 0, "GPU-rfview"
     name = "rfview SM"
@@ -97,11 +97,11 @@ class _Device:
         return f"<CUDA device 0 '{self.name}'>"
 
     def get_device_identity(self) -> dict[str, int]:
-        """Return where it sits on the bus, as numba asks."""
+        """Return its position on the PCI bus, which numba needs."""
         return {"pci_domain_id": 0, "pci_bus_id": 0, "pci_device_id": 0}
 
     def get_primary_context(self) -> Any:
-        """Return the device's context, of numba's own class."""
+        """Return the device's context, an instance of numba's own class."""
         if self.primary_context is None:
             self.primary_context = self._drv.Context(weakref.proxy(self), self._drv.binding.CUcontext(1))
         return self.primary_context
@@ -111,14 +111,14 @@ class _Device:
         self.primary_context = None
 
     def reset(self) -> None:
-        """Give back what the context holds."""
+        """Free the context's resources and forget it."""
         if self.primary_context is not None:
             self.primary_context.reset()
         self.release_primary_context()
 
 
 def _host_view(arrays: Any, obj: Any, **named: Any) -> Any:
-    """Return an array or record of the host as numba describes one, without asking cuda.core."""
+    """Return a host array or record as numba describes one, without cuda.core."""
     from numpy import asanyarray
 
     array = asanyarray(obj)
@@ -130,7 +130,7 @@ def _host_view(arrays: Any, obj: Any, **named: Any) -> Any:
 
 
 class _HostArray:
-    """An array of the host that is given to a kernel: device memory in its shape, freed with this object."""
+    """Device memory for a host array that is passed to a kernel, in its shape; freed with this object."""
 
     def __init__(self, machine: Machine, arrays: Any, obj: Any, copies: bool) -> None:
         host = _host_view(arrays, obj)
@@ -145,7 +145,7 @@ class _HostArray:
 
 
 def _views(machine: Machine, arrays: Any) -> Any:
-    """Return what is to be numba's _to_strided_memory_view, which else would ask cuda.core for the memory."""
+    """Return a replacement for numba's _to_strided_memory_view, which would otherwise allocate through cuda.core."""
     plain = arrays._to_strided_memory_view
 
     def view(obj: Any, stream: Any = 0, copy: bool = True, user_explicit: bool = False) -> tuple[Any, bool]:
@@ -158,7 +158,7 @@ def _views(machine: Machine, arrays: Any) -> Any:
 
 
 class _Calls:
-    """The driver's functions: copies are plain copies, since the device's memory lies at the same addresses here."""
+    """The driver's functions: copies are plain copies, since device memory is mapped at the same addresses here."""
 
     def __init__(self, machine: Machine, drv: Any) -> None:
         self._machine, self._drv = machine, drv
@@ -167,7 +167,7 @@ class _Calls:
         self._count = 0
 
     def find(self, name: str) -> Any:
-        """Return a function of the driver, with errors as numba's; what is not there says its name where it is called."""
+        """Return a driver function that raises numba's errors; a missing one raises an error with its name when called."""
         if not name.startswith("cu"):
             raise AttributeError(name)
         own = getattr(self, name, None)
@@ -301,21 +301,21 @@ class _Calls:
 
 
 class _Handle:
-    """A kernel of a module: in the places where numba keeps the driver's handle and cuda.core's kernel."""
+    """A kernel of a module; replaces both the driver's handle and cuda.core's kernel in numba."""
 
     def __init__(self, module: int, name: str, attributes: Any) -> None:
         self.module, self.name, self.attributes = module, name, attributes
 
 
 class _Attributes:
-    """A kernel's numbers, by cuda.core's names."""
+    """A kernel's attributes, under cuda.core's names."""
 
     def __init__(self, facts: wire.Facts) -> None:
         self.max_threads_per_block = facts.max_threads or 1024
 
 
 class _Module:
-    """A module with symbols, in the place of numba's."""
+    """A module with symbols; replaces numba's class."""
 
     initialized = True
 
@@ -323,14 +323,14 @@ class _Module:
         self._machine, self._drv, self.number = machine, drv, number
 
     def get_global_symbol(self, name: str) -> tuple[Any, int]:
-        """Return a variable of the module as numba's pointer, and its size."""
+        """Return a variable of the module as a numba pointer, and its size."""
         address, size = self._machine.client.symbol(self.number, name)
         context = _module("cudadrv.devices").get_context()
         return self._drv.MemoryPointer(context, self._drv.binding.CUdeviceptr(address), size), size
 
 
 class _Function:
-    """A kernel ready to launch, in the place of numba's."""
+    """A kernel ready to launch; replaces numba's class."""
 
     def __init__(self, module: _Module, name: str, facts: wire.Facts, drv: Any) -> None:
         self.module, self.name = module, name
@@ -338,18 +338,18 @@ class _Function:
         self.kernel = self.handle = _Handle(module.number, name, _Attributes(facts))
 
     def set_shared_memory_carveout(self, carveout: int) -> None:
-        """Do nothing: the machine has shared memory of its own."""
+        """Do nothing: the machine's shared memory is separate from its caches."""
 
 
 class _Libraries:
-    """numba's libraries of code, loaded as PTX."""
+    """Loads numba's code libraries as PTX."""
 
     def __init__(self, machine: Machine, drv: Any) -> None:
         self._machine, self._drv = machine, drv
 
     @property
     def function(self) -> Any:
-        """Return what is to be numba's CUDACodeLibrary.get_cufunc."""
+        """Return a replacement for numba's CUDACodeLibrary.get_cufunc."""
         machine, drv = self._machine, self._drv
 
         def get_cufunc(library: Any) -> _Function:
@@ -369,7 +369,7 @@ class _Libraries:
 
 
 def _linked(library: Any, drv: Any, cc: tuple[int, int]) -> str:
-    """Return the PTX of a library with the files that it is linked with, by nvJitLink."""
+    """Return the PTX of a library and the files linked with it, made by nvJitLink."""
     linker = drv._Linker(max_registers=library._max_registers, cc=cc, additional_flags=["-ptx"], lto=True)
     linker.add_ltoir(library.get_ltoir(cc=cc))
     for path in library._linking_files:
@@ -378,14 +378,14 @@ def _linked(library: Any, drv: Any, cc: tuple[int, int]) -> str:
 
 
 class _Launches:
-    """The launch itself. kernel: the one that numba prepares arguments of."""
+    """The launch itself. kernel: the one whose arguments numba is preparing."""
 
     def __init__(self, machine: Machine, drv: Any) -> None:
         self._machine, self._drv = machine, drv
         self.kernel: Any = None
 
     def launch(self, stream: Any, config: _Config, handle: _Handle, *values: Any) -> None:
-        """Run a kernel to its end, in the place of cuda.core's launch."""
+        """Run a kernel to its end; replaces cuda.core's launch."""
         self._name(values)
         try:
             self._machine.launch(handle.module, handle.name, config.grid, config.block, config.shared,
@@ -394,7 +394,7 @@ class _Launches:
             raise self._drv.CudaAPIError(error.code, f"rfview: {error}") from None
 
     def _name(self, values: tuple[Any, ...]) -> None:
-        """Say what the arrays among a kernel's values are called."""
+        """Name the arrays among a kernel's arguments after its parameters."""
         kernel, self.kernel = self.kernel, None
         function = getattr(kernel, "py_func", None)
         if function is None:        # from numba's cache on disk
@@ -405,7 +405,7 @@ class _Launches:
             rank = getattr(kind, "ndim", None)
             if rank is None or not hasattr(kind, "layout"):
                 if hasattr(kind, "types") or hasattr(kind, "fields") or "complex" in str(kind) or kernel.extensions:
-                    return      # of several parameters; those behind are not worth the search
+                    return      # takes several parameters; what follows it is not worth the search
                 at += 1
                 continue
             count, item = int(values[at + 2]), int(values[at + 3])

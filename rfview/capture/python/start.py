@@ -1,4 +1,4 @@
-"""`python start.py script.py args` runs a script as it is, with its launches caught, in the user's own Python."""
+"""`python start.py script.py args` runs a script unchanged, with its launches captured, in the user's own Python."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import types
 
 
 def _own_modules() -> types.SimpleNamespace:
-    """Return the modules of this side, imported without the rest of rfview; nothing named rfview stays imported."""
+    """Import rfview's modules for this side, without the rest of it, and return them; none stays in sys.modules."""
     home = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     for name, folder in (("rfview", home), ("rfview.capture", os.path.join(home, "capture")),
                          ("rfview.capture.python", os.path.join(home, "capture", "python"))):
@@ -30,7 +30,7 @@ def main() -> int:
     """Run the script; return its exit code."""
     own = _own_modules()
     machine = own.hooks.Machine(own.client.connect(), own.hooks.leave)
-    for name in ("RFVIEW_LINK", "RFVIEW_MEMORY"):       # no business of what the script starts
+    for name in ("RFVIEW_LINK", "RFVIEW_MEMORY"):       # not for processes that the script starts
         os.environ.pop(name, None)
     sys.meta_path.insert(0, own.hooks.AfterImport({
         "numba.cuda": lambda: own.numba.install(machine), "triton": lambda: own.triton.install(machine),

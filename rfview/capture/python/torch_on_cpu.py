@@ -1,4 +1,4 @@
-"""torch programs that ask for device='cuda', on the CPU's memory: every tensor counts as one of the device."""
+"""Runs torch programs that use device='cuda' in the CPU's memory: every tensor counts as a CUDA tensor."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from rfview.capture.python.hooks import Machine
 
 CAPABILITY = (8, 0)
 _CUDA = re.compile(r"cuda(:\d+)?\Z")
-# tensors whose addresses were asked for, by these
+# by address: tensors whose data_ptr() was called
 _asked: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
 
 
 def pointed_at(words: Any) -> Iterator[Any]:
-    """Yield tensors whose addresses a tensor of 64-bit integers holds: lists of pointers, as grouped kernels take them."""
+    """Yield the tensors that a tensor of 64-bit integers points to: grouped kernels take such lists of pointers."""
     for tensor in list(_asked.values()):
         storage = tensor.untyped_storage()
         start = storage.data_ptr()
@@ -50,7 +50,7 @@ class Event:
 
 
 class Interface:
-    """What Triton's benchmarks ask of torch.cuda."""
+    """The part of torch.cuda that Triton's benchmarks use."""
 
     def __init__(self, machine: Machine) -> None:
         self.Event = type("Event", (Event,), {"machine": machine})
@@ -64,10 +64,10 @@ class Interface:
 
 
 def _mode(torch: Any, base: Any) -> Any:
-    """Return the mode in which torch takes 'cuda' for 'cpu'; the class is made here, where torch is imported."""
+    """Return the mode in which torch treats 'cuda' as 'cpu'; its class is created here because it needs torch."""
     is_cuda, cuda = torch.Tensor.is_cuda.__get__, torch.Tensor.cuda
     data_ptr = torch.Tensor.data_ptr
-    # CUDA sums these in float32; on the CPU their gradients are sums of halves, with errors that GPUs do not make
+    # CUDA accumulates these in float32; the CPU accumulates their gradients in half precision, with errors that GPUs avoid
     normalised = (torch.nn.functional.layer_norm, torch.nn.functional.rms_norm, torch.nn.functional.group_norm)
 
     def plain(value: Any) -> Any:
@@ -80,7 +80,7 @@ def _mode(torch: Any, base: Any) -> Any:
         return function(*map(wide, args), **{name: wide(value) for name, value in kwargs.items()})
 
     class OnCpu(base):  # type: ignore[misc]
-        """Every call of torch, with 'cuda' made 'cpu'."""
+        """Replaces 'cuda' with 'cpu' in every call of torch."""
 
         def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             if function == is_cuda:      # created at each access, so never the same object
@@ -99,7 +99,7 @@ def _mode(torch: Any, base: Any) -> Any:
 
 
 def install(machine: Machine) -> None:
-    """Have torch take 'cuda' for the CPU from here on; nothing if torch is not installed, or has a GPU of its own."""
+    """Make torch treat 'cuda' as the CPU from here on; does nothing if torch is not installed."""
     if "torch" not in sys.modules and importlib.util.find_spec("torch") is None:
         return
     import torch

@@ -1,7 +1,7 @@
-"""Triton without a GPU: its PTX goes to the server, tensors to the device's memory and back around each launch.
+"""Runs Triton without a GPU: PTX goes to the server; each launch copies its tensors to device memory and back.
 
-The official hook for stages puts PTX in the place of machine code, so that no assembler runs, and has a key of its own in
-Triton's cache. Tensors lie in the CPU's memory; whatever shares storage there shares it on the device.
+Triton's official hook for compiler stages replaces machine code with PTX, so that no assembler runs, and adds its own key
+to Triton's cache. Tensors are in the CPU's memory; tensors that share storage there also share it on the device.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from rfview.capture.client import CudaError
 from rfview.capture.python import torch_on_cpu, versions
 from rfview.capture.python.hooks import Machine, three
 
-CAPABILITY = 80         # what kernels are compiled for: the newest without asynchronous tensor copies and wgmma
+CAPABILITY = 80         # what kernels are compiled for: the newest target without asynchronous tensor copies and wgmma
 FORMATS = {"i1": "<b", "i8": "<b", "i16": "<h", "i32": "<i", "i64": "<q", "u1": "<B", "u8": "<B", "u16": "<H", "u32": "<I",
            "u64": "<Q", "fp16": "<e", "fp32": "<f", "f32": "<f", "fp64": "<d", "f64": "<d"}
 NUMPY = {"torch.float32": "float32", "torch.float64": "float64", "torch.float16": "float16", "torch.bfloat16": "uint16",
@@ -33,7 +33,7 @@ def install(machine: Machine) -> None:
 
     def stages(backend: Any = None, stages: Any = None, options: Any = None, language: Any = None,
                capability: Any = None) -> Any:
-        if stages is None:                  # asked for the key of the compile cache
+        if stages is None:                  # the call that queries the key for the compile cache
             return "rfview-ptx-1", "rfview-ptx-1"
         stages["cubin"] = lambda source, metadata: source.encode()
         return None
@@ -45,7 +45,7 @@ def install(machine: Machine) -> None:
 
 
 def _first_that_runs(autotuner: Any) -> None:
-    """Have the autotuner take the first configuration that runs: to measure all would take as long as so many runs."""
+    """Make the autotuner take the first configuration that runs: measuring all of them would take that many runs."""
     prune, bench = autotuner.prune_configs, autotuner._bench
 
     def prune_configs(self: Any, *args: Any, **named: Any) -> Any:
@@ -63,13 +63,13 @@ def _first_that_runs(autotuner: Any) -> None:
 
 
 class _Utils:
-    """Device properties, and code as it is loaded."""
+    """Device properties, and loading of code."""
 
     def __init__(self, machine: Machine) -> None:
         self._machine = machine
 
     def get_device_properties(self, device: Any) -> dict[str, int]:
-        """Return the machine's numbers, as Triton names them."""
+        """Return the machine's properties under Triton's names."""
         facts = self._machine.facts
         mhz = facts["khz"] // 1000
         return {"max_shared_mem": facts["shared"], "multiprocessor_count": 1, "warpSize": 32, "sm_clock_rate": facts["khz"],
@@ -77,7 +77,7 @@ class _Utils:
                 "mem_bus_width": 8 * facts["bandwidth"] // max(2 * mhz, 1)}
 
     def load_binary(self, name: str, kernel: bytes | str, shared: int, device: int) -> tuple[Any, ...]:
-        """Take a module of PTX in; return it, the kernel, its registers, spills and most threads."""
+        """Load a PTX module; return it, the kernel, and its registers, spilled registers and maximum threads."""
         text = kernel.decode() if isinstance(kernel, bytes) else kernel
         try:
             module = self._machine.module(text)
@@ -87,19 +87,19 @@ class _Utils:
         return module, (module, name), facts.registers, facts.local_bytes // 4, facts.max_threads or 1024
 
     def unload_module(self, module: Any) -> None:
-        """Do nothing: modules stay for as long as the program."""
+        """Do nothing: modules stay loaded until the program ends."""
 
 
 class _Copies:
-    """Tensors of one launch on the device: storages copied in, and back when it is over."""
+    """The tensors of one launch on the device: their storages are copied in, and back after it."""
 
     def __init__(self, machine: Machine) -> None:
         self._machine = machine
         self._held: dict[int, tuple[int, int, Any]] = {}
-        self._seen: list[int] = []      # addresses of the CPU's at which the kernel sees a storage, too
+        self._seen: list[int] = []      # CPU addresses at which the kernel also sees a storage
 
     def address(self, name: str, value: Any) -> int:
-        """Return where a tensor (or pointer, or None) lies on the device."""
+        """Return the device address of a tensor (or pointer, or None)."""
         if value is None:
             return 0
         if isinstance(value, int):
@@ -120,7 +120,7 @@ class _Copies:
         return int(self._held[start][0] + offset)
 
     def _follow(self, name: str, words: Any) -> None:
-        """Have the kernel find tensors at the addresses that it reads from a tensor: those are the CPU's."""
+        """Make tensors available to the kernel at the addresses it reads from a tensor, which are CPU addresses."""
         for tensor in torch_on_cpu.pointed_at(words):
             storage = tensor.untyped_storage()
             if storage.data_ptr() not in self._seen:
@@ -129,7 +129,7 @@ class _Copies:
                 self._seen.append(storage.data_ptr())
 
     def back(self) -> None:
-        """Copy everything back and give the device's memory back."""
+        """Copy everything back and free the device memory."""
         for start in self._seen:
             self._machine.client.alias(start, 0, 0)
         for start, (address, size, _) in self._held.items():
@@ -139,7 +139,7 @@ class _Copies:
 
 
 def _flat(names: list[str], kinds: Any, values: Any) -> Iterator[tuple[str, str, Any]]:
-    """Yield name, type and value of each parameter: tuples taken apart, constants left out."""
+    """Yield name, type and value of each parameter: tuples flattened, constants left out."""
     for place, (kind, value) in enumerate(zip(kinds, values)):
         name = names[place] if place < len(names) else f"arg{place}"
         if isinstance(kind, tuple):
@@ -149,7 +149,7 @@ def _flat(names: list[str], kinds: Any, values: Any) -> Iterator[tuple[str, str,
 
 
 class _Launcher:
-    """Launches one compiled kernel. src: what it was compiled of; metadata: the compiler's."""
+    """Launches one compiled kernel. src: what it was compiled from; metadata: the compiler's."""
 
     machine: Machine
 
@@ -195,7 +195,7 @@ class _Launcher:
 
 
 def _driver(machine: Machine) -> Any:
-    """Return Triton's driver for the machine; the class is made here, where Triton is imported."""
+    """Return a Triton driver for the machine; its class is created here because it needs Triton."""
     from triton.backends.compiler import GPUTarget
     from triton.backends.driver import DriverBase
 

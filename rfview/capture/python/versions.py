@@ -1,4 +1,4 @@
-"""Which releases of numba-cuda and Triton are known: what is hooked into changes with them."""
+"""Which releases of numba-cuda and Triton are supported: the internals that rfview hooks into change between them."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ import re
 import sys
 from importlib import metadata
 
-# package: releases that were tested, the newest last; those that agree in the first two numbers are taken. Triton 3.8 is
-# what torch 2.14 brings with it, so that a plain `pip install torch triton` ends there.
+# package: tested releases, the newest last; releases with the same first two numbers are accepted. Triton 3.8 is the one
+# that torch 2.14 depends on, so a plain `pip install torch triton` installs it.
 TESTED = {"numba-cuda": ("0.30.4",), "triton": ("3.8.0", "3.9.0")}
 
 
 class UnknownVersion(RuntimeError):
-    """A package that cannot be captured, in a sentence."""
+    """A package is missing or not supported; the message says which and what to install."""
 
 
 def check(package: str) -> None:
-    """Raise UnknownVersion where a package is of a release that nobody has tried, or is not installed at all."""
+    """Raise UnknownVersion if a package's release is untested, or the package is not installed."""
     tested = TESTED[package][-1]
     series = [release.rpartition(".")[0] for release in TESTED[package]]
     try:

@@ -1,4 +1,4 @@
-// The device as programs ask about it.
+// Queries and settings of the device.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +34,7 @@ IGNORED(cudaProfilerStop)
 API(cudaGetDeviceFlags)(unsigned *flags) { *flags = cudaDeviceScheduleAuto | cudaDeviceMapHost; OK; }
 API(cudaDeviceGetCacheConfig)(cudaFuncCache *which) { *which = cudaFuncCachePreferNone; OK; }
 API(cudaDeviceGetSharedMemConfig)(cudaSharedMemConfig *which) { *which = cudaSharedMemBankSizeFourByte; OK; }
-static size_t *limit(cudaLimit which) {  // nothing here runs out of them: they are kept to be told
+static size_t *limit(cudaLimit which) {  // without effect here: stored only to be returned
   static size_t all[] = {8192, 1 << 20, 8 << 20, 2, 2048, 128, 0};
   return which >= 0 && which < sizeof all / sizeof *all ? &all[which] : nullptr;
 }
@@ -90,7 +90,7 @@ API(cudaDeviceGetAttribute)(int *value, cudaDeviceAttr which, int device) {
     case cudaDevAttrMaxPitch: *value = 0x7fffffff; break;
     case cudaDevAttrMaxRegistersPerBlock: case cudaDevAttrMaxRegistersPerMultiprocessor: *value = of.registers; break;
     case cudaDevAttrClockRate: *value = of.clock_khz; break;
-    case cudaDevAttrMemoryClockRate: *value = of.bandwidth / 96 * 1000; break;     // 384 bits, two transfers a clock
+    case cudaDevAttrMemoryClockRate: *value = of.bandwidth / 96 * 1000; break;     // 384 bits, two transfers per clock
     case cudaDevAttrGlobalMemoryBusWidth: *value = 384; break;
     case cudaDevAttrTextureAlignment: case cudaDevAttrSurfaceAlignment: *value = 512; break;
     case cudaDevAttrMultiProcessorCount: *value = 1; break;

@@ -1,4 +1,4 @@
-// The calls that build graphs of nodes and edges, and ask about these.
+// The calls that build graphs of nodes and edges, and query them.
 #include <string.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ cudaError_t added(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraphNode_t
   return add((Node **)out, (Graph *)graph, list(needs, count), does);
 }
 
-// As many as there is room for, the rest of the room empty; without room, how many there are.
+// Fills `out` with up to *count nodes, padded with nulls, and sets *count; without `out`, only counts them.
 cudaError_t give(const std::vector<Node *> &found, cudaGraphNode_t *out, size_t *count) {
   if (!count) return fail(cudaErrorInvalidValue);
   for (size_t k = 0; out && k < *count; k++) out[k] = (cudaGraphNode_t)(k < found.size() ? found[k] : nullptr);

@@ -1,4 +1,4 @@
-// Executable graphs: made, launched, and updated from a graph of the same form.
+// Executable graphs: instantiated, launched, and updated from a graph with the same topology.
 #include <algorithm>
 
 #include "graphs.h"
@@ -6,7 +6,7 @@
 using namespace rfview;
 #define OK return cudaSuccess
 
-// Which nodes, by their places among all.
+// The positions of nodes among all nodes.
 static std::vector<size_t> places(const std::vector<Node *> &nodes, const std::vector<std::unique_ptr<Node>> &all) {
   std::vector<size_t> found;
   for (Node *node : nodes)
@@ -36,7 +36,7 @@ API(cudaGraphLaunch)(cudaGraphExec_t exec, cudaStream_t stream) {
   if (!one) return fail(cudaErrorInvalidValue);
   if (is_captured(stream)) return capture(stream, node_of((cudaGraph_t)one->graph.get()));
   cudaError_t error;
-  for (Node *node : one->order) {  // what the last launch allocated has to be free
+  for (Node *node : one->order) {  // what the last launch allocated must have been freed
     if (!node->memory || !is_living(*node->memory)) continue;
     if (!(one->flags & cudaGraphInstantiateFlagAutoFreeOnLaunch)) return fail(cudaErrorInvalidValue);
     freed_as_graphs(node->memory->at, &error);
@@ -44,7 +44,7 @@ API(cudaGraphLaunch)(cudaGraphExec_t exec, cudaStream_t stream) {
   return perform_all(one->order);
 }
 
-// Nodes are matched by the order in which they were added, as both graphs mostly were made by the same code.
+// Nodes are matched by the order in which they were added: usually, the same code made both graphs.
 API(cudaGraphExecUpdate)(cudaGraphExec_t exec, cudaGraph_t graph, cudaGraphExecUpdateResultInfo *info) {
   auto &old = ((Exec *)exec)->graph->nodes;
   auto &now = ((Graph *)graph)->nodes;

@@ -1,11 +1,11 @@
-// What calls ask for, in the one form that nodes hold; parameters of nodes read and changed.
+// Converts the operations of calls to the one form that nodes hold; reads and changes parameters of nodes.
 #include <string.h>
 
 #include "graphs.h"
 
 namespace rfview {
 
-// CUDA has two names for one layout: that of the older calls, and the one inside cudaGraphNodeParams.
+// CUDA has two names for one layout: that of the older calls, and the one in cudaGraphNodeParams.
 template <class To, class From>
 static void same_bytes(To &to, const From &from) {
   static_assert(sizeof(To) == sizeof(From), "two names of one layout");
@@ -69,7 +69,7 @@ static cudaError_t change(Node *node, const cudaGraphNodeParams &does) {
   return take(node, does);
 }
 
-// A node of an executable graph is named by the one that it is a copy of.
+// A node of an executable graph is identified by the node it was copied from.
 static Node *within(cudaGraphExec_t exec, cudaGraphNode_t node) {
   for (auto &one : ((Exec *)exec)->graph->nodes)
     if (one->origin == (Node *)node) return one.get();

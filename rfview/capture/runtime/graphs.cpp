@@ -1,4 +1,4 @@
-// Graphs as a whole: nodes are taken in, copied, put into order and performed; memory that graphs allocate.
+// Graphs as a whole: adding, copying, ordering and performing nodes; memory that graphs allocate.
 #include <string.h>
 
 #include <map>
@@ -11,7 +11,7 @@ namespace rfview {
 static std::recursive_mutex lock_;
 static std::map<void *, std::weak_ptr<Reserved>> &reserved() { static auto *all = new std::map<void *, std::weak_ptr<Reserved>>; return *all; }
 static std::map<void *, std::shared_ptr<Reserved>> &living() { static auto *all = new std::map<void *, std::shared_ptr<Reserved>>; return *all; }
-static size_t used = 0, most_used = 0, held = 0, most_held = 0;  // bytes of living, and of all reserved memory
+static size_t used = 0, most_used = 0, held = 0, most_held = 0;  // bytes of live memory, and of all reserved memory
 
 Reserved::~Reserved() {
   std::lock_guard<std::recursive_mutex> hold(lock_);
@@ -58,7 +58,7 @@ bool freed_as_graphs(void *at, cudaError_t *error) {
 static cudaError_t keep_arguments(Node *node) {
   Function *one = function_of(node->does.kernel.func);
   if (!one) return fail(cudaErrorInvalidDeviceFunction);
-  if (node->does.kernel.extra) return (cudaError_t)rfview_not_supported("a kernel node whose arguments are one buffer");
+  if (node->does.kernel.extra) return (cudaError_t)rfview_not_supported("a kernel node whose arguments are in one buffer");
   std::string values;
   for (size_t k = 0; k < one->params.size(); k++) {
     size_t end = one->params[k].first + one->params[k].second;
@@ -178,7 +178,7 @@ cudaError_t perform_all(const std::vector<Node *> &order) {
 
 using namespace rfview;
 
-// Memory stays with its graphs: there is nothing to trim.
+// Memory belongs to its graphs: there is nothing to trim.
 API(cudaDeviceGraphMemTrim)(int device) { return device ? fail(cudaErrorInvalidDevice) : cudaSuccess; }
 API(cudaDeviceGetGraphMemAttribute)(int device, cudaGraphMemAttributeType which, void *value) {
   if (device || !value) return fail(device ? cudaErrorInvalidDevice : cudaErrorInvalidValue);

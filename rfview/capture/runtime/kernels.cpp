@@ -1,4 +1,4 @@
-// Modules, kernels and symbols as nvcc's code registers them, and launches.
+// Modules, kernels and symbols as code compiled by nvcc registers them, and launches.
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -36,7 +36,7 @@ static int resolve(Function *one) {
   return 0;
 }
 
-static thread_local int why = 0;  // the last name was not found
+static thread_local int why = 0;  // the error of the last lookup
 
 Function *function_of(const void *host) {
   std::lock_guard<std::mutex> hold(lock_);
@@ -77,7 +77,7 @@ cudaError_t run_kernel(const void *host, dim3 grid, dim3 block, void **args, siz
   uint32_t head[10] = {one->module->number, grid.x, grid.y, grid.z, block.x, block.y, block.z, (uint32_t)shared, flags,
                        (uint32_t)one->name.size()};
   std::string reply;
-  fflush(stdout);  // what the kernel prints comes after what the program has printed
+  fflush(stdout);  // the kernel's output must follow what the program has printed so far
   int status = ask(LAUNCH, raw(head) + one->name + params, &reply);
   if (reply.size() >= 8 && (!status || status == STOPPED || status >= cudaErrorIllegalAddress)) {
     uint64_t cycles;
@@ -89,7 +89,7 @@ cudaError_t run_kernel(const void *host, dim3 grid, dim3 block, void **args, siz
     fflush(nullptr);
     _exit(0);
   }
-  switch (status) {  // these happen while the kernel runs: they are told by the next call that waits
+  switch (status) {  // these happen while the kernel runs: the next call that waits reports them
     case cudaErrorIllegalAddress: case cudaErrorMisalignedAddress: case cudaErrorAssert: case cudaErrorInvalidPc:
     case cudaErrorLaunchFailure: case cudaErrorLaunchTimeout:
       set_state((cudaError_t)status);
@@ -111,7 +111,7 @@ API_OTHER(void **, __cudaRegisterFatBinary)(void *wrapper) {
     return header + rest;
   };
   if (given->version != 2 || !given->file) return (void **)new Module{given->data, size(given->data), 0, -1, false};
-  std::string *parts = new std::string;  // linked of parts (-rdc=true): what was linked is compiled code, the parts have PTX
+  std::string *parts = new std::string;  // linked from parts (-rdc=true): the linked result is machine code, the parts have PTX
   for (uint8_t **one = (uint8_t **)given->file; *one; one++) parts->append((char *)*one, size(*one));
   return (void **)new Module{parts->data(), parts->size(), 0, -1, true};
 }
@@ -177,7 +177,7 @@ API(cudaGetSymbolSize)(size_t *size, const void *host) {
   *size = one->size;
   return cudaSuccess;
 }
-// Where bytes of a symbol lie, null where it has none such.
+// The address of bytes of a symbol, null if they are not inside it.
 static char *within_symbol(const void *host, size_t size, size_t offset, cudaError_t *error) {
   Symbol *one = symbol_of(host);
   *error = !one ? cudaErrorInvalidSymbol : offset > one->size || size > one->size - offset ? cudaErrorInvalidValue : cudaSuccess;
@@ -212,7 +212,7 @@ API(cudaFuncSetAttribute)(const void *host, cudaFuncAttribute what, int value) {
   uint64_t wanted = (uint64_t)value + one->shared_bytes;
   if (value >= 0 && wanted <= properties().shared_bytes) return cudaSuccess;
   if (value >= 0)
-    fprintf(stderr, "rfview: %s may need %llu bytes of shared memory, the SM has %u; --set sm.shared_bytes=%llu gives it as much\n",
+    fprintf(stderr, "rfview: %s may need %llu bytes of shared memory, but the SM has %u; --set sm.shared_bytes=%llu provides it\n",
             one->name.c_str(), (unsigned long long)wanted, properties().shared_bytes, (unsigned long long)wanted);
   return fail(cudaErrorInvalidValue);
 }

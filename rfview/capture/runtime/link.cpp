@@ -1,4 +1,4 @@
-// The connection to the server, device memory in this process, and the errors of CUDA.
+// The connection to the server, device memory in this process, and CUDA's error state.
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,7 +32,7 @@ static void send_all(const void *data, size_t size) {
   while (size) {
     ssize_t done = send(link_, at, size, MSG_NOSIGNAL);
     if (done < 0 && errno == EINTR) continue;
-    if (done <= 0) leave("the server has gone");
+    if (done <= 0) leave("the connection to rfview was lost");
     at += done, size -= done;
   }
 }
@@ -42,7 +42,7 @@ static void receive_all(void *data, size_t size) {
   while (size) {
     ssize_t done = recv(link_, at, size, 0);
     if (done < 0 && errno == EINTR) continue;
-    if (done <= 0) leave("the server has gone");
+    if (done <= 0) leave("the connection to rfview was lost");
     at += done, size -= done;
   }
 }
@@ -69,8 +69,8 @@ static void connect() {
   link_ = atoi(link), owner = getpid();
   void *got = mmap((void *)BASE, CAPACITY, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE | MAP_NORESERVE,
                    atoi(memory), SCRATCH);
-  if (got != (void *)BASE) leave("the device's addresses are taken in this process");
-  unsetenv("LD_PRELOAD");  // not for programs that this one starts
+  if (got != (void *)BASE) leave("the device's addresses are already in use in this process");
+  unsetenv("LD_PRELOAD");  // not for child processes
   std::string reply;
   uint32_t hello[2] = {1, (uint32_t)owner};
   if (exchange(HELLO, raw(hello), &reply) || reply.size() < sizeof properties_) leave("the server speaks another version");
@@ -106,7 +106,7 @@ using namespace rfview;
 
 API(cudaGetLastError)() {
   cudaError_t error = last;
-  last = state_;  // an error that the device was left with stays
+  last = state_;  // a sticky error stays
   return error;
 }
 API(cudaPeekAtLastError)() { return last; }

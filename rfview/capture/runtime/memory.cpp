@@ -1,4 +1,5 @@
-// Memory: allocations are messages, all else is plain access, since device memory lies in this process at its own addresses.
+// Memory: allocations are requests to the server; all else is plain access, since device memory is mapped at its own
+// addresses.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,9 +13,9 @@
 
 namespace rfview {
 
-struct Registered { uint64_t first, size, device; };  // whole pages of the host, and where they lie on the device
+struct Registered { uint64_t first, size, device; };  // whole host pages, and their address on the device
 static std::mutex lock_;
-static std::map<uint64_t, Registered> registered;  // by the pointer that the program gave
+static std::map<uint64_t, Registered> registered;  // by the pointer that the program registered
 static std::map<uint64_t, std::pair<size_t, Kind>> &blocks() { static auto *all = new std::map<uint64_t, std::pair<size_t, Kind>>; return *all; }
 
 cudaError_t allocate(void **pointer, size_t size, Kind kind) {
@@ -43,7 +44,7 @@ static cudaError_t release(void *pointer) {
   return fail(ask(FREE, raw((uint64_t)pointer)));
 }
 
-// Whether bytes begin in an allocation of the device and end behind it: on a GPU such a copy is refused, too.
+// Whether bytes begin inside a device allocation and end after it: a GPU refuses such a copy, too.
 static bool is_past_end(const void *at, size_t size) {
   std::lock_guard<std::mutex> hold(lock_);
   auto found = blocks().upper_bound((uint64_t)at);
@@ -51,7 +52,7 @@ static bool is_past_end(const void *at, size_t size) {
   uint64_t first = (--found)->first, inside = (uint64_t)at - first;
   auto [whole, kind] = found->second;
   if (kind == HOST || inside >= whole || size <= whole - inside) return false;
-  fprintf(stderr, "rfview: a copy or memset takes %zu bytes at %p, %zu more than the %zu bytes allocated at %p hold\n", size, at,
+  fprintf(stderr, "rfview: a copy or memset takes %zu bytes at %p, %zu more than the %zu bytes allocated at %p\n", size, at,
           size - (whole - inside), whole, (void *)first);
   return true;
 }
@@ -76,7 +77,7 @@ static cudaError_t copy_rows(void *to, size_t to_pitch, const void *from, size_t
   return cudaSuccess;
 }
 
-// Whether kernels see what lies there: the device's memory, or the host's that was registered.
+// Whether kernels can access an address: in device memory, or in registered host memory.
 static bool is_seen(const void *pointer) {
   if (is_device(pointer)) return true;
   std::lock_guard<std::mutex> hold(lock_);
@@ -92,11 +93,11 @@ static cudaError_t fill(void *to, int value, size_t size) {
   return cudaSuccess;
 }
 
-// The machine's memory is one of words.
+// The machine's memory consists of 4-byte words.
 static uint64_t word(const void *pointer) { return (uint64_t)pointer & ~UINT64_C(3); }
 
-// Pages of the host become pages of the device's memory, with what they hold: both then see the same bytes. Kernels see
-// no more of them than was registered: the rest is the heap's, and other threads write there while a kernel runs.
+// Replaces host pages by pages of device memory with the same contents, so that both sides see the same bytes. Kernels
+// see only what was registered: the rest belongs to the heap, where other threads may write while a kernel runs.
 static cudaError_t share(void *pointer, size_t size) {
   uint64_t page = sysconf(_SC_PAGESIZE), first = (uint64_t)pointer / page * page;
   uint64_t length = ((uint64_t)pointer + size - first + page - 1) / page * page;
@@ -117,7 +118,8 @@ static cudaError_t share(void *pointer, size_t size) {
   return cudaSuccess;
 }
 
-// The copy takes the pages' place at once: they may hold any of the heap, of this library's too, and no copy may lie in it.
+// The copy replaces the pages atomically: they may contain any part of the heap, this library's data included, so the
+// copy must not be on the heap either.
 static cudaError_t unshare(const void *pointer, const Registered &one) {
   void *kept = mmap(nullptr, one.size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (kept == MAP_FAILED) return fail(cudaErrorMemoryAllocation);
@@ -176,7 +178,7 @@ API(cudaHostUnregister)(void *pointer) {
   registered.erase(found);
   return unshare(pointer, one);
 }
-// What the kind of a copy says of its ends holds, as it must on a GPU.
+// Checks that source and destination match the kind of a copy, as a GPU requires.
 static cudaError_t ends(const void *to, const void *from, size_t size, cudaMemcpyKind kind) {
   if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault) return fail(cudaErrorInvalidMemcpyDirection);
   bool to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;

@@ -1,4 +1,4 @@
-// Memory pools and stream-ordered allocation: what a pool gives is device memory, counted to the pool until it is freed.
+// Memory pools and stream-ordered allocation: a pool's memory is device memory, which counts towards it until it is freed.
 #include <string.h>
 
 #include <algorithm>
@@ -10,11 +10,11 @@
 namespace rfview {
 
 struct Pool {
-  size_t most = 0;                 // bytes that it may hold, 0 for as many as there are
-  uint64_t threshold = 0;          // bytes that it keeps when they are free
+  size_t most = 0;                 // maximum bytes, 0 for no limit
+  uint64_t threshold = 0;          // bytes that it keeps reserved when they are free
   uint64_t reserved = 0, most_reserved = 0, used = 0, most_used = 0;
-  int reuses[3] = {1, 1, 1};       // nothing depends on them: everything is done at once
-  bool is_gone = false;            // destroyed while something of it is allocated
+  int reuses[3] = {1, 1, 1};       // without effect: everything is done immediately
+  bool is_gone = false;            // destroyed while some of its memory is allocated
 };
 
 static std::mutex lock_;
@@ -48,7 +48,7 @@ void taken_back(void *at) {
   if (pool->is_gone && !pool->used) delete pool;
 }
 
-// Where memory lies that this device can give; host memory of a NUMA node cannot be told apart here.
+// Whether this device can allocate memory in that place; NUMA nodes cannot be distinguished here.
 static bool is_ours(const cudaMemLocation &place) { return place.type == cudaMemLocationTypeDevice && place.id == 0; }
 
 static uint64_t *counter(Pool *pool, cudaMemPoolAttr which) {
@@ -131,7 +131,7 @@ API(cudaMemPoolGetAttribute)(cudaMemPool_t pool, cudaMemPoolAttr which, void *va
   else return fail(cudaErrorInvalidValue);
   OK;
 }
-// A high mark can only be set back, to what there is now.
+// A high-water mark can only be reset to the current value.
 API(cudaMemPoolSetAttribute)(cudaMemPool_t pool, cudaMemPoolAttr which, void *value) {
   Pool *one = (Pool *)pool;
   if (!one || !value) return fail(cudaErrorInvalidValue);

@@ -1,4 +1,4 @@
-// A program with the CUDA runtime inside, as nvcc links by default: its functions jump to those of the stand-in.
+// For programs linked statically with the CUDA runtime, as nvcc does by default: makes its functions jump to the stand-in's.
 #include <dlfcn.h>
 #include <elf.h>
 #include <fcntl.h>
@@ -17,7 +17,7 @@ const size_t JUMP = 14;  // jmp *0(%rip), and the address
 
 int load_address(dl_phdr_info *info, size_t, void *out) {
   *(uint64_t *)out = info->dlpi_addr;
-  return 1;  // the program itself comes first
+  return 1;  // the program itself is the first entry
 }
 
 void write_jump(uint8_t *at, const void *to) {

@@ -1,4 +1,4 @@
-// Streams and events, in which everything is done at once, in modelled time; or, where a stream is captured, put into a graph.
+// Streams and events: operations are performed immediately, in modelled time, or added to a graph if a stream is captured.
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,16 +17,16 @@ struct Captured {
   cudaStream_t origin;
   Graph *graph;
   bool is_own, is_invalid;
-  size_t before;              // nodes that the graph had already
+  size_t before;              // number of nodes the graph had at the beginning
 };
 struct Strand {
   std::shared_ptr<Captured> of;
-  std::vector<Node *> last;   // what the next call comes after
+  std::vector<Node *> last;   // the nodes that the next operation depends on
 };
 struct Event {
   bool is_timed = true, is_recorded = false;
   double ms = 0;
-  Strand at;                  // where it was recorded, if in a captured stream
+  Strand at;                  // where it was recorded, if that was in a captured stream
 };
 struct Stream {
   unsigned flags;
@@ -71,7 +71,7 @@ cudaError_t in_order(cudaStream_t stream, const cudaGraphNodeParams &does) {
   return is_captured(stream) ? capture(stream, does) : perform(does);
 }
 
-// What cannot be part of a graph ends the capture.
+// An operation that cannot be part of a graph invalidates the capture.
 static cudaError_t waits(Captured *one) {
   if (!one) return fail(state());
   one->is_invalid = true;
@@ -105,7 +105,7 @@ static cudaError_t begin(cudaStream_t stream, Graph *graph, const std::vector<No
   return cudaSuccess;
 }
 
-// Whether the origin's stream has come to know of all that other streams did.
+// Whether the origin's stream depends on everything that other streams did.
 static bool is_joined(const Captured &one, const std::vector<Node *> &last) {
   std::set<Node *> known;
   std::vector<Node *> waiting = last;
@@ -158,12 +158,12 @@ using namespace rfview;
 #define OK return cudaSuccess
 
 static cudaError_t handle(cudaStream_t *out, unsigned flags) {
-  static std::atomic<unsigned long long> count{2};    // the streams that are always there come first
+  static std::atomic<unsigned long long> count{2};    // the built-in streams come first
   if (!out || flags & ~cudaStreamNonBlocking) return fail(cudaErrorInvalidValue);
   *out = (cudaStream_t) new Stream{flags, ++count, {}};
   OK;
 }
-// A stream that was created, else what stands for those that are always there.
+// A stream that the program created, or the object for a built-in one.
 static Stream *stream_of(cudaStream_t s) {
   static Stream always[3] = {{0, 0, {}}, {0, 1, {}}, {0, 2, {}}};
   return (uintptr_t)s < 3 ? &always[(uintptr_t)s] : (Stream *)s;
@@ -171,7 +171,7 @@ static Stream *stream_of(cudaStream_t s) {
 API(cudaStreamCreate)(cudaStream_t *s) { return handle(s, 0); }
 API(cudaStreamCreateWithFlags)(cudaStream_t *s, unsigned flags) { return handle(s, flags); }
 API(cudaStreamCreateWithPriority)(cudaStream_t *s, unsigned flags, int) { return handle(s, flags); }
-API(cudaStreamDestroy)(cudaStream_t) { OK; }          // kept: programs ask for streams after their end
+API(cudaStreamDestroy)(cudaStream_t) { OK; }          // kept: programs query streams after destroying them
 API(cudaStreamGetId)(cudaStream_t s, unsigned long long *id) { *id = stream_of(s)->id; OK; }
 API(cudaStreamGetDevice)(cudaStream_t, int *device) { *device = 0; OK; }
 API(cudaStreamSetAttribute)(cudaStream_t s, cudaLaunchAttributeID which, const cudaLaunchAttributeValue *value) {

@@ -1,4 +1,4 @@
-// Arrays, textures and surfaces: an array is texels row by row in device memory, a texture is a header that the server makes.
+// Arrays, textures and surfaces: an array is texels in device memory, row by row; a texture is a header made by the server.
 #include <string.h>
 
 #include "graphs.h"
@@ -61,7 +61,7 @@ cudaError_t header(uint64_t *handle, const cudaResourceDesc *r, const cudaTextur
     body.x = r->res.pitch2D.width, body.y = r->res.pitch2D.height, body.z = 1, body.pitch = r->res.pitch2D.pitchInBytes;
     if (body.pitch < body.x * texel(f)) return fail(cudaErrorInvalidPitchValue);
   } else {
-    return (cudaError_t)rfview_not_supported("a texture of mipmaps");
+    return (cudaError_t)rfview_not_supported("a mipmapped texture");
   }
   body.channels = f.w ? 4 : f.z ? 3 : f.y ? 2 : 1, body.bits = f.x;
   body.kind = f.f == cudaChannelFormatKindFloat ? 2 : f.f == cudaChannelFormatKindUnsigned ? 1 : 0;

@@ -1,4 +1,4 @@
-"""The guided tours, in the order in which they are best taken."""
+"""The guided tours, in the recommended order."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ TOURS: dict[str, Tour] = {module.TOUR.name: module.TOUR for module in (first, dr
 
 
 def tour(name: str) -> Tour:
-    """Return a tour by its name or by its design's; raises InputError naming those there are."""
+    """Return a tour by its name or its design's name; raises InputError, which lists the tours."""
     by_design: dict[str, Tour] = {}
     for entry in TOURS.values():
         by_design.setdefault(entry.design, entry)

@@ -1,4 +1,4 @@
-"""The dead value: a register file cache keeps what dies young away from the main register file (rfc)."""
+"""The dead value: a register file cache keeps short-lived values away from the main register file (rfc)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TOUR = Tour(
             let={"written": "event.rf_writes", "warp": "rf.write_warp"},
             panel="lens", warp="$warp",
             claims=("event.rfc_writes > 0",),
-            text="Each active warp has a row of six entries in a small cache before the main register file. In cycle "
+            text="Each active warp has a row of six entries in a small cache in front of the main register file. In cycle "
                  "{cycle} the first result has arrived: R{rf.write_reg} of w{rf.write_warp}. The main register file "
                  "has accepted {event.rf_writes} writes so far.",
             source="RFC section 3.1: the result of every operation is allocated in the cache",
@@ -34,11 +34,11 @@ TOUR = Tour(
             let={"entry": "rf.entry[$warp].dead", "reg": "rf.entry[$warp][$entry].reg"},
             panel="lens", warp="$warp",
             claims=("rf.entry[$warp][$entry].dead == 1", "rf.entry[$warp][$entry].dirty != 0"),
-            text="w{$warp} has issued {w$warp.last_pc:code}. The compiler knows that nobody reads R{$reg} after it, "
+            text="w{$warp} has issued {w$warp.last_pc:code}. The compiler knows that nothing reads R{$reg} after it, "
                  "and a bit in the instruction says so: the entry is marked dead (†). It is dirty, too: the main "
                  "register file has never seen the value.",
             source="RFC section 3.1: compile-time liveness, an additional bit in the instruction encoding",
-            question="w{$warp} writes R{$reg} again some instructions later. What becomes of the mark?",
+            question="w{$warp} writes R{$reg} again some instructions later. What happens to the mark?",
             choices=(("it stays: dead is dead", "rf.entry[$warp][$entry].dead == 1 and rf.entry[$warp][$entry].reg == $reg"),
                      ("it goes: the entry has a new value", "rf.entry[$warp][$entry].dead == 0 and "
                                                             "rf.entry[$warp][$entry].reg == $reg"),
@@ -78,7 +78,7 @@ TOUR = Tour(
                      ("a quarter to a half", "event.rf_writes * 4 >= event.rfc_writes + event.rfc_bypasses and "
                                              "event.rf_writes * 2 <= event.rfc_writes + event.rfc_bypasses"),
                      ("less than a quarter", "event.rf_writes * 4 < event.rfc_writes + event.rfc_bypasses")),
-            answer="{event.rf_writes}, the {event.rfc_bypasses} results of loads among them, which go past the cache. "
+            answer="{event.rf_writes}, including the {event.rfc_bypasses} results of loads, which bypass the cache. "
                    "In such a short kernel most values die young; `rfview run gemm --design rfc` is a harder case.",
         ),
     ),

@@ -17,14 +17,14 @@ TOUR = Tour(
                  "warp": "w.state == wb_drain"},
             panel="lens", warp="$warp",
             claims=("stall.wb_drain > 0", "any(rf.buffer.state == 2)"),
-            text="STT-RAM hardly leaks, but a write takes it 4 cycles. So results go into a small SRAM buffer. When "
-                 "another warp has a result, that one gets the other buffer, and the first drains into STT-RAM. Cycle "
+            text="STT-RAM hardly leaks, but a write takes 4 cycles. So results go into a small SRAM buffer. When "
+                 "another warp has a result, it gets the other buffer, and the first drains into STT-RAM. Cycle "
                  "{cycle}: one buffer fills for w{rf.buffer[$filling].owner}, the other drains for "
                  "w{rf.buffer[$draining].owner}, with {rf.buffer[$draining].used - rf.buffer[$draining].position} of "
                  "its registers left. A third warp has a result: no buffer is free, and "
-                 "{stall.wb_drain} warps stand still (wb_drain).",
+                 "{stall.wb_drain} warps are stalled (wb_drain).",
             source="HRF section 4.3: the whole pipeline needs to stall",
-            question="In how many cycles does the pipeline go on?",
+            question="After how many cycles does the pipeline continue?",
             choices=(("1", "cycle - $start == 1"),
                      ("when the entry is written: 2 to 4", "cycle - $start >= 2 and cycle - $start <= 4"),
                      ("more than 4", "cycle - $start > 4")),
@@ -36,16 +36,16 @@ TOUR = Tour(
             go=("until rf.switches >= 40",),
             panel="lens",
             claims=("rf.switches >= 40",),
-            text="A buffer has 64 entries, one for each register of a warp. It has been taken {rf.switches} times "
-                 "until cycle {cycle}. The scheduler is lrr: each ready warp issues once, then the next.",
+            text="A buffer has 64 entries, one for each register of a warp. By cycle {cycle}, warps have taken a buffer "
+                 "{rf.switches} times. The scheduler is lrr: each ready warp issues once, then the next.",
             source="HRF section 4.4: 64 entries; section 5.1: usually fewer than 16 are used",
             question="100 cycles from now, how many of its 64 entries will the fuller buffer use?",
             choices=(("1 or 2", "max(rf.buffer.used) <= 2"),
                      ("3 to 16", "max(rf.buffer.used) > 2 and max(rf.buffer.used) <= 16"),
                      ("more than 16", "max(rf.buffer.used) > 16")),
             then=("step 100",),
-            answer="{max(rf.buffer.used)} in cycle {cycle}. Under lrr nearly every result comes from another warp "
-                   "than the one before, so a buffer is given away when it has hardly begun to fill: "
+            answer="{max(rf.buffer.used)} in cycle {cycle}. Under lrr nearly every result comes from a different warp "
+                   "than the one before, so a buffer changes hands when it has hardly begun to fill: "
                    "64 entries buy nothing.",
         ),
         Page(
@@ -62,7 +62,7 @@ TOUR = Tour(
                      ("global memory", "total.long_scoreboard > total.wb_drain and total.long_scoreboard > total.wait"),
                      ("fixed latencies", "total.wait > total.wb_drain and total.wait > total.long_scoreboard")),
             then=(),
-            answer="The paper asks for a scheduler that stays with a warp until that waits for memory: switch_on_stall. "
+            answer="The paper asks for a scheduler that stays with a warp until it waits for memory: switch_on_stall. "
                    "`rfview compare vectoradd --designs sram,hrf --schedulers lrr,gto,switch_on_stall` shows in one table "
                    "what each scheduler leaves of the drains.",
         ),

@@ -16,9 +16,9 @@ TOUR = Tour(
             claims=("stall.issued > 0",),
             always=("stall.issued <= 2",),
             text="This is one GPU core that adds two vectors, c = a + b. Each row of WARPS is a warp: 32 threads that "
-                 "execute one instruction together. Every cycle a warp has exactly one state: issued (a block), or "
-                 "the one reason why not (a glyph; K explains the one in focus). {stall.issued} warps have issued so "
-                 "far in cycle {cycle}, {count(w.cta != 255)} are resident.",
+                 "execute one instruction together. In every cycle a warp is in exactly one state: issued (a block), "
+                 "or the reason why not (a glyph; K explains the one in focus). In cycle {cycle}, {stall.issued} warps "
+                 "have issued and {count(w.cta != 255)} are resident.",
             source="HC-RF Table III: two schedulers; even warps belong to one, odd warps to the other",
             question="The core has two schedulers. How many instructions can a cycle of this run issue at most?",
             choices=(("one", "stall.issued == 1"), ("two, one per scheduler", "stall.issued == 2"),
@@ -27,7 +27,7 @@ TOUR = Tour(
             answer="Cycle {cycle} issues {stall.issued}: no scheduler can issue more than one instruction per cycle.",
         ),
         Page(
-            title="One cycle further",
+            title="One cycle later",
             go=("until w0.state == issued and w0.last_pc == 2",),
             warp="0",
             claims=("(w0.sb_write >> 2) & 1 == 1",),
@@ -39,7 +39,7 @@ TOUR = Tour(
                      ("wait for memory (L)", "w0.state == long_scoreboard"),
                      ("nothing: its instruction buffer is empty (n)", "w0.state == no_instruction")),
             then=("step",),
-            answer="It is {w0.state:state}: R2 is still on its way (what has changed in a cycle is underlined). Other "
+            answer="It is {w0.state:state}: R2 is still on its way (changes are underlined). Other "
                    "warps issue meanwhile.",
         ),
         Page(

@@ -1,4 +1,4 @@
-"""The price of a place: a tape that moves only when its turn has come, and the buffer that hides writes (racetrack)."""
+"""The price of a place: a tape that moves only when it is its turn, and the buffer that hides writes (racetrack)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from rfview.learn.tour import Page, Tour
 TOUR = Tour(
     name="place",
     title="The price of a place (racetrack)",
-    sentence="without preshifting every access pays for its way, and a small buffer hides the writes",
+    sentence="without preshifting every access waits for its shifts, and a small buffer hides the writes",
     kernel="sum", design="racetrack", scheduler="lrr", settings={"racetrack.preshift": "0"},
     pages=(
         Page(
@@ -28,7 +28,7 @@ TOUR = Tour(
                       "event.shifts - $steps >= 3 * (event.rm_reads - $reads + event.rm_writes - $writes)")),
             then=("step 100",),
             answer="{event.shifts - $steps} steps for {event.rm_reads - $reads + event.rm_writes - $writes} accesses. Only "
-                   "every 16th register lies under a port at a time; which one comes next decides the way.",
+                   "every 16th register is at a port at any time; the distance depends on which one comes next.",
         ),
         Page(
             title="A result that need not wait",
@@ -37,7 +37,7 @@ TOUR = Tour(
             panel="lens",
             claims=("rf.tape[$bank].wb_count == 2",),
             text="Bank {$bank} holds two results in its write buffer in cycle {cycle}: they are done as far as their warps "
-                 "know, but the tape has still to carry them to a port.",
+                 "know, but the tape still has to carry them to a port.",
             source="racetrack section 2.3: why there is a write buffer; section 5: two entries for each bank",
             question="How long until one of the two has reached the tape?",
             choices=(("the next cycle", "cycle - $full == 1"),
@@ -52,8 +52,8 @@ TOUR = Tour(
             panel="lens",
             claims=("event.shifts > 0",),
             text="The whole run took {cycle} cycles: {event.rm_reads} reads, {event.rm_writes} writes, {event.shifts} "
-                 "steps, all of them waited for.",
-            source="racetrack section 5; Table 3: 56 pJ a step",
+                 "steps, and accesses waited for all of them.",
+            source="racetrack section 5; Table 3: 56 pJ per step",
             question="How many steps did an access cost in the end?",
             choices=(("less than one", "event.shifts < event.rm_reads + event.rm_writes"),
                      ("one to three", "event.shifts >= event.rm_reads + event.rm_writes and "

@@ -9,7 +9,7 @@ BIT = "(rf.approximate[$row // 64] >> ($row % 64)) & 1"
 TOUR = Tour(
     name="refresh",
     title="The approximate refresh (edram)",
-    sentence="cells that forget, a flag per register, and a bit that is lost in a carried value",
+    sentence="cells that forget, a flag per register, and a bit lost in a value that is used again and again",
     kernel="horner", design="edram", scheduler="gto", settings={"edram.error_mode": "literal"},
     pages=(
         Page(
@@ -36,15 +36,15 @@ TOUR = Tour(
             warp="0",
             claims=(f"({BIT}) == 0",),
             text="w0 has issued {w0.last_pc:code}. R11 was loaded from memory, and a load says nothing about what the "
-                 "bits mean: the row is flagged precise, so all of it is refreshed each T0.",
-            source="eDRAM, tracking approximate values: floating-point instructions tell, when they retire",
+                 "bits mean: the row is flagged precise, so all of it is refreshed every T0.",
+            source="eDRAM, tracking approximate values: floating-point instructions reveal them when they retire",
             question="The instruction is a floating-point one, and R11 is one of its sources. What will R11's flag "
                      "say when it has retired?",
             choices=(("precise: it was only read", f"({BIT}) == 0"),
                      ("approximate: sources and destination hold floats", f"({BIT}) == 1")),
             then=("until not (w0.sb_write >> 13) & 1",),
             answer="The flag of R11 is {(rf.approximate[$row // 64] >> ($row % 64)) & 1} (1 = approximate). From now "
-                   "on the lower half of each of its words is refreshed only each 8 x T0; sign, exponent and the "
+                   "on the lower half of each of its words is refreshed only every 8 x T0; sign, exponent and the "
                    "upper fraction bits are kept.",
         ),
         Page(
@@ -52,7 +52,7 @@ TOUR = Tour(
             go=("goto 513",),
             let={"upper": "event.row_refreshes", "lower": "event.low_refreshes"},
             panel="lens",
-            text="Cycle {cycle}: one T0 has gone by, and {$upper} rows had their upper halves refreshed, {$lower} "
+            text="Cycle {cycle}: one T0 has passed, and {$upper} rows had their upper halves refreshed, {$lower} "
                  "their lower halves as well. {event.approximate_turns} refreshes met an approximate row.",
             source="eDRAM, refresh strategies: M = 3, so lower halves of approximate rows wait for 8 x T0",
             question="In the second T0, how many of the rows will have their lower halves refreshed?",
@@ -74,11 +74,11 @@ TOUR = Tour(
                  "reg": "$row - w$warp.reg_base", "lane": "changed(w$warp.R$reg)", "now": "w$warp.R$reg[$lane]"},
             panel="registers", warp="$warp",
             claims=("event.bits_lost == 1", f"({BIT}) == 1"),
-            text="Cycle {cycle}: lane {$lane} of R{$reg} in w{$warp} has lost a bit. It holds {$now:hex} now, "
+            text="Cycle {cycle}: lane {$lane} of R{$reg} in w{$warp} has lost a bit. It now holds {$now:hex}, "
                  "{f32(w$warp.R$reg[$lane])} as a float.",
             source="eDRAM, methodology: the paper's words, P(8 T0) at every T0 (error_mode = literal); the "
                    "probabilities are our assumption",
-            question="What did it hold in the cycle before? S goes there.",
+            question="What did it hold in the previous cycle? S goes there.",
             choices=(("a slightly larger number: cells only discharge",
                       "w$warp.R$reg[$lane] > $now and w$warp.R$reg[$lane] >> 16 == $now >> 16"),
                      ("another exponent: a wildly different number", "w$warp.R$reg[$lane] >> 16 != $now >> 16"),

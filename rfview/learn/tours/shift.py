@@ -17,15 +17,15 @@ TOUR = Tour(
                  "far": "abs(rf.tape[$bank].current - rf.tape[$bank].target)"},
             panel="lens",
             claims=("$far >= 2",),
-            text="A bank of racetrack memory keeps its registers as magnetic domains on tapes. Eight ports stand over "
-                 "the tapes, and every 16th register lies under a port. Bank {$bank} is shifted by "
+            text="A bank of racetrack memory keeps its registers as magnetic domains on tapes. Eight ports are placed "
+                 "along the tapes, and every 16th register is at a port. Bank {$bank} is shifted by "
                  "{rf.tape[$bank].current} (◆), but the next request needs offset {rf.tape[$bank].target} (◇).",
             source="racetrack sections 2.2 and 2.3; Table 3: a step takes less than a cycle",
-            question="How many cycles until the tape of bank {$bank} stands at offset {rf.tape[$bank].target}?",
-            choices=(("1", "cycle - $start == 1"), ("as many as steps: {$far}", "cycle - $start == $far"),
+            question="How many cycles until the tape of bank {$bank} is at offset {rf.tape[$bank].target}?",
+            choices=(("1", "cycle - $start == 1"), ("one per step: {$far}", "cycle - $start == $far"),
                      ("more", "cycle - $start > $far")),
             then=("until rf.tape[$bank].current == rf.tape[$bank].target",),
-            answer="{cycle - $start} cycles. Where a register lies decides what it costs to read it next.",
+            answer="{cycle - $start} cycles. What it costs to read a register depends on where it lies.",
         ),
         Page(
             title="Four places",
@@ -38,7 +38,7 @@ TOUR = Tour(
                  "place in this cycle: they shift or access. {count(rf.tape.activity == 4)} more banks have requests "
                  "too and move their tapes without a place: preshift.",
             source="racetrack section 2.3: at most four banks can be accessed at the same time; section 4.4: preshifting",
-            question="How many banks of this run ever have a place in the same cycle?",
+            question="What is the largest number of banks with a place in the same cycle of this run?",
             choices=(("all sixteen", "popcount(rf.busy) > 4"), ("four", "popcount(rf.busy) == 4"),
                      ("fewer than four", "popcount(rf.busy) < 4")),
             then=("step", "until popcount(rf.busy) >= 4"),
@@ -56,8 +56,8 @@ TOUR = Tour(
                      ("less than half", "event.preshifts > 0 and event.preshifts < event.shifts"),
                      ("half or more", "event.preshifts >= event.shifts")),
             answer="{event.preshifts} ahead of time, {event.shifts} with a place: "
-                   "{(event.shifts + event.preshifts) / (event.rm_reads + event.rm_writes)} steps per access. Where "
-                   "registers lie can be chosen by what is used after what: `rfview map` writes such a mapping.",
+                   "{(event.shifts + event.preshifts) / (event.rm_reads + event.rm_writes)} steps per access. Registers "
+                   "can be placed by the order in which they are used: `rfview map` writes such a mapping.",
         ),
     ),
 )

@@ -8,7 +8,7 @@ from rfview.engine import state as layout
 from rfview.render.operation import frozen_until
 from rfview.render.machine import Machine
 from rfview.render.scene import Scene
-from rfview.render.text import Line, Row, fill, number, progress
+from rfview.render.text import Line, Row, fill, number, progress, visible_from
 
 FREE, HELD, DUE, WANTED, READ, WRITTEN = range(6)
 GLYPHS = (" ", "·", "□", "■", "▲", "▼")
@@ -158,6 +158,19 @@ def _totals(scene: Scene, width: int, slow: bool) -> Line:
     return row.right(width - 1, f"{busy} busy  queue {queue}", "text").line()
 
 
+def banks_shown(scene: Scene, banks: int, rows: int) -> range:
+    """Return the banks for which there is room, the chosen one among them."""
+    first = visible_from(scene.bank, banks, rows)
+    return range(first, min(banks, first + rows))
+
+
+def bank_row(scene: Scene, width: int, bank: int, part: int = 0) -> Row:
+    """Begin a row of a bank; part: which of the bank's rows, of which only the first, 0, is marked and numbered."""
+    focus = scene.panel == "lens" and bank == scene.bank
+    row = Row(width, "focus" if focus else "").add("▸" if focus and not part else " ", "bold")
+    return row.add("" if part else f"{bank:>2}", "faint").to(4)
+
+
 def render(scene: Scene, width: int, height: int) -> list[Line]:
     """Return a row per bank: its rows as cells, this cycle's access, its queue; the last row is the legend, with totals.
 
@@ -184,15 +197,11 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
         losers.setdefault(bank, []).append(warp)
     touched = _touched_before(scene, cells.shape[1])
     lines = []
-    shown = min(machine.num_banks, height - 1)
-    first = max(0, min(machine.num_banks - shown, scene.bank - shown // 2))
-    for which in range(first, first + shown):
-        focus = scene.panel == "lens" and which == scene.bank
+    for which in banks_shown(scene, machine.num_banks, height - 1):
         states, mine = cells[which].tolist(), own[which].tolist()
         line_cells = _cell_line(states, mine, slow, touched.get(which, set()))
         for part in range(per_bank):
-            row = Row(width, "focus" if focus else "")
-            row.add("▸" if focus and not part else " ", "bold").add(f"{which:>2}" if not part else "  ", "faint").to(4)
+            row = bank_row(scene, width, which, part)
             row.cells(line_cells[part * CELLS : (part + 1) * CELLS])
             if not part:
                 _access(row, scene, which, 38, slow)

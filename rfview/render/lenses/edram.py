@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from rfview.engine import state as layout
-from rfview.render.lenses.banks import pooled
+from rfview.render.lenses.banks import bank_row, banks_shown, pooled
 from rfview.render.machine import Machine
 from rfview.sessions.why.moment import plain_record
 from rfview.render.scene import Scene
@@ -157,14 +157,10 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
     per_row = max(1, min((height - 1) // banks, -(-rows.per_bank // CELLS)))
     cells = _cells(scene, rows, CELLS * per_row, 1)
     turns = rows.turns()
-    shown = min(banks, height - 1)
-    first = max(0, min(banks - shown, scene.bank - shown // 2))
     lines: list[Line] = []
-    for bank in range(first, first + shown):
-        focus = scene.panel == "lens" and bank == scene.bank
+    for bank in banks_shown(scene, banks, height - 1):
         for part in range(per_row):
-            row = Row(width, "focus" if focus else "")
-            row.add("▸" if focus and not part else " ", "bold").add("" if part else f"{bank:>2}", "faint").to(4)
+            row = bank_row(scene, width, bank, part)
             row.cells(cells[bank][part * CELLS : (part + 1) * CELLS])
             if not part:
                 _activity(row, scene, rows, turns, bank)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rfview.engine import state as layout
-from rfview.render.lenses.banks import pooled
+from rfview.render.lenses.banks import bank_row, banks_shown, pooled
 from rfview.render.machine import Machine
 from rfview.sessions.why.moment import plain_record
 from rfview.render.scene import Scene
@@ -111,14 +111,10 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
     now, was = pooled(grid, CELLS * per_bank).tolist(), pooled(old, CELLS * per_bank).tolist()
     transfers, accesses = transfers_of(machine), accesses_of(machine)
     lines: list[Line] = []
-    shown = min(banks, height - 1)
-    first = max(0, min(banks - shown, scene.bank - shown // 2))
-    for bank in range(first, first + shown):
-        focus = scene.panel == "lens" and bank == scene.bank
+    for bank in banks_shown(scene, banks, height - 1):
         cells = cells_of(now[bank], was[bank])
         for part in range(per_bank):
-            row = Row(width, "focus" if focus else "")
-            row.add("▸" if focus and not part else " ", "bold").add("" if part else f"{bank:>2}", "faint").to(4)
+            row = bank_row(scene, width, bank, part)
             row.cells(cells[part * CELLS : (part + 1) * CELLS])
             if not part:
                 _activity(row, scene, bank, accesses[bank], transfers.get(bank, []))

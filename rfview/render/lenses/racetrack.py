@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from rfview.engine import state as layout
+from rfview.render.lenses.banks import bank_row, banks_shown
 from rfview.render.machine import Machine
 from rfview.sessions.why.moment import plain_record
 from rfview.render.scene import Scene
@@ -99,11 +100,8 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
     if width < WIDE:
         return _narrow(scene, tapes, before, width, height)
     queues = read_queues(machine)
-    lines = []
-    shown = min(len(tapes), height - 1)
-    first = max(0, min(len(tapes) - shown, scene.bank - shown // 2))
-    for bank in range(first, first + shown):
-        lines.append(_bank_line(scene, bank, tapes[bank], before[bank], queues.get(bank, []), width))
+    lines = [_bank_line(scene, bank, tapes[bank], before[bank], queues.get(bank, []), width)
+             for bank in banks_shown(scene, len(tapes), height - 1)]
     return fill(lines, width, min(height - 1, len(lines))) + [_totals(machine, tapes, width)]
 
 
@@ -112,8 +110,7 @@ def _bank_line(scene: Scene, bank: int, tape: dict[str, Any], before: dict[str, 
     """Return one bank's row."""
     machine = scene.now
     assert machine is not None
-    focus = scene.panel == "lens" and bank == scene.bank
-    row = Row(width, "focus" if focus else "").add("▸" if focus else " ", "bold").add(f"{bank:>2}", "faint").to(4)
+    row = bank_row(scene, width, bank)
     row.cells(tape_cells(tape, before, num_offsets(machine)))
     kind = tape["activity"]
     changed = before is not None and before["activity"] != kind

@@ -7,7 +7,7 @@ from rfview.engine.stalls import SUSPENDED
 from rfview.render.machine import Machine
 from rfview.sessions.why.moment import plain_record
 from rfview.render.scene import Scene
-from rfview.render.text import Line, Row, fill, number, percent
+from rfview.render.text import Line, Row, fill, number, percent, visible_from
 
 WIDE = 54
 ENTRY_COLUMN, ENTRY_WIDTH, NARROW_WIDTH = 12, 6, 4
@@ -121,7 +121,7 @@ def _places(machine: Machine) -> int:
 def _around(warps: list[int], focus: int, room: int) -> list[int]:
     """Return as many warps as fit, the focused one among them."""
     at = warps.index(focus) if focus in warps else 0
-    first = max(0, min(len(warps) - room, at - room // 2))
+    first = visible_from(at, len(warps), room)
     return warps[first : first + room]
 
 

@@ -20,9 +20,6 @@ CONTEXT = 8                # instructions shown before and after the cursor's
 BEFORE = 12                # columns of the strip before the instruction at which both runs are aligned
 ROOM = 0.62                # share of the strip in which the later run's issue must lie
 POINTS = 110               # of the curve
-STRETCHES = 60             # of a band's issue rate
-QUIET = ("issued", "finished", "no_cta")
-AT_EASE = (*QUIET, "not_selected", "suspended")
 
 
 class CompareSource:
@@ -157,7 +154,7 @@ class CompareSource:
         else:
             self.lock = INSTRUCTION
             self.set_instruction(self.name, self.n)
-            self.say("locked by instruction: both runs right behind the same instruction of the warp")
+            self.say("locked by instruction: both runs right after the same instruction of the warp")
 
     def warp(self, by: int) -> None:
         """Focus another warp of the grid, at the instruction that it issued last in A."""

@@ -34,7 +34,7 @@ def again(main: MainScreen, by: int) -> None:
 def _to_instruction(main: MainScreen, by: int, include_here: bool = False) -> None:
     """Move CODE's cursor to the next (by 1) or previous (by -1) instruction that contains the text."""
     if not main.needle:
-        main.say("nothing to search for yet: / asks for a text")
+        main.say("no text to search for yet; / takes one")
         return
     program = main.scene.info.get("program", ())
     assert main.scene.now is not None

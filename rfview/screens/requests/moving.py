@@ -52,7 +52,7 @@ def end(worker: SessionWorker) -> None:
     timeline = worker.session.timeline
     worker.target = timeline.last if timeline.closed else worker.source.seen
     if not timeline.closed and worker.target == worker.session.cycle:
-        worker.arrive(f"the run has not been further than cycle {worker.target:,}: s and c simulate on")
+        worker.arrive(f"the run has not passed cycle {worker.target:,} yet; s and c continue it")
         return
     land(worker, worker.session.goto(worker.target), jump=True)
 

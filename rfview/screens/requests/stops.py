@@ -70,11 +70,11 @@ def break_once(worker: SessionWorker, number: int) -> None:
     """Toggle whether a breakpoint is removed at its next stop."""
     point = worker.session.breakpoint(number)
     point.temporary = not point.temporary
-    worker.arrive(f"breakpoint {point.number} {'goes at its next stop' if point.temporary else 'stays'}")
+    worker.arrive(f"breakpoint {point.number} {'will be removed at its next stop' if point.temporary else 'stays'}")
 
 
 def ignore_hits(worker: SessionWorker, number: int, by: int) -> None:
     """Ignore `by` more (or fewer) of a breakpoint's next hits."""
     point = worker.session.breakpoint(number)
     point.ignore = max(0, point.ignore + by)
-    worker.arrive(f"breakpoint {point.number}: the next {plural(point.ignore, 'hit')} are passed over")
+    worker.arrive(f"breakpoint {point.number}: the next {plural(point.ignore, 'hit')} are skipped")

@@ -53,7 +53,7 @@ def heat_kind(worker: SessionWorker, item: str) -> None:
     found = history(worker.session, item)
     kinds = ("", *found.kinds)
     found.set_kind(kinds[(kinds.index(found.kind) + 1) % len(kinds)] if found.kinds else "")
-    worker.arrive(f"{item} is read as {found.kind or 'what writes it says'}")
+    worker.arrive(f"{item} is read as {found.kind or 'its writes define it'}")
 
 
 def written(worker: SessionWorker, item: str, lane: int, forward: bool) -> None:

@@ -26,12 +26,12 @@ class BrushSource:
         cycle = self.session.cycle
         if self.start is None:
             self.start, self.end = cycle, None
-            return f"a stretch begins at cycle {cycle:,}: move, V ends it, Esc drops it"
+            return f"a range begins at cycle {cycle:,}: move, V ends it, Esc drops it"
         if self.end is None and self.start != cycle:
             self.end = cycle
             return ""
         self.drop()
-        return "no stretch any more"
+        return "range dropped"
 
     def between(self, start: int, end: int) -> None:
         """Brush the stretch between two cycles of the session; equal ones drop it."""

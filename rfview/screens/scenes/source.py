@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rfview.engine.errors import InputError, RfviewError
+from rfview.engine.errors import RfviewError
 from rfview.render.machine import Machine
 from rfview.render.scene import RATE_WINDOW, Badge, BreakView, Over, Overview, Scene, looks
 from rfview.screens.scenes.brush import BrushSource
@@ -15,7 +15,7 @@ from rfview.screens.scenes.lines import LineSource
 from rfview.screens.scenes.pipes import PipeSource
 from rfview.screens.scenes.spans import SpanSource
 from rfview.screens.scenes.watches import WatchSource
-from rfview.sessions.energy import counts_of, energy_of
+from rfview.sessions.energy import energy_until
 from rfview.sessions.timeline.invariants import problems
 from rfview.sessions.why.past import Past
 
@@ -131,21 +131,12 @@ class SceneSource:
 
     def _power(self, first: int, last: int) -> float | None:
         """Return the register file's mean power in mW over cycles first..last-1; None if it is not known."""
-        timeline, info = self.session.timeline, self.session.info
-        clock = info.get("clock_mhz")
-        if first >= last or not clock:
+        if first >= last:
             return None
-        ends = []
-        for cycle in (first, last):
-            columns = [timeline.column(f"sm.{name}[*]", cycle, cycle + 1)[0].tolist() for name in ("events", "access_wait")]
-            try:
-                energy = energy_of(info, counts_of(info, *columns), cycle)
-            except InputError:
-                return None     # only the design knows its energy, and it is not installed here
-            if energy is None:
-                return None
-            ends.append(energy["total"])
-        return (ends[1] - ends[0]) * float(clock) / (last - first) * 1e-3
+        before, after = (energy_until(self.session.timeline, cycle) for cycle in (first, last))
+        if before is None or after is None:
+            return None
+        return (after["total"] - before["total"]) * float(self.session.info["clock_mhz"]) / (last - first) * 1e-3
 
     def badge(self) -> Badge:
         """Return the badge of a session at rest."""

@@ -7,10 +7,10 @@ from typing import Any
 from rfview.render import breaks
 from rfview.render.text import Line, hint_row
 from rfview.screens import requests
-from rfview.screens.windows.popup import Popup
+from rfview.screens.windows.popup import STEPS, Popup
 
 HINTS = (("a", "add"), ("w", "watch"), ("Space", "on/off"), ("Enter", "next"), ("Del", "remove"), ("l", "long stall"),
-         ("o", "once"), ("i", "condition"), ("+ -", "pass over"), ("u", "unbalanced"), ("c C", "continue ±"),
+         ("o", "once"), ("i", "condition"), ("+ -", "skip hits"), ("u", "unbalanced"), ("c C", "continue ±"),
          ("Esc", "close"))
 
 
@@ -41,18 +41,18 @@ class BreaksWindow(Popup):
         self.dismiss()
         self.main.call_after_refresh(self.main.open_prompt, ":", text)
 
-    def pressed(self, token: str) -> bool:
+    def pressed(self, token: str) -> None:
         """Switch, remove or add a breakpoint or mark, or go there."""
         if token in ("c", "C"):
             self.main.worker.ask(requests.resume, token == "c")
-        elif token in ("s", "right", "S", "left"):
-            self.main.worker.ask(requests.step, 1 if token in ("s", "right") else -1)
+        elif token in STEPS:
+            self.step(token)
         elif token in ("a", "w", "l"):
             self.type({"a": "break ", "w": "watch ", "l": "break stall > "}[token])
         elif token == "u":
             self.main.worker.ask(requests.command, "break unbalanced")
         elif self.selected < len(self.main.scene.breakpoints):
-            return self.pressed_on(self.main.scene.breakpoints[self.selected], token)
+            self.pressed_on(self.main.scene.breakpoints[self.selected], token)
         elif token == "enter" and self.selected < self.count():
             self.main.worker.ask(requests.goto, self.main.scene.marks[self.selected - len(self.main.scene.breakpoints)][1])
             self.dismiss()
@@ -60,12 +60,9 @@ class BreaksWindow(Popup):
             name = self.main.scene.marks[self.selected - len(self.main.scene.breakpoints)][0]
             self.main.worker.ask(requests.command, f"unmark {name}")
             self.selected = max(0, self.selected - 1)
-        else:
-            return False
-        return True
 
-    def pressed_on(self, point: Any, token: str) -> bool:
-        """Handle a key that acts on the chosen breakpoint; return whether it did anything."""
+    def pressed_on(self, point: Any, token: str) -> None:
+        """Handle a key that acts on the chosen breakpoint."""
         worker = self.main.worker
         if token == "space":
             worker.ask(requests.switch_breakpoint, point.number)
@@ -84,6 +81,3 @@ class BreaksWindow(Popup):
             if where is not None:
                 worker.ask(requests.goto, where)
                 self.dismiss()
-        else:
-            return False
-        return True

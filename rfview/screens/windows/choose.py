@@ -47,27 +47,23 @@ class DesignsWindow(Popup):
         """Return the number of designs."""
         return len(self.rows)
 
-    def pressed(self, token: str) -> bool:
+    def pressed(self, token: str) -> None:
         """Change the scheduler or the cycle to go to, or run."""
         if token in ("left", "h", "right", "l"):
             self.at = (self.at + (1 if token in ("right", "l") else -1)) % len(self.schedulers)
+            self.paint()
         elif token == "m":
             self.follows_warp = not self.follows_warp
+            self.paint()
         elif token == "p":      # in the prompt, Tab goes through its parameters
             self.dismiss()
             self.main.call_after_refresh(self.main.open_prompt, ":", f"swap {self.rows[self.selected][0]}[")
-            return True
         elif token == "enter":
             self.dismiss()
             place = f" warp {self.main.scene.warp}" if self.follows_warp else ""
             name = self.rows[self.selected][0]
             design = "-" if name == self.now else name
             self.main.worker.ask(requests.command, f"swap {design} {self.schedulers[self.at]}{place}")
-            return True
-        else:
-            return False
-        self.paint()
-        return True
 
 
 class KernelsWindow(Popup):
@@ -105,7 +101,7 @@ class KernelsWindow(Popup):
             self.selected = 0
             self.paint()
 
-    def pressed(self, token: str) -> bool:
+    def pressed(self, token: str) -> None:
         """Run the chosen kernel, prompt for a file, or narrow the list."""
         if token == "/":
             self.filter.is_typing = True
@@ -116,6 +112,3 @@ class KernelsWindow(Popup):
                 self.main.worker.ask(requests.command, f"kernel {self.rows[self.selected][0]}")
             else:
                 self.main.call_after_refresh(self.main.open_prompt, ":", "kernel ")
-        else:
-            return False
-        return True

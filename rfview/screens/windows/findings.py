@@ -14,6 +14,8 @@ from rfview.screens.windows.popup import Popup
 class FindingsWindow(Popup):
     """The findings of a check of the run. data: the JSON form of Findings."""
 
+    PAGE = 10
+
     def __init__(self, main: Any, data: dict[str, Any]):
         self.found = Findings.of_dict(data)
         super().__init__(main, (116, 11 + max(4, min(16, len(self.found.found)))))
@@ -28,13 +30,13 @@ class FindingsWindow(Popup):
         """Return the number of findings."""
         return len(self.found.found)
 
-    def pressed(self, token: str) -> bool:
-        """Go to a finding or to the access with which it conflicts, copy, scroll by pages."""
+    def pressed(self, token: str) -> None:
+        """Go to a finding or to the access with which it conflicts, copy."""
         if token in ("enter", "o") and self.found.found:
             one = self.found.found[self.selected]
             if token == "o" and one.other_cycle < 0:
                 self.main.say("this finding has no other access", "error")
-                return True
+                return
             self.main.worker.ask(requests.goto, one.cycle if token == "enter" else one.other_cycle)
             if token == "enter":
                 self.main.change(warp=one.warp, scroll=0)
@@ -42,10 +44,3 @@ class FindingsWindow(Popup):
         elif token == "y" and self.found.found:
             self.app.copy_to_clipboard("\n".join(one.as_text() for one in self.found.found))
             self.main.say("copied the findings as text", "good")
-        elif token in ("pagedown", "pageup", "g", "G", "home", "end"):
-            by = {"pagedown": 10, "pageup": -10, "g": -(1 << 30), "home": -(1 << 30)}.get(token, 1 << 30)
-            self.selected = max(0, min(self.count() - 1, self.selected + by))
-            self.paint()
-        else:
-            return False
-        return True

@@ -10,7 +10,7 @@ from rfview.messages import Clicked, Wheeled
 from rfview.render import heat
 from rfview.render.text import Line, Row, fill, title
 from rfview.screens import requests
-from rfview.screens.windows.popup import Popup
+from rfview.screens.windows.popup import Popup, WhyWindow
 from rfview.sessions.heat.registers import LANES
 from rfview.sessions.heat.strip import STEPS
 
@@ -76,12 +76,12 @@ class HeatWindow(Popup):
                     *fill([Row(width).add(f" {note}", "dim").line()], width, height - 1)]
         return heat.render(self.view.at(log=self.is_log), width, height)
 
-    def pressed(self, token: str) -> bool:
+    def pressed(self, token: str) -> None:
         """Move in time, go to writes, zoom, change how values are shown."""
         if token in ("left", "right", "h", "H", "L", "pageup", "pagedown"):
             self.by_columns({"left": -1, "h": -1, "right": 1, "pageup": -40, "pagedown": 40, "H": -40, "L": 40}[token])
         elif token in ("s", "S"):
-            self.main.worker.ask(requests.step, 1 if token == "s" else -1)
+            self.step(token)
         elif token in (".", ","):
             self.main.worker.ask(requests.written, self.item, self.lane, token == ".")
         elif token in ("+", "=", "-"):
@@ -100,18 +100,17 @@ class HeatWindow(Popup):
         elif token in ("g", "home", "0", "G", "end", "$"):
             self.main.worker.ask(requests.goto, "start" if token in ("g", "home", "0") else "end")
         else:
-            return self.of_the_focus(token)
-        return True
+            self.of_the_focus(token)
 
-    def of_the_focus(self, token: str) -> bool:
+    def of_the_focus(self, token: str) -> None:
         """Act on the focused lane: go to its last write, watch it, explain why its warp waits, copy the strip."""
         view = self.view
         if view is None:
-            return False
+            return
         if token == "enter":
             if view.moment.since < 0:
-                self.main.say("nothing has written it up to here; . goes to the next write")
-                return True
+                self.main.say("not written so far; . goes to the next write")
+                return
             self.main.worker.ask(requests.goto, view.moment.since)
             if view.moment.warp >= 0:
                 self.main.change(warp=view.moment.warp, scroll=0)
@@ -121,16 +120,11 @@ class HeatWindow(Popup):
         elif token == "e":
             if view.moment.warp >= 0:
                 self.main.change(warp=view.moment.warp, scroll=0)
-            from rfview.screens.windows.popup import WhyWindow
-
             self.dismiss()
             self.main.app.push_screen(WhyWindow(self.main))
         elif token == "y":
             self.app.copy_to_clipboard("\n".join(line.plain.rstrip() for line in self.lines(*self.size_of_it())))
             self.main.say("copied the strip as text", "good")
-        else:
-            return False
-        return True
 
     def size_of_it(self) -> tuple[int, int]:
         """Return the window's width and height."""
@@ -161,17 +155,10 @@ class HeatWindow(Popup):
         else:
             self.main.worker.ask(requests.step, by * STEPS[self.zoom])
 
-    async def on_key(self, event: events.Key) -> None:
-        """Move between lanes with the keys that choose rows in all other windows."""
-        from rfview.keys import token_of
-
-        token = token_of(event.key, event.character)
-        if token in ("down", "j", "up", "k") and self.view is not None:
-            event.stop()
-            event.prevent_default()
-            self.choose(self.lane + (1 if token in ("down", "j") else -1) * self.view.strip.each)
-        else:
-            await super().on_key(event)
+    def move(self, by: int) -> None:
+        """Focus another lane, `by` rows of the strip further down."""
+        if self.view is not None:
+            self.choose(self.lane + by * self.view.strip.each)
 
     def choose(self, lane: int) -> None:
         """Focus a lane."""

@@ -19,8 +19,7 @@ from rfview.sessions.commands.image import facts, origin_text, write_png
 from rfview.widgets.picture import PictureView
 
 FULL = 10_000       # cells: as large as the terminal
-STEPS = {"left": (-1, 0), "right": (1, 0), "up": (0, -1), "down": (0, 1), "h": (-1, 0), "l": (1, 0), "k": (0, -1),
-         "j": (0, 1)}
+COLUMNS = {"left": -1, "h": -1, "right": 1, "l": 1}
 
 
 class ImageWindow(Popup):
@@ -129,29 +128,27 @@ class ImageWindow(Popup):
             self.ask_origin()
             self.paint()
 
-    async def on_key(self, event: Any) -> None:
-        """Move between pixels with the keys that choose rows in all other windows."""
-        from rfview.keys import token_of
+    def move(self, by: int) -> None:
+        """Focus another pixel of the column, `by` cells further down."""
+        self.move_focus(0, by)
 
-        token = token_of(event.key, event.character)
-        if token in STEPS and self.view is not None:
-            event.stop()
-            event.prevent_default()
+    def move_focus(self, right: int, down: int) -> None:
+        """Focus a pixel that many cells away."""
+        if self.view is not None:
             per = image.panes_of(self.view, self.app.size.width, self.app.size.height - 2).per
-            by = STEPS[token]
-            self.choose(self.view.x + by[0] * per, self.view.y + by[1] * per)
-        else:
-            await super().on_key(event)
+            self.choose(self.view.x + right * per, self.view.y + down * per)
 
-    def pressed(self, token: str) -> bool:
+    def pressed(self, token: str) -> None:
         """Visit wrong pixels, zoom, switch panes, go to the store or to the lost bit, move in time, save, copy."""
         view = self.view
         if token in ("s", "S"):
-            self.main.worker.ask(requests.step, 1 if token == "s" else -1)
+            self.step(token)
         elif token in ("g", "0", "home", "G", "$", "end"):
             self.main.worker.ask(requests.goto, "start" if token in ("g", "0", "home") else "end")
         elif view is None:
-            return False
+            return
+        elif token in COLUMNS:
+            self.move_focus(COLUMNS[token], 0)
         elif token in ("n", "N"):
             self.next_wrong(1 if token == "n" else -1)
         elif token in ("+", "=", "-"):
@@ -167,10 +164,7 @@ class ImageWindow(Popup):
             self.save(view)
         elif token == "y":
             self.app.copy_to_clipboard(f"{facts(view.picture)}\n{origin_text(list(view.links or ()))}")
-            self.main.say("copied what is known of this pixel", "good")
-        else:
-            return False
-        return True
+            self.main.say("copied what is known about this pixel", "good")
 
     def next_wrong(self, by: int) -> None:
         """Go to the next smaller (by 1) or larger (by -1) error."""
@@ -187,7 +181,7 @@ class ImageWindow(Popup):
         links = list(view.links or ())
         if token == "b":
             chosen = next((link for link in links if link.kind == "lost"), None)
-            missing = "no lost bit is known of this pixel" if links else "still looking for it"
+            missing = "no lost bit is known for this pixel" if links else "still looking for it"
         else:
             at = 0 if token == "enter" else int(token) - 1
             chosen = links[at] if 0 <= at < len(links) else None

@@ -58,8 +58,7 @@ class PaletteWindow(Popup):
             if self.found:
                 self.main.post_message(Chosen(self.found[self.selected][0].name))
         elif key in MOVES:
-            self.selected = max(0, min(self.count() - 1, self.selected + MOVES[key]))
-            self.paint()
+            self.move(MOVES[key])
         elif self.filter.feed(key):
             self.found, self.selected = self._found(), 0
             self.paint()

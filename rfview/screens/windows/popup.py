@@ -19,14 +19,21 @@ from rfview.widgets.guarded import Layer
 from rfview.widgets.panel import StripCache
 from rfview.widgets.window import WindowView
 
+STEPS = ("s", "right", "S", "left")
+ROWS = {"down": 1, "j": 1, "up": -1, "k": -1}
+FAR = 1 << 30       # pages: to the first row or the last
+PAGES = {"pagedown": 1, "pageup": -1, "g": -FAR, "home": -FAR, "G": FAR, "end": FAR}
+
 
 class Popup(Layer):
     """A window with rows to choose from; subclasses paint it and define its keys.
 
-    EDGE: cells left free at its sides. ANSWERS: the kind of worker's answers that it takes, "" for none.
+    EDGE: cells left free at its sides. PAGE: rows of a page, 0 for no keys that move by pages and to the ends.
+    ANSWERS: the kind of worker's answers that it takes, "" for none.
     """
 
     EDGE: ClassVar[int] = 2
+    PAGE: ClassVar[int] = 0
     ANSWERS: ClassVar[str] = ""
 
     def __init__(self, main: Any = None, wanted: tuple[int, int] = (96, 22)):
@@ -83,20 +90,28 @@ class Popup(Layer):
         token = token_of(event.key, event.character)
         if token in ("escape", "q"):
             self.dismiss()
-        elif token in ("down", "j", "up", "k"):
-            by = 1 if token in ("down", "j") else -1
-            self.selected = max(0, min(self.count() - 1, self.selected + by))
-            self.paint()
-        elif not self.pressed(token):
-            pass
+        elif token in ROWS:
+            self.move(ROWS[token])
+        elif self.PAGE and token in PAGES:
+            self.move(PAGES[token] * self.PAGE)
+        else:
+            self.pressed(token)
 
     def on_click(self, event: events.Click) -> None:
         if event.widget is self:
             self.dismiss()
 
-    def pressed(self, token: str) -> bool:
-        """Handle any other key; return whether it did anything."""
-        return False
+    def move(self, by: int) -> None:
+        """Choose another row, `by` rows further down."""
+        self.selected = max(0, min(self.count() - 1, self.selected + by))
+        self.paint()
+
+    def step(self, token: str) -> None:
+        """Step with the window open; token: one of STEPS."""
+        self.main.worker.ask(requests.step, 1 if token in ("s", "right") else -1)
+
+    def pressed(self, token: str) -> None:
+        """Handle any other key."""
 
 
 class WhyWindow(Popup):
@@ -156,7 +171,7 @@ class WhyWindow(Popup):
         """Return the number of links."""
         return len(links_of(self.main.scene, self.main.scene.warp)[0])
 
-    def pressed(self, token: str) -> bool:
+    def pressed(self, token: str) -> None:
         """Choose links by digit, go to one with Enter, try the relief, copy; s and S step with the window open."""
         links, _ = links_of(self.main.scene, self.main.scene.warp)
         if token.isdigit() and 1 <= int(token) <= len(links):
@@ -178,11 +193,8 @@ class WhyWindow(Popup):
         elif token == "y":
             self.app.copy_to_clipboard(why.as_text(self.main.scene))
             self.main.say("copied the chain as text", "good")
-        elif token in ("s", "right", "S", "left"):
-            self.main.worker.ask(requests.step, 1 if token in ("s", "right") else -1)
-        else:
-            return False
-        return True
+        elif token in STEPS:
+            self.step(token)
 
     def with_relief(self, token: str) -> None:
         """f: fork with the setting that the chain names; then F: run both to the end, x: compare, B: go to the branch."""
@@ -243,12 +255,10 @@ class ExplainWindow(TextWindow):
         self.styles.align = ("center" if not beside else "right" if is_left else "left", "middle")
         super().paint()
 
-    def pressed(self, token: str) -> bool:
+    def pressed(self, token: str) -> None:
         """Step with s and S, with the window open."""
-        if token not in ("s", "right", "S", "left"):
-            return False
-        self.main.worker.ask(requests.step, 1 if token in ("s", "right") else -1)
-        return True
+        if token in STEPS:
+            self.step(token)
 
 
 def _folded(line: str, room: int) -> list[str]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from rfview.render import statistics
-from rfview.render.text import Line, Row, cut, fill, hint_row, number
+from rfview.render.text import Line, Row, cut, fill, hint_row, list_row, number, visible_from
 from rfview.screens import requests
-from rfview.screens.windows.popup import Popup
+from rfview.screens.windows.popup import STEPS, Popup
 from rfview.sessions.expressions.types import lanes_text
 from rfview.sessions.expressions.values import value_text
 from rfview.sessions.reports.statistics import Statistics
@@ -81,7 +81,7 @@ class StatisticsWindow(Popup):
         """Return the number of rows that can be scrolled."""
         return len(self.found.states) + len(self.found.counts) if self.found else 1
 
-    def pressed(self, token: str) -> bool:
+    def pressed(self, token: str) -> None:
         """Move an end to the previous or next place, step, copy."""
         if token in ("h", "l", "H", "L"):
             places = [name for name, _ in self.places()]
@@ -91,20 +91,19 @@ class StatisticsWindow(Popup):
             name = places[max(0, min(len(places) - 1, at + (1 if token in "lL" else -1)))]
             self.left, self.right = (name, self.right) if token in "hl" else (self.left, name)
             self.follow()
-        elif token in ("s", "right", "S", "left"):
-            self.main.worker.ask(requests.step, 1 if token in ("s", "right") else -1)
+        elif token in STEPS:
+            self.step(token)
         elif token == "y" and self.found is not None:
             from rfview.sessions.reports.statistics import as_text
 
             self.app.copy_to_clipboard(as_text(self.found))
             self.main.say("copied the statistics as text", "good")
-        else:
-            return False
-        return True
 
 
 class TraceWindow(Popup):
     """The past hits of a tracepoint, one per row; Enter goes there. data: the JSON form of tracing.Trace."""
+
+    PAGE = 20
 
     def __init__(self, main: Any, data: dict[str, Any]):
         super().__init__(main, (min(116, 20 + 25 * len(data["expressions"])), 30))
@@ -125,7 +124,7 @@ class TraceWindow(Popup):
         for name, start in zip(data["expressions"], ends, strict=True):
             names.at(start, cut(name, max(8, (width - 18) // len(ends)) - 1), "title")
         rows = height - 3
-        first = max(0, min(len(self.order) - rows, self.selected - rows // 2))
+        first = visible_from(self.selected, len(self.order), rows)
         lines = [self.row(width, index, ends, at == self.selected)
                  for at, index in enumerate(self.order) if first <= at < first + rows]
         hints = (("Enter", "go there"), ("o", "sort by the next column"), ("y", "copy"), ("Esc", "close"))
@@ -139,7 +138,7 @@ class TraceWindow(Popup):
     def row(self, width: int, index: int, starts: list[int], chosen: bool) -> Line:
         """Return the row of one hit."""
         cycle = self.data["cycles"][index]
-        row = Row(width, "focus" if chosen else "").add("▸" if chosen else " ", "bold")
+        row = list_row(width, chosen)
         row.right(14, number(cycle), "bold" if cycle == self.main.scene.cycle else "text")
         for start, value in zip(starts, self.data["rows"][index], strict=True):
             room = max(8, (width - 18) // len(starts)) - 1
@@ -150,8 +149,8 @@ class TraceWindow(Popup):
         """Return the number of hits."""
         return len(self.order)
 
-    def pressed(self, token: str) -> bool:
-        """Go to a hit, sort, copy, scroll by pages."""
+    def pressed(self, token: str) -> None:
+        """Go to a hit, sort, copy."""
         if token == "enter" and self.order:
             self.main.worker.ask(requests.goto, self.data["cycles"][self.order[self.selected]])
             self.dismiss()
@@ -167,10 +166,3 @@ class TraceWindow(Popup):
                     for index in self.order]
             self.app.copy_to_clipboard("\n".join([head, *rows]))
             self.main.say("copied the table, tab-separated", "good")
-        elif token in ("pagedown", "pageup", "g", "G", "home", "end"):
-            by = {"pagedown": 20, "pageup": -20, "g": -(1 << 30), "home": -(1 << 30)}.get(token, 1 << 30)
-            self.selected = max(0, min(self.count() - 1, self.selected + by))
-            self.paint()
-        else:
-            return False
-        return True

@@ -1,4 +1,4 @@
-"""What numba-cuda scripts do, with a check of their own: host and device arrays, shared memory, a reduction, a ufunc."""
+"""A numba-cuda script that checks its results: host and device arrays, shared memory, a reduction, a ufunc."""
 
 import sys
 

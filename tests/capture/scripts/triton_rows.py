@@ -1,4 +1,4 @@
-"""A Triton softmax over rows, and rows found by pointers in a tensor; torch's tensors on device "cuda", own checks."""
+"""A Triton script that checks its results: softmax over rows, rows found by pointers in a tensor, torch's "cuda" tensors."""
 
 import sys
 

@@ -8,7 +8,7 @@ M32, M64 = 2**32 - 1, 2**64 - 1
 
 
 def signed(value: int, bits: int = 32) -> int:
-    """Return the two's complement reading."""
+    """Return the value in two's complement."""
     value &= (1 << bits) - 1
     return value - (1 << bits) if value >> (bits - 1) else value
 
@@ -49,7 +49,7 @@ def permute(a: int, b: int, selectors: int) -> int:
 
 
 def find(value: int, bits: int) -> int:
-    """bfind.u: the position of the highest one, all ones where there is none."""
+    """bfind.u: the position of the highest one bit; all ones if there is none."""
     return value.bit_length() - 1 & ((1 << bits) - 1)
 
 
@@ -70,7 +70,7 @@ def row32(a: int, b: int) -> list[int]:
         insert(a, b, b & 31, b >> 5 & 31, 32), a & b | a & c | b & c,
         find(a, 32), 31 - find(~sb & M32 if sb < 0 else b, 32) if (~sb if sb < 0 else b) else M32,
         (a * b >> 32) ^ (signed(a) * sb >> 32), abs(signed(a) - sb) + 7, dot4(a, b, 5),
-        (a >> 8 * (b & 3) & 255) * 0x01010101,  # .rc8 copies the byte that the selector names
+        (a >> 8 * (b & 3) & 255) * 0x01010101,  # .rc8 copies the byte that the selector names to all four places
         permute(a, b, b & 0xFFFF), (a & 0xFFFFFF) * (b & 0xFFFFFF), (a + b >> 1) + (signed(a) + sb + 1 >> 1),
         a << shift, signed(a) >> min(shift, 31), int(a & 1 == 0)]
 

@@ -30,7 +30,7 @@ def inputs() -> dict[str, np.ndarray]:
 def to_int(x: np.floating, mode: str, low: int, high: int) -> int:
     """Return a float as an integer, saturated.
 
-    NaN becomes 0 where the source is f32 and the target has up to 32 bits, otherwise only the target's top bit is set.
+    NaN becomes 0 if the source is f32 and the target has up to 32 bits; otherwise only the target's top bit is set.
     """
     if np.isnan(x):
         bits = (high - low).bit_length()

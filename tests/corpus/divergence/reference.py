@@ -6,7 +6,7 @@ import numpy as np
 
 
 def classify(v: int) -> int:
-    """Return what the kernel's switch returns."""
+    """Return the value of the kernel's switch."""
     kind = v & 7
     if kind == 2:
         return v + 7
@@ -14,7 +14,7 @@ def classify(v: int) -> int:
 
 
 def alone(value: int) -> int:
-    """Return a thread's result before it meets other lanes."""
+    """Return a thread's result before it is combined with other lanes'."""
     result = 0
     for k in range(min(40, (value & 31) + 1)):
         if (value ^ k) & 1:

@@ -6,7 +6,7 @@ import numpy as np
 
 
 def reference(buffers: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Return what each view shows."""
+    """Return what is read through each view."""
     bits, doubles, out = np.zeros((2, 128), "u4"), np.zeros(64, "f8"), np.zeros(128, "f4")
     t = np.arange(64)
     for cta in range(2):

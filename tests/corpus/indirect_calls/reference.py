@@ -1,4 +1,4 @@
-"""Reference of indirect_calls: the same choices made in NumPy."""
+"""Reference of indirect_calls: the same choices, made in NumPy."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def chosen(choice: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def reference(buffers: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Return what the functions called give."""
+    """Return the results of the called functions."""
     choice = buffers["choice"]
     i = np.arange(choice.size)
     f = i.astype("f4")

@@ -6,7 +6,7 @@ import numpy as np
 
 
 def reference(buffers: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Return every thread's items sorted, and its sum of two squares found by (k * 3 + i) & 7."""
+    """Return every thread's sorted items, and its sum of two squares, indexed by (k * 3 + i) & 7."""
     items, flat = buffers["in"], buffers["in"].ravel()
     looked_up = np.zeros(len(items), np.float32)
     for i in range(len(items)):

@@ -6,7 +6,7 @@ import numpy as np
 
 
 def reference(buffers: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Return what crosses each barrier."""
+    """Return the values passed across each barrier."""
     ctas = buffers["in"].reshape(-1, 128)
     t = np.arange(128)
     stage = np.concatenate([ctas[:, :64] * 2, ctas[:, :64] * 2 + 1], axis=1)

@@ -1,4 +1,4 @@
-"""NumPy reference of narrow_types, in 64-bit integers that are cut at the end."""
+"""NumPy reference of narrow_types, in 64-bit integers that are truncated at the end."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ EDGES = np.array([0x7F800000, 0xFF800000, 0x7FC00000, 0x3F801000, 0x3F803000, 0x
 
 
 def inputs() -> dict[str, np.ndarray]:
-    """Return halves, and floats among which are ties, the largest one, infinities and a NaN."""
+    """Return halves, and floats that include ties, the largest one, infinities and a NaN."""
     state = np.random.RandomState(79)
     floats = state.uniform(-100, 100, 192).astype("f4")
     floats[:8] = EDGES.view("f4")

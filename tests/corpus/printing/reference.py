@@ -1,4 +1,4 @@
-"""NumPy reference of printing, without what is printed."""
+"""NumPy reference of printing, and the lines it must print."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 
 
 def reference(buffers: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Return printf's result, the number of its arguments, where a thread prints, else the negative input."""
+    """Return printf's result (the number of its arguments) for threads that print, else the negative input."""
     value = buffers["in"]
     return {"out": np.where(value % 20 == 7, 6, -value).astype("i4")}
 

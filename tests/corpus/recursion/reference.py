@@ -8,22 +8,22 @@ THREADS = 64
 
 
 def ackermann(m: int, n: int) -> int:
-    """Return Ackermann's function as Peter has it."""
+    """Return the Ackermann-Péter function."""
     return n + 1 if m == 0 else ackermann(m - 1, 1) if n == 0 else ackermann(m - 1, ackermann(m, n - 1))
 
 
 def fall(n: int, x: float) -> float:
-    """Return what climb makes one lower, doubled."""
+    """Return twice `climb` one level down, plus n."""
     return x if n <= 0 else climb(n - 1, x - 0.5) * 2.0 + n
 
 
 def climb(n: int, x: float) -> float:
-    """Return the difference of two falls."""
+    """Return the difference of two calls of `fall`."""
     return -x if n <= 0 else fall(n - 2, x + n) - fall(n - 3, x)
 
 
 def stir(above: list[int], depth: int) -> int:
-    """Change the caller's list; return a sum of an own one."""
+    """Change the caller's list; return a weighted sum of a local one."""
     own = [value * 3 + k for k, value in enumerate(above)]
     if depth > 0:
         first = stir(own, depth - 1)
@@ -33,13 +33,13 @@ def stir(above: list[int], depth: int) -> int:
 
 
 def count(n: int, x: int) -> int:
-    """Return a sum over its own call and that of the table."""
+    """Return a sum of a recursive call and a call through the table."""
     own = x * 3 + n
     return x if n <= 0 else count(n - 3, x + 1) * 5 + (halve, count)[(n + x + 1) & 1](n - 1, own) * 3 + own
 
 
 def halve(n: int, x: int) -> int:
-    """Return a difference over its own call and that of the table."""
+    """Return a difference of a recursive call and a call through the table."""
     own = n * x
     return 5 - x if n <= 0 else halve(n - 2, x + 2) - (halve, count)[x & 1](n - 3, own & 31) * 2 + own
 

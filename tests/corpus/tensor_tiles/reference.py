@@ -29,5 +29,5 @@ def reference(buffers: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
 
 
 def flat(parts: list[np.ndarray], kind: str) -> np.ndarray:
-    """Put matrices behind each other."""
+    """Concatenate matrices, each flattened."""
     return np.concatenate([part.ravel() for part in parts]).astype(kind)

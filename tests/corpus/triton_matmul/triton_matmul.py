@@ -1,4 +1,4 @@
-"""Triton: product of half precision matrices, on sm_75 by fused multiply-adds, on sm_80 by tensor cores.
+"""Triton: product of half-precision matrices, by fused multiply-adds on sm_75 and by tensor cores on sm_80.
 
 Compile: TRITON_DISABLE_LINE_INFO=1 python triton_matmul.py.
 """

@@ -19,7 +19,7 @@ def quotient(a: int, b: int) -> int:
 
 
 def rest(a: int, b: int) -> int:
-    """Return what a / b leaves."""
+    """Return the remainder of a / b, with a's sign."""
     return a - quotient(a, b) * b
 
 

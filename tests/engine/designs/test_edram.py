@@ -1,4 +1,4 @@
-"""Test `edram`: small programs by hand, every table of the paper, flags, refresh turns, lost bits, random programs."""
+"""`edram`: small hand-made programs, every table of the paper, flags, refresh turns, lost bits, random programs."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ SLOW = pytest.mark.skipif(WITHOUT_JIT, reason="takes too long without JIT")
 
 
 class Program(Assembly):
-    """Instructions that matter to eDRAM's flags."""
+    """Adds the instructions that matter for eDRAM's flags."""
 
     def setp_f32(self, p: int, a: int, b: int) -> Program:
         """Compare two floats."""
@@ -52,13 +52,13 @@ class Program(Assembly):
         return self
 
     def dadd(self, d: int, a: int, b: int) -> Program:
-        """Add two doubles, each in an even register and the next."""
+        """Add two doubles, each in two consecutive registers."""
         self.emit(isa.OP_DADD, f"add.f64 R{d}, R{a}, R{b}", dst=(d, d + 1), src={0: a, 1: a + 1, 2: b, 3: b + 1},
                   unit=UNIT_SFU, latency=LAT_DP_ADD, is_float=1)
         return self
 
     def sleep(self, cycles: int) -> Program:
-        """Let the warp do nothing for about so many cycles."""
+        """Let the warp sleep for about `cycles` cycles."""
         nanoseconds = -(-cycles * 1000 // 700)
         self.emit(isa.OP_NANOSLEEP, f"nanosleep {nanoseconds}", unit=UNIT_CTRL, imm={0: nanoseconds})
         return self
@@ -75,7 +75,7 @@ def start(program: Assembly, variant: str = "", **more: Any) -> Simulator:
 
 
 def goto(simulator: Simulator, cycle: int) -> Any:
-    """Run up to a cycle and return the state there."""
+    """Run up to a cycle and return the state at it."""
     simulator.step(cycle - simulator.cycle)
     assert simulator.cycle == cycle
     return simulator.snapshot()
@@ -89,7 +89,7 @@ def flagged(snapshot: Any, warp: int = 0) -> set[int]:
 
 
 def flags_after(program: Any, variant: str = "") -> set[int]:
-    """Return the approximate registers when a program has run but its warp is still there."""
+    """Return the approximate registers after a program's last instruction, before its warp exits."""
     machine = run(program.sleep(40).exit(), variant)
     return flagged(next(shot for shot in reversed(machine.snapshots) if int(shot.sm.resident) & 1))
 
@@ -117,7 +117,7 @@ def test_e1_a_float_instruction_flags_its_registers_and_others_clear_their_desti
               if shot.sm.bank[2].activity == BANK_WRITE and shot.sm.bank[2].owner_reg == 2]
     assert len(writes) == 2
     flags = [flagged(shot) for shot in machine.snapshots]
-    assert flags[writes[0]] == set() and flags[writes[0] + 1] == {0, 1, 2}      # at retire, neither earlier nor later
+    assert flags[writes[0]] == set() and flags[writes[0] + 1] == {0, 1, 2}      # exactly at retirement
     assert flags[writes[1]] == {0, 1, 2} and flags[writes[1] + 1] == {0, 1}
 
 
@@ -141,7 +141,7 @@ def test_e7_a_double_instruction_flags_six_registers() -> None:
 
 def test_double_low_word_only_keeps_high_words_precise() -> None:
     program = Program().fadd(5, 9, 9).dadd(4, 6, 8)
-    assert flags_after(program, "double_low_word_only=1") == {4, 6, 8, 9}       # R9 by the f32 add, R5 precise again
+    assert flags_after(program, "double_low_word_only=1") == {4, 6, 8, 9}       # R9 from the f32 add; R5 precise again
     assert flags_after(Program().fadd(4, 6, 8), "double_low_word_only=1") == {4, 6, 8}
 
 
@@ -153,7 +153,7 @@ def test_the_last_retirement_wins_whatever_its_mask() -> None:
 
 
 def test_a_source_rewritten_before_its_reader_retires_stays_as_its_last_writer_left_it() -> None:
-    program = Program().mov(5, 7).sfu(4, 5)                     # the slow reciprocal reads R5, whose new value is an integer
+    program = Program().mov(5, 7).sfu(4, 5)                     # the slow reciprocal reads R5, which an integer overwrites
     machine = run(program.mov(5, 1234).sleep(40).exit())
     written = [cycle for cycle, shot in enumerate(machine.snapshots[1:])
                if shot.sm.bank[5].activity == BANK_WRITE and shot.sm.bank[5].owner_reg == 5]
@@ -177,7 +177,7 @@ def test_each_row_of_an_integer_pair_is_precise_as_soon_as_it_is_written() -> No
             assert reg in flags[cycle] and reg not in flags[cycle + 1]
         halves += written[0] != written[1]
         assert not machine.snapshots[-1].rf.pairs.any()
-    assert halves                                           # a refresh of bank 3 or 4 kept its row back
+    assert halves                                           # a refresh of bank 3 or 4 delayed one row's write
 
 
 FLOATING = ("add.f32", "add.rn.f64", "sub.ftz.f32", "mul.f32", "mad.f32", "fma.rn.f32", "fma.rn.f64", "min.f32", "max.f64",
@@ -232,7 +232,7 @@ def test_e3_an_approximate_row_saves_half_a_refresh_in_all_but_one_period(m: int
     simulator = start(sleeper(periods * T0 + 200), f"m={m},error_mode=none")
     upper, lower = refreshes(simulator, 60, periods * T0)
     assert upper == ROWS * periods
-    assert upper - lower == 2 * (periods - 1)                  # R2 and R3: 8 upper and 1 lower half each, at m = 3
+    assert upper - lower == 2 * (periods - 1)                  # R2 and R3: 8 upper halves and 1 lower half each, at m = 3
     one_row = (periods + 1) / 2
     assert 100 * (1 - one_row / periods) == pytest.approx(saved)
     assert edram.refresh_saving(m, 1.0) * 100 == pytest.approx(saved)
@@ -324,7 +324,7 @@ def test_a_write_waits_for_a_refresh() -> None:
 
 
 class Driven:
-    """The design alone, its banks used as the test says; `place` -> cycles of its refreshes."""
+    """Runs the design alone, with banks used as the test says; records the cycles of the refreshes of each `place`."""
 
     def __init__(self, variant: str = "") -> None:
         self.simulator = start(Program().sleep(9000).exit(), variant)
@@ -332,7 +332,7 @@ class Driven:
         self.args = (self.simulator.sm, self.simulator.rf, self.simulator.spec_record, self.simulator.rows)
 
     def run(self, cycles: int, use: float = 0.0, seed: int = 0) -> dict[int, list[int]]:
-        """Run cycles of the two hooks that refresh; use: share of free banks that something else uses."""
+        """Run cycles of the two hooks that refresh. use: the share of free banks that are otherwise used."""
         sm = self.simulator.sm
         rng = random.Random(seed)
         self.simulator.rf.turns[:] = 0
@@ -390,7 +390,7 @@ def test_power_gating_refreshes_only_what_resident_warps_hold() -> None:
     assert count(simulator, "gated_turns") > 0
     run_ = Run(simulator.counts(), simulator.cycle, 700.0, simulator.built.values)
     gated = simulator.counts()["gated_turns"] / (simulator.counts()["gated_turns"] + simulator.counts()["row_refreshes"])
-    turns = 2 * 60 - 2                                   # 60 rows, twice; the warps came after the turns of cycle 0
+    turns = 2 * 60 - 2                                   # 60 rows, twice; the warps were placed after the turns of cycle 0
     assert gated == pytest.approx(1 - turns / ((60 + T0) * ROWS / T0))
     assert designs.energy(("edram",), run_)["leakage"] == pytest.approx(
         (1 - gated) * run_.leakage_pj(edram.leakage_mw(11)))
@@ -428,14 +428,14 @@ def test_e4_a_lower_half_older_than_t0_is_lost_at_the_next_tick_and_nothing_else
 
 
 def rewriter(every: int) -> Assembly:
-    """Return a loop that rewrites R2 as a float about every so many cycles, for ever."""
+    """Return an endless loop that rewrites R2 as a float about every `every` cycles."""
     program = Program().mov(0, float_bits(1.2345678)).mov(1, float_bits(1.7654321))
     program.mov(3, 0).fadd(2, 0, 1).copy(0, 4).mov(0, float_bits(1.2345678)).mov(1, float_bits(1.7654321))
     program.sleep(every - 24)
     return program.bra(3)
 
 
-@pytest.mark.parametrize("cycles", [1600, pytest.param(100_000, marks=SLOW)])     # without JIT: the hook alone, below
+@pytest.mark.parametrize("cycles", [1600, pytest.param(100_000, marks=SLOW)])     # without JIT, the hook alone is tested below
 def test_e5_a_row_rewritten_every_400_cycles_loses_nothing(cycles: int) -> None:
     simulator = start(rewriter(400), "error_mode=certain")
     simulator.step(cycles)
@@ -468,7 +468,7 @@ def test_e5_for_100_000_cycles_of_the_hook(mode: str) -> None:
 def test_a_partial_write_does_not_restore_a_row_and_a_read_neither() -> None:
     program = Program().sreg(1, isa.SREG_LANEID).setp_lt(0, 1, 16).mov(2, ONES)
     program.setp_f32(1, 2, 2).sleep(400)
-    program.mov(2, ONES, guard=0)                       # precise now, and half of it is young
+    program.mov(2, ONES, guard=0)                       # precise now, and half of its lanes rewritten
     program.setp_f32(1, 2, 2).copy(5, 2).sleep(700).exit()
     simulator = start(program, "error_mode=certain")
     stamp = int(goto(simulator, 100).rf.restored[2])
@@ -512,7 +512,7 @@ def test_the_failure_probability_is_the_one_decided() -> None:
 
 
 def ticking(variant: str, rows: int, value: int = ONES) -> tuple[Simulator, Any]:
-    """Return a simulator whose first rows all are approximate, and a function that runs the hook at T0 ticks."""
+    """Return a simulator whose first rows are all approximate, and a function that runs the hook at T0 ticks."""
     simulator = start(sleeper(), variant)
     simulator.step(40)
     sm, rf = simulator.sm, simulator.rf
@@ -530,12 +530,12 @@ def ticking(variant: str, rows: int, value: int = ONES) -> tuple[Simulator, Any]
 
 
 def drawn(simulator: Simulator) -> int:
-    """Return the bits drawn so far."""
+    """Return the number of bits drawn so far."""
     return count(simulator, "bits_lost") + count(simulator, "bits_masked")
 
 
 def test_as_many_bits_are_drawn_as_are_expected() -> None:
-    """Over one counter period each row loses P of its last age, and no failure is counted twice."""
+    """Over one counter period each row loses bits with P of its last age, and no failure is counted twice."""
     simulator, tick = ticking("m=4", 256)
     tick(1, 17)
     ages = [16 * T0 - place * T0 // ROWS for place in range(256)]
@@ -595,7 +595,7 @@ def test_random_numbers_depend_on_seed_and_count_alone() -> None:
     assert first == sequence(1)
     assert len({tuple(sequence(seed)) for seed in range(5)} | {tuple(sequence(1, 1))}) == 6
     assert all(0 <= number < 1000 for number in first) and len(set(first)) > 150
-    assert first[:5] == FROZEN                                        # recordings replay only as long as this holds
+    assert first[:5] == FROZEN                                        # recordings replay only as long as this is true
 
 
 FROZEN = [609, 74, 405, 655, 296]
@@ -776,7 +776,7 @@ def setting(rng: random.Random) -> dict[str, Any]:
 
 
 def final_registers(machine: Machine) -> dict[tuple[int, int, int], np.ndarray]:
-    """Return every register as each warp leaves it, in dispatch order."""
+    """Return every register at the end of each warp, in dispatch order."""
     found = {}
     for before, after in zip(machine.snapshots, machine.snapshots[1:], strict=False):
         left = int(before.sm.resident) & ~int(after.sm.resident)
@@ -788,7 +788,7 @@ def final_registers(machine: Machine) -> dict[tuple[int, int, int], np.ndarray]:
 
 
 def check_state(machine: Machine) -> None:
-    """Check what must hold in every cycle: a bank does one thing, values stay while nobody writes them, states balance."""
+    """Check every cycle: a bank does one thing, values do not change unless written, and warp states balance."""
     before = None
     for shot in machine.snapshots:
         sm = shot.sm
@@ -816,7 +816,7 @@ def test_random_programs_end_as_with_sram_where_nothing_decays(seed: int) -> Non
     program, more, variant = random_program(rng, 10), setting(rng), rng.choice(EXACT)
     plain = Machine(program, design="sram", **more).run()
     machine = run(program, variant, **more)
-    assert machine.simulator.cycle < T0                      # so that "m=3" has no T0 tick either
+    assert machine.simulator.cycle < T0                      # so that "m=3" has no T0 tick, either
     assert np.array_equal(plain.simulator.buffers()["data"], machine.simulator.buffers()["data"])
     want, got = final_registers(plain), final_registers(machine)
     assert want.keys() == got.keys()
@@ -922,7 +922,7 @@ def test_precise_kernels_verify_and_their_refresh_energy_follows_the_flags(name:
 @WHOLE
 @pytest.mark.parametrize("name", ("gemm", "hotspot", "2dconv"))
 def test_the_worst_of_three_seeds_is_below_the_papers_bound(name: str) -> None:
-    """Methodology, Fig. 4: RMSE below 1 % at 11 nm with M = 3; the worst of three runs counts (B4.8)."""
+    """Methodology, Fig. 4: RMSE below 1 % at 11 nm with M = 3, for the worst of three runs (B4.8)."""
     exact = kernel_run(name, "error_mode=none").buffers()
     worst = 0.0
     for seed in range(3):

@@ -1,4 +1,4 @@
-"""Test `hcrf`: the paper's micro-programs cycle by cycle, its tables, and random programs against `sram`."""
+"""`hcrf`: the paper's micro-programs cycle by cycle, its tables, and random programs against `sram`."""
 
 from __future__ import annotations
 
@@ -16,33 +16,27 @@ from rfview.engine import plugin as designs, isa
 from rfview.engine.designs import hcrf
 from rfview.engine.state import BANK_BUSY, BANK_IDLE, BANK_WRITE, NONE8
 from tests.conftest import WITHOUT_JIT
-from tests.harness import Assembly, Machine, check_skipping
+from tests.harness import Assembly, Machine, check_skipping, issue_cycle
 
 BANKS = 16
-LANES = np.arange(32)
 BITS = 1024
 
 
 def run(program: Assembly, variant: str = "", **more: Any) -> Machine:
-    """Run a program on hcrf with 20 registers per thread, as the paper's example has."""
+    """Run a program on hcrf with 20 registers per thread, as in the paper's example."""
     return Machine(program, design=f"hcrf[{variant}]" if variant else "hcrf", **more).run()
 
 
 def value_in(snapshot: Any, warp: int, reg: int) -> np.ndarray:
-    """Return a register's value in a snapshot, from the row of the s-cells that its flag names."""
+    """Return a register's value in a snapshot, from the row that its pair's exchange flag selects."""
     if "exchanged" not in snapshot.rf.dtype.names:
         return snapshot.rows[int(snapshot.sm.warp[warp].reg_base) + reg]
     return snapshot.rows[hcrf.device_row(snapshot.sm, snapshot.rf, warp, reg)]
 
 
 def value(machine: Machine, warp: int, reg: int, at: int = -1) -> np.ndarray:
-    """Return a register's value at the end (a warp's last result may land in the cycle in which its slot is freed)."""
+    """Return a register's value in snapshot `at`, by default the last, in which all results have been written."""
     return value_in(machine.snapshots[at], warp, reg)
-
-
-def issue_cycle(machine: Machine, text: str, warp: int = 0, nth: int = 0) -> int:
-    """Return the cycle in which a warp issues the nth instruction that begins with `text`."""
-    return [cycle for cycle, issued in machine.issues(warp) if issued.startswith(text)][nth]
 
 
 def has(words: Any, index: int) -> bool:
@@ -51,7 +45,7 @@ def has(words: Any, index: int) -> bool:
 
 
 def flags(machine: Machine, pair: int = 0) -> list[bool]:
-    """Return a pair's exchange flag as it is in cycles 0, 1, ..."""
+    """Return a pair's exchange flag after cycles 0, 1, ..."""
     return [has(snapshot.rf.exchanged, pair) for snapshot in machine.snapshots[1:]]
 
 
@@ -90,14 +84,14 @@ def lane_half(program: Assembly, number: int = 16) -> Assembly:
 
 
 def fillers(program: Assembly, count: int, first: int = 3) -> Assembly:
-    """Append `count` moves to registers of banks that the tests do not look at."""
+    """Append `count` moves to registers in banks that the tests do not check."""
     for index in range(count):
         program.mov(first + index % 5, index)
     return program
 
 
 def wait_counts(machine: Machine) -> tuple[int, int]:
-    """Return the cycles in which accesses waited for a transfer and for a slow write."""
+    """Return how many cycles accesses waited for transfers and for slow writes."""
     return machine.count("x_transfer_wait_cycles"), machine.count("stt_write_wait_cycles")
 
 
@@ -183,7 +177,7 @@ def test_x5_two_registers_of_a_pair_written_in_turn_change_places_each_time() ->
 
 def test_x6_a_partial_result_is_written_masked_and_never_remaps() -> None:
     machine = run(lane_half(Assembly().mov(16, 4)).mov(16, 9, guard=0).exit(), "early_remap=on,remap=on")
-    assert value(machine, 0, 16).tolist() == [9] * 16 + [4] * 16      # R16 was in SRAM by then
+    assert value(machine, 0, 16).tolist() == [9] * 16 + [4] * 16      # R16 was already in SRAM
     assert machine.count("t_writes") == 0
     machine = run(lane_half(Assembly()).mov(16, 9, guard=0).add(5, 19, imm=1).add(6, 5, imm=1).exit())
     t = issue_cycle(machine, "mov.u32 R16") + 6
@@ -229,7 +223,7 @@ def test_b3_a_guarded_move_leaves_the_other_lanes(variant: str, reg: int) -> Non
     assert value(machine, 0, reg).tolist() == [9, 7] * 16
 
 
-# --- other characteristic moments -----------------------------------------------------------------------------------
+# --- other characteristic situations --------------------------------------------------------------------------------
 
 
 def test_registers_lie_where_the_paper_says_and_pairs_are_rows_2i_and_2i_plus_1() -> None:
@@ -248,7 +242,7 @@ def test_registers_lie_where_the_paper_says_and_pairs_are_rows_2i_and_2i_plus_1(
 
 
 def test_a_write_to_a_pair_in_transfer_waits_and_is_remapped_late_where_it_was_displaced() -> None:
-    """B3.4, B3.2: R0's result arrives while R0 is being moved to STT; then R16's, which it has moved back."""
+    """B3.4, B3.2: R0's result arrives while R0 is being moved to STT, and then R16's, which was moved back."""
     program = Assembly().mov(0, 1).mov(3, 3).mov(4, 4).mov(16, 2).add(5, 16, 0).exit()
     machine = run(program)
     t = issue_cycle(machine, "mov.u32 R16")
@@ -277,7 +271,7 @@ def test_a_result_still_in_a_collector_holds_its_partners_transfer_up() -> None:
 
 
 def test_a_read_of_the_partner_waiting_in_a_collector_holds_a_transfer_up() -> None:
-    program = Assembly().add(1, 0, 32).mov(16, 5).exit()     # R0 and R32 are in one bank: the second is read a cycle later
+    program = Assembly().add(1, 0, 32).mov(16, 5).exit()     # R0 and R32 are in one bank, so the second is read a cycle later
     machine = run(program, registers=60)
     reads = [cycle for cycle, _ in accesses(machine, 0, "read")]
     issue = issue_cycle(machine, "mov")
@@ -286,7 +280,7 @@ def test_a_read_of_the_partner_waiting_in_a_collector_holds_a_transfer_up() -> N
 
 
 def test_a_load_whose_pair_was_flipped_back_meanwhile_is_remapped_late() -> None:
-    """B3.2: the place is looked up again when the value arrives."""
+    """B3.2: a register's place is looked up again when the value arrives."""
     program = Assembly().ld(16, offset=8).add(1, 2, imm=0).mov(0, 5).add(3, 0, imm=1).add(4, 16, 0).exit()
     machine = run(program, data=[0, 0, 77])
     assert [late for *_, late in transfers(machine)] == [False, False, True]
@@ -488,12 +482,12 @@ def test_the_papers_own_scheduler_is_lrr() -> None:
 
 VARIANTS = ("", "early_remap=issue_only", "early_remap=off", "remap=off", "partial=rmw", "latency=table",
             "x_transfer_cycles=9,t_write_cycles=6", "pending_writes=flight", "partial=rmw,early_remap=off")
-PHASES = (Phase.explicit, Phase.reuse, Phase.generate)      # a seed cannot be made smaller
+PHASES = (Phase.explicit, Phase.reuse, Phase.generate)      # no shrinking: a smaller seed is no simpler case
 REGS = (0, 1, 2, 12, 16, 17, 18, 8)      # pairs (0, 16), (1, 17), (2, 18), and across warps with 20 registers; R3: address
 
 
 def random_program(rng: random.Random, length: int) -> Assembly:
-    """Return a program that reads and writes few registers, so that pairs change places all the time."""
+    """Return a program that reads and writes few registers, so that pairs keep swapping places."""
     program = lane_half(Assembly(), rng.choice((1, 16, 31)))
     if rng.random() < 0.2:
         program.exit(guard=0)
@@ -515,13 +509,13 @@ def random_program(rng: random.Random, length: int) -> Assembly:
             at = len(program.insts)
             program.bra(at + 2, guard=0, reconv=at + 2).add(d, a, imm=1)
     for reg, other in zip(REGS[::2], REGS[1::2], strict=True):
-        program.add(4, reg, other)      # every result has been written when the warp ends
+        program.add(4, reg, other)      # every result is written before the warp ends
     program.sreg(3, isa.SREG_TID_X).add(3, 3, 3).add(3, 3, 3)
     return program.st(rng.choice(REGS), 3, offset=64).exit()
 
 
 def final_registers(machine: Machine) -> dict[tuple[int, int], np.ndarray]:
-    """Return every register's value in the lanes that live to the end, as each warp leaves it."""
+    """Return every register's value at the end of each warp."""
     found = {}
     for before, after in zip(machine.snapshots, machine.snapshots[1:], strict=False):
         left = int(before.sm.resident) & ~int(after.sm.resident)
@@ -533,7 +527,7 @@ def final_registers(machine: Machine) -> dict[tuple[int, int], np.ndarray]:
 
 
 def exited_early(machine: Machine) -> int:
-    """Return the lanes that exited before the others, of any warp."""
+    """Return the lanes that exited before the others, in any warp, as a mask."""
     lanes = 0
     for snapshot in machine.snapshots:
         for warp in range(8):
@@ -543,7 +537,7 @@ def exited_early(machine: Machine) -> int:
 
 
 def check_state(machine: Machine) -> None:
-    """Check what must hold in every cycle: counts, one start per bank, no value lost while nobody writes it."""
+    """Check every cycle: counts, one started transfer per bank, and that values do not change unless written."""
     before = None
     for snapshot in machine.snapshots:
         rf, sm = np.asarray(snapshot.rf), np.asarray(snapshot.sm)
@@ -562,7 +556,7 @@ def check_state(machine: Machine) -> None:
 
 
 def check_warp(before: Any, after: Any, warp: int) -> None:
-    """Check that a warp's registers have places of their own, and keep their values where no result is due."""
+    """Check that a warp's registers are in different places, and keep their values if no result is due."""
     now, old = after.sm.warp[warp], before.sm.warp[warp]
     held, live = int(now.sb_write) | int(old.sb_write), ~int(now.exited)
     rows = [hcrf.device_row(after.sm, after.rf, warp, reg) for reg in REGS]
@@ -574,7 +568,7 @@ def check_warp(before: Any, after: Any, warp: int) -> None:
 
 
 def check_counts(machine: Machine, variant: str) -> None:
-    """Check that events add up, and that every warp-cycle has one state."""
+    """Check that events add up and every warp-cycle has one state."""
     summary = machine.simulator.summary()
     counts = summary["counts"]
     assert counts["s_writes"] + counts["t_writes"] == counts["rf_writes"]
@@ -626,7 +620,7 @@ def test_skipping_idle_cycles_changes_nothing(seed: int) -> None:
 
 
 def program_pairs() -> Iterator[tuple[str, Assembly]]:
-    """Yield programs that end in a quiet machine with transfers and slow writes under way."""
+    """Yield programs that end in an idle machine while transfers and slow writes are in progress."""
     yield "load", Assembly().ld(16, offset=0).ld(17, offset=4).add(1, 16, 17).exit()
     yield "partial", lane_half(Assembly()).mov(16, 1, guard=0).ld(1, offset=0).add(2, 1, 16).exit()
     yield "one bank", Assembly().ld(16, offset=0).ld(48, offset=512).add(1, 16, 48).exit()

@@ -19,11 +19,9 @@ from rfview.engine.stalls import BANK_CONFLICT, STALLS, STT_WRITE, WB_DRAIN
 from rfview.engine.state import NONE8
 from rfview.sessions.file.writer import record
 from rfview.sessions.timeline.opening import open_recording
-from tests.harness import Assembly, Machine
+from tests.harness import Assembly, Machine, counted, issue_cycle, spaces
 
 pytestmark = pytest.mark.nojit
-ALL = 0xFFFFFFFF
-EVEN = 0x55555555
 LOW = 0x0000FFFF
 QUICK = {"latency.int_add": 1}          # a result 3 cycles after its issue
 
@@ -44,34 +42,19 @@ def machine(program: Assembly, starts: Mapping[int, int] | None = None, memory: 
     return made
 
 
-def spaces(program: Assembly, number: int) -> Assembly:
-    """Append instructions that take one cycle and touch no register."""
-    for _ in range(number):
-        program.bra(len(program.insts) + 1)
-    return program
-
-
 def suspend(program: Assembly, address: int = 0) -> Assembly:
     """Append a load and its use: the warp is suspended while it waits. R18 and R19 are written."""
     return program.ld(19, offset=address).add(18, 19, imm=1)
 
 
-def counted(m: Machine, name: str) -> list[int]:
-    """Return the cycles in which an event of the machine or the design was counted, once per count."""
-    info = m.simulator.info
-    index = info["events"].index(name) if name in info["events"] else 32 + info["design_events"].index(name)
-    counts = [int(snapshot.sm["events"][index]) for snapshot in m.snapshots]
-    return [cycle for cycle in range(len(counts) - 1) for _ in range(counts[cycle + 1] - counts[cycle])]
-
-
 def waits(m: Machine, code: int, first: int = 0, stop: int | None = None) -> int:
-    """Return how often an access was refused for a reason in cycles [first, stop)."""
+    """Return how often accesses were refused for a reason in cycles [first, stop)."""
     end = len(m.snapshots) - 1 if stop is None else stop
     return int(m.snapshots[end].sm["access_wait"][code]) - int(m.snapshots[first].sm["access_wait"][code])
 
 
 def array_writes(m: Machine, bank: int) -> list[tuple[int, int, int, int]]:
-    """Return (first cycle, end, warp, register) of every write of an STT bank."""
+    """Return (first cycle, end, warp, register) of every write to an STT bank."""
     found: list[tuple[int, int, int, int]] = []
     for snapshot in m.snapshots:
         port = snapshot.sm["bank"][bank]
@@ -87,7 +70,7 @@ def states(m: Machine, index: int) -> list[int]:
 
 
 def begin_of(m: Machine, index: int, state: int, after: int = 0) -> int:
-    """Return the first cycle from `after` on that leaves a buffer in a state."""
+    """Return the first cycle from `after` on after which a buffer is in a state."""
     return after + states(m, index)[after:].index(state)
 
 
@@ -98,17 +81,12 @@ def registers_in(snapshot: Any, index: int) -> list[int]:
 
 
 def array_value(m: Machine, reg: int, warp: int = 0, at: int = -1) -> np.ndarray:
-    """Return what STT-RAM holds of a register."""
+    """Return a register's value in STT-RAM."""
     snapshot = m.snapshots[at if at < 0 else at + 1]
     return snapshot.rows[int(snapshot.sm["warp"][warp]["reg_base"]) + reg]
 
 
-def issue_cycle(m: Machine, text: str, warp: int = 0) -> int:
-    """Return the cycle in which the first instruction whose text begins so was issued."""
-    return next(cycle for cycle, found in m.issues(warp) if found.startswith(text))
-
-
-# micro-programs of the decisions
+# the micro-programs of the design decisions
 
 
 def test_h1_rewrites_of_a_register_reach_the_array_once() -> None:
@@ -182,7 +160,7 @@ def test_h3_a_second_switch_waits_for_the_first_drain() -> None:
 
 
 def test_h4_a_warp_that_comes_back_reads_what_has_drained() -> None:
-    """The load returns a cycle after the suspension, into its own entry: R1 is then in the draining buffer."""
+    """The load returns a cycle after the suspension, into its own entry; R1 is then in the draining buffer."""
     program = spaces(Assembly().mov(0, 5).mov(1, 6), 8).ld(1, offset=4)
     m = machine(spaces(spaces(program, 5).add(2, 1, imm=1), 14).exit(), memory=4, data=[0, 77]).run()
     t0 = begin_of(m, 0, hrf.DRAINING)
@@ -311,7 +289,7 @@ def test_b3_a_guarded_write_leaves_the_other_lanes_alone() -> None:
     assert m.register(0, 1, at=last).tolist() == [9, 7] * 16
 
 
-# other moments
+# other situations
 
 
 def test_an_active_warp_that_resumes_goes_on_filling_its_buffer() -> None:
@@ -341,7 +319,7 @@ def test_a_late_result_is_appended_while_its_buffer_drains() -> None:
 
 
 def test_a_full_queue_holds_late_results_at_write_back() -> None:
-    """Six loads come back one a cycle; the bank writes one in four cycles."""
+    """Six loads return, one per cycle; the bank takes four cycles for a write."""
     program = Assembly()
     for reg in range(8):
         program.ld(reg, offset=4 * reg)
@@ -353,7 +331,7 @@ def test_a_full_queue_holds_late_results_at_write_back() -> None:
 
 
 def dropped_results(m: Machine) -> list[int]:
-    """Return the cycles in which the result of a dead warp was dropped at write-back."""
+    """Return the cycles in which a result of an exited warp was dropped at write-back."""
     return [s.cycle - 1 for s in m.snapshots for seen in s.rf["seen"][: int(s.rf["num_seen"])]
             if s.rf["seen_cycle"] == s.cycle - 1 and seen["kind"] == hrf.DROPPED]
 
@@ -372,7 +350,7 @@ def test_read_ports_are_checked() -> None:
 
 
 def test_a_bank_that_writes_serves_no_read() -> None:
-    """Warp 2 lives in warp 0's bank: under prefer it may follow it, and reads between two drain writes."""
+    """Warp 2 is in warp 0's bank: under `prefer` it may follow warp 0, and reads between two drain writes."""
     program = spaces(Assembly().mov(0, 1).mov(1, 2), 8)
     suspend(program).exit()
     first = len(program.insts)
@@ -556,7 +534,7 @@ Op = tuple[str, int, int, int, int]      # kind, destination, two sources, guard
 
 
 def op_lists(most: int) -> Any:
-    """Return a strategy for bodies of random programs."""
+    """Return a strategy for the bodies of random programs."""
     reg = st.integers(0, REGS - 1)
     kind = st.sampled_from(["mov", "add", "add", "add3", "ld", "space", "use", "bar"])
     return st.lists(st.tuples(kind, reg, reg, reg, st.sampled_from([0, 0, 0, 1, 2])), min_size=1, max_size=most)
@@ -588,7 +566,7 @@ def assemble(body: list[Op], warps: int) -> Assembly:
 
 
 def expected_memory(body: list[Op], warps: int, data: np.ndarray) -> np.ndarray:
-    """Return what memory must hold after the program, by doing it for all threads at once."""
+    """Return the memory that the program must leave, computed for all threads at once."""
     threads = 32 * warps
     regs = np.zeros((REGS, threads), np.uint32)
     low = np.arange(threads) % 32 < 16
@@ -615,7 +593,7 @@ def expected_memory(body: list[Op], warps: int, data: np.ndarray) -> np.ndarray:
 
 
 def check_state(snapshot: Any) -> None:
-    """Check what must hold of the buffers and queues after every cycle."""
+    """Check the invariants of buffers and queues after every cycle."""
     rf = snapshot.rf
     filling = [b for b in rf["buffer"] if b["state"] == hrf.FILLING]
     assert len(filling) <= 1
@@ -664,7 +642,7 @@ def test_random_programs_leave_the_right_memory(
 
 
 def check_totals(m: Machine) -> None:
-    """Check that every warp-cycle, every result and every array write is accounted for."""
+    """Check that all warp-cycles, results and array writes are accounted for."""
     counts = m.simulator.counts()
     summary = m.simulator.summary()
     assert summary["issued"] + sum(summary["stalls"].values()) == summary["warp_cycles"]

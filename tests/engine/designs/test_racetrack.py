@@ -1,7 +1,7 @@
-"""Test `racetrack`: the decisions' micro-programs cycle by cycle, the rule model, the paper's tables, random programs.
+"""`racetrack`: the design decisions' micro-programs cycle by cycle, a rule model, the paper's tables, random programs.
 
-Registers of a bank are chosen by their physical slot: with 16 registers per thread, R_b of warp w is row w of bank b; with
-one warp, R0, R16, R32 and R48 are rows 0 to 3 of bank 0, and a mapping table puts them anywhere.
+Registers are chosen by their physical slot: with 16 registers per thread, R_b of warp w is row w of bank b; with one
+warp, R0, R16, R32 and R48 are rows 0 to 3 of bank 0, and a mapping table can put them anywhere.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from rfview.engine.tools import mapping
 from rfview.sessions.file.writer import record
 from rfview.sessions.timeline.opening import open_recording
 from tests.conftest import WITHOUT_JIT
-from tests.harness import Assembly, Machine
+from tests.harness import Assembly, Machine, issue_cycle
 
 BANKS, ROWS, OFFSETS = 16, 128, 16
 STAND_IN = MAX_INFLIGHT - 1
@@ -36,7 +36,7 @@ PAPER = {  # Table 1: threads per block, registers per thread
 
 
 def codes(**positions: int) -> list[int]:
-    """Return a mapping, as a run keeps it, that swaps row 0..3 of bank 0 ("r0" ..) with what lies at the positions."""
+    """Return a mapping in a run's form in which rows 0..3 of bank 0 ("r0" ..) swap places with those at the positions."""
     table = list(range(ROWS))
     for name, position in positions.items():
         row = int(name[1:])
@@ -68,25 +68,20 @@ def moving(machine: Machine, bank: int = 0) -> list[int]:
     return [cycle for cycle, shot in enumerate(machine.snapshots[1:]) if int(shot.rf.tape[bank].activity) in kinds]
 
 
-def issue_cycle(machine: Machine, text: str, warp: int = 0, nth: int = 0) -> int:
-    """Return the cycle in which a warp issues the nth instruction that begins with `text`."""
-    return [cycle for cycle, issued in machine.issues(warp) if issued.startswith(text)][nth]
-
-
 def stored(machine: Machine) -> np.ndarray:
-    """Return the data buffer at the end."""
+    """Return the data buffer at the end of the run."""
     return machine.simulator.buffers()["data"]
 
 
 def wide_read(program: Assembly, *registers: int) -> Assembly:
-    """Append one instruction that reads up to five registers; its result goes to R15."""
+    """Append an instruction that reads up to five registers and writes R15."""
     return program.emit(isa.OP_FFMA, "fma.rn.f32 R15, ...", dst=(15,), src=dict(enumerate(registers)))
 
 
 class Bench:
-    """The register file alone: requests are put into collectors by hand and `arbitrate` runs cycle by cycle.
+    """The register file alone: requests are put into collectors directly, and `arbitrate` runs cycle by cycle.
 
-    R_b of warp w lies at row w of bank b. reads, writes: (cycle, bank, row) as they are served.
+    R_b of warp w is row w of bank b. reads, writes: (cycle, bank, row) in the order of service.
     """
 
     def __init__(self, variant: str = "preshift=0") -> None:
@@ -125,7 +120,7 @@ class Bench:
         self.waiting[slot] = (bank, row)
 
     def write(self, bank: int, row: int) -> bool:
-        """Offer a result of this cycle; say whether the write buffer took it."""
+        """Offer a result in this cycle; say whether the write buffer took it."""
         code = racetrack.write_back(self.sm, self.rf, self.spec, self.simulator.rows, row, bank, 0xFFFFFFFF,
                                     int(self.sm.config.first_result_row), STAND_IN)
         if code == 0:
@@ -133,7 +128,7 @@ class Bench:
         return code == 0
 
     def step(self, cycles: int = 1) -> Bench:
-        """Run cycles; what a bank has been asked for in them counts."""
+        """Run cycles and record the accesses that the banks serve."""
         for _ in range(cycles):
             racetrack.arbitrate(self.sm, self.rf, self.spec, self.simulator.rows, self.simulator.insts)
             for slot, (bank, row) in list(self.waiting.items()):
@@ -258,7 +253,7 @@ def test_t6_alone() -> None:
 
 
 def test_t7_figure_7_and_the_counterexample() -> None:
-    # Liang & Wang Fig. 7 (a trace that fits its numbers) and DECISIONS' case in which identity beats the algorithms.
+    # Liang & Wang Fig. 7 (a trace that fits its numbers), and a case in which identity beats the algorithms.
     moves = mapping.count_moves([0, 3, 1, 4, 1, 2], 5)
     assert mapping.shifts_of(moves, [0, 1, 2, 3, 4]) == 12
     assert mapping.shifts_of(moves, [4, 1, 2, 3, 0]) == 6
@@ -290,7 +285,7 @@ def test_b3_a_guarded_move_writes_its_lanes_only() -> None:
         assert stored(machine)[:32].tolist() == [9] * 16 + [7] * 16, variant
 
 
-# --- further moments ------------------------------------------------------------------------------------------------
+# --- further situations ---------------------------------------------------------------------------------------------
 
 
 def test_preshift_hides_the_way_of_a_bank_without_a_place() -> None:
@@ -414,7 +409,7 @@ def test_a_bank_shows_until_when_it_shifts_and_for_whom() -> None:
 
 
 class Rules:
-    """The decisions' own model (B5.1-B5.4), a second time and without a machine around it."""
+    """A second implementation of the rules B5.1-B5.4, without a machine around it."""
 
     def __init__(self, preshift: bool) -> None:
         self.preshift = preshift
@@ -494,7 +489,7 @@ def test_table_1_occupancy_with_128_kb(kernel: str, ctas: int, occupancy: int, u
 
 
 def test_section_5_1_limits_of_256_kb() -> None:
-    # The paper's 80.0 % is after the TLP choice; registers and threads alone allow these.
+    # The paper's 80.0 % is after the TLP choice; registers and threads alone allow this many.
     found = {kernel: resident_ctas("racetrack", *shape) for kernel, shape in PAPER.items()}
     assert list(found.values()) == [4, 6, 3, 2, 6]
     shares = [found[kernel] * PAPER[kernel][0] / 1536 for kernel in PAPER]
@@ -606,13 +601,13 @@ def test_random_programs_end_as_under_sram(seed: int, variant: str, scheduler: s
 
 
 def shuffled(draw: random.Random) -> list[int]:
-    """Return a random mapping of every bank."""
+    """Return a random mapping for every bank."""
     tables = [draw.sample(range(ROWS), ROWS) for _ in range(BANKS)]
     return [tables[slot % BANKS][slot // BANKS] ^ (slot // BANKS) for slot in range(BANKS * ROWS)]
 
 
 def check_cycle(machine: Machine, last: list[list[tuple[int, int]]]) -> None:
-    """Run one cycle and check what must hold in each: places, buffers, aligned accesses, buffer order."""
+    """Run one cycle and check the invariants: places, buffers, aligned accesses, buffer order."""
     simulator = machine.simulator
     before = simulator.rf.tape.copy()
     simulator.step(1)
@@ -632,7 +627,7 @@ def check_cycle(machine: Machine, last: list[list[tuple[int, int]]]) -> None:
 
 
 def check_totals(machine: Machine) -> None:
-    """Check the sums at the end: warp-cycles, energy, writes."""
+    """Check the totals at the end: warp-cycles, energy, writes."""
     simulator = machine.simulator
     assert int(simulator.sm.stall_total.sum()) == simulator.cycle * int(simulator.config["sm.num_warps"])
     counts = simulator.counts()

@@ -16,15 +16,14 @@ from rfview.engine.errors import InputError
 from rfview.engine.program import NO_PRED, NO_REG
 from rfview.engine.simulator import Simulator
 from rfview.engine.stalls import BANK_CONFLICT, STALLS
-from tests.harness import Assembly, Machine
+from tests.harness import Assembly, Machine, counted, issue_cycle
 
 pytestmark = pytest.mark.nojit
 FAST_MEMORY = {"memory.fixed_memory_cycles": 30}
-ALL = 0xFFFFFFFF
 
 
 def machine(program: Assembly, **more: Any) -> Machine:
-    """Return a machine under the paper's scheduler and preset, with a short memory so that few cycles are run."""
+    """Return a machine with the paper's scheduler and preset, and a short memory latency to keep runs short."""
     more.setdefault("design", "rfc")
     more.setdefault("scheduler", "two_level")
     more.setdefault("preset", "gebhart")
@@ -33,34 +32,20 @@ def machine(program: Assembly, **more: Any) -> Machine:
 
 
 def entries(snapshot: Any, warp: int = 0) -> list[int]:
-    """Return the registers in a warp's cache, first to be evicted first."""
+    """Return the registers in a warp's cache, in eviction order."""
     found = [entry for entry in snapshot.rf["entry"][warp] if entry["valid"]]
     return [int(entry["reg"]) for entry in sorted(found, key=lambda entry: int(entry["order"]))]
 
 
 def entry(snapshot: Any, reg: int, warp: int = 0) -> Any:
-    """Return the entry of a register, None where there is none."""
+    """Return the entry of a register; None if there is none."""
     return next((e for e in snapshot.rf["entry"][warp] if e["valid"] and e["reg"] == reg), None)
 
 
 def main_value(m: Machine, reg: int, warp: int = 0, at: int = -1) -> np.ndarray:
-    """Return what the main register file holds of a register, at the end or after cycle `at`."""
+    """Return a register's value in the main register file, at the end or after cycle `at`."""
     snapshot = m.snapshots[at if at < 0 else at + 1]
     return snapshot.rows[int(snapshot.sm["warp"][warp]["reg_base"]) + reg]
-
-
-def counted(m: Machine, name: str) -> list[int]:
-    """Return the cycles in which an event of the machine or the design was counted, once per count."""
-    info = m.simulator.info
-    names = dict.fromkeys(info["events"]) | {}
-    index = list(names).index(name) if name in names else 32 + info["design_events"].index(name)
-    counts = [int(snapshot.sm["events"][index]) for snapshot in m.snapshots]
-    return [cycle for cycle in range(len(counts) - 1) for _ in range(counts[cycle + 1] - counts[cycle])]
-
-
-def issue_cycle(m: Machine, text: str, warp: int = 0) -> int:
-    """Return the cycle in which the first instruction whose text begins so was issued."""
-    return next(cycle for cycle, found in m.issues(warp) if found.startswith(text))
 
 
 def cycles_of(m: Machine, state: str, warp: int = 0) -> list[int]:
@@ -68,7 +53,7 @@ def cycles_of(m: Machine, state: str, warp: int = 0) -> list[int]:
     return [cycle for cycle, name in enumerate(m.states(warp)) if name == state]
 
 
-# micro-programs of the decisions
+# the micro-programs of the design decisions
 
 
 def test_r1_first_in_first_out() -> None:
@@ -110,7 +95,7 @@ def test_r3_a_rewritten_entry_keeps_its_place() -> None:
 
 
 def test_r4_a_last_use_in_a_divergent_path_does_not_kill() -> None:
-    # lanes 0..15 run first, where R1 is read for the last time on their path; lanes 16..31 read it later
+    # lanes 0..15 run first and read R1 for the last time on their path; lanes 16..31 read it later
     program = Assembly().sreg(9, isa.SREG_LANEID).setp_lt(0, 9, 16, last_use=1).mov(1, 5)
     program.bra(6, guard=0, reconv=13)
     program.add(2, 1, imm=2, last_use=1).bra(13)
@@ -164,7 +149,7 @@ def test_r7_leaving_flushes_live_entries_one_per_cycle() -> None:
 
 
 def test_r7_two_dirty_entries_take_two_cycles_and_the_next_warp_begins_empty() -> None:
-    # one place: warp 1 may only join when warp 0 has left
+    # an active set of one: warp 1 may join only after warp 0 has left
     program = Assembly().ld(4).mov(1, 1).mov(2, 2).mov(3, 3).st(2, last_use=4).add(6, 4, imm=0).exit()
     m = machine(program, warps=2, settings={"scheduler.active_set": 1, "memory.fixed_memory_cycles": 90}).run()
     stalls = cycles_of(m, "rfc_flush")
@@ -194,7 +179,7 @@ def test_b2_a_barrier_of_32_warps_with_8_active() -> None:
 
 @pytest.mark.parametrize("scheduler", ["two_level", "switch_on_stall"])
 def test_a_warp_at_a_barrier_is_flushed_while_everybody_else_waits(scheduler: str) -> None:
-    # one place: two warps leave it for the barrier, which the third opens; nothing else moves while they flush
+    # an active set of one: two warps leave it for the barrier, which the third opens; nothing else moves while they flush
     program = Assembly().mov(1, 5).mov(2, 6).add(3, 1, 2).bar().add(4, 3, imm=1).st(4).exit()
     m = machine(program, warps=3, scheduler=scheduler, settings={"scheduler.active_set": 1}).run()
     assert m.count("rfc_flushes") == 6 and m.simulator.buffers()["data"][0] == 12
@@ -207,7 +192,7 @@ def test_b3_guarded_write_keeps_other_lanes() -> None:
     assert m.register(0, 1, at=issue_cycle(m, "mov.u32 R4, R1")).tolist() == [9, 7] * 16
 
 
-# other characteristic moments
+# other characteristic situations
 
 
 def test_an_instruction_whose_operands_all_hit_needs_no_bank() -> None:
@@ -228,7 +213,7 @@ def test_a_branch_costs_one_more_cycle() -> None:
 
 
 def test_the_second_result_of_a_cycle_waits_one() -> None:
-    # the reciprocal takes 20 cycles, the moves 8: one of those issued 12 cycles later ends together with it
+    # the reciprocal takes 20 cycles, the moves 8: a move issued 12 cycles later ends together with it
     program = Assembly().sfu(1, 9)
     for index in range(20):
         program.mov(2 + index % 12, 1)
@@ -274,7 +259,7 @@ def test_entries_of_an_ended_warp_stay_until_its_last_operand_is_merged() -> Non
 
 
 def test_an_entry_about_to_be_overwritten_is_not_evicted() -> None:
-    # the rewrite of R1 is under way (20 cycles) when R7's result needs a place: R2 goes, and R1 is overwritten in place
+    # R1 is being rewritten (20 cycles) when R7's result needs an entry: R2 is evicted, and R1 is overwritten in place
     program = Assembly()
     for reg in range(1, 7):
         program.mov(reg, reg)
@@ -363,7 +348,7 @@ def test_gb_energy_of_a_warp_register_tables_2_and_3() -> None:
 
 
 def ideal(reads_per_write: float, hit: float = 1.0) -> dict[str, float]:
-    """Return the counts of a run with this share of hits."""
+    """Return the counts of a run with a share of hits."""
     reads, writes = 1000 * reads_per_write, 1000.0
     return {"rf_reads": reads * (1 - hit), "rf_writes": writes * (1 - hit), "rfc_reads": reads * hit,
             "rfc_writes": writes * hit, "rfc_bypasses": writes * (1 - hit), "rfc_partial_reads": 0, "rfc_evictions": 0,
@@ -394,7 +379,7 @@ def test_gb_main_file_of_table_4() -> None:
 
 
 def test_gb_table_4_counts_from_an_instruction_to_one_that_needs_its_result() -> None:
-    """8 cycles for the ALU, hidden by 8 warps (section 5.2), 20 for special functions: B2.8. No two operands share a bank."""
+    """B2.8: 8 cycles for the ALU, hidden by 8 warps (section 5.2), 20 for special functions. Operands share no bank."""
     chain = Assembly().mov(0, 5).add(1, 0, imm=1).add(2, 1, imm=1).fma(3, 2, 1, 0).sfu(4, 3).add(5, 4, imm=1).exit()
     for design in ("sram", "rfc"):
         at = [cycle for cycle, _ in machine(chain, design=design).run().issues()]
@@ -432,12 +417,12 @@ def test_energy_over_stt_takes_its_table() -> None:
 # random programs
 
 REGS = 9           # R0..R8 hold values; R9 is the byte offset of the thread
-LOADED, SHARED = 2048, 0
+LOADED = 2048
 
 
 @st.composite
 def programs(draw: Any) -> list[tuple[Any, ...]]:
-    """Draw straight pieces and two-sided branches over lanes, with loads, guards and the slow unit."""
+    """Draw straight-line pieces and divergent two-sided branches, with loads, guards and special functions."""
     reg = st.integers(0, REGS - 1)
     plain = st.one_of(
         st.tuples(st.just("mov"), reg, st.integers(0, 99)),
@@ -457,7 +442,7 @@ def programs(draw: Any) -> list[tuple[Any, ...]]:
 
 
 def assemble(pieces: list[tuple[Any, ...]]) -> Assembly:
-    """Turn pieces into a program that ends by storing every register; with last-use bits."""
+    """Turn pieces into a program with last-use bits that ends by storing every register."""
     program = Assembly().sreg(9, isa.SREG_TID_X).add(9, 9, 9).add(9, 9, 9).setp_lt(0, 9, 64)
     for index in range(3):
         program.add(index, 9, imm=index)
@@ -510,7 +495,7 @@ def assemble(pieces: list[tuple[Any, ...]]) -> Assembly:
 
 
 def mark_last_uses(program: Assembly) -> None:
-    """Set the last-use bits: a register is dead after a read when no path reads it before an unguarded write."""
+    """Set the last-use bits: a register is dead after a read if no path reads it before an unguarded write."""
     insts = program.insts
     live = [0] * (len(insts) + 1)
     for _ in range(len(insts)):
@@ -538,7 +523,7 @@ def outcome(program: Assembly, **more: Any) -> Simulator:
 
 
 def check_balance(simulator: Simulator) -> None:
-    """Check what holds for every run: warp-cycles, operands and results are all accounted for."""
+    """Check that all warp-cycles, operands and results of a run are accounted for."""
     counts = simulator.counts()
     totals = simulator.sm.stall_total
     assert sum(int(totals[stall.code]) for stall in STALLS) == simulator.cycle * int(simulator.config["sm.num_warps"])

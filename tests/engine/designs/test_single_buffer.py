@@ -1,4 +1,4 @@
-"""The single coalescing buffer over STT-RAM: its moments, its arithmetic and random programs."""
+"""The single coalescing buffer over STT-RAM: characteristic situations, arithmetic and random programs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rfview.engine.designs import single_buffer
 from rfview.engine.stalls import WB_FULL
 from rfview.sessions.file.writer import record
 from rfview.sessions.timeline.opening import open_recording
-from tests.harness import Assembly, Machine
+from tests.harness import Assembly, Machine, counted, spaces
 
 pytestmark = pytest.mark.nojit
 QUICK = {"latency.int_add": 1}          # a result 3 cycles after its issue
@@ -27,21 +27,6 @@ def machine(program: Assembly, memory: int = 30, **more: Any) -> Machine:
     return Machine(program, **more)
 
 
-def spaces(program: Assembly, number: int) -> Assembly:
-    """Append instructions that take one cycle and touch no register."""
-    for _ in range(number):
-        program.bra(len(program.insts) + 1)
-    return program
-
-
-def counted(m: Machine, name: str) -> list[int]:
-    """Return the cycles in which an event of the machine or the design was counted, once per count."""
-    info = m.simulator.info
-    index = info["events"].index(name) if name in info["events"] else 32 + info["design_events"].index(name)
-    counts = [int(snapshot.sm["events"][index]) for snapshot in m.snapshots]
-    return [cycle for cycle in range(len(counts) - 1) for _ in range(counts[cycle + 1] - counts[cycle])]
-
-
 def queue(snapshot: Any) -> list[tuple[int, int, int]]:
     """Return (warp, register, state) of the buffer's entries, oldest first."""
     head, count = int(snapshot.rf["head"]), int(snapshot.rf["count"])
@@ -50,7 +35,7 @@ def queue(snapshot: Any) -> list[tuple[int, int, int]]:
 
 
 def array_value(m: Machine, reg: int, at: int, warp: int = 0) -> np.ndarray:
-    """Return what STT-RAM holds of a register after cycle `at`."""
+    """Return a register's value in STT-RAM after cycle `at`."""
     snapshot = m.snapshots[at + 1]
     return snapshot.rows[int(snapshot.sm["warp"][warp]["reg_base"]) + reg]
 
@@ -66,7 +51,7 @@ def test_an_entry_drains_when_its_bank_is_idle() -> None:
 
 
 def test_results_for_a_waiting_register_are_merged() -> None:
-    """R16 and R0 share bank 0: R16 waits behind R0's write and takes the second result in."""
+    """R16 and R0 share bank 0: R16 waits for R0's write and meanwhile coalesces its second result."""
     program = Assembly().mov(0, 1).mov(16, 2).mov(17, 3).mov(16, 4)
     m = machine(spaces(program, 12).exit(), settings=QUICK).run()
     assert m.count("buffer_merges") == 1 and m.count("stt_writes") == 3 and m.count("rf_writes") == 4
@@ -82,7 +67,7 @@ def test_a_result_behind_its_own_write_is_a_new_entry() -> None:
 
 
 def test_reads_are_forwarded_from_the_buffer() -> None:
-    """R0's own bank writes while the read is served, and STT-RAM is not read."""
+    """R0's bank is writing while the read is served, and STT-RAM is not read."""
     m = machine(spaces(Assembly().mov(0, 5).copy(1, 0), 8).exit(), settings=QUICK).run()
     read = counted(m, "rf_reads")[0]
     assert int(m.snapshots[read + 1].sm["bank"][0]["until_cycle"]) > read
@@ -109,7 +94,7 @@ def test_b3_a_guarded_write_leaves_the_other_lanes_alone() -> None:
 
 
 def test_a_full_buffer_refuses_results() -> None:
-    """With one bank an entry drains in four cycles, while results come one per cycle."""
+    """With one bank an entry drains in four cycles, while one result arrives per cycle."""
     program = Assembly()
     for reg in range(40):
         program.mov(reg, reg)
@@ -172,7 +157,7 @@ Op = tuple[str, int, int, int, int]      # kind, destination, two sources, guard
 def assemble(body: list[Op], warps: int, far: int) -> Assembly:
     """Return a program: P0 holds in the lower half of the lanes; at the end every register is stored.
 
-    far: distance of the registers used, 16 puts them all into one bank.
+    far: distance between the registers used; 16 puts them all into one bank.
     """
     address, lane = 1, 2
     program = Assembly().sreg(lane, isa.SREG_LANEID).setp_lt(0, lane, 16)
@@ -224,7 +209,7 @@ def test_random_programs_end_as_under_sram(body: list[Op], warps: int, scheduler
 
 
 def check_state(snapshot: Any) -> None:
-    """Check what must hold of the buffer after every cycle."""
+    """Check the invariants of the buffer after every cycle."""
     found = queue(snapshot)
     begun = int(snapshot.rf["begun"])
     assert len(found) <= single_buffer.ENTRIES and begun <= len(found)

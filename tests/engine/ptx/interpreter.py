@@ -1,4 +1,4 @@
-"""A tiny one-thread interpreter of virtual and of allocated code: what the allocator must not change."""
+"""A tiny one-thread interpreter of virtual and allocated code, to check that allocation does not change results."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ BINARY64: dict[int, Callable[[int, int], int]] = {
 
 
 class Step:
-    """One instruction in a form that both kinds of code are brought to: registers are any hashable keys."""
+    """One instruction in the common form of both kinds of code; registers are hashable keys."""
 
     def __init__(self, inst, src, dst, guard, psrc, pdst, imm, target) -> None:
         self.op, self.aux, self.flags = int(inst["op"]), int(inst["aux"]), int(inst["flags"])
@@ -42,7 +42,7 @@ class Step:
 
 
 class Attributes:
-    """A VirtualInst read by field name, as INST records are."""
+    """Lets a VirtualInst be read by field name, as INST records are."""
 
     def __init__(self, inst) -> None:
         self.inst = inst
@@ -77,7 +77,7 @@ def physical_steps(kernel: Kernel) -> list[Step]:
 
 
 class Thread:
-    """Registers, predicates and local memory of one thread, and the stores it makes to global memory."""
+    """Registers, predicates and local memory of one thread, and its stores to global memory."""
 
     def __init__(self, params: bytes, garbage: int) -> None:
         self.registers: dict[object, int] = {}
@@ -103,7 +103,7 @@ class Thread:
 
 
 def run(steps: list[Step], params: bytes, garbage: int) -> list[tuple[int, int, int]]:
-    """Run from pc 0; gives the global stores as (address, bytes, value)."""
+    """Run from pc 0; return the global stores as (address, bytes, value)."""
     thread, pc = Thread(params, garbage), 0
     for _ in range(MAX_STEPS):
         step = steps[pc]
@@ -163,7 +163,7 @@ def carry_add(thread: Thread, step: Step) -> None:
 
 
 def access(thread: Thread, step: Step) -> None:
-    """Local memory is real; a global load gives a value made from its address."""
+    """Access memory: local memory is real; a global load returns a value derived from its address."""
     address = (thread.double(step, 0) + step.offset) & DOUBLE
     words = step.reg_words
     for place in range(step.count):

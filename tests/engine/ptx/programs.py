@@ -1,4 +1,4 @@
-"""Random PTX kernels for property tests: every variable is set first, every loop is bounded, everything is stored."""
+"""Random PTX kernels for property tests: every variable is initialized, every loop is bounded, everything is stored."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ HEAD = """.version 9.0
 
 @st.composite
 def kernels(draw) -> str:
-    """Draw a kernel over `count` 32-bit and 64-bit variables with branches, loops and guards."""
+    """Draw a kernel over a few 32-bit and 64-bit variables, with branches, loops and guards."""
     num_words, num_doubles = draw(st.integers(2, 9)), draw(st.integers(1, 6))
     writer = _Writer(draw, num_words, num_doubles)
     writer.set_up()
@@ -35,7 +35,7 @@ class _Writer:
         self.words = [f"%r{k}" for k in range(num_words)]
         self.doubles = [f"%rd{k}" for k in range(1, num_doubles + 1)]
         self.predicates = [f"%p{k}" for k in range(4)]
-        self.fresh = {"r": [], "d": [], "p": []}   # names with one definition, readable where they stand
+        self.fresh = {"r": [], "d": [], "p": []}   # names with one definition, readable in their scope
         self.num_fresh = 0
 
     def set_up(self) -> None:
@@ -69,7 +69,7 @@ class _Writer:
         return f"@{self.draw(st.sampled_from(['', '!']))}{self.condition()} "
 
     def statements(self, count: int, depth: int) -> None:
-        """Write statements; names defined once in them are readable up to their end only."""
+        """Write statements; names defined once in them can be read only until their end."""
         outer = {kind: list(names) for kind, names in self.fresh.items()}
         for _ in range(count):
             kind = self.draw(st.integers(0, 17))
@@ -84,7 +84,7 @@ class _Writer:
         self.fresh = outer
 
     def definition(self, kind: int) -> None:
-        """Define a new name by a copy, so that copies and constants are propagated."""
+        """Define a new name by a copy, so that there are copies and constants to propagate."""
         if kind == 14:
             name, text = self.new("p"), f"{self.draw(st.sampled_from(['not', 'mov']))}.pred {{}}, {self.condition()};"
             self.fresh["p"].append(name)

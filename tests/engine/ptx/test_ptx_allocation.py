@@ -51,7 +51,7 @@ def test_a_value_marked_last_used_is_never_read_again(text):
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(kernels())
 def test_live_ranges_of_one_register_never_overlap(text):
-    # Copies may share a register with what they copy; here they are made additions.
+    # Copies may share a register with their source; here they are turned into additions.
     text = re.sub(r"mov\.[ub](32|64) (%\w+), (%\w+);", r"add.s\1 \2, \3, 0;", text)
     kernel = decode_module(text, "k.ptx", optimize=False).kernels["k"]
     spans: dict[int, list[tuple[int, int]]] = {}
@@ -61,7 +61,7 @@ def test_live_ranges_of_one_register_never_overlap(text):
             spans.setdefault(register + word, []).append((first, last))
     for own in spans.values():
         own.sort()
-        # A value may end at the instruction that defines its register anew.
+        # A value may end at the instruction that redefines its register.
         assert all(end <= begin for (_, end), (begin, _) in zip(own, own[1:]))
 
 

@@ -11,7 +11,7 @@ from rfview.engine.ptx.optimise.control_flow import (immediate_dominators, immed
 
 @st.composite
 def graphs(draw):
-    """Draw a graph in which node 0 is the root and every node has at most two successors, as basic blocks have."""
+    """Draw a graph with root 0 in which every node has at most two successors, as basic blocks have."""
     size = draw(st.integers(1, 9))
     node = st.integers(0, size - 1)
     return [sorted(set(draw(st.lists(node, max_size=2)))) for _ in range(size)]
@@ -60,7 +60,7 @@ def test_the_reconvergence_point_is_the_nearest_block_on_every_path_to_the_exit(
         if not strict:
             assert post[node] == -1
         else:
-            # the nearest is the one that every other strict post-dominator post-dominates
+            # the nearest is post-dominated by every other strict post-dominator
             nearest = [d for d in strict if all(not leaves(d, other) for other in strict if other != d)]
             assert [post[node]] == nearest
 
@@ -91,13 +91,13 @@ def test_nested_loops_are_counted():
 
 
 def test_a_branch_to_a_bare_exit_does_not_hold_reconvergence_back():
-    # 0: return early or go on; 1: if; 2: return early or go on; 3: the rest; 4: only exits.
+    # 0: return early or continue; 1: if; 2: return early or continue; 3: the rest; 4: only exits.
     successors = [[4, 1], [2, 3], [4, 3], [4], []]
     assert immediate_post_dominators(successors, frozenset(), frozenset({4})) == [1, 3, 3, 4, -1]
     assert immediate_post_dominators(successors) == [4, 4, 4, 4, -1]
 
 
 def test_a_loop_that_is_left_through_bare_exits_alone_has_an_end():
-    # 0 and 1 leave, 2 goes back: lanes meet only at the exit.
+    # 0 and 1 leave the loop, 2 jumps back: lanes meet only at the exit.
     successors = [[3, 1], [3, 2], [0], []]
     assert immediate_post_dominators(successors, frozenset(), frozenset({3})) == [-1, -1, 0, -1]

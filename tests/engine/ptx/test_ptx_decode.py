@@ -45,7 +45,7 @@ def test_a_small_kernel_as_a_whole():
     assert kernel.virtual[:3] == (("%r1", 0, 3, 0, 1), ("%rd2", 3, 5, 0, 2), ("%rd1", 4, 5, 2, 2))
     branch = only(kernel, isa.OP_BRA)
     assert branch["target"] == len(kernel.insts) - 1
-    assert branch["reconv"] == 3  # a branch to the exit keeps nobody waiting: the others go on behind it
+    assert branch["reconv"] == 3  # at a branch to the exit, the other lanes do not wait
     assert (branch["guard"], branch["guard_negate"], branch["unit"]) == (0, 0, UNIT_CTRL)
     load, add = only(kernel, isa.OP_LD), only(kernel, isa.OP_FADD)
     assert (load["space"], load["width"], load["count"]) == (SPACE_GLOBAL, 4, 1)
@@ -179,7 +179,7 @@ CALL_F = """mov.u32 %r1, %tid.x; { .param .b32 p0; .param .b32 q; st.param.b32 [
 def test_a_recursive_function_is_lowered_once_and_keeps_only_what_is_live_after_its_call():
     kernel = decode(CALL_F, module=RECURSIVE)
     local = kernel.insts[kernel.insts["space"] == SPACE_LOCAL]
-    # its argument and the number of its call; not the result 0 that it overwrites, nor the condition
+    # its argument and the number of its call, but not the result 0 that it overwrites, nor the condition
     assert np.count_nonzero(local["op"] == isa.OP_ST) == np.count_nonzero(local["op"] == isa.OP_LD) == 2
     assert kernel.local_bytes == kernel.stack_bytes == 8192
 

@@ -1,4 +1,4 @@
-"""Forms beyond nvcc's usual ones, run on the machine and in the reference interpreter: old PTX, halves, copies, tiles."""
+"""Forms other than nvcc's usual ones, on the machine and in the reference interpreter: old PTX, halves, copies, tiles."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ld.param.u64 %rd1, [io]; mov.u32 %r1, %tid.x; mad.wide.u32 %rd2, %r1, 4, %rd1; l
 
 
 def run_kernel(tmp_path: Path, text: str, data: np.ndarray, block: int, grid: int = 1, is_exact: bool = True) -> np.ndarray:
-    """Run a module's only kernel on a buffer `io` and give the buffer, after a look at the reference interpreter's."""
+    """Run a module's only kernel on a buffer `io`; return the buffer, compared with the reference's if `is_exact`."""
     (tmp_path / "k.ptx").write_text(text)
     np.save(tmp_path / "io.npy", data)
     (tmp_path / "k.toml").write_text(f'[[launch]]\ngrid = [{grid}]\nblock = [{block}]\nargs = [{{buffer = "io"}}]\n'
@@ -37,7 +37,7 @@ def run_kernel(tmp_path: Path, text: str, data: np.ndarray, block: int, grid: in
 
 
 def words_after(tmp_path: Path, body: str, data: np.ndarray, block: int = 32) -> np.ndarray:
-    """Run `body` with the thread's word in %r2; it leaves its answer in %r3, which takes the word's place."""
+    """Run `body` with the thread's word in %r2; its result in %r3 replaces the word."""
     return run_kernel(tmp_path, f"{NEW}{REGISTERS}{body}\nst.global.u32 [%rd2], %r3; ret;\n}}\n", data, block)
 
 
@@ -266,7 +266,7 @@ LOOP: {saved} call (%r5), inner, (%r4); {restored} add.u32 %r3, %r3, %r5; add.u3
     @%p2 bra LOOP; @%p1 bra END; ld.local.u32 %r5, [%rd5]; add.u32 %r3, %r3, %r5;
 END: st.global.u32 [%rd2], %r3; ret; }}
 """
-    # all areas of a thread together are larger than its stack
+    # the sum of a thread's areas is larger than its stack
     assert all(sum(1024 * n for n in range(t + 1, 6)) > STACK_BYTES for t in range(4))
     got = run_kernel(tmp_path, text, np.zeros(4, np.uint32), 4, is_exact=False)
     assert got.tolist() == [sum(n * (n - 1) // 2 for n in range(t + 1, 6)) + t for t in range(4)]

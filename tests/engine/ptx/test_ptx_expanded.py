@@ -1,4 +1,4 @@
-"""Instructions that become several: video, 8-bit floats, packed integers, bulk copies with barriers that count bytes."""
+"""Instructions expanded into several: video, 8-bit floats, packed integers, bulk copies with barriers that count bytes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.engine.ptx.test_ptx_dialects import NEW, REGISTERS, run_kernel, words
 
 pytestmark = pytest.mark.nojit
 WORDS = np.random.RandomState(7).randint(0, 2**32, 32, np.uint64).astype(np.uint32)
-# bits, bits of mantissa, exponent bias, the largest value, what a NaN becomes
+# bits, mantissa bits, exponent bias, largest value, code for a NaN
 SMALL = {"e4m3x2": (8, 3, 7, 448.0, 127), "e5m2x2": (8, 2, 15, 57344.0, 127), "e3m2x2": (6, 2, 3, 28.0, 31),
          "e2m3x2": (6, 3, 1, 7.5, 31), "e2m1x2": (4, 1, 1, 6.0, 7)}
 
@@ -28,7 +28,7 @@ def clamped(value: int, bits: int, signed: bool) -> int:
     return min(max(value, -(1 << bits - 1)), (1 << bits - 1) - 1) if signed else min(max(value, 0), (1 << bits) - 1)
 
 
-# opcode and operands behind the result, with a word x and its neighbour y = x * 3 + 1; what it gives
+# instruction and its result in %r3, for a word x in %r2 and y = x * 3 + 1 in %r4
 VIDEO = [
     ("vadd.u32.u32.u32 %r3, %r2.b1, %r4.h1;", lambda x, y: part(x, 8, 8, False) + part(y, 16, 16, False)),
     ("vsub.s32.s32.s32.sat %r3, %r2, %r4;", lambda x, y: clamped(part(x, 0, 32, True) - part(y, 0, 32, True), 32, True)),
@@ -80,7 +80,7 @@ def test_an_instruction_of_several_steps(tmp_path: Path, body: str, want) -> Non
 
 
 def values_of(kind: str) -> np.ndarray:
-    """List the values of a format's codes 0..127; those beyond the largest finite one are NaN."""
+    """Return the values of a format's nonnegative codes; those beyond the largest finite one are NaN."""
     bits, mantissa, bias, largest, _ = SMALL[kind]
     codes = np.arange(1 << bits - 1)
     exponent, fraction = codes >> mantissa, codes & (1 << mantissa) - 1
@@ -95,7 +95,7 @@ def test_floats_become_the_nearest_small_ones(tmp_path: Path, kind: str) -> None
     sign, apart = 1 << bits - 1, 4 if bits == 4 else 8
     values = values_of(kind)
     finite = values[np.isfinite(values)]
-    between = (finite[1:] + finite[:-1]) / 2  # every tie, and a little to both sides of it
+    between = (finite[1:] + finite[:-1]) / 2  # every tie, and values just above and below it
     near = [np.nextafter(between.astype(np.float32), np.float32(end)) for end in (0, np.inf)]
     data = np.concatenate([finite, between, *near, [1e9, np.inf, np.nan, 1e-30]]).astype(np.float32)
     data = np.concatenate([data, -data])
@@ -109,7 +109,7 @@ def test_floats_become_the_nearest_small_ones(tmp_path: Path, kind: str) -> None
     want = np.where(np.isnan(data), nan, codes | np.where(np.signbit(data), sign, 0))
     body = (f"mov.b32 %f1, %r2; neg.f32 %f2, %f1; cvt.rn.satfinite.{kind}.f32 %h1, %f2, %f1; "
             f"cvt.rn.satfinite.relu.{kind}.f32 %h2, %f2, %f1; mov.b32 %r3, {{%h1, %h2}};")
-    for first in range(0, len(data), 160 if jit.OFF else 32):      # as plain Python every fifth warp has to do
+    for first in range(0, len(data), 160 if jit.OFF else 32):      # without JIT only every fifth warp
         got = words_after(tmp_path, body, data[first:first + 32].view(np.uint32).copy())
         wanted, is_nan, mask = want[first:first + 32], np.isnan(data[first:first + 32]), (1 << apart) - 1
         assert ((got & mask) == wanted).all()
@@ -232,7 +232,7 @@ def test_a_token_of_a_barrier_that_counts_bytes_waits_for_its_own_phase(tmp_path
 
 @pytest.mark.parametrize("counts_bytes", [False, True])
 def test_who_drops_out_of_a_barrier_is_missed_in_no_phase_after(tmp_path: Path, counts_bytes: bool) -> None:
-    """Of three, one arrives and two drop out, which ends the phase; the one that is left ends each of the next alone."""
+    """Of three, one arrives and two drop out, which ends the phase; the remaining one ends each later phase alone."""
     body = f""" .shared .align 8 .b64 bar; .reg .b64 %t<4>; mbarrier.init.shared.b64 [bar], 3;
     mbarrier.arrive.shared.b64 %t1, [bar]; mbarrier.arrive_drop.shared.b64 %t2, [bar];
     mbarrier.test_wait.shared.b64 %p1, [bar], %t1; selp.u32 %r3, 1, 0, %p1; mbarrier.pending_count.b64 %r5, %t2;

@@ -1,4 +1,4 @@
-"""PTX that asks for more than there is, nests too deeply or counts below zero: one error with file and line each."""
+"""PTX that exceeds limits, nests too deeply or has negative counts: one error with file and line each."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ WRONG = {
     "brackets": (kernel(f"mov.u32 %r1, {'(' * 50_000}1{')' * 50_000};"), 10, "more than 200 deep"),
     "blocks": (kernel("{" * 20_000 + "}" * 20_000), 10, "more than 200 deep"),
     "rows of initial values": (kernel("", f".global .b32 x[4] = {'{' * 9000}1{'}' * 9000};"), 4, "more than 200 deep"),
-    "signs": (kernel(f"mov.u32 %r1, {'- ' * 50_000}1;"), 10, "deeper than a kernel needs"),
+    "signs": (kernel(f"mov.u32 %r1, {'- ' * 50_000}1;"), 10, "nested too deeply"),
     "a register's number": (kernel(f"mov.u32 %r{'9' * 5000}, 1;"), 10, "unknown register"),
     "a number": (kernel(f"mov.u32 %r1, {'9' * 5000};"), 10, "at most 64 bits"),
     "a count of registers": (kernel("", registers="%r<-5>"), 7, "count -5"),

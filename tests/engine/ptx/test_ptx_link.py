@@ -1,4 +1,4 @@
-"""Parts of a program joined into one module: declarations, weak names, names that two parts have, and files."""
+"""Parts of a program linked into one module: declarations, weak names, duplicate names, and files."""
 
 from __future__ import annotations
 
@@ -64,8 +64,8 @@ def test_labels_of_debugging_sections_are_each_part_s_own() -> None:
 
 @pytest.mark.parametrize(("texts", "problem"), [
     ([TWO, TWO], "two parts of the program define 'count'"),
-    ([ONE, ".version 8.0\n.target sm_75\n.visible .global .u32 x = {"], "part 2:3: a declaration that does not end"),
-    ([ONE, "nothing"], "does not end"), (["", ""], "are no PTX"), ([".version .target sm_75", ONE], "are no PTX"),
+    ([ONE, ".version 8.0\n.target sm_75\n.visible .global .u32 x = {"], "part 2:3: unterminated declaration"),
+    ([ONE, "nothing"], "unterminated"), (["", ""], "are not PTX"), ([".version .target sm_75", ONE], "are not PTX"),
 ])
 def test_what_cannot_be_joined_is_refused(texts: list[str], problem: str) -> None:
     with pytest.raises(PtxError, match=problem):

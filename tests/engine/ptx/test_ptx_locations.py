@@ -1,4 +1,4 @@
-"""`.file` and `.loc`: which source line each PTX line comes from, inlined functions included, in the forms compilers write."""
+"""`.file` and `.loc`: the source line of each PTX line, inlined functions included, in the forms that compilers write."""
 
 import pytest
 
@@ -80,7 +80,7 @@ def test_every_instruction_of_nvcc_and_triton_has_a_line_of_its_own_source(case,
             assert place is not None and found.files[place.file].path == own and 1 <= place.line <= last
 
 
-# the texts
+# the source texts
 
 
 def texts(path, folders, size=""):

@@ -1,4 +1,4 @@
-"""Packed integers, reserved shared memory and cluster barriers: forms that newer targets bring, run on the machine."""
+"""Packed integers, reserved shared memory and cluster barriers: forms of newer targets, run on the machine."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ A, B, C = 0x80FF0102, 0x7F01FF03, 5
 
 
 def result_of(tmp_path: Path, body: str) -> int:
-    """Run `body`, which leaves its result in %r4, in one thread, in the machine and in the reference interpreter."""
+    """Run `body`, whose result is %r4, in one thread on the machine, and compare it with the reference interpreter's."""
     text = (f"{HEAD}{REGISTERS} ld.param.u64 %rd1, [out]; ld.global.u32 %r1, [%rd1]; ld.global.u32 %r2, [%rd1+4];\n"
             f"ld.global.u32 %r3, [%rd1+8];\n{body}\nst.global.u32 [%rd1+12], %r4; ret; }}\n")
     (tmp_path / "k.ptx").write_text(text)
@@ -35,13 +35,13 @@ def result_of(tmp_path: Path, body: str) -> int:
 
 
 def elements(word: int, bits: int, signed: bool) -> list[int]:
-    """Cut a word into elements, the lowest first."""
+    """Split a word into elements, the lowest first."""
     found = [word >> first & (1 << bits) - 1 for first in range(0, 32, bits)]
     return [value - (signed and value >> bits - 1) * (1 << bits) for value in found]
 
 
 def packed(values: list[int], bits: int) -> int:
-    """Put elements side by side."""
+    """Pack elements into a word, the lowest first."""
     return sum((value & (1 << bits) - 1) << bits * place for place, value in enumerate(values))
 
 

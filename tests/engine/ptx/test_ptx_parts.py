@@ -1,4 +1,4 @@
-"""Registers of several values: vectors, and those of 128 bits with their atomics, against NumPy and counts."""
+"""Registers with several values: vectors, and 128-bit registers with their atomics, against NumPy and counts."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_vectors_are_passed_to_a_function_and_returned(tmp_path: Path) -> None:
 
 
 def test_a_vector_of_another_length_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(PtxError, match="'i' is a vector of 2 values, 'v' holds 4"):
+    with pytest.raises(PtxError, match="'i' is a vector of 2 values, 'v' has 4"):
         run_one_warp(tmp_path, HEAD.replace(".visible", SWAPPED + ".visible") + "call (pair1), swapped, (v, 5); ret; }",
                      WORDS, 4)
 
@@ -81,7 +81,7 @@ def test_128_bits_are_moved_whole_and_in_halves(tmp_path: Path) -> None:
 
 
 def test_128_bits_are_swapped_by_one_thread_after_the_other(tmp_path: Path) -> None:
-    # every lane adds 1 and 1 << 32 to the two halves by compare and swap, then takes what lane 0 leaves in exchange
+    # every lane adds 1 and 1 << 32 to the two halves by compare-and-swap, then exchanges the value
     got = run(tmp_path, """
         ld.relaxed.gpu.global.b128 %q1, [%rd9];
     AGAIN:

@@ -1,4 +1,4 @@
-"""Scheduled code computes what the text does: what must stay in order stays, and the rest goes where latency is hidden."""
+"""Scheduled code computes what its text does: necessary order is kept, the rest is moved to hide latency."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ADDRESSES = "ld.param.u64 %rd0, [out];\nld.param.u64 %rd1, [x];\ncvt.u32.u64 %r5
 
 
 def memory_after(stores: list[tuple[int, int, int]]) -> dict[int, int]:
-    """Return the bytes that stores leave, by address."""
+    """Return the bytes that stores leave in memory, by address."""
     return {address + k: value >> 8 * k & 255 for address, width, value in stores for k in range(width)}
 
 
@@ -70,7 +70,7 @@ def test_a_count_of_registers_is_used_whole_and_not_exceeded() -> None:
 @settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(kernels(), st.sampled_from([63, 14, 10, 8]), st.booleans())
 def test_code_with_32_bit_addresses_leaves_the_same_memory(text, limit, optimize):
-    # what is added to an address, and what is cut off a sum, has a low word alone
+    # offsets added to an address, and masked sums, have only a low word
     text = text.replace("\nret;", "\nadd.s64 %t98, %rd1, %rd1;\nand.b64 %t98, %t98, 1020;\n"
                         "add.s64 %t98, %rd0, %t98;\nst.global.u32 [%t98+1024], %r0;\nret;")
     placed = pack_params([0x7000_4000_1000, 0x123456789])
@@ -94,7 +94,7 @@ def test_code_numbered_for_banks_leaves_the_same_memory_in_as_many_registers(tex
 
 
 def in_one_bank(kernel: Kernel, banks: int) -> int:
-    """Count the pairs of different sources of an instruction that lie in one bank."""
+    """Count the pairs of different source registers of an instruction that are in the same bank."""
     read = [{int(reg) for reg in src if reg != NO_REG} for src in kernel.insts["src"]]
     return sum(one % banks == other % banks for sources in read for one, other in combinations(sorted(sources), 2))
 
@@ -133,12 +133,12 @@ def test_a_schedule_spills_no_more_than_the_text_does(text, limit):
 
 
 def computed(kernel: Kernel) -> list[int]:
-    """Return the opcodes of a kernel in order of their numbers, without copies: allocation drops those that it can."""
+    """Return a kernel's opcodes, sorted, without copies, some of which allocation drops."""
     return sorted(int(op) for op in kernel.insts["op"] if op not in (isa.OP_MOV32, isa.OP_MOV64))
 
 
 def texts_of(body: str) -> list[str]:
-    """Return the scheduled instructions of a body that has addresses in %rd0 and %rd1 and a number in %r50."""
+    """Return the scheduled instructions of a body, which has addresses in %rd0 and %rd1 and a number in %r50."""
     text = HEAD + ".shared .b32 s[64];\n.local .b32 l[64];\n" + ADDRESSES + body + "\nret;\n}\n"
     return list(decode_module(text, "k.ptx", how=SCHEDULED).kernels["k"].texts)
 
@@ -148,7 +148,7 @@ def place(texts: list[str], *beginnings: str) -> int:
     return next(pc for pc, text in enumerate(texts) if text.startswith(beginnings))
 
 
-# what the second instruction may not pass, though it is the one whose result takes longest
+# what the second instruction, the load, may not be moved above, although its result takes longest
 LONG_LOAD = "ld.global.f32 %r3, [{}];\nst.global.u32 [%rd0], %r3;"
 KEPT = {
     "a store that may meet it": f"st.global.u32 [%rd1], %r50;\n{LONG_LOAD.format('%rd0+64')}",

@@ -1,0 +1,75 @@
+"""SIGTERM and SIGHUP end a command as Ctrl-C does: nothing unfinished is left, and the exit code tells the signal."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from rfview import ending
+from tests.conftest import PATIENCE_S, REPOSITORY
+from tests.rfview.terminal import Terminal
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals")
+RECORDED = REPOSITORY / "rfview" / "learn" / "recorded" / "first.rfs"
+# an export that never comes to its end
+EXPORTS = """
+import sys, time
+from rfview import cli
+from rfview.sessions.export import vcd
+
+def changes(*arguments):
+    print("writes", flush=True)
+    time.sleep(3600)
+
+vcd._changes = changes
+sys.exit(cli.main(sys.argv[1:]))
+"""
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+def test_an_export_that_a_signal_ends_leaves_no_file(tmp_path: Path, number: int, code: int) -> None:
+    words = ["export", str(RECORDED), "--to", "vcd", "-o", str(tmp_path / "run.vcd")]
+    child = subprocess.Popen([sys.executable, "-c", EXPORTS, *words], cwd=REPOSITORY, text=True,
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    try:
+        assert child.stdout is not None and child.stdout.readline() == "writes\n"
+        assert len(list(tmp_path.iterdir())) == 1
+        child.send_signal(number)
+        _, said = child.communicate(timeout=PATIENCE_S)
+    finally:
+        child.kill()
+    assert (child.returncode, said) == (code, "rfview: error: ended by a signal\n")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_ignored_hang_up_stays_ignored() -> None:
+    """As `nohup` wants it."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with ending.by_signals():
+            os.kill(os.getpid(), signal.SIGHUP)
+            time.sleep(0)
+            assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+            assert signal.getsignal(signal.SIGTERM) not in (signal.SIG_IGN, signal.SIG_DFL)
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGINT, 130)])
+@pytest.mark.parametrize("opens", [False, True])
+def test_a_signal_ends_the_start_screen_and_what_was_opened_from_it(tmp_path: Path, opens: bool, number: int,
+                                                                    code: int) -> None:
+    """It came back to the start screen, or ended with 0."""
+    with Terminal([], environ={"HOME": str(tmp_path), "XDG_STATE_HOME": "", "XDG_CONFIG_HOME": ""}) as terminal:
+        terminal.wait("LESSONS")
+        if opens:
+            terminal.send("\r")
+            terminal.wait("REGISTER FILE")
+        os.kill(terminal.process.pid, number)
+        assert terminal.end() == code
