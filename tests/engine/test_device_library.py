@@ -54,7 +54,7 @@ def test_each_thread_gets_memory_of_its_own(tmp_path):
 
 
 def test_what_the_heap_does_not_hold_is_null_and_takes_nothing(tmp_path):
-    pointers = given(tmp_path, [HEAP_BYTES, 0xFFFFFFFF] + [64] * 29 + [HEAP_BYTES // 2])
+    pointers = given(tmp_path, [HEAP_BYTES + 1, 0xFFFFFFFF] + [64] * 29 + [HEAP_BYTES // 2])
     assert pointers[:2] == [0, 0] and all(pointers[2:])
 
 

@@ -20,9 +20,10 @@ Each base name has one function, in the file of its kind; it consumes the modifi
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 
+from rfview.engine.isa import TYPES
 from rfview.engine.ptx.forms import arithmetic, compare, convert, logic, special, warp
 from rfview.engine.ptx.forms.form import Form, OpInfo, Refused
 
@@ -102,9 +103,14 @@ def lookup(base: str, modifiers: tuple[str, ...]) -> OpInfo:
     raise UnsupportedOpcode(_nearest(base, modifiers))
 
 
+def types_in(parts: Iterable[str]) -> list[str]:
+    return [part for part in parts if part in TYPES]
+
+
 def _nearest(base: str, modifiers: tuple[str, ...]) -> str:
     name = ".".join((base, *modifiers))
     if base in BASES:
         own = [form for form in EXAMPLES if form.split(".")[0] == base]
-        return difflib.get_close_matches(name, own, n=1, cutoff=0.0)[0]
+        alike = [form for form in own if types_in(form.split(".")) == types_in(modifiers)]
+        return difflib.get_close_matches(name, alike or own, n=1, cutoff=0.0)[0]
     return difflib.get_close_matches(name, EXAMPLES, n=1, cutoff=0.0)[0]

@@ -19,7 +19,7 @@ from rfview.engine.program import (LAT_DP_ADD, LAT_DP_DIV, LAT_DP_MAD, LAT_DP_MA
                                    LAT_FP_DIV, LAT_FP_DIV_APPROX, LAT_FP_MAD, LAT_FP_MAX, LAT_FP_MUL, LAT_FP_ROOT,
                                    LAT_INT_ADD, LAT_INT_DIV, LAT_INT_MAD, LAT_INT_MAX, LAT_INT_MUL, LAT_OTHER, UNIT_SFU,
                                    UNIT_SP)
-from rfview.engine.ptx.forms.form import (FLOATS, INTS, Form, OpInfo, Refused, float_flags, general_int, is_signed,
+from rfview.engine.ptx.forms.form import (FLOATS, INTS, ROUNDS, Form, OpInfo, Refused, float_flags, general_int, is_signed,
                                           op_info, widened)
 
 _FLOAT_FAST = {
@@ -169,6 +169,8 @@ def mul24(form: Form) -> OpInfo:
 
 def fma(form: Form) -> OpInfo:
     kind = form.type(FLOATS)
+    if ROUNDS.keys().isdisjoint(form.left):
+        raise Refused
     flags = float_flags(form, True)
     if form.take("relu"):
         if kind in ("f32", "f64"):

@@ -13,6 +13,7 @@ _BOOLS = {"and": FLAG_BOOL_AND, "or": FLAG_BOOL_OR, "xor": FLAG_BOOL_XOR}
 _SETP_OPS = {"s32": OP_SETP_S32, "u32": OP_SETP_U32, "b32": OP_SETP_U32, "s64": OP_SETP_S64, "u64": OP_SETP_U64,
              "b64": OP_SETP_U64, "u16": OP_SETP_U32, "b16": OP_SETP_U32, "s16": OP_SETP_S16, "f32": OP_SETP_F32,
              "f64": OP_SETP_F64}
+_UNSIGNED = {"lo", "ls", "hi", "hs"}
 _HALVES = ("f16", "bf16", "f16x2", "bf16x2")
 _SET_TYPES = TYPE_CODES | {"b16": T_U32, "u16": T_U32}
 
@@ -22,6 +23,8 @@ def _compare(form: Form, kind: str) -> tuple[int, int]:
     boolean = 0
     if len(form.left) > 1:
         boolean = form.one_of(_BOOLS, 0)
+    if kind[0] != "u" and not _UNSIGNED.isdisjoint(form.left):
+        raise Refused
     compare = form.one_of(COMPARISONS)
     is_float = "f" in kind
     if "ftz" in form.left and kind == "f64":
@@ -51,9 +54,9 @@ def set_(form: Form) -> OpInfo:
     dst, kind = form.types
     answers: tuple[str, ...]
     if kind in _HALVES:  # comparing halves yields a half or an integer, comparing pairs a pair or a 32-bit integer
-        answers = (kind, "u32", "s32") if "x2" in kind else (kind, "u16", "s16", "u32", "s32")
+        answers = (kind, "u32", "s32") if "x2" in kind else ("f16", "bf16", "u16", "s16", "u32", "s32")
     else:
-        answers = ("u32", "s32", "f32") if kind in _SETP_OPS else ()
+        answers = ("u32", "s32", "f32", "f16", "bf16") if kind in _SETP_OPS else ()
     if dst not in answers:
         raise Refused
     compare, flags = _compare(form, kind)

@@ -64,6 +64,8 @@ def cvt(form: Form) -> OpInfo:
         flags |= FLAG_INT_ROUND | whole << ROUND_SHIFT
     elif whole >= 0:
         raise Refused
+    elif rounding < 0 and dst_float and dst != src and (not src_float or TYPE_BITS[dst] < TYPE_BITS[src]):
+        raise Refused
     else:
         flags |= max(rounding, 0) << ROUND_SHIFT
     aux = TYPE_CODES[dst] | TYPE_CODES[src] << 8

@@ -33,6 +33,8 @@ def lower_async_copy(low: Lowering, statement: Instruction) -> None:
     if len(operands) < 3 or not isinstance(operands[2], Number) or operands[2].value not in (4, 8, 16):
         raise low.fail(f"'{statement.opcode}' copies 4, 8 or 16 bytes")
     size = operands[2].value
+    if size != 16 and ".cg." in statement.opcode:
+        raise low.fail(f"'{statement.opcode}' copies 16 bytes, found {size}; cp.async.ca copies 4, 8 or 16")
     given = operands[3] if len(operands) > 3 else None
     if isinstance(given, Name):
         found = low.resolve(given)

@@ -121,7 +121,15 @@ def lower_warp_barrier(low: Lowering, statement: Instruction) -> None:
 
 
 def lower_fence(low: Lowering, statement: Instruction) -> None:
-    """Lower membar and fence of every scope."""
+    """Lower membar and fence of every scope and proxy."""
+    base, *parts = statement.opcode.split(".")
+    known = {"cta", "gl", "sys", "proxy"} if base == "membar" else {"sc", "acq_rel", "acquire", "release", "proxy",
+                                                                    "mbarrier_init"}
+    if not parts or parts[0] not in known:
+        raise low.fail(f"unsupported instruction '{statement.opcode}'; nearest supported form: "
+                       f"'{'membar.gl' if base == 'membar' else 'fence.acq_rel.gpu'}'")
+    if base == "fence" and "proxy" not in parts and not {"cta", "cluster", "gpu", "sys"} & {*parts}:
+        raise low.fail(f"'{statement.opcode}' needs a scope such as .gpu")
     low.emit(low.guard_of(control_inst(low, isa.OP_MEMBAR, statement), statement))
 
 

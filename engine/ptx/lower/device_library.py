@@ -1,8 +1,8 @@
 """CUDA device library functions that a module declares without a body: malloc, and the grid-wide barrier.
 
 Each is implemented in PTX here, which is inlined at the call. malloc allocates upwards from a heap in global memory; freed
-memory is not reused. The heap's first 16 bytes hold the number of bytes allocated, updated by compare and swap, retried if
-another thread interfered; if the heap is too full, malloc returns a null pointer, as CUDA's does. The grid's handle, which
+memory is not reused. A variable holds the number of bytes allocated, updated by compare and swap, retried if another thread
+interfered; if the heap is too full, malloc returns a null pointer, as CUDA's does. The grid's handle, which
 numba's cooperative groups need, is the address of the workspace that nvcc's code finds in %envreg1 and %envreg2.
 """
 
@@ -17,7 +17,7 @@ from rfview.engine.ptx.parse.syntax import Function, Instruction, Scope, SyntaxM
 
 HEAP = "%heap"
 HEAP_BYTES = 8 << 20  # CUDA C++ Programming Guide, default of cudaLimitMallocHeapSize
-_HEAD_BYTES = 16
+_USED = "%heap_used"    # apart from the heap, all of which is uninitialised
 _GRID = ("cudaCGGetIntrinsicHandle", "cudaCGSynchronize")
 _WHOLE_GRID = 1         # cudaCGScopeGrid
 _ERROR = 1              # cudaErrorInvalidValue
@@ -29,24 +29,24 @@ _TEXT = f"""
 .func (.param .b64 taken) malloc(.param .b64 size)
 {{
     .reg .pred %full, %again;
-    .reg .b64 %heap_at, %wanted, %bytes, %old, %end, %seen, %got;
+    .reg .b64 %used_at, %wanted, %bytes, %old, %end, %seen, %got;
     ld.param.u64 %wanted, [size];
     add.u64 %bytes, %wanted, 15;
     and.b64 %bytes, %bytes, -16;
-    mov.u64 %heap_at, {HEAP};
+    mov.u64 %used_at, {_USED};
     mov.u64 %got, 0;
-    ld.volatile.global.u64 %seen, [%heap_at];
+    ld.volatile.global.u64 %seen, [%used_at];
 TAKE:
     mov.u64 %old, %seen;
-    setp.gt.u64 %full, %wanted, {HEAP_BYTES - _HEAD_BYTES};
+    setp.gt.u64 %full, %wanted, {HEAP_BYTES};
     add.u64 %end, %old, %bytes;
-    setp.gt.or.u64 %full, %end, {HEAP_BYTES - _HEAD_BYTES}, %full;
+    setp.gt.or.u64 %full, %end, {HEAP_BYTES}, %full;
     @%full bra DONE;
-    atom.global.cas.b64 %seen, [%heap_at], %old, %end;
+    atom.global.cas.b64 %seen, [%used_at], %old, %end;
     setp.ne.u64 %again, %seen, %old;
     @%again bra TAKE;
-    add.u64 %got, %heap_at, %old;
-    add.u64 %got, %got, {_HEAD_BYTES};
+    mov.u64 %got, {HEAP};
+    add.u64 %got, %got, %old;
 DONE:
     st.param.b64 [taken+0], %got;
     ret;
@@ -118,6 +118,7 @@ def declare_heap(module: SyntaxModule) -> None:
     if _leaves(module, "malloc"):
         line = module.functions["malloc"].line
         module.variables[HEAP] = Variable(line, "global", "b8", HEAP, HEAP_BYTES, 16, is_array=True)
+        module.variables[_USED] = Variable(line, "global", "b64", _USED)
 
 
 def wants_grid(module: SyntaxModule) -> bool:

@@ -6,11 +6,13 @@ tf32 and finite halves; packing of saturated integers; lop3 with a predicate.
 
 from __future__ import annotations
 
+from rfview.engine.isa import TYPE_BITS
 from rfview.engine.ptx.lower.context import Lowering
 from rfview.engine.ptx.lower.steps import Steps
 from rfview.engine.ptx.parse.syntax import Instruction, Name, Operand, Pair
 
 _HALVES = {"add": 1, "sub": 1, "fma": 2}  # number of sources that are halves; they come first
+_SIGNS = {"f32": 1 << 31, "f16": 1 << 15, "bf16": 1 << 15, "f16x2": 0x80008000, "bf16x2": 0x80008000}
 
 _LARGEST_TF32 = 0x7F7FE000
 _LARGEST = {kind + pair: size for kind, size in (("f16", 0x477FE000), ("bf16", 0x7F7F0000)) for pair in ("", "x2")}
@@ -21,7 +23,7 @@ def is_expanded(statement: Instruction) -> bool:
     base, *parts = statement.opcode.split(".")
     is_mixed = base in _HALVES and parts[-2:-1] == ["f32"] and parts[-1] in ("f16", "bf16")
     is_of_three = base in ("min", "max") and parts[-1:] == ["f32"] and len(statement.operands) == 4
-    if parts[-1:] == ["f32"] and (base == "redux" or "xorsign" in parts):
+    if base == "redux" and parts[-1:] == ["f32"] or "xorsign" in parts:
         return True
     if base == "cvt" and "satfinite" in parts and parts[-2] in _LARGEST and parts[-1] == "f32":
         return True
@@ -75,9 +77,9 @@ def sum_of_halves(steps: Steps) -> None:
 
 
 def to_tf32(steps: Steps) -> None:
-    """Round a float to 10 bits of mantissa, ties away from zero or to even; the 13 bits below become 0."""
+    """Round a float to 10 bits of mantissa: to the nearest, ties away from zero or to even, or towards zero."""
     mode, *others = steps.whole.opcode.split(".")[1:-2] or [""]
-    if mode not in ("rna", "rn") or not {*others} <= {"relu", "satfinite"} or len(steps.whole.operands) != 2:
+    if mode not in ("rna", "rn", "rz") or not {*others} <= {"relu", "satfinite"} or len(steps.whole.operands) != 2:
         raise refused(steps, "cvt.rna.tf32.f32")
     result, source = steps.whole.operands
     if "relu" in others:
@@ -85,9 +87,8 @@ def to_tf32(steps: Steps) -> None:
     if "satfinite" in others:
         below = steps.value("min.NaN.f32", source, steps.value("mov.b32", _LARGEST_TF32))
         source = steps.value("max.NaN.f32", below, steps.value("mov.b32", _LARGEST_TF32 | 0x80000000))
-    if mode == "rna":
-        half: Operand | int = 0x1000
-    else:
+    half: Operand | int = 0x1000 if mode == "rna" else 0
+    if mode == "rn":
         half = steps.value("add.u32", steps.value("bfe.u32", source, 13, 1), 0xFFF)
     rounded = steps.value("and.b32", steps.value("add.u32", source, half), 0xFFFFE000)
     is_nan = steps.value("testp.notanumber.f32", source, bits=1)
@@ -119,16 +120,21 @@ def in_order(steps: Steps, bits: Operand) -> Operand:
 
 
 def multiply_signs(steps: Steps) -> None:
-    """Combine the magnitude that min or max returns with the product of the signs."""
+    """Combine the magnitude that min or max returns with the product of the signs; a NaN is returned as it is."""
     base, *parts = steps.whole.opcode.split(".")
-    if base not in ("min", "max") or parts[-3:] != ["xorsign", "abs", "f32"] or len(steps.whole.operands) != 3:
+    kind = parts[-1]
+    if base not in ("min", "max") or parts[-3:-1] != ["xorsign", "abs"] or kind not in _SIGNS \
+            or len(steps.whole.operands) != 3:
         raise refused(steps, "min.xorsign.abs.f32")
     result, *sources = steps.whole.operands
-    held = [steps.value("mov.b32", source) for source in sources]
-    sizes = [steps.value("abs.f32", value) for value in held]
-    size = steps.value(".".join([base, *parts[:-3], "f32"]), *sizes)
-    sign = steps.value("and.b32", steps.value("xor.b32", *held), 0x80000000)
-    steps.emit("or.b32", result, size, sign)
+    bits = TYPE_BITS[kind]
+    held = [steps.value(f"mov.b{bits}", source, bits=bits) for source in sources]
+    sizes = [steps.value(f"abs.{kind}", value, bits=bits) for value in held]
+    size = steps.value(".".join([base, *parts[:-3], kind]), *sizes, bits=bits)
+    sign = steps.value(f"and.b{bits}", steps.value(f"xor.b{bits}", *held, bits=bits), _SIGNS[kind], bits=bits)
+    numbers = steps.value(f"set.num.u{bits}.{kind}", size, size, bits=bits)
+    sign = steps.value(f"and.b{bits}", sign, numbers, bits=bits)
+    steps.emit(f"or.b{bits}", result, size, sign)
 
 
 def to_finite_halves(steps: Steps) -> None:

@@ -28,6 +28,8 @@ def lower_call(low: Lowering, statement: Instruction, lower_body: Callable[[Lowe
     function = low.module.functions.get(name)
     if function is None and not isinstance(pointer, Register):
         raise low.fail(f"call of unknown function '{name}'")
+    if function is not None and function.is_entry:
+        raise low.fail(f"'{name}' is a kernel, which cannot be called; declare a .func")
     after = -1
     if statement.guard:
         after = low.new_label()

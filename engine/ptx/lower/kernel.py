@@ -21,6 +21,7 @@ from rfview.engine.ptx.lower.mbarrier import lower_mbarrier, mentions_bytes
 from rfview.engine.ptx.lower.memory import lower_atomic, lower_load, lower_store, no_operation
 from rfview.engine.ptx.lower.expand import is_expanded, lower_expanded
 from rfview.engine.ptx.lower.names import CallParam, LabelId, Names, Place, TargetList
+from rfview.engine.ptx.lower.operand_types import check_types
 from rfview.engine.ptx.lower.parts import in_parts
 from rfview.engine.ptx.lower.products import lower_mma
 from rfview.engine.ptx.lower.refusals import REFUSED, reason_of
@@ -95,11 +96,15 @@ def lower_entry(source: Source, module: SyntaxModule, entry: Function,
 
 
 def unset_reads(program: VirtualProgram) -> list[tuple[int, str, bool]]:
-    """Return (line, name, as a guard) of each use of a variable that is never written; a copy or selection is not a use."""
+    """Return (line, name, as a guard) of each use of a variable that is never written.
+
+    A copy or selection is not a use, nor is a shuffle of it: the padding of a structure is exchanged with the rest.
+    """
     insts = [inst for block in program.blocks for inst in block.insts]
     written = {var for inst in insts for var in inst.writes()}
     return [(inst.line, program.variables.names[var], var == inst.guard) for inst in insts if inst.op not in PASS_ON
-            for var in dict.fromkeys(inst.reads()) if var not in written]
+            for var in dict.fromkeys(inst.reads())
+            if var not in written and not (inst.op == isa.OP_SHFL and var == inst.src[0] >> 1)]
 
 
 def define_all(program: VirtualProgram, line: int) -> None:
@@ -176,6 +181,8 @@ def lower_statement(low: Lowering, statement: Instruction) -> None:
         return
     base = statement.opcode.split(".", 1)[0]
     handler = _HANDLERS.get(base)
+    if base == "mov":
+        check_types(low, statement)
     if handler is not None:
         handler(low, statement)
     elif base == "call":
@@ -197,6 +204,7 @@ def lower_statement(low: Lowering, statement: Instruction) -> None:
     elif is_video(statement.opcode):
         lower_video(low, statement)
     else:
+        check_types(low, statement)
         lower_table(low, statement)
 
 

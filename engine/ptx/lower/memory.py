@@ -13,6 +13,7 @@ from rfview.engine.ptx import forms
 from rfview.engine.ptx.lower.access import Access, memory_inst
 from rfview.engine.ptx.lower.context import Lowering, describe
 from rfview.engine.ptx.lower.names import CallParam, Place, Register
+from rfview.engine.ptx.lower.operand_types import check_operand, goes_with
 from rfview.engine.ptx.lower.refusals import reason_of
 from rfview.engine.ptx.parse.syntax import TYPE_BYTES, Address, Instruction, Name, Number, Vector
 from rfview.engine.ptx.virtual import VirtualInst
@@ -24,10 +25,22 @@ SPACES = {
 }
 # spaces in which a 32-bit module's addresses are the low words of the machine's
 _WIDE = {SPACE_GLOBAL, SPACE_CONST, SPACE_GENERIC}
-# modifiers of ld / st / atom that do not change the value: ordering, scopes and cache hints
+# modifiers that do not change the value: scopes, ordering and cache hints
+_SCOPES = {"cta", "cluster", "gpu", "sys"}
+_SCOPED = {"relaxed", "acquire", "release"}     # of ld and st; those of atom have .gpu as the scope that is not written
 _IGNORED = {
-    "weak", "relaxed", "acquire", "release", "acq_rel", "sc", "mmio", "cta", "cluster", "gpu", "sys", "nc", "ca", "cg",
-    "cs", "lu", "cv", "wb", "wt", "volatile", "noftz",
+    "ld": {*_SCOPES, "weak", "relaxed", "acquire", "mmio", "volatile", "nc", "ca", "cg", "cs", "lu", "cv"},
+    "ldu": set(),
+    "st": {*_SCOPES, "weak", "relaxed", "release", "mmio", "volatile", "wb", "cg", "cs", "wt"},
+    "atom": {*_SCOPES, "relaxed", "acquire", "release", "acq_rel", "noftz"},
+}
+_IGNORED["red"] = _IGNORED["atom"]
+# the types of each atomic operation
+_BITS, _INTEGERS, _HALVES = ("b32", "b64"), ("u32", "s32", "u64", "s64"), ("f16", "f16x2", "bf16", "bf16x2")
+ATOMIC_TYPES = {
+    "and": _BITS, "or": _BITS, "xor": _BITS, "exch": (*_BITS, "b128"), "cas": ("b16", *_BITS, "b128"),
+    "inc": ("u32",), "dec": ("u32",), "min": _INTEGERS + _HALVES, "max": _INTEGERS + _HALVES,
+    "add": ("u32", "s32", "u64", "f32", "f64", *_HALVES),
 }
 MAX_DATA_ROWS = 4
 
@@ -35,7 +48,9 @@ MAX_DATA_ROWS = 4
 def access_of(low: Lowering, statement: Instruction, operations: Sequence[str] = ()) -> Access:
     """Read the modifiers of ld, st, atom or red. Raises for an unknown one, naming the nearest known."""
     access = Access(SPACE_GENERIC, "", 1, False)
-    for part in statement.opcode.split(".")[1:]:
+    base, *parts = statement.opcode.split(".")
+    ignored = _IGNORED[base]
+    for part in parts:
         if part in SPACES:
             access.space = SPACES[part]
         elif part in TYPE_BYTES:
@@ -44,14 +59,16 @@ def access_of(low: Lowering, statement: Instruction, operations: Sequence[str] =
             access.count = int(part[1:])
         elif part in operations:
             access.operation = part
-        elif part in _IGNORED or part.startswith(("L1::", "L2::", "level::")):
+        elif part in ignored or part.startswith(("L1::", "L2::", "level::")):
             access.is_ordered |= part in ("volatile", "relaxed", "acquire", "release", "mmio", "acq_rel", "sc")
         elif reason := reason_of(statement.opcode):
             raise low.fail(f"'{statement.opcode}': {reason}")
         else:
-            known = sorted({*SPACES, *TYPE_BYTES, *_IGNORED, *operations, "v2", "v4"})
+            known = sorted({*SPACES, *TYPE_BYTES, *ignored, *operations, "v2", "v4"})
             near = difflib.get_close_matches(part, known, n=1, cutoff=0.0)[0]
             raise low.fail(f"unsupported modifier '.{part}' of '{statement.opcode}'; nearest supported: '.{near}'")
+    if base in ("ld", "st") and not _SCOPED.isdisjoint(parts) and _SCOPES.isdisjoint(parts):
+        raise low.fail(f"'{statement.opcode}' needs a scope such as .gpu")
     if access.type not in TYPE_BYTES or TYPE_BYTES[access.type] not in (1, 2, 4, 8):
         raise low.fail(f"'{statement.opcode}' needs a type of 8 to 64 bits such as .u32")
     return access
@@ -70,6 +87,8 @@ def set_address(low: Lowering, inst: VirtualInst, operand: object) -> None:
     if isinstance(found, Register):
         if found.bits not in (32, 64):
             raise low.fail(f"an address register has 32 or 64 bits, but {describe(operand.base)} has {found.bits}")
+        if found.kind in ("f32", "f64"):
+            raise low.fail(f"an address register holds an integer, but {describe(operand.base)} is declared .{found.kind}")
         for slot, row in enumerate(low.rows(found)):
             inst.set_row(slot, row)
         if found.bits == 32 and low.module.address_size == 32 and inst.space in _WIDE:
@@ -115,7 +134,11 @@ def moved(low: Lowering, statement: Instruction, operand: object, access: Access
 
 def data_width(low: Lowering, items: Sequence[object], access: Access) -> int:
     """Return the register width of the data operands: 16, 32 or 64 bits; it must be the same for all."""
-    widths = {low.register(item).bits for item in items if isinstance(item, Name) and item.text not in ("_", "WARP_SZ")}
+    named = [item for item in items if isinstance(item, Name) and item.text not in ("_", "WARP_SZ")]
+    for item in named:
+        if not goes_with(kind := low.register(item).kind, access.type):
+            raise low.fail(f"'{item.text}' is declared .{kind}, the instruction moves .{access.type}")
+    widths = {low.register(item).bits for item in named}
     if 1 in widths:
         raise low.fail("a predicate cannot be loaded or stored")
     if len(widths) > 1:
@@ -298,6 +321,8 @@ def lower_atomic(low: Lowering, statement: Instruction) -> None:
         return lower_atomic_vector(low, statement, access)
     if not access.operation or access.width < 2:
         raise low.fail(f"unsupported instruction '{statement.opcode}'; nearest supported form: 'atom.global.add.u32'")
+    if access.type not in (known := ATOMIC_TYPES[access.operation]):
+        raise low.fail(f"'{statement.opcode}': .{access.operation} works on .{', .'.join(known)}")
     if access.space not in (SPACE_GLOBAL, SPACE_SHARED, SPACE_GENERIC):
         raise low.fail("atomics work on global, shared and generic addresses")
     operands = statement.operands[is_atom:]
@@ -310,6 +335,8 @@ def lower_atomic(low: Lowering, statement: Instruction) -> None:
     if is_atom:
         inst.wait_class = WAIT_LONG
     set_address(low, inst, operands[0])
+    for operand in statement.operands[:is_atom] + operands[1:expected]:
+        check_operand(low, statement.opcode, operand, access.type)
     for slot, operand in zip((2, 4), operands[1:expected], strict=False):
         low.fill(inst, slot, operand, access.type)
     if is_atom:

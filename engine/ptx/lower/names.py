@@ -16,10 +16,11 @@ WIDEST = 128        # bits of PTX's widest type, which takes two registers
 
 @dataclass(slots=True)
 class Register:
-    """A declared register: its variable and width in bits (1 = predicate)."""
+    """A register: its variable, its width in bits (1 = predicate) and the type it is declared with ("": any)."""
 
     var: int
     bits: int
+    kind: str = ""
 
 
 @dataclass(slots=True)
@@ -95,31 +96,31 @@ class Names:
         self.parent = parent
         self.prefix = prefix
         self.table: dict[str, object] = {}
-        self.ranges: dict[str, tuple[int, int, int]] = {}
+        self.ranges: dict[str, tuple[int, int, int, str]] = {}
 
     def child(self) -> Names:
         return Names(self.variables, self, self.prefix)
 
     def declare_register(self, declaration: RegisterDeclaration) -> None:
-        bits, parts = register_bits(declaration.type), declaration.vector
+        bits, parts, kind = register_bits(declaration.type), declaration.vector, declaration.type
         if bits == WIDEST:
-            bits, parts = WIDEST // 2, 2 * parts
+            bits, parts, kind = WIDEST // 2, 2 * parts, ""
         if declaration.count < 0:
-            self.table[declaration.name] = self.declared(declaration.name, bits, parts)
+            self.table[declaration.name] = self.declared(declaration.name, bits, parts, kind)
         else:
-            self.ranges[declaration.name] = (declaration.count, bits, parts)
+            self.ranges[declaration.name] = (declaration.count, bits, parts, kind)
 
-    def declared(self, name: str, bits: int, parts: int) -> Register | Parts:
+    def declared(self, name: str, bits: int, parts: int, kind: str) -> Register | Parts:
         """Make a register, or those of a vector: `v.x`, `v.y`, ..."""
         if parts == 1:
-            return self.new_register(name, bits)
+            return self.new_register(name, bits, kind)
         names = part_names(name, parts)
         for part in names:
-            self.table[part] = self.new_register(part, bits)
+            self.table[part] = self.new_register(part, bits, kind)
         return Parts(names)
 
-    def new_register(self, name: str, bits: int) -> Register:
-        return Register(self.variables.new(self.prefix + name, bits), bits)
+    def new_register(self, name: str, bits: int, kind: str = "") -> Register:
+        return Register(self.variables.new(self.prefix + name, bits), bits, kind)
 
     def find(self, name: str) -> object | None:
         """Return what `name` stands for, or None."""

@@ -1,4 +1,4 @@
-"""Lowering of packed operations to scalar steps per element: vabsdiff4, .s16x2, .u16x2, .f32x2, and min / max .relu."""
+"""Lowering of packed operations to scalar steps per element: .s16x2, .u16x2, .f32x2, and min / max .relu."""
 
 from __future__ import annotations
 
@@ -18,36 +18,29 @@ def is_packed(opcode: str) -> bool:
     if base in _PAIRS and parts[-1:] == ["f32x2"]:
         return True
     is_relu = base in ("min", "max") and sorted(parts) in (["relu", "s32"], ["relu", "s16x2"])
-    return base == "vabsdiff4" or is_relu or base in _OPERATIONS and len(parts) == 1 and parts[0] in _PACKED
+    return is_relu or base in _OPERATIONS and len(parts) == 1 and parts[0] in _PACKED
 
 
 def lower_packed(low: Lowering, statement: Instruction, lower: Callable[[Lowering, Instruction], None]) -> None:
     """Lower a packed instruction; `lower` lowers the scalar statements that replace it."""
     base, *parts = statement.opcode.split(".")
-    needed = 4 if base in ("vabsdiff4", "fma") else 3
+    needed = 4 if base == "fma" else 3
     if len(statement.operands) != needed:
         raise low.fail(f"'{statement.opcode}' needs {needed} operands, found {len(statement.operands)}")
-    if base == "vabsdiff4":
-        is_sum = parts[3:] == ["add"]
-        if len(parts) < 3 or any(part not in ("u32", "s32") for part in parts[:3]) or parts[3:] and not is_sum:
-            raise low.fail(f"unsupported instruction '{statement.opcode}'; nearest supported form: "
-                           "'vabsdiff4.u32.u32.u32'")
-        steps = _Steps(low, statement, lower, 8, (parts[1][0], parts[2][0]))
-        steps.run("sad", f"{'s' if 's32' in parts[1:3] else 'u'}32", is_sum)
-    elif parts[-1] == "f32x2":
-        _Steps(low, statement, lower, 32, ("u", "u")).run_pair(".".join([base, *parts[:-1], "f32"]))
+    if parts[-1] == "f32x2":
+        _Steps(low, statement, lower, 32, "u").run_pair(".".join([base, *parts[:-1], "f32"]))
     else:
         of = next(part for part in parts if part != "relu")  # the modifier may be before or after the type
         kind, bits = of[0], 32 if of == "s32" else 16
-        _Steps(low, statement, lower, bits, (kind, kind)).run(base, f"{kind}32", False, "relu" in parts)
+        _Steps(low, statement, lower, bits, kind).run(f"{base}.{kind}32", "relu" in parts)
 
 
 class _Steps:
     """The scalar statements of one packed instruction, on new registers, all under its guard."""
 
     def __init__(self, low: Lowering, statement: Instruction, lower: Callable[[Lowering, Instruction], None],
-                 bits: int, signs: tuple[str, str]) -> None:
-        self.low, self.statement, self.lower, self.bits, self.signs = low, statement, lower, bits, signs
+                 bits: int, sign: str) -> None:
+        self.low, self.statement, self.lower, self.bits, self.sign = low, statement, lower, bits, sign
 
     def emit(self, opcode: str, *operands: Operand) -> None:
         """Lower one scalar statement."""
@@ -75,29 +68,22 @@ class _Steps:
             results.append(value)
         self.emit("mov.b64", result, Vector(results))
 
-    def run(self, operation: str, kind: str, is_sum: bool, is_relu: bool = False) -> None:
-        """Extract the elements, compute, and pack the results.
-
-        is_sum: add the results to operand c instead. is_relu: replace negative results by 0.
-        """
+    def run(self, opcode: str, is_relu: bool) -> None:
+        """Extract the elements, compute, and pack the results; is_relu: replace negative results by 0."""
         result, *sources = self.statement.operands
-        extra = (Number("int", 0),) if operation == "sad" else ()
-        total: Operand = sources[2] if is_sum else Number("int", 0)
+        total: Operand = Number("int", 0)
         for first in range(0, 32, self.bits):
             place = (Number("int", first), Number("int", self.bits))
             elements = []
-            for sign, source in zip(self.signs, sources, strict=False):
+            for source in sources:
                 elements.append(self.new())
-                self.emit(f"bfe.{sign}32", elements[-1], source, *place)
+                self.emit(f"bfe.{self.sign}32", elements[-1], source, *place)
+            value = self.new()
+            self.emit(opcode, value, *elements)
+            if is_relu:
+                value, below = self.new(), value
+                self.emit("max.s32", value, below, Number("int", 0))
             after = self.new()
-            if is_sum:
-                self.emit(f"{operation}.{kind}", after, *elements, total)
-            else:
-                value = self.new()
-                self.emit(f"{operation}.{kind}", value, *elements, *extra)
-                if is_relu:
-                    value, below = self.new(), value
-                    self.emit("max.s32", value, below, Number("int", 0))
-                self.emit("bfi.b32", after, value, total, *place)
+            self.emit("bfi.b32", after, value, total, *place)
             total = after
         self.emit("mov.b32", result, total)

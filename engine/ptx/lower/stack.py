@@ -13,12 +13,13 @@ from rfview.engine.ptx.lower.steps import Steps
 from rfview.engine.ptx.parse.syntax import Instruction, Name, Number, Scope
 
 _POINTER = "%alloca"
+_OPERATIONS = ("alloca", "stacksave", "stackrestore")
 _LARGEST = 1 << 24      # sizes are clamped to this, beyond any local memory, so that the pointer does not wrap around
 
 
 def uses_stack(body: Scope | None) -> bool:
-    """Return whether a body allocates from the dynamic stack."""
-    return body is not None and any(one.opcode.startswith("alloca.") for one in statements_of(body))
+    """Return whether a body uses the dynamic stack."""
+    return body is not None and any(one.opcode.split(".")[0] in _OPERATIONS for one in statements_of(body))
 
 
 def begin_stack(low: Lowering) -> None:

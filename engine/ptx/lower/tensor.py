@@ -27,6 +27,7 @@ _SUMS = {"f16": ("f16", "f32"), "bf16": ("f32",), "tf32": ("f32",), "f64": ("f64
          "e4m3": ("f16", "f32"), "e5m2": ("f16", "f32"),
          **dict.fromkeys(("s8", "u8", "s4", "u4", "b1"), ("s32",))}
 SEGMENTS_OF_4 = 0x1C1F  # shfl's clamp and mask operand: lane numbers within groups of four
+_WMMA_SHAPES = {(16, 16, 16), (32, 8, 16), (8, 32, 16), (16, 16, 8), (8, 8, 4), (8, 8, 32), (8, 8, 128)}
 _NEAREST = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
 
 
@@ -87,6 +88,8 @@ def tile_of(low: Lowering, statement: Instruction) -> Tile:
     if shape is None or not {part for part in parts if not _SHAPE.match(part)} <= known:
         raise refused(low, statement)
     rows, columns, depth = map(int, shape.groups())
+    if base == "wmma" and (rows, columns, depth) not in _WMMA_SHAPES:
+        raise refused(low, statement)
     tile = Tile(rows, columns, depth)
     fill_types(low, statement, tile, types if base == "mma" or parts[0] == "mma" else [])
     return tile

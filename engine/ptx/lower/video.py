@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from rfview.engine.ptx.lower.context import Lowering
 from rfview.engine.ptx.lower.steps import Steps
-from rfview.engine.ptx.parse.syntax import Instruction, Name, Operand, Pair, Vector
+from rfview.engine.ptx.parse.syntax import Instruction, Name, Operand, Vector
 
 _SCALAR = ("vadd", "vsub", "vabsdiff", "vmin", "vmax", "vshl", "vshr", "vmad", "vset")
 _PACKED = tuple(f"{base}{count}" for base in ("vadd", "vsub", "vavrg", "vabsdiff", "vmin", "vmax", "vset") for count in "24")
@@ -23,7 +23,7 @@ def is_video(opcode: str) -> bool:
 
 
 def lower_video(low: Lowering, statement: Instruction) -> None:
-    """Lower one video instruction; element selectors (.h10, .b3210) of the packed ones, and .po, are refused."""
+    """Lower one video instruction."""
     base, *parts = statement.opcode.split(".")
     types = [part for part in parts if part in ("u32", "s32")]
     others = [part for part in parts if part not in ("u32", "s32")]
@@ -48,11 +48,12 @@ class _Form:
         self.saturates = self._take(others, "sat")
         self.wraps, clamps = self._take(others, "wrap"), self._take(others, "clamp")
         self.scale = 7 * self._take(others, "shr7") + 15 * self._take(others, "shr15")
+        self.plus_one = self._take(others, "po")
         self.comparison = next((part for part in _COMPARISONS if self._take(others, part)), "")
         self.second = next((part for part in _SECOND if self._take(others, part)), "")
         is_shift = base in ("vshl", "vshr")
         if others or (self.wraps or clamps) != is_shift or bool(self.comparison) != (base == "vset") \
-                or self.scale and base != "vmad":
+                or (self.scale or self.plus_one) and base != "vmad":
             raise low.fail(f"unsupported instruction '{statement.opcode}'; nearest supported form: '{base}.u32.u32.u32'")
 
     @staticmethod
@@ -75,7 +76,9 @@ class _Form:
         if self.base == "vmad":
             assert third is not None
             addend = self._extended(third, "s" if "s" in self.signs else self.result[0])
-            value = self.steps.value("add.s64", self.steps.value("mul.lo.s64", a, b, bits=64), addend, bits=64)
+            value = self.steps.value("mad.lo.s64", a, b, addend, bits=64)
+            if self.plus_one:
+                value = self.steps.value("add.s64", value, 1, bits=64)
             if self.scale:
                 value = self.steps.value(f"shr.{'s' if 's' in self.signs else 'u'}64", value, self.scale, bits=64)
         else:
@@ -90,23 +93,41 @@ class _Form:
         self.steps.emit("mov.b32", target, low_word)
 
     def packed(self, count: int) -> None:
-        """Compute all elements of both operands and pack them; .add sums them and operand c instead."""
+        """Compute the elements that the result's mask selects; the others are those of operand c. .add sums instead."""
         operands = self.statement.operands
         if len(operands) != 4:
             raise self.low.fail(f"'{self.statement.opcode}' needs 4 operands, found {len(operands)}")
-        if any(isinstance(item, Pair) or self._selected(item)[1] != (0, 32) for item in operands):
-            raise self.low.fail(f"'{self.statement.opcode}' is supported only on all elements in order")
         if self.second not in ("", "add"):
             raise self.low.fail(f"'{self.statement.opcode}': packed elements are added up or put side by side")
         bits = 32 // count
-        total: Operand = operands[3] if self.second else self.steps.value("mov.b32", 0)
-        for first in range(0, 32, bits):
-            pairs = zip(operands[1:3], self.signs, strict=True)
-            a, b = (self._wide(operand, sign, (first, bits)) for operand, sign in pairs)
+        target, chosen = self._elements(operands[0], count, range(count))
+        first, first_places = self._elements(operands[1], count, range(count), count)
+        second, second_places = self._elements(operands[2], count, range(count, 2 * count), count)
+        words, places = (first, second), (first_places, second_places)
+        total: Operand = self.steps.value("mov.b32", operands[3])
+        for element in chosen:
+            a, b = (self._wide(words[place[element] // count], sign, (place[element] % count * bits, bits))
+                    for place, sign in zip(places, self.signs, strict=True))
             value = self._low_word(self._saturated(self._computed(a, b), bits))
             total = self.steps.value("add.u32", total, value) if self.second else \
-                self.steps.value("bfi.b32", value, total, first, bits)
-        self.steps.emit("mov.b32", operands[0], total)
+                self.steps.value("bfi.b32", value, total, element * bits, bits)
+        self.steps.emit("mov.b32", target, total)
+
+    def _elements(self, operand: Operand, count: int, usual: range, needed: int = 0) -> tuple[Operand, list[int]]:
+        """Return an operand without its selector, and the elements that it selects, the lowest first.
+
+        usual: the elements without a selector. needed: how many a source selects, among those of a and, above them, of
+        b; 0 for the result, whose mask selects some in descending order.
+        """
+        name, dot, part = operand.text.rpartition(".") if isinstance(operand, Name) else ("", "", "")
+        if not dot or self.low.names.find(name) is None:
+            return operand, list(usual)
+        digits = [ord(digit) - ord("0") for digit in reversed(part[1:])]
+        fits = len(digits) == needed if needed else digits and digits == sorted({*digits})
+        known = range(2 * count if needed else count)
+        if part[0] != ("h" if count == 2 else "b") or not fits or any(digit not in known for digit in digits):
+            raise self.low.fail(f"'{self.statement.opcode}': the selector '.{part}' is not supported")
+        return Name(name), digits
 
     def _selected(self, operand: Operand) -> tuple[Operand, tuple[int, int]]:
         """Return an operand without its selector, and the first bit and number of bits that it selects."""

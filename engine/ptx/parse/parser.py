@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
+import re
+
 from rfview.engine.errors import PtxError
 from rfview.engine.ptx.parse.lexer import DIRECTIVE, END, NUMBER, PUNCT, STRING, WORD, Tokens, number_value
 from rfview.engine.ptx.parse.source import Source
@@ -10,6 +13,11 @@ from rfview.engine.ptx.parse.syntax import (TYPE_BYTES, Address, BranchTargets, 
                                             SyntaxModule, Variable, Vector)
 from rfview.engine.ptx.paused import collector_paused
 
+_VERSION = re.compile(r"[1-9]\.\d+")
+_TARGET = re.compile(r"(?:sm|compute)_(\d+)[af]?")
+_TARGET_OPTIONS = ("texmode_unified", "texmode_independent", "debug", "map_f64_to_f32")
+_ARCHITECTURES = (10, 11, 12, 13, 20, 21, 30, 32, 35, 37, 50, 52, 53, 60, 61, 62, 70, 72, 75, 80, 86, 87, 88, 89, 90,
+                  100, 101, 103, 110, 120, 121)
 _LINKAGE = {".visible", ".extern", ".weak", ".common"}
 _VARIABLE_SPACES = {".global", ".const", ".shared", ".local", ".param", ".tex"}
 _TUNING = {".minnctapersm", ".maxnreg", ".maxnctapersm", ".maxclusterrank", ".abi_preserve",
@@ -108,28 +116,36 @@ class _Parser:
 
     def module(self) -> SyntaxModule:
         module = SyntaxModule()
+        while self.accept(";"):
+            pass
+        if self.texts[self.at] != ".version":
+            raise self.source.error(1, "expected '.version' at the start of a PTX module")
         while self.kinds[self.at] != END:
             self.module_item(module)
-        if not module.version:
-            raise self.source.error(1, "expected '.version' at the start of a PTX module")
+        if not module.target:
+            raise self.source.error(1, "expected '.target' after '.version'")
         return module
 
     def module_item(self, module: SyntaxModule) -> None:
         text = self.texts[self.at]
         if text == ".version":
             self.at += 1
-            if self.kinds[self.at] != NUMBER:
-                raise self.fail("a version such as 8.0")
+            if self.kinds[self.at] != NUMBER or not _VERSION.fullmatch(self.texts[self.at]):
+                raise self.fail("a version such as 8.0 (1.0 to 9.x)")
             module.version = self.texts[self.at]
             self.at += 1
         elif text == ".target":
             self.at += 1
-            module.target = self.word("a target such as sm_75")
+            module.target = self.target()
             while self.accept(","):
-                self.word("a target option")
+                if self.texts[self.at] not in _TARGET_OPTIONS and not _TARGET.fullmatch(self.texts[self.at]):
+                    raise self.fail(f"a target option ({', '.join(_TARGET_OPTIONS)})")
+                self.at += 1
         elif text == ".address_size":
             self.at += 1
             module.address_size = self.integer("32 or 64")
+            if module.address_size not in (32, 64):
+                raise self.fail("32 or 64", self.at - 1)
         elif text in (".file", ".loc"):
             self.skip_line_directive()
         elif text == ".section":
@@ -141,12 +157,23 @@ class _Parser:
         else:
             self.declaration(module)
 
+    def target(self) -> str:
+        """Read the name of a GPU's architecture, with 'a' or 'f' after those whose features are not carried forward."""
+        name = self.word("a target such as sm_75")
+        match = _TARGET.fullmatch(name)
+        if match is None or int(match[1]) not in _ARCHITECTURES:
+            near = difflib.get_close_matches(name, [f"sm_{number}" for number in _ARCHITECTURES], n=1, cutoff=0.0)[0]
+            raise self.fail(f"a target such as {near}", self.at - 1)
+        return name
+
     def declaration(self, module: SyntaxModule) -> None:
         is_extern = False
         while self.texts[self.at] in _LINKAGE:
             is_extern |= self.texts[self.at] in (".extern", ".common")
             self.at += 1
         text = self.texts[self.at]
+        if text == ".local":
+            raise self.fail("a declaration; .local variables are declared in functions")
         if text in (".entry", ".func"):
             self.function(module)
         elif text in _VARIABLE_SPACES:
@@ -188,6 +215,8 @@ class _Parser:
     def function(self, module: SyntaxModule) -> None:
         is_entry = self.texts[self.at] == ".entry"
         self.at += 1
+        if is_entry and self.texts[self.at] == "(":
+            raise self.fail("a kernel's name; kernels return no values")
         returns = self.parameters() if self.texts[self.at] == "(" else []
         line = self.line
         function = Function(line, self.word("a function name"), is_entry, returns=returns)
@@ -243,7 +272,7 @@ class _Parser:
         if self.accept(".ptr"):
             while self.kinds[self.at] == DIRECTIVE:
                 if self.accept(".align"):
-                    self.integer("an alignment")
+                    self.alignment()
                 else:
                     self.at += 1
         variable.line = self.line
@@ -257,6 +286,8 @@ class _Parser:
             if text in (".maxntid", ".reqntid"):
                 self.at += 1
                 extents = self.integers()
+                if min(extents) < 1:
+                    raise self.fail("at least one thread in each direction", self.at - 1)
                 function.max_threads = extents[0] * extents[1] * extents[2]
                 if text == ".reqntid":
                     function.required = (extents[0], extents[1], extents[2])
@@ -288,7 +319,7 @@ class _Parser:
             text = self.texts[self.at]
             if text == ".align":
                 self.at += 1
-                variable.align = self.integer("an alignment")
+                variable.align = self.alignment()
                 continue
             if text == ".attribute":
                 while not self.accept(")"):
@@ -303,6 +334,12 @@ class _Parser:
             self.at += 1
         if not variable.type:
             raise self.fail("a type such as .u32")
+
+    def alignment(self) -> int:
+        align = self.integer("an alignment")
+        if align < 1 or align & align - 1:
+            raise self.fail("an alignment that is a power of two", self.at - 1)
+        return align
 
     def dimensions(self, variable: Variable) -> list[int]:
         extents: list[int] = []
@@ -339,6 +376,9 @@ class _Parser:
             if head.type in _OPAQUE and self.accept("="):
                 self.skip_braces()
             elif self.accept("="):
+                if space not in ("global", "const") or is_extern:
+                    kept = "of another module" if is_extern else f"in .{space}"
+                    raise self.source.error(line, f"'{variable.name}', {kept}, cannot have an initial value")
                 variable.init = self.initialiser(extents[1:])
                 if variable.count == 0:
                     variable.count = len(variable.init)

@@ -196,6 +196,44 @@ def test_min_and_max_with_the_product_of_the_signs(tmp_path: Path) -> None:
     got = words_after(tmp_path, "mov.b32 %f1, %r2; min.xorsign.abs.f32 %f2, %f1, 0fBF800000; mov.b32 %r3, %f2;",
                       x.view(np.uint32)).view(np.float32)
     assert got.tolist() == (np.minimum(np.abs(x), 1) * -np.sign(x)).tolist()
+    words = np.array([0x7FC00000, 0xBF000000], np.uint32)
+    body = "mov.b32 %f1, %r2; min.NaN.xorsign.abs.f32 %f2, %f1, 0fBF800000; mov.b32 %r3, %f2;"
+    assert words_after(tmp_path, body, words, 2).tolist() == [0x7FFFFFFF, 0x3F000000]      # the sign of a NaN is not set
+
+
+@pytest.mark.parametrize("kind, one", [("f16", 0x3C00), ("bf16", 0x3F80)])
+def test_max_of_halves_with_the_product_of_the_signs(tmp_path: Path, kind: str, one: int) -> None:
+    words = np.array([0x00008000, one << 16 | one | 0x8000, (one + 7) << 16, 0x8001 << 16 | one + 3], np.uint32)
+    body = f"max.xorsign.abs.{kind}x2 %r3, %r2, {one << 16 | one | 0x8000:#x};"
+    want = [one << 16 | one, one << 16 | one, one + 7 << 16 | one | 0x8000, (one | 0x8000) << 16 | one + 3 | 0x8000]
+    assert words_after(tmp_path, body, words, 4).tolist() == want
+    body = f"max.NaN.xorsign.abs.{kind}x2 %r3, %r2, {one << 16 | 0xFFFF:#x};"
+    want = [one << 16 | 0x7FFF, one << 16 | 0x7FFF, one + 7 << 16 | 0x7FFF, (one | 0x8000) << 16 | 0x7FFF]
+    assert words_after(tmp_path, body, words, 4).tolist() == want
+    body = (f"mov.b32 {{%h1, %h2}}, %r2; mov.b16 %h2, {one | 0x8000:#x}; min.xorsign.abs.{kind} %h1, %h1, %h2;"
+            " cvt.u32.u16 %r3, %h1;")
+    assert words_after(tmp_path, body, words, 4).tolist() == [0, one, 0x8000, one | 0x8000]
+
+
+def test_set_gives_one_as_a_half_for_numbers_of_other_types(tmp_path: Path) -> None:
+    words = np.array([3, 0xFFFFFFFE, 5, 0x80000000], np.uint32)
+    body = ("set.lt.f16.s32 %h1, %r2, 4; mov.b32 %f1, %r2; set.ltu.bf16.f32 %h2, %f1, 0f00000004; cvt.u64.u32 %rd3, %r2;"
+            "setp.gt.u32 %p1, %r1, 2; set.gt.or.bf16.u64 %h3, %rd3, 4, %p1; cvt.u32.u16 %r4, %h3; mov.b32 %r3, {%h1, %h2};"
+            "xor.b32 %r3, %r3, %r4;")
+    half, brain = 0x3C00, 0x3F80
+    want = [half | brain << 16, half ^ brain | brain << 16, brain, half ^ brain | brain << 16]
+    assert words_after(tmp_path, body, words, 4).tolist() == want
+
+
+def test_tf32_rounds_towards_zero(tmp_path: Path) -> None:
+    words = np.array([0x3F801FFF, 0xBF803FFF, 0x7F7FFFFF, 0x7FC00001], np.uint32)
+    got = words_after(tmp_path, "mov.b32 %f1, %r2; cvt.rz.tf32.f32 %r3, %f1;", words, 4)
+    assert got.tolist() == [0x3F800000, 0xBF802000, 0x7F7FE000, 0x7FFFFFFF]
+
+
+def test_a_stack_from_which_nothing_is_allocated_can_be_saved(tmp_path: Path) -> None:
+    body = "stacksave.u64 %rd3; stackrestore.u64 %rd3; stacksave.u64 %rd4; sub.u64 %rd4, %rd4, %rd3; cvt.u32.u64 %r3, %rd4;"
+    assert words_after(tmp_path, body, np.array([7], np.uint32), 1).tolist() == [0]
 
 
 @pytest.mark.parametrize("given", ["0", "4", "7", "12", "16", "%r6"])

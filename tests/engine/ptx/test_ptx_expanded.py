@@ -41,6 +41,8 @@ VIDEO = [
     ("vshr.s32.s32.u32.clamp %r3, %r2, %r4.b0;", lambda x, y: part(x, 0, 32, True) >> min(y & 255, 32)),
     ("vmad.s32.s32.u32.shr7 %r3, %r2.h1, %r4.h0, %r5;",
      lambda x, y: part(x, 16, 16, True) * (y & 65535) + (x >> 16) >> 7),
+    ("vmad.s32.s32.s32.po.sat %r3, %r2, %r4.b1, %r5;",
+     lambda x, y: clamped(part(x, 0, 32, True) * part(y, 8, 8, True) + (x >> 16) + 1, 32, True)),
     ("vset.s32.u32.lt.add %r3, %r2.b0, %r4.b0, %r5;", lambda x, y: (part(x, 0, 8, True) < (y & 255)) + (x >> 16)),
     ("vset4.u32.u32.ge.add %r3, %r2, %r4, 5;",
      lambda x, y: 5 + sum(part(x, k, 8, False) >= part(y, k, 8, False) for k in (0, 8, 16, 24))),
@@ -49,6 +51,14 @@ VIDEO = [
     ("vavrg4.s32.s32.s32 %r3, %r2, %r4, 0;",
      lambda x, y: sum(((lambda t: t + (t >= 0) >> 1)(part(x, k, 8, True) + part(y, k, 8, True)) & 255) << k
                       for k in (0, 8, 16, 24))),
+    ("vabsdiff4.s32.s32.s32.sat %r3, %r2, %r4, 0;",
+     lambda x, y: sum(clamped(abs(part(x, k, 8, True) - part(y, k, 8, True)), 8, True) << k for k in (0, 8, 16, 24))),
+    ("vadd4.u32.u32.u32.sat %r3.b20, %r2, %r4, %r5;",
+     lambda x, y: (x >> 16) & 0xFF00 | sum(min(part(x, k, 8, False) + part(y, k, 8, False), 255) << k for k in (0, 16))),
+    ("vsub2.s32.u32.s32 %r3.h1, %r2.h03, %r4.h12, %r5;",    # halves 0 and 1 are x's, 2 and 3 are y's
+     lambda x, y: (x >> 16) & 0xFFFF | (part(x, 0, 16, False) - part(x, 16, 16, True) & 0xFFFF) << 16),
+    ("vmin4.u32.u32.u32.add %r3.b30, %r2.b7106, %r4, %r5;",
+     lambda x, y: (x >> 16) + min(y >> 16 & 255, y & 255) + min(y >> 24, y >> 24)),
     ("cvt.pack.sat.s8.s32.b32 %r3, %r6, %r7, %r2;",
      lambda x, y: (clamped(part(x, 0, 32, True) >> 20, 8, True) & 255) << 8
      | clamped(part(y, 0, 32, True) >> 24, 8, True) & 255 | x << 16),
@@ -250,7 +260,8 @@ def test_bulk_copies_back_to_global_memory_and_reductions(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("body, words", [
     ("vadd.u32.u32 %r1, %r2, %r3;", "needs the types"), ("vadd.u32.u32.u32.shr7 %r1, %r2, %r3;", "vadd.u32.u32.u32"),
-    ("vadd.u32.u32.u32 %r1, %r2, %r3, %r4;", "needs 3 operands"), ("vadd4.u32.u32.u32 %r1, %r2.b3210, %r3, %r4;", "b3210"),
+    ("vadd.u32.u32.u32 %r1, %r2, %r3, %r4;", "needs 3 operands"), ("vadd4.u32.u32.u32 %r1, %r2.b8210, %r3, %r4;", "b8210"),
+    ("vadd4.u32.u32.u32 %r1.b02, %r2, %r3, %r4;", "b02"), ("vadd2.u32.u32.u32 %r1.h1, %r2.b10, %r3, %r4;", "b10"),
     ("vmin2.s32.s32.s32.sat.max %r1, %r2, %r3, %r4;", "side by side"), ("cvt.pack.sat.u8.s32 %r1, %r2, %r3;", "cvt.pack"),
     ("cvt.rn.e4m3x2.f32 %h1, %f1, %f2;", "satfinite"), ("lop3.or.b32 %r1, %r2, %r3, %r4, 3, %p1;", "d|p"),
     ("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%rd1, {%r2, %r3}], [%r4];",

@@ -139,6 +139,16 @@ def test_debug_sections_of_triton_are_passed_over():
     (".entry k() { mov.u64 %rd1, 1<<99999999999; }", 4, ["shift by 0 to 63 bits"]),
     (".entry k() { mov.u64 %rd1, 9999999999*9999999999; }", 4, ["at most 64 bits"]),
     (".version", 4, ["a version such as 8.0", "end of file"]),
+    (".address_size 48", 4, ["32 or 64", "48"]),
+    (".target sm_999", 4, ["a target such as sm_90", "sm_999"]), (".target sm_90, fast", 4, ["a target option", "debug"]),
+    (".global .align 3 .b8 a[9];", 4, ["power of two", "3"]), (".global .align 0 .b8 a;", 4, ["power of two"]),
+    (".entry k() {\n .shared .align 12 .b8 a[9]; ret; }", 5, ["power of two"]),
+    (".entry k(.param .u64 .ptr .global .align 6 p) { ret; }", 4, ["power of two"]),
+    (".shared .u32 a = 3;", 4, ["'a', in .shared, cannot have an initial value"]),
+    (".extern .global .u32 a = 3;", 4, ["cannot have an initial value"]),
+    (".local .u32 a;", 4, [".local variables are declared in functions"]),
+    (".entry (.reg .u32 a) k() { ret; }", 4, ["kernels return no values"]),
+    (".entry k() .maxntid 0, 1, 1 { ret; }", 4, ["at least one thread"]),
 ])
 def test_errors_name_file_line_and_text(text, line, words):
     with pytest.raises(PtxError) as caught:
@@ -147,6 +157,24 @@ def test_errors_name_file_line_and_text(text, line, words):
     assert message.startswith(f"m.ptx:{line}: ")
     assert all(word in message for word in words)
     assert (VERSION + text).split("\n")[line - 1].strip() in message
+
+
+@pytest.mark.parametrize("text, line, words", [
+    (".version 99.0\n.target sm_90\n", 1, ["a version such as 8.0 (1.0 to 9.x)", "99.0"]),
+    (".version 9\n.target sm_90\n", 1, ["a version such as 8.0"]),
+    (".target sm_90\n.version 9.0\n", 1, ["expected '.version' at the start"]),
+    (".version 9.0\n.address_size 64\n", 1, ["expected '.target' after '.version'"]),
+])
+def test_a_module_begins_with_a_version_and_a_target(text, line, words):
+    with pytest.raises(PtxError) as caught:
+        parse_module(Source(text + ".entry k() { ret; }", "m.ptx"))
+    message = str(caught.value)
+    assert message.startswith(f"m.ptx:{line}: ") and all(word in message for word in words), message
+
+
+@pytest.mark.parametrize("target", ["sm_10", "sm_75, debug", "sm_90a", "sm_103f", "compute_80", "sm_20, texmode_independent"])
+def test_targets_of_all_compilers_are_read(target):
+    parse_module(Source(f".version 9.4\n.target {target}\n.entry k() {{ ret; }}", "m.ptx"))
 
 
 def test_text_without_a_version_is_no_ptx():
