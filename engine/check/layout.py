@@ -48,8 +48,8 @@ SECOND_WORDS = 8
 MAX_WORDS = RECORD_WORDS << 32
 
 # --- the pool: what strong writes publish; several locations share a slot --------------------------------------------
-(P_VERSION, P_WARP, P_LANES, P_SYNC) = range(4)
-POOL_WORDS = 4                                    # and a clock per warp of the grid
+P_VERSION, POOL_WORDS = 0, 1                      # a version
+POOL_ARRAYS = 3                                   # then by warp of the grid: clocks, lanes that published, and their syncs
 POOL_BYTES = 64 << 20
 MAX_POOL_SLOTS, MIN_POOL_SLOTS = 4096, 16
 

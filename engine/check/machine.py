@@ -125,7 +125,7 @@ def _words(simulator: CheckedSimulator) -> np.ndarray:
     """Return the checker's words for a simulator before its first cycle. Raises InputError if there are too many."""
     placement = simulator.placement
     grid = max(placed.warps_per_cta * placed.launch.num_ctas for placed in placement.launches)
-    row = layout.POOL_WORDS + grid
+    row = layout.POOL_WORDS + layout.POOL_ARRAYS * grid
     slots = min(layout.MAX_POOL_SLOTS, max(layout.MIN_POOL_SLOTS, layout.POOL_BYTES // (4 * row)))
     words = len(placement.arena)
     step_places, steps = packed([simulator.followed[kernel.name] for kernel, _ in placement.kernels])

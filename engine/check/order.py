@@ -11,8 +11,8 @@ from __future__ import annotations
 import numpy as np
 
 from rfview.engine.check.layout import (CLOCKS, FENCED_CLOCKS, H_BASE, H_CTA_WARPS, H_FENCES, H_GRID_WARPS, H_KNOWN,
-                                        H_POOL, H_POOL_SLOTS, H_PUBLISHED, LANES, POOL_WORDS, P_LANES, P_SYNC,
-                                        P_VERSION, P_WARP, WARPS, WARP_WORDS, W_CLOCK, W_FENCED, W_FENCED_GPU, W_FIRST,
+                                        H_POOL, H_POOL_SLOTS, H_PUBLISHED, LANES, POOL_ARRAYS, POOL_WORDS,
+                                        P_VERSION, WARPS, WARP_WORDS, W_CLOCK, W_FENCED, W_FENCED_GPU, W_FIRST,
                                         W_FULL_SYNC, W_ID, W_KNOWS, W_POOL, W_POOL_VERSION, W_SYNC)
 from rfview.engine.compile.bits import ctz64
 from rfview.engine.compile.device import device
@@ -103,7 +103,7 @@ def fence(s, slot, of_cta):
 def pool_slot(s, word):
     """Return the place of what was published at a word of the arena."""
     number = (np.int64(word) * 40503 >> 3 ^ np.int64(word)) % np.int64(s[H_POOL_SLOTS])
-    return np.int64(s[H_POOL]) + number * (POOL_WORDS + np.int64(s[H_GRID_WARPS]))
+    return np.int64(s[H_POOL]) + number * (POOL_WORDS + POOL_ARRAYS * np.int64(s[H_GRID_WARPS]))
 
 
 @device
@@ -133,11 +133,9 @@ def publish(s, slot, lane, word, is_shared):
         row = known_row(s, slot)
         for other in range(np.int64(s[H_GRID_WARPS])):
             s[clocks + other] = max(np.int64(s[clocks + other]), np.int64(s[row + other]))
-    if np.int64(s[at + P_WARP]) != mine + 1 + base:
-        s[at + P_WARP] = mine + 1 + base
-        s[at + P_LANES] = 0
-    s[at + P_LANES] = np.int64(s[at + P_LANES]) | 1 << lane
-    s[at + P_SYNC] = s[me + W_SYNC]
+    lanes = clocks + np.int64(s[H_GRID_WARPS]) + mine
+    s[lanes] = np.int64(s[lanes]) | 1 << lane
+    s[lanes + np.int64(s[H_GRID_WARPS])] = s[me + W_SYNC]
     s[at + P_VERSION] += 1
     s[H_PUBLISHED] = 1
     return 0
@@ -152,21 +150,21 @@ def take_over(s, slot, lane, word):
     at = pool_slot(s, word)
     if s[at + P_VERSION] == 0:
         return 0
-    if np.int64(s[at + P_WARP]) == np.int64(s[me + W_ID]):
-        lanes = np.uint64(s[at + P_LANES])
-        while lanes != 0:
-            other = ctz64(lanes)
-            lanes &= lanes - np.uint64(1)
-            place = lane_sync(slot, lane, other)
-            s[place] = max(np.int64(s[place]), np.int64(s[at + P_SYNC]))
+    base, grid = np.int64(s[H_BASE]), np.int64(s[H_GRID_WARPS])
+    mine, clocks = np.int64(s[me + W_ID]) - 1 - base, at + POOL_WORDS
+    lanes, sync = np.uint64(s[clocks + grid + mine]), np.int64(s[clocks + 2 * grid + mine])
+    while lanes != 0:
+        other = ctz64(lanes)
+        lanes &= lanes - np.uint64(1)
+        place = lane_sync(slot, lane, other)
+        s[place] = max(np.int64(s[place]), sync)
     if np.int64(s[me + W_POOL]) == at & 0xFFFFFFFF and s[me + W_POOL_VERSION] == s[at + P_VERSION]:
         return 0
     s[me + W_POOL] = at & 0xFFFFFFFF
     s[me + W_POOL_VERSION] = s[at + P_VERSION]
-    base, size, first = np.int64(s[H_BASE]), np.int64(s[H_CTA_WARPS]), np.int64(s[me + W_FIRST])
-    mine = np.int64(s[me + W_ID]) - 1 - base
-    cta, clocks, row = mine - mine % size, at + POOL_WORDS, known_row(s, slot)
-    for other in range(np.int64(s[H_GRID_WARPS])):
+    size, first = np.int64(s[H_CTA_WARPS]), np.int64(s[me + W_FIRST])
+    cta, row = mine - mine % size, known_row(s, slot)
+    for other in range(grid):
         clock = np.int64(s[clocks + other])
         if clock != 0:
             if cta <= other < cta + size:

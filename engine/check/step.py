@@ -13,8 +13,8 @@ from rfview.engine.check.barriers import arrive, leave
 from rfview.engine.check.lanes import check_members, check_warp_barrier
 from rfview.engine.check.layout import (BETWEEN_LANES, CLOCKS, CTA_FENCE, FOLLOWED, H_BASE, H_CTA_WARPS, H_GRID_WARPS,
                                         H_ISSUED, H_LAUNCH, H_PCS, H_POOL, H_POOL_SLOTS, H_PUBLISHED, H_SEQ, LANES,
-                                        MAX_FOLLOWED, POINTER, POINTER_WORDS, POOL_WORDS, P_VERSION, WARPS, WARP_WORDS,
-                                        W_CLOCK, W_EXIT_CYCLE, W_EXIT_LANES, W_EXIT_PC, W_FIRST, W_ID, W_ISSUED,
+                                        MAX_FOLLOWED, POINTER, POINTER_WORDS, POOL_ARRAYS, POOL_WORDS, P_VERSION, WARPS,
+                                        WARP_WORDS, W_CLOCK, W_EXIT_CYCLE, W_EXIT_LANES, W_EXIT_PC, W_FIRST, W_ID, W_ISSUED,
                                         W_KNOWS, W_MASK, W_OPEN, W_SYNC)
 from rfview.engine.check.memory import check_access
 from rfview.engine.check.order import fence, known_row, sync_lanes
@@ -87,9 +87,9 @@ def begin_launch(s, sm):
     s[H_LAUNCH] = sm.launch.index + 1
     slots = np.int64(s[H_POOL_SLOTS]) if s[H_PUBLISHED] != 0 else np.int64(0)
     for number in range(slots):
-        at = np.int64(s[H_POOL]) + number * (POOL_WORDS + np.int64(s[H_GRID_WARPS]))
+        at = np.int64(s[H_POOL]) + number * (POOL_WORDS + POOL_ARRAYS * np.int64(s[H_GRID_WARPS]))
         if s[at + P_VERSION] != 0:
-            for k in range(POOL_WORDS + np.int64(s[H_GRID_WARPS])):
+            for k in range(POOL_WORDS + POOL_ARRAYS * np.int64(s[H_GRID_WARPS])):
                 s[at + k] = 0
     s[H_PUBLISHED] = 0
     s[H_CTA_WARPS] = sm.launch.warps_per_cta

@@ -60,6 +60,7 @@ CASES = (
     Case("shared", "named_barrier", "race-shared", 1, 128),
     Case("shared", "bytes", "race-shared", 1, 64),
     Case("shared", "arrive_early", "race-shared", 1, 64),
+    Case("shared", "object", "race-shared", 1, 64),
     Case("global", "write_write", "race-global", 2, 64),
     Case("global", "two_ctas", "race-global", 2, 32),
     Case("global", "counter", "race-global", 3, 32),

@@ -13,11 +13,12 @@ from rfview.engine.ptx.parse.syntax import (TYPE_BYTES, Address, BranchTargets, 
                                             SyntaxModule, Variable, Vector)
 from rfview.engine.ptx.paused import collector_paused
 
-_VERSION = re.compile(r"[1-9]\.\d+")
+_VERSION = re.compile(r"[1-9]\.\d+|1\d\.\d+")      # 9.x is the newest that is known; later ones are not refused
 _TARGET = re.compile(r"(?:sm|compute)_(\d+)[af]?")
 _TARGET_OPTIONS = ("texmode_unified", "texmode_independent", "debug", "map_f64_to_f32")
 _ARCHITECTURES = (10, 11, 12, 13, 20, 21, 30, 32, 35, 37, 50, 52, 53, 60, 61, 62, 70, 72, 75, 80, 86, 87, 88, 89, 90,
                   100, 101, 103, 110, 120, 121)
+_NEXT_ARCHITECTURES = range(122, 200)      # not known yet, and not refused
 _LINKAGE = {".visible", ".extern", ".weak", ".common"}
 _VARIABLE_SPACES = {".global", ".const", ".shared", ".local", ".param", ".tex"}
 _TUNING = {".minnctapersm", ".maxnreg", ".maxnctapersm", ".maxclusterrank", ".abi_preserve",
@@ -131,7 +132,7 @@ class _Parser:
         if text == ".version":
             self.at += 1
             if self.kinds[self.at] != NUMBER or not _VERSION.fullmatch(self.texts[self.at]):
-                raise self.fail("a version such as 8.0 (1.0 to 9.x)")
+                raise self.fail("a version such as 8.0")
             module.version = self.texts[self.at]
             self.at += 1
         elif text == ".target":
@@ -161,7 +162,7 @@ class _Parser:
         """Read the name of a GPU's architecture, with 'a' or 'f' after those whose features are not carried forward."""
         name = self.word("a target such as sm_75")
         match = _TARGET.fullmatch(name)
-        if match is None or int(match[1]) not in _ARCHITECTURES:
+        if match is None or int(match[1]) not in (*_ARCHITECTURES, *_NEXT_ARCHITECTURES):
             near = difflib.get_close_matches(name, [f"sm_{number}" for number in _ARCHITECTURES], n=1, cutoff=0.0)[0]
             raise self.fail(f"a target such as {near}", self.at - 1)
         return name
