@@ -8,6 +8,8 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
+from rfview.ending import Ended
+
 EPILOG = """editors start this command themselves. In VS Code, once:
   rfview dap --vsix rfview.vsix && code --install-extension rfview.vsix
 In Neovim with nvim-dap:
@@ -46,6 +48,8 @@ def run(args: argparse.Namespace) -> int:
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     try:
         Adapter(Wire(source, target)).serve()
+    except Ended as stop:           # editors end their adapters like this: no error to show
+        return int(stop.code or 0)
     finally:
         with suppress(OSError):     # the editor may be gone before it has read the last response
             target.close()

@@ -48,6 +48,22 @@ def test_an_export_that_a_signal_ends_leaves_no_file(tmp_path: Path, number: int
     assert list(tmp_path.iterdir()) == []
 
 
+def test_an_editor_ends_the_debug_adapter_without_an_error_to_show() -> None:
+    child = subprocess.Popen([sys.executable, "-m", "rfview", "dap"], cwd=REPOSITORY, stdin=subprocess.PIPE,
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    request = b'{"seq":1,"type":"request","command":"initialize","arguments":{"adapterID":"rfview"}}'
+    try:
+        assert child.stdin is not None and child.stdout is not None
+        child.stdin.write(b"Content-Length: %d\r\n\r\n%s" % (len(request), request))
+        child.stdin.flush()
+        assert child.stdout.readline().startswith(b"Content-Length")
+        child.send_signal(signal.SIGTERM)
+        _, said = child.communicate(timeout=PATIENCE_S)
+    finally:
+        child.kill()
+    assert (child.returncode, said) == (143, b"")
+
+
 def test_an_ignored_hang_up_stays_ignored() -> None:
     """As `nohup` wants it."""
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
