@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import importlib
+import inspect
 import re
 import subprocess
 import sys
@@ -272,4 +273,5 @@ def test_every_command_explains_itself() -> None:
                                   "properties.__main__", "robustness.__main__", "sessions.why_programs",
                                   "why_counterfactual", "why_everywhere"])
 def test_the_programs_that_no_other_test_starts_can_be_imported(name: str) -> None:
-    importlib.import_module(f"tests.{name}")
+    program = importlib.import_module(f"tests.{name}")
+    assert program.__doc__ and inspect.getmembers(program, inspect.isfunction), "it has a usage and something to run"

@@ -174,7 +174,8 @@ def test_a_module_begins_with_a_version_and_a_target(text, line, words):
 
 @pytest.mark.parametrize("target", ["sm_10", "sm_75, debug", "sm_90a", "sm_103f", "compute_80", "sm_20, texmode_independent"])
 def test_targets_of_all_compilers_are_read(target):
-    parse_module(Source(f".version 9.4\n.target {target}\n.entry k() {{ ret; }}", "m.ptx"))
+    module = parse_module(Source(f".version 9.4\n.target {target}\n.entry k() {{ ret; }}", "m.ptx"))
+    assert module.target == target.split(",")[0]
 
 
 def test_text_without_a_version_is_no_ptx():
