@@ -89,20 +89,20 @@ def _tell(root: Path, error: OSError) -> None:
               "compiles again until RFVIEW_CACHE_DIR names a folder that can be written", file=sys.stderr)
 
 
-def lose(error: OSError) -> None:
-    """Report once that compiled code could not be written, as on a full disk; from then on nothing is noted as cached."""
-    global is_lost
-    if not is_lost:
-        is_lost = True
+def report_unwritten(error: OSError) -> None:
+    """Report once that compiled code could not be written, as on a full disk; from then on nothing is marked as cached."""
+    global has_unwritten
+    if not has_unwritten:
+        has_unwritten = True
         _tell(cache_root(), error)
 
 
-def note(path: Path) -> None:
+def mark_cached(path: Path) -> None:
     """Create the empty file that marks something as cached, unless compiled code could not be written."""
-    if not is_lost:
+    if not has_unwritten:
         with suppress(OSError):
             path.touch()
 
 
-is_lost = False     # something compiled by this process could not be written
+has_unwritten = False     # something compiled by this process could not be written
 CACHE_FOLDER = _prepared()

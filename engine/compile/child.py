@@ -30,11 +30,11 @@ def main(words: list[str]) -> int:
         if not words:
             with alone("shared"):
                 simulator.link()
-            return int(cache.is_lost)
+            return int(cache.has_unwritten)
         with alone(marker(simulator.built.spec_dtype).stem):
             if not is_ready(simulator.built.spec_dtype):
                 simulator.compile()
-    return int(cache.is_lost) if shared is None else shared.returncode or int(cache.is_lost)
+    return int(cache.has_unwritten) if shared is None else shared.returncode or int(cache.has_unwritten)
 
 
 if __name__ == "__main__":

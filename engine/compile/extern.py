@@ -77,7 +77,7 @@ def link(stage: Any, *arguments: Any) -> None:
     assert types.unliteral(compiled.signature.return_type) == types.int64, "what _by_symbol says"
     binding.add_symbol(SYMBOL, compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name))
     _linked, _forms = signature, forms
-    cache.note(READY)
+    cache.mark_cached(READY)
 
 
 def promise() -> None:

@@ -170,7 +170,7 @@ def _save_overload_of(usual: Callable[..., None]) -> Callable[..., None]:
         try:
             usual(self, sig, data)
         except OSError as error:
-            cache.lose(error)
+            cache.report_unwritten(error)
 
     return save_overload
 

@@ -41,7 +41,7 @@ def is_ready(spec_dtype: np.dtype) -> bool:
 def note_ready(spec_dtype: np.dtype) -> None:
     """Note that the step for this parameter record is in the cache."""
     if not jit.OFF:
-        cache.note(marker(spec_dtype))
+        cache.mark_cached(marker(spec_dtype))
 
 
 def compile_in_child(design: str, progress: Progress) -> bool:

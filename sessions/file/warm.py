@@ -47,8 +47,8 @@ def main() -> int:
     with alone("recorder"):
         if not is_ready():
             code_some()
-            cache.note(READY)
-    return int(cache.is_lost)
+            cache.mark_cached(READY)
+    return int(cache.has_unwritten)
 
 
 if __name__ == "__main__":

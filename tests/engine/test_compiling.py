@@ -121,7 +121,7 @@ def double(x):
     return 2 * x
 
 print(double(4), double(4.0))
-cache.note(cache.CACHE_FOLDER / "all.ready")
+cache.mark_cached(cache.CACHE_FOLDER / "all.ready")
 """
     (tmp_path / "uncached.py").write_text(program)
     environ = {**os.environ, "RFVIEW_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"}
