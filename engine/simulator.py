@@ -16,8 +16,7 @@ from rfview.engine import plugin as designs, events, hooks, ptx, state
 from rfview.engine.compile import cache, extern, jit, warm
 from rfview.engine.machine import faults
 from rfview.engine.chunk import CHUNK_CYCLES, Chunk
-from rfview.engine.config import load_preset
-from rfview.engine.plugin import trial
+from rfview.engine.plugin import selection, trial
 from rfview.engine.plugin.compiler_errors import explain
 from rfview.engine.errors import InputError, KernelFault
 from rfview.engine.machine.host_calls import HostCalls
@@ -96,26 +95,8 @@ class Simulator:
         self._prepared, self._ran = False, False
         self.max_cycles, self.seed = max_cycles, seed
         self._progress = progress
-        settings = dict(settings or {})
-        chosen = designs.find(designs.parse_variant(design)[0]).DESIGN
-        self.design = chosen
-        preset = chosen.paper_preset if preset == "paper" else preset
-        scheduler = chosen.paper_scheduler if scheduler == "paper" else scheduler
-        if scheduler not in state.SCHEDULERS:
-            raise InputError(f"--scheduler {scheduler}: there are {', '.join(state.SCHEDULERS)}")
-        self.scheduler = scheduler
-        config = load_preset(preset)
-        sections = {name.split(".")[0] for name in config.numbers}
-        own = {key: value for key, value in settings.items() if key.split(".")[0] not in sections}
-        self.built = designs.build(design, own, engine_hash())
-        for key in own:
-            if key not in self.built.values:
-                raise InputError(f"--set {key}: neither the preset nor the design {design} has such a parameter")
-        for key, value in {**spec.compile, **self.built.settings, **settings}.items():
-            if key not in own:
-                config = config.with_setting(key, value)
-        config.check()
-        self.config = config
+        self.design, self.built, self.scheduler, self.config = selection.select(
+            design, scheduler, preset, settings or {}, spec.compile, engine_hash())
         self._load()
         self._allocate()
         self.fault: KernelFault | None = None

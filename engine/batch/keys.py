@@ -15,8 +15,8 @@ from typing import Any
 
 from rfview.engine import plugin as designs
 from rfview.engine.batch.jobs import KEPT_LAUNCHES, Job, loaded
-from rfview.engine.config import load_preset
 from rfview.engine.errors import InputError
+from rfview.engine.plugin.selection import select
 
 ROOT = Path(__file__).parents[1]
 BESIDE_THE_MACHINE = ("batch", "designs", "kernels", "papers")     # hashed separately, or without influence on results
@@ -56,17 +56,9 @@ def parameters(design: str, settings: tuple[tuple[str, Any], ...] = ()) -> dict[
 def _machine(design: str, scheduler: str, preset: str, settings: tuple[tuple[str, Any], ...]) -> str:
     """Return a hash over the machine in effect; if it cannot be built, over its description."""
     try:
-        described = designs.find(designs.parse_variant(design)[0]).DESIGN
-        preset = described.paper_preset if preset == "paper" else preset
-        scheduler = described.paper_scheduler if scheduler == "paper" else scheduler
-        config = load_preset(preset)
-        sections = {name.split(".")[0] for name in config.numbers}
-        own = {key: value for key, value in settings if key.split(".")[0] not in sections}
-        built = designs.build(design, own, "")
-        for key, value in {**built.settings, **{key: value for key, value in settings if key not in own}}.items():
-            config = config.with_setting(key, value)
-        unknown = sorted(own.keys() - built.values.keys())
-        return _digest(preset, scheduler, config.values(), built.chain, dict(built.values), unknown)
+        chosen = select(design, scheduler, preset, dict(settings))
+        built = chosen.built
+        return _digest(chosen.config.preset, chosen.scheduler, chosen.config.values(), built.chain, dict(built.values))
     except InputError:
         return _digest("cannot be built", design, scheduler, preset, settings)
 

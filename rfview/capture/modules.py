@@ -8,13 +8,13 @@ from dataclasses import replace
 from typing import Any
 
 from rfview.capture.memory import DeviceMemory
-from rfview.engine import plugin
-from rfview.engine.config import Config, load_preset
+from rfview.engine.config import Config
 from rfview.engine.errors import InputError
 from rfview.engine.launch.given import GivenMemory
 from rfview.engine.launch.mangling import cpp_name
 from rfview.engine.launch.placement import initial_bytes
 from rfview.engine.launch.spec import LaunchSpec
+from rfview.engine.plugin.selection import select
 from rfview.engine.program import Kernel, Module
 from rfview.engine.ptx import decode_module
 from rfview.engine.ptx.link import link
@@ -105,12 +105,6 @@ def short_name(mangled: str) -> str:
 
 
 def configuration(options: dict[str, Any]) -> Config:
-    """Return the configuration of the machine that Simulator options select, without the design's own settings."""
-    design = plugin.find(plugin.parse_variant(options.get("design", "sram"))[0]).DESIGN
-    preset = options.get("preset", "fermi")
-    config = load_preset(design.paper_preset if preset == "paper" else preset)
-    sections = {name.split(".")[0] for name in config.numbers}
-    for key, value in (options.get("settings") or {}).items():
-        if key.split(".")[0] in sections:
-            config = config.with_setting(key, value)
-    return config
+    """Return the configuration of the machine that Simulator options select."""
+    given = {"design": "sram", "scheduler": "gto", "preset": "fermi", "settings": {}, **options}
+    return select(given["design"], given["scheduler"], given["preset"], given["settings"]).config

@@ -52,6 +52,12 @@ def test_a_program_may_be_called_as_its_kernel_is(tmp_path: Path, monkeypatch: p
         assert floats(client, y, 100)[99] == 1 + 2 * 99
 
 
+@pytest.mark.parametrize(("design", "registers"), [("sram", 1024 * 32), ("racetrack", 2048 * 32)])
+def test_a_program_is_told_the_registers_that_the_machine_has_under_its_design(design: str, registers: int) -> None:
+    with driven(machine={"design": design}) as (_client, device, _said):
+        assert device.properties()[5] == registers
+
+
 def test_a_symbol_holds_its_value_over_launches() -> None:
     with driven() as (client, _device, _said):
         x, y = vectors(client)

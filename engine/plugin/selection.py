@@ -1,0 +1,48 @@
+"""From the options of a run to its machine: the design, the scheduler, and all numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from rfview.engine import state
+from rfview.engine.config import Config, load_preset
+from rfview.engine.errors import InputError
+from rfview.engine.plugin.description import Design
+from rfview.engine.plugin.finding import find
+from rfview.engine.plugin.variants import Built, build, parse_variant
+
+
+class Selection(NamedTuple):
+    """A machine that can be built: `built` holds the design's parameters, `config` all other numbers."""
+
+    design: Design
+    built: Built
+    scheduler: str
+    config: Config
+
+
+def select(variant: str, scheduler: str, preset: str, settings: Mapping[str, Any], beneath: Mapping[str, Any] | None = None,
+           engine_hash: str = "") -> Selection:
+    """Return the machine that options select.
+
+    scheduler, preset: "paper" means the one of the design's paper. settings: {"section.key": value}, of the preset or the
+    design; beneath: of the preset only, which the design's own and `settings` override. Raises InputError.
+    """
+    design = find(parse_variant(variant)[0]).DESIGN
+    preset = design.paper_preset if preset == "paper" else preset
+    scheduler = design.paper_scheduler if scheduler == "paper" else scheduler
+    if scheduler not in state.SCHEDULERS:
+        raise InputError(f"--scheduler {scheduler}: there are {', '.join(state.SCHEDULERS)}")
+    config = load_preset(preset)
+    sections = {name.split(".")[0] for name in config.numbers}
+    own = {key: value for key, value in settings.items() if key.split(".")[0] not in sections}
+    built = build(variant, own, engine_hash)
+    for key in own:
+        if key not in built.values:
+            raise InputError(f"--set {key}: neither the preset nor the design {variant} has such a parameter")
+    for key, value in {**(beneath or {}), **built.settings, **settings}.items():
+        if key not in own:
+            config = config.with_setting(key, value)
+    config.check()
+    return Selection(design, built, scheduler, config)
