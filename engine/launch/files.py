@@ -50,22 +50,7 @@ def load_launch_file(path: str | Path) -> LaunchSpec:
     for name in symbols:
         if name in buffers:
             top.fail(f"symbols.{name}", "expected another name: a buffer has this one too")
-    textures = _load_textures(top, buffers, symbols)
-    named: dict[str, Mapping[str, Any]] = {"buffer": buffers, "symbol": symbols, "texture": textures}
-    buffers, symbols = (_with_pointers(top, part, named) for part in ("buffers", "symbols"))
-    metric = top.text("metric", "rmse")
-    if metric not in METRICS:
-        top.fail("metric", f"expected one of {', '.join(METRICS)}, got {metric!r}{did_you_mean(metric, METRICS)}")
-    expect = {name: _load_expect(name, table, folder, {**buffers, **symbols})
-              for name, table in top.tables("expect").items()}
-    return LaunchSpec(
-        path=path, name=path.stem, module_path=module_path, launches=_load_launches(top, buffers, symbols, textures),
-        buffers=buffers, symbols=symbols, expect=expect, metric=metric,
-        order_dependent=top.take("order_dependent", (bool,), "true or false", False),
-        description=top.take("description", (str,), "a string", ""),
-        registers_per_thread=top.integer("registers_per_thread", 1, MAX_REGISTERS, None), textures=textures,
-        compile=_load_compile(top), is_template=top.take("template", (bool,), "true or false", False), text=text,
-    )
+    return _spec_of(top, path, module_path, buffers, symbols, text, folder)
 
 
 def launch_of_text(text: str, name: str, buffers: Mapping[str, np.ndarray],
@@ -79,19 +64,33 @@ def launch_of_text(text: str, name: str, buffers: Mapping[str, np.ndarray],
         top = Table(file, "", loads(text))
     except (ValueError, RecursionError) as error:       # TOML errors, and a number of thousands of digits
         raise LaunchError(f"{file}: expected TOML: {error}") from None
-    given = ({key: Buffer(key, np.ascontiguousarray(array)) for key, array in arrays.items() if key in top.tables(part)}
-             for part, arrays in (("buffers", buffers), ("symbols", symbols)))
-    own, own_symbols = given
-    textures = _load_textures(top, own, own_symbols)
-    named: dict[str, Mapping[str, Any]] = {"buffer": own, "symbol": own_symbols, "texture": textures}
+    own, own_symbols = (
+        {key: Buffer(key, np.ascontiguousarray(array)) for key, array in arrays.items() if key in top.tables(part)}
+        for part, arrays in (("buffers", buffers), ("symbols", symbols)))
+    return _spec_of(top, Path(file), Path(top.text("module", f"{name}.ptx")), own, own_symbols, text, None)
+
+
+def _spec_of(top: Table, path: Path, module_path: Path, buffers: Mapping[str, Buffer], symbols: Mapping[str, Buffer],
+             text: str, folder: Path | None) -> LaunchSpec:
+    """Return a launch file as data.
+
+    buffers, symbols: without the addresses in them. folder: of the arrays of expected results; None: it has none.
+    """
+    textures = _load_textures(top, buffers, symbols)
+    named: dict[str, Mapping[str, Any]] = {"buffer": buffers, "symbol": symbols, "texture": textures}
+    buffers, symbols = (_with_pointers(top, part, named) for part in ("buffers", "symbols"))
+    metric = top.text("metric", "rmse")
+    if metric not in METRICS:
+        top.fail("metric", f"expected one of {', '.join(METRICS)}, got {metric!r}{did_you_mean(metric, METRICS)}")
+    expect = {} if folder is None else {name: _load_expect(name, table, folder, {**buffers, **symbols})
+                                        for name, table in top.tables("expect").items()}
     return LaunchSpec(
-        path=Path(file), name=name, module_path=Path(top.text("module", f"{name}.ptx")),
-        launches=_load_launches(top, own, own_symbols, textures),
-        buffers=_with_pointers(top, "buffers", named), symbols=_with_pointers(top, "symbols", named), expect={},
-        metric=top.text("metric", "rmse"),
-        order_dependent=top.take("order_dependent", (bool,), "true or false", False), description="",
+        path=path, name=path.stem, module_path=module_path, launches=_load_launches(top, buffers, symbols, textures),
+        buffers=buffers, symbols=symbols, expect=expect, metric=metric,
+        order_dependent=top.take("order_dependent", (bool,), "true or false", False),
+        description=top.take("description", (str,), "a string", ""),
         registers_per_thread=top.integer("registers_per_thread", 1, MAX_REGISTERS, None), textures=textures,
-        compile=_load_compile(top), text=text,
+        compile=_load_compile(top), is_template=top.take("template", (bool,), "true or false", False), text=text,
     )
 
 
