@@ -42,6 +42,11 @@ RFC_FLUSH = 17
 FINISHED = 18
 NO_CTA = 19
 
+# sets of states, by name: of slots without a running warp; those in which a warp does not wait; those that are no stall
+NO_WARP = ("finished", "no_cta")
+NOT_WAITING = ("issued", *NO_WARP)
+NO_STALL = (*NOT_WAITING, "not_selected")
+
 FIRST_FOREIGN_CODE = 32
 MAX_CODES = 40
 

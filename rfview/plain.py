@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, TextIO
 
 from rfview.engine.errors import InputError, RfviewError
+from rfview.engine.stalls import NO_STALL, NO_WARP
 from rfview.render.operation import waits_for
 from rfview.render.machine import Machine
 from rfview.render.scene import Scene
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from rfview.sessions.session import Session
 
 BAD_INPUT, FAULT = 2, 3
-QUIET = ("finished", "no_cta")
 
 
 def listed(warps: list[int]) -> str:
@@ -55,7 +55,7 @@ def sentences(session: Session, before: int, after: int) -> list[str]:
         first, last = sorted((before, after))
         totals = session.timeline.stall_totals(last) - session.timeline.stall_totals(first)
         blocking = [(int(totals[code]), look.name) for code, look in new.looks.items()
-                    if look.name not in ("issued", "not_selected", *QUIET)]
+                    if look.name not in NO_STALL]
         count, name = max(blocking)
         most = f", mostly {name} ({count:,} warp-cycles)" if count else ""
         cycles = f"{abs(moved):,} cycle{'s' if abs(moved) > 1 else ''}"
@@ -70,7 +70,7 @@ def sentences(session: Session, before: int, after: int) -> list[str]:
             groups.setdefault(("issued", entry["text"] if entry else "?"), []).append(warp)
         elif now != then:
             groups.setdefault((name, waits_for(new, warp)), []).append(warp)
-        elif name not in QUIET:
+        elif name not in NO_WARP:
             same += 1
     out += [_sentence(name, detail, warps) for (name, detail), warps in groups.items()]
     if same:

@@ -9,10 +9,10 @@ import numpy as np
 
 from rfview.engine.errors import InputError
 from rfview.engine.escapes import visible_in
+from rfview.engine.stalls import NO_WARP
 from rfview.sessions.expressions import Expression
 from rfview.sessions.timeline.base import Timeline
 
-NOTHING_TO_DO = ("no_cta", "finished")
 
 
 def plot(timeline: Timeline, expressions: Mapping[str, Expression], points: int = 200) -> Any:
@@ -44,7 +44,7 @@ def _states(timeline: Timeline, points: int) -> list[dict[str, Any]]:
     spans = np.diff(seen.edges)
     found = []
     for code, entry in enumerate(sorted(timeline.info["stalls"], key=lambda one: int(one["code"]))):
-        if entry["name"] in NOTHING_TO_DO or not seen.states[:, code].any():
+        if entry["name"] in NO_WARP or not seen.states[:, code].any():
             continue
         found += [{"cycle": int(begin), "state": entry["name"], "warps": round(count / span, 4)}
                   for begin, span, count in zip(seen.edges[:-1].tolist(), spans.tolist(), seen.states[:, code].tolist())

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 
 from rfview.engine.papers.lab import Each, Lab, count, geomean, mean, over
 from rfview.engine.batch import Result
-
-NO_WORK = ("no_cta", "finished")
+from rfview.engine.stalls import NO_WARP
 
 
 def rows_per_cycle(results: Mapping[str, Result]) -> Each:
@@ -24,14 +23,14 @@ def waiting_share(results: Mapping[str, Result], *reasons: str) -> Each:
     """Return the share of live warps' cycles in which they wait for given reasons, per kernel, in percent."""
     found = {}
     for name, result in results.items():
-        live = result["warp_cycles"] - sum(result["stalls"][reason] for reason in NO_WORK)
+        live = result["warp_cycles"] - sum(result["stalls"][reason] for reason in NO_WARP)
         found[name] = 100 * sum(result["stalls"][reason] for reason in reasons) / max(live, 1)
     return found
 
 
 def resident_warps(results: Mapping[str, Result]) -> Each:
     """Return the mean number of live warps, per kernel."""
-    return {name: (r["warp_cycles"] - sum(r["stalls"][reason] for reason in NO_WORK)) / r["cycles"]
+    return {name: (r["warp_cycles"] - sum(r["stalls"][reason] for reason in NO_WARP)) / r["cycles"]
             for name, r in results.items()}
 
 

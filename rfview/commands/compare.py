@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 from rfview.engine.errors import InputError
 from rfview.engine.plugin import BUILT_IN
 from rfview.commands import compare_output, compare_recordings, fair, options, progress
+from rfview.engine.stalls import NO_WARP
 
 if TYPE_CHECKING:
     from rfview.engine.batch import Job
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 DEFAULT_DESIGNS = ",".join(BUILT_IN)
 EPILOG = """example: rfview compare gemm --designs 'sram,stt[stall=bank],hrf[power_gating=true]' --schedulers gto,lrr
 exit codes: 0 fine, 1 a result differs from the expected one, 2 bad input, 3 a run misbehaved"""
-NO_WORK = ("finished", "no_cta")
 MIN_SHARE = 0.005     # the text omits stall reasons below this share of warp-cycles
 
 
@@ -299,7 +299,7 @@ def stall_lines(rows: Sequence[Mapping[str, Any]]) -> list[str]:
 
     shares = []
     for row in rows:
-        counted = {"issued": row["issued"], **{k: n for k, n in row["stalls"].items() if k not in NO_WORK}}
+        counted = {"issued": row["issued"], **{k: n for k, n in row["stalls"].items() if k not in NO_WARP}}
         total = max(sum(counted.values()), 1)
         shares.append({name: count / total for name, count in counted.items()})
     names = [name for name in dict.fromkeys(name for share in shares for name in share)

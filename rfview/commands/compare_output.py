@@ -12,9 +12,9 @@ from typing import Any
 from rfview.engine import files
 from rfview.engine.errors import InputError
 from rfview import charts
+from rfview.engine.stalls import NO_WARP
 
 METRICS = {"ipc": "IPC", "cycles": "cycles", "energy": "register file energy", "stalls": "share of resident warp-cycles"}
-NO_WORK = ("finished", "no_cta")
 MIN_SHARE = 0.01
 
 
@@ -110,7 +110,7 @@ def chart_of(table: Mapping[str, Any], metric: str) -> charts.Chart:
 
     bars = []
     for label, row in zip(labels, rows, strict=True):
-        counted = {"issued": row["issued"], **{key: n for key, n in row["stalls"].items() if key not in NO_WORK}}
+        counted = {"issued": row["issued"], **{key: n for key, n in row["stalls"].items() if key not in NO_WARP}}
         total = max(1, sum(counted.values()))
         shares = [(name, 100 * count / total) for name, count in counted.items() if count / total >= MIN_SHARE]
         rest = 100 - sum(share for _, share in shares)

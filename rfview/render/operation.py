@@ -8,6 +8,7 @@ from typing import Any
 
 from rfview.engine import state as layout
 from rfview.engine.program import UNIT_LDST, UNIT_SFU, UNIT_SP
+from rfview.engine.stalls import NO_WARP
 from rfview.render.machine import Machine
 from rfview.render.scene import Scene
 
@@ -96,7 +97,7 @@ def waits_for(scene: Scene, warp: int) -> str:
         entry = machine.instruction(machine.last_pc[warp])
         regs = register_list(entry["dst"]) if entry else []
         return f"R{regs[0]}" if regs else ""
-    if name in ("finished", "no_cta"):
+    if name in NO_WARP:
         return ""
     simple = {"not_selected": "ready", "no_instruction": "fetch", "suspended": "ready"}
     if name in simple:

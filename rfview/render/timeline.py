@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from rfview.engine.stalls import NO_WARP
 from rfview.render import slots
 from rfview.render.operation import operation, waits_for
 from rfview.render.scene import Pipes, Scene, Span
@@ -106,7 +107,7 @@ def _warp_row(scene: Scene, span: Span, warp: int, width: int, cursor: int) -> L
     base = "bold" if focus else "text"
     row = list_row(width, focus)
     row.add(f"{warp:>2}", base).to(4).add(look.glyph, "st:" + look.role).to(6)
-    if look.name not in ("finished", "no_cta"):
+    if look.name not in NO_WARP:
         pc = machine.last_pc[warp] if look.name == "issued" else machine.pc[warp]
         row.add(operation(machine, pc)[:5], base)
     return with_cursor(row.to(LABEL), cells_of(scene, span, warp), cursor).line()

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from rfview.engine.stalls import NO_WARP
 from rfview.render import slots
 from rfview.render.operation import operation, waits_for
 from rfview.render.overlay import lay_over_warp
 from rfview.render.scene import Scene
 from rfview.render.text import Line, Row, blank, fill, list_row, title, visible_from
 
-IDLE = ("finished", "no_cta")
 CALM = frozenset({"suspended", "finished", "no_cta", "long_scoreboard", "not_selected"})
 DIM_REASON = frozenset({"long_scoreboard", "not_selected", "suspended", "wait"})
 
@@ -24,7 +24,7 @@ def run_cells(scene: Scene, codes: list[int], *, now_last: bool, loud: bool = Tr
         look = scene.look(code)
         is_now = now_last and index == len(codes) - 1
         starts = code != before
-        if starts or is_now or look.name == "issued" or look.name in IDLE:
+        if starts or is_now or look.name == "issued" or look.name in NO_WARP:
             glyph = look.glyph
         else:
             glyph = "━" if look.is_register_file else "─"
@@ -53,7 +53,7 @@ def warp_row(scene: Scene, warp: int, width: int) -> Line:
     past = 2 if width < 18 else 7 if width < 20 else 8 + max(0, width - 30)
     if width >= 60:
         past = width - 36
-    if look.name in IDLE:
+    if look.name in NO_WARP:
         row.add("" if width < 28 else look.name, "faint")
     else:
         _words(row, scene, warp, width, base, changed)

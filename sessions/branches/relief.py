@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rfview.engine.errors import InputError
+from rfview.engine.stalls import NO_STALL
 from rfview.sessions.branches.fork import changeable, check_room, fork, join, name_of, sorted_changes
 from rfview.sessions.compare.comparison import has_ended
 from rfview.sessions.compare.issues import Issue, IssueLog, WarpName
@@ -29,7 +30,6 @@ from rfview.sessions.why.producers import writers
 STEP_CYCLES = 2048
 # a relief that delays the warp by more than this is none, and is not simulated further
 MAX_LATER = 20_000
-NO_STALL = ("issued", "not_selected", "finished", "no_cta")
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from rfview.engine.errors import InputError
+from rfview.engine.stalls import NO_WARP
 from rfview.sessions.reports import tables as reports
 from rfview.sessions.energy import counts_of, energy_at, node_of
 from rfview.sessions.compare import machines
@@ -24,7 +25,6 @@ from rfview.sessions.session import Session
 from rfview.sessions.timeline.base import Timeline
 from rfview.sessions.why import why
 
-NO_WORK = ("no_cta", "finished")
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
@@ -239,7 +239,7 @@ def totals_text(runs: list[dict[str, Any]]) -> str:
     rows.append(["warp-cycles", *_differing([run["warp_cycles"] for run in runs], pair)])
     names = {name: sum(run["stalls"].get(name, 0) for run in runs) for run in runs for name in run["stalls"]}
     rows.append(["  issued", *_differing([run["instructions"] for run in runs], pair)])
-    for name in sorted(names, key=lambda name: (name in NO_WORK, -names[name])):
+    for name in sorted(names, key=lambda name: (name in NO_WARP, -names[name])):
         rows.append([f"  {name}", *_differing([run["stalls"].get(name, 0) for run in runs], pair)])
     return columns(head, rows)
 
@@ -305,7 +305,7 @@ def multiples_text(data: dict[str, Any]) -> str:
 
 def _main(run: dict[str, Any]) -> str:
     """Return the most frequent stall reason and its share of the stalled warp-cycles."""
-    waits = {name: count for name, count in run["stalls"].items() if name not in NO_WORK}
+    waits = {name: count for name, count in run["stalls"].items() if name not in NO_WARP}
     if not waits:
         return "–"
     name = max(waits, key=lambda key: waits[key])

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from rfview.engine.escapes import visible_in
+from rfview.engine.stalls import NO_STALL
 from rfview.engine.state import BANK_BUSY, BANK_READ, BANK_WRITE, NONE8
 from rfview.sessions.export.instructions import constants, followed, windows
 from rfview.sessions.timeline.base import Timeline
@@ -39,7 +40,6 @@ COLUMNS: dict[str, dict[str, str]] = {
     "accesses": {"cycle": INTEGER, "bank": INTEGER, "kind": TEXT, "warp": INTEGER, "reg": INTEGER},
 }
 KINDS = {BANK_READ: "read", BANK_WRITE: "write", BANK_BUSY: "busy"}
-NO_WORK = ("issued", "finished", "no_cta", "not_selected")
 _ROWS = 1 << 14     # rows that are passed on together, for tables produced row by row
 
 
@@ -75,7 +75,7 @@ def _states(timeline: Timeline, first: int, last: int) -> Iterator[tuple[int, in
 
 def _cycles(timeline: Timeline, first: int, last: int) -> Iterator[Columns]:
     for start, stop, counts, codes, names in _states(timeline, first, last):
-        quiet = np.array([name in NO_WORK for name in names])
+        quiet = np.array([name in NO_STALL for name in names])
         launch = timeline.column("sm.launch.index", start, stop).reshape(-1)
         yield [range(start - 1, stop - 1), launch.tolist(), counts[:, codes == 0].sum(axis=1).tolist(),
                counts[:, ~quiet].sum(axis=1).tolist()]

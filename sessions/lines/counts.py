@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 
 from rfview.engine.program import NO_REG
-from rfview.engine.stalls import ISSUED
+from rfview.engine.stalls import ISSUED, NO_WARP
 from rfview.sessions.lines.table import LineTable
 from rfview.sessions.timeline.base import Timeline
 
 CODES = 64         # more than any run has
-NOBODY = ("finished", "no_cta")     # states of slots without a warp that could run
 
 
 @dataclass(frozen=True)
@@ -65,7 +64,7 @@ class Counter:
         self._states = np.zeros((size + 1, CODES), np.int64)
         self._named = registers_named(timeline.info)
         names = {str(entry["name"]): int(entry["code"]) for entry in timeline.info.get("stalls", ())}
-        self._nobody = [names[name] for name in NOBODY if name in names]
+        self._nobody = [names[name] for name in NO_WARP if name in names]
 
     def count(self, last: int, interrupted: Callable[[int], bool] = lambda cycle: False) -> bool:
         """Count up to cycle `last`, exclusive; return False if interrupted, keeping what has been counted so far."""

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from rfview.engine.program import NO_REG
+from rfview.engine.stalls import NO_WARP
 from rfview.engine.state import COLLECT, EXECUTE, FREE, MEMORY, WRITE_BACK, WRITTEN
 from rfview.sessions.timeline.base import Timeline
 
@@ -148,7 +149,7 @@ def _wait(cells: np.ndarray, states: np.ndarray, gone: np.ndarray, refills: np.n
 
 def _gone(timeline: Timeline) -> list[int]:
     """Return the state codes of a slot that has nothing to issue."""
-    return [int(entry["code"]) for entry in timeline.info["stalls"] if entry["name"] in ("finished", "no_cta")]
+    return [int(entry["code"]) for entry in timeline.info["stalls"] if entry["name"] in NO_WARP]
 
 
 def reads(entry: Mapping[str, Any]) -> list[str]:

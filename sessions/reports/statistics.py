@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from rfview.engine.errors import InputError
+from rfview.engine.stalls import NO_STALL
 from rfview.sessions.energy import counts_of, energy_at, energy_until, node_of
 from rfview.sessions.session import Session
 from rfview.sessions.timeline.base import Timeline
@@ -130,16 +131,13 @@ class Brief:
         return ", ".join(parts)
 
 
-QUIET = ("issued", "not_selected", "finished", "no_cta")
-
-
 def brief(timeline: Timeline, first: int, last: int) -> Brief:
     """Return the main statistics of cycles first..last-1 (first < last, both in the timeline), from counters alone."""
     info = timeline.info
     totals = (timeline.stall_totals(last) - timeline.stall_totals(first)).tolist()
     names = {int(entry["code"]): entry["name"] for entry in info.get("stalls", ())}
     cycles = last - first
-    waits = [(count, names[code]) for code, count in enumerate(totals) if code in names and names[code] not in QUIET]
+    waits = [(count, names[code]) for code, count in enumerate(totals) if code in names and names[code] not in NO_STALL]
     most = max(waits, default=(0, ""))
     before, after = energy_until(timeline, first), energy_until(timeline, last)
     known = {name: after[name] - before[name] for name in after} if before is not None and after is not None else {}

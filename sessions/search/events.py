@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from rfview.engine.errors import InputError
+from rfview.engine.stalls import NOT_WAITING
 from rfview.sessions.energy import event_names
 from rfview.sessions.layout import suggest
 
@@ -13,7 +14,6 @@ from rfview.sessions.layout import suggest
 DEEDS = {"refresh": "refresh", "shift": "shift", "transfer": "transfer", "flush": "flush", "drain": "drain"}
 WARP_KINDS = ("issue", "stall")
 KINDS = (*WARP_KINDS, "conflict", "rf", *DEEDS)
-CALM = ("issued", "finished", "no_cta")
 
 
 def condition(info: Mapping[str, Any], kind: str, warp: int | None = None) -> tuple[str, str]:
@@ -31,10 +31,10 @@ def condition(info: Mapping[str, Any], kind: str, warp: int | None = None) -> tu
         return f"w{warp}.state == issued", f"an issue of w{warp}"
     if kind == "stall":
         if warp is None:
-            quiet = " and ".join(f"w.state != {name}" for name in CALM)
+            quiet = " and ".join(f"w.state != {name}" for name in NOT_WAITING)
             return f"any({quiet} and changed(w.state))", "a warp that begins to wait"
         state = f"w{warp}.state"
-        quiet = " and ".join(f"{state} != {name}" for name in CALM)
+        quiet = " and ".join(f"{state} != {name}" for name in NOT_WAITING)
         return f"{quiet} and changed({state})", f"a stall of w{warp}"
     if kind == "conflict":
         return "stall.bank_conflict > 0", "a bank conflict"

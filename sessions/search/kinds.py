@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rfview.engine.errors import InputError
+from rfview.engine.stalls import NOT_WAITING
 from rfview.engine.state import NONE8
 from rfview.sessions.expressions import Expression, compile_expression
 from rfview.sessions.layout import suggest
@@ -15,7 +16,6 @@ from rfview.sessions.search.search import ALL, NONE, at_edges
 from rfview.sessions.timeline.base import Timeline
 from rfview.sessions.timeline.invariants import unbalanced
 
-WAITING = ("issued", "finished", "no_cta")     # a warp in any other state waits
 
 
 class Kind:
@@ -255,14 +255,14 @@ class Stall(Kind):
 
     def _check(self, timeline: Timeline) -> None:
         names = [entry["name"] for entry in timeline.info.get("stalls", [])]
-        if self.item and (self.item not in names or self.item in WAITING):
-            waits = [name for name in names if name not in WAITING]
+        if self.item and (self.item not in names or self.item in NOT_WAITING):
+            waits = [name for name in names if name not in NOT_WAITING]
             raise InputError(f"break stall {self.item}: no such wait{suggest(self.item, waits)}; there are "
                              f"{', '.join(waits)}")
         if self.value < 0:
             raise InputError(f"break stall > {self.value}: expected a number of cycles")
         warp = "w" if self.warp is None else f"w{self.warp}"
-        wanted = [f"{warp}.state == {self.item}"] if self.item else [f"{warp}.state != {name}" for name in WAITING]
+        wanted = [f"{warp}.state == {self.item}"] if self.item else [f"{warp}.state != {name}" for name in NOT_WAITING]
         condition = " and ".join([*wanted, f"cycle - {warp}.state_since_cycle == {self.value + 1}"])
         self.watched = compile_expression(f"any({condition})" if self.warp is None else condition, timeline)
 

@@ -24,6 +24,7 @@ in its module (see designs.py).
 from __future__ import annotations
 
 from rfview.engine.errors import InputError
+from rfview.engine.stalls import NOT_WAITING
 from rfview.sessions.session import Session
 from rfview.sessions.why import banks, designs, instructions, warps
 from rfview.sessions.why.links import Chain, Link, Resource, Target
@@ -34,7 +35,6 @@ from rfview.sessions.why.trail import Explainers, Trail
 __all__ = ["Chain", "Link", "Past", "Resource", "Target", "explain", "why"]
 
 EXPLAINERS = Explainers(warps.explain, instructions.explain, designs.explain, banks.explain)
-NOT_STALLED = ("issued", "finished", "no_cta")
 
 
 def why(session: Session, warp: int | None = None, cycle: int | None = None) -> Chain:
@@ -63,5 +63,5 @@ def explain(past: Past, moment: Moment, warp: int) -> Chain:
 
 def stalled_longest(moment: Moment) -> int:
     """Return the warp whose present stall began first, the lowest of several; warp 0 if none is stalled."""
-    stalled = [warp for warp in range(moment.num_warps) if moment.state(warp) not in NOT_STALLED]
+    stalled = [warp for warp in range(moment.num_warps) if moment.state(warp) not in NOT_WAITING]
     return min(stalled, key=lambda warp: (moment.warp(warp, "state_since_cycle"), warp), default=0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rfview.engine import state as layout
-from rfview.engine.stalls import FIRST_FOREIGN_CODE
+from rfview.engine.stalls import FIRST_FOREIGN_CODE, NO_WARP
 from rfview.engine.plugin.explaining import Refusal
 from rfview.sessions.why.links import listed, plural
 from rfview.sessions.why.moment import Flight, Moment
@@ -65,7 +65,7 @@ def _kept_by_parity(trail: Trail, moment: Moment, scheduler: int) -> None:
         for w in range(moment.num_warps)
         if w % 2 != last % 2
         and moment.scheduler_of(w) == scheduler
-        and moment.state(w) not in ("finished", "no_cta", "barrier", "suspended")
+        and moment.state(w) not in (*NO_WARP, "barrier", "suspended")
     ]
     trail.end(
         "active set",

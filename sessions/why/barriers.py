@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from rfview.engine import state as layout
+from rfview.engine.stalls import NOT_WAITING, NO_WARP
 from rfview.sessions.why.links import listed, plural
-from rfview.sessions.why.moment import IDLE, Moment
+from rfview.sessions.why.moment import Moment
 from rfview.sessions.why.trail import Trail, first_link, next_text
 
 NONE = layout.NONE8
@@ -41,7 +42,7 @@ def _opened(trail: Trail, moment: Moment, warp: int) -> None:
             pc=moment.warp(last[0], "last_pc"),
         )
         earlier = trail.past.at(moment.ran)
-        if earlier is not None and earlier.state(last[0]) not in ("issued", *IDLE):
+        if earlier is not None and earlier.state(last[0]) not in NOT_WAITING:
             trail.follow(earlier, last[0])
             return
     trail.end("barrier", "barrier: a warp continues in the cycle after the last arrival")
@@ -58,7 +59,7 @@ def _at_barrier(trail: Trail, moment: Moment, warp: int) -> None:
         for other in range(moment.num_warps)
         if moment.warp(other, "cta") == cta
         and other != warp
-        and moment.state(other) not in IDLE
+        and moment.state(other) not in NO_WARP
         and moment.warp(other, "barrier") != number
     ]
     threads = int(entry["arrived"])

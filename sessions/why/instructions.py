@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from rfview.engine import state as layout
 from rfview.engine.plugin.explaining import Refusal
+from rfview.engine.stalls import NO_WARP
 from rfview.sessions.why import memory, on_chip, units
 from rfview.sessions.why.links import plural
-from rfview.sessions.why.moment import IDLE, Flight, Moment
+from rfview.sessions.why.moment import Flight, Moment
 from rfview.sessions.why.trail import COLLECT_CYCLES, Trail
 
 
@@ -105,7 +106,7 @@ def _awaits_barrier(trail: Trail, moment: Moment, flight: Flight) -> None:
         for warp in range(moment.num_warps)
         if moment.warp(warp, "cta") == cta
         and warp not in trail.warps
-        and moment.state(warp) not in IDLE
+        and moment.state(warp) not in NO_WARP
         and moment.warp(warp, "barrier") != flight.bank
     ]
     if late:

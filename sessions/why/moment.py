@@ -14,7 +14,6 @@ from rfview.sessions.why import producers as holders
 if TYPE_CHECKING:
     from rfview.sessions.why.past import Past
 
-IDLE = ("finished", "no_cta")       # states of slots without a warp
 
 
 def plain_record(record: Any) -> Any:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from rfview.engine import state as layout
-from rfview.engine.stalls import BY_NAME, ISSUED
+from rfview.engine.stalls import BY_NAME, ISSUED, NO_WARP
 from rfview.engine.plugin.explaining import Refusal
 from rfview.sessions.why import active_set, barriers, fetch, units
 from rfview.sessions.why.links import listed, plural
-from rfview.sessions.why.moment import IDLE, Moment
+from rfview.sessions.why.moment import Moment
 from rfview.sessions.why.trail import Trail, first_link, next_text
 
 
@@ -97,7 +97,7 @@ def _finished(trail: Trail, moment: Moment, warp: int) -> None:
     live = [
         other
         for other in range(moment.num_warps)
-        if moment.warp(other, "cta") == cta and moment.state(other) not in IDLE
+        if moment.warp(other, "cta") == cta and moment.state(other) not in NO_WARP
     ]
     if live:
         trail.add(f"its CTA still runs {plural(len(live), 'warp')}", listed(live), warp=live[0])

@@ -11,9 +11,10 @@ import pytest
 from rfview.cli import main
 from rfview.engine import kernels
 from rfview.engine.errors import InputError
+from rfview.engine.stalls import NO_WARP
 from rfview.sessions import open_session
 from rfview.sessions.commands.table import execute
-from rfview.sessions.lines.counts import NOBODY, Counter, count_instructions
+from rfview.sessions.lines.counts import Counter, count_instructions
 from rfview.sessions.lines.report import line_report
 from rfview.sessions.lines.table import LineTable
 
@@ -66,7 +67,7 @@ def test_statistics_per_line_sum_to_the_whole(session):
     for name, total in totals.items():
         if name != "issued":
             assert sum(line.stalled.get(name, 0) for line in found.lines) + found.nobody.get(name, 0) == total, name
-    assert set(found.nobody) <= set(NOBODY)
+    assert set(found.nobody) <= set(NO_WARP)
     assert sum(line.share for line in found.lines) == pytest.approx(1.0)
     assert sum(line.pcs for line in found.lines) == len(session.info["program"])
 
@@ -99,7 +100,7 @@ def test_stalls_are_counted_on_the_instruction_that_waits(softmax):
     states, pcs, last_pcs = (softmax.timeline.column(f"sm.warp[*].{name}", 1, softmax.timeline.last + 1)
                              [:, : softmax.info["num_warps"]] for name in ("state", "pc", "last_pc"))
     expected = np.zeros_like(counts.states)
-    nobody = [entry["code"] for entry in softmax.info["stalls"] if entry["name"] in NOBODY]
+    nobody = [entry["code"] for entry in softmax.info["stalls"] if entry["name"] in NO_WARP]
     for row in range(len(states)):
         for state, pc, last_pc in zip(states[row].tolist(), pcs[row].tolist(), last_pcs[row].tolist(), strict=True):
             expected[-1 if state in nobody else last_pc if state == 0 else pc, state] += 1

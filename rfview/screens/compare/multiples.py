@@ -8,6 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from rfview.engine.errors import InputError
+from rfview.engine.stalls import NOT_WAITING, NO_STALL
 from rfview.render.pair import CYCLE, INSTRUCTION, RunFacts
 from rfview.render.lens import run_name
 from rfview.render.machine import Machine
@@ -21,8 +22,7 @@ from rfview.sessions.energy import node_of
 from rfview.sessions.why import why
 
 STRETCHES = 60             # of a band's issue rate
-QUIET = ("issued", "finished", "no_cta")
-AT_EASE = (*QUIET, "not_selected", "suspended")
+AT_EASE = (*NO_STALL, "suspended")
 
 
 class MultiplesSource:
@@ -59,7 +59,7 @@ class MultiplesSource:
         """Return issue rate and main wait per stretch of equally many instructions; IPC and energy (µJ) of the whole run."""
         timeline = log.timeline
         data = report.run_data(timeline, "", "")
-        quiet = [code for code, name in _names(timeline).items() if name in QUIET]
+        quiet = [code for code, name in _names(timeline).items() if name in NOT_WAITING]
         counts = [max(1, self.common * part // STRETCHES) for part in range(1, STRETCHES + 1)]
         edges = [timeline.first, *(log.cycle_of(count) + 1 for count in counts)]
         totals = np.array([timeline.stall_totals(min(timeline.last, edge)) for edge in edges])

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rfview.engine.errors import RfviewError
+from rfview.engine.stalls import NO_STALL, NO_WARP
 from rfview.render.machine import Machine
 from rfview.render.scene import RATE_WINDOW, Badge, BreakView, Over, Overview, Scene, looks
 from rfview.screens.scenes.brush import BrushSource
@@ -27,8 +28,7 @@ if TYPE_CHECKING:
 WINDOW = 160          # past cycles kept for the histories of WARPS
 MAX_COLUMNS = 512     # stretches of the run, for each of which one breakpoint hit is kept
 SCAN_CHUNKS = 512     # of a longer recording, only the first chunks are scanned for hits
-QUIET_STATES = ("issued", "not_selected", "finished", "no_cta")
-OUTSIDE_STATES = ("suspended", "finished", "no_cta")     # of warps that are absent and so cannot be held up
+OUTSIDE_STATES = ("suspended", *NO_WARP)     # of warps that are absent and so cannot be held up
 
 
 class SceneSource:
@@ -156,7 +156,7 @@ class SceneSource:
         if self._common is None or self._common[0] != size:
             totals = timeline.stall_totals(timeline.last)
             order = [int(code) for code in np.argsort(-totals, kind="stable") if totals[code]]
-            order = [code for code in order if code not in (0, *self._named("finished", "no_cta"))][:4]
+            order = [code for code in order if code not in (0, *self._named(*NO_WARP))][:4]
             self._common = (size, (0, *order))
         return self._common[1]
 
@@ -188,7 +188,7 @@ class SceneSource:
         buckets = max(1, min(self.columns, last - first))
         found = timeline.overview(buckets, first, last)
         blocking = np.array(found.states, np.float64, copy=True)
-        blocking[:, self._named(*QUIET_STATES)] = 0
+        blocking[:, self._named(*NO_STALL)] = 0
         best = blocking.argmax(axis=1)
         empty = blocking.max(axis=1, initial=0) <= 0
         fallback = found.states.argmax(axis=1)
