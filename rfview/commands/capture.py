@@ -1,4 +1,4 @@
-"""`rfview capture`: run an unmodified GPU program and write one of its launches as a self-contained folder."""
+"""`rfview capture`: write one launch of an unmodified GPU program, or a user's kernel, as a self-contained folder."""
 
 from __future__ import annotations
 
@@ -7,30 +7,56 @@ import shlex
 from pathlib import Path
 
 from rfview.commands import options, programs
+from rfview.engine.errors import InputError
+from rfview.launching import words
 
-EPILOG = programs.EPILOG
+EPILOG = f"{programs.EPILOG}\n\n{words.EPILOG}"
 TAKES_PROGRAM = True
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
-    parser.add_argument("target", metavar="PROGRAM", nargs="?", help="a CUDA program, followed by its arguments")
+    parser.add_argument("target", metavar="PROGRAM", nargs="?",
+                        help="a CUDA program, followed by its arguments; or FILE::KERNEL")
     parser.add_argument("words", metavar="ARGUMENT", nargs="*", help="the program's arguments")
     options.add_machine(parser)
-    programs.add_launch(parser, required=True)
-    parser.add_argument("-o", "--output", metavar="DIR", help="the folder to write (default KERNEL.NTH)")
+    programs.add_launch(parser)
+    words.add_arguments(parser)
+    parser.add_argument("-o", "--output", metavar="DIR",
+                        help="the folder to write (default KERNEL.NTH; for FILE::KERNEL, FILE without its suffix)")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Run the program, write the folder, and end with the program's exit code."""
+    """Write the folder; end with the program's exit code."""
+    if words.is_meant(args, args.target or ""):
+        return of_kernel(args)
+    if args.launch is None:
+        raise InputError("capture: expected --launch KERNEL[:NTH] or --launch NUMBER; `rfview launches` lists the "
+                         "program's launches")
     from rfview.capture.folder import write
 
     code, device = programs.captured(args, stops=args.stop)
     taken = programs.taken_of(device)
     folder = Path(args.output or f"{taken.entry.kernel}.{taken.entry.nth}")
     file = write(taken, folder)
-    size = sum(path.stat().st_size for path in folder.iterdir())
     fate = f"; {taken.entry.result}" if taken.entry.result else ""
-    print(f"{file}: launch {taken.entry.number}, {taken.entry.cycles:,} cycles, {size:,} bytes{fate}\n"
-          f"try: rfview run {shlex.quote(str(file))}\n     rfview debug {shlex.quote(str(file))}")
+    tell(file, f"launch {taken.entry.number}, {taken.entry.cycles:,} cycles, {size_of(folder):,} bytes{fate}")
     return code
+
+
+def of_kernel(args: argparse.Namespace) -> int:
+    """Write the launch of a kernel of the user's own."""
+    folder = options.writable_folder(args.output or Path(args.target.partition("::")[0]).stem)
+    file = words.write(args, args.target, folder)
+    tell(file, f"{size_of(folder):,} bytes")
+    return 0
+
+
+def size_of(folder: Path) -> int:
+    """Return the bytes of a folder's files."""
+    return sum(path.stat().st_size for path in folder.iterdir())
+
+
+def tell(file: Path, said: str) -> None:
+    """Print what was written, and what can be done with it."""
+    print(f"{file}: {said}\ntry: rfview run {shlex.quote(str(file))}\n     rfview debug {shlex.quote(str(file))}")

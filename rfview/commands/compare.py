@@ -21,21 +21,24 @@ from rfview.engine.errors import InputError
 from rfview.engine.plugin import BUILT_IN
 from rfview.commands import compare_output, compare_recordings, fair, options, progress
 from rfview.engine.stalls import NO_WARP
+from rfview.launching import words
 
 if TYPE_CHECKING:
     from rfview.engine.batch import Job
 
 DEFAULT_DESIGNS = ",".join(BUILT_IN)
 EPILOG = """example: rfview compare gemm --designs 'sram,stt[stall=bank],hrf[power_gating=true]' --schedulers gto,lrr
-exit codes: 0 fine, 1 a result differs from the expected one, 2 bad input, 3 a run misbehaved"""
+exit codes: 0 fine, 1 a result differs from the expected one, 2 bad input, 3 a run misbehaved
+
+""" + words.EPILOG
 MIN_SHARE = 0.005     # the text omits stall reasons below this share of warp-cycles
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     parser.add_argument("targets", nargs="+", metavar="KERNEL|RUN",
-                        help="a launch file (.toml) or a bundled kernel; or two or more runs of one kernel to set side "
-                             "by side: session files (.rfs), or KERNEL@DESIGN[:SCHEDULER] to run it now")
+                        help="a launch file (.toml), a bundled kernel or one of your own; or two or more runs of a kernel "
+                             "to set side by side: session files (.rfs), or KERNEL@DESIGN[:SCHEDULER] to run it now")
     parser.add_argument("--designs", default=DEFAULT_DESIGNS, metavar="LIST",
                         help="designs with their parameters, as 'sram,stt[stall=bank]' (default: all bundled ones)")
     parser.add_argument("--schedulers", default="gto", metavar="LIST",
@@ -49,17 +52,27 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--workers", type=options.positive, default=2, metavar="N", help="worker processes (default 2)")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
     compare_output.add_arguments(parser)
+    words.add_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Run every design under every scheduler and print the table."""
-    if compare_recordings.is_meant(args.targets):
+    """Set runs side by side, or print the table of one kernel."""
+    side_by_side = compare_recordings.is_meant(args.targets)
+    kernels = [compare_recordings.kernel_of(target) for target in args.targets if not options.is_session(target)]
+    with words.launch_files(args, kernels) as args.launch_files:
+        if not side_by_side:
+            return table_run(args)
         compare_output.refuse(args)
         return compare_recordings.run(args)
+
+
+def table_run(args: argparse.Namespace) -> int:
+    """Run every design under every scheduler and print the table."""
+    kernel = args.targets[0]
     variants = split_list(args.designs)
     schedulers = split_list(args.schedulers)
     given = options.given_settings(args)
-    path = str(options.launch_path(args.targets[0]).resolve())
+    path = str(options.launch_path(args.launch_files.get(kernel, kernel)).resolve())
     compare_output.check(args, variants, schedulers)
     if args.preset == "paper":
         raise InputError("--preset paper: a comparison needs one machine for all designs: fermi, gebhart or gtx480")

@@ -13,6 +13,7 @@ from rfview.engine import files
 from rfview.engine.errors import InputError
 from rfview import charts
 from rfview.engine.stalls import NO_WARP
+from rfview.launching.words import typed
 
 METRICS = {"ipc": "IPC", "cycles": "cycles", "energy": "register file energy", "stalls": "share of resident warp-cycles"}
 MIN_SHARE = 0.01
@@ -124,7 +125,9 @@ def open_row(args: argparse.Namespace, design: str, scheduler: str, settings: Ma
     """Open a row's run in the terminal; return the exit code."""
     from rfview import cli
 
-    words = ["debug", args.targets[0], "--design", design, "--scheduler", scheduler, "--preset", args.preset]
+    kernel = args.targets[0]
+    target = typed(args, kernel) if kernel in args.launch_files else [kernel]
+    words = ["debug", *target, "--design", design, "--scheduler", scheduler, "--preset", args.preset]
     for key, value in settings.items():
         words += ["--set", f"{key}={value}"]
     return cli.main(words)

@@ -101,15 +101,19 @@ def open_run(target: str, args: argparse.Namespace, stack: ExitStack, shared: Ma
     return timeline
 
 
+def kernel_of(target: str) -> str:
+    """Return the kernel named by KERNEL[@DESIGN[:SCHEDULER]]."""
+    return target.rpartition("@")[0] or target
+
+
 def meant(target: str, args: argparse.Namespace) -> tuple[str, dict[str, Any]]:
-    """Return the kernel and the machine meant by KERNEL[@DESIGN[:SCHEDULER]]."""
-    name, at, machine = target.rpartition("@")
-    if not at:
-        name, machine = target, "sram"
-    design, colon, scheduler = machine.partition(":")
+    """Return the kernel, or the launch file of a user's own, and the machine meant by KERNEL[@DESIGN[:SCHEDULER]]."""
+    kernel = kernel_of(target)
+    design, colon, scheduler = target[len(kernel) + 1 :].partition(":")
     if colon and not scheduler:
         raise InputError(f"{target}: expected KERNEL@DESIGN:SCHEDULER, for example gemm@stt:lrr")
-    return name, {"design": design or "sram", "scheduler": scheduler or "gto", "preset": args.preset}
+    machine = {"design": design or "sram", "scheduler": scheduler or "gto", "preset": args.preset}
+    return args.launch_files.get(kernel, kernel), machine
 
 
 def record_now(target: str, args: argparse.Namespace, path: Path, shared: Mapping[str, Any]) -> Path:

@@ -29,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     options.add_machine(parser)
     parser.add_argument("--check", action="store_true",
                         help="first look for races, uninitialised reads, wrong barriers and lane masks; ! shows them again")
-    programs.add_launch(parser, required=False)
+    programs.add_launch(parser)
     words.add_arguments(parser)
     screen.add_arguments(parser)
 

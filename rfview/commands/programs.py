@@ -26,9 +26,9 @@ rfview's options:
 FIRST = "0"
 
 
-def add_launch(parser: argparse.ArgumentParser, *, required: bool) -> None:
+def add_launch(parser: argparse.ArgumentParser) -> None:
     """Declare --launch and --stop."""
-    parser.add_argument("--launch", metavar="KERNEL[:NTH]|NUMBER", required=required,
+    parser.add_argument("--launch", metavar="KERNEL[:NTH]|NUMBER",
                         help="which launch of a program: a number from 0 on (default 0), or a kernel's name and the number "
                              "of its launch, from 0 on")
     parser.add_argument("--stop", action="store_true", help="end the program after that launch")

@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help="a launch file (.toml), a bundled kernel (see `rfview kernels`), or a CUDA program")
     parser.add_argument("words", metavar="ARGUMENT", nargs="*", help="the program's arguments")
     options.add_machine(parser)
-    programs.add_launch(parser, required=False)
+    programs.add_launch(parser)
     words.add_arguments(parser)
     parser.add_argument("-o", "--output", metavar="FILE",
                         help="the file to write (default NAME.rfs; with --recipe, NAME.rfr)")

@@ -6,8 +6,8 @@ import argparse
 import re
 import shlex
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -40,18 +40,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         group.add_argument("--python", metavar="PYTHON", help="the Python that has numba-cuda or Triton, for FILE.py")
 
 
-def is_meant(args: argparse.Namespace) -> bool:
-    """Say whether the target is a user's kernel with its arguments; raises InputError for options without a kernel."""
+def is_meant(args: argparse.Namespace, target: str) -> bool:
+    """Say whether a target is a user's kernel with its arguments; raises InputError for options without a kernel."""
     given = [name for name, value in (("--grid", args.grid), ("--block", args.block), ("--shared", args.shared),
                                       ("--arg", args.arguments)) if value]
-    file = str(args.target or "").partition("::")[0]
-    if "::" in str(args.target or "") and Path(file).suffix in KINDS:
-        return True
-    if given and Path(file).suffix in KINDS:
+    file, colons, _ = target.partition("::")
+    if (colons or given) and Path(file).suffix in KINDS:
         return True
     if given:
         raise InputError(f"{given[0]}: expected FILE.cu::KERNEL, FILE.ptx::KERNEL or FILE.py::KERNEL with it, got "
-                         f"{args.target or 'nothing'}; a launch file gives these itself")
+                         f"{target or 'nothing'}; a launch file gives these itself")
     return False
 
 
@@ -61,19 +59,30 @@ def as_launch_file(args: argparse.Namespace) -> Iterator[None]:
 
     args.typed: the words typed, for `rfview` command lines that are shown. Raises InputError.
     """
-    if not is_meant(args):
-        yield
-        return
-    with tempfile.TemporaryDirectory(prefix="rfview-") as folder:
-        file = write(args, Path(folder))
-        args.typed = typed(args)
-        args.target = str(file)
+    with launch_files(args, [args.target or ""]) as written:
+        for kernel, file in written.items():
+            args.typed, args.target = typed(args, kernel), file
         yield
 
 
-def typed(args: argparse.Namespace) -> list[str]:
-    """Return the words that name the kernel and its arguments."""
-    words = [str(args.target)]
+@contextmanager
+def launch_files(args: argparse.Namespace, targets: Iterable[str]) -> Iterator[dict[str, str]]:
+    """Give {target: its launch file} for the users' kernels among the targets, which all take the same arguments.
+
+    The files exist until the context ends. Raises InputError.
+    """
+    kernels = [target for target in dict.fromkeys(targets) if is_meant(args, target)]
+    with ExitStack() as folders:
+        yield {kernel: str(write(args, kernel, Path(folders.enter_context(_temporary())))) for kernel in kernels}
+
+
+def _temporary() -> tempfile.TemporaryDirectory[str]:
+    return tempfile.TemporaryDirectory(prefix="rfview-")
+
+
+def typed(args: argparse.Namespace, kernel: str) -> list[str]:
+    """Return the words that name a kernel and its arguments."""
+    words = [kernel]
     for option, value in (("--grid", args.grid), ("--block", args.block), ("--shared", args.shared),
                           ("--python", args.python)):
         if value:
@@ -83,7 +92,7 @@ def typed(args: argparse.Namespace) -> list[str]:
     return words
 
 
-def write(args: argparse.Namespace, folder: Path) -> Path:
+def write(args: argparse.Namespace, kernel: str, folder: Path) -> Path:
     """Write the launch file, PTX and arrays of a launch to a folder; return the launch file. Raises InputError."""
     from rfview.launching import sources
     from rfview.launching.arguments import from_words
@@ -93,9 +102,9 @@ def write(args: argparse.Namespace, folder: Path) -> Path:
     grid = extent(args.grid, "--grid") if args.grid else (1,)
     block = extent(args.block, "--block") if args.block else None
     given = [from_words(text, place) for place, text in enumerate(args.arguments)]
-    source = sources.found(args.target, given, python=args.python)
+    source = sources.found(kernel, given, python=args.python)
     call = Call(grid, block_of(block, source), _bytes(args.shared, source.shared_bytes), source.arguments)
-    head = f"# {shlex.join(['rfview', 'run', *typed(args)])}".replace("\n", " ")
+    head = f"# {shlex.join(['rfview', 'run', *typed(args, kernel)])}".replace("\n", " ")
     text = launch_text(call, source.kernel, source.formals, source.file, head)
     for argument in call.arguments:
         if argument.array is not None:

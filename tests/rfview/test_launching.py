@@ -202,3 +202,21 @@ def test_commands_that_look_take_a_kernel_with_its_arguments(command: str, more:
     words = [command, f"{ptx}::vectoradd", *more, "--grid", "4", "--block", "256", *arrays, "--arg", "n=1000"]
     assert cli.main(words) == 0
     assert said in capsys.readouterr().out
+
+
+def test_a_kernel_with_its_arguments_is_compared_and_captured(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    ptx = tmp_path / "saxpy.ptx"
+    ptx.write_text(SAXPY)
+    kernel = f"{ptx}::saxpy"
+    more = ["--grid", "2", "--block", "64", "--arg", "x=f4[100]:arange", "--arg", "y=f4[100]:1", "--arg", "n=100"]
+    assert cli.main(["compare", kernel, "--designs", "sram", "--schedulers", "gto,lrr", "--workers", "1", *more]) == 0
+    assert capsys.readouterr().out.count("same bits") == 2
+    assert cli.main(["compare", f"{kernel}@sram:gto", f"{kernel}@sram:lrr", *more]) == 0
+    assert "scheduler gto | lrr" in capsys.readouterr().out
+
+    assert cli.main(["capture", kernel, *more, "-o", str(tmp_path / "held")]) == 0
+    assert "try: rfview run" in capsys.readouterr().out
+    assert cli.main(["run", str(tmp_path / "held/saxpy.toml"), "--save-buffers", str(tmp_path / "out")]) == 0
+    assert np.array_equal(np.load(tmp_path / "out/y.npy"), 2 * np.arange(100, dtype=np.float32) + 1)
+    capsys.readouterr()
+    assert cli.main(["assert", kernel, "cycle >= 0"]) == 2 and f"rfview capture {kernel}" in capsys.readouterr().err
