@@ -109,7 +109,7 @@ def line_report(session: Session, first: int | str | None = None, last: int | st
     for end in ends:
         timeline.require(end)
     if ends[0] == ends[1]:
-        raise InputError(f"lines: both ends are cycle {ends[0]:,}; name two different cycles")
+        raise InputError(f"lines: both ends are cycle {ends[0]:,}; name two different cycles, as in `lines start end`")
     return report_of(timeline, table, count_instructions(timeline, ends[0], ends[1], session.interrupted))
 
 

@@ -71,7 +71,7 @@ def between(timeline: Timeline, first: int, last: int, *,
     """
     first, last = sorted((first, last))
     if first == last:
-        raise InputError(f"stats: both ends are cycle {first:,}; name two different cycles")
+        raise InputError(f"stats: both ends are cycle {first:,}; name two different cycles, as in `stats start end`")
     info = timeline.info
     early = timeline.at(first)
     if interrupted(first):
