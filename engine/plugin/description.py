@@ -48,11 +48,12 @@ class Design:
     to the largest value in the visible range. places: (name, events that read there, events that write there),
     columns of comparisons; by default the main file and every place with events PLACE_reads, PLACE_writes. event:
     its own activity that one key goes to: "refresh", "shift", "transfer" or "flush". lens: what draws it in
-    REGISTER FILE, a module of rfview.render.lenses or "module:function" of (scene, width, height); by default its
-    panels.
+    REGISTER FILE, a module of rfview.render.lenses or "module:function" of (scene, width, height); by default `render`
+    of its own file, else its panels.
 
     A module may also have energy(run) -> {"dynamic", "leakage", "refresh"} in pJ (default: table_energy), area_mm2(values)
-    -> float, node_nm(values, preset) -> int, and why(trail, moment, rf, refusal), which explains a refusal.
+    -> float, node_nm(values, preset) -> int, why(trail, moment, rf, refusal), which explains a refusal, and render(scene,
+    width, height) -> Lines, which draws REGISTER FILE.
     """
 
     name: str

@@ -51,6 +51,9 @@ def _view_slips(design: Any, events: set[str]) -> Iterator[str]:
     """Yield what is wrong with tracks, places and the event of a key. events: everything the design counts."""
     if design.event not in DEEDS:
         yield f"event {design.event!r}, expected one of {', '.join(DEEDS[1:])}, or none"
+    elif design.event and not any(design.event in name for name, _ in design.events):
+        named = ", ".join(name for name, _ in design.events) or "none"
+        yield f"event {design.event!r}, which is not part of the name of one of its own events: {named}"
     if design.takes_main:
         return      # names of its main file may be used as well
     for name, *lists in design.places:

@@ -1,4 +1,4 @@
-"""Calls a design file's functions for the host: energy, area_mm2, node_nm and why; errors name the line."""
+"""Calls a design file's functions for the host: energy, area_mm2, node_nm, why, render; errors name the line."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from rfview.engine.errors import InputError, RfviewError
 
-FUNCTIONS = ("why", "energy", "area_mm2", "node_nm")
+FUNCTIONS = ("why", "energy", "area_mm2", "node_nm", "render")
 HINTS = {"energy": "; run.values has the designs' own (NAME.key), run.machine the machine's (sm.num_banks)",
          "area_mm2": "; values has the design's own, as NAME.key"}
 

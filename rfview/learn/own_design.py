@@ -33,7 +33,8 @@ DESIGN = Design(...) describes the design:
                choices=("off", "on"): words, which hooks see as 0 and 1; dtype="f8": fractions; convert=FUNCTION: reads
                any other kind of value from its text; is_live=True: `fork .. set` may change it during a run, because
                hooks look it up each time
-  state        (name, NumPy dtype) or (name, dtype, shape); hooks use rf.NAME. MAX_BANKS, MAX_WARPS: engine/state.py
+  state        (name, NumPy dtype) or (name, dtype, shape); hooks use rf.NAME.
+               MAX_BANKS, MAX_WARPS, MAX_ROWS (and FOREVER, for next_event): rfview.engine.state
   events       (name, meaning); count with sm.events[spec.first_event + k]. rf_reads and rf_writes are counted for you.
                `rfview compare` groups events named PLACE_reads and PLACE_writes by place
   stalls       Stall(code, name, short, glyph, ascii, family, sentence), codes 32 to 39
@@ -49,14 +50,13 @@ DESIGN = Design(...) describes the design:
                "per": "bank" or "warp": only as many as exist, the selected one first; "max": 64: the value drawn at full
                shade in a grid without glyphs; "show": "registers" lists the bits of a mask (also of warps: 0-3 7),
                "hex" its digits. The first panel is always visible; z shows all of them
-  tracks       (name, expression, most): rows of TIMELINE, such as ("in use", "popcount(rf.used)", 32). most: the
-               maximum; 0: unknown; -1: a running count, drawn as its increase
+  tracks       (name, expression, most): rows of TIMELINE, such as ("in use", "popcount(rf.used)", 32), or sum(rf.used)
+               of an array. most: the maximum; 0: unknown; -1: a running count, drawn as its increase
   places       (name, events that read there, events that write there): columns of `rfview compare`, if PLACE_reads and
                PLACE_writes do not describe them
   event        the event that one key of the footer goes to: "refresh", "shift", "transfer" or "flush", part of an
-               event's name
-  lens         "my_package.my_lens:render": a function of (scene, width, height) that draws REGISTER FILE instead of
-               panels and banks
+               event's name. `:next-event NAME` goes to any event or stall by its name
+  lens         "my_package.my_lens:render": draws REGISTER FILE, like render below, from another module
   is_lossy     True: values may lose bits, so a kernel's wrong result is not a failure
   paper_scheduler, paper_preset    what `--scheduler paper` and `--preset paper` mean
 
@@ -79,6 +79,11 @@ These functions run on the host, and editing them needs no compilation:
                        trail.add("bank 3 wakes", "2 of 3 cycles left", code=refusal.code, until=CYCLE, bank=3)
                        trail.end("bank", "bank 3, 3 cycles to wake", {"my_rf.wake_cycles": 0})
                        Return True if it has explained the refusal
+  render(scene, width, height)
+                       draws REGISTER FILE instead of panels and banks: returns at most `height` lines, made by
+                       Row(width).add("bank 3 ", "dim").add("awake", "p:fast").line() of rfview.render.text. scene.now is
+                       the machine, scene.now.snapshot.rf["NAME"] the state, scene.warp the warp in focus. `rfview help
+                       Scene`, `Machine` and `Row` print what there is; rfview/palette.py names the colours
 
 What hooks are given
   `sm` is the machine's state (engine/state.py): sm.cycle is the current cycle, sm.config.num_banks and num_warps are
@@ -228,6 +233,7 @@ def code_of(word: str) -> str:
     from rfview.engine.machine import registers
     from rfview.engine.plugin import description
     from rfview.engine.plugin.conformance import HOOKS
+    from rfview.render import machine, scene, text
 
     records = {f"sm.{name}": name.upper() for name in ("warp", "inflight", "collector", "bank", "pipe", "scheduler", "cta",
                                                        "launch", "config")}
@@ -240,8 +246,10 @@ def code_of(word: str) -> str:
         return "\n".join(wrap(f"{word}: {ARGUMENTS[word]}", WIDTH, subsequent_indent="  "))
     if word == "inst":
         return _definitions(program, ["INST"])
-    if word in ("Design", "Parameter", "Stall"):
-        return _definitions(stalls if word == "Stall" else description, [word])
+    classes = {"Design": description, "Parameter": description, "Stall": stalls, "Scene": scene, "Machine": machine,
+               "Row": text}
+    if word in classes:
+        return _definitions(classes[word], {"Scene": ["View", "Scene"], "Row": ["Line", "Row"]}.get(word, [word]))
     sections = ["CLOCK", "HOT", "COLD", "DERIVED"]
     return _definitions(state, sections if word == "sm" else [records[word]] if word in records else [])
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import lru_cache
+from functools import lru_cache, wraps
 from importlib import import_module
+from textwrap import wrap
+from types import ModuleType
 from typing import Any
 
 from rfview.engine import plugin as designs
@@ -43,15 +45,36 @@ def run_name(info: Mapping[str, Any]) -> str:
 def _drawn_by(design: str) -> tuple[Any, Painter | None, str]:
     """Return the module of a design's lens, its painter, and what is wrong with a lens that cannot be used."""
     try:
-        lens = designs.design(design).lens
+        own = designs.find(design)
     except InputError:
         return None, None, ""       # not installed here
+    lens = own.DESIGN.lens
+    if not lens:
+        return (own, _painter_in(own), "") if hasattr(own, "render") else (None, None, "")
     name, _, function = lens.partition(":")
     try:
-        module = import_module(name if function else f"rfview.render.lenses.{name}") if lens else None
-        return module, getattr(module, function or "render") if lens else None, ""
+        module = import_module(name if function else f"rfview.render.lenses.{name}")
+        return module, getattr(module, function or "render"), ""
     except Exception as error:      # a foreign design's lens can raise anything
         return None, None, f"lens {lens!r}: {error}"
+
+
+def _painter_in(design: ModuleType) -> Painter:
+    """Return the painter that a design's own file defines as `render`; it raises InputError, which names the line."""
+    @wraps(design.render)
+    def painter(scene: Scene, width: int, height: int) -> list[Line]:
+        lines = designs.host_functions.call(design, "render", scene, width, height)
+        if not isinstance(lines, list) or not all(isinstance(line, Line) for line in lines):
+            raise InputError(f"design {design.DESIGN.name}, render: expected a list of Lines, as Row(width).line() makes "
+                             "them")
+        return lines
+
+    return painter
+
+
+def problem_of(design: str) -> str:
+    """Return what is wrong with the lens that a design names, "" if it can be used."""
+    return _drawn_by(design)[2]
 
 
 def painter_of(design: str) -> Painter | None:
@@ -125,8 +148,11 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
         return fill([heading], width, height)
     _, painter, problem = _drawn_by(base_design(design))
     if painter is not None:
-        return fill([heading, *painter(scene, width, height - 1)], width, height)
-    body = [Row(width).add(f" {cut(problem, width - 2)}", "bad").line()] if problem else []
+        try:
+            return fill([heading, *painter(scene, width, height - 1)], width, height)
+        except InputError as error:     # in a design's own file
+            problem = str(error)
+    body = [Row(width).add(f" {text}", "bad").line() for text in wrap(problem, width - 2)]
     body += panels.render(scene, width, max(PANEL_ROWS, (height - 1) * 3 // 4))
     left = height - 1 - len(body)
     if left >= 3:

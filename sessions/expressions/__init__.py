@@ -10,7 +10,8 @@
     stall.long_scoreboard  total.long_scoreboard       warps in a state now; warp-cycles in it since the start
     event.NAME                                         event counts
     any(w.state == barrier)  all(..)  count(..)        over all warps w, banks b, collectors c, schedulers s, pipes p,
-    min(..)  max(..)  sum(..)                          or over lanes: any(w3.R12 > 5)
+    min(..)  max(..)  sum(..)                          or over lanes: any(w3.R12 > 5); or over a field's values:
+                                                       sum(rf.FIELD), count(rf.FIELD == 8)
     changed(x)                                         x differs from the cycle before
     and or not  < <= == != >= > in  + - * / // %  & | ^ ~ << >>  abs min max popcount
 

@@ -91,9 +91,10 @@ class Names(ABC):
 
     def _index(self, node: ast.expr) -> int:
         """Return a constant integer."""
-        part = self.compile(node)
-        if not part.constant or part.kind != "i":
-            raise self.fail(node, "an index must be a constant whole number")
+        is_unit = isinstance(node, ast.Name) and node.id in UNITS       # sum(rf.FIELD[b]), even if a buffer is named b
+        part = None if is_unit else self.compile(node)
+        if part is None or not part.constant or part.kind != "i":
+            raise self.fail(node, "an index must be a constant whole number; sum, max, any .. take a field's values")
         return int(part.run(0, 1))
 
     def _resolve(self, node: ast.Name, name: str, steps: list[tuple[ast.expr, str | int]]) -> Node:

@@ -13,7 +13,7 @@ import pytest
 
 from rfview.engine import plugin
 from rfview.engine.compile import jit
-from rfview.engine.plugin import Design, Parameter, check_design, files
+from rfview.engine.plugin import Design, Parameter, check_design, files, variants
 from rfview import cli
 from rfview.commands.designs import INSIDE, track_slips
 from rfview.learn import own_design
@@ -118,6 +118,7 @@ def test_the_help_prints_defaults_helpers_and_records(capsys: pytest.CaptureFixt
         ("set_unread", ("def set_unread(sm, inst,",)), ("sm.inflight", ('("unread", "u1"),', "row slots")),
         ("inst", ('("last_use", "u1"),',)), ("sm", ('("stall_total"', '("collector", COLLECTOR')),
         ("spec", ("spec.NAME", "first_event")), ("rf", ("rf.NAME",)), ("Design", ("class Design:", "tracks: tuple")),
+        ("Scene", ("warp: int = 0", "now: Machine")), ("Row", ("class Line(", "def at(self")),
     ):
         assert cli.main(["help", word]) == 0
         said = capsys.readouterr().out
@@ -177,3 +178,49 @@ def test_a_lens_that_cannot_be_used_says_so_above_the_panels(tmp_path: Path) -> 
     shown = lens.render(scene.Scene(now=painted.Machine(machine.simulator.snapshot()), info=machine.simulator.info), 58, 18)
     assert shown[1].plain.strip() == "lens 'nowhere:render': No module named 'nowhere'"
     assert "latched rows" in shown[2].plain
+
+
+RENDER = """
+
+def render(scene, width, height):
+    from rfview.render.text import Row
+    return [Row(width).add(f"bank {bank} has {row}").line() for bank, row in enumerate(scene.now.snapshot.rf["latched"])]
+"""
+
+
+@pytest.mark.parametrize(("name", "change", "row", "said"), [
+    ("drawn", ("", ""), 1, "bank 0 has 0"),
+    ("misspelt", ('"latched"', '"latch"'), 2, "(misspelt.py, line"),
+    ("no_lines", (".line()", ""), 1, "design no_lines, render: expected a list of Lines, as"),
+])
+def test_a_design_draws_itself_and_its_slips_are_named(tmp_path: Path, name: str, change: tuple[str, str], row: int,
+                                                       said: str) -> None:
+    own = tmp_path / f"{name}.py"
+    assert cli.main(["designs", "--new", str(own)]) == 0
+    plain = own.read_text()
+    own.write_text(plain + RENDER.replace(*change))
+    try:
+        machine = Machine(Assembly().mov(1, 5).exit(), design=str(own))
+        now = painted.Machine(machine.simulator.snapshot())
+        shown = lens.render(scene.Scene(now=now, info=machine.simulator.info), 58, 18)
+        assert said in shown[row].plain
+        assert any("latched rows" in line.plain for line in shown) is bool(change[0]), "its panels, if it cannot be drawn"
+        assert variants.compiled_part(own, own.read_text()) == variants.compiled_part(own, plain), "no new compilation"
+    finally:
+        files.forget()
+
+
+def test_the_check_begins_with_what_cannot_be_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str],
+                                                    monkeypatch: pytest.MonkeyPatch) -> None:
+    own = tmp_path / "unseen.py"
+    assert cli.main(["designs", "--new", str(own)]) == 0
+    own.write_text(own.read_text().replace("    panels=(", '    lens="nowhere:render", tracks=(("a", "rf.latched[w]", 0),),\n'
+                                           "    panels=("))
+    monkeypatch.setenv(INSIDE, "1")
+    monkeypatch.setattr(check_design, "check", lambda variant, progress: iter(()))
+    capsys.readouterr()
+    assert cli.main(["designs", str(own), "--check"]) == 1
+    shown = capsys.readouterr().out.splitlines()
+    assert shown[0] == "lens 'nowhere:render': No module named 'nowhere'"
+    assert "track 'a'" in shown[1] and "take a field's values" in shown[1]
+    files.forget()
