@@ -36,8 +36,10 @@ if TYPE_CHECKING:
 
     from rfview.launching.session import LaunchSession
     from rfview.sessions import Session
+    from rfview.sessions.commands.verb import Answer
+    from rfview.sessions.why import Chain
 
-__all__ = ["__version__", "capture", "launch", "open"]
+__all__ = ["__version__", "capture", "execute", "launch", "open", "why"]
 
 
 def __getattr__(name: str) -> Any:
@@ -53,17 +55,40 @@ def open(target: str | Path, **options: Any) -> Session:
     """Open a recorded session (`f.rfs`), a launch file or a bundled kernel's name, and return its Session.
 
     options: design, scheduler, preset, settings, max_cycles; only for a launch file or a kernel. A recording is read
-    without importing numba. `help` of what is returned lists its methods: step, back, goto, value, add_breakpoint, frame ...
-    Raises rfview.engine.errors.InputError for a target that cannot be opened.
+    without importing numba. `help` of what is returned lists its methods: step, back, goto, value, add_breakpoint, frame
+    ...; `why` explains a warp's stall, `execute` runs any debugger command. Raises
+    rfview.engine.errors.InputError for a target that cannot be opened.
     """
     from rfview.sessions import open_session
 
     return open_session(str(target), **options)
 
 
+def why(session: Session, warp: int | None = None, cycle: int | None = None) -> Chain:
+    """Return why a warp does not issue, down to the hardware that holds it up; `.text()` is for reading, `.links` for code.
+
+    warp: None for the warp that has waited longest. cycle: None for the session's own. Raises
+    rfview.engine.errors.InputError for a warp slot or cycle that does not exist.
+    """
+    from rfview.sessions.why import why as found
+
+    return found(session, warp, cycle)
+
+
+def execute(session: Session, line: str) -> Answer:
+    """Run a debugger command, as at the `:` prompt: "stats start end", "fork b set hrf.write_cycles=2", "help".
+
+    The answer's `.text` is for reading, `.data` plain data, `.session` the branch to go on with if the command went to
+    another one. Raises rfview.engine.errors.InputError for an unknown command or wrong arguments.
+    """
+    from rfview.sessions.commands.table import execute as executed
+
+    return executed(session, line)
+
+
 def launch(kernel: Any, grid: int | Sequence[int], block: int | Sequence[int] | None,
            args: Sequence[Any] | Mapping[str, Any] = (), **options: Any) -> LaunchSession:
-    """Launch a kernel with NumPy arrays and numbers, and return its session at cycle 0: step, run, why, back.
+    """Launch a kernel with NumPy arrays and numbers, and return its session at cycle 0: step, run, back.
 
     kernel: PTX as text; FILE.ptx, FILE.cu or FILE.py followed by ::KERNEL; a numba-cuda or Triton kernel. block: None if
     the kernel fixes it. args: in order, or by name; None is a null pointer. options: entry, shared_bytes,

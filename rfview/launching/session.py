@@ -73,7 +73,7 @@ class LaunchSession(Session):
 def launch(kernel: Any, grid: int | Sequence[int], block: int | Sequence[int] | None,
            args: Sequence[Any] | Mapping[str, Any] = (), *, entry: str | None = None, shared_bytes: int | None = None,
            compile_options: dict[str, Any] | None = None, **options: Any) -> LaunchSession:
-    """Launch a kernel with arrays and numbers; return its session at cycle 0: step, run, why, as with `rfview.open`.
+    """Launch a kernel with arrays and numbers; return its session at cycle 0: step, run, back, as with `rfview.open`.
 
     kernel: PTX as text; a path, or path::KERNEL, of a .ptx, .cu or .py file; or a kernel of numba-cuda or Triton.
     grid, block: 1 to 3 extents; block None if the kernel fixes it, as in Triton. args: NumPy arrays (or tensors in the

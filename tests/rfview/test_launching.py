@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
+import re
 import shutil
 from pathlib import Path
 
@@ -43,6 +46,18 @@ def test_results_come_back_where_the_session_arrives_at_the_end_and_not_before()
     session.back(3)
     session.run()
     assert (y == 0).all(), "results come back once"
+
+
+def test_the_readmes_python_runs_over_a_launch() -> None:
+    session = rfview.launch(SAXPY, 1, 128, [*arrays(), 100])
+    example = re.findall(r"^```python\n(.*?)^```", (REPOSITORY / "README.md").read_text(encoding="utf-8"), re.S | re.M)[0]
+    opening, _, moves = example.partition("\n\n")[2].partition("\n")
+    assert opening.startswith("session = rfview.open(")
+    said = io.StringIO()
+    with contextlib.redirect_stdout(said):
+        session.run()
+        exec(moves, {"rfview": rfview, "session": session})
+    assert "w0 " in said.getvalue() and "warp-cycles" in said.getvalue()
 
 
 def test_results_are_asked_for_without_moving_and_come_by_name() -> None:
