@@ -18,10 +18,11 @@ import numpy as np
 
 from rfview.sessions.why import why
 from rfview.engine import plugin as designs, kernels
+from rfview.engine.plugin import BUILT_IN
 from rfview.engine.state import SCHEDULERS
 from tests.why_counterfactual import IDLE, run
 
-DESIGNS = ("sram", "stt", "stt[stall=bank]", "hrf", "single_buffer", "rfc", "hcrf", "edram", "racetrack")
+DESIGNS = (*BUILT_IN, "stt[stall=bank]")
 
 
 @dataclass
