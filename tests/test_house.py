@@ -122,7 +122,7 @@ def test_views_know_only_names_and_plain_data_of_the_engine() -> None:
         wrong += [f"{name_of(path)}: {module}" for module, for_types in imports(path)
                   if package_of(module) == "engine" and module != "rfview.engine" and not for_types
                   and not any(module == name or module.startswith(f"{name}.") for name in allowed)]
-    assert not wrong
+    assert not wrong, "views import neither the machine nor numba; a command that runs the machine is in RUNS_THE_MACHINE"
 
 
 def test_what_is_drawn_knows_no_widgets() -> None:

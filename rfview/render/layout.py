@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-PANELS = ("warps", "lens", "collectors", "why", "code", "stalls", "overview", "registers", "timeline",
-          "pipeline", "lines", "watches")
-ALONE = ("registers", "timeline", "pipeline", "lines")       # these take the whole screen below the overview
 TITLES = {"warps": "WARPS", "lens": "REGISTER FILE", "collectors": "COLLECTORS", "why": "WHY", "code": "CODE",
           "stalls": "STALLS", "overview": "OVERVIEW", "registers": "REGISTERS", "timeline": "TIMELINE",
           "pipeline": "PIPELINE", "lines": "LINES", "watches": "WATCHES"}
+PANELS = tuple(TITLES)      # in the order of Tab
+ALONE = ("registers", "timeline", "pipeline", "lines")       # these take the whole screen below the overview
 MIN_WIDTH, MIN_HEIGHT = 80, 24
 LENS_CELLS = 59     # columns of the lens and what is below it, if all warps are in one column
 LENS, TITLE, EMPTY = 18, 1, 1       # rows of the whole lens; of a title; of the line about empty slots

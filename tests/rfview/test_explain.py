@@ -22,6 +22,8 @@ def test_every_state_has_a_source_a_colour_and_a_meaning() -> None:
               "rfview/palette.py, STATES": set(palette.STATES)}
     lacking = [f"{table} lacks {name}" for table, known in tables.items() for name in sorted(names - known)]
     assert not lacking
+    codes = [stall.code for stall in stalls.STALLS]
+    assert codes == list(range(len(codes))), "engine/stalls.py: a code is an index into STALLS"
     assert set(sources.STATES) == names
 
 

@@ -510,7 +510,7 @@ def test_held_keys_become_one_move() -> None:
 
 def test_every_action_can_be_done_and_is_listed_once() -> None:
     keys = [tokens_of(key) for action in ACTIONS for key in action.keys]
-    assert set(HANDLERS) == set(BY_NAME)
+    assert set(HANDLERS) == set(BY_NAME), "HANDLERS of rfview/screens/handlers has a line for each action, and no other"
     assert len(keys) == len(set(keys)) and len(BY_NAME) == len(ACTIONS)
     for action in ACTIONS:
         assert action.sentence and action.category in CATEGORIES
