@@ -84,22 +84,19 @@ def make_app(opener: Callable[..., Session], *, title: str = "", theme: str | No
     return RfviewApp()
 
 
-def run_app(session: Session | Callable[..., Session], *, title: str = "", theme: str | None = None,
-            ascii_only: bool = False, target: str = "", keymap: dict[str, str] | None = None,
-            begin: Callable[[Any], None] | None = None, command: str = "") -> int:
+def run_app(session: Session | Callable[..., Session], *, title: str = "", ascii_only: bool = False, target: str = "",
+            keymap: dict[str, str] | None = None, begin: Callable[[Any], None] | None = None, command: str = "") -> int:
     """Show a session in the terminal until the user leaves; return the exit code.
 
     session: an open session, or opener(report) -> session, called in a thread after the first frame; report takes
-    (share, text) while a machine is compiled. theme: dark, light, ansi16, mono; None decides by NO_COLOR and TERM.
-    begin, command: as in make_app.
+    (share, text) while a machine is compiled. begin, command: as in make_app.
     """
     from rfview import line_history
     from rfview.sessions.expressions.ptx_names import kernel_name
 
     opener = session if callable(session) else lambda report: session
     name = title or (kernel_name(str(session.info.get("kernel", ""))) if not callable(session) else "")
-    app = make_app(opener, title=name, theme=theme, ascii_only=ascii_only, target=target, keymap=keymap, begin=begin,
-                   command=command)
+    app = make_app(opener, title=name, ascii_only=ascii_only, target=target, keymap=keymap, begin=begin, command=command)
     app.main.past = line_history.LineHistory(line_history.path())
     try:
         code = app.run() or app.return_code

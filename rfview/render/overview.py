@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from rfview.render.scene import Scene
-from rfview.render.text import BARS, Line, Row, blank, number, short_number
+from rfview.render.text import BARS, Line, Row, blank, number, round_up, short_number
 
 MARGIN = 1
+LABEL_CELLS = 12        # columns of the ruler for each number, at least
 
 
 def span_of(scene: Scene) -> tuple[int, int]:
@@ -123,12 +124,7 @@ def _events(scene: Scene, width: int, columns: int, cursor: int) -> Line:
 def _ruler(scene: Scene, width: int, columns: int, cursor: int) -> Line:
     """Return the ruler: round cycle numbers, the cursor's exact cycle, and what the bars' full height means."""
     first, last = span_of(scene)
-    span = last - first
-    step = 1
-    while span / step * 12 > columns:
-        step *= 2 if str(step)[0] in "15" else 5
-        if str(step)[0] == "4":
-            step = step // 4 * 5
+    step = round_up((last - first) * LABEL_CELLS / columns)
     label = number(scene.cycle)
     start = max(0, min(columns - len(label), cursor - len(label) + 1))
     scale = [*((char, "fg:issued") for char in "issued"), *((char, "dim") for char in f" ≤ {max(scene.overview.rate):.2g}"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
@@ -155,6 +156,11 @@ def cut(text: str, room: int) -> str:
 def number(value: float | int) -> str:
     """Return an integer with thousands separators."""
     return f"{int(value):,}"
+
+
+def round_up(value: float) -> int:
+    """Return the least of 1, 2, 5, 10, 20, 50 .. that is not below a value: a step of rulers and of columns."""
+    return next(digit * 10**power for power in itertools.count() for digit in (1, 2, 5) if digit * 10**power >= value)
 
 
 def short_number(value: int) -> str:

@@ -60,9 +60,9 @@ def instruction_text(info: dict[str, Any], pc: int) -> str:
     return f"{' '.join(entry['text'].split())}  {path}:{entry['line']}"
 
 
-def stall_counts(timeline: Timeline, cycle: int | None = None) -> dict[str, int]:
-    """Return the warp-cycles by state up to a cycle, by default of the whole timeline."""
-    totals = timeline.stall_totals(timeline.last if cycle is None else cycle)
+def stall_counts(timeline: Timeline) -> dict[str, int]:
+    """Return the warp-cycles of a timeline by state."""
+    totals = timeline.stall_totals(timeline.last)
     return {name: int(totals[code]) for code, name in reports.stall_names(timeline.info).items() if totals[code]}
 
 

@@ -11,6 +11,7 @@ import shlex
 from rfview.render.pair import CYCLE, INSTRUCTION, ComparePicture, Instruction, RunFacts, Strip
 from rfview.render.lens import run_name
 from rfview.render.operation import with_lines
+from rfview.render.text import round_up
 from rfview.sessions.compare import Comparison, Issue, WarpName, has_ended, machines, report
 from rfview.sessions.session import Session
 from rfview.sessions.timeline.base import Timeline
@@ -292,10 +293,7 @@ class CompareSource:
                 begin = min(issue.cycle for issue in pair if issue is not None)
             starts.append(begin)
             spans.append(max(0, here - begin))
-        scale = 1
-        while max(spans) / scale > ROOM * self.columns - BEFORE:
-            scale *= 2 if str(scale)[0] in "15" else 5
-            scale = scale // 4 * 5 if str(scale)[0] == "4" else scale
+        scale = round_up(max(spans) / (ROOM * self.columns - BEFORE))
         codes, firsts, places = [], [], []
         for side, issue in enumerate(pair):
             first = starts[side] - BEFORE * scale
