@@ -55,7 +55,8 @@ def write(path: str) -> tuple[Path, str, list[str], list[str]]:
 
     source = Path(path)
     if source.suffix != ".ptx":
-        raise InputError(f"--new {path}: expected PTX, a file such as kernel.ptx; nvcc -ptx writes it")
+        raise InputError(f"--new {path}: expected PTX, a file such as kernel.ptx (nvcc -ptx writes it); from CUDA C++ or "
+                         "Python, `rfview capture FILE::KERNEL --grid 4 --block 128 --arg NAME=VALUE` writes a launch file")
     module = load_module(source)
     if not module.kernels:
         raise InputError(f"--new {path}: the module has no kernel (.entry)")

@@ -92,6 +92,7 @@ def test_the_longest_kernel_runs_and_a_bad_one_is_told(tmp_path: Path, capsys: p
     assert found["buffers"]["out"]["dtype"] == "float64" and found["template"] is True
     ptx.write_text(GOOD.split(".visible .entry long")[0].replace(".visible .entry small(.param .u64 out) { ret; }", ""))
     assert cli.main(["kernels", "--new", str(ptx)]) == 2 and "none of its kernels can run" in capsys.readouterr().err
+    assert cli.main(["kernels", "--new", "k.cu"]) == 2 and "`rfview capture FILE::KERNEL --grid 4" in capsys.readouterr().err
 
 
 def test_addresses_are_followed_to_their_accesses() -> None:
