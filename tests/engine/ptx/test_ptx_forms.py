@@ -57,3 +57,19 @@ def test_a_statement_that_the_assembler_refuses_is_refused(body: str, words: str
 ])
 def test_a_statement_that_the_assembler_takes_is_taken(body: str) -> None:
     decode(body)
+
+
+@pytest.mark.parametrize("body, version, target", [
+    ("div.f32 %f1, %f2, %f3;", "1.3", "sm_13"), ("sqrt.f32 %f1, %f2;", "1.3", "sm_13"), ("ex2.f32 %f1, %f2;", "1.3", "sm_13"),
+    ("mad.f32 %f1, %f2, %f3, %f4;", "2.3", "sm_13"), ("shfl.idx.b32 %r1, %r2, 0, 31;", "6.3", "sm_61"),
+    ("vote.all.pred %p1, %p2;", "6.4", "sm_61"),
+])
+def test_forms_of_old_ptx_are_taken_from_old_modules_only(body: str, version: str, target: str) -> None:
+    decode(body, version, target)
+    with pytest.raises(PtxError, match=r"needs .* in PTX 9.0 for sm_75"):
+        decode(body)
+
+
+def test_a_predicate_cannot_be_a_variable() -> None:
+    with pytest.raises(PtxError, match=r"x.ptx:1: a predicate cannot be in .shared"):
+        decode_module(".version 9.0 .target sm_75 .address_size 64 .shared .pred p;", "x.ptx")
