@@ -35,6 +35,7 @@ _FLOAT_LATENCY = {
     FP_SQRT: (LAT_FP_ROOT, LAT_DP_ROOT), FP_MIN: (LAT_FP_MAX, LAT_DP_MAX), FP_MAX: (LAT_FP_MAX, LAT_DP_MAX),
     FP_NEG: (LAT_OTHER, LAT_DP_ADD), FP_ABS: (LAT_OTHER, LAT_DP_ADD),
 }
+_NEVER_SATURATED = {FP_DIV, FP_RCP, FP_SQRT}
 
 # the part of a product that an instruction keeps
 _LOW, _HIGH, _WIDE = range(3)
@@ -44,6 +45,9 @@ _PARTS = {"lo": _LOW, "hi": _HIGH, "wide": _WIDE}
 def float_op(sub: int, kind: str, count: int, flags: int) -> OpInfo:
     """Make a float operation: one of the fast opcodes if the flags allow it, else OP_FLOAT, OP_DOUBLE or OP_HALF."""
     src = (kind,) * count
+    if flags & FLAG_SAT and (sub in _NEVER_SATURATED or flags & FLAG_RELU) \
+            or kind in ("bf16", "bf16x2") and flags & (FLAG_FTZ | FLAG_SAT):
+        raise Refused
     if kind == "f64":
         if flags & (FLAG_FTZ | FLAG_SAT):
             raise Refused
@@ -84,7 +88,7 @@ def add_sub(form: Form) -> OpInfo:
 
 
 def _carry(form: Form, sub: int, reads: bool, writes: bool, count: int) -> OpInfo:
-    kind = form.type("u32 s32 u64 s64 b32 b64")
+    kind = form.type("u32 s32 u64 s64")
     form.done()
     flags = (FLAG_CC_IN if reads else 0) | (FLAG_CC_OUT if writes else 0)
     latency = LAT_INT_ADD if sub in (CARRY_ADD, CARRY_SUB) else LAT_INT_MAD
@@ -160,9 +164,9 @@ def mul24(form: Form) -> OpInfo:
     high = form.one_of({"lo": 0, "hi": 1})
     saturated = form.take("sat")
     form.done()
-    if form.base == "mul24":
+    if form.base == "mul24" and not saturated:
         return general_int(INT_MUL24_HI if high else INT_MUL24_LO, kind, (kind, kind), kind, LAT_INT_MUL)
-    if saturated and not (high and kind == "s32"):
+    if saturated and not (form.base == "mad24" and high and kind == "s32"):
         raise Refused
     return general_int(INT_MAD24_HI if high else INT_MAD24_LO, kind, (kind,) * 3, kind, LAT_INT_MAD, FLAG_SAT * saturated)
 
@@ -186,10 +190,12 @@ def div(form: Form) -> OpInfo:
         bare = kind == "f32" and not form.left
         if kind == "f32" and (form.take("approx") or "full" in form.left or bare):
             full = form.take("full")
-            flags = FLAG_FTZ if bare else float_flags(form, False)
+            flags = FLAG_FTZ * (form.take("ftz") or bare)
             form.done()
             return op_info(OP_SFU, (kind, kind), kind, LAT_FP_DIV_APPROX, UNIT_SFU, flags,
                            SFU_DIV_FULL if full else SFU_DIV, is_float=True)
+        if form.left and ROUNDS.keys().isdisjoint(form.left):
+            raise Refused
         info = float_op(FP_DIV, kind, 2, float_flags(form, True))
         form.done()
         return info

@@ -15,6 +15,7 @@ _SETP_OPS = {"s32": OP_SETP_S32, "u32": OP_SETP_U32, "b32": OP_SETP_U32, "s64": 
              "f64": OP_SETP_F64}
 _UNSIGNED = {"lo", "ls", "hi", "hs"}
 _HALVES = ("f16", "bf16", "f16x2", "bf16x2")
+_SELECTED = f"{INTS} {BITS} f32 f64".split()
 _SET_TYPES = TYPE_CODES | {"b16": T_U32, "u16": T_U32}
 
 
@@ -27,7 +28,7 @@ def _compare(form: Form, kind: str) -> tuple[int, int]:
         raise Refused
     compare = form.one_of(COMPARISONS)
     is_float = "f" in kind
-    if "ftz" in form.left and kind == "f64":
+    if "ftz" in form.left and (kind not in ("f32", "f16", "f16x2") or form.types[0].startswith("bf16")):
         raise Refused
     if compare >= CMP_EQU and not is_float or kind[0] == "b" and not is_float and compare > CMP_NE:
         raise Refused
@@ -40,8 +41,8 @@ def setp(form: Form) -> OpInfo:
     form.done()
     psrc = int(bool(flags & FLAG_BOOL_MASK))
     if kind in _HALVES:
-        return op_info(OP_SETP_HALF, (kind, kind), "pred", flags=flags, aux=compare | TYPE_CODES[kind] << 8, pdst=2,
-                       psrc=psrc)
+        return op_info(OP_SETP_HALF, (kind, kind), "pred", flags=flags, aux=compare | TYPE_CODES[kind] << 8,
+                       pdst=2 if "x2" in kind else 1, psrc=psrc)
     latency, unit = (LAT_DP_ADD, UNIT_SFU) if kind == "f64" else (LAT_OTHER, UNIT_SP)
     op = OP_SETP_F32_FTZ if kind == "f32" and flags & FLAG_FTZ else _SETP_OPS[kind]
     return op_info(op, (kind, kind), "pred", latency, unit, flags, compare, pdst=2, psrc=psrc,
@@ -54,7 +55,7 @@ def set_(form: Form) -> OpInfo:
     dst, kind = form.types
     answers: tuple[str, ...]
     if kind in _HALVES:  # comparing halves yields a half or an integer, comparing pairs a pair or a 32-bit integer
-        answers = (kind, "u32", "s32") if "x2" in kind else ("f16", "bf16", "u16", "s16", "u32", "s32")
+        answers = (kind, "u32", "s32") if "x2" in kind else (*{kind, "bf16"}, "u16", "s16", "u32", "s32")
     else:
         answers = ("u32", "s32", "f32", "f16", "bf16") if kind in _SETP_OPS else ()
     if dst not in answers:
@@ -68,16 +69,16 @@ def set_(form: Form) -> OpInfo:
 
 
 def selp(form: Form) -> OpInfo:
-    kind = form.type(f"{INTS} {BITS} f16 bf16 f32 f64")
+    kind = form.type(" ".join(_SELECTED))
     form.done()
     return op_info(OP_SELP64 if TYPE_BITS[kind] == 64 else OP_SELP32, (kind, kind), kind, psrc=1)
 
 
 def slct(form: Form) -> OpInfo:
-    if len(form.types) != 2 or form.types[1] not in ("s32", "f32") or form.types[0] in ("pred", "u8", "s8", "b8"):
+    if len(form.types) != 2 or form.types[1] not in ("s32", "f32") or form.types[0] not in _SELECTED:
         raise Refused
     kind, selector = form.types
-    flags = FLAG_FTZ * form.take("ftz")
+    flags = FLAG_FTZ * (selector == "f32" and form.take("ftz"))
     form.done()
     return op_info(OP_SLCT, (kind, kind, selector), kind, flags=flags,
                    aux=TYPE_CODES[selector] << 8 | TYPE_CODES[kind] << 16,

@@ -16,6 +16,8 @@ _CVT_FAST = {
     ("f32", "f64"): OP_CVT_F32_F64, ("f64", "s32"): OP_CVT_F64_S32, ("f64", "u32"): OP_CVT_F64_U32,
 }
 
+_EXACT = {("f32", "f16"), ("f64", "f16"), ("f64", "f32")}       # conversions of floats without a rounding modifier
+
 
 def _cvt_int(dst: str, src: str) -> int | None:
     """Return the move or extension equivalent to an integer conversion without saturation, or None."""
@@ -33,6 +35,13 @@ def _cvt_int(dst: str, src: str) -> int | None:
     if dst == "u8" and src_bits >= 8:
         return OP_ZEXT8
     return None
+
+
+def _may_saturate(dst: str, src: str) -> bool:
+    """Return whether a cvt may have .sat: none of bfloat16 may, nor one to integers that hold every source value."""
+    if "f" in dst or "f" in src:
+        return "bf16" not in (dst, src)
+    return TYPE_BITS[dst] < TYPE_BITS[src] + (is_signed(dst) and not is_signed(src)) or is_signed(src) and not is_signed(dst)
 
 
 def cvt(form: Form) -> OpInfo:
@@ -54,9 +63,13 @@ def cvt(form: Form) -> OpInfo:
     rounding = form.one_of(ROUNDS, -1)
     whole = form.one_of(INT_ROUNDS, -1)
     form.done()
-    if flags & FLAG_FTZ and "f32" not in (dst, src) or flags & FLAG_RELU and not (src_float and dst in ("f16", "bf16")):
+    if flags & FLAG_FTZ and "f32" not in (dst, src) or flags & FLAG_SAT and not _may_saturate(dst, src):
         raise Refused
-    if src_float and dst_float and whole >= 0 and dst != src:
+    if flags & FLAG_RELU and (flags != FLAG_RELU or src != "f32" or dst not in ("f16", "bf16") or rounding > ROUND_RZ):
+        raise Refused
+    if "bf16" in (dst, src) and {dst, src} & {"u8", "s8"} or src_float and dst_float and whole >= 0 and dst != src:
+        raise Refused
+    if rounding >= 0 and src_float and (dst == src or (dst, src) in _EXACT):
         raise Refused
     if src_float and not dst_float or src_float and dst_float and whole >= 0:
         if rounding >= 0 or whole < 0:

@@ -35,7 +35,7 @@ def not_(form: Form) -> OpInfo:
 
 
 def mov(form: Form) -> OpInfo:
-    kind = form.type(f"{INTS} {BITS} f16 bf16 f16x2 bf16x2 f32 f64 pred")
+    kind = form.type(f"{INTS} {BITS} f32 f64 pred")
     form.done()
     if kind == "pred":
         return op_info(OP_PRED, (), "pred", aux=PRED_MOV, pdst=1, psrc=1)

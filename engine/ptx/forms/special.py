@@ -6,7 +6,7 @@ from rfview.engine.isa import (FLAG_FTZ, FP_RCP, FP_SQRT, OP_COPYSIGN32, OP_COPY
                                SFU_COS, SFU_EX2, SFU_HALF, SFU_HALF2, SFU_LG2, SFU_RCP, SFU_RCP64, SFU_RSQRT,
                                SFU_RSQRT64, SFU_SIN, SFU_SQRT, SFU_TANH, TESTP_F64, TESTP_KINDS)
 from rfview.engine.program import LAT_DP_ADD, LAT_FP_ADD, LAT_OTHER, LAT_SFU, UNIT_SFU, UNIT_SP
-from rfview.engine.ptx.forms.form import Form, OpInfo, Refused, float_flags, op_info
+from rfview.engine.ptx.forms.form import ROUNDS, Form, OpInfo, Refused, float_flags, op_info
 from rfview.engine.ptx.forms.arithmetic import float_op
 
 
@@ -14,6 +14,8 @@ def _sfu(form: Form, sub: int) -> OpInfo:
     kind = form.type("f32")
     flags = FLAG_FTZ * form.take("ftz")
     form.done()
+    if flags and sub == SFU_TANH:
+        raise Refused
     return op_info(OP_SFU, (kind,), kind, LAT_SFU, UNIT_SFU, flags, sub, is_float=True)
 
 
@@ -36,6 +38,8 @@ def root(form: Form) -> OpInfo:
     if approx:
         return _sfu(form, {"rcp": SFU_RCP, "sqrt": SFU_SQRT, "rsqrt": SFU_RSQRT}[form.base])
     kind = form.type("f32 f64")
+    if form.left and ROUNDS.keys().isdisjoint(form.left):
+        raise Refused
     info = float_op(FP_RCP if form.base == "rcp" else FP_SQRT, kind, 1, float_flags(form, True))
     form.done()
     return info
@@ -57,6 +61,8 @@ def transcendental(form: Form) -> OpInfo:
         kind = form.type()
         flags = FLAG_FTZ * form.take("ftz")
         form.done()
+        if bool(flags) != (sub == SFU_EX2 and kind[0] == "b"):      # ex2 of a bf16 always flushes, nothing else does
+            raise Refused
         sub |= (SFU_HALF2 if "x2" in kind else SFU_HALF) | (SFU_BF16 if kind[0] == "b" else 0)
         return op_info(OP_SFU, (kind,), kind, LAT_SFU, UNIT_SFU, flags, sub)
     return _sfu(form, sub)

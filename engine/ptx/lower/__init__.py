@@ -6,6 +6,7 @@ kernel.py's tables say which file lowers which instruction.
     immediates  access  functions         bits of numbers; plain loads and stores; a module's functions and their addresses
     inline  indirect  recursion  device_library   calls: inlined, indirect and recursive ones; malloc and the grid barrier
     stack                                 alloca: areas whose size is known only at run time
+    dialect                               refuses forms of older PTX versions
     operand_types                         checks the types of registers and numbers in instructions
     binding                               binds the parameters of a called function to the arguments
     expand  steps                         forms that become several instructions; emitting scalar statements

@@ -83,6 +83,17 @@ class Lowering:
     def __post_init__(self) -> None:
         self.names = Names(self.variables)
 
+    @property
+    def version(self) -> tuple[int, int]:
+        """The module's PTX version, (9, 0) for 9.0."""
+        major, _, minor = self.module.version.partition(".")
+        return int(major), int(minor)
+
+    @property
+    def architecture(self) -> int:
+        """The number in the module's target, 90 for sm_90a."""
+        return int(self.module.target.partition("_")[2].rstrip("af"))
+
     # -- building -----------------------------------------------------------------------------------------------
 
     def fail(self, message: str) -> PtxError:

@@ -7,10 +7,12 @@ from rfview.engine.program import UNIT_CTRL, WAIT_FIXED
 from rfview.engine.ptx import forms
 from rfview.engine.ptx.lower.context import Lowering, describe
 from rfview.engine.ptx.lower.names import TargetList
+from rfview.engine.ptx.lower.operand_types import check_operand
 from rfview.engine.ptx.parse.syntax import Instruction, Name, Number
 from rfview.engine.ptx.virtual import NONE, VirtualInst
 from rfview.engine.state import NUM_BARRIERS
 
+_WARP = 32
 _BARRIERS = {
     "sync": isa.BAR_SYNC, "arrive": isa.BAR_ARRIVE, "red.popc.u32": isa.BAR_RED_POPC, "red.and.pred": isa.BAR_RED_AND,
     "red.or.pred": isa.BAR_RED_OR,
@@ -59,12 +61,21 @@ def lower_indexed_branch(low: Lowering, statement: Instruction) -> None:
 
 def lower_return(low: Lowering, statement: Instruction) -> None:
     """Lower ret and exit: the end of the thread, or a branch to the end of an inlined or recursive function."""
+    no_operands(low, statement, "ret", "ret.uni", "exit")
     target = low.frames[-1].return_label
     if statement.opcode.startswith("ret") and target >= 0:
         guard = low.predicate(Name(statement.guard))[0] if statement.guard else NONE
         low.branch(target, guard, statement.guard_negate)
         return
     low.emit(low.guard_of(control_inst(low, isa.OP_EXIT, statement), statement))
+
+
+def no_operands(low: Lowering, statement: Instruction, *opcodes: str) -> None:
+    """Refuse an instruction that has operands, or is none of these opcodes."""
+    if statement.opcode not in opcodes:
+        raise low.fail(f"unsupported instruction '{statement.opcode}'; nearest supported form: '{opcodes[0]}'")
+    if statement.operands:
+        raise low.fail(f"'{statement.opcode}' takes no operands, found {describe(statement.operands[0])}")
 
 
 def lower_barrier(low: Lowering, statement: Instruction) -> None:
@@ -95,10 +106,21 @@ def lower_barrier(low: Lowering, statement: Instruction) -> None:
         raise low.fail(f"'{statement.opcode}' needs a barrier number{more}")
     if isinstance(operands[0], Number) and operands[0].kind == "int" and not 0 <= operands[0].value < NUM_BARRIERS:
         raise low.fail(f"'{statement.opcode}' names barrier {operands[0].value}; a CTA has barriers 0 to {NUM_BARRIERS - 1}")
+    for operand in operands:
+        check_operand(low, statement.opcode, operand, "u32")
+    check_thread_count(low, statement, operands[1] if len(operands) > 1 else None)
     low.fill(inst, 0, operands[0], "u32")
     low.fill(inst, 2, operands[1] if len(operands) > 1 else Number("int", 0), "u32")
     inst.types = ("u32", "u32") if len(operands) > 1 else ("u32",)
     low.emit(low.guard_of(inst, statement))
+
+
+def check_thread_count(low: Lowering, statement: Instruction, count: object) -> None:
+    """Refuse a number of threads that is not whole warps, and none for an arrival."""
+    if not isinstance(count, Number) or count.kind != "int":
+        return
+    if count.value % _WARP or not count.value and ".arrive" in statement.opcode:
+        raise low.fail(f"'{statement.opcode}' counts {count.value} threads; expected whole warps, a multiple of {_WARP}")
 
 
 def lower_cluster_barrier(low: Lowering, statement: Instruction, parts: list[str]) -> None:
@@ -134,6 +156,7 @@ def lower_fence(low: Lowering, statement: Instruction) -> None:
 
 
 def lower_trap(low: Lowering, statement: Instruction) -> None:
+    no_operands(low, statement, "trap", "brkpt")
     op = isa.OP_BRKPT if statement.opcode == "brkpt" else isa.OP_TRAP
     low.emit(low.guard_of(control_inst(low, op, statement), statement))
 

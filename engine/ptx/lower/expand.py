@@ -79,7 +79,8 @@ def sum_of_halves(steps: Steps) -> None:
 def to_tf32(steps: Steps) -> None:
     """Round a float to 10 bits of mantissa: to the nearest, ties away from zero or to even, or towards zero."""
     mode, *others = steps.whole.opcode.split(".")[1:-2] or [""]
-    if mode not in ("rna", "rn", "rz") or not {*others} <= {"relu", "satfinite"} or len(steps.whole.operands) != 2:
+    allowed = {"rna": {"satfinite"}, "rn": {"relu", "satfinite"}, "rz": {"relu", "satfinite"}}
+    if mode not in allowed or not {*others} <= allowed[mode] or len(steps.whole.operands) != 2:
         raise refused(steps, "cvt.rna.tf32.f32")
     result, source = steps.whole.operands
     if "relu" in others:
@@ -140,6 +141,8 @@ def multiply_signs(steps: Steps) -> None:
 def to_finite_halves(steps: Steps) -> None:
     """Clamp floats to the largest finite halves of a type, then convert; a NaN stays a NaN."""
     parts = steps.whole.opcode.split(".")
+    if parts[1] not in ("rn", "rz"):
+        raise refused(steps, "cvt.rn.satfinite.f16.f32")
     result, *sources = steps.whole.operands
     largest = _LARGEST[parts[-2]]
     clamped: list[Operand] = []
@@ -166,8 +169,10 @@ def pack_integers(steps: Steps) -> None:
 
 
 def logic_and_predicate(steps: Steps) -> None:
-    """Lower lop3.{and,or,xor}.b32 d|p, a, b, c, table, q: p combines q with whether d is nonzero."""
+    """Lower lop3.{and,or}.b32 d|p, a, b, c, table, q: p combines q with whether d is nonzero."""
     operands = steps.whole.operands
+    if steps.whole.opcode not in ("lop3.and.b32", "lop3.or.b32"):
+        raise refused(steps, "lop3.or.b32")
     if len(operands) != 6 or not isinstance(operands[0], Pair):
         raise steps.low.fail("expected 'lop3.or.b32 d|p, a, b, c, table, q'")
     value = steps.value("lop3.b32", *operands[1:5])

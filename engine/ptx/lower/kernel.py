@@ -11,6 +11,7 @@ from rfview.engine.ptx.lower.async_copy import is_async_copy, lower_async_copy
 from rfview.engine.ptx.lower.cluster import lower_cta_rank, lower_elect, lower_map_address, lower_policy
 from rfview.engine.ptx.lower.bulk_copy import is_bulk_copy, lower_bulk_copy
 from rfview.engine.ptx.lower.context import CallsAgain, Frame, Lowering
+from rfview.engine.ptx.lower.dialect import check_dialect
 from rfview.engine.ptx.lower.control import (control_inst, lower_barrier, lower_branch, lower_fence,
                                              lower_indexed_branch, lower_nanosleep, lower_return, lower_trap)
 from rfview.engine.ptx.optimise.control_flow import reverse_post_order
@@ -204,6 +205,7 @@ def lower_statement(low: Lowering, statement: Instruction) -> None:
     elif is_video(statement.opcode):
         lower_video(low, statement)
     else:
+        check_dialect(low, statement)
         check_types(low, statement)
         lower_table(low, statement)
 

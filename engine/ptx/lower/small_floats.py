@@ -48,9 +48,9 @@ def lower_small_float(low: Lowering, statement: Instruction) -> None:
     """Lower cvt.rn.satfinite{.relu}.TYPE.{f32,f16x2}, cvt.rn{.relu}.f16x2.TYPE and those of .ue8m0x2."""
     parts = statement.opcode.split(".")
     to, source, modifiers = parts[-2], parts[-1], parts[1:-2]
-    is_relu = modifiers[-1:] == ["relu"]
+    is_relu = "relu" in modifiers
     steps, operands = Steps(low, statement), statement.operands
-    plain = modifiers[:-1] if is_relu else modifiers
+    plain = [part for part in modifiers if part != "relu"]
     if to in _FORMATS and source in ("f32", "f16x2") and plain == ["rn", "satfinite"]:
         if len(operands) == (3 if source == "f32" else 2):
             return narrow(steps, _FORMATS[to], source, is_relu)

@@ -366,6 +366,8 @@ class _Parser:
         self.at += 1
         head = Variable(self.line, space, "", "", is_extern=is_extern)
         self.attributes(head)
+        if head.type == "pred":
+            raise self.source.error(head.line, f"a predicate cannot be in .{space}; declare it in .reg, or store an integer")
         if space == "tex":  # PTX 1.x: .tex .u64 name
             space, head.type = "global", "texref"
         found: list[Variable] = []

@@ -64,8 +64,8 @@ VIDEO = [
      | clamped(part(y, 0, 32, True) >> 24, 8, True) & 255 | x << 16),
     ("cvt.pack.sat.u16.s32 %r3, %r2, %r7;",
      lambda x, y: clamped(part(x, 0, 32, True), 16, False) << 16 | clamped(part(y, 0, 32, True) >> 24, 16, False)),
-    ("setp.ne.u32 %p2, %r5, 0; lop3.xor.b32 %r3|%p1, %r2, %r4, %r5, 0x80, %p2; @%p1 mov.u32 %r3, 1;",
-     lambda x, y: 1 if (x & y & x >> 16 != 0) != (x >> 16 != 0) else x & y & x >> 16),
+    ("setp.ne.u32 %p2, %r5, 0; lop3.and.b32 %r3|%p1, %r2, %r4, %r5, 0x80, %p2; @%p1 mov.u32 %r3, 1;",
+     lambda x, y: 1 if (x & y & x >> 16 != 0) and (x >> 16 != 0) else x & y & x >> 16),
     ("lop3.or.b32 _|%p1, %r2, 1, 0, 0xc0, 0; selp.u32 %r3, 5, 6, %p1;", lambda x, y: 5 if x & 1 else 6),
     ("setp.gt.and.u32 %p1, %r2, %r4, 1; selp.u32 %r3, 5, 6, %p1;", lambda x, y: 5 if x > y else 6),
 ]
