@@ -55,7 +55,7 @@ def set_(form: Form) -> OpInfo:
     dst, kind = form.types
     answers: tuple[str, ...]
     if kind in _HALVES:  # comparing halves yields a half or an integer, comparing pairs a pair or a 32-bit integer
-        answers = (kind, "u32", "s32") if "x2" in kind else (*{kind, "bf16"}, "u16", "s16", "u32", "s32")
+        answers = (kind, "u32", "s32") if "x2" in kind else (kind, "bf16", "u16", "s16", "u32", "s32")
     else:
         answers = ("u32", "s32", "f32", "f16", "bf16") if kind in _SETP_OPS else ()
     if dst not in answers:

@@ -12,7 +12,7 @@ _WITHDRAWN = (
     (re.compile(r"(div|rcp|sqrt)\.f(32|64)"), (1, 3), 0, "a rounding modifier such as .rn, or .approx for .f32"),
     (re.compile(r"(rsqrt|ex2|lg2|sin|cos)\.f(32|64)"), (1, 3), 0, "the modifier .approx"),
     (re.compile(r"mad(\.ftz)?(\.sat)?\.f(32|64)"), (2, 3), 13, "a rounding modifier such as .rn"),
-    (re.compile(r"(shfl|vote)\.(?!sync\.).*"), (6, 3), 69, "the modifier .sync and a mask of the lanes"),
+    (re.compile(r"(shfl|vote)\.(?!(.*\.)?sync\.).*"), (6, 3), 69, "the modifier .sync and a mask of the lanes"),
 )
 
 
