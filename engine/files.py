@@ -2,6 +2,7 @@
 
 A name of anything but a regular file (a link, a device, a pipe, a folder) is never written to, nor is
 a file that is being read, nor one that another program has written meanwhile: then both files are kept.
+Only a recording replaces a recording: it may have taken hours, and tables and pictures can be made again.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from rfview.engine.errors import InputError
 Identity = tuple[int, int, int, int]    # device, file, time of its last change, size
 KINDS = ((stat.S_ISDIR, "a folder"), (stat.S_ISLNK, "a link"), (stat.S_ISFIFO, "a pipe"), (stat.S_ISSOCK, "a socket"),
          (stat.S_ISCHR, "a device"), (stat.S_ISBLK, "a device"))
+# how recordings begin, those of the first format, and recipes
+RECORDING, OLD_RECORDING, RECIPE = b"\x89RFS\r\n\x1a\n", b"\x89RFV\r\n\x1a\n", b"\x89RFR\r\n\x1a\n"
 MOST_TEXT = 256 << 20       # most bytes of a text file: far more than any real one has, far less than memory
 
 
@@ -44,11 +47,12 @@ def read(path: str | Path, most: int = MOST_TEXT) -> bytes:
         return file.read(most)
 
 
-def check_target(path: str | Path, inputs: Iterable[str | Path] = ()) -> Path:
+def check_target(path: str | Path, inputs: Iterable[str | Path] = (), *, is_recording: bool = False) -> Path:
     """Return the path of a file to write, after checking that it can be written.
 
-    inputs: files being read. Raises InputError if the name belongs to anything but a regular file, is that of
-    an input, or cannot be written.
+    inputs: files being read. is_recording: a recording or recipe will be written, which may replace another. Raises
+    InputError if the name belongs to anything but a regular file, is that of an input or of a recording, or cannot be
+    written.
     """
     target = Path(path)
     if str(path) == "-":
@@ -65,11 +69,22 @@ def check_target(path: str | Path, inputs: Iterable[str | Path] = ()) -> Path:
         raise InputError(f"{path}: is {kind}; expected the name of a file")
     if found is not None and any(_is_same(found, one) for one in inputs):
         raise InputError(f"{path}: is being read from; give another name to write to")
+    if found is not None and not is_recording and is_recorded(target):
+        raise InputError(f"{path}: is a recording, which only another recording replaces; give another name to write to")
     if not target.parent.is_dir():
         raise InputError(f"{path}: there is no folder {target.parent}")
     if not os.access(target.parent, os.W_OK) or (found is not None and not os.access(target, os.W_OK)):
         raise InputError(f"{path}: cannot be written: permission denied")
     return target
+
+
+def is_recorded(path: Path) -> bool:
+    """Return whether a file is a recording or a recipe, complete or not, by its first bytes; False if it cannot be read."""
+    try:
+        with opened(path) as file:
+            return file.read(len(RECORDING)) in (RECORDING, OLD_RECORDING, RECIPE)
+    except OSError:
+        return False
 
 
 def _is_same(found: os.stat_result, other: str | Path) -> bool:
@@ -95,9 +110,10 @@ class NewFile:
     recovery.
     """
 
-    def __init__(self, target: str | Path, *, inputs: Iterable[str | Path] = (), suffix: str = ".tmp", hidden: bool = False):
-        """Raises InputError if the target cannot be written."""
-        self.target = check_target(target, inputs)
+    def __init__(self, target: str | Path, *, inputs: Iterable[str | Path] = (), suffix: str = ".tmp", hidden: bool = False,
+                 is_recording: bool = False):
+        """Raises InputError if the target cannot be written. is_recording: as in check_target."""
+        self.target = check_target(target, inputs, is_recording=is_recording)
         self._before = identity(self.target)
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
         stem = self.target.stem if self.target.suffix and suffix.endswith(self.target.suffix) else self.target.name
@@ -112,6 +128,13 @@ class NewFile:
             except OSError as error:
                 raise _cannot(self.target, error) from None
         self.file: BinaryIO = os.fdopen(handle, "wb", buffering=0)  # type: ignore[assignment]
+
+    def claim(self) -> None:
+        """Show other processes that the file is being written for as long as this one lives; see `is_abandoned`."""
+        with suppress(ImportError, OSError):    # without such locks, no file counts as abandoned
+            import fcntl
+
+            fcntl.flock(self.file, fcntl.LOCK_EX)
 
     def commit(self, *, replaces: bool = True) -> None:
         """Sync the file to disk and give it the target's name. replaces: whether an existing file may be replaced.
@@ -133,6 +156,18 @@ class NewFile:
             self.file.close()
         with suppress(OSError):
             self.path.unlink()
+
+
+def is_abandoned(path: Path) -> bool:
+    """Return whether a temporary file that was claimed is nobody's any more; False if the system cannot tell."""
+    try:
+        import fcntl
+
+        with opened(path) as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return True
+    except (ImportError, OSError):
+        return False
 
 
 def identity(path: Path) -> Identity | None:

@@ -31,6 +31,11 @@ class Action:
     reverse: str = ""
     panels: tuple[str, ...] = ()
 
+    @property
+    def takes_letter(self) -> bool:
+        """Whether it needs the letter or digit that ends its keys, so that its name alone does not say what to do."""
+        return self.name == "panel" or any(key.endswith(ANY) for key in self.keys)
+
 
 ACTIONS: tuple[Action, ...] = (
     Action("step", ("s", "right", "l", "f10"), "step", "one cycle on / back", TIME, "step ±1", "back"),

@@ -20,7 +20,7 @@ from rfview.engine.errors import InputError
 
 VALUES = ("heat", "lit", "grey", "err")       # kinds of roles for values on a scale
 THEMES = ("dark", "light", "dark256", "ansi16", "mono")
-OWN_GROUND = ("dark", "light", "dark256")       # themes that paint the page's background
+FEW_COLOURS = ("ansi16", "mono")    # themes with the terminal's own colours or none: no page background, no shades
 
 GROUND = "#0E1217"
 BAND = "#1A212A"
@@ -197,7 +197,7 @@ def _mono_table() -> dict[str, Paint]:
 
 def _value_table(theme: str) -> dict[str, Paint]:
     """Return role -> Paint of values on scales; with few colours or none, characters tell values apart."""
-    if theme in ("ansi16", "mono"):
+    if theme in FEW_COLOURS:
         hues = ("bright_yellow", "bright_blue") if theme == "ansi16" else (None, None)
         return {"heat:plus": Paint(hues[0]), "heat:minus": Paint(hues[1])}
     from rfview import scales       # start-up: most sessions show no values as colours
@@ -249,6 +249,11 @@ class Palette:
         self.grounds = _grounds(self.theme)
         self.page = page_colours(self.theme)
 
+    @property
+    def has_few_colours(self) -> bool:
+        """Whether the theme has only the terminal's own colours or none, so that characters have to tell values apart."""
+        return self.theme in FEW_COLOURS
+
     def style(self, ground: str, role: str) -> Style:
         """Return the Rich style of a role on a ground ("", "band", "focus", "popup")."""
         key = (ground, role)
@@ -270,7 +275,7 @@ class Palette:
         attributes = paint.attributes + extra
         under = self.grounds.get(ground)
         fg, bg = paint.fg, paint.bg or under
-        if self.theme in OWN_GROUND:
+        if not self.has_few_colours:
             fg, bg = fg or self.page[0], bg or self.page[1]
             if ground == "focus" and name == "text":
                 fg, attributes = self.table["bold"].fg, attributes + "b"

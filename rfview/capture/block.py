@@ -83,7 +83,7 @@ class Capture:
     def __enter__(self) -> Capture:
         """Begin the block; its first launch has number 0. Raises InputError, also if another block is open."""
         if self._target is not None and self._target.suffix == SUFFIX:
-            files.check_target(self._target)
+            files.check_target(self._target, is_recording=True)
         device = _Process.get().device
         if device.is_taking:
             raise InputError("capture: another block is already open; close it first")

@@ -158,7 +158,7 @@ def fill(args: argparse.Namespace) -> int:
 
 def output_of(args: argparse.Namespace, default: str, suffix: str) -> Path:
     """Return the file to write; recordings and recipes differ in their suffixes."""
-    output = files.check_target(args.output or default)
+    output = files.check_target(args.output or default, is_recording=True)
     args.replaces = output.exists()
     if (output.suffix == ".rfr") != (suffix == ".rfr"):
         hint = "a recipe is written with --recipe; a recording's name ends in .rfs"

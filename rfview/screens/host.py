@@ -44,7 +44,7 @@ class HostApp(App[int]):
     def __init__(self, palette: Palette):
         self._hang_up: Callable[[], Any] = lambda: None     # ends the running screen, from any thread
         self._began_by = os.getppid()
-        self._by_terminal = palette.theme in ("ansi16", "mono")
+        self._by_terminal = palette.has_few_colours
         # rfview has its own look without colours; Textual's filter would turn colours into greys instead
         no_color = os.environ.pop("NO_COLOR", None)
         super().__init__(ansi_color=self._by_terminal)

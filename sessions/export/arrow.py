@@ -5,17 +5,19 @@ DuckDB, pandas and Polars read them: SELECT state, sum(cycles) FROM 'run_tables/
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from rfview.engine.errors import InputError
-from rfview.engine.files import NewFile
+from rfview.engine.files import NewFile, is_abandoned
 from rfview.sessions.export.tables import COLUMNS, INTEGER, Columns, batches
 from rfview.sessions.timeline.base import Timeline
 
 SUFFIX = ".parquet"
+TEMPORARY = re.compile(rf"(?:{'|'.join(COLUMNS)}){re.escape(SUFFIX)}\.[0-9a-f]{{6}}\.tmp")     # as NewFile names them
 
 
 def table_of(timeline: Timeline, name: str, first: int, last: int) -> Any:
@@ -33,21 +35,21 @@ def table_of(timeline: Timeline, name: str, first: int, last: int) -> Any:
 def write(timeline: Timeline, first: int, last: int, folder: Path, inputs: Sequence[Path] = ()) -> None:
     """Write the tables of cycles first..last - 1 into a folder, which is created if necessary; inputs: see files.NewFile.
 
-    The files get their names once all of them are written. Raises InputError if the folder contains anything else, if it
-    cannot be written, and if pyarrow is not installed.
+    The files get their names once all of them are written; what a killed export left in the folder is removed. Raises
+    InputError if the folder contains anything else, if it cannot be written, and if pyarrow is not installed.
     """
     pa = pyarrow()
     import pyarrow.parquet as pq
 
-    wanted = {f"{name}{SUFFIX}" for name in COLUMNS}
     made: list[NewFile] = []
     is_new = not folder.exists()
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        if foreign := sorted(path.name for path in folder.iterdir() if path.name not in wanted):
-            raise InputError(f"{folder}: contains files other than an export's tables ({foreign[0]}); name another folder")
+        for left in _leftovers(folder):
+            left.unlink()
         for name in COLUMNS:
             made.append(NewFile(folder / f"{name}{SUFFIX}", inputs=inputs))
+            made[-1].claim()
             schema = _schema(pa, name)
             with pq.ParquetWriter(made[-1].file, schema, compression="zstd") as writer:
                 for batch in batches(timeline, name, first, last):
@@ -63,6 +65,18 @@ def write(timeline: Timeline, first: int, last: int, folder: Path, inputs: Seque
         if made and is_new:
             with suppress(OSError):
                 folder.rmdir()
+
+
+def _leftovers(folder: Path) -> list[Path]:
+    """Return the temporary files that a killed export left; raises InputError if there is anything but these and tables."""
+    names = sorted({path.name for path in folder.iterdir()} - {f"{name}{SUFFIX}" for name in COLUMNS})
+    for name in names:
+        if not TEMPORARY.fullmatch(name):
+            raise InputError(f"{folder}: contains files other than an export's tables ({name}); name another folder")
+        if not is_abandoned(folder / name):
+            raise InputError(f"{folder}: another export is writing there ({name}); name another folder, or delete that file "
+                             "if none is running")
+    return [folder / name for name in names]
 
 
 def pyarrow() -> Any:

@@ -11,11 +11,12 @@ import zlib
 from dataclasses import dataclass
 from typing import Any, BinaryIO, NamedTuple
 
+from rfview.engine import files
 from rfview.sessions.codec import limits
 
-MAGIC = b"\x89RFS\r\n\x1a\n"
+MAGIC = files.RECORDING
 # of recordings from before format 1
-OLD_MAGIC = b"\x89RFV\r\n\x1a\n"
+OLD_MAGIC = files.OLD_RECORDING
 END_MAGIC = b"RFSEND\r\n"
 FRAME = struct.Struct("<4sQI")
 CHUNK_HEAD = struct.Struct("<IIQI")

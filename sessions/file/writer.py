@@ -200,7 +200,7 @@ def new_recording(target: Path, magic: bytes = framing.MAGIC, suffix: str = PART
         begin = b""         # there is none, or check_target will report what is wrong
     if begin not in (b"", magic, framing.OLD_MAGIC) and target.is_file():
         raise InputError(f"{target}: is not a recording and is not overwritten; give another name")
-    return NewFile(target, suffix=suffix)
+    return NewFile(target, suffix=suffix, is_recording=True)
 
 
 def _kept(made: NewFile, writer: Writer | None) -> str:

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from rfview.engine.launch import LaunchSpec
 
 FORMAT = 1
-MAGIC = b"\x89RFR\r\n\x1a\n"
+MAGIC = files.RECIPE
 RECIPE = b"RCPE"
 SUFFIX = ".rfr"
 INFO = ("name", "kernel", "launch_toml", "ptx", "design", "design_spec", "scheduler", "preset", "parameters", "seed",

@@ -61,6 +61,27 @@ def test_an_input_is_never_written_to_by_whatever_name(tmp_path: Path) -> None:
     assert source.read_text() == "input"
 
 
+@pytest.mark.parametrize("begin", [files.RECORDING, files.OLD_RECORDING, files.RECIPE])
+def test_only_a_recording_replaces_a_recording(tmp_path: Path, begin: bytes) -> None:
+    target = tmp_path / "run.rfs"
+    target.write_bytes(begin + b"hours of simulation")
+    with pytest.raises(InputError, match="run.rfs: is a recording, which only another recording replaces; give another name"):
+        files.write(target, "design,cycles")
+    assert target.read_bytes() == begin + b"hours of simulation" and names(tmp_path) == ["run.rfs"]
+    made = files.NewFile(target, is_recording=True)
+    made.file.write(begin)
+    made.commit()
+    assert target.read_bytes() == begin
+
+
+def test_what_only_begins_like_a_picture_or_is_shorter_than_a_magic_is_replaced(tmp_path: Path) -> None:
+    target = tmp_path / "chart.png"
+    for content in (b"", files.RECORDING[:4], b"\x89PNG\r\n\x1a\n"):
+        target.write_bytes(content)
+        files.write(target, "new")
+        assert target.read_text() == "new"
+
+
 def test_a_missing_folder_is_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"there is no folder"):
         files.write(tmp_path / "none" / "x", "new")

@@ -10,6 +10,7 @@ import pytest
 
 from rfview.cli import main
 from rfview.engine.errors import InputError
+from rfview.engine.files import RECORDING
 from rfview.sessions.codec.limits import set_limit
 
 BAD = Path(__file__).parents[1] / "corpus" / "bad"
@@ -71,6 +72,19 @@ def test_what_never_ends_is_not_read(kind: str, tmp_path: Path, capsys: pytest.C
 def test_standard_output_is_no_file_to_write(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["record", "vectoradd", "-o", "-"]) == 2
     assert "(./- for one called so)" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("words", [
+    ["compare", "vectoradd", "--csv"], ["compare", "vectoradd", "--svg"], ["launches", "./app", "--json"],
+    ["image", "vectoradd", "c", "--png"], ["export", "vectoradd", "--to", "sqlite", "-o"],
+    ["export", "vectoradd", "--to", "csv", "-o"], ["reproduce", "--html"], ["map", "vectoradd", "-o"],
+    ["sweep", "results", "--plot", "ipc,kernel", "--svg"], ["dap", "--vsix"]])
+def test_no_output_replaces_a_recording(words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    target = tmp_path / "run.rfs"
+    target.write_bytes(RECORDING)
+    assert main([*words, str(target)]) == 2
+    assert "run.rfs: is a recording, which only another recording replaces" in capsys.readouterr().err
+    assert target.read_bytes() == RECORDING and list(tmp_path.iterdir()) == [target]
 
 
 @pytest.mark.parametrize("size", ["abc", "1MB", "1e99", "9" * 5000])

@@ -10,7 +10,7 @@ import pytest
 
 from rfview.engine import stalls
 from rfview.actions import ACTIONS, BY_NAME, CATEGORIES, tokens_of
-from rfview.render.layout import layout, shown
+from rfview.render.layout import PANELS, layout, shown
 from rfview.screens import requests
 from rfview.sessions.search.history import History
 from rfview.sessions.session import Session
@@ -213,6 +213,37 @@ def test_no_action_is_without_a_case() -> None:
     missing = set(BY_NAME) - set(CASES) - {"quit"}      # quit is tested in test_keys.py
     assert not missing, f"add cases for {', '.join(sorted(missing))}"
     assert not set(CASES) - set(BY_NAME)
+
+
+def test_an_action_that_takes_a_letter_is_typed_with_it_or_says_what_is_missing() -> None:
+    taking = [action for action in ACTIONS if action.takes_letter]
+    assert [action.name for action in taking] == ["mark", "goto_mark", "diff_mark", "panel"]
+
+    async def test(app: Driven) -> None:
+        for action in taking:
+            if not action.command or action.name == "mark":     # mark is a command of sessions too, with a name of its own
+                continue
+            await reset(app)
+            await app.press("m", "a", "G", ":")
+            await app.type(action.command)
+            said = app.scene.message
+            assert app.scene.message_kind == "error" and said.startswith(f"{action.command}: expected"), said
+            await app.press(":")
+            await app.type(f"{action.command} {'3' if action.name == 'panel' else 'a'}")
+            assert app.scene.message_kind != "error", app.scene.message
+        assert app.scene.panel == PANELS[2]
+        await app.press(":")
+        await app.type("goto-mark a")
+        assert app.session.cycle == START
+        await app.press(":")
+        await app.type("panel a")
+        assert app.scene.message == "panel: expected the number of one, such as panel 3"
+        await app.pilot.press("ctrl+p")
+        await app.pilot.pause(0.05)
+        assert not {"palette", *(action.name for action in taking)} & {row[0].name for row in app.app.screen.found}
+        await reset(app)
+
+    drive(test, goto=START)
 
 
 def test_every_action_with_a_command_can_be_typed() -> None:

@@ -8,8 +8,11 @@ import json
 import os
 import re
 import shutil
+import signal
 import sqlite3
+import subprocess
 import sys
+import textwrap
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,6 +22,7 @@ import numpy as np
 import pytest
 
 from rfview.engine.errors import InputError
+from rfview.engine.files import NewFile
 from rfview.sessions import open_session
 from rfview.sessions.export import FORMATS, TABLES, arrow, export, sqlite, tables
 from rfview.sessions.session import Session
@@ -224,6 +228,50 @@ def test_a_folder_of_tables_is_whole_or_not_there(session: Session, tmp_path: Pa
         with pytest.raises(InputError, match=f"{name}: cannot be written: No space left on device"):
             export(session.timeline, "parquet", tmp_path / name)
     assert [path.name for path in tmp_path.rglob("*")] == ["was there"]
+
+
+def test_what_a_killed_export_left_is_replaced(tmp_path: Path) -> None:
+    """SIGKILL in the middle of the tables: the temporary files stay, and the next export of the folder removes them."""
+    folder = tmp_path / "tables"
+    program = textwrap.dedent(f"""
+        import os, pathlib, signal
+        from rfview.sessions import open_session
+        from rfview.sessions.export import arrow, export
+
+        real, seen = arrow.batches, []
+        def batches(timeline, name, first, last):
+            seen.append(name)
+            if len(seen) == 3:
+                os.kill(os.getpid(), signal.SIGKILL)
+            return real(timeline, name, first, last)
+        arrow.batches = batches
+        export(open_session({str(RECORDED / "first.rfs")!r}).timeline, "parquet", pathlib.Path({str(folder)!r}))
+    """)
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == -signal.SIGKILL
+    left = sorted(path.name for path in folder.iterdir())
+    assert len(left) == 3 and all(name.endswith(".tmp") for name in left)
+    export(open_session(RECORDED / "first.rfs").timeline, "parquet", folder)
+    assert sorted(path.stem for path in folder.iterdir()) == sorted(tables.COLUMNS)
+
+
+def test_only_an_exports_own_leftovers_are_removed(tmp_path: Path) -> None:
+    timeline = open_session(RECORDED / "first.rfs").timeline
+    for name in ("waits.parquet.tmp", "waits.parquet.zzzzzz.tmp", "others.parquet.a1b2c3.tmp", "waits.csv.a1b2c3.tmp"):
+        foreign, left = tmp_path / name, tmp_path / "waits.parquet.a1b2c3.tmp"
+        foreign.write_text("mine")
+        left.write_text("PAR1")
+        with pytest.raises(InputError, match=f"contains files other than an export's tables \\({name}\\)"):
+            export(timeline, "parquet", tmp_path)
+        assert foreign.read_text() == "mine" and left.exists()
+        foreign.unlink()
+    made = NewFile(tmp_path / "waits.parquet")
+    made.claim()
+    with pytest.raises(InputError, match=f"another export is writing there \\({made.path.name}\\)"):
+        export(timeline, "parquet", tmp_path)
+    assert made.path.exists()
+    made.discard()
+    export(timeline, "parquet", tmp_path)
+    assert sorted(path.stem for path in tmp_path.iterdir()) == sorted(tables.COLUMNS)
 
 
 def test_without_pyarrow_the_way_to_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,8 +16,6 @@ from rfview.sessions.commands.table import ALIASES
 if TYPE_CHECKING:
     from rfview.screens.main import MainScreen
 
-NEED_A_LETTER = ("mark", "goto_mark")       # actions; their commands belong to the session's language
-
 
 def choose_warp(main: MainScreen, rest: str) -> bool:
     """warp 5, w w5: focus a warp."""
@@ -91,7 +89,9 @@ def panel(main: MainScreen, rest: str) -> bool:
     """panel 3: focus that panel."""
     if rest.isdigit():
         screen.panel(main, Pressed("panel", None, rest))
-    return rest.isdigit()
+    else:
+        main.say("panel: expected the number of one, such as panel 3", "error")
+    return True
 
 
 def _quit(main: MainScreen, rest: str) -> bool:
@@ -127,8 +127,11 @@ def entered(main: MainScreen, mode: str, text: str) -> None:
     word, _, rest = text.partition(" ")
     if word in WORDS and WORDS[word](main, rest):
         return
-    action = next((one for one in ACTIONS if one.command and text in (one.command, one.name)), None)
-    if action is not None and action.name not in NEED_A_LETTER and word not in ALIASES:
-        HANDLERS[action.name](main, Pressed(action.name))
-    else:
+    action = next((one for one in ACTIONS
+                   if one.command and (word if one.takes_letter else text) in (one.command, one.name)), None)
+    if action is None or word in ALIASES:
         main.worker.ask(requests.command, text)
+    elif action.takes_letter and not (len(rest) == 1 and rest.isalnum()):
+        main.say(f"{word}: expected a letter or digit after it: {action.sentence}", "error")
+    else:
+        HANDLERS[action.name](main, Pressed(action.name, None, rest if action.takes_letter else ""))

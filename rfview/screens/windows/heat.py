@@ -6,35 +6,28 @@ from typing import Any
 
 from textual import events
 
-from rfview.messages import Clicked, Wheeled
+from rfview.messages import Clicked
 from rfview.render import heat
 from rfview.render.text import Line, Row, fill, title
 from rfview.screens import requests
-from rfview.screens.windows.popup import Popup, WhyWindow
+from rfview.screens.windows.popup import ValuesWindow, WhyWindow
 from rfview.sessions.heat.registers import LANES
 from rfview.sessions.heat.strip import STEPS
 
-FULL = 10_000       # cells: as large as the terminal
 PER = 8, 3          # initial cycles per column: STEPS[3]
 
 
-class HeatWindow(Popup):
+class HeatWindow(ValuesWindow):
     """Requests a strip from the session worker whenever the cursor, the zoom or the size changes, and draws it."""
 
-    EDGE = 0
     ANSWERS = "heat"
 
     def __init__(self, main: Any, item: str):
-        super().__init__(main, (FULL, FULL))
+        super().__init__(main)
         self.item = item
         self.zoom, self.by_write, self.is_log = PER[1], False, False
         self.lane = 0
         self.view: heat.HeatView | None = None
-
-    @property
-    def glyphs(self) -> bool:
-        """Say whether characters are drawn in place of colours."""
-        return self.strips.palette.theme in ("ansi16", "mono") or self.strips.palette.ascii
 
     def on_mount(self) -> None:
         """Request the first strip."""
@@ -47,7 +40,7 @@ class HeatWindow(Popup):
 
     def follow(self) -> None:
         """Request a new strip: the cursor, and with it the strip, has moved."""
-        count = self.view.strip.of if self.view is not None else FULL
+        count = self.view.strip.of if self.view is not None else self.FULL
         rows = heat.cells_wanted(self.app.size.height - 2, self.glyphs, count)
         if self.view is None:
             rows = max(rows, LANES)     # a register's lanes are never joined; those that do not fit scroll
@@ -177,8 +170,3 @@ class HeatWindow(Popup):
             cycle, self.lane = place
             self.main.worker.ask(requests.goto, cycle)
             self.follow()
-
-    def on_wheeled(self, message: Wheeled) -> None:
-        """Zoom with the wheel."""
-        message.stop()
-        self.pressed("-" if message.by > 0 else "+")

@@ -10,26 +10,24 @@ from textual.app import ComposeResult
 
 from rfview.engine.errors import InputError
 from rfview.graphics import NAMES, choose, choose_kind
-from rfview.messages import Clicked, Wheeled
+from rfview.messages import Clicked
 from rfview.render import image, image_pixels
 from rfview.render.text import Line, Row, fill, title
 from rfview.screens import requests
-from rfview.screens.windows.popup import Popup
+from rfview.screens.windows.popup import ValuesWindow
 from rfview.sessions.commands.image import facts, origin_text, write_png
 from rfview.widgets.picture import PictureView
 
-FULL = 10_000       # cells: as large as the terminal
 COLUMNS = {"left": -1, "h": -1, "right": 1, "l": 1}
 
 
-class ImageWindow(Popup):
+class ImageWindow(ValuesWindow):
     """Requests from the session worker the picture at the cursor, and the origin of the focused pixel."""
 
-    EDGE = 0
     ANSWERS = "image"
 
     def __init__(self, main: Any, text: str):
-        super().__init__(main, (FULL, FULL))
+        super().__init__(main)
         self.buffer, _, self.shape = text.strip().partition(" ")
         self.view: image.ImageView | None = None
         self.order: np.ndarray = np.empty(0, np.int64)      # wrong pixels, the worst first
@@ -56,14 +54,13 @@ class ImageWindow(Popup):
             if self.view is not None and asked == self.asked:
                 self.view = self.view.at(links=links)
         else:
-            theme = self.strips.palette
-            glyphs = theme.theme in ("ansi16", "mono") or theme.ascii
             names = ("right", "approximate", "error") if found.is_right else ("start", "now", "changed")
             self.order = found.by_size()
             if self.view is None:
                 worst = int(self.order[0]) if len(self.order) else 0
-                self.view = image.ImageView(found, worst % found.width, worst // found.width, glyphs=glyphs,
-                                            ascii=theme.ascii, names=names, graphics="" if glyphs else self.graphics())
+                self.view = image.ImageView(found, worst % found.width, worst // found.width, glyphs=self.glyphs,
+                                            ascii=self.strips.palette.ascii, names=names,
+                                            graphics="" if self.glyphs else self.graphics())
             self.view = self.view.at(picture=found, links=None)
             self.ask_origin()
         self.paint()
@@ -210,8 +207,3 @@ class ImageWindow(Popup):
             pixel = image.pixel_at(self.view, self.app.size.width, self.app.size.height - 2, message.x, message.y)
             if pixel is not None:
                 self.choose(*pixel)
-
-    def on_wheeled(self, message: Wheeled) -> None:
-        """Zoom with the wheel."""
-        message.stop()
-        self.pressed("-" if message.by > 0 else "+")

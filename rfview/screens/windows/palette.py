@@ -14,8 +14,6 @@ from rfview.render import choose
 from rfview.render.text import Line
 from rfview.screens.windows.popup import Popup
 
-# these need a letter after their keys, so the palette leaves them out (and itself)
-NEED_A_LETTER = frozenset({"mark", "goto_mark", "diff_mark", "panel", "palette"})
 PAGE = 10
 MOVES = {"down": 1, "ctrl+n": 1, "up": -1, "ctrl+p": -1, "pagedown": PAGE, "pageup": -PAGE}
 
@@ -29,13 +27,17 @@ class PaletteWindow(Popup):
         self.found = self._found()
 
     def _found(self) -> list[tuple[Action, str, str, str]]:
-        """Return (action, name, key, sentence) of the actions that contain every word typed, best first."""
+        """Return (action, name, key, sentence) of the actions that contain every word typed, best first.
+
+        Left out are those that need a letter, and the palette itself.
+        """
         rows = []
         for action in ACTIONS:
             name = action.command or action.name.replace("_", " ")
             # of a sentence for two opposite actions, only this action's half
             text = re.sub(r" / [\w']+", "", action.sentence, count=1) if action.reverse else action.sentence
-            if action.name not in NEED_A_LETTER and self.filter.finds(name, action.name, text):
+            is_chosen_here = not action.takes_letter and action.name != "palette"
+            if is_chosen_here and self.filter.finds(name, action.name, text):
                 rows.append((action, name, first_label(action, self.main.keys.own), text))
         return sorted(rows, key=lambda row: not row[1].startswith(self.filter.text))
 

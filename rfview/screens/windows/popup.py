@@ -11,6 +11,7 @@ from textual import events
 from textual.app import ComposeResult
 
 from rfview.keys import token_of
+from rfview.messages import Wheeled
 from rfview.render import why
 from rfview.render.chain import chain_of, links_of
 from rfview.render.text import Line, Row, fill, title
@@ -50,7 +51,7 @@ class Popup(Layer):
         return self.app.strips  # type: ignore[attr-defined]
 
     def on_mount(self) -> None:
-        if self.strips.palette.theme in ("ansi16", "mono"):
+        if self.strips.palette.has_few_colours:
             self.styles.background = "transparent"      # no colours to blend: the screen below stays as it is
         self.paint()
 
@@ -112,6 +113,26 @@ class Popup(Layer):
 
     def pressed(self, token: str) -> None:
         """Handle any other key."""
+
+
+class ValuesWindow(Popup):
+    """A window as large as the terminal that draws values as colours, or as characters; + and - zoom, as does the wheel."""
+
+    EDGE = 0
+    FULL = 10_000       # cells: as large as the terminal
+
+    def __init__(self, main: Any):
+        super().__init__(main, (self.FULL, self.FULL))
+
+    @property
+    def glyphs(self) -> bool:
+        """Say whether characters are drawn in place of colours."""
+        return self.strips.palette.has_few_colours or self.strips.palette.ascii
+
+    def on_wheeled(self, message: Wheeled) -> None:
+        """Zoom with the wheel."""
+        message.stop()
+        self.pressed("-" if message.by > 0 else "+")
 
 
 class WhyWindow(Popup):
