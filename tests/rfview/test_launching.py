@@ -139,6 +139,13 @@ def test_numbas_arrays_are_given_as_arrays_to_its_ptx() -> None:
     assert np.array_equal(target[1:-1], source[1:-1]) and largest.max() == 148
 
 
+@pytest.mark.parametrize("given", [np.zeros(1, "i4,f8")[0], np.zeros(2, np.int32), 7])
+def test_a_struct_by_value_is_refused_with_the_way_to_give_it(given: object) -> None:
+    ptx = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .align 8 .b8 s[16]) { ret; }\n"
+    with pytest.raises(InputError, match="the kernel takes a struct there; write a launch file with {bytes = ...}"):
+        rfview.launch(ptx, 1, 1, [given])
+
+
 def test_source_files_beside_the_ptx_are_found(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "scale.cu").write_text("// first\nx[i] *= 2;\n")
     path = tmp_path / "scale.ptx"
