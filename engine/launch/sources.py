@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from rfview.engine.ptx.parse.locations import Locations, SourceFile
+from rfview.engine.ptx.parse.locations import Locations, SourceFile, locations
 
 SUFFIXES = frozenset(
     ".cu .cuh .c .cc .cpp .cxx .c++ .h .hh .hpp .hxx .h++ .inl .inc .ipp .tpp .py .pyx .jl .rs .f90 .cuf .cl .mojo".split())
@@ -39,6 +39,12 @@ def source_texts(found: Locations, folders: Iterable[Path]) -> list[dict[str, An
             texts.append({"path": file.path, "text": text})
             room -= len(text)
     return texts
+
+
+def texts_beside(ptx: str, folder: Path) -> dict[str, str]:
+    """Return the texts of the source files in the folder of a PTX text that it names, by their names in that folder."""
+    found = ((posixpath.basename(entry["path"]), entry["text"]) for entry in source_texts(locations(ptx), [folder]))
+    return {name: text for name, text in found if (folder / name).is_file()}
 
 
 def _text_of(file: SourceFile, beside: list[Path], most: int) -> str | None:

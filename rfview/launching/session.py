@@ -95,6 +95,8 @@ def launch(kernel: Any, grid: int | Sequence[int], block: int | Sequence[int] | 
 
     arrays = {one.name: one.array for one in call.arguments if one.array is not None}
     spec = launch_of_text(text, source.name, arrays, {})
+    if source.folder is not None:
+        spec = replace(spec, module_path=source.folder / source.file)
     simulator = Simulator(spec, source=(source.ptx, source.file), **options)
     return LaunchSession(LiveTimeline(simulator), call.arguments)
 

@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +29,7 @@ class Source:
     """A module's PTX and the kernel named. name: for titles. arguments: in the kernel's order.
 
     file: the PTX file's name. shared_bytes, threads: the launch parameters that the compiler reports, 0 if none.
+    folder: where the PTX is, None if it was compiled just now; source files that it names are looked for there.
     """
 
     name: str
@@ -39,6 +40,7 @@ class Source:
     arguments: tuple[Argument, ...]
     shared_bytes: int = 0
     threads: int = 0
+    folder: Path | None = None
 
 
 def found(target: Any, given: Sequence[Argument], *, entry: str | None = None, python: str | None = None,
@@ -68,7 +70,7 @@ def found(target: Any, given: Sequence[Argument], *, entry: str | None = None, p
         return _of_ptx(ptx, f"{path.stem}.ptx", name, given)
     from rfview.engine.ptx import load_module
 
-    return _of_ptx(load_module(path).text, path.name, name, given)
+    return replace(_of_ptx(load_module(path).text, path.name, name, given), folder=path.parent)
 
 
 def split(target: str) -> tuple[Path, str | None]:

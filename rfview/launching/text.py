@@ -99,6 +99,9 @@ def _words(argument: Argument, formal: Formal, kernel: Kernel) -> str:
         return _numba_array(argument, formal, what)
     if argument.kind == "null":
         return "{null = true},"
+    if formal.kind == "bytes":
+        raise InputError(f"{what}: the kernel takes a struct there; write a launch file with {{bytes = ...}}: "
+                         "rfview kernels --new begins one")
     if argument.kind == "array":
         if formal.kind != "pointer":
             raise InputError(f"{what} is an array where the kernel takes {_described(formal)}")
@@ -106,9 +109,6 @@ def _words(argument: Argument, formal: Formal, kernel: Kernel) -> str:
         if wanted > 1 and np.dtype(argument.dtype).itemsize != wanted:
             raise InputError(f"{what} is an array of {argument.dtype} where the kernel takes {_described(formal)}")
         return f"{{buffer = {json.dumps(argument.name)}}},"
-    if formal.kind == "bytes":
-        raise InputError(f"{what}: the kernel takes a struct there; write a launch file with {{bytes = ...}}: "
-                         "rfview kernels --new begins one")
     if formal.kind == "pointer" and formal.dtype:
         raise InputError(f"{what} is a number where the kernel takes {_described(formal)}")
     return _number(argument.value, formal, kernel)

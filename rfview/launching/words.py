@@ -94,6 +94,7 @@ def typed(args: argparse.Namespace, kernel: str) -> list[str]:
 
 def write(args: argparse.Namespace, kernel: str, folder: Path) -> Path:
     """Write the launch file, PTX and arrays of a launch to a folder; return the launch file. Raises InputError."""
+    from rfview.engine.launch.sources import texts_beside
     from rfview.launching import sources
     from rfview.launching.arguments import from_words
     from rfview.launching.session import block_of
@@ -113,6 +114,9 @@ def write(args: argparse.Namespace, kernel: str, folder: Path) -> Path:
             table = f'\n[buffers."{argument.name}"]\n'
             text = text.replace(table, f'{table}file = "{argument.name}.npy"\n')
     files.write(folder / source.file, source.ptx)
+    if source.folder is not None:
+        for name, content in texts_beside(source.ptx, source.folder).items():
+            files.write(folder / name, content)
     target = folder / f"{re.sub(r'[^A-Za-z0-9_]+', '_', source.name)}.toml"
     files.write(target, text)
     return target

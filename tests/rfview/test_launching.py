@@ -154,6 +154,39 @@ def test_numbas_arrays_are_given_as_arrays_to_its_ptx() -> None:
     assert np.array_equal(target[1:-1], source[1:-1]) and largest.max() == 148
 
 
+@pytest.mark.parametrize("given", [np.zeros(1, "i4,f8")[0], np.zeros(2, np.int32), 7])
+def test_a_struct_by_value_is_refused_with_the_way_to_give_it(given: object) -> None:
+    ptx = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .align 8 .b8 s[16]) { ret; }\n"
+    with pytest.raises(InputError, match="the kernel takes a struct there; write a launch file with {bytes = ...}"):
+        rfview.launch(ptx, 1, 1, [given])
+
+
+def test_source_files_beside_the_ptx_are_found(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "scale.cu").write_text("// first\nx[i] *= 2;\n")
+    path = tmp_path / "scale.ptx"
+    path.write_text("""
+        .version 8.0
+        .target sm_80
+        .address_size 64
+        .visible .entry scale(.param .u64 x) {
+            .reg .b64 %rd<2>;
+            .reg .f32 %f<2>;
+            ld.param.u64 %rd1, [x];
+            .loc 1 2 0
+            ld.global.f32 %f1, [%rd1];
+            add.f32 %f1, %f1, %f1;
+            st.global.f32 [%rd1], %f1;
+            ret;
+        }
+        .file 1 "elsewhere" "scale.cu"
+    """)
+    session = rfview.launch(path, 1, 1, [np.ones(1, np.float32)])
+    assert [entry["text"] for entry in session.timeline.info["sources"]] == ["// first\nx[i] *= 2;\n"]
+    words = ["--arg", "x=f4[1]:1", "--block", "1"]
+    assert cli.main(["script", f"{path}::scale", *words, "-c", "goto end; lines"]) == 0
+    assert "x[i] *= 2;" in capsys.readouterr().out
+
+
 def test_the_command_line_runs_ptx_with_arguments(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     ptx = tmp_path / "saxpy.ptx"
     ptx.write_text(SAXPY)

@@ -172,7 +172,7 @@ def lower_mov(low: Lowering, statement: Instruction) -> None:
         special(low, statement, dst, src.text)
     elif isinstance(src, Name) and isinstance(low.names.find(src.text), Register):
         lower_table(low, statement)
-    elif isinstance(src, Name) and statement.opcode != "mov.pred" and src.text != "WARP_SZ":
+    elif isinstance(src, Name) and statement.opcode != "mov.pred":
         address_of(low, statement, dst, src)
     else:
         lower_table(low, statement)

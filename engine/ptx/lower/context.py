@@ -258,8 +258,6 @@ class Lowering:
             if wide:
                 inst.set_imm(slot + 1, bits >> 32)
             return
-        if isinstance(operand, Name) and operand.text in ("WARP_SZ",):
-            return self.fill(inst, slot, Number("int", 32), type_name)
         register = self.special_value(operand, 64 if wide else 32)
         if isinstance(operand, Name) and register is None:
             found = self.resolve(operand)

@@ -134,7 +134,7 @@ def moved(low: Lowering, statement: Instruction, operand: object, access: Access
 
 def data_width(low: Lowering, items: Sequence[object], access: Access) -> int:
     """Return the register width of the data operands: 16, 32 or 64 bits; it must be the same for all."""
-    named = [item for item in items if isinstance(item, Name) and item.text not in ("_", "WARP_SZ")]
+    named = [item for item in items if isinstance(item, Name) and item.text != "_"]
     for item in named:
         if not goes_with(kind := low.register(item).kind, access.type):
             raise low.fail(f"'{item.text}' is declared .{kind}, the instruction moves .{access.type}")

@@ -111,12 +111,13 @@ class Names:
             self.ranges[declaration.name] = (declaration.count, bits, parts, kind)
 
     def declared(self, name: str, bits: int, parts: int, kind: str) -> Register | Parts:
-        """Make a register, or those of a vector: `v.x`, `v.y`, ..."""
+        """Make a register, or those of a vector: `v.x`, `v.y`, ..., which are also called `v.r`, `v.g`, `v.b`, `v.a`."""
         if parts == 1:
             return self.new_register(name, bits, kind)
         names = part_names(name, parts)
         for part in names:
             self.table[part] = self.new_register(part, bits, kind)
+        self.table.update({f"{name}.{colour}": self.table[part] for colour, part in zip("rgba", names, strict=False)})
         return Parts(names)
 
     def new_register(self, name: str, bits: int, kind: str = "") -> Register:

@@ -177,11 +177,14 @@ def put(inst: VirtualInst, slot: int, word: Word) -> None:
 def drop_dead(program: VirtualProgram) -> None:
     """Remove instructions without side effects whose results are never read."""
     blocks, size = program.blocks, len(program.variables.names)
+    settled = [-1] * len(blocks)        # what was live after each block when nothing of it could be dropped
     changed = True
     while changed:
         changed = False
         _, live_out = live_sets(blocks, size)
-        for block, live_after in zip(blocks, live_out, strict=True):
+        for index, (block, live_after) in enumerate(zip(blocks, live_out, strict=True)):
+            if live_after == settled[index]:
+                continue
             live = set(members(live_after))
             kept = []
             for inst in reversed(block.insts):
@@ -194,6 +197,8 @@ def drop_dead(program: VirtualProgram) -> None:
                 live.update(inst.reads())
                 kept.append(inst)
             kept.reverse()
+            if len(kept) == len(block.insts):
+                settled[index] = live_after
             block.insts = kept
 
 

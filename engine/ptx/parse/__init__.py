@@ -1,4 +1,5 @@
-"""PTX text to a syntax tree: source (lines and errors), lexer, parser, syntax (the tree).
+"""PTX text to a syntax tree: source (lines and errors), lexer, parser, constants, syntax (the tree).
 
+constants: constant expressions, as C evaluates them.
 locations: the source line (CUDA C, Python or another language) that each PTX line comes from.
 """

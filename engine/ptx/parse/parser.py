@@ -6,6 +6,7 @@ import difflib
 import re
 
 from rfview.engine.errors import PtxError
+from rfview.engine.ptx.parse import constants
 from rfview.engine.ptx.parse.lexer import DIRECTIVE, END, NUMBER, PUNCT, STRING, WORD, Tokens, number_value
 from rfview.engine.ptx.parse.source import Source
 from rfview.engine.ptx.parse.syntax import (TYPE_BYTES, Address, BranchTargets, Function, Group, Instruction, Label,
@@ -30,10 +31,6 @@ MAX_DEPTH = 200
 MAX_ARRAY = {"shared": 227 << 10, "local": 512 << 10, "param": 1 << 32}
 MAX_OTHER_ARRAY, MAX_INITIALISED = 2 << 30, 64 << 20
 _OPAQUE = {"texref", "samplerref", "surfref"}
-_BINARY = {
-    "+": lambda a, b: a + b, "-": lambda a, b: a - b, "*": lambda a, b: a * b, "<<": lambda a, b: a << b,
-    ">>": lambda a, b: a >> b, "&": lambda a, b: a & b, "|": lambda a, b: a | b, "^": lambda a, b: a ^ b,
-}
 
 
 @collector_paused()
@@ -107,8 +104,8 @@ class _Parser:
         self.at += 1
         return self.texts[self.at - 1]
 
-    def integer(self, what: str) -> int:
-        value = self.expression()
+    def integer(self, what: str, above: int = 0) -> int:
+        value = self.expression(above)
         if not isinstance(value, Number) or value.kind != "int":
             raise self.fail(what)
         return value.value
@@ -418,7 +415,7 @@ class _Parser:
         while True:
             line, name, count = self.line, self.word("a register name"), -1
             if self.accept("<"):
-                count = self.integer("a register count")
+                count = self.integer("a register count", constants.PRECEDENCE[">"])
                 if count < 0:
                     raise self.source.error(line, f"register '{name}' has the count {count}")
                 self.expect(">")
@@ -514,14 +511,20 @@ class _Parser:
         line = self.line
         instruction = Instruction(line, self.word("an instruction"), [], guard, negate)
         operands, texts = instruction.operands, self.texts
+        take = self.call_operand if instruction.opcode.partition(".")[0] == "call" else self.operand
         if texts[self.at] != ";":
-            operands.append(self.operand())
+            operands.append(take())
             while self.accept(","):
-                operands.append(self.operand())
+                operands.append(take())
             if texts[self.at] != ";":
                 raise self.fail("';' or ',' after the operand")
         self.at += 1
         return instruction
+
+    def call_operand(self) -> Operand:
+        if self.texts[self.at] == "(":
+            return Group(self.list_until(")"))
+        return self.operand()
 
     def operand(self) -> Operand:
         first = self.simple_operand()
@@ -532,7 +535,7 @@ class _Parser:
 
     def simple_operand(self) -> Operand:
         kind, text = self.kinds[self.at], self.texts[self.at]
-        if kind == WORD:
+        if kind == WORD and text != "WARP_SZ":
             self.at += 1
             follows = self.texts[self.at]
             if follows in ("+", "-") and self.kinds[self.at] == PUNCT:
@@ -542,13 +545,14 @@ class _Parser:
             return self.address()
         if text == "{":
             return Vector(self.list_until("}"))
-        if text == "(":
-            return Group(self.list_until(")"))
-        if text == "!":
+        if text == "!" and self.kinds[self.at + 1] == WORD:
             self.at += 1
             return Negated(Name(self.word("a predicate")))
-        if kind == NUMBER or text in ("-", "~", "+"):
-            return self.expression()
+        if kind in (NUMBER, WORD) or text in ("-", "~", "+", "!", "("):
+            at, value = self.at, self.expression()
+            if isinstance(value, Name):     # in parentheses
+                raise self.fail("a constant expression", at + 1)
+            return value
         raise self.fail("';' or an operand")
 
     def list_until(self, close: str) -> list[object]:
@@ -583,28 +587,41 @@ class _Parser:
 
     # -- constant expressions -----------------------------------------------------------------------------------
 
-    def expression(self) -> Number | Name:
-        """Read `a op b ...` left to right (PTX initialisers hold at most sums), or `generic(symbol) + n`."""
+    def expression(self, above: int = 0) -> Number | Name:
+        """Read an expression of operators that bind more tightly than `above`; or `symbol + n`, `generic(symbol) + n`."""
         value = self.term()
-        while self.texts[self.at] in _BINARY and self.kinds[self.at] == PUNCT:
-            operator = self.texts[self.at]
+        while constants.PRECEDENCE.get(self.texts[self.at], 0) > above:
+            at, operator = self.at, self.texts[self.at]
             self.at += 1
-            right = self.term()
+            right = self.expression(constants.PRECEDENCE[operator])
             if not isinstance(right, Number) or right.kind != "int":
-                raise self.fail("an integer in the constant expression", self.at - 1)
+                raise self.fail("an integer in the constant expression", at + 1)
             if isinstance(value, Name) and operator in "+-":
-                value = Name(value.text, self.combined(operator, value.addend, right.value))
+                sum_ = self.combined(operator, Number("int", value.addend), right, at + 1)
+                value = Name(value.text, sum_.value)
             elif isinstance(value, Number) and value.kind == "int":
-                value = Number("int", self.combined(operator, value.value, right.value))
+                value = self.combined(operator, value, right, at + 1)
             else:
-                raise self.fail("an integer constant expression", self.at - 1)
-        return value
+                raise self.fail("an integer constant expression", at - 1)
+        return self.choice(value) if self.texts[self.at] == "?" and not above else value
 
-    def combined(self, operator: str, left: int, right: int) -> int:
-        """Compute `left operator right`, whose last token is the previous one."""
-        if operator in ("<<", ">>") and not 0 <= right < 64:
-            raise self.fail("a shift by 0 to 63 bits", self.at - 1)
-        return self.in_64_bits(_BINARY[operator](left, right))
+    def choice(self, condition: Number | Name) -> Number | Name:
+        """Read `? a : b` after a condition."""
+        if not isinstance(condition, Number) or condition.kind != "int":
+            raise self.fail("an integer as the condition", self.at - 1)
+        self.at += 1
+        first = self.expression()
+        self.expect(":")
+        second = self.expression()
+        return first if condition.value else second
+
+    def combined(self, operator: str, left: Number, right: Number, at: int) -> Number:
+        """Compute `left operator right`, whose right operand starts at token `at`."""
+        if operator in constants.SHIFTS and not 0 <= right.value < 64:
+            raise self.fail("a shift by 0 to 63 bits", at)
+        if operator in constants.DIVISIONS and not right.value:
+            raise self.fail("a divisor other than 0", at)
+        return constants.combined(operator, left, right)
 
     def in_64_bits(self, value: int) -> int:
         """Return `value` if it fits in 64 bits, signed or unsigned, else raise PtxError at the previous token."""
@@ -620,16 +637,14 @@ class _Parser:
                 form, number = number_value(text)
             except ValueError:      # more digits than Python converts
                 raise self.fail("a number of at most 64 bits", self.at - 1) from None
-            return Number(form, self.in_64_bits(number))
+            return Number(form, self.in_64_bits(number), number >= 1 << 63 or text.endswith(("U", "u")))
         if kind == STRING:
             raise self.fail("a number", self.at - 1)
         if text in ("-", "+", "~", "!"):
             return self.signed(text)
         if text == "(":
-            if self.kinds[self.at] == DIRECTIVE:  # a cast: (.s64) or (.u64)
-                self.at += 1
-                self.expect(")")
-                return self.term()
+            if self.kinds[self.at] == DIRECTIVE:
+                return self.cast()
             value = self.expression()
             self.expect(")")
             return value
@@ -643,6 +658,18 @@ class _Parser:
             return Name(text)
         raise self.fail("a number", self.at - 1)
 
+    def cast(self) -> Number:
+        target = self.texts[self.at]
+        if target not in (".s64", ".u64"):
+            raise self.fail(".s64 or .u64 as the type of a constant")
+        self.at += 1
+        self.expect(")")
+        at = self.at
+        value = self.term()
+        if not isinstance(value, Number) or value.kind != "int":
+            raise self.fail("an integer", at)
+        return Number("int", value.value, target == ".u64")
+
     def signed(self, sign: str) -> Number:
         at = self.at
         value = self.term()
@@ -654,4 +681,4 @@ class _Parser:
             return Number("f32", value.value ^ (1 << 31))
         if value.kind != "int":
             raise self.fail("an integer", at)
-        return Number("int", {"-": -value.value, "+": value.value, "~": ~value.value, "!": int(not value.value)}[sign])
+        return constants.signed(sign, value)

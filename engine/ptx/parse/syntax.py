@@ -23,10 +23,11 @@ class Name:
 
 @dataclass(slots=True)
 class Number:
-    """An immediate: kind 'int' (value), 'f32' or 'f64' (value = bits)."""
+    """An immediate: kind 'int' (value), 'f32' or 'f64' (value = bits); unsigned: an 'int' that C would call unsigned."""
 
     kind: str
     value: int
+    unsigned: bool = False
 
 
 @dataclass(slots=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from rfview.engine.errors import PtxError
@@ -36,7 +38,35 @@ def operands(text: str) -> list[object]:
     ("~0", "int", -1), ("3+4", "int", 7), ("1<<4", "int", 16),
 ])
 def test_numbers(text, kind, value):
-    assert operands(f"mov.u32 %r1, {text};")[1] == Number(kind, value)
+    number = operands(f"mov.u32 %r1, {text};")[1]
+    assert (number.kind, number.value) == (kind, value)
+
+
+@pytest.mark.parametrize("text, value", [
+    ("2+3*4", 14), ("(2+3)*4-1", 19), ("2*3+4*5", 26), ("10-2-3", 5), ("16>>1+1", 4), ("1<<2+1", 8), ("1|2^3&4", 3),
+    ("6&3==3", 0), ("-7/2", -3), ("-7/2U", 0x7FFFFFFFFFFFFFFC), ("7 % 4", 3), ("-7 % 3", 0), ("5>3", 1), ("-1<0", 1),
+    ("-1<0U", 0), ("1||0&&0", 1), ("2>1>0", 1), ("!0", 1), ("!5+1", 1), ("5>3?7:9", 7), ("0?2:0?4:5", 5), ("(1)", 1),
+    ("-1>>1", -1), ("-1U>>1", (1 << 63) - 1), ("-1>>1U", -1), ("~0>>60", 15), ("(.u64)-1>>1", (1 << 63) - 1),
+    ("(.s64)-1U>>1", -1), ("0xffffffffffffffff+1", 0), ("WARP_SZ*2", 64), ("WARP_SZ", 32), ("-(3+4)", -7),
+])
+def test_constant_expressions_are_those_of_ptxas(text, value):
+    assert operands(f"mov.u64 %rd1, {text};")[1].value == value
+
+
+def test_constant_expressions_as_addends_arguments_and_sizes():
+    assert operands("ld.global.u32 %r1, [%rd1+4*(2+1)];")[1] == Address(Name("%rd1"), 12)
+    assert operands("call (r), f, ((3+4)*2, x);")[2] == Group([Number("int", 14), Name("x")])
+    assert [one.count for one in body(".reg .u32 a<2+2>; .reg .pred p<3>;")] == [4, 3]
+
+
+@pytest.mark.parametrize("text, words", [
+    ("mov.u32 %r1, 1/0;", "a divisor other than 0, found '0'"), ("mov.u32 %r1, 1<<64;", "a shift by 0 to 63 bits"),
+    ("mov.u32 %r1, (x);", "a constant expression, found 'x'"), ("mov.u32 %r1, (.f64)1;", ".s64 or .u64"),
+    ("mov.u32 %r1, 1?2;", "':'"), ("mov.f32 %f1, 1.5?2:3;", "an integer as the condition"),
+])
+def test_constant_expressions_without_a_value(text, words):
+    with pytest.raises(PtxError, match=re.escape(words)):
+        body(text)
 
 
 @pytest.mark.parametrize("text, expected", [
@@ -45,7 +75,7 @@ def test_numbers(text, kind, value):
     ("[%rd1-4]", Address(Name("%rd1"), -4)), ("[ sym + 4 ]", Address(Name("sym"), 4)), ("[4096]", Address(None, 4096)),
     ("{ %r1 }", Vector([Name("%r1")])), ("{%r1, _}", Vector([Name("%r1"), Name("_")])),
     ("%r1|%p2", Pair(Name("%r1"), Name("%p2"))),
-    ("!%p1", Negated(Name("%p1"))), ("sym+8", Name("sym", 8)), ("(%r1, 2)", Group([Name("%r1"), Number("int", 2)])),
+    ("!%p1", Negated(Name("%p1"))), ("sym+8", Name("sym", 8)),
 ])
 def test_operands(text, expected):
     assert operands(f"op.b32 {text};")[0] == expected
@@ -137,7 +167,6 @@ def test_debug_sections_of_triton_are_passed_over():
     (".entry k() { ld.u32 %r1, [%rd1+99999999999999999999]; }", 4, ["at most 64 bits", "99999999999999999999"]),
     (".entry k() { ld.u32 %r1, [%rd1+9999999999999999999]; }", 4, ["offset of at most 63 bits"]),
     (".entry k() { mov.u64 %rd1, 1<<99999999999; }", 4, ["shift by 0 to 63 bits"]),
-    (".entry k() { mov.u64 %rd1, 9999999999*9999999999; }", 4, ["at most 64 bits"]),
     (".version", 4, ["a version such as 8.0", "end of file"]),
     (".address_size 48", 4, ["32 or 64", "48"]),
     (".target sm_999", 4, ["a target such as sm_90", "sm_999"]), (".target sm_90, fast", 4, ["a target option", "debug"]),

@@ -45,6 +45,18 @@ def test_vectors_are_moved_and_taken_apart(tmp_path: Path) -> None:
     assert np.array_equal(got, want)
 
 
+def test_parts_of_a_vector_are_also_called_r_g_b_a(tmp_path: Path) -> None:
+    got = run(tmp_path, """
+        ld.global.v4.b32 v, [%rd1];
+        add.u32 v.r, v.x, v.a;
+        mov.v2.b32 pair1, {v.g, v.b};
+        mov.b32 v.y, pair1.g;
+        st.global.v4.b32 [%rd2], v;""")
+    want = WORDS[:, [0, 2, 2, 3]]
+    want[:, 0] += WORDS[:, 3]
+    assert np.array_equal(got, want)
+
+
 SWAPPED = """.func (.reg .v2 .u32 o) swapped(.reg .v2 .u32 i, .reg .u32 k) {
   .reg .u32 t;
   add.u32 t, i.x, k; mov.u32 o.x, i.y; mov.u32 o.y, t;
