@@ -85,16 +85,21 @@ class Names(ABC):
         if part.id == "mem":
             return self._memory(node, steps)
         resolved: list[tuple[ast.expr, str | int]] = [
-            (where, step if isinstance(step, str) else self._index(step)) for where, step in steps  # type: ignore[arg-type]
+            (where, step if isinstance(step, str) else self._unit_index(step)) for where, step in steps  # type: ignore[arg-type]
         ]
         return self._resolve(part, part.id, resolved)
 
+    def _unit_index(self, node: ast.expr) -> int:
+        """Return the index of a field or unit; rf.FIELD[b] is refused even if a buffer is named b."""
+        if isinstance(node, ast.Name) and node.id in UNITS:
+            raise self.fail(node, "an index must be a constant whole number; sum, max, any .. take a field's values")
+        return self._index(node)
+
     def _index(self, node: ast.expr) -> int:
         """Return a constant integer."""
-        is_unit = isinstance(node, ast.Name) and node.id in UNITS       # sum(rf.FIELD[b]), even if a buffer is named b
-        part = None if is_unit else self.compile(node)
-        if part is None or not part.constant or part.kind != "i":
-            raise self.fail(node, "an index must be a constant whole number; sum, max, any .. take a field's values")
+        part = self.compile(node)
+        if not part.constant or part.kind != "i":
+            raise self.fail(node, "an index must be a constant whole number")
         return int(part.run(0, 1))
 
     def _resolve(self, node: ast.Name, name: str, steps: list[tuple[ast.expr, str | int]]) -> Node:

@@ -55,7 +55,7 @@ def changed(path: Path, to: Path, change: Any) -> Path:
     """Rewrite a recipe with its body changed by `change(body)`."""
     body = recipe.open_recipe(path).body
     change(body)
-    made = files.NewFile(to)
+    made = files.NewFile(to, is_recording=True)
     recipe_writing._write(made, body)
     made.commit()
     return to
