@@ -121,7 +121,8 @@ INFLIGHT = np.dtype(
     [
         ("issue_cycle", "i8"),
         ("since_cycle", "i8"),        # start of the current stage
-        ("done_cycle", "i8"),         # end of execution or memory access; while unknown, not later than issue_cycle
+        ("done_cycle", "i8"),         # end of execution or memory access; while unknown, not later than issue_cycle.
+                                      # In a collector: when an operand that was read late arrives, if later than that
         ("seq", "i8"),                # issue order in the session
         ("pc", "u4"),
         ("mask", "u4"),               # lanes that execute (active and guard)
@@ -136,7 +137,7 @@ INFLIGHT = np.dtype(
         # one word: changes as operands are read or refused
         ("warp", "u1"),
         ("unread", "u1"),             # row slots still to be read
-        ("refused", "u1"),            # row slots refused a grant in the last cycle
+        ("refused", "u1"),            # row slots refused a grant in the last cycle, or if all are read, those that are late
         ("code", "u1"),               # stall code of the last refusal, 0 = none in the last cycle
         # the rest changes less often
         ("unit", "u1"),
@@ -368,6 +369,9 @@ AUX = [
     ("undecided", "u8"),                          # warps whose state the issue stage must decide again (warp_state.py)
     # transient: refusals of this cycle
     ("reading", "u4"),                            # collectors that still wait for an operand
+    ("late", "u4"),                               # collectors with operands that were read and have not arrived
+    ("late_operands", "u1", (MAX_COLLECTORS,)),   # per collector: these operands, one bit per row slot
+    ("late_code", "u1", (MAX_COLLECTORS,)),       # per collector: stall code of the operand that arrives last
     ("code_before", "u1", (MAX_COLLECTORS,)),     # per collector: refusal of its instruction in the previous cycle
     ("refusal", "u1", (MAX_BANKS,)),              # per bank with requests: why it refused reads in this cycle
     # transient: marks of cold blocks for the journal

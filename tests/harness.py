@@ -26,7 +26,7 @@ from rfview.engine.program import (INST, LAT_FP_ADD, LAT_FP_MAD, LAT_INT_ADD, LA
                                    SPACE_CONST, SPACE_GLOBAL, SPACE_PARAM, SPACE_SHARED, UNIT_CTRL, UNIT_LDST, UNIT_SFU,
                                    UNIT_SP, WAIT_FIXED, WAIT_LONG, WAIT_SHORT, Kernel, Module, Param)
 from rfview.engine.simulator import Simulator
-from rfview.engine.stalls import STALLS
+from rfview.engine.stalls import ISSUED
 
 DATA_ADDRESS = 0x7000_0000_0000
 
@@ -213,7 +213,8 @@ class Machine:
 
     def states(self, warp: int = 0) -> list[str]:
         """Return a warp's state names in cycles 0, 1, ..."""
-        return [STALLS[int(snapshot.sm.warp[warp].state)].name for snapshot in self.snapshots[1:]]
+        names = {int(stall["code"]): str(stall["name"]) for stall in self.simulator.info["stalls"]}
+        return [names[int(snapshot.sm.warp[warp].state)] for snapshot in self.snapshots[1:]]
 
     def runs(self, warp: int = 0) -> list[tuple[str, int]]:
         """Return the states of a warp as runs of (name, cycles)."""
@@ -231,7 +232,7 @@ class Machine:
         return [
             (cycle, program[int(snapshot.sm.warp[warp].last_pc)]["text"])
             for cycle, snapshot in enumerate(self.snapshots[1:])
-            if STALLS[int(snapshot.sm.warp[warp].state)].name == "issued"
+            if int(snapshot.sm.warp[warp].state) == ISSUED
         ]
 
     def column(self, read: Any) -> Iterator[Any]:

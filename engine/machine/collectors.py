@@ -10,7 +10,9 @@ from rfview.engine.events import RF_READS
 from rfview.engine.machine.marks import touch_inflight
 from rfview.engine.machine.ports import count_refused_reads
 from rfview.engine.machine.scoreboard import refresh_reads
-from rfview.engine.state import BANK_READ
+from rfview.engine.state import BANK_READ, MAX_COLLECTORS
+
+MIN_COLLECT_CYCLES = 2      # from issue to execution, even if all operands are there
 
 
 @device
@@ -117,6 +119,63 @@ def withdraw_request(sm, collector, bank):
     sm.bank_requests[bank] = requests
     if requests == 0:
         sm.banks_requested = np.uint64(sm.banks_requested) & ~bit64(bank)
+    return 0
+
+
+@device
+def delay_operand(sm, row, cycles, code):
+    """Let an operand arrive `cycles` cycles after its read: its instruction waits for it with the stall `code`.
+
+    row: the latch row that `read` fills, or that on_issue has filled. Without a delay, an operand read in this cycle is used
+    in the next at the earliest. The register counts as read now, so a later write does not wait. Call it once per operand;
+    rows that no collector holds, which a design over this one may fill for itself, are not delayed.
+    """
+    place = np.int64(row) - np.int64(sm.config.first_collector_row)
+    if cycles <= 0 or place < 0 or place >= MAX_COLLECTORS * 6:
+        return 0
+    collector = place // 6
+    slot = np.int64(sm.collector[collector].inflight)
+    flight = sm.inflight[slot]
+    arrival = np.int64(sm.cycle) + 1 + np.int64(cycles)
+    if arrival > flight.done_cycle:
+        flight.done_cycle = arrival
+        sm.late_code[collector] = code
+    sm.late_operands[collector] |= np.uint8(1 << (place - collector * 6))
+    sm.late = np.uint64(sm.late) | bit64(collector)
+    return touch_inflight(sm, slot)
+
+
+@device
+def take_late_operands(sm):
+    """Let the operands that are due arrive."""
+    late = np.uint64(sm.late)
+    while late != 0:
+        collector = ctz64(late)
+        late &= late - np.uint64(1)
+        slot = np.int64(sm.collector[collector].inflight)
+        flight = sm.inflight[slot]
+        if flight.done_cycle <= sm.cycle:
+            flight.done_cycle = flight.issue_cycle      # from now on the end of its execution, which is unknown
+            sm.late = np.uint64(sm.late) & ~bit64(collector)
+            sm.late_operands[collector] = 0
+            touch_inflight(sm, slot)
+    return 0
+
+
+@device
+def show_late_operands(sm):
+    """Show which instructions wait for nothing but operands that were read in an earlier cycle and have not arrived."""
+    late = np.uint64(sm.late)
+    while late != 0:
+        collector = ctz64(late)
+        late &= late - np.uint64(1)
+        slot = np.int64(sm.collector[collector].inflight)
+        flight = sm.inflight[slot]
+        if flight.unread == 0 and flight.issue_cycle + MIN_COLLECT_CYCLES <= sm.cycle:
+            flight.refused = sm.late_operands[collector]
+            flight.code = sm.late_code[collector]
+            flight.bank = sm.collector[collector].bank[ctz64(np.uint64(flight.refused))]
+            touch_inflight(sm, slot)
     return 0
 
 

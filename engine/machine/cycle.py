@@ -6,6 +6,7 @@ import numpy as np
 
 from rfview.engine.compile import extern
 from rfview.engine import hooks
+from rfview.engine.machine import collectors
 from rfview.engine.machine.journal import capture
 from rfview.engine.compile.bits import bit64, ctz64
 from rfview.engine.compile.device import device
@@ -72,8 +73,12 @@ def cycle(sm, rf, spec, key, rows, insts, arena, regions, log, mem_index):
     write_back.write_back(sm, rf, spec, rows, insts, freeze)
     memory.advance(sm, key, insts)
     if freeze == 0:
+        if sm.late != 0:
+            collectors.take_late_operands(sm)
         extern.start_execution(sm, key, rows, insts, arena, regions, log, mem_index)
         clear_refusals(sm)
+        if sm.late != 0:
+            collectors.show_late_operands(sm)
         hooks.arbitrate(sm, rf, spec, rows, insts)
         reconsider_refused(sm)
     issue.issue(sm, rf, spec, rows, insts, freeze)

@@ -5,9 +5,9 @@ They are compiled into the step; those that change the machine take its state re
 
 from __future__ import annotations
 
-from rfview.engine.machine.collectors import (count_other_refusals, note_unread, oldest_collector, oldest_request,
-                                              operand_in_bank, operand_served, operands_in_bank, refuse_readers, set_unread,
-                                              show_refusal, withdraw_request)
+from rfview.engine.machine.collectors import (count_other_refusals, delay_operand, note_unread, oldest_collector,
+                                              oldest_request, operand_in_bank, operand_served, operands_in_bank,
+                                              refuse_readers, set_unread, show_refusal, withdraw_request)
 from rfview.engine.machine.marks import mark_cold, touch_inflight, touch_row
 from rfview.engine.machine.ports import (count_refused_reads, count_refused_write, first_bank_free, read_port_free,
                                          refuse_bank, take_write_port)
@@ -21,6 +21,7 @@ __all__ = [
     "main_row", "default_bank", "interleaved", "line_of", "copy_row", "copy_lanes", "write_row", "clear_warp", "note_write",
     "note_loss", "take_write_port", "read_port_free", "first_bank_free", "refuse_bank", "count_refused_reads",
     "count_refused_write", "oldest_request", "oldest_collector", "operand_in_bank", "operands_in_bank", "operand_served",
-    "set_unread", "note_unread", "withdraw_request", "refuse_readers", "show_refusal", "count_other_refusals",
-    "release", "free_inflight", "refresh_reads", "reconsider", "touch_row", "touch_inflight", "mark_cold",
+    "set_unread", "delay_operand", "note_unread", "withdraw_request", "refuse_readers", "show_refusal",
+    "count_other_refusals", "release", "free_inflight", "refresh_reads", "reconsider", "touch_row", "touch_inflight",
+    "mark_cold",
 ]

@@ -29,10 +29,11 @@ class Flight(Protocol):
 
 @dataclass(frozen=True)
 class Refusal:
-    """What the register file has refused. kind: "read", "write", "freeze", "issue", "leave" or "hold".
+    """What the register file has refused. kind: "read", "late", "write", "freeze", "issue", "leave" or "hold".
 
-    freeze: the pipeline is frozen. issue: a ready warp may not issue. leave: a warp may not leave the active set. hold:
-    a result is accepted, but its register is not free yet. reg, bank, flight: -1 or None if it concerns none.
+    late: an operand was read and has not arrived. freeze: the pipeline is frozen. issue: a ready warp may not issue.
+    leave: a warp may not leave the active set. hold: a result is accepted, but its register is not free yet. reg, bank,
+    flight: -1 or None if it concerns none.
     """
 
     kind: str

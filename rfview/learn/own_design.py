@@ -73,7 +73,7 @@ These functions run on the host, and editing them needs no compilation:
                        area and technology node for `rfview compare`, if they depend on parameters
   why(trail, moment, rf, refusal)   (types: rfview.engine.plugin.explaining)
                        adds links to `why` chains, which otherwise end with the stall's sentence. refusal: its kind
-                       ("read", "write", "issue", "leave", "freeze" or "hold"), code, warp, reg, bank (-1 if it
+                       ("read", "late", "write", "issue", "leave", "freeze" or "hold"), code, warp, reg, bank (-1 if it
                        concerns none). moment.ran: the cycle; rf["NAME"]: the state; trail.value("my_rf.wake_cycles"):
                        a parameter. For example:
                        trail.add("bank 3 wakes", "2 of 3 cycles left", code=refusal.code, until=CYCLE, bank=3)
@@ -128,6 +128,10 @@ Ports and operands
   Deliver operands that need no bank in on_issue: for each k of sm.inflight[slot].unread that you serve, copy the value
   to row sm.config.first_collector_row + 6 * collector + k; then call
   registers.set_unread(sm, inst, collector, the others).
+  An operand is used in the cycle after its read at the earliest. If yours takes longer (to be decompressed, to come from
+  a slow cache), call registers.delay_operand(sm, out_row, cycles, CODE) in read, or with the collector's row in on_issue:
+  the instruction waits in its collector with the stall CODE. A read that keeps the bank's port busy sets
+  sm.bank[bank].until_cycle instead, or as well.
   inst.last_use says that a register is dead after its read k. For the whole warp that holds only if no lane
   is elsewhere, np.int64(sm.inflight[slot].active) | np.int64(sm.warp[w].exited) == 0xFFFFFFFF; and other instructions
   may still have to read it: registers with a pending read are in sm.sb_read[w]. The same test with `mask` tells a full

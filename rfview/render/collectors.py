@@ -18,7 +18,7 @@ WIDE = 56           # columns from which one row shows all pipes
 
 
 def operands(machine: Machine, entry: int) -> list[tuple[int, str]]:
-    """Return (register, mark) of an in-flight entry's row operands: ▮ here, ▯ waits, x lost its bank in this cycle."""
+    """Return (register, mark) of an in-flight entry's row operands: ▮ here, ▯ waits or is late, x lost its bank."""
     row = machine.inflight[entry]
     instruction = machine.instruction(int(row["pc"]))
     if instruction is None:
@@ -28,7 +28,8 @@ def operands(machine: Machine, entry: int) -> list[tuple[int, str]]:
     for slot, reg in enumerate(instruction["src"][:6]):
         if int(reg) == NONE:
             continue
-        mark = "x" if (refused >> slot) & 1 else "▯" if (unread >> slot) & 1 else "▮"
+        waits, is_refused = (unread >> slot) & 1, (refused >> slot) & 1
+        mark = "x" if waits and is_refused else "▯" if waits or is_refused else "▮"
         out.append((int(reg), mark))
     return out
 

@@ -138,11 +138,13 @@ def _held(machine: Machine, warp: int, name: str) -> str:
     if kind == layout.BLOCK_MEMORY:
         return "stores"
     entry = machine.awaited(warp)
-    if entry is not None and int(machine.inflight[entry]["code"]) == machine.state[warp]:
+    refused = entry is not None and int(machine.inflight[entry]["code"]) == machine.state[warp]
+    is_late = refused and machine.inflight[entry]["stage"] == layout.COLLECT and not machine.inflight[entry]["unread"]
+    if refused and not is_late:
         return f"bank {int(machine.inflight[entry]['bank'])}"
     if is_frozen(machine, warp):
         return "frozen"
-    if kind == layout.BLOCK_DESIGN:
+    if is_late or kind == layout.BLOCK_DESIGN:
         short = {entry["name"]: entry["short"] for entry in machine.info.get("stalls", ())}
         return str(short.get(name, name))[:9]       # no bank: the design's word for what it waits for
     label = {layout.BLOCK_REGISTER: "R", layout.BLOCK_READER: "R", layout.BLOCK_PREDICATE: "P"}.get(kind)

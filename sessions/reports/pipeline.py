@@ -104,8 +104,8 @@ def _column(timeline: Timeline, path: str, start: int, stop: int) -> np.ndarray:
 
 def _under_way(timeline: Timeline, warp: int, start: int, stop: int) -> dict[int, tuple[int, np.ndarray]]:
     """Return (pc, cells after the issue) of each instruction in flight, by the column of its issue relative to `start`."""
-    names = ("stage", "warp", "pc", "issue_cycle", "refused")
-    stage, owner, pc, issued, refused = (_column(timeline, f"sm.inflight[*].{name}", start, stop) for name in names)
+    names = ("stage", "warp", "pc", "issue_cycle", "refused", "unread")
+    stage, owner, pc, issued, refused, unread = (_column(timeline, f"sm.inflight[*].{name}", start, stop) for name in names)
     rows, slots = np.nonzero((stage != FREE) & (owner == warp))
     table = np.full(256, EMPTY, np.uint8)
     for code, cell in STAGES.items():
@@ -117,7 +117,7 @@ def _under_way(timeline: Timeline, warp: int, start: int, stop: int) -> dict[int
         cells = np.full(stop - start, EMPTY, np.uint8)
         at, slot = rows[mine], slots[mine]
         shown = table[stage[at, slot]]
-        shown[(stage[at, slot] == COLLECT) & (refused[at, slot] != 0)] = REFUSED
+        shown[(stage[at, slot] == COLLECT) & (refused[at, slot] & unread[at, slot] != 0)] = REFUSED
         cells[at] = shown
         found[int(key)] = (int(pc[at[0], slot[0]]), cells)
     return found

@@ -50,6 +50,7 @@ def explain(trail: Trail, moment: Moment, refusal: Refusal) -> None:
         )
     what = {
         "freeze": "the pipeline is frozen",
+        "late": "an operand is on the way",
         "issue": "the register file lets no instruction of this kind issue",
         "leave": "the register file keeps the warp in the active set",
     }.get(refusal.kind, name)

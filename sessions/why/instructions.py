@@ -29,6 +29,9 @@ def _collecting(trail: Trail, moment: Moment, flight: Flight) -> None:
     if flight.code:
         regs = flight.registers
         names = ", ".join(f"R{reg}" for reg in regs)
+        if flight.is_late:
+            _arriving(trail, moment, flight, names)
+            return
         trail.issued(
             flight,
             f"it has not read {names or 'its operands'}",
@@ -56,6 +59,20 @@ def _collecting(trail: Trail, moment: Moment, flight: Flight) -> None:
         f"in collector {flight.collector} since {flight.issue_cycle:,}",
     )
     units.unit_busy(trail, moment, flight)
+
+
+def _arriving(trail: Trail, moment: Moment, flight: Flight, names: str) -> None:
+    """Explain one whose operands are read, while the register file takes longer than a cycle to deliver them."""
+    trail.add(
+        f"it has read {names}, which {'is' if len(flight.registers) == 1 else 'are'} on the way",
+        f"arrives in collector {flight.collector} in cycle {flight.done_cycle:,}, issued {flight.issue_cycle:,}",
+        code=flight.code,
+        warp=flight.warp,
+        since=flight.issue_cycle,
+        until=flight.done_cycle,
+        pc=flight.pc,
+    )
+    trail.refused(moment, Refusal("late", flight.code, flight.warp, flight.registers[0], flight.bank, flight))
 
 
 def _on_its_way(trail: Trail, moment: Moment, flight: Flight) -> None:

@@ -191,9 +191,17 @@ class Flight:
         return self.issue_cycle < self.done_cycle < layout.FOREVER
 
     @property
+    def is_late(self) -> bool:
+        """Say whether it has read all its operands, and waits in its collector for one that is still on its way."""
+        return self.stage == layout.COLLECT and bool(self.code) and not self.unread
+
+    @property
     def registers(self) -> list[int]:
-        """Return the source registers that were refused in the cycle that ran; if none were, those still unread."""
-        slots = self.refused & self.unread or self.unread
+        """Return the source registers that were refused in the cycle that ran or, if all are read, are late.
+
+        If none were, return those still unread.
+        """
+        slots = self.refused if self.is_late else self.refused & self.unread or self.unread
         return holders.operands(self.moment.program, self.pc, slots)
 
     @property

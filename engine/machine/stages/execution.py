@@ -10,7 +10,7 @@ from rfview.engine.values.execute import execute
 from rfview.engine.isa import OP_LDPARAM, OP_SREG
 from rfview.engine.compile.jit import lean_entry
 from rfview.engine.program import UNIT_LDST, UNIT_SFU, UNIT_SP
-from rfview.engine.machine.collectors import oldest_collector
+from rfview.engine.machine.collectors import MIN_COLLECT_CYCLES, oldest_collector
 from rfview.engine.machine.marks import touch_inflight
 from rfview.engine.machine.scoreboard import refresh_reads
 from rfview.engine.machine.stages.warp_state import reconsider
@@ -18,8 +18,6 @@ from rfview.engine.machine.stages import memory as memory_stage
 from rfview.engine.machine.stages.completion import WHEEL_MASK, schedule
 from rfview.engine.machine.stages.special import load_parameter, special_register
 from rfview.engine.state import EXECUTE, NONE8, PIPE_LDST, PIPE_SFU, PIPE_SP0
-
-MIN_COLLECT_CYCLES = 2
 
 
 @lean_entry
@@ -29,7 +27,7 @@ def start_execution(sm, key, rows, insts, arena, regions, log, mem_index):
     No hook is called from here, so this is compiled once, under `key`, and shared by all designs (extern.py calls it).
     """
     gathered = np.uint64(0)
-    complete = np.uint64(sm.collectors_used) & ~np.uint64(sm.reading)
+    complete = np.uint64(sm.collectors_used) & ~np.uint64(sm.reading) & ~np.uint64(sm.late)
     while complete != 0:
         collector = ctz64(complete)
         complete &= ~bit64(collector)
