@@ -46,7 +46,8 @@ class Driven:
 
     async def drain(self) -> None:
         """Wait until every message now queued has been handled; Pilot.pause would take at least 20 ms."""
-        for pump in (self.app, self.app.screen, self.app.focused, self.app.screen, self.app):
+        for name in ("app", "screen", "focused", "screen", "app"):
+            pump = self.app if name == "app" else getattr(self.app, name)    # looked up now: a key may change the screen
             if pump is not None and pump.is_running:
                 handled = asyncio.Event()
                 end = time.monotonic() + PATIENCE_S
