@@ -7,6 +7,7 @@ import json
 
 from rfview.engine.errors import InputError
 from rfview.commands import options
+from rfview.launching import words
 
 EPILOG = """examples:
   rfview assert run.rfs "stall.wb_full < 40"
@@ -25,8 +26,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help="check one cycle only: 1234, 50%%, @mark, end (default: in every cycle)")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
     options.add_machine(parser)
+    words.add_arguments(parser)
 
 
+@words.takes_kernels
 def run(args: argparse.Namespace) -> int:
     """Evaluate the condition and report where it first fails."""
     with options.open_target(args) as session:
@@ -46,7 +49,7 @@ def run(args: argparse.Namespace) -> int:
         first = end if args.at else session.timeline.first
     data = {"condition": args.condition, "holds": failed is None, "first": first, "last": end, "failed_at": failed}
     where = f"at cycle {end:,}" if args.at else f"in cycles {first:,} to {end:,}"
-    again = f"rfview {'replay' if options.is_session(args.target) else 'debug'} {args.target} --goto {failed}"
+    again = f"{options.command_of('replay' if options.is_session(args.target) else 'debug', args)} --goto {failed}"
     text = f"holds {where}: {args.condition}" if failed is None else (
         f"fails at cycle {failed:,}: {args.condition}\nsee: {again}")
     print(json.dumps(data) if args.json else text)

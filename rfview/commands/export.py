@@ -7,6 +7,7 @@ from pathlib import Path
 
 from rfview.engine import files
 from rfview.commands import options
+from rfview.launching import words
 
 EPILOG = """examples:
   rfview export run.rfs --to kanata -o run.kanata
@@ -29,8 +30,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--columns", metavar="EXPR;EXPR", default="",
                         help="csv only: columns for these expressions instead of warps per state")
     options.add_machine(parser)
+    words.add_arguments(parser)
 
 
+@words.takes_kernels
 def run(args: argparse.Namespace) -> int:
     """Write the file and report its contents; a kernel is first run to its end."""
     from rfview.sessions import export

@@ -27,14 +27,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     words.add_arguments(parser)
 
 
+@words.takes_kernels
 def run(args: argparse.Namespace) -> int:
     """Print the picture and its differences, or write it; a kernel is first run to its end."""
-    with words.as_launch_file(args):
-        return shown(args)
-
-
-def shown(args: argparse.Namespace) -> int:
-    """Show a buffer of an existing target."""
     from rfview.engine import files
     from rfview.sessions.commands.image import facts, picture_text, write_png
     from rfview.sessions.pictures.picture import picture

@@ -30,14 +30,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     words.add_arguments(parser)
 
 
+@words.takes_kernels
 def run(args: argparse.Namespace) -> int:
     """Print the table; a kernel is first run to its end, or to the end of the range."""
-    with words.as_launch_file(args):
-        return told(args)
-
-
-def told(args: argparse.Namespace) -> int:
-    """Print the table of an existing target."""
     from rfview.sessions.lines.report import LineReport, as_text, hottest, line_report
 
     if args.top is not None and args.top < 1:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from rfview.engine import files
 from rfview.engine.errors import InputError
 from rfview.commands import options, progress
+from rfview.launching import words
 
 if TYPE_CHECKING:
     from rfview.engine.simulator import Simulator
@@ -22,11 +23,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     options.add_target(parser)
     options.add_machine(parser)
+    words.add_arguments(parser)
     parser.set_defaults(design="racetrack", scheduler="paper")
     parser.add_argument("-o", "--output", metavar="FILE", help="the mapping table to write (default KERNEL.map.toml)")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
 
 
+@words.takes_kernels
 def run(args: argparse.Namespace) -> int:
     """Write and apply the mapping; return 0 if both runs verified or had nothing to verify, else 1."""
     machine = racetrack_machine(args, "map")

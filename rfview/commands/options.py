@@ -175,9 +175,6 @@ def is_recipe(target: str) -> bool:
 def launch_path(target: str) -> Path:
     """Return the launch file that a target names; raises InputError, which says what to type instead, if it names none."""
     path = Path(target)
-    if "::" in target and Path(target.partition("::")[0]).suffix in (".cu", ".py", ".ptx"):
-        raise InputError(f"{target}: a launch file is needed here; write one with rfview capture {shlex.quote(target)} "
-                         "--grid 4 --block 128 --arg NAME=VALUE")
     if is_program(target):
         raise InputError(f"{target}: a program is not a kernel; rfview launches {shlex.quote(target)} runs it and lists "
                          "what it launches, and rfview capture makes a folder of one of them, for this command")

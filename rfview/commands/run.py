@@ -32,14 +32,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
 
 
+@words.takes_kernels
 def run(args: argparse.Namespace) -> int:
     """Run the kernel; return 0 if it verified or has nothing to verify, 1 if a result differs."""
-    with words.as_launch_file(args):
-        return of_launch_file(args)
-
-
-def of_launch_file(args: argparse.Namespace) -> int:
-    """Run a launch file or a bundled kernel."""
     machine = options.machine_of(args)
     spec = options.load_target(args.target)
     folder = options.writable_folder(args.save_buffers) if args.save_buffers else None

@@ -28,14 +28,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     words.add_arguments(parser)
 
 
+@words.takes_kernels
 def run(args: argparse.Namespace) -> int:
     """Run the commands in order; the first failure ends the script with its error."""
-    with words.as_launch_file(args):
-        return done(args)
-
-
-def done(args: argparse.Namespace) -> int:
-    """Run the commands over an existing target."""
     text = args.command if args.command is not None else read_commands(args.file)
     from rfview.sessions.commands.script import run_lines
 

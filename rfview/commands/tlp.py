@@ -8,6 +8,7 @@ from typing import Any
 
 from rfview.commands import options, progress
 from rfview.commands.map import racetrack_machine
+from rfview.launching import words
 
 EPILOG = """P(N) = P_cache(N) - (P_ideal(N) - P_RM(N)), all in warp instructions per cycle:
   P_cache  real caches, no shift time
@@ -21,10 +22,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     options.add_target(parser)
     options.add_machine(parser)
+    words.add_arguments(parser)
     parser.set_defaults(design="racetrack", scheduler="paper")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
 
 
+@words.takes_kernels
 def run(args: argparse.Namespace) -> int:
     """Profile every number of CTAs that fits the SM and print the curve."""
     machine = racetrack_machine(args, "tlp")

@@ -6,8 +6,9 @@ import argparse
 import re
 import shlex
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -63,6 +64,16 @@ def as_launch_file(args: argparse.Namespace) -> Iterator[None]:
         for kernel, file in written.items():
             args.typed, args.target = typed(args, kernel), file
         yield
+
+
+def takes_kernels(run: Callable[[argparse.Namespace], int]) -> Callable[[argparse.Namespace], int]:
+    """Let a command that runs launch files also run a user's kernel with its arguments."""
+    @wraps(run)
+    def of_any_target(args: argparse.Namespace) -> int:
+        with as_launch_file(args):
+            return run(args)
+
+    return of_any_target
 
 
 @contextmanager

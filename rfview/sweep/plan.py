@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -130,6 +131,9 @@ def _launches(table: Table, folder: Path) -> list[Path]:
         table.fail("size", f"expected one of {', '.join(kernels.SIZES)}, got {shown(size)}")
     found = []
     for place, name in enumerate(kernels.names() if names == [ALL] else names):
+        if "::" in name:
+            table.fail(f"kernels[{place}]", f"{name}: expected a launch file; rfview capture {shlex.quote(name)} "
+                                            "--grid 4 --block 128 --arg NAME=VALUE writes one")
         is_path = name.endswith(".toml") or "/" in name
         with _at(table, f"kernels[{place}]"):
             found.append((folder / name).absolute() if is_path else kernels.path(name, size))

@@ -241,10 +241,15 @@ def test_a_python_file_without_its_packages_or_kernel_is_one_sentence(tmp_path: 
 
 @pytest.mark.parametrize(("command", "more", "said"), [
     ("lines", ["--top", "1"], "long_scoreboard"), ("script", ["-c", "goto end; when"], "100.0%"),
-    ("image", ["a", "32x32"], "a  32 x 32"),
+    ("image", ["a", "32x32"], "a  32 x 32"), ("assert", ["cycle >= 0"], "holds in cycles 0 to"),
+    ("export", ["--to", "csv"], "vectoradd.csv: cycles 0 to"), ("map", [], "written vectoradd.map.toml"),
+    ("tlp", ["--set", "sm.max_ctas=2"], "best:"),
 ])
-def test_commands_that_look_take_a_kernel_with_its_arguments(command: str, more: list[str], said: str,
-                                                             capsys: pytest.CaptureFixture[str]) -> None:
+def test_commands_that_look_take_a_kernel_with_its_arguments(
+    command: str, more: list[str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
     ptx = kernels.path("vectoradd").with_suffix(".ptx")
     arrays = [word for name in "abc" for word in ("--arg", f"{name}=f4[1024]:random")]
     words = [command, f"{ptx}::vectoradd", *more, "--grid", "4", "--block", "256", *arrays, "--arg", "n=1000"]
@@ -267,4 +272,6 @@ def test_a_kernel_with_its_arguments_is_compared_and_captured(tmp_path: Path, ca
     assert cli.main(["run", str(tmp_path / "held/saxpy.toml"), "--save-buffers", str(tmp_path / "out")]) == 0
     assert np.array_equal(np.load(tmp_path / "out/y.npy"), 2 * np.arange(100, dtype=np.float32) + 1)
     capsys.readouterr()
-    assert cli.main(["assert", kernel, "cycle >= 0"]) == 2 and f"rfview capture {kernel}" in capsys.readouterr().err
+    assert cli.main(["assert", kernel, "cycle < 9", "--design", "stt", *more]) == 1
+    assert f"see: rfview debug {kernel} --grid 2 --block 64" in (said := capsys.readouterr().out)
+    assert said.endswith("--design stt --goto 9\n")

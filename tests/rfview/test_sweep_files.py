@@ -84,6 +84,7 @@ def test_an_edited_design_is_another_job(tmp_path: Path) -> None:
     ({"kernels": '["nw", "wn"]'}, "", "kernels[1]: wn: no bundled kernel"),
     ({"kernels": '["nw", "nw"]'}, "", "kernels[1]: 'nw' appears twice"),
     ({"kernels": '["./nothing.toml"]'}, "", "nothing.toml: no such launch file"),
+    ({"kernels": '["k.ptx::saxpy"]'}, "", "kernels[0]: k.ptx::saxpy: expected a launch file; rfview capture k.ptx::saxpy"),
     ({"kernels": '["a\\u0000b.toml"]'}, "", "kernels[0]:"),
     ({"size": '"big"'}, "", "size: expected one of small, full"),
     ({"designs": '["sram", "strm"]'}, "", "designs[1]: "),
