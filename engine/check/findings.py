@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import posixpath
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
@@ -132,9 +131,7 @@ def _line(line: int, source: str) -> str:
 
 def _located(finding: Finding, known: Locations) -> Finding:
     """Return a finding completed with its source lines."""
-    places = [known.own(line) if line >= 0 else None for line in (finding.line, finding.other_line)]
-    source, other = ("" if place is None else f"{posixpath.basename(known.files[place.file].path)}:{place.line}"
-                     for place in places)
+    source, other = (known.own_line(line) if line >= 0 else "" for line in (finding.line, finding.other_line))
     return replace(finding, source=source, other_source=other)
 
 

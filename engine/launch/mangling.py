@@ -15,6 +15,11 @@ _NAMES = {letter: name for name, letter in reversed(_BUILTIN.items()) if len(let
 _SIMPLE = rf"(P*)(K?)([{''.join(_NAMES)}])|L([a-z])(n?\d+)E"        # a builtin type, or a number
 
 
+def kernel_name(name: str) -> str:
+    """Return a kernel's name as in its C++ source, blas::scal for _ZN4blas4scalIfEEvPT_; others unchanged."""
+    return "::".join(cpp_name(name)) or name
+
+
 def cpp_name(mangled: str) -> list[str]:
     """Return the parts of a function's C++ name, namespaces first: _ZN1a3fooIfEEvPf is a, foo; [] for a C name.
 

@@ -10,6 +10,8 @@ from rfview.engine.errors import KernelFault
 from rfview.engine.fault_codes import (ASSERTION, BARRIER, CALL, CYCLE_LIMIT, DEADLOCK, LOCAL_RANGE, MISALIGNED, PARAM_RANGE,
                                        READ_ONLY, SHARED_RANGE, SPLITS_FULL, SURFACE, SYNC_LANES, TEXTURE, TRAP,
                                        UNMAPPED)
+from rfview.engine.launch.mangling import kernel_name
+from rfview.engine.ptx.parse.locations import locations
 
 if TYPE_CHECKING:
     from rfview.engine.simulator import Simulator
@@ -86,9 +88,9 @@ def cycle_limit(simulator: Simulator) -> KernelFault:
     hottest = max(set(pcs), key=pcs.count) if pcs else 0
     listing = simulator.info["program"][hottest]
     sentence = SENTENCES[CYCLE_LIMIT].format(limit=simulator.max_cycles)
-    hot = f"the hottest line is PTX line {listing['line']}: {listing['text']}"
+    hot = f"the hottest line is {_source(simulator, listing['line'])}PTX line {listing['line']}: {listing['text']}"
     warps = f"the warps: {states_of(simulator)}"
-    return KernelFault(f"kernel {listing['kernel']} {sentence}; {hot}; {warps}{_left_out(simulator)}")
+    return KernelFault(f"kernel {kernel_name(listing['kernel'])} {sentence}; {hot}; {warps}{_left_out(simulator)}")
 
 
 def states_of(simulator: Simulator) -> str:
@@ -130,9 +132,16 @@ def _where(simulator: Simulator, pc: int, warp: int, lane: int, sentence: str) -
     cta = int(simulator.sm.warp[warp].cta)
     number = int(simulator.sm.cta[cta].id) if cta < state.MAX_CTAS else 0
     return (
-        f"kernel {listing['kernel']} {sentence}; {simulator.spec.module_path.name}:{listing['line']}: {listing['text']}; "
+        f"kernel {kernel_name(listing['kernel'])} {sentence}; {_source(simulator, listing['line'])}"
+        f"{simulator.spec.module_path.name}:{listing['line']}: {listing['text']}; "
         f"warp {warp}, lane {lane}, CTA {number}, cycle {simulator.cycle:,}"
     )
+
+
+def _source(simulator: Simulator, line: int) -> str:
+    """Return the source line that a PTX line comes from as "saxpy.cu:12, ", "" if the PTX does not say."""
+    known = locations(simulator.module.text).own_line(line)
+    return f"{known}, " if known else ""
 
 
 def _near(simulator: Simulator, address: int) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from rfview.engine import isa, state
 from rfview.engine.errors import AssertionFault
+from rfview.engine.launch.mangling import kernel_name
 from rfview.engine.machine.stages.regions import read_bytes
 
 if TYPE_CHECKING:
@@ -34,25 +35,24 @@ class HostCalls:
         for lane in range(32):
             if not (int(flight.mask) >> lane) & 1:
                 continue
-            a = int(values[0, lane]) | int(values[1, lane]) << 32
-            b = int(values[2, lane]) | int(values[3, lane]) << 32
-            if int(inst.op) == isa.OP_ASSERTFAIL:
-                self._assertion(slot, lane, a, b)
+            low, high, other, last = (int(value) for value in values[:, lane])
+            if int(inst.op) == isa.OP_ASSERTFAIL:       # both strings are constants of the module, with one upper half
+                self._assertion(slot, lane, low | high << 32, other | high << 32, last)
                 return
-            pattern = self._string(a, lane, flight)
-            text = self._format(pattern, b, lane, flight)
+            pattern = self._string(low | high << 32, lane, flight)
+            text = self._format(pattern, other | last << 32, lane, flight)
             self._simulator.printed.append((int(sm.cycle), text))
             values[0, lane] = sum(found.group(2) != "%" for found in FORMAT.finditer(pattern))
 
-    def _assertion(self, slot: int, lane: int, message: int, file: int) -> None:
+    def _assertion(self, slot: int, lane: int, message: int, file: int, line: int) -> None:
         """Stop the run with the message of a failed assertion."""
         flight = self._simulator.sm.inflight[slot]
         listing = self._simulator.info["program"][int(flight.pc)]
         text = self._string(message, lane, flight)
         where = self._string(file, lane, flight)
         self._simulator.fault = AssertionFault(
-            f"kernel {listing['kernel']}: assertion failed: {text} ({where}), PTX line {listing['line']}, "
-            f"warp {int(flight.warp)}, lane {lane}, cycle {self._simulator.cycle:,}"
+            f"kernel {kernel_name(listing['kernel'])}: assertion failed: {text} ({where}:{line}), "
+            f"PTX line {listing['line']}, warp {int(flight.warp)}, lane {lane}, cycle {self._simulator.cycle:,}"
         )
 
     def _bytes(self, address: int, size: int, lane: int, flight: Any) -> bytes:

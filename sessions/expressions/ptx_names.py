@@ -12,9 +12,9 @@ def kernel_name(name: str) -> str:
     """Return a kernel's name as in its C++ source, blas::scal for _ZN4blas4scalIfEEvPT_; others unchanged."""
     if not name.startswith("_Z"):
         return name
-    from rfview.engine.launch.mangling import cpp_name       # C names do not need it
+    from rfview.engine.launch import mangling       # C names do not need it
 
-    return "::".join(cpp_name(name)) or name
+    return mangling.kernel_name(name)
 
 
 def names_at(info: Mapping[str, Any], pc: int) -> dict[int, str]:

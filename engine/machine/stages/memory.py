@@ -41,6 +41,8 @@ def begin(sm, key, rows, insts, arena, regions, log, mem_index, slot, collector)
     if inst.op == OP_PRINTF or inst.op == OP_ASSERTFAIL:
         for row in range(4):
             copy_row(rows, first_row + row, result_row + row)
+        if inst.op == OP_ASSERTFAIL:        # the line takes the place of the file name's upper half (host_calls.py)
+            copy_row(rows, first_row + 4, result_row + 3)
         sm.host_call = slot
         return without_access(sm, slot)
     if inst.op == OP_LDPARAM:

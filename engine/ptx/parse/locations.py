@@ -89,6 +89,11 @@ class Locations:
         own = (place for place in places if self.is_own(self.files[place.file].path))
         return next(own, places[-1] if places else None)
 
+    def own_line(self, ptx_line: int) -> str:
+        """Return the place in the user's own code as "saxpy.cu:12", "" if it is not known."""
+        place = self.own(ptx_line)
+        return "" if place is None else f"{posixpath.basename(self.files[place.file].path)}:{place.line}"
+
     def is_own(self, path: str) -> bool:
         """Return whether a file is in the folder of a kernel's source file, or below it."""
         folder = posixpath.dirname(path)
