@@ -58,7 +58,7 @@ class HostApp(App[int]):
 
     def on_mount(self) -> None:
         if self._by_terminal:
-            self.theme = "ansi-dark"
+            self.theme = "ansi-dark" if "ansi-dark" in self.available_themes else "textual-ansi"    # before textual 8.2.5
         else:
             self.register_theme(theme_of(self.strips.palette))
             self.theme = "rfview"
