@@ -6,6 +6,7 @@ that dominates the use. Copies that join a float and an integer use stay (rule B
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
 
 from rfview.engine import isa
@@ -214,7 +215,8 @@ def is_sinkable(inst: VirtualInst, counts: Counter[int]) -> bool:
 def sink_parameters(program: VirtualProgram) -> None:
     """Sink loads of parameters, special registers and constants to just before their first use, never into a deeper loop.
 
-    ptxas reads them as operands or late, whereas nvcc's PTX loads all of them at the top.
+    ptxas reads them as operands or late, whereas nvcc's PTX loads all of them at the top. Places in a block are those that
+    its instructions had before; what sinks is kept apart, by the place that it goes before, until the end.
     """
     blocks = program.blocks
     successors = [block.successors for block in blocks]
@@ -222,37 +224,57 @@ def sink_parameters(program: VirtualProgram) -> None:
     depth = tree_depths(idom, 0)
     loops = loop_depths(successors, idom, depth)
     counts = definition_counts(blocks)
-    uses: dict[int, set[int]] = {}
+    sinkable = {id(inst): inst for block in blocks for inst in block.insts if is_sinkable(inst, counts)}
+    reads = _places_of_reads(blocks, {row >> 1 for inst in sinkable.values() for row in inst.dst})
+    sunk: list[dict[int, list[VirtualInst]]] = [{} for _ in blocks]
     for index, block in enumerate(blocks):
-        for inst in block.insts:
-            for var in inst.reads():
-                uses.setdefault(var, set()).add(index)
-    for index, block in enumerate(blocks):
-        for inst in [i for i in block.insts if is_sinkable(i, counts)]:
-            homes = set().union(*(uses.get(row >> 1, set()) for row in inst.dst))
-            if not homes or any(not dominates(idom, depth, index, home) for home in homes):
-                continue
-            target = homes.pop()
-            for home in homes:
-                while target != home:
-                    if depth[target] >= depth[home]:
+        arrived, sunk[index] = sunk[index], {}
+        own = {place: inst for place, inst in enumerate(block.insts) if id(inst) in sinkable}
+        for place in sorted(arrived.keys() | own.keys()):
+            for inst in [*arrived.get(place, ()), *([own[place]] if place in own else ())]:
+                target, before = index, place
+                homes = {home for row in inst.dst for home in reads.get(row >> 1, ())}
+                if homes and all(dominates(idom, depth, index, home) for home in homes):
+                    target = _common_dominator(homes, idom, depth)
+                    while loops[target] > loops[index]:
                         target = idom[target]
-                    else:
-                        home = idom[home]
-            while loops[target] > loops[index]:
+                    before = _first_read(blocks[target], [reads.get(row >> 1, {}).get(target, []) for row in inst.dst],
+                                         place if target == index else 0)
+                sunk[target].setdefault(before, []).append(inst)
+    for block, there in zip(blocks, sunk, strict=True):
+        insts: list[VirtualInst] = []
+        for place, inst in enumerate(block.insts):
+            insts += there.get(place, ())
+            if id(inst) not in sinkable:
+                insts.append(inst)
+        block.insts = insts + there.get(len(block.insts), [])
+
+
+def _places_of_reads(blocks: list[Block], variables: set[int]) -> dict[int, dict[int, list[int]]]:
+    """Return of each of these variables, by block, the places of the instructions that read it, ascending."""
+    found: dict[int, dict[int, list[int]]] = {}
+    for index, block in enumerate(blocks):
+        for place, inst in enumerate(block.insts):
+            for var in inst.reads():
+                if var in variables:
+                    found.setdefault(var, {}).setdefault(index, []).append(place)
+    return found
+
+
+def _common_dominator(homes: set[int], idom: list[int], depth: list[int]) -> int:
+    """Return the deepest block that dominates all of these."""
+    target, *others = homes
+    for home in others:
+        while target != home:
+            if depth[target] >= depth[home]:
                 target = idom[target]
-            _move_down(block, blocks[target], inst)
+            else:
+                home = idom[home]
+    return target
 
 
-def _move_down(source: Block, target: Block, inst: VirtualInst) -> None:
-    """Move `inst` to just before the first reader of its result in `target`, or its branch, else to the end."""
-    variables = {row >> 1 for row in inst.dst}
-    start = source.insts.index(inst)
-    del source.insts[start]
-    begin = start if source is target else 0
-    for place in range(begin, len(target.insts)):
-        reader = target.insts[place]
-        if reader.target >= 0 or variables & set(reader.reads()):
-            target.insts.insert(place, inst)
-            return
-    target.insts.append(inst)
+def _first_read(block: Block, reads: list[list[int]], start: int) -> int:
+    """Return the first place from `start` on in any of the ascending lists, else that of the block's branch or end."""
+    end = len(block.insts) - (1 if block.insts and block.insts[-1].target >= 0 else 0)
+    firsts = (places[bisect_left(places, start):][:1] for places in reads)
+    return min([end, *(place for first in firsts for place in first)])
