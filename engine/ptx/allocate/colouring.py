@@ -26,10 +26,10 @@ class Colouring:
 def colour(graph: Interference, words: list[int]) -> Colouring:
     """Colour the data registers; tries orders until one needs no more words than are live at once, and keeps the best."""
     live = [var for var in graph.order if words[var]]
-    best = _colour_in_order(graph, live, words)
+    best = _colour_in_order(graph, graph.earlier, live, words)
     for make in (_pairs_first, _smallest_last):
         if best.count > graph.pressure:
-            found = _colour_in_order(graph, make(graph, live, words), words)
+            found = _colour_in_order(graph, graph.neighbours, make(graph, live, words), words)
             if found.count < best.count:
                 best = found
     return best
@@ -40,7 +40,7 @@ def spread(graph: Interference, found: Colouring, words: list[int], aim: int) ->
 
     Returns `found`, a colouring within `aim`, if round-robin needs more, since no free pair is left for some value.
     """
-    made = _colour_in_order(graph, [var for var in graph.order if words[var]], words, aim)
+    made = _colour_in_order(graph, graph.earlier, [var for var in graph.order if words[var]], words, aim)
     return made if made.count <= aim else found
 
 
@@ -48,14 +48,19 @@ def _pairs_first(graph: Interference, live: list[int], words: list[int]) -> list
     return [var for var in live if words[var] == 2] + [var for var in live if words[var] == 1]
 
 
-def _colour_in_order(graph: Interference, order: list[int], words: list[int], aim: int = 0) -> Colouring:
-    """Assign registers in the given order. aim: number of registers to take round-robin; 0 takes the lowest free one."""
+def _colour_in_order(graph: Interference, before: list[np.ndarray], order: list[int], words: list[int],
+                     aim: int = 0) -> Colouring:
+    """Assign registers in the given order.
+
+    before: of each variable, the neighbours that precede it in this order, at least. aim: number of registers to take
+    round-robin; 0 takes the lowest free one.
+    """
     occupied = [0] * len(words)
     registers = [-1] * len(words)
     top = turn = 0
     for var in order:
         taken = 0
-        for other in graph.neighbours[var].tolist():
+        for other in before[var].tolist():
             taken |= occupied[other]
         for other in graph.halves.get(var, ()):
             if words[var] == 1 and registers[other] >= 0:
@@ -141,7 +146,7 @@ def colour_predicates(graph: Interference, words: list[int]) -> Colouring:
         if words[var]:
             continue
         taken = 0
-        for other in graph.neighbours[var].tolist():
+        for other in graph.earlier[var].tolist():
             if registers[other] >= 0:
                 taken |= 1 << registers[other]
         register = _hinted(graph, var, 1, taken, registers)
