@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from rfview.engine import compilation, program, state
+from rfview.engine.compilation import Latencies
 from rfview.engine.errors import InputError
 
 PRESETS = Path(__file__).parent / "presets"
@@ -98,18 +99,22 @@ class Config:
                                  f"memory.{name}_sets is {sets}")
 
     def compilation(self) -> compilation.Compilation:
-        """Return how PTX is compiled for this machine."""
+        """Return how PTX is compiled for this machine; latencies are only given to scheduling."""
+        schedule = self["kernel.schedule"] == "on"
+        return compilation.Compilation(
+            max_registers=min(int(self["kernel.max_registers"]), program.MAX_REGS), schedule=schedule,
+            latencies=self._latencies() if schedule else Latencies(),
+            registers=int(self["kernel.aim_registers"]), addresses_32=self["kernel.addresses"] == "32",
+            banks=int(self["sm.num_banks"]) if self["kernel.numbering"] == "banks" else 0)
+
+    def _latencies(self) -> Latencies:
+        """Return after how many cycles results are there, as far as a compiler knows."""
         classes = [int(self[f"latency.{name}"]) for name in LATENCY_CLASSES]
         missed = int(self["memory.l2_hit_cycles"]) + int(self["memory.dram_cycles"])
-        memory = int(self["memory.fixed_memory_cycles"]) or missed
-        latencies = compilation.Latencies(
+        return Latencies(
             (*classes, *[1] * (program.NUM_LATENCY_CLASSES - len(classes))), int(self["memory.shared_cycles"]),
-            int(self["memory.const_cycles"]), int(self["memory.param_cycles"]), memory)
-        return compilation.Compilation(
-            max_registers=min(int(self["kernel.max_registers"]), program.MAX_REGS), latencies=latencies,
-            schedule=self["kernel.schedule"] == "on", registers=int(self["kernel.aim_registers"]),
-            addresses_32=self["kernel.addresses"] == "32",
-            banks=int(self["sm.num_banks"]) if self["kernel.numbering"] == "banks" else 0)
+            int(self["memory.const_cycles"]), int(self["memory.param_cycles"]),
+            int(self["memory.fixed_memory_cycles"]) or missed)
 
     def fill(self, record: Any, scheduler: str) -> None:
         """Write the numbers in use into the state's config record."""

@@ -35,8 +35,6 @@ from rfview.engine.stalls import NO_CTA
 from rfview.engine.machine.stages.regions import region_table
 
 Progress = Callable[[float | None, str], None]
-# a module with this many lines takes seconds to load
-LONG_MODULE = 5_000
 
 
 @lru_cache
@@ -117,9 +115,9 @@ class Simulator:
         else:
             self.module = ptx.load_module(self.spec.module_path, how=how)
         self.main_rows = int(self.config["sm.num_banks"]) * int(self.config["sm.rows_per_bank"])
-        lines = self.module.text.count("\n")
-        is_long = self._given_module is None and lines > LONG_MODULE
+        is_long = self._given_module is None and ptx.takes_seconds(self.module.text, how)
         if is_long and self._progress is not None:
+            lines = self.module.text.count("\n")
             self._progress(None, f"loading {self.spec.name}: {lines:,} lines of PTX")
         self.placement: Placement = self._place()
         if is_long and self._progress is not None:

@@ -17,6 +17,7 @@ In the order in which a module passes through them:
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,15 @@ from rfview.engine.ptx.parse.source import Source
 from rfview.engine.ptx.parse.syntax import Function, SyntaxModule
 
 
+LONG_MODULE = 5_000     # lines
+
+
+@lru_cache(maxsize=4)
+def _decoded_of(text: str, how: Compilation) -> dict[str, Kernel]:
+    """Return the kernels of a text decoded so far, for all its modules: a command may read it again for each design."""
+    return {}
+
+
 class Kernels(Mapping[str, Kernel]):
     """The kernels of a module by name, each decoded on first use, so that one bad kernel does not affect the others."""
 
@@ -41,7 +51,7 @@ class Kernels(Mapping[str, Kernel]):
         self._entries: dict[str, Function] = {
             name: function for name, function in syntax.functions.items() if function.is_entry and function.body
         }
-        self._decoded: dict[str, Kernel] = {}
+        self._decoded = _decoded_of(source.text, how)
 
     def __getitem__(self, name: str) -> Kernel:
         if name not in self._decoded:
@@ -56,6 +66,11 @@ class Kernels(Mapping[str, Kernel]):
 
     def __len__(self) -> int:
         return len(self._entries)
+
+
+def takes_seconds(text: str, how: Compilation | None = None) -> bool:
+    """Return whether decoding a kernel of a module may take seconds; a matrix product becomes some 100 instructions."""
+    return not _decoded_of(text, how or Compilation()) and text.count("\n") + 100 * text.count("mma.") > LONG_MODULE
 
 
 def decode_module(text: str, path: str, *, max_registers: int = MAX_REGS, optimize: bool = True,

@@ -6,7 +6,7 @@ import json
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -44,11 +44,12 @@ class Source:
 
 
 def found(target: Any, given: Sequence[Argument], *, entry: str | None = None, python: str | None = None,
-          options: dict[str, Any] | None = None) -> Source:
+          options: dict[str, Any] | None = None, tell: Callable[[str], object] = str) -> Source:
     """Return the kernel that `target` names, compiled if necessary, and its arguments in order.
 
     target: PTX as text; FILE.ptx, FILE.cu or FILE.py, followed by ::KERNEL; or a kernel of numba-cuda or Triton.
-    entry: the kernel's name if `target` does not contain it. python: the interpreter for FILE.py. Raises InputError.
+    entry: the kernel's name if `target` does not contain it. python: the interpreter for FILE.py.
+    tell: called with what is done if it takes seconds. Raises InputError.
     """
     if python_kernels.framework_of(target):
         try:
@@ -58,7 +59,7 @@ def found(target: Any, given: Sequence[Argument], *, entry: str | None = None, p
     if not isinstance(target, str | Path):
         raise InputError(f"expected PTX, a file's name or a kernel, got a {type(target).__name__}")
     if isinstance(target, str) and "\n" in target:
-        return _of_ptx(target, "kernel.ptx", entry, given)
+        return _of_ptx(target, "kernel.ptx", entry, given, tell)
     path, name = split(str(target))
     name = name or entry
     if not path.is_file():
@@ -67,10 +68,10 @@ def found(target: Any, given: Sequence[Argument], *, entry: str | None = None, p
         return _of_python(_asked(path, name, given, python), given)
     if path.suffix == ".cu":
         ptx, name = compiled(path, name)
-        return _of_ptx(ptx, f"{path.stem}.ptx", name, given)
+        return _of_ptx(ptx, f"{path.stem}.ptx", name, given, tell)
     from rfview.engine.ptx import load_module
 
-    return replace(_of_ptx(load_module(path).text, path.name, name, given), folder=path.parent)
+    return replace(_of_ptx(load_module(path).text, path.name, name, given, tell), folder=path.parent)
 
 
 def split(target: str) -> tuple[Path, str | None]:
@@ -103,11 +104,13 @@ def compiled(path: Path, name: str | None) -> tuple[str, str | None]:
         return out.read_text(encoding="utf-8"), name
 
 
-def _of_ptx(text: str, file: str, name: str | None, given: Sequence[Argument]) -> Source:
+def _of_ptx(text: str, file: str, name: str | None, given: Sequence[Argument], tell: Callable[[str], object]) -> Source:
     from rfview.engine.launch.kernel_names import kernel_named
     from rfview.engine.launch.mangling import cpp_name
-    from rfview.engine.ptx import decode_module
+    from rfview.engine.ptx import decode_module, takes_seconds
 
+    if takes_seconds(text):
+        tell(f"loading {file}: {text.count(chr(10)):,} lines of PTX")
     module = decode_module(text, file)
     kernel = kernel_named(name, module, f"{file}: kernel")
     expected = formals(kernel, text)

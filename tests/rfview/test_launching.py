@@ -13,7 +13,7 @@ import pytest
 
 import rfview
 from rfview import cli
-from rfview.engine import kernels
+from rfview.engine import kernels, ptx
 from rfview.engine.errors import InputError, KernelFault
 from rfview.launching import nvrtc
 from rfview.launching.arguments import from_words
@@ -199,6 +199,17 @@ def test_the_command_line_runs_ptx_with_arguments(tmp_path: Path, capsys: pytest
     assert cli.main(["run", str(ptx), "--grid", "2", "--arg", "n=1"]) == 2 and "takes 3 arguments" in capsys.readouterr().err
     assert cli.main(["run", "vectoradd", "--grid", "2"]) == 2 and "FILE.cu::KERNEL" in capsys.readouterr().err
     assert cli.main(["run", f"{ptx}::saxpi", *words[1:]]) == 2 and "did you mean 'saxpy'" in capsys.readouterr().err
+
+
+def test_a_long_module_is_decoded_once_and_its_user_hears_of_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(ptx, "LONG_MODULE", 10)
+    file = tmp_path / "saxpy.ptx"
+    file.write_text(SAXPY.replace("ret;", "mov.u32 %r1, 77;\nret;"))       # a text that no test has decoded
+    words = ["--grid", "2", "--block", "64", "--arg", "x=f4[100]:arange", "--arg", "y=f4[100]:1", "--arg", "n=100"]
+    assert cli.main(["run", f"{file}::saxpy", *words]) == 0
+    assert capsys.readouterr().err.count("lines of PTX") == 1
 
 
 @needs_nvrtc

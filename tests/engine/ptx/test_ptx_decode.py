@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rfview.engine import isa
+from rfview.engine import isa, kernels
 from rfview.engine.errors import PtxError
 from rfview.engine.program import (NO_PC, SPACE_CONST, SPACE_GENERIC, SPACE_GLOBAL, SPACE_LOCAL, SPACE_PARAM,
                                    SPACE_SHARED, UNIT_CTRL, UNIT_LDST, UNIT_SP, WAIT_LONG, WAIT_SHORT, Param,
@@ -357,3 +357,11 @@ def test_clusters_of_one_cta_have_trivial_addresses_and_a_leader():
     module = ".version 8.0\n.target sm_90\n.address_size 64\n.entry c() .reqnctapercluster 2, 1, 1 "
     with pytest.raises(PtxError, match="clusters of 2 CTAs"):
         decode_module(module + "{ .reg .b64 %rd<3>; mapa.u64 %rd1, %rd2, 1; ret; }", "m.ptx").kernels["c"]
+
+
+def test_modules_of_one_text_share_the_kernels_they_have_decoded() -> None:
+    path = kernels.path("vectoradd").with_suffix(".ptx")
+    text = path.read_text()
+    one, other, plain = decode_module(text, "a.ptx"), load_module(path), decode_module(text, "a.ptx", optimize=False)
+    name = next(iter(one.kernels))
+    assert one.kernels[name] is other.kernels[name] and one.kernels[name] is not plain.kernels[name]
