@@ -75,11 +75,6 @@ class Rows:
         value[whole] = self.word[begin[whole, None] + LANES]
         return value
 
-    @staticmethod
-    def of_values(end: np.ndarray, index: np.ndarray, value: np.ndarray) -> Rows:
-        """Return the rows with these (k, 32) u4 lanes."""
-        return Rows(end, index, np.full(len(index), RAW, np.uint32), np.ascontiguousarray(value, np.uint32).ravel())
-
 
 # Writes.pc if no instruction wrote: the register file lost bits of the value; or a CTA left or took the warp slot, and
 # all of its registers are 0 from then on (one entry, with register number ALL_REGISTERS)

@@ -94,8 +94,8 @@ def _is_same(found: os.stat_result, other: str | Path) -> bool:
         return False
 
 
-def _cannot(target: Path, error: OSError, more: str = "") -> InputError:
-    return InputError(f"{target}: cannot be written: {error.strerror or error}{more}")
+def _cannot(target: Path, error: OSError) -> InputError:
+    return InputError(f"{target}: cannot be written: {error.strerror or error}")
 
 
 class ChangedMeanwhile(InputError):

@@ -24,7 +24,7 @@ from typing import Any
 from rfview.engine import files
 from rfview.engine.compilation import Compilation
 from rfview.engine.errors import PtxError
-from rfview.engine.program import MAX_REGS, Kernel, Module
+from rfview.engine.program import Kernel, Module
 from rfview.engine.ptx.decode import decode_kernel
 from rfview.engine.ptx.lower.device_library import declare_heap
 from rfview.engine.ptx.lower.locked import declare_lock
@@ -68,22 +68,19 @@ class Kernels(Mapping[str, Kernel]):
         return len(self._entries)
 
 
-def takes_seconds(text: str, how: Compilation | None = None) -> bool:
+def takes_seconds(text: str, how: Compilation = Compilation()) -> bool:
     """Return whether decoding a kernel of a module may take seconds; a matrix product becomes some 100 instructions."""
-    return not _decoded_of(text, how or Compilation()) and text.count("\n") + 100 * text.count("mma.") > LONG_MODULE
+    return not _decoded_of(text, how) and text.count("\n") + 100 * text.count("mma.") > LONG_MODULE
 
 
-def decode_module(text: str, path: str, *, max_registers: int = MAX_REGS, optimize: bool = True,
-                  how: Compilation | None = None) -> Module:
+def decode_module(text: str, path: str, *, how: Compilation = Compilation()) -> Module:
     """Parse PTX text and return its module; kernels are decoded when first looked up.
 
-    path: shown in errors. max_registers: registers per thread before spilling (at most 63). optimize: run the clean-up
-    passes (copy and constant propagation, dead code elimination). how: all options, in place of these two. Raises
-    PtxError with file, line and text.
+    path: shown in errors. Raises PtxError with file, line and text.
     """
     source = Source(text, path)
     syntax = syntax_of(source)
-    kernels: Any = Kernels(source, syntax, how or Compilation(min(max_registers, MAX_REGS), optimize))
+    kernels: Any = Kernels(source, syntax, how)
     return Module(path=path, text=text, kernels=kernels, symbols=module_symbols(source, syntax))
 
 
@@ -95,8 +92,7 @@ def syntax_of(source: Source) -> SyntaxModule:
     return syntax
 
 
-def load_module(path: str | Path, *, max_registers: int = MAX_REGS, optimize: bool = True,
-                how: Compilation | None = None) -> Module:
+def load_module(path: str | Path, *, how: Compilation = Compilation()) -> Module:
     """Read a PTX file; see decode_module. Raises PtxError if it cannot be read or is not PTX."""
     try:
         raw = files.read(path)
@@ -109,4 +105,4 @@ def load_module(path: str | Path, *, max_registers: int = MAX_REGS, optimize: bo
     text = raw.rstrip(b"\0").decode("utf-8-sig", errors="replace").replace("\r\n", "\n").replace("\r", "\n")
     if ".version" not in text:
         raise PtxError(f"{path}: expected '.version', with which PTX modules begin; nvcc -ptx makes PTX of CUDA source")
-    return decode_module(text, str(path), max_registers=max_registers, optimize=optimize, how=how)
+    return decode_module(text, str(path), how=how)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from rfview.engine import stalls, state
-from rfview.engine.chunk import CLEARED, NO_ROW, Blocks, Chunk, Rows, Writes
+from rfview.engine.chunk import CLEARED, NO_ROW, RAW, Blocks, Chunk, Rows, Writes
 from rfview.engine.errors import KernelFault
 from rfview.engine.snapshot import Snapshot
 
@@ -173,8 +173,8 @@ class Double:
         words = [entry[4] for entry in log["write"] if entry[4] is not None]
         return Chunk(
             first, self.cycle - first, *key, Blocks.of_words(np.array(ends[0], np.uint32), join(index), join(value)),
-            Rows.of_values(row_end, np.array([row for row, _ in log["row"]], np.uint32),
-                           np.array([values for _, values in log["row"]], np.uint32).reshape(-1, 32)),
+            Rows(row_end, np.array([row for row, _ in log["row"]], np.uint32),
+                 np.full(len(log["row"]), RAW, np.uint32), join([values for _, values in log["row"]])),
             mem_end, np.array([word for word, _ in log["mem"]], np.uint32),
             np.array([word for _, word in log["mem"]], np.uint32),
             Writes(write_end, *columns, join(words)), self.printed[printed:],

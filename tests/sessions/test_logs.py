@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -66,7 +67,7 @@ def test_rows_of_every_kind_come_back() -> None:
         assert (log.values(writes[::3], lanes) == value[::3, lanes]).all()
     end = np.sort(random.randint(0, 401, 50)).astype(np.uint32)
     end[-1] = 400
-    log = RowLog(streams.split(bytes(rows_blob(Rows.of_values(end, index, value))), ROWS), 1 << 16)
+    log = RowLog(streams.split(bytes(rows_blob(replace(rows_of_values(index, value), end=end))), ROWS), 1 << 16)
     assert (log.end == end).all() and (log.values(writes) == value).all()
 
 
@@ -83,7 +84,8 @@ def test_memory_writes_come_back() -> None:
 def some_writes(random: np.random.RandomState, cycles: int) -> tuple[Writes, Rows]:
     """Return writes and rows; writes refer to row writes of their cycle, have values of their own, or have none."""
     row_end = np.cumsum(random.randint(0, 3, cycles)).astype(np.uint32)
-    rows = Rows.of_values(row_end, random.randint(0, 90, row_end[-1]).astype(np.uint32), written(random, int(row_end[-1])))
+    index, value = random.randint(0, 90, row_end[-1]).astype(np.uint32), written(random, int(row_end[-1]))
+    rows = replace(rows_of_values(index, value), end=row_end)
     count = random.randint(0, 4, cycles)
     end, cycle = np.cumsum(count).astype(np.uint32), np.repeat(np.arange(cycles), count)
     first = np.append(0, row_end[:-1])[cycle]

@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rfview.engine import isa
+from rfview.engine.compilation import Compilation
 from rfview.engine.errors import PtxError
 from rfview.engine.ptx import decode_module
 from rfview.engine.ptx.lower.kernel import lower_kernel
@@ -30,7 +31,7 @@ def expected_stores(text: str) -> list[tuple[int, int, int]]:
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(kernels(), st.sampled_from([63, 63, 14, 10, 8]), st.booleans())
 def test_allocated_code_makes_the_same_stores(text, limit, optimize):
-    kernel = decode_module(text, "k.ptx", max_registers=limit, optimize=optimize).kernels["k"]
+    kernel = decode_module(text, "k.ptx", how=Compilation(max_registers=limit, optimize=optimize)).kernels["k"]
     assert kernel.registers <= limit
     assert registers_in_range(kernel, kernel.registers)
     assert run(physical_steps(kernel), PARAMS, 0xDEADBEEF) == expected_stores(text)
@@ -39,7 +40,7 @@ def test_allocated_code_makes_the_same_stores(text, limit, optimize):
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(kernels())
 def test_a_value_marked_last_used_is_never_read_again(text):
-    kernel = decode_module(text, "k.ptx", max_registers=12).kernels["k"]
+    kernel = decode_module(text, "k.ptx", how=Compilation(max_registers=12)).kernels["k"]
     steps = physical_steps(kernel)
     for pc, step in enumerate(steps):
         if kernel.insts["last_use"][pc] and step.guard is None:
@@ -53,7 +54,7 @@ def test_a_value_marked_last_used_is_never_read_again(text):
 def test_live_ranges_of_one_register_never_overlap(text):
     # Copies may share a register with their source; here they are turned into additions.
     text = re.sub(r"mov\.[ub](32|64) (%\w+), (%\w+);", r"add.s\1 \2, \3, 0;", text)
-    kernel = decode_module(text, "k.ptx", optimize=False).kernels["k"]
+    kernel = decode_module(text, "k.ptx", how=Compilation(optimize=False)).kernels["k"]
     spans: dict[int, list[tuple[int, int]]] = {}
     for _, first, last, register, words in kernel.virtual:
         assert 0 <= first <= last < len(kernel.insts)
@@ -69,7 +70,7 @@ def test_a_long_chain_of_live_values_is_spilled_and_counted():
     lines = [f"ld.global.u32 %r{k}, [%rd0+{4 * k}];" for k in range(30)]
     lines += [f"st.global.u32 [%rd0+{4 * k}], %r{k};" for k in range(30)]
     text = HEAD + "ld.param.u64 %rd0, [out];\n" + "\n".join(lines) + "\nret;\n}\n"
-    kernel = decode_module(text, "k.ptx", max_registers=12).kernels["k"]
+    kernel = decode_module(text, "k.ptx", how=Compilation(max_registers=12)).kernels["k"]
     assert kernel.registers <= 12 and kernel.spilled_words >= 18
     assert kernel.local_bytes >= 4 * kernel.spilled_words
     assert run(physical_steps(kernel), PARAMS, 1) == expected_stores(text)
@@ -83,7 +84,7 @@ def test_a_spilled_guarded_definition_keeps_the_old_value():
     lines += [f"st.global.u32 [%rd0+{4 * k}], %r{k};" for k in range(20)]
     text = HEAD + "ld.param.u64 %rd0, [out];\n" + "\n".join(lines) + "\nret;\n}\n"
     for limit in (6, 8, 12):
-        kernel = decode_module(text, "k.ptx", max_registers=limit).kernels["k"]
+        kernel = decode_module(text, "k.ptx", how=Compilation(max_registers=limit)).kernels["k"]
         assert kernel.spilled_words and kernel.registers <= limit
         assert run(physical_steps(kernel), PARAMS, 1) == expected_stores(text)
 
@@ -92,7 +93,7 @@ def test_too_few_registers_for_one_instruction_are_refused():
     text = HEAD + "ld.param.u64 %rd0, [out];\nadd.s64 %rd1, %rd0, %rd0;\nsub.s64 %rd2, %rd1, %rd0;\n" \
         "st.global.u64 [%rd0], %rd2;\nret;\n}\n"
     with pytest.raises(PtxError, match="max_registers"):
-        _ = decode_module(text, "k.ptx", max_registers=3).kernels["k"]
+        _ = decode_module(text, "k.ptx", how=Compilation(max_registers=3)).kernels["k"]
 
 
 def test_64_bit_values_take_even_pairs():
@@ -108,7 +109,7 @@ def test_more_than_32_predicates_at_once_are_held_in_registers():
     lines += [f"@%q{k} st.global.u32 [%rd0], {k};" for k in range(40)]
     text = HEAD + "ld.param.u64 %rd0, [out];\nmov.u32 %r1, %tid.x;\n" + "\n".join(lines) + "\nret;\n}\n"
     for limit in (63, 8):
-        kernel = decode_module(text, "k.ptx", max_registers=limit).kernels["k"]
+        kernel = decode_module(text, "k.ptx", how=Compilation(max_registers=limit)).kernels["k"]
         assert kernel.predicates <= 32 and kernel.registers <= limit
         assert run(physical_steps(kernel), PARAMS, 0xDEADBEEF) == expected_stores(text)
 
@@ -118,7 +119,7 @@ def test_more_than_32_predicates_at_once_are_held_in_registers():
 def test_predicates_held_in_registers_make_the_same_stores(text, limit, predicates):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("rfview.engine.ptx.decode.NUM_PREDICATES", predicates)
-        kernel = decode_module(text, "k.ptx", max_registers=limit).kernels["k"]
+        kernel = decode_module(text, "k.ptx", how=Compilation(max_registers=limit)).kernels["k"]
     assert kernel.predicates <= predicates
     assert run(physical_steps(kernel), PARAMS, 0xDEADBEEF) == expected_stores(text)
 
@@ -139,7 +140,7 @@ def test_a_copy_of_a_low_word_never_takes_the_high_word_of_the_pair() -> None:
 }
 """
     for optimize in (False, True):
-        kernel = decode_module(text, "k.ptx", optimize=optimize).kernels["k"]
+        kernel = decode_module(text, "k.ptx", how=Compilation(optimize=optimize)).kernels["k"]
         load = next(inst for inst in kernel.insts if inst["op"] == isa.OP_LD)
         store = kernel.insts[-2]
         low, high = load["dst"][:2].tolist()

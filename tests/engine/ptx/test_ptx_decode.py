@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from rfview.engine import isa, kernels
+from rfview.engine.compilation import Compilation
 from rfview.engine.errors import PtxError
 from rfview.engine.program import (NO_PC, SPACE_CONST, SPACE_GENERIC, SPACE_GLOBAL, SPACE_LOCAL, SPACE_PARAM,
                                    SPACE_SHARED, UNIT_CTRL, UNIT_LDST, UNIT_SP, WAIT_LONG, WAIT_SHORT, Param,
@@ -19,9 +20,9 @@ HEAD = ".version 9.0\n.target sm_75\n.address_size 64\n"
 REGISTERS = ".reg .pred %p<9>; .reg .b16 %rs<9>; .reg .b32 %r<20>; .reg .b64 %rd<20>; .reg .f32 %f<9>;\n"
 
 
-def decode(body: str, params: str = ".param .u64 a", module: str = "", **options):
+def decode(body: str, params: str = ".param .u64 a", module: str = "", *, optimize: bool = True):
     text = f"{HEAD}{module}.visible .entry k({params}) {{ {REGISTERS}{body}\n}}\n"
-    return decode_module(text, "m.ptx", **options).kernels["k"]
+    return decode_module(text, "m.ptx", how=Compilation(optimize=optimize)).kernels["k"]
 
 
 def plain(body: str, **more):
@@ -338,7 +339,7 @@ MODULES = sorted([*REPOSITORY.glob("engine/kernels/*/*.ptx"), *REPOSITORY.glob("
 @pytest.mark.parametrize("path", [p for p in MODULES if p.parent.name != "bad"], ids=lambda p: p.stem)
 @pytest.mark.parametrize("optimize", [True, False])
 def test_every_module_at_hand_decodes(path, optimize):
-    module = load_module(path, optimize=optimize)
+    module = load_module(path, how=Compilation(optimize=optimize))
     for kernel in module.kernels.values():
         insts = kernel.insts
         assert 1 <= kernel.registers <= 63 and kernel.predicates <= 32 and len(kernel.texts) == len(insts)
@@ -362,6 +363,6 @@ def test_clusters_of_one_cta_have_trivial_addresses_and_a_leader():
 def test_modules_of_one_text_share_the_kernels_they_have_decoded() -> None:
     path = kernels.path("vectoradd").with_suffix(".ptx")
     text = path.read_text()
-    one, other, plain = decode_module(text, "a.ptx"), load_module(path), decode_module(text, "a.ptx", optimize=False)
+    one, other, plain = decode_module(text, "a.ptx"), load_module(path), decode_module(text, "a.ptx", how=Compilation(optimize=False))
     name = next(iter(one.kernels))
     assert one.kernels[name] is other.kernels[name] and one.kernels[name] is not plain.kernels[name]

@@ -126,7 +126,7 @@ def test_numbering_for_banks_keeps_64_bit_values_in_even_pairs(banks):
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(kernels(), st.sampled_from([63, 14, 10, 8]))
 def test_a_schedule_spills_no_more_than_the_text_does(text, limit):
-    plain = decode_module(text, "k.ptx", max_registers=limit).kernels["k"]
+    plain = decode_module(text, "k.ptx", how=Compilation(max_registers=limit)).kernels["k"]
     scheduled = decode_module(text, "k.ptx", how=Compilation(limit, schedule=True, latencies=LATENCIES)).kernels["k"]
     assert scheduled.spilled_words <= plain.spilled_words
     assert computed(scheduled) == computed(plain) or plain.spilled_words
