@@ -64,6 +64,7 @@ def describe(simulator: Simulator) -> dict[str, Any]:
         "stalls": [stall._asdict() for stall in simulator.built.stalls],
         "events": [name for name, _ in events.EVENTS],
         "design_events": [name for name, _ in simulator.built.events],
+        "activities": [event for name in simulator.built.chain if (event := designs.design(name).event)],
         "panels": [dict(panel) for panel in design.panels],
         "energy_pj": {name: [pj, source] for name, (pj, source) in (design.energy_pj or {}).items()},
         "technology": {name: list(entry) for name, entry in (design.technology or {}).items()},

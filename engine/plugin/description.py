@@ -47,7 +47,7 @@ class Design:
     For views: tracks: (name, expression, maximum; 0: unknown, -1: a growing count) in TIMELINE; heights are relative
     to the largest value in the visible range. places: (name, events that read there, events that write there),
     columns of comparisons; by default the main file and every place with events PLACE_reads, PLACE_writes. event:
-    its own activity that one key goes to: "refresh", "shift", "transfer" or "flush". lens: what draws it in
+    what it does by itself and a key goes to, such as "refresh": part of the names of its events. lens: what draws it in
     REGISTER FILE, a module of rfview.render.lenses or "module:function" of (scene, width, height); by default `render`
     of its own file, else its panels.
 

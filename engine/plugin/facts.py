@@ -19,7 +19,6 @@ from rfview.engine.stalls import FIRST_FOREIGN_CODE, MAX_CODES, STALLS, Stall
 MAX_EVENTS = 32                         # counters after the machine's own
 FAMILIES = tuple(dict.fromkeys(stall.family for stall in STALLS))
 PANELS = {"grid": ("per", "glyphs", "max"), "table": ("per", "show"), "values": ("unit", "show")}     # kind -> its own keys
-DEEDS = ("", "refresh", "shift", "transfer", "flush")       # activities that one key of the footer goes to
 NAMED = re.compile(r"\b(rf|event)\.(\w+)")                # names in expressions
 SHOWS = ("registers", "hex")
 PER = ("bank", "warp")                    # what the first dimension counts: only existing ones are shown
@@ -49,9 +48,7 @@ def slips(design: Any) -> Iterator[str]:
 
 def _view_slips(design: Any, events: set[str]) -> Iterator[str]:
     """Yield what is wrong with tracks, places and the event of a key. events: everything the design counts."""
-    if design.event not in DEEDS:
-        yield f"event {design.event!r}, expected one of {', '.join(DEEDS[1:])}, or none"
-    elif design.event and not any(design.event in name for name, _ in design.events):
+    if design.event and not any(design.event in name for name, _ in design.events):
         named = ", ".join(name for name, _ in design.events) or "none"
         yield f"event {design.event!r}, which is not part of the name of one of its own events: {named}"
     if design.takes_main:

@@ -54,8 +54,8 @@ DESIGN = Design(...) describes the design:
                of an array. most: the maximum; 0: unknown; -1: a running count, drawn as its increase
   places       (name, events that read there, events that write there): columns of `rfview compare`, if PLACE_reads and
                PLACE_writes do not describe them
-  event        the event that one key of the footer goes to: "refresh", "shift", "transfer" or "flush", part of an
-               event's name. `:next-event NAME` goes to any event or stall by its name
+  event        what the design does by itself, such as "refresh": part of the names of its events. ]d and [d go to the
+               next and the previous one. `:next-event NAME` goes to any event or stall by its name
   lens         "my_package.my_lens:render": draws REGISTER FILE, like render below, from another module
   is_lossy     True: values may lose bits, so a kernel's wrong result is not a failure
   paper_scheduler, paper_preset    what `--scheduler paper` and `--preset paper` mean

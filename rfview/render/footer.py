@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from rfview.actions import BY_NAME, first_label, pair_label
-from rfview.engine import plugin
-from rfview.engine.errors import InputError
 from rfview.render.overlay import text_of
 from rfview.render.scene import Scene
 from rfview.render.text import Line, Row, cut, number
@@ -58,11 +56,12 @@ def event_of(scene: Scene) -> tuple[str, str]:
 
 
 def footer_hints(panel: str, width: int, has_register_file: bool = True,
-                 own: Mapping[str, str] | None = None, design: str = "",
+                 own: Mapping[str, str] | None = None, activity: str = "",
                  is_alone: bool = False) -> list[tuple[str, str, str]]:
     """Return (keys, word, action) in the order of use; the painter keeps those that fit.
 
-    design: its name without the variant. is_alone: the panel fills the screen, so the key that closes it is among them.
+    activity: what the design does by itself and a key goes to, "" if nothing. is_alone: the panel fills the screen, so the
+    key that closes it is among them.
     """
     names: Iterable[str] = FOOTER if width >= 100 else FOOTER_NARROW
     if panel == "registers":
@@ -75,27 +74,18 @@ def footer_hints(panel: str, width: int, has_register_file: bool = True,
         names = (*tuple(names)[:2], "close", *tuple(names)[2:])
     words = {"step": "step" if width < 100 else "step ±1", "continue": "continue" if width < 100 else "continue ±",
              "next_issue": "issue" if width < 100 else "issue ±",
-             "next_change": "change ±", "close": "close"}
+             "next_change": "change ±", "close": "close", "next_activity": f"{activity} ±"}
     out = []
     for name in names:
         if panel not in ("timeline", "pipeline") and name in ("next_rf", "next_stall"):
             if (name == "next_rf") != has_register_file:
                 continue
-            name = _event_of(design) or name
+            name = "next_activity" if activity else name
         action = BY_NAME[name]
         label = first_label(action, own) if name in ("break_here", "mark") else pair_label(action, own)
         if label:
             out.append((label.replace(" a", ""), words.get(name, action.hint), name))
     return out
-
-
-def _event_of(design: str) -> str:
-    """Return the action that goes to the design's own kind of event (Design.event), "" if it has none."""
-    try:
-        event = plugin.design(design).event
-    except InputError:
-        return ""
-    return f"next_{event}" if event else ""
 
 
 def hints_that_fit(hints: Sequence[tuple[str, str, str]], width: int) -> list[tuple[int, int, str, str, str]]:

@@ -8,7 +8,6 @@ from typing import Any
 from rfview.actions import BY_NAME, pair_label
 from rfview.engine.escapes import visible
 from rfview.render.footer import footer_hints
-from rfview.render.lens import base_design
 from rfview.render.scene import Badge, Scene
 from rfview.sessions.pictures.shape import element_bytes, shape_of
 
@@ -48,8 +47,8 @@ def hints(scene: Scene, width: int, own: Mapping[str, str], is_alone: bool = Fal
     """Return the footer's hints for the focused panel and design. own: the user's keys; is_alone: Esc leaves the panel."""
     has_stalls = any(look.is_register_file for look in scene.looks.values())
     common = [scene.look(code).is_register_file for code in scene.common]
-    design = base_design(str(scene.info.get("design", "")))
-    return footer_hints(scene.panel, width, has_stalls and any(common), own, design, is_alone)
+    activity = visible(str(next(iter(scene.info.get("activities", ())), "")))
+    return footer_hints(scene.panel, width, has_stalls and any(common), own, activity, is_alone)
 
 
 def offers(info: Mapping[str, Any]) -> list[str]:

@@ -127,7 +127,7 @@ INFO = record(
     scheduler=text, preset=text, parameters=mapping(scalar), seed=whole(-(1 << 63), (1 << 64) - 1), engine_version=text,
     source_hash_=text, num_warps=whole(1, 64), num_banks=whole(1, 64), num_schedulers=whole(1, 8), clock_mhz_=number,
     registers_per_thread=SMALL, stalls=each(STALL, 1, 64), events=each(text), design_events_=each(text),
-    panels_=each(mapping(anything), 0, 64), energy_pj_=mapping(each(anything, 2, 2)),
+    activities_=each(text, 0, 8), panels_=each(mapping(anything), 0, 64), energy_pj_=mapping(each(anything, 2, 2)),
     technology_=mapping(each(anything, 1, 8)),
     program=each(INSTRUCTION, 1), ptx=each(record(path=text, text=text)), sources_=each(record(path=text, text=text)),
     virtual_=mapping(each(virtual)),

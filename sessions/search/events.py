@@ -10,19 +10,22 @@ from rfview.engine.stalls import NOT_WAITING
 from rfview.sessions.energy import event_names
 from rfview.sessions.layout import suggest
 
-# a design's own activity -> the part of its counters' names that refers to it
-DEEDS = {"refresh": "refresh", "shift": "shift", "transfer": "transfer", "flush": "flush", "drain": "drain"}
 WARP_KINDS = ("issue", "stall")
-KINDS = (*WARP_KINDS, "conflict", "rf", *DEEDS)
+KINDS = (*WARP_KINDS, "conflict", "rf", "activity")
 
 
 def condition(info: Mapping[str, Any], kind: str, warp: int | None = None) -> tuple[str, str]:
     """Return (expression, words for users) for a kind of event.
 
-    kind: issue or stall (of `warp`, or of any); conflict: a bank conflict; rf: any stall by the register file; refresh,
-    shift, transfer, flush, drain: the design's own activity; or the name of a stall or of an event counter.
-    Raises InputError for a kind that this run does not have, which lists those it has.
+    kind: issue or stall (of `warp`, or of any); conflict: a bank conflict; rf: any stall by the register file; activity:
+    what the design does by itself (Design.event), which may also be named, such as refresh; the name of a stall or of an
+    event counter; or a part of the names of the design's own counters. Raises InputError for a kind that this run does not
+    have, which lists those it has.
     """
+    activities = info.get("activities", ())
+    if kind == "activity" and activities:
+        kind = activities[0]
+    own = [name for name in info.get("design_events", ()) if kind in name]
     stalls = {entry["name"]: entry for entry in info.get("stalls", ())}
     counters = set(event_names(info).values())
     if kind == "issue":
@@ -41,19 +44,20 @@ def condition(info: Mapping[str, Any], kind: str, warp: int | None = None) -> tu
     if kind == "rf":
         names = [name for name, entry in stalls.items() if entry["family"] == "register_file"]
         return _any(f"stall.{name} > 0" for name in names), "a stall by the register file"
-    if kind in DEEDS:
-        part = DEEDS[kind]
-        names = [name for name in sorted(counters) if part in name and name in info.get("design_events", ())]
-        if names:
-            return _any(f"changed(event.{name})" for name in names), f"a {kind}"
-        raise InputError(f"{info.get('design', 'this design')} has no {kind}; there are {', '.join(known(info))}")
+    if kind in activities and own:
+        return _any(f"changed(event.{name})" for name in own), f"a {kind}"
     if kind in stalls:
         if warp is not None:
             return f"w{warp}.state == {kind} and changed(w{warp}.state)", f"{kind} of w{warp}"
         return f"stall.{kind} > 0", kind
     if kind in counters:
         return f"changed(event.{kind})", kind
+    if own:
+        return _any(f"changed(event.{name})" for name in own), f"a {kind}"
     words = known(info)
+    if kind == "activity":
+        raise InputError(f"{info.get('design', 'this design')} does nothing by itself that this could go to; there are "
+                         f"{', '.join(words)}, the names of stalls and of event counters")
     raise InputError(f"no such event {kind!r}{suggest(kind, [*words, *stalls, *counters])}; there are "
                      f"{', '.join(words)}, the names of stalls and of event counters")
 
@@ -67,8 +71,8 @@ def states(info: Mapping[str, Any], kind: str) -> list[int]:
 
 def known(info: Mapping[str, Any]) -> list[str]:
     """Return the kinds that this run has."""
-    names = list(info.get("design_events", ()))
-    return [kind for kind in KINDS if kind not in DEEDS or any(DEEDS[kind] in name for name in names)]
+    activities = list(info.get("activities", ()))
+    return [kind for kind in KINDS if kind != "activity" or activities] + activities
 
 
 def _any(parts: Any) -> str:

@@ -213,6 +213,7 @@ DESIGN = Design(
     state=STATE,
     events=EVENTS,
     stalls=STALLS,
+    event="prefetch",
     paper_scheduler="two_level",
     energy_pj={
         "rf_reads": (60.0, "assumed"),

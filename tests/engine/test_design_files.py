@@ -333,7 +333,6 @@ def test_energy_sees_the_machines_numbers(own: Path) -> None:
         (('    ("latched", "u4"', '    ("x", "U4"),\n    ("latched", "u4"'), "field of the state 'x' does not hold numbers as NumPy's"),
         (('("latched", "u4", (MAX_BANKS,))', '("latched", "u1", (MAX_BANKS + 1,))'), 'fill it up with ("pad", "u1", (3,))'),
         (('title="slow writes behind a row latch"', 'title=None'), "title is None, expected a string"),
-        (('    panels=(', '    event="rotate",\n    panels=('), "event 'rotate', expected one of refresh, shift, transfer, flush"),
         (('    panels=(', '    event="flush",\n    panels=('), "event 'flush', which is not part of the name of one of its own events: "),
         (('    panels=(', '    places=(("A", ("latch_hit",), ()),),\n    panels=('), "counts 'latch_hit', which is not an event; did you"),
         (('    panels=(', '    tracks=(("a", "popcount(rf.latch)", 0),),\n    panels=('), "no 'latch'; did you mean 'latched'?"),

@@ -72,7 +72,7 @@ def opened(name: str) -> Case:
     return (), lambda app: type(app.app.screen).__name__ == name
 
 
-NOT_HERE, NO_LINES = "sram has no", "the PTX has no source lines"
+NOT_HERE, NO_LINES = "sram does nothing by itself", "the PTX has no source lines"
 
 # action -> keys before it, and the condition after it; * in a key stands for the letter a
 CASES: dict[str, Case] = {
@@ -83,10 +83,7 @@ CASES: dict[str, Case] = {
     "next_conflict": moved(conflict, True), "previous_conflict": moved(conflict, False),
     "next_rf": says("no later cycle with a stall by the register file"),
     "previous_rf": says("no earlier cycle with a stall by the register file"),
-    "next_refresh": says(NOT_HERE, "refresh"), "previous_refresh": says(NOT_HERE, "refresh"),
-    "next_shift": says(NOT_HERE, "shift"), "previous_shift": says(NOT_HERE, "shift"),
-    "next_transfer": says(NOT_HERE, "transfer"), "previous_transfer": says(NOT_HERE, "transfer"),
-    "next_flush": says(NOT_HERE, "flush"), "previous_flush": says(NOT_HERE, "flush"),
+    "next_activity": says(NOT_HERE), "previous_activity": says(NOT_HERE),
     "next_mark": at(START, "m", "a", "g", "g"), "previous_mark": at(START, "m", "a", "G"),
     "start": at(0), "end": at(399), "percent": at(200, "5", "0"),
     "play": ((), lambda app: app.app.main.playback.is_on), "slower": scene("speed", 5),

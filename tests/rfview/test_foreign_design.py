@@ -10,6 +10,7 @@ import pytest
 from rfview.engine import plugin as designs
 from rfview.engine.plugin import conformance, files
 from rfview.render.lenses import panels
+from rfview.screens import opening
 from rfview.screens.scenes.source import SceneSource
 from rfview.sessions.session import Session
 from rfview.sessions.why import why
@@ -119,6 +120,17 @@ def test_banks_that_change_are_shown_as_they_are_in_each_cycle(tmp_path: Path) -
         over.goto(cycle)
         turn = int(over.snapshot().rf["turn"])
         assert [source.scene().now.place(0, reg)[0] for reg in (1, 3)] == [1 + turn, 3 + turn], f"cycle {cycle}"
+
+
+def test_a_key_of_the_footer_goes_to_what_it_does_by_itself() -> None:
+    over = why_programs.session(program(), **options(entries=3, mrf_cycles=12))
+    over.goto("end")
+    over.goto(0)
+    first = over.next_event("prefetches").cycle
+    over.goto(0)
+    assert over.next_event("activity").cycle == first > 0
+    scene = SceneSource(over).scene()
+    assert ("]d [d", "prefetch ±", "next_activity") in opening.hints(scene, 120, {})
 
 
 def test_its_panels_show_the_warps_there_are_and_masks_as_registers() -> None:

@@ -566,6 +566,6 @@ def test_a_stall_by_the_register_file_gets_the_focus() -> None:
 def test_the_footer_offers_the_events_of_the_design() -> None:
     from rfview.render.footer import footer_hints
 
-    for design, word in (("hcrf", "transfer ±"), ("rfc", "flush ±"), ("edram", "refresh ±"), ("racetrack", "shift ±")):
-        assert word in [hint[1] for hint in footer_hints("warps", 120, design != "rfc", None, design)]
-    assert "RF stall ±" in [hint[1] for hint in footer_hints("warps", 120, True, None, "hrf")]
+    for has_register_file in (False, True):
+        assert ("]d [d", "refresh ±", "next_activity") in footer_hints("warps", 120, has_register_file, None, "refresh")
+    assert "RF stall ±" in [hint[1] for hint in footer_hints("warps", 120)]

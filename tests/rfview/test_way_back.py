@@ -140,7 +140,7 @@ def test_the_palette_narrows_and_chooses() -> None:
         await app.press("ctrl+p")
         assert "EVERY ACTION" in app.window_text() and " step " in app.window_text()
         await app.press("pagedown", "pagedown", "pageup", "down", "up", *"registers")
-        assert "▸ registers" in app.window_text() and "next-refresh" not in app.window_text()
+        assert "▸ registers" in app.window_text() and "next-activity" not in app.window_text()
         await app.press(*" xyz")
         assert "no action has these words" in app.window_text()
         await app.press("enter")

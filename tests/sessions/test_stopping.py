@@ -18,8 +18,9 @@ from rfview.sessions.timeline import invariants as accounts
 from rfview.sessions.timeline.live import LiveTimeline
 from rfview.sessions.file.writer import record
 from rfview.sessions.timeline.opening import open_recording
+from rfview.learn.tours import TOURS
 from rfview.sessions import open_session
-from rfview.sessions.session import Session
+from rfview.sessions.session import Session, Stop
 from rfview.sessions.timeline.base import Timeline
 from tests.sessions.conftest import CHUNK, CYCLES
 from tests.sessions.double import NUM_WARPS, Double
@@ -232,6 +233,12 @@ def test_playing_stops_at_breakpoints_and_goes_no_further(session: Session) -> N
     assert session.came_from == 30 and session.play(10**6).reason == "end"
 
 
+def found(session: Session, kind: str) -> Stop:
+    """Return the next event of a kind after cycle 100."""
+    session.goto(100)
+    return session.next_event(kind)
+
+
 def test_events_of_a_kind(session: Session, truth: list) -> None:
     session.goto(100)
     state = [int(truth[cycle].sm["warp"][3]["state"]) for cycle in range(CYCLES + 1)]
@@ -252,6 +259,22 @@ def test_events_of_a_kind(session: Session, truth: list) -> None:
     assert stop.text.startswith(f"cycle {stop.cycle:,}: barrier: w{first}")
     with pytest.raises(InputError, match="no such event 'fly'"):
         session.next_event("fly")
+
+
+@pytest.mark.parametrize(("tour", "activity", "counters"), [
+    ("refresh", "refresh", ["row_refreshes", "low_refreshes", "forced_refreshes"]), ("shift", "shift", ["shifts", "preshifts"]),
+])
+def test_a_designs_own_activity_may_be_named_or_not(tour: str, activity: str, counters: list[str]) -> None:
+    over = open_session(TOURS[tour].recording)
+    first = min(stop.cycle for stop in (found(over, name) for name in counters) if stop.reason == "condition")
+    assert found(over, "activity").cycle == found(over, activity).cycle == first
+    with pytest.raises(InputError, match=f"there are issue, stall, conflict, rf, activity, {activity}, the names"):
+        over.next_event("fly")
+
+
+def test_without_an_activity_there_is_nothing_to_go_to(session: Session) -> None:
+    with pytest.raises(InputError, match="does nothing by itself"):
+        session.next_event("activity")
 
 
 def test_run_to_an_instruction_later_else_earlier(session: Session, truth: list) -> None:
