@@ -11,14 +11,15 @@ from rfview.engine.fault_codes import (ASSERTION, BARRIER, CALL, CYCLE_LIMIT, DE
                                        READ_ONLY, SHARED_RANGE, SPLITS_FULL, SURFACE, SYNC_LANES, TEXTURE, TRAP,
                                        UNMAPPED)
 from rfview.engine.launch.mangling import kernel_name
+from rfview.engine.program import MEM_ATOMIC, MEM_LOAD, MEM_REDUCTION, MEM_STORE
 from rfview.engine.ptx.parse.locations import locations
 
 if TYPE_CHECKING:
     from rfview.engine.simulator import Simulator
 
 SENTENCES = {
-    UNMAPPED: "reads or writes {size} bytes at 0x{address:x}, which no buffer holds{near}",
-    MISALIGNED: "accesses {size} bytes at 0x{address:x}, which is not a multiple of {size}",
+    UNMAPPED: "{does} {size} bytes at 0x{address:x}, which no buffer holds{near}",
+    MISALIGNED: "{does} {size} bytes at 0x{address:x}, which is not a multiple of {size}",
     READ_ONLY: "writes {size} bytes at 0x{address:x}, which is read-only",
     SHARED_RANGE: "accesses shared memory at offset 0x{address:x}; the CTA has {shared} bytes, those that "
                   "the launch file's shared_bytes gives included",
@@ -36,6 +37,7 @@ SENTENCES = {
     TEXTURE: "fetches with the texture handle 0x{address:x}, which no [textures.NAME] of the launch file has",
 }
 
+DOES = {MEM_LOAD: "reads", MEM_STORE: "writes", MEM_ATOMIC: "reads and writes", MEM_REDUCTION: "reads and writes"}
 NULL_BYTES = 4096  # addresses below this are members accessed through a null pointer
 # possible cause if an access leaves local memory at the stack
 STACK = ", the last {stack} as the stack of recursive calls and of alloca: these go too deep or take too much"
@@ -57,6 +59,7 @@ def fault_of(simulator: Simulator, *, deadlock: bool) -> KernelFault:
     launch = sm.launch
     stack = simulator.placement.launches[int(launch.index)].kernel.stack_bytes
     sentence = SENTENCES[code].format(
+        does=DOES.get(int(simulator.insts[int(sm.error_pc)].memory_kind), "accesses"),
         size=int(sm.error_size), address=address, near=_near(simulator, address), shared=int(launch.shared_bytes),
         local=int(launch.local_words) * 4, limit=simulator.max_cycles,
         stack=STACK.format(stack=stack) if stack else "",

@@ -183,7 +183,7 @@ def test_a_number_of_a_design_keeps_to_its_range() -> None:
 
 def test_wild_address_names_kernel_line_warp_lane_and_address() -> None:
     machine = Machine(Assembly().mov(1, 8192).ld(2, 1).exit())
-    with pytest.raises(KernelFault, match=r"reads or writes 4 bytes at 0x700000002000.*test.ptx:2.*warp 0, lane 0"):
+    with pytest.raises(KernelFault, match=r"test reads 4 bytes at 0x700000002000.*test.ptx:2.*warp 0, lane 0"):
         machine.run()
     assert machine.simulator.cycle > 0
 
