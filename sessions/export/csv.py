@@ -8,7 +8,7 @@ from typing import IO
 
 import numpy as np
 
-from rfview.sessions.export.instructions import constants, windows
+from rfview.sessions.export.instructions import constants
 from rfview.sessions.expressions import compile_expression
 from rfview.sessions.timeline.base import Timeline
 
@@ -20,7 +20,7 @@ def write(timeline: Timeline, first: int, last: int, out: IO[str]) -> None:
     rows = csv.writer(out, lineterminator="\n")
     rows.writerow(["cycle", *(entry["name"] for entry in states)])
     codes = np.array([int(entry["code"]) for entry in states])
-    for start, stop in windows(timeline, first + 1, last):
+    for start, stop, _ in timeline.stretches(first + 1, last + 1):
         counts = (timeline.states(start, stop)[:, :, None] == codes).sum(axis=1)
         rows.writerows([start + row - 1, *values] for row, values in enumerate(counts.tolist()))
 
@@ -37,7 +37,7 @@ def write_columns(timeline: Timeline, first: int, last: int, out: IO[str], colum
         names = [f"{expression.text}[{index}]" for index in range(expression.width)]
         head += names or [expression.text]
     rows.writerow(head)
-    for start, stop in windows(timeline, first, last):
+    for start, stop, _ in timeline.stretches(first, last + 1):
         parts = [expression.column(start, stop).reshape(stop - start, -1) for expression in compiled]
         for row in range(stop - start):
             values = [value for part in parts for value in part[row].tolist()]

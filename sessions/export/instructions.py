@@ -44,15 +44,6 @@ def constants(timeline: Timeline, *names: str) -> dict[str, Any]:
     return {name: visible_in(timeline.info.get(name)) for name in names}
 
 
-def windows(timeline: Timeline, first: int, last: int) -> Iterator[tuple[int, int]]:
-    """Yield (start, stop) ranges of the states first..last that are decoded in one go; stop is exclusive."""
-    cycle = first
-    while cycle <= last:
-        stop = min(timeline.window(cycle)[1], last + 1)
-        yield cycle, stop
-        cycle = stop
-
-
 def followed(timeline: Timeline, first: int, last: int) -> Iterator[Followed]:
     """Yield every instruction that issues in cycles first..last - 1, in the order in which they end."""
     under_way: dict[int, list[tuple[str, int]]] = {}
@@ -74,7 +65,7 @@ def events(timeline: Timeline, first: int, last: int) -> Iterator[Event]:
     open_entries: dict[int, tuple[int, int, int, int, int]] = {}     # slot -> (number, engine's seq, warp, pc, stage)
     number = 0
     before: tuple[np.ndarray, np.ndarray] | None = None
-    for start, stop in windows(timeline, first, last):
+    for start, stop, _ in timeline.stretches(first, last + 1):
         stage, seq, warp, pc, issued_at = (timeline.column(path, start, stop) for path in paths)
         last_pc = timeline.column("sm.warp[*].last_pc", start, stop)
         state = timeline.states(start, stop)

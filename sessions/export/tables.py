@@ -22,7 +22,7 @@ import numpy as np
 from rfview.engine.escapes import visible_in
 from rfview.engine.stalls import NO_STALL
 from rfview.engine.state import BANK_BUSY, BANK_READ, BANK_WRITE, NONE8
-from rfview.sessions.export.instructions import constants, followed, windows
+from rfview.sessions.export.instructions import constants, followed
 from rfview.sessions.timeline.base import Timeline
 from rfview.sessions.energy import event_names
 
@@ -68,7 +68,7 @@ def _states(timeline: Timeline, first: int, last: int) -> Iterator[tuple[int, in
     """Yield (first and last state, warps per cycle and state, the states' codes and names); state c + 1 shows cycle c."""
     names = {int(entry["code"]): entry["name"] for entry in constants(timeline, "stalls")["stalls"]}
     codes = np.array(sorted(names))
-    for start, stop in windows(timeline, first + 1, last):
+    for start, stop, _ in timeline.stretches(first + 1, last + 1):
         states = timeline.states(start, stop)
         yield start, stop, (states[:, :, None] == codes).sum(axis=1), codes, [names[code] for code in codes.tolist()]
 
@@ -98,7 +98,7 @@ def _waits(timeline: Timeline, first: int, last: int) -> Iterator[Columns]:
         for warp in warps.tolist():
             found.append((warp, names[int(before[warp])], int(begun[warp]), at - 1, at - int(begun[warp])))
 
-    for start, stop in windows(timeline, first + 1, last):
+    for start, stop, _ in timeline.stretches(first + 1, last + 1):
         states = timeline.states(start, stop)
         changed = np.concatenate([before[None], states[:-1]]) != states
         for row in np.flatnonzero(changed.any(axis=1)).tolist():
@@ -114,7 +114,7 @@ def _waits(timeline: Timeline, first: int, last: int) -> Iterator[Columns]:
 def _events(timeline: Timeline, first: int, last: int) -> Iterator[Columns]:
     """Yield by how much each event counter grew in each cycle, if it did."""
     names = visible_in(event_names(timeline.info))
-    for start, stop in windows(timeline, first + 1, last):
+    for start, stop, _ in timeline.stretches(first + 1, last + 1):
         grown = np.diff(timeline.column("sm.events[*]", start - 1, stop).astype(np.int64), axis=0)
         rows, columns = np.nonzero(grown)
         known = np.isin(columns, list(names))
@@ -138,7 +138,7 @@ def _instructions(timeline: Timeline, first: int, last: int) -> Iterator[Columns
 
 def _accesses(timeline: Timeline, first: int, last: int) -> Iterator[Columns]:
     """Yield what every bank did in each cycle, if anything."""
-    for start, stop in windows(timeline, first + 1, last):
+    for start, stop, _ in timeline.stretches(first + 1, last + 1):
         activity, warp, reg = (timeline.column(f"sm.bank[*].{name}", start, stop)
                                for name in ("activity", "owner_warp", "owner_reg"))
         rows, banks = np.nonzero(np.isin(activity, list(KINDS)))

@@ -7,7 +7,7 @@ from typing import IO, NamedTuple
 
 import numpy as np
 
-from rfview.sessions.export.instructions import constants, windows
+from rfview.sessions.export.instructions import constants
 from rfview.sessions.timeline.base import Timeline
 
 
@@ -54,7 +54,7 @@ def _changes(timeline: Timeline, first: int, last: int, out: IO[str], groups: tu
              ids: list[list[str]]) -> None:
     """Write every change, cycle by cycle."""
     before: list[np.ndarray | None] = [None] * len(groups)
-    for start, stop in windows(timeline, first + 1, last):
+    for start, stop, _ in timeline.stretches(first + 1, last + 1):
         columns = [timeline.column(group.path, start, stop)[:, : group.size] for group in groups]
         for row in range(stop - start):
             lines = []

@@ -62,9 +62,9 @@ def lives(timeline: Timeline, warp: int, start: int, stop: int) -> list[Life]:
     for cycle in (start, stop - 1):
         timeline.require(cycle)
     states = timeline.states(start, stop)[:, warp]
-    counts = _column(timeline, f"sm.warp[{warp}].num_issued", start, stop)
-    last_pc, pc = (_column(timeline, f"sm.warp[{warp}].{name}", start, stop) for name in ("last_pc", "pc"))
-    buffered = _column(timeline, f"sm.warp[{warp}].ibuffer", start, stop)
+    counts = timeline.column(f"sm.warp[{warp}].num_issued", start, stop)
+    last_pc, pc = (timeline.column(f"sm.warp[{warp}].{name}", start, stop) for name in ("last_pc", "pc"))
+    buffered = timeline.column(f"sm.warp[{warp}].ibuffer", start, stop)
     found = _under_way(timeline, warp, start, stop)
     issues = np.flatnonzero(states == 0)
     refills = np.flatnonzero(np.diff(buffered.astype(np.int64), prepend=buffered[0]) > 0)
@@ -92,20 +92,10 @@ def lives(timeline: Timeline, warp: int, start: int, stop: int) -> list[Life]:
             for ((_, n), entry), links in zip(rows, producers, strict=True)]
 
 
-def _column(timeline: Timeline, path: str, start: int, stop: int) -> np.ndarray:
-    """Return a field over cycles that may span several chunks."""
-    parts = []
-    while start < stop:
-        end = min(stop, timeline.window(start)[1])
-        parts.append(timeline.column(path, start, end))
-        start = end
-    return np.concatenate(parts)
-
-
 def _under_way(timeline: Timeline, warp: int, start: int, stop: int) -> dict[int, tuple[int, np.ndarray]]:
     """Return (pc, cells after the issue) of each instruction in flight, by the column of its issue relative to `start`."""
     names = ("stage", "warp", "pc", "issue_cycle", "refused", "unread")
-    stage, owner, pc, issued, refused, unread = (_column(timeline, f"sm.inflight[*].{name}", start, stop) for name in names)
+    stage, owner, pc, issued, refused, unread = (timeline.column(f"sm.inflight[*].{name}", start, stop) for name in names)
     rows, slots = np.nonzero((stage != FREE) & (owner == warp))
     table = np.full(256, EMPTY, np.uint8)
     for code, cell in STAGES.items():
