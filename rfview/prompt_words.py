@@ -11,7 +11,7 @@ import numpy as np
 from rfview.engine.escapes import visible
 from rfview.sessions.commands.table import VERBS
 from rfview.sessions.expressions.names import FUNCTIONS, UNITS
-from rfview.sessions.energy import event_names
+from rfview.sessions.run_names import event_names, stall_names
 
 MOST = 200      # most completions offered for one word
 UNIT = re.compile(rf"([{''.join(UNITS)}])\d*\.\Z")
@@ -59,7 +59,7 @@ class Words:
     def learn(self, lines: Iterable[str], info: dict[str, Any], sm: np.dtype | None = None) -> None:
         """Replace the words of another run by those of this one: lines, and words from its constants and record."""
         self.lines = list(dict.fromkeys([*self.always, *lines]))
-        states = [entry["name"] for entry in info.get("stalls", ())]
+        states = [*stall_names(info).values()]
         counted = [*(f"stall.{name}" for name in states), *(f"total.{name}" for name in states),
                    *(f"event.{name}" for name in event_names(info).values())]
         places = [entry["name"] for entry in (*info.get("buffers", ()), *info.get("symbols", ()))]

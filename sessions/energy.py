@@ -7,26 +7,20 @@ from typing import TYPE_CHECKING, Any
 
 from rfview.engine import plugin as designs
 from rfview.engine.errors import InputError
-from rfview.engine.events import FIRST_DESIGN_EVENT
 from rfview.engine.plugin import nodes, origin
 from rfview.engine.snapshot import Snapshot
+from rfview.sessions.run_names import event_names, stall_names
 
 if TYPE_CHECKING:
     from rfview.sessions.timeline.base import Timeline
 
 
-def event_names(info: Mapping[str, Any]) -> dict[int, str]:
-    """Return the name of each counter in sm.events: the machine's own, then the design's."""
-    names = dict(enumerate(info.get("events", ())))
-    return names | {FIRST_DESIGN_EVENT + index: name for index, name in enumerate(info.get("design_events", ()))}
-
-
 def counts_of(info: Mapping[str, Any], events: Any, access_wait: Any) -> dict[str, Any]:
     """Return every count by name; events, access_wait: sm.events and sm.access_wait, one cycle's or columns (.., n)."""
     found = {name: events[index] for index, name in event_names(info).items()}
-    for entry in info.get("stalls", ()):
-        if int(entry["code"]) < len(access_wait):
-            found[f"{entry['name']}_wait_cycles"] = access_wait[int(entry["code"])]
+    for code, name in stall_names(info).items():
+        if code < len(access_wait):
+            found[f"{name}_wait_cycles"] = access_wait[code]
     return found
 
 
@@ -40,7 +34,7 @@ def energy_of(info: Mapping[str, Any], counts: Mapping[str, Any], cycles: Any) -
     spec = info["design_spec"]
     origin.require(spec, "the energy")
     run = designs.Run(counts, cycles, float(info["clock_mhz"]), spec["values"], str(info["preset"]),
-                       info.get("parameters", {}))
+                      info.get("parameters", {}))
     return designs.energy(tuple(spec["chain"]), run)
 
 

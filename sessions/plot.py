@@ -11,8 +11,8 @@ from rfview.engine.errors import InputError
 from rfview.engine.escapes import visible_in
 from rfview.engine.stalls import NO_WARP
 from rfview.sessions.expressions import Expression
+from rfview.sessions.run_names import stall_names
 from rfview.sessions.timeline.base import Timeline
-
 
 
 def plot(timeline: Timeline, expressions: Mapping[str, Expression], points: int = 200) -> Any:
@@ -43,10 +43,10 @@ def _states(timeline: Timeline, points: int) -> list[dict[str, Any]]:
     seen = timeline.overview(points)
     spans = np.diff(seen.edges)
     found = []
-    for code, entry in enumerate(sorted(timeline.info["stalls"], key=lambda one: int(one["code"]))):
-        if entry["name"] in NO_WARP or not seen.states[:, code].any():
+    for code, name in sorted(stall_names(timeline.info).items()):
+        if name in NO_WARP or not seen.states[:, code].any():
             continue
-        found += [{"cycle": int(begin), "state": entry["name"], "warps": round(count / span, 4)}
+        found += [{"cycle": int(begin), "state": name, "warps": round(count / span, 4)}
                   for begin, span, count in zip(seen.edges[:-1].tolist(), spans.tolist(), seen.states[:, code].tolist())
                   if span]
     return found
@@ -62,15 +62,12 @@ def _lines(timeline: Timeline, expressions: Mapping[str, Expression], points: in
 
 
 def _means(timeline: Timeline, expression: Expression, given: str, edges: np.ndarray) -> list[float]:
-    """Return an expression's mean in each range, decoding every window once."""
+    """Return an expression's mean in each range, decoding every chunk once."""
     sums = np.zeros(len(edges) - 1)
-    cycle = int(edges[0])
-    while cycle < edges[-1]:
-        stop = min(timeline.window(cycle)[1], int(edges[-1]))
-        column = np.asarray(expression.column(cycle, stop))
+    for start, stop, _ in timeline.stretches(int(edges[0]), int(edges[-1])):
+        column = expression.column(start, stop)
         if column.ndim > 1:
             raise InputError(f"plot: {given} has {column[0].size} values; any(), sum() or [INDEX] makes one of them")
-        places = np.searchsorted(edges, np.arange(cycle, stop), side="right") - 1
+        places = np.searchsorted(edges, np.arange(start, stop), side="right") - 1
         sums += np.bincount(places, weights=column.astype(np.float64), minlength=len(sums))
-        cycle = stop
     return (sums / np.diff(edges)).round(6).tolist()

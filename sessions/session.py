@@ -21,8 +21,8 @@ from rfview.sessions.search.marks import Marks
 from rfview.sessions.search.search import Target
 from rfview.sessions.lines.moves import line_target
 from rfview.sessions.lines.table import NO_LINES, LineTable, lines_of
+from rfview.sessions.run_names import stall_names
 from rfview.sessions.timeline.base import Overview, Timeline
-
 
 NAMED = 4       # most warps named for a stop
 
@@ -67,7 +67,7 @@ class Session(Cursor):
 
     def _repr_html_(self) -> str:
         """Show it as a table, with the warps per state at the cursor."""
-        names = {int(entry["code"]): entry["name"] for entry in self.info["stalls"]}
+        names = stall_names(self.info)
         codes, counts = np.unique(self.timeline.states(self.cycle, self.cycle + 1)[0], return_counts=True)
         states = ", ".join(f"{names[code]} {count}" for code, count in zip(codes.tolist(), counts.tolist()))
         end = f"{self.timeline.last:,}{'' if self.timeline.closed else ' so far'}"

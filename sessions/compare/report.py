@@ -21,6 +21,7 @@ from rfview.sessions.compare.comparison import Comparison, Divergence, Split
 from rfview.sessions.compare.issues import Issue, IssueLog, WarpName
 from rfview.sessions.compare.values import ValueDifference
 from rfview.sessions.expressions.ptx_names import kernel_name
+from rfview.sessions.run_names import stall_names
 from rfview.sessions.session import Session
 from rfview.sessions.timeline.base import Timeline
 from rfview.sessions.why import why
@@ -63,7 +64,7 @@ def instruction_text(info: dict[str, Any], pc: int) -> str:
 def stall_counts(timeline: Timeline) -> dict[str, int]:
     """Return the warp-cycles of a timeline by state."""
     totals = timeline.stall_totals(timeline.last)
-    return {name: int(totals[code]) for code, name in reports.stall_names(timeline.info).items() if totals[code]}
+    return {name: int(totals[code]) for code, name in stall_names(timeline.info).items() if totals[code]}
 
 
 def run_data(timeline: Timeline, target: str, letter: str) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from rfview.engine.stalls import NO_STALL
 from rfview.engine.state import BANK_BUSY, BANK_READ, BANK_WRITE, NONE8
 from rfview.sessions.export.instructions import constants, followed
 from rfview.sessions.timeline.base import Timeline
-from rfview.sessions.energy import event_names
+from rfview.sessions.run_names import event_names, stall_names
 
 Columns = Sequence[Sequence[Any]]
 INTEGER, TEXT, ANY = "integer", "text", "any"
@@ -66,7 +66,7 @@ def _program(timeline: Timeline, first: int, last: int) -> Iterator[Columns]:
 
 def _states(timeline: Timeline, first: int, last: int) -> Iterator[tuple[int, int, np.ndarray, np.ndarray, list[str]]]:
     """Yield (first and last state, warps per cycle and state, the states' codes and names); state c + 1 shows cycle c."""
-    names = {int(entry["code"]): entry["name"] for entry in constants(timeline, "stalls")["stalls"]}
+    names = visible_in(stall_names(timeline.info))
     codes = np.array(sorted(names))
     for start, stop, _ in timeline.stretches(first + 1, last + 1):
         states = timeline.states(start, stop)
@@ -89,7 +89,7 @@ def _stalls(timeline: Timeline, first: int, last: int) -> Iterator[Columns]:
 
 def _waits(timeline: Timeline, first: int, last: int) -> Iterator[Columns]:
     """Yield the ranges of cycles in which a warp slot was in one state, by their beginning."""
-    names = {int(entry["code"]): entry["name"] for entry in constants(timeline, "stalls")["stalls"]}
+    names = visible_in(stall_names(timeline.info))
     before = timeline.states(first + 1, first + 2)[0]
     begun = np.full(len(before), first)
     found: list[tuple[int, str, int, int, int]] = []

@@ -8,6 +8,7 @@ from typing import IO, NamedTuple
 import numpy as np
 
 from rfview.sessions.export.instructions import constants
+from rfview.sessions.run_names import stall_names
 from rfview.sessions.timeline.base import Timeline
 
 
@@ -25,7 +26,7 @@ class Signals(NamedTuple):
 def write(timeline: Timeline, first: int, last: int, out: IO[str]) -> None:
     """Write the signals in cycles first..last - 1; what happens in cycle c changes at time c."""
     info = constants(timeline, "stalls", "num_warps", "num_banks", "kernel", "design", "scheduler", "preset")
-    names = {int(entry["code"]): "_".join(entry["name"].split()) for entry in info["stalls"]}     # no blanks
+    names = {code: "_".join(name.split()) for code, name in stall_names(info).items()}     # no blanks
     warps, banks = int(info["num_warps"]), int(info["num_banks"])
     groups = (
         Signals("warp", "state", 0, "sm.warp[*].state", warps, lambda code: names.get(code, f"state_{code}")),

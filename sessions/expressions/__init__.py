@@ -21,7 +21,7 @@ Whole numbers are 64-bit and wrap; x // 0 and x % 0 are 0; registers of empty wa
     names  operations         names of the machine's parts; what operators and functions do
     mistakes                  what is wrong with an expression, in a sentence
     ptx_names  values  types  names of registers and kernels as in their source; values as people read them, in their type
-    expression  registers     a compiled expression over one timeline; columns of registers and memory words
+    expression                a compiled expression over one timeline
 """
 
 from rfview.sessions.expressions.compiler import compile_expression, compile_part

@@ -5,21 +5,19 @@ from __future__ import annotations
 import ast
 import re
 from abc import ABC, abstractmethod
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from rfview.engine.errors import InputError
-from rfview.engine.events import FIRST_DESIGN_EVENT
 from rfview.sessions.expressions import operations
 from rfview.sessions.bounds import Bounds, Known
 from rfview.sessions.expressions.mistakes import ExpressionError
 from rfview.sessions.expressions.nodes import Node, Uses, apply, cycle_number, fixed
-from rfview.sessions.expressions.registers import memory_word, register_columns
 from rfview.sessions.layout import suggest
 from rfview.sessions.expressions.ptx_names import register_of
 from rfview.sessions.codec.logs import ALL
+from rfview.sessions.run_names import event_names, stall_names
 from rfview.sessions.timeline.base import Timeline
 from rfview.sessions.timeline.register_log import RegisterLog
 
@@ -41,7 +39,7 @@ class Names(ABC):
         self.timeline = timeline
         self.info = timeline.info
         self.uses = Uses()
-        self.stalls = {entry["name"]: int(entry["code"]) for entry in self.info.get("stalls", [])}
+        self.stalls = {name: code for code, name in stall_names(self.info).items()}
         places = [*self.info.get("buffers", []), *self.info.get("symbols", [])]
         self.places = {entry["name"]: entry for entry in places if isinstance(entry, dict) and "address" in entry}
 
@@ -219,7 +217,11 @@ class Names(ABC):
         lane = self._lane(steps)
         lanes = ALL if lane is None else slice(lane, lane + 1)
         log = RegisterLog(self.timeline, number, int(register[1]))
-        run = register_columns(log, self.uses, lanes)
+        self.uses.registers += log.numbers
+
+        def run(start: int, stop: int) -> np.ndarray:
+            return log.column(start, stop, lanes).astype(np.int64)
+
         if lane is None:
             return Node(run, "i", 32, "lanes", register=(log, lanes))
         return Node(lambda start, stop: run(start, stop)[:, 0], "i", register=(log, lanes))
@@ -240,8 +242,7 @@ class Names(ABC):
                 raise self.fail(where, f"unknown stall {what!r}{suggest(what, self.stalls)}")
             stored = "state_count" if name == "stall" else "stall_total"
             return self._field(where, f"sm.{stored}[{self.stalls[what]}]", [])
-        events = {name: index for index, name in enumerate(self.info.get("events", []))}
-        events |= {name: FIRST_DESIGN_EVENT + index for index, name in enumerate(self.info.get("design_events", []))}
+        events = {name: index for index, name in event_names(self.info).items()}
         if what not in events:
             raise self.fail(where, f"unknown event {what!r}{suggest(what, events)}")
         return self._field(where, f"sm.events[{events[what]}]", [])
@@ -303,4 +304,4 @@ class Names(ABC):
     def _word(self, word: int) -> Node:
         """Return a word of memory, counted from the arena's start."""
         self.uses.memory.append(word)
-        return Node(partial(memory_word, self.timeline, word), "i")
+        return Node(lambda start, stop: self.timeline.memory_column(word, start, stop).astype(np.int64), "i")

@@ -12,6 +12,7 @@ from rfview.engine.errors import InputError
 from rfview.engine.escapes import visible
 from rfview.sessions.lines.counts import ISSUED, Counts, by_line, count_instructions
 from rfview.sessions.lines.table import NO_LINES, LineTable, SourceLine
+from rfview.sessions.run_names import stall_names
 from rfview.sessions.session import Session
 from rfview.sessions.timeline.base import Timeline
 
@@ -63,11 +64,6 @@ class LineReport:
     def data(self) -> dict[str, Any]:
         """Return everything as JSON data."""
         return {"first": self.first, "last": self.last, "lines": [line.data() for line in self.lines], "nobody": self.nobody}
-
-
-def stall_names(info: dict[str, Any]) -> dict[int, str]:
-    """Return the name of each state's code."""
-    return {int(entry["code"]): str(entry["name"]) for entry in info.get("stalls", ())}
 
 
 def report_of(timeline: Timeline, table: LineTable, counts: Counts) -> LineReport:

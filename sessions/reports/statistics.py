@@ -9,6 +9,7 @@ from typing import Any
 from rfview.engine.errors import InputError
 from rfview.engine.stalls import NO_STALL
 from rfview.sessions.energy import counts_of, energy_at, energy_until, node_of
+from rfview.sessions.run_names import stall_names
 from rfview.sessions.session import Session
 from rfview.sessions.timeline.base import Timeline
 
@@ -75,9 +76,9 @@ def between(timeline: Timeline, first: int, last: int, *,
     info = timeline.info
     early = timeline.at(first)
     if interrupted(first):
-        raise InputError("statistics: interrupted")
+        raise InputError("stats: interrupted")
     late = timeline.at(last)
-    names = {int(entry["code"]): entry["name"] for entry in info.get("stalls", ())}
+    names = stall_names(info)
     totals = (late.sm["stall_total"].astype("i8") - early.sm["stall_total"].astype("i8")).tolist()
     states = {names.get(code, f"state {code}"): total for code, total in enumerate(totals) if total}
     ends = [counts_of(info, snapshot.sm["events"].tolist(), snapshot.sm["access_wait"].tolist())
@@ -135,7 +136,7 @@ def brief(timeline: Timeline, first: int, last: int) -> Brief:
     """Return the main statistics of cycles first..last-1 (first < last, both in the timeline), from counters alone."""
     info = timeline.info
     totals = (timeline.stall_totals(last) - timeline.stall_totals(first)).tolist()
-    names = {int(entry["code"]): entry["name"] for entry in info.get("stalls", ())}
+    names = stall_names(info)
     cycles = last - first
     waits = [(count, names[code]) for code, count in enumerate(totals) if code in names and names[code] not in NO_STALL]
     most = max(waits, default=(0, ""))

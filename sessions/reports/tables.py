@@ -10,6 +10,7 @@ from rfview.engine.state import NONE8
 from rfview.sessions.expressions.ptx_names import kernel_name, names_at
 from rfview.sessions.session import Session
 from rfview.sessions.energy import energy_at
+from rfview.sessions.run_names import stall_names
 from rfview.sessions.timeline.invariants import problems
 
 ACTIVITIES = ("idle", "read", "write", "busy")
@@ -26,11 +27,6 @@ def table(head: list[str], rows: list[list[Any]]) -> str:
         padded = (cell.rjust(wide) if end else cell.ljust(wide) for cell, wide, end in zip(row, widths, right))
         lines.append("  ".join(padded).rstrip())
     return "\n".join(lines)
-
-
-def stall_names(info: dict[str, Any]) -> dict[int, str]:
-    """Return the name of each stall code."""
-    return {int(entry["code"]): entry["name"] for entry in info.get("stalls", [])}
 
 
 def instruction(info: dict[str, Any], pc: int) -> str:
@@ -145,14 +141,14 @@ def registers(session: Session, text: str) -> Report:
     return "\n".join(lines) or "no registers", data
 
 
-def output(session: Session, topic: str) -> Report:
+def output(session: Session, text: str) -> Report:
     """List the kernel's printf output so far."""
     lines = session.printed()
-    text = "\n".join(f"{cycle:>9,}  {line.rstrip()}" for cycle, line in lines)
-    return text or "nothing printed yet", [{"cycle": cycle, "text": line} for cycle, line in lines]
+    shown = "\n".join(f"{cycle:>9,}  {line.rstrip()}" for cycle, line in lines)
+    return shown or "nothing printed yet", [{"cycle": cycle, "text": line} for cycle, line in lines]
 
 
-def history(session: Session, topic: str) -> Report:
+def history(session: Session, text: str) -> Report:
     """List the stops of this session, which are marked automatically; the arrow marks the current one."""
     cycles, at = session.history
     rows = [["▸" if index == at else "", index, f"{cycle:,}"] for index, cycle in enumerate(cycles)]
@@ -160,7 +156,7 @@ def history(session: Session, topic: str) -> Report:
                                                 for index, cycle in enumerate(cycles)]
 
 
-def accounts(session: Session, topic: str) -> Report:
+def accounts(session: Session, text: str) -> Report:
     """Report whether warp-cycles and energy add up at this cycle."""
     found = problems(session.snapshot())
     snapshot = session.snapshot()

@@ -7,7 +7,7 @@ from typing import Any
 
 from rfview.engine.errors import InputError
 from rfview.engine.stalls import NOT_WAITING
-from rfview.sessions.energy import event_names
+from rfview.sessions.run_names import event_names
 from rfview.sessions.layout import suggest
 
 WARP_KINDS = ("issue", "stall")

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rfview.engine import state as layout
+from rfview.sessions.run_names import stall_names
 from rfview.sessions.why import producers as holders
 
 if TYPE_CHECKING:
     from rfview.sessions.why.past import Past
-
 
 
 def plain_record(record: Any) -> Any:
@@ -66,7 +66,7 @@ class Moment:
     @cached_property
     def names(self) -> dict[int, str]:
         """Name of each stall code, foreign ones included."""
-        return {int(entry["code"]): str(entry["name"]) for entry in self.info.get("stalls", ())}
+        return stall_names(self.info)
 
     def owner(self, bank: int) -> str:
         """Return the access that a bank serves, as "w2 R5"; "" for none."""

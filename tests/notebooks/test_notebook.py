@@ -124,3 +124,9 @@ def test_charts_hold_the_sessions_numbers(session: Session) -> None:
         session.plot("bank.queue")
     with pytest.raises(InputError, match="1 to 5,000"):
         session.plot(points=0)
+
+
+def test_a_chart_finds_states_by_their_codes_which_may_have_gaps(session: Session) -> None:
+    whole = held(session.plot(points=50))
+    gone = session.info["stalls"].pop(1)
+    assert held(session.plot(points=50)) == [row for row in whole if row["state"] != gone["name"]]

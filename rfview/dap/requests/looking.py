@@ -8,7 +8,7 @@ from rfview.dap.arguments import Arguments
 from rfview.dap.conversation import FIRST_WARP, MACHINE, Conversation, Handler, Reply
 from rfview.dap.frames import number
 from rfview.engine.errors import InputError
-from rfview.sessions.lines.report import stall_names
+from rfview.sessions.run_names import stall_names
 from rfview.sessions.why import why
 
 MAX_INSTRUCTIONS = 100_000     # of one disassembly

@@ -16,6 +16,7 @@ from rfview.render.multiples import Band, MultiplesPicture
 from rfview.sessions.compare import IssueLog, has_ended, machines, report
 from rfview.sessions.compare.values import same_buffers
 from rfview.sessions.expressions.ptx_names import kernel_name
+from rfview.sessions.run_names import stall_names
 from rfview.sessions.session import Session
 from rfview.sessions.timeline.base import Timeline
 from rfview.sessions.energy import node_of
@@ -59,7 +60,7 @@ class MultiplesSource:
         """Return issue rate and main wait per stretch of equally many instructions; IPC and energy (µJ) of the whole run."""
         timeline = log.timeline
         data = report.run_data(timeline, "", "")
-        quiet = [code for code, name in _names(timeline).items() if name in NOT_WAITING]
+        quiet = [code for code, name in stall_names(timeline.info).items() if name in NOT_WAITING]
         counts = [max(1, self.common * part // STRETCHES) for part in range(1, STRETCHES + 1)]
         edges = [timeline.first, *(log.cycle_of(count) + 1 for count in counts)]
         totals = np.array([timeline.stall_totals(min(timeline.last, edge)) for edge in edges])
@@ -121,8 +122,3 @@ class MultiplesSource:
         held = [warp for warp, state in enumerate(machine.state) if state == code]
         chain = why(Session(timeline), min(held, key=lambda one: machine.since[one]), machine.cycle)
         return f"w{chain.warp}: {chain.resource.name if chain.resource is not None else chain.links[-1].sentence}"
-
-
-def _names(timeline: Timeline) -> dict[int, str]:
-    """Return the name of each state code."""
-    return {int(entry["code"]): entry["name"] for entry in timeline.info["stalls"]}
