@@ -170,9 +170,9 @@ def sql_text() -> str:
 
 def commands_text() -> str:
     """Return the table of debugger commands, the same in scripts and after `:`."""
-    from rfview.sessions.commands import script
+    from rfview.sessions.commands.table import help_text
 
-    return script.help_text()
+    return help_text()
 
 
 def expressions_text() -> str:

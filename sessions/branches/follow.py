@@ -124,7 +124,7 @@ def follow(session: Session, changes: Mapping[str, Any] | None = None) -> Flow:
         losses: list[Arrival] = []
     else:
         cycle, right, losses = lost_bits(session)
-        count = sum((loss.lanes).bit_count() for loss in losses)
+        count = sum(loss.lanes.bit_count() for loss in losses)
         what = f"bits lost in {count} lane{'s' if count > 1 else ''} of {len(losses)} " \
                f"register{'s' if len(losses) > 1 else ''}"
     timeline = session.timeline
@@ -137,20 +137,13 @@ def follow(session: Session, changes: Mapping[str, Any] | None = None) -> Flow:
             machine.poke(warp, reg, lane, value)
     twin = LiveTimeline(machine)
     for one in (timeline, twin):
-        _run_to_end(one, session.progress)
+        one.run_to_end(session.progress, "follow")
     parted = _parting(timeline, twin, cycle, session.progress)
     found = Arrivals(timeline, twin, cycle, parted, session.progress)
     arrivals = [*losses, *found.noted]
     faults = [text for text in (timeline.fault, twin.fault) if text]
     return Flow(cycle, what, tuple(arrivals[:MAX_ARRIVALS]), len(losses) + found.count, found.healed, parted,
                 found.end, tuple(_outputs(timeline, twin)), faults[0] if faults else "")
-
-
-def _run_to_end(timeline: Timeline, progress: Progress | None) -> None:
-    """Simulate to the end; raises InputError when the user stops it."""
-    while not timeline.closed and timeline.extend(1 << 14):
-        if progress is not None and progress(timeline.last):
-            raise InputError(f"follow: stopped at cycle {timeline.last:,}")
 
 
 def _parting(timeline: Timeline, twin: Timeline, begin: int, progress: Progress | None) -> int | None:

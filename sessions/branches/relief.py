@@ -113,7 +113,7 @@ def relieve(session: Session, warp: int | None = None, cycle: int | None = None)
         raise InputError(f"relief: w{chain.warp} does not issue another instruction within this session")
     from_start = not set(settings) <= set(changeable(session.info))
     begin = session.timeline.first if from_start else _begin(session, chain)
-    branch = _anew(session, settings) if from_start else _forked(session, settings, begin)
+    branch = _anew(session, _free_name(session), settings) if from_start else _forked(session, settings, begin)
     found = _until(branch, IssueLog(branch.timeline), name, n, as_ran.cycle + MAX_LATER)
     ends = as_ran.cycle + 1, min(branch.timeline.last, (found.cycle if found is not None else as_ran.cycle) + 1)
     ours, theirs = _stalls(session.timeline, begin, ends[0]), _stalls(branch.timeline, begin, ends[1])
@@ -131,8 +131,7 @@ def whole_run(session: Session, relief: Relief) -> Whole:
         raise InputError(f"relief: branch {relief.branch} was dropped")
     pair = session, session.family[relief.branch]
     for one in pair:
-        while not one.timeline.closed and one.timeline.extend(STEP_CYCLES):
-            _report(session, one.timeline.last)
+        one.timeline.run_to_end(session.progress, "relief")
     ours, theirs = (one.timeline for one in pair)
     energy = [between(timeline, relief.begin, timeline.last).energy_pj.get("total") for timeline in (ours, theirs)]
     ended = has_ended(ours) and has_ended(theirs)
@@ -184,9 +183,9 @@ def _forked(session: Session, settings: dict[str, Any], begin: int) -> Session:
         session.cycle = here
 
 
-def _anew(session: Session, settings: dict[str, Any]) -> Session:
+def _anew(session: Session, name: str, settings: dict[str, Any]) -> Session:
     """Return a run from the first cycle with other settings, including those that determine the machine's layout."""
-    timeline, name = session.timeline, _free_name(session)
+    timeline = session.timeline
     check_room(session, f"rerun {name}")
     if timeline.first or not isinstance(timeline, LiveTimeline | RecordedTimeline):
         raise InputError(f"relief: {', '.join(settings)} can only be chosen before a run begins, and this session begins at "
@@ -212,13 +211,8 @@ def rerun(session: Session, name: str, settings: dict[str, Any]) -> Session:
     unknown = [key for key in settings if key not in session.info["parameters"]]
     if unknown:
         sorted_changes(session.info, dict.fromkeys(unknown, 0))     # names those that exist
-    made = _anew(session, settings)
-    own = made.branch
-    assert own is not None
-    del session.family[own.name]
-    made.branch = Branch(name, own.parent, 0, own.changes, own.command.replace(f"rerun {own.name} ", f"rerun {name} ", 1))
-    join(session, name, made)
-    made.reach(min(session.cycle, made.timeline.last + session.cycle))
+    made = _anew(session, name, settings)
+    made.reach(session.cycle)
     made.cycle = min(session.cycle, made.timeline.last)
     return made
 
@@ -242,6 +236,3 @@ def _next(branch: Session, name: WarpName, cycle: int) -> tuple[str, str]:
         return "", ""
     chain = why(branch, slot, cycle)
     return chain.state, chain.links[0].sentence if chain.links else ""
-
-
-

@@ -15,11 +15,13 @@ from typing import Any
 from rfview.engine import plugin as designs, state
 from rfview.engine.config import load_preset
 from rfview.engine.errors import InputError
-from rfview.sessions.branches.fork import Branch, Change, check_room, join, name_of, simulator_of
+from rfview.sessions.branch import Branch, Change
+from rfview.sessions.branches.fork import check_room, join, name_of
 from rfview.sessions.compare.issues import IssueLog
 from rfview.sessions.compare.report import ordinal
 from rfview.sessions.timeline.live import LiveTimeline, launch_path
 from rfview.sessions.timeline.replay import RecordedTimeline
+from rfview.sessions.timeline.simulate import simulator_of
 from rfview.sessions.session import Session
 
 

@@ -31,13 +31,26 @@ def number(text: str, what: str) -> int:
         raise InputError(f"{what} {text}: expected a whole number") from None
 
 
-def settings(pairs: list[str], what: str) -> dict[str, Any]:
-    """Return the values of KEY=VALUE pairs by key, as texts."""
+def warp(text: str, what: str) -> int:
+    """Return a warp's number, written as 3 or w3, raising InputError otherwise."""
+    return number(text.lower().removeprefix("w"), f"{what}: warp")
+
+
+def places(text: str, what: str) -> list[str]:
+    """Return at most two cycles or marks, raising InputError for more."""
+    found = text.split()
+    if len(found) > 2:
+        raise InputError(f"{what} {text}: expected at most two cycles or marks")
+    return found
+
+
+def settings(pairs: list[str], what: str, expected: str = "KEY=VALUE without blanks") -> dict[str, Any]:
+    """Return the values of KEY=VALUE pairs by key, as texts; raises InputError, which says what was expected."""
     found: dict[str, Any] = {}
     for pair in pairs:
         key, equals, value = pair.partition("=")
         if not (key and equals and value):
-            raise InputError(f"{what}: {pair}: expected KEY=VALUE without blanks")
+            raise InputError(f"{what}: {pair}: expected {expected}")
         found[key] = value
     return found
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-from rfview.sessions.branches.fork import drop, fork
 from rfview.engine.errors import InputError
 from rfview.sessions.compare import Comparison, report
-from rfview.sessions.branches.fork import MAIN, changeable
+from rfview.sessions.branches.fork import MAIN, changeable, drop, fork
 from rfview.sessions.session import Session
 from rfview.sessions.branches.swap import design_text, load, swap
+from rfview.sessions.commands import arguments
 from rfview.sessions.commands.arguments import needed, settings
 from rfview.sessions.commands.verb import Answer, verb
 
@@ -39,8 +39,8 @@ def _fork(session: Session, text: str) -> Answer:
 def _swap(session: Session, text: str) -> Answer:
     words = text.split()
     warp = None
-    if len(words) > 2 and words[-2] == "warp" and words[-1].lstrip("w").isdigit():
-        warp = int(words[-1].lstrip("w"))
+    if words[-2:-1] == ["warp"]:
+        warp = arguments.warp(words[-1], "swap")
         words = words[:-2]
     if not 1 <= len(words) <= 2 or "warp" in words:
         raise InputError(f"swap {text}: expected `swap DESIGN [SCHEDULER] [warp N]`, as in `swap hrf` or "
@@ -89,7 +89,7 @@ def _drop(session: Session, text: str) -> Answer:
 def _compare(session: Session, text: str) -> Answer:
     pair = partners(session, text)
     for member in pair:
-        run_to_end(member)
+        member.timeline.run_to_end(member.progress, "compare")
     comparison = Comparison(pair[0].timeline, pair[1].timeline)
     names = [member.branch.name if member.branch else MAIN for member in pair]
     data = report.compare_data(comparison, (names[0], names[1]))
@@ -122,11 +122,3 @@ def partners(session: Session, name: str = "") -> tuple[Session, Session]:
             "there is no branch yet: `fork NAME set KEY=VALUE` makes one")
         raise InputError(f"compare: {known}")
     return session, others[0]
-
-
-def run_to_end(session: Session) -> None:
-    """Simulate a live session to its end without moving its cursor; raises InputError when the user stops it."""
-    timeline = session.timeline
-    while not timeline.closed and timeline.extend(1 << 14):
-        if session.progress is not None and session.progress(timeline.last):
-            raise InputError(f"compare: stopped at cycle {timeline.last:,}")

@@ -50,7 +50,7 @@ def _add_breakpoint(session: Session, text: str, *, temporary: bool) -> Answer:
         is_known = bool(words) and words[0] in KINDS and KINDS[words[0]].takes_number
         if not is_known or len(words) not in (2, 4) or (len(words) == 4 and words[2] != "warp"):
             raise InputError(f"break {text}: expected {' | '.join(PLACES)}")
-        warp = arguments.number(words[3], "break: warp") if len(words) == 4 else None
+        warp = arguments.warp(words[3], "break") if len(words) == 4 else None
         point = session.add_breakpoint(words[0], arguments.number(words[1], f"break {words[0]}"), warp=warp,
                                        condition=condition, temporary=temporary)
     return told(point)
@@ -69,7 +69,7 @@ def _add_stall(session: Session, text: str, words: list[str], condition: str, te
     name = words.pop(0) if words and not words[0].isdigit() else ""
     if len(words) not in (1, 3) or (len(words) == 3 and words[1] != "warp"):
         raise InputError(f"break {text}: expected `break stall [NAME] > N [warp W]`, as in `break stall barrier > 100`")
-    warp = arguments.number(words[2].lstrip("w"), "break stall: warp") if len(words) == 3 else None
+    warp = arguments.warp(words[2], "break stall") if len(words) == 3 else None
     return session.add_breakpoint("stall", arguments.number(words[0], "break stall"), item=name, warp=warp,
                                   condition=condition, temporary=temporary)
 

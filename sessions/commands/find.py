@@ -27,7 +27,7 @@ def _event(text: str, what: str) -> tuple[str, int | None, int]:
     words = arguments.needed(text, what).split()
     warp = None
     if len(words) > 1 and words[1].startswith("w"):
-        warp = arguments.number(words.pop(1)[1:], f"{what}: warp")
+        warp = arguments.warp(words.pop(1), what)
     if len(words) > 2:
         raise InputError(f"{what} {text}: expected a kind, a warp as w3, and a count")
     return words[0], warp, arguments.count(words[1] if len(words) > 1 else "", what)
@@ -58,7 +58,7 @@ def _instruction(session: Session, text: str, what: str) -> tuple[int, int | Non
     words = arguments.needed(text, what).split()
     if len(words) not in (2, 4) or words[0] not in ("pc", "line") or (len(words) == 4 and words[2] != "warp"):
         raise InputError(f"{what} {text}: expected `pc N` or `line N`, then `warp W` or nothing")
-    warp = arguments.number(words[3].lstrip("w"), f"{what}: warp") if len(words) == 4 else None
+    warp = arguments.warp(words[3], what) if len(words) == 4 else None
     number = arguments.number(words[1], what)
     if words[0] == "pc":
         return number, warp

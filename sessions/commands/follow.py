@@ -8,6 +8,7 @@ from rfview.sessions.branches.arrivals import MAX_ARRIVALS, Arrival
 from rfview.sessions.branches.follow import Flow, follow, goto
 from rfview.sessions.cursor import Stop
 from rfview.sessions.session import Session
+from rfview.sessions.commands.arguments import settings
 from rfview.sessions.commands.verb import Answer, verb
 
 SHOWN = 24
@@ -21,12 +22,7 @@ def _follow(session: Session, text: str) -> Answer | Stop:
         if "follow" not in session.kept:
             raise InputError(f"follow {text}: nothing is followed yet; first use `follow` at a cycle after a loss")
         return goto(session, session.kept["follow"], text)
-    changes: dict[str, str] = {}
-    for pair in text.split():
-        key, equals, value = pair.partition("=")
-        if not (key and equals and value):
-            raise InputError(f"follow {text}: expected next, back, store, or registers with other values, as w3.R5[7]=0x10")
-        changes[key] = value
+    changes = settings(text.split(), "follow", "next, back, store, or registers with other values, as w3.R5[7]=0x10")
     session.kept["follow"] = flow = follow(session, changes)
     return Answer(flow_text(flow, session), {"follow": flow.data()})
 

@@ -17,9 +17,9 @@ def _relief(session: Session, text: str) -> Answer:
     words = text.split()
     whole = words[-1:] == ["whole"]
     words = words[:-1] if whole else words
-    if len(words) > 1 or (words and not words[0].lower().lstrip("w").isdigit()):
+    if len(words) > 1:
         raise InputError(f"relief {text}: expected a warp, as in `relief 7`, and `whole` to run both to the end")
-    found = relieve(session, int(words[0].lower().lstrip("w")) if words else arguments.warp_of_last_stop(session))
+    found = relieve(session, arguments.warp(words[0], "relief") if words else arguments.warp_of_last_stop(session))
     if whole:
         found = replace(found, whole=whole_run(session, found))
     return Answer(relief_text(found), {"relief": found.data()})

@@ -9,10 +9,8 @@ from typing import TextIO
 
 from rfview.engine.errors import InputError, RfviewError
 from rfview.sessions.session import Session
-from rfview.sessions.commands.table import ALIASES, Answer, execute, help_text
+from rfview.sessions.commands.table import ALIASES, Answer, execute
 from rfview.sessions.expressions.mistakes import ExpressionError
-
-__all__ = ["commands", "help_text", "run_lines", "run_script"]
 
 
 def commands(text: str | Iterable[str]) -> Iterator[tuple[int, str]]:

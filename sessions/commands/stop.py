@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-from rfview.engine.errors import InputError
 from rfview.sessions.commands import arguments
 from rfview.sessions.lines import report
 from rfview.sessions.reports import statistics, tables as reports
@@ -64,25 +63,19 @@ def _trace(session: Session, text: str) -> Answer:
         lines.append(reports.table(["cycle", *found.expressions], rows))
     if hits > SHOWN_ROWS:
         lines.append(f"... {hits - SHOWN_ROWS:,} more; `from PLACE to PLACE` narrows it, --json has them all")
-    return Answer("\n".join(lines), {"trace": plain_tree(found.data())})
+    return Answer("\n".join(lines), {"trace": plain(found.data())})
 
 
 @verb("stats", "st", signature="[PLACE [PLACE]]", help="IPC, stalls, accesses and energy between two cycles or marks")
 def _stats(session: Session, text: str) -> Answer:
-    places = text.split()
-    if len(places) > 2:
-        raise InputError(f"stats {text}: expected at most two cycles or marks")
-    found = statistics.stats(session, *places)
-    return Answer(statistics.as_text(found), {"stats": plain_tree(found.data())})
+    found = statistics.stats(session, *arguments.places(text, "stats"))
+    return Answer(statistics.as_text(found), {"stats": plain(found.data())})
 
 
 @verb("lines", signature="[PLACE [PLACE]]", help="what each source line cost between two cycles or marks")
 def _lines(session: Session, text: str) -> Answer:
-    places = text.split()
-    if len(places) > 2:
-        raise InputError(f"lines {text}: expected at most two cycles or marks")
-    found = report.line_report(session, *places)
-    return Answer(report.as_text(found), {"lines": plain_tree(found.data())})
+    found = report.line_report(session, *arguments.places(text, "lines"))
+    return Answer(report.as_text(found), {"lines": plain(found.data())})
 
 
 def split(text: str) -> list[str]:
@@ -94,12 +87,3 @@ def split(text: str) -> list[str]:
             parts.append(text[start:index])
             start = index + 1
     return [part.strip() for part in [*parts, text[start:]] if part.strip()]
-
-
-def plain_tree(value: object) -> object:
-    """Return nested dicts and lists with plain JSON values."""
-    if isinstance(value, dict):
-        return {str(key): plain_tree(part) for key, part in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [plain_tree(part) for part in value]
-    return plain(value)

@@ -53,9 +53,11 @@ def verb(name: str, *aliases: str, signature: str = "", help: str) -> Callable[.
 
 
 def plain(value: Any) -> Any:
-    """Return a value for JSON; infinities and NaN become text."""
-    if isinstance(value, np.ndarray):
-        return [plain(part) for part in value.tolist()]
+    """Return a value, or nested dicts and lists of values, for JSON; infinities and NaN become text."""
+    if isinstance(value, dict):
+        return {str(key): plain(part) for key, part in value.items()}
+    if isinstance(value, (list, tuple, np.ndarray)):
+        return [plain(part) for part in (value.tolist() if isinstance(value, np.ndarray) else value)]
     if isinstance(value, np.generic):
         return plain(value.item())
     if isinstance(value, float) and not math.isfinite(value):

@@ -15,14 +15,6 @@ def _why(session: Session, text: str) -> Answer:
     words = text.split()
     if len(words) > 2:
         raise InputError(f"why {text}: expected at most a warp and a cycle, for example `why 7 1200`")
-    numbers: list[int] = []
-    for word in words:
-        digits = word.lower().lstrip("w") if not numbers else word
-        try:
-            numbers.append(int(digits.replace(",", "").replace("_", ""), 0))
-        except ValueError:
-            raise InputError(
-                f"why {text}: {word!r} is not a {'cycle' if numbers else 'warp'}, as in `why 7 1200`"
-            ) from None
-    chain = why(session, *numbers) if numbers else why(session, arguments.warp_of_last_stop(session))
+    warp = arguments.warp(words[0], "why") if words else arguments.warp_of_last_stop(session)
+    chain = why(session, warp, arguments.number(words[1], "why: cycle") if len(words) > 1 else None)
     return Answer(chain.text(), chain.data())

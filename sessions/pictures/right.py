@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from rfview.engine.errors import InputError
 from rfview.sessions.branches.fork import machine_at
 from rfview.sessions.session import Session
 from rfview.sessions.timeline.base import Timeline
 from rfview.sessions.timeline.live import LiveTimeline
-
-STEP_CYCLES = 1 << 14
 
 
 def loses_bits(session: Session) -> bool:
@@ -27,17 +24,10 @@ def right_run(session: Session) -> Timeline:
         machine, _ = machine_at(session.timeline, session.timeline.first, {_switch(session): "none"}, session.progress,
                                 session.compiling)
         kept = LiveTimeline(machine)
-        to_end(session, kept)
+        kept.run_to_end(session.progress, "image")
         session.kept["right"] = kept
-    to_end(session, session.timeline)
+    session.timeline.run_to_end(session.progress, "image")
     return kept
-
-
-def to_end(session: Session, timeline: Timeline) -> None:
-    """Simulate a live timeline to its end; raises InputError when the user stops it."""
-    while not timeline.closed and timeline.extend(STEP_CYCLES):
-        if session.progress is not None and session.progress(timeline.last):
-            raise InputError(f"image: stopped at cycle {timeline.last:,}, before the run's end")
 
 
 def _switch(session: Session) -> str:

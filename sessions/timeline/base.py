@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 # called during long work with the cycle that it has reached; true stops it
 Progress = Callable[[int], bool | None]
 
+RUN_CYCLES = 1 << 14        # simulated between two reports of progress
+
 # Ranges of at most this many chunks are counted exactly, longer ones from totals at chunk starts.
 EXACT_CHUNKS = 16
 
@@ -100,6 +102,12 @@ class Timeline(ABC):
     def extend(self, cycles: int) -> int:
         """Simulate at least `cycles` more cycles if possible; return how many were added (0 on a closed timeline)."""
         return 0
+
+    def run_to_end(self, progress: Progress | None, what: str) -> None:
+        """Simulate to the end; raises InputError, which names the command `what`, when `progress` asks to stop."""
+        while not self.closed and self.extend(RUN_CYCLES):
+            if progress is not None and progress(self.last):
+                raise InputError(f"{what}: stopped at cycle {self.last:,}, before the run's end")
 
     def drop_caches(self) -> None:  # noqa: B027 - most timelines hold little
         """Free memory whose content can be computed again: for a branch that is not shown."""

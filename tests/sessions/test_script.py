@@ -11,7 +11,8 @@ import pytest
 from rfview.engine.errors import InputError
 from rfview.sessions import Session, open_session
 from rfview.sessions.timeline.live import LiveTimeline
-from rfview.sessions.commands.script import commands, help_text, run_lines, run_script
+from rfview.sessions.commands.script import commands, run_lines, run_script
+from rfview.sessions.commands.table import help_text
 from rfview.sessions.commands.table import ALIASES, VERBS, execute
 from rfview.sessions.why import why
 from tests.sessions.conftest import CHUNK, CYCLES
@@ -25,7 +26,7 @@ mark here a note; goto start; @here
 until any(w.state == barrier); ru w3.pc == 2
 next w3.pc; last bank[1].queue
 si 3; rsi w3
-break pc 5 warp 3; tb cycle 200; b if w2.state == issued; b line 12 if cycle > 20; break 300
+break pc 5 warp w3; tb cycle 200; b if w2.state == issued; b line 12 if cycle > 20; break 300
 info breakpoints; c; rc; disable 1; enable 1; ignore 1 2; delete 3; delete
 print w3.pc; p any(w.state == barrier); p w3.R1; p f32(w3.R1[0]); p 0 / 0; p cycle > 1
 info warps; info banks; info stalls; info time; info marks; info output; i b

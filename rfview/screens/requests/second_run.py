@@ -20,11 +20,11 @@ def lend_for_comparison(worker: SessionWorker, name: str = "") -> None:
 
     name: of the branch; "": the one that the command `compare` chooses.
     """
-    from rfview.sessions.commands.branch import partners, run_to_end    # for a fast start: few compare
+    from rfview.sessions.commands.branch import partners    # for a fast start: few compare
 
     pair = partners(worker.session, name)
     for member in pair:
-        run_to_end(member)
+        member.timeline.run_to_end(member.progress, "compare")
     names = tuple(member.branch.name if member.branch else "main" for member in pair)
     worker.end_of_busy()
     back = threading.Event()
