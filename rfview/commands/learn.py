@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from rfview import listing, streams
@@ -55,7 +56,7 @@ def list_text() -> str:
     return f"{listing.columns(rows)}\n\n`rfview learn first` starts the first tour; each takes about five minutes"
 
 
-def asker() -> object:
+def asker() -> Callable[[Shown], int]:
     """Return a function that asks for a choice at a terminal: its number, or Enter for the answer."""
 
     def ask(shown: Shown) -> int:
@@ -70,5 +71,3 @@ def asker() -> object:
                 return int(text)
 
     return ask
-
-

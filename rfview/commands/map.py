@@ -40,7 +40,6 @@ def run(args: argparse.Namespace) -> int:
         from rfview.engine.tools import mapping, profiling
 
         given = dict(machine.pop("settings"))
-        ports = 0
 
         def simulator(**changes: Any) -> Simulator:
             settings = {**given, **{f"racetrack.{name}": value for name, value in changes.items()}}

@@ -9,6 +9,7 @@ import numpy as np
 
 from rfview.engine.chunk import Blocks
 from rfview.sessions.layout import distinct
+from rfview.sessions.codec import limits
 from rfview.sessions.codec.streams import Stream, naming, numbers, per_cycle, undeltas
 
 # the streams of a `state` blob, in order: see README.md
@@ -16,8 +17,8 @@ STATE = ("planes", "key_step", "key_bits", "groups", "group_masks", "blocks", "e
          "widths")
 # the same as in loops.py, which imports numba
 WIDTH, PLANES = 32, 4
-# most cycles of a chunk, and most pairs of a block and a mask of its group
-MAX_CYCLES, MAX_CELLS = 1 << 16, 1 << 26
+# most pairs of a block and a mask of its group
+MAX_CELLS = 1 << 26
 
 History = tuple[np.ndarray, np.ndarray, np.ndarray]
 
@@ -71,7 +72,7 @@ class StoredChanges:
         _require(len(blocks_of) == len(masks_of) and masks_of.sum() == len(masks))
         _require(blocks_of.sum() == len(self._block) == len(self._events) and self._block.max(initial=0) < words)
         _require(all((counts > 0).all() for counts in (blocks_of, masks_of, self._events, masks)))
-        _require(self._events.sum() == len(self._ranks) == stored["gaps"][0] and num_cycles <= MAX_CYCLES)
+        _require(self._events.sum() == len(self._ranks) == stored["gaps"][0] and num_cycles <= limits.MAX_CYCLES)
         self._blocks_of, self._masks_of, self._bits = blocks_of, masks_of, bits(masks)
         self._block_begin, self._mask_begin = np.cumsum(blocks_of) - blocks_of, np.cumsum(masks_of) - masks_of
         self._group = np.repeat(np.arange(len(blocks_of)), blocks_of)

@@ -11,6 +11,8 @@ import msgpack
 from rfview.engine.errors import InputError
 
 USUAL = 256 << 20
+# most cycles of a chunk
+MAX_CYCLES = 1 << 16
 # fractions of the limit for one part: the arrays of the header together; a decompressed blob; a map
 ARRAYS, BLOB, MAP = 2, 16, 32
 # Python objects in a map, each of about 64 bytes, per byte of the limit

@@ -15,8 +15,8 @@ from rfview.sessions.timeline.base import Timeline
 class ValueDifference:
     """The first write to global memory that differs: the k-th new value (1, 2 ..) of one word.
 
-    place: "C[17]" or an address. word: arena word in A. cycle_a, cycle_b: when it was written; None if a run writes this
-    word fewer times. value_a, value_b: the words written, u4.
+    place: "C[17]", or "global word 5" outside of buffers and symbols. address: generic, -1 there.
+    cycle_a, cycle_b: when it was written; None if a run writes this word less often. value_a, value_b: what was written, u4.
     """
 
     place: str
@@ -29,7 +29,11 @@ class ValueDifference:
 
 
 class WordWrites:
-    """Return all changes of global memory from a cycle on: word (from the first global one), cycle, value, k."""
+    """All changes of global memory from a cycle on, word by word, in order of time.
+
+    word: (n,) i8 counted from the first global one. cycle: (n,) i8 when it was written. value: (n,) u4. k: (n,) i8 which
+    change of its word it is (1, 2 ..). progress: called with the first cycle of each chunk read.
+    """
 
     def __init__(self, timeline: Timeline, begin: int, progress: Callable[[int], None] | None = None):
         base = int(timeline.info["global_word"])

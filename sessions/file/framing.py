@@ -22,7 +22,6 @@ FRAME = struct.Struct("<4sQI")
 CHUNK_HEAD = struct.Struct("<IIQI")
 TRAILER = struct.Struct("<QI8s")
 HEAD, CHUNK, ZONE, INDEX = b"HEAD", b"CHNK", b"ZONE", b"INDX"
-MAX_CYCLES = 1 << 16        # most cycles of a chunk
 
 
 class Damage(Exception):
@@ -93,7 +92,7 @@ class ChunkHead:
     def following(number: int, num: int, first: int, before: tuple[int, int]) -> ChunkHead:
         """Return the head of a chunk. before: chain and frame's CRC of the previous one, for chunk 0: 0 and that of HEAD."""
         chain, crc = before
-        return ChunkHead(number, num, first, zlib.crc32(struct.pack("<IIQI", number, num, first, crc), chain))
+        return ChunkHead(number, num, first, zlib.crc32(CHUNK_HEAD.pack(number, num, first, crc), chain))
 
     def pack(self) -> bytes:
         """Return its bytes."""
@@ -105,7 +104,7 @@ class ChunkHead:
         if len(payload) < CHUNK_HEAD.size:
             raise Damage("has no head")
         head = ChunkHead(*CHUNK_HEAD.unpack_from(payload))
-        if not 0 < head.num <= MAX_CYCLES:
+        if not 0 < head.num <= limits.MAX_CYCLES:
             raise Damage(f"cannot have {head.num:,} cycles")
         return head, memoryview(payload)[CHUNK_HEAD.size :]
 

@@ -11,7 +11,6 @@ import numpy as np
 from rfview.engine.errors import InputError
 from rfview.sessions.codec import limits, streams
 from rfview.sessions.file import run_info
-from rfview.sessions.file.framing import MAX_CYCLES
 from rfview.sessions.layout import Layout
 
 FORMAT, LAYOUT = 1, 4
@@ -100,7 +99,7 @@ class Header:
             values["rows"] = values["rows"].reshape(-1, 32)
             run_info.check(body["info"], layout, len(values["rows"]), len(values["memory"]))
             run_info.whole(0, 1 << 62)(body["first"], "its first cycle")
-            run_info.whole(1, MAX_CYCLES)(body["chunk_cycles"], "its cycles per chunk")
+            run_info.whole(1, limits.MAX_CYCLES)(body["chunk_cycles"], "its cycles per chunk")
             return Header(layout, body["info"], body["first"], **values, chunk_cycles=body["chunk_cycles"], number=number)
         except streams.DAMAGE as error:
             raise InputError(f"{path}: the header cannot be read ({error!r})") from None

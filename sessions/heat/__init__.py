@@ -1,7 +1,5 @@
 """Values over time: what each lane of a register, or each element of a buffer, held in each of a series of cycle ranges.
 
-
-
     strip       the result: typed values by column and row, and their writers; columns around a cycle
     kinds       the type of a register's words (f32, s32, u32, address offsets), by the instructions that write them
     glyphs      a value's level on a scale, and the character that shows it

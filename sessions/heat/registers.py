@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 import numpy as np
 
 from rfview.engine import chunk
@@ -20,8 +19,8 @@ MAX_CHUNKS = 2048
 class RegisterHeat:
     """The history of one register, read on demand and kept.
 
-    kind: one of kinds.KINDS, or "" to choose it by the writing instructions. progress: called with the cycle reached
-    while chunks are read; if it returns True, reading stops with an InputError.
+    kind: one of kinds.KINDS, or "" to choose it by the writing instructions. The `progress` of its methods is called with
+    the cycle reached while chunks are read; if it returns True, reading stops with an InputError.
     """
 
     def __init__(self, timeline: Timeline, warp: int, register: int):

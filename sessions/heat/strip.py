@@ -27,7 +27,7 @@ class Strip:
     many a row represents, of which it shows the mean. values: (c, r) f8. state: (c, r) u1 UNWRITTEN, WRITTEN or LOST.
     writer: (c,) i8 pc of the last instruction that wrote in a column, NOBODY, or UNKNOWN if the log does not say.
     writes: (c,) i8 number of writes. touched: (c,) i8 how many lanes or elements they wrote. lost: (c,) bool whether
-    bits were lost. top: the magnitude at the end of the scale.
+    bits were lost. top: the magnitude at the end of the scale. of: how many lanes or elements there are in all.
     """
 
     item: str
@@ -61,8 +61,12 @@ class Strip:
 
 @dataclass(frozen=True)
 class Moment:
-    """One lane or element at a cycle. value, was: f8, was None before the first write. since: the cycle that shows the value
-    first, -1 if it came from the host or was never written. pc: its writer, or NOBODY. warp, lane: of a store; or -1."""
+    """One lane or element at a cycle. row: its number. value, was: f8 now and before, was None before the first write.
+
+    since: the cycle that shows the value first, -1 if it came from the host or was never written. pc: its writer, or
+    NOBODY. is_lost: bits were lost then. lanes: how many were written with it. following: the cycle of the next write in
+    the same chunk, or -1. warp, lane: of the writer, or -1.
+    """
 
     row: int
     value: float

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import posixpath
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +9,8 @@ import numpy as np
 
 from rfview.engine.errors import InputError
 from rfview.engine.escapes import visible
-from rfview.sessions.lines.counts import ISSUED, Counts, by_line, count_instructions
+from rfview.engine.stalls import ISSUED
+from rfview.sessions.lines.counts import Counts, by_line, count_instructions
 from rfview.sessions.lines.table import NO_LINES, LineTable, SourceLine
 from rfview.sessions.run_names import stall_names
 from rfview.sessions.session import Session
@@ -140,8 +140,3 @@ def _row(line: str, share: str, heat: str, issued: str, stalled: str, reads: str
 def hottest(found: LineReport, count: int) -> list[LineCost]:
     """Return the most expensive lines, in descending order."""
     return sorted(found.lines, key=lambda line: -line.cycles)[:count]
-
-
-def name_of(line: SourceLine | None) -> str:
-    """Return `file.cu:12`, or a dash if no line is known."""
-    return f"{visible(posixpath.basename(line.path))}:{line.line}" if line is not None else "–"

@@ -75,7 +75,7 @@ class LineTable:
 
     def at(self, pc: int) -> SourceLine | None:
         """Return an instruction's line; None if none is known."""
-        number = int(self.of_pc[pc]) if 0 <= pc < len(self.of_pc) else NO_LINE
+        number = self.number_at(pc)
         return self.lines[number] if number >= 0 else None
 
     def number_at(self, pc: int) -> int:

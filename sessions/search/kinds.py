@@ -17,7 +17,6 @@ from rfview.sessions.timeline.base import Timeline
 from rfview.sessions.timeline.invariants import unbalanced
 
 
-
 class Kind:
     """A kind of breakpoint. value, item: its arguments. warp: the only warp considered, or None.
 
@@ -216,7 +215,7 @@ class Condition(Kind):
         return edge[start - before :]
 
     def may_hit(self, timeline: Timeline, low: int, high: int, condition: Expression | None) -> np.ndarray:
-        """Return which of these chunks may contain."""
+        """Return which chunks may contain a cycle at which it becomes true."""
         assert condition is not None
         return at_edges(condition.may_turn, low, high)
 

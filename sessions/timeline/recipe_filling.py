@@ -10,17 +10,14 @@ from rfview.engine.chunk import Chunk
 from rfview.engine.errors import InputError
 from rfview.engine.plugin import origin as design_origin
 from rfview.sessions.file.writer import RecordResult, record
+from rfview.sessions.timeline.base import Progress
 from rfview.sessions.timeline.recipe import Recipe
-from rfview.sessions.timeline.recipe_writing import Progress, sum_of
+from rfview.sessions.timeline.recipe_writing import sum_of
 
 if TYPE_CHECKING:
     from rfview.sessions.timeline.live import LiveTimeline
 
 PARTS = ("state", "registers", "memory")
-
-
-class _Differs(InputError):
-    """A state differs from the recipe's."""
 
 
 class _Checked:
@@ -43,7 +40,7 @@ class _Checked:
         return chunk
 
     def _verify(self) -> None:
-        """Compare the current state if a checksum is due; raises _Differs."""
+        """Compare the current state if a checksum is due; raises InputError if it differs."""
         if not self._due:
             return
         machine, (cycle, *sums) = self._machine, self._due[0]
@@ -62,8 +59,8 @@ class _Checked:
             what = f"ended at cycle {machine.cycle:,}, before keyframe cycle {cycle:,}"
         since = f"all keyframes up to cycle {self._agreed:,} agree" if self._agreed >= 0 else "not even its start agrees"
         if other := design_origin.edited(self._recipe.info["design_spec"]):
-            raise _Differs(f"{self._recipe.path}: simulated again, the run {what}; {since}: {other}")
-        raise _Differs(f"{self._recipe.path}: simulated again, the run {what}; {since}. This version cannot fill the "
+            raise InputError(f"{self._recipe.path}: simulated again, the run {what}; {since}: {other}")
+        raise InputError(f"{self._recipe.path}: simulated again, the run {what}; {since}. This version cannot fill the "
                        f"recipe: {self._recipe.origin(machine)}")
 
 

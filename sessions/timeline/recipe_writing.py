@@ -30,7 +30,6 @@ MAX_SUMS = 128
 STEP_CYCLES = 1 << 16  # between two checks of the clock and the keyboard
 
 
-
 @dataclass(frozen=True)
 class RecipeResult:
     """What was written: cycles run, states with checksums and file bytes. fault: why the kernel was stopped, or None."""

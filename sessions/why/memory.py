@@ -220,7 +220,7 @@ def _sent_late(trail: Trail, flight: Flight, sent: int) -> None:
 
 
 def _name_source(trail: Trail, moment: Moment, flight: Flight, sent: int, done: int) -> None:
-    """Return the level that the data comes from, inferred from its latency."""
+    """End at the level that the data comes from, inferred from its latency."""
     config = moment.config
     if config["fixed_memory_cycles"]:
         if done - flight.since_cycle > 2 * config["fixed_memory_cycles"]:
