@@ -47,6 +47,13 @@ def open_session(
     return Session(timeline)
 
 
+def open_bundled(path: Path) -> Session:
+    """Open a recording that comes with rfview; its marks end with the session: installed files do not change."""
+    from rfview.sessions.timeline.opening import open_recording     # start-up, as above
+
+    return Session(open_recording(path))
+
+
 def _refuse(path: Path, holder: str, given: Mapping[str, bool]) -> None:
     """Raise InputError for machine options given to a file that contains its machine: they would change nothing."""
     for name in (name for name, is_given in given.items() if is_given):

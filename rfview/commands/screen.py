@@ -7,6 +7,7 @@ import os
 import shlex
 import shutil
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rfview import startup, streams
@@ -55,12 +56,16 @@ def no_terminal() -> str:
 
 
 def show_recording(file: str, args: argparse.Namespace, view: View | None = None) -> int:
-    """Show a recording and return the exit code. view: restored at the beginning, saved at the end."""
+    """Show a recording and return the exit code.
+
+    view: restored at the beginning, saved at the end; None for a recording that comes with rfview, next to which nothing is
+    written.
+    """
     from rfview import keymap
-    from rfview.sessions import open_session
+    from rfview.sessions.targets import open_bundled, open_session
 
     keys = keymap.load()
-    session = open_session(file)
+    session = open_session(file) if view is not None else open_bundled(Path(file))
     if args.plain:
         return plain_text(session, args)
     if not is_terminal():

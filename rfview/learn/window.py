@@ -127,7 +127,7 @@ class TourWindow(Popup):
         elif token in ("pagedown", "pageup") and self.room:
             self.top += self.room if token == "pagedown" else -self.room
             self.paint()
-        elif token.isdigit() and self.painted.question and not self.chosen:
+        elif token.isdecimal() and self.painted.question and not self.chosen:
             self._choose(int(token))
         else:
             self._pass_on(token)
@@ -165,10 +165,10 @@ class TourWindow(Popup):
 def run_tour(tour: Tour, *, ascii_only: bool = False, keymap: dict[str, str] | None = None) -> int:
     """Show a tour in the terminal; return the exit code."""
     from rfview.app import run_app
-    from rfview.sessions import open_session
+    from rfview.sessions.targets import open_bundled
 
     def begin(main: Any) -> None:
         main.app.push_screen(TourWindow(main, tour))
 
-    return run_app(open_session(tour.recording), title=tour.title, ascii_only=ascii_only, target=str(tour.recording),
+    return run_app(open_bundled(tour.recording), title=tour.title, ascii_only=ascii_only, target=str(tour.recording),
                    keymap=keymap, begin=begin)

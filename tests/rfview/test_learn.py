@@ -6,6 +6,7 @@ import io
 import itertools
 import subprocess
 import sys
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,10 +16,11 @@ import pytest
 
 from rfview.engine.errors import InputError
 from rfview import cli
+from rfview.commands import first, screen
 from rfview.learn.page import has_passed, page_lines
 from rfview.learn.tour import Lesson, Page, Shown, Tour, run_text
 from rfview.learn.tours import TOURS, tour
-from rfview.learn.window import TourWindow
+from rfview.learn.window import TourWindow, run_tour
 from rfview.sessions import open_session
 from rfview.sessions.session import Session
 from tests.rfview.pilots import Driven, drive
@@ -127,6 +129,18 @@ def test_a_tour_never_loads_numba() -> None:
     done = subprocess.run([sys.executable, "-c", code], cwd=REPOSITORY, check=False, stdin=subprocess.DEVNULL,
                           capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+def test_marks_set_in_a_tour_or_in_the_bundled_example_are_not_written_next_to_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown: list[Session] = []
+    monkeypatch.setattr("rfview.app.run_app", lambda session, **_: shown.append(session) or 0)
+    monkeypatch.setattr(screen, "is_terminal", lambda: True)
+    run_tour(TOURS["first"])
+    first.show_bundled()
+    with closing(open_session(first.bundled_recording())) as kept:
+        assert [session.marks.path for session in shown] == [None, None] and kept.marks.path is not None
+    for session in shown:
+        session.close()
 
 
 def test_tours_are_found_by_design() -> None:
