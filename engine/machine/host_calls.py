@@ -7,14 +7,21 @@ import struct
 from typing import TYPE_CHECKING, Any
 
 from rfview.engine import isa, state
-from rfview.engine.errors import AssertionFault
+from rfview.engine.errors import AssertionFault, KernelFault
 from rfview.engine.launch.mangling import kernel_name
 from rfview.engine.machine.stages.regions import read_bytes
 
 if TYPE_CHECKING:
     from rfview.engine.simulator import Simulator
 
-FORMAT = re.compile(r"%[-+ #0]*(?:\d+|\*)?(?:\.(?:\d+|\*))?(hh|h|ll|l|j|z|t)?([diouxXcsfFeEgGaAp%])")
+# flags, width, precision, length of the argument, conversion
+FORMAT = re.compile(r"%([-+ #0]*)(\d+|\*)?(?:\.(\d*|\*))?(hh|h|ll|l|j|z|t)?([diouxXcsfFeEgGaAp%])")
+WIDEST = 4096       # characters of a width or precision, as of a string: a wrong format may ask for gigabytes
+INTEGERS = {"hh": "<b", "h": "<h", None: "<i"}      # length -> struct's code; all others are 8 bytes
+
+
+class _TooWide(Exception):
+    """A format has a width or precision above WIDEST."""
 
 
 class HostCalls:
@@ -40,18 +47,26 @@ class HostCalls:
                 self._assertion(slot, lane, low | high << 32, other | high << 32, last)
                 return
             pattern = self._string(low | high << 32, lane, flight)
-            text = self._format(pattern, other | last << 32, lane, flight)
+            try:
+                text = self._format(pattern, other | last << 32, lane, flight)
+            except _TooWide as error:
+                self._fail(f"printf of {pattern!r}: {error}", lane, flight)
+                return
             self._simulator.printed.append((int(sm.cycle), text))
-            values[0, lane] = sum(found.group(2) != "%" for found in FORMAT.finditer(pattern))
+            values[0, lane] = sum(found.group(5) != "%" for found in FORMAT.finditer(pattern))
 
     def _assertion(self, slot: int, lane: int, message: int, file: int, line: int) -> None:
         """Stop the run with the message of a failed assertion."""
         flight = self._simulator.sm.inflight[slot]
-        listing = self._simulator.info["program"][int(flight.pc)]
         text = self._string(message, lane, flight)
         where = self._string(file, lane, flight)
-        self._simulator.fault = AssertionFault(
-            f"kernel {kernel_name(listing['kernel'])}: assertion failed: {text} ({where}:{line}), "
+        self._fail(f"assertion failed: {text} ({where}:{line})", lane, flight, AssertionFault)
+
+    def _fail(self, what: str, lane: int, flight: Any, kind: type[KernelFault] = KernelFault) -> None:
+        """Stop the run with an error that says what happened in which lane."""
+        listing = self._simulator.info["program"][int(flight.pc)]
+        self._simulator.fault = kind(
+            f"kernel {kernel_name(listing['kernel'])}: {what}, "
             f"PTX line {listing['line']}, warp {int(flight.warp)}, lane {lane}, cycle {self._simulator.cycle:,}"
         )
 
@@ -70,7 +85,7 @@ class HostCalls:
         return found.decode("utf-8", "replace")
 
     def _format(self, text: str, args: int, lane: int, flight: Any) -> str:
-        """Format like C's printf; the arguments are in a buffer at their natural alignment."""
+        """Format like C's printf; the arguments are in a buffer at their natural alignment. Raises _TooWide."""
         at = args
 
         def take(size: int) -> bytes:
@@ -80,19 +95,25 @@ class HostCalls:
             at += size
             return data
 
+        def size(text: str | None) -> int | None:
+            number = struct.unpack("<i", take(4))[0] if text == "*" else None if text is None else int(text or 0)
+            if number is not None and abs(number) > WIDEST:
+                raise _TooWide(f"a width or precision of {number:,}; at most {WIDEST:,} characters are printed")
+            return number
+
         def one(match: re.Match[str]) -> str:
-            length, kind = match.group(1) or "", match.group(2)
+            flags, width, precision, length, kind = match.groups()
             if kind == "%":
                 return "%"
-            pattern = match.group(0)
-            while "*" in pattern:
-                pattern = pattern.replace("*", str(struct.unpack("<i", take(4))[0]), 1)
-            pattern = pattern.replace(length, "", 1) if length else pattern
-            wide = length in ("l", "ll", "j", "z", "t")
-            if kind in "di":
-                return pattern % struct.unpack("<q" if wide else "<i", take(8 if wide else 4))[0]
-            if kind in "ouxX":
-                return pattern.replace("u", "d") % struct.unpack("<Q" if wide else "<I", take(8 if wide else 4))[0]
+            columns, digits = size(width), size(precision)      # as in C: -5 is a width of 5 with the flag -
+            point = f".{digits}" if digits is not None and digits >= 0 else ""      # and a precision below 0 is none
+            is_unsigned = kind in "ouxX"
+            signs = flags.replace("+", "").replace(" ", "") if is_unsigned else flags
+            pattern = f"%{signs}{'' if columns is None else columns}{point}{'d' if kind == 'u' else kind}"
+            if is_unsigned or kind in "di":
+                code = INTEGERS.get(length, "<q")
+                data = take(8 if code == "<q" else 4)[: struct.calcsize(code)]
+                return pattern % struct.unpack(code.upper() if is_unsigned else code, data)[0]
             if kind == "c":
                 return pattern % chr(take(4)[0])
             if kind == "s":
