@@ -25,6 +25,7 @@ KINDS = ((stat.S_ISDIR, "a folder"), (stat.S_ISLNK, "a link"), (stat.S_ISFIFO, "
 # how recordings begin, those of the first format, and recipes
 RECORDING, OLD_RECORDING, RECIPE = b"\x89RFS\r\n\x1a\n", b"\x89RFV\r\n\x1a\n", b"\x89RFR\r\n\x1a\n"
 MOST_TEXT = 256 << 20       # most bytes of a text file: far more than any real one has, far less than memory
+LONGEST_STEM = 80           # characters of a file's name that is made of another name; most systems allow 255 bytes
 
 
 def opened(path: str | Path) -> BinaryIO:
@@ -45,6 +46,22 @@ def read(path: str | Path, most: int = MOST_TEXT) -> bytes:
         if size > most:
             raise OSError(errno.EFBIG, f"has {size:,} bytes; at most {most:,} are read", str(path))
         return file.read(most)
+
+
+def read_text(path: str | Path, most: int = MOST_TEXT) -> str:
+    """Return a regular file's text: UTF-8, without the byte order mark that some editors write.
+
+    Raises OSError like `read`, and UnicodeDecodeError.
+    """
+    return read(path, most).decode("utf-8-sig")
+
+
+def stem_of(name: str, number: int = 0) -> str:
+    """Return the name, without suffix, of a file for a kernel, buffer or symbol; mangled names may be too long for one.
+
+    number: tells apart files whose names begin alike.
+    """
+    return name if len(name) <= LONGEST_STEM else f"{name[:LONGEST_STEM]}_{number}"
 
 
 def check_target(path: str | Path, inputs: Iterable[str | Path] = (), *, is_recording: bool = False) -> Path:

@@ -36,7 +36,7 @@ def load(file: Path | None = None) -> dict[str, str]:
     """Return key sequence -> action name from the key file, {} without one; raises InputError for invalid entries."""
     where = path() if file is None else file
     try:
-        text = files.read(where).decode("utf-8")
+        text = files.read_text(where)
     except FileNotFoundError:
         return {}
     except (OSError, UnicodeDecodeError) as error:

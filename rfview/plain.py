@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from rfview.sessions.session import Session
 
 BAD_INPUT, FAULT = 2, 3
+LONGEST_LINE = 1 << 20      # characters of a line of input; /dev/zero, say, never ends one
 
 
 def listed(warps: list[int]) -> str:
@@ -201,7 +202,7 @@ class Linear:
 
     def _warp(self, rest: str) -> None:
         name = rest.lstrip("w")
-        if not name.isdigit():
+        if not name.isdecimal():
             raise InputError(f"warp {rest}: expected a number, for example warp 7")
         self.choose(int(name))
         scene = view(self.session, self.session.cycle)
@@ -235,9 +236,11 @@ def lines_of(stream: TextIO, prompt: Callable[[], str], is_terminal: bool) -> It
             except KeyboardInterrupt:
                 print()
         else:
-            line = stream.readline()
+            line = stream.readline(LONGEST_LINE)
             if not line:
                 return
+            if len(line) == LONGEST_LINE:
+                raise InputError(f"a line of the input has more than {LONGEST_LINE:,} characters; expected commands")
             if line.strip():
                 yield line
 

@@ -14,7 +14,6 @@ An invalid line is reported once and skipped; an invalid line of -x or -c ends t
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -57,9 +56,9 @@ class Startup:
         self.wrong: list[str] = []
         self.later: list[str] = []
         if not args.no_startup and path().is_file():
-            self.commands += [(where, text, False) for where, text in _read(path())]
+            self.commands += [(where, text, False) for where, text in _read(str(path()))]
         if args.commands:
-            self.commands += [(where, text, True) for where, text in _read(Path(args.commands))]
+            self.commands += [(where, text, True) for where, text in _read(str(args.commands))]
         if args.command:
             from rfview.sessions.commands.script import commands
 
@@ -125,15 +124,8 @@ def _screen_commands() -> set[str]:
     return {action.command for action in ACTIONS if action.command}
 
 
-def _read(file: Path) -> Iterator[tuple[str, str]]:
+def _read(name: str) -> Iterator[tuple[str, str]]:
     """Yield (place, command) of a command file; - is standard input."""
-    from rfview.sessions.commands.script import commands
+    from rfview.sessions.commands.script import commands, read_commands
 
-    name = os.fspath(file)
-    try:
-        text = sys.stdin.read() if name == "-" else file.read_text(encoding="utf-8")
-    except UnicodeDecodeError:
-        raise InputError(f"{name}: expected commands as UTF-8 text") from None
-    except OSError as error:
-        raise InputError(f"{name}: cannot be read: {error.strerror or error}") from None
-    yield from ((f"{name}: line {number}", command) for number, command in commands(text))
+    yield from ((f"{name}: line {number}", command) for number, command in commands(read_commands(name)))

@@ -106,7 +106,7 @@ class Table:
 def read_toml(path: Path, what: str) -> tuple[dict[str, Any], str]:
     """Return the parsed TOML of a file, called `what` in errors, and its text; any failure is a LaunchError."""
     try:
-        text = files.read(path).decode("utf-8")
+        text = files.read_text(path)
         return loads(text), text
     except FileNotFoundError:
         raise LaunchError(f"{path}: no such {what}") from None

@@ -7,6 +7,7 @@ in cycles divided by that in operations is the time of one operation, so that st
 from __future__ import annotations
 
 import csv
+import io
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from rfview.engine import files
 from rfview.engine.errors import InputError
 from rfview.engine.launch import Buffer, Launch, LaunchSpec
 from rfview.engine.launch.spec import Arg
@@ -219,7 +221,7 @@ def read_reference(path: Path) -> dict[str, float]:
     known = {point.name for point in POINTS}
     found: dict[str, float] = {}
     try:
-        with open(path, newline="", encoding="utf-8") as file:
+        with io.StringIO(files.read_text(path), newline="") as file:
             rows = csv.DictReader(file)
             if not {"point", "cycles"} <= set(rows.fieldnames or ()):
                 raise InputError(f"{path}:1: expected the columns point and cycles, separated by commas")

@@ -187,7 +187,7 @@ def table_text(mappings: Sequence[Mapping], kernel: str, num_ports: int) -> str:
 def load_table(path: Path) -> list[list[int]]:
     """Read a mapping table: the positions of every bank. Raises ValueError naming what is wrong."""
     try:
-        data = tomllib.loads(files.read(path).decode("utf-8"))
+        data = tomllib.loads(files.read_text(path))
     except OSError as error:
         raise ValueError(f"expected 'identity' or a mapping table of `rfview map`: {error.strerror or error}") from None
     except (ValueError, RecursionError) as error:       # errors of TOML and UTF-8, and a number of thousands of digits

@@ -16,7 +16,6 @@ from rfview.engine import files
 from rfview.engine.errors import InputError
 
 LAUNCH = "launch.toml"
-LONGEST_NAME = 80
 Named = dict[int, str]
 
 
@@ -36,7 +35,7 @@ def write(taken: Taken, folder: Path) -> Path:
     holders = [held for held, _ in taken.before.values() if held.kind == "buffer"]
     tables: list[str] = []
     for address, (held, content) in taken.before.items():
-        name, key = _file_name(names[address], held), json.dumps(names[address])
+        name, key = files.stem_of(names[address], held.number), json.dumps(names[address])
         if held.kind == "texture":
             tables += table_of(address, np.frombuffer(content, np.uint32), names, holders)
             continue
@@ -54,11 +53,6 @@ def write(taken: Taken, folder: Path) -> Path:
     files.write(folder / "launch.ptx", taken.module.text)
     files.write(folder / LAUNCH, "\n".join([*_head(taken), *tables]) + "\n")
     return folder / LAUNCH
-
-
-def _file_name(name: str, held: Allocation) -> str:
-    """Return the name of an allocation's file: mangled symbols may be longer than file names can be."""
-    return name if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME]}_{held.number}"
 
 
 def _head(taken: Taken) -> list[str]:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -72,7 +73,7 @@ def table_run(args: argparse.Namespace) -> int:
     variants = split_list(args.designs)
     schedulers = split_list(args.schedulers)
     given = options.given_settings(args)
-    path = str(options.launch_path(args.launch_files.get(kernel, kernel)).resolve())
+    path = os.path.realpath(options.launch_path(args.launch_files.get(kernel, kernel)))
     compare_output.check(args, variants, schedulers)
     if args.preset == "paper":
         raise InputError("--preset paper: a comparison needs one machine for all designs: fermi, gebhart or gtx480")

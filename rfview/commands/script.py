@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import sys
-from pathlib import Path
 
-from rfview.engine.errors import InputError
 from rfview.commands import options, progress
 from rfview.launching import words
 
@@ -31,20 +28,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 @words.takes_kernels
 def run(args: argparse.Namespace) -> int:
     """Run the commands in order; the first failure ends the script with its error."""
+    from rfview.sessions.commands.script import read_commands, run_lines     # start-up
+
     text = args.command if args.command is not None else read_commands(args.file)
-    from rfview.sessions.commands.script import run_lines
 
     with options.open_target(args) as session, progress.bar(PATIENCE_S) as report:
         session.compiling = report
         session.progress = lambda cycle: report(None, f"at cycle {cycle:,}")
         return run_lines(session, text, json=args.json, answered=report.close)
-
-
-def read_commands(name: str) -> str:
-    """Return the text of a command file."""
-    if name == "-":
-        return sys.stdin.read()
-    try:
-        return Path(name).read_text(encoding="utf-8")
-    except UnicodeDecodeError:
-        raise InputError(f"{name}: expected commands as UTF-8 text") from None

@@ -9,6 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from rfview.engine import files
 from rfview.engine.errors import InputError
 from rfview.sessions.session import Session
 
@@ -135,7 +136,7 @@ def number(reference: str) -> int:
 def _on_disk(path: Path, text: str | None) -> Path | None:
     """Return the resolved file if it has the text that runs, or if that text is not known; else None."""
     try:
-        is_same = path.is_file() if text is None else path.read_text(encoding="utf-8") == text
+        is_same = path.is_file() if text is None else files.read_text(path).replace("\r\n", "\n") == text
         return path.resolve() if is_same else None
     except (OSError, UnicodeDecodeError, ValueError):
         return None

@@ -148,7 +148,7 @@ def _of_python(answer: dict[str, Any], given: Sequence[Argument]) -> Source:
     """Return the source of a kernel that its own framework has compiled."""
     from rfview.engine.ptx import decode_module
 
-    file = f"{answer['name']}.ptx"
+    file = f"{files.stem_of(answer['name'])}.ptx"
     module = decode_module(answer["ptx"], file)
     kernel = module.kernels[next(iter(module.kernels))]
     expected: list[Formal] = []

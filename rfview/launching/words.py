@@ -119,17 +119,18 @@ def write(args: argparse.Namespace, kernel: str, folder: Path) -> Path:
     call = Call(grid, block_of(block, source), _bytes(args.shared, source.shared_bytes), source.arguments)
     head = f"# {shlex.join(['rfview', 'run', *typed(args, kernel)])}".replace("\n", " ")
     text = launch_text(call, source.kernel, source.formals, source.file, head)
-    for argument in call.arguments:
+    for number, argument in enumerate(call.arguments):
         if argument.array is not None:
-            with files.writing(folder / f"{argument.name}.npy") as out:
+            file = f"{files.stem_of(argument.name, number)}.npy"
+            with files.writing(folder / file) as out:
                 np.save(out, argument.array)
             table = f'\n[buffers."{argument.name}"]\n'
-            text = text.replace(table, f'{table}file = "{argument.name}.npy"\n')
+            text = text.replace(table, f'{table}file = "{file}"\n')
     files.write(folder / source.file, source.ptx)
     if source.folder is not None:
         for name, content in texts_beside(source.ptx, source.folder).items():
             files.write(folder / name, content)
-    target = folder / f"{re.sub(r'[^A-Za-z0-9_]+', '_', source.name)}.toml"
+    target = folder / f"{files.stem_of(re.sub(r'[^A-Za-z0-9_]+', '_', source.name))}.toml"
     files.write(target, text)
     return target
 

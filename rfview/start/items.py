@@ -65,7 +65,7 @@ def recordings(folder: Path, bundled: Path) -> list[Item]:
     """Return the folder's and recently opened recordings, newest first, then the bundled one; none is opened yet."""
     found: dict[Path, float] = {}
     for file in [*_files(folder, (".rfs",)), *(Path(line) for line in LineHistory(path("recordings")).lines)]:
-        with suppress(OSError):
+        with suppress(OSError, RuntimeError):      # RuntimeError: a loop of links, before Python 3.13
             found[file.resolve()] = file.stat().st_mtime
     newest = sorted(found, key=lambda file: -found[file])[:MAX_RECORDINGS]
     made = [_recording(file, folder, found[file]) for file in newest if file != bundled.resolve()]

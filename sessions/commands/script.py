@@ -12,6 +12,9 @@ from rfview.sessions.session import Session
 from rfview.sessions.commands.table import ALIASES, Answer, execute
 from rfview.sessions.expressions.mistakes import ExpressionError
 
+MOST_COMMANDS = 4 << 20     # characters of a command file; files without an end, such as /dev/zero, have more
+QUOTED = 200        # characters of a wrong command that its error repeats
+
 
 def commands(text: str | Iterable[str]) -> Iterator[tuple[int, str]]:
     """Yield (line number, command) of a script: `;` and newlines separate commands, `#` begins a comment."""
@@ -20,6 +23,23 @@ def commands(text: str | Iterable[str]) -> Iterator[tuple[int, str]]:
         for part in line.partition("#")[0].split(";"):
             if part.strip():
                 yield number, part.strip()
+
+
+def read_commands(name: str) -> str:
+    """Return the text of a command file, which may be a pipe, or of standard input, called "-". Raises InputError."""
+    try:
+        if name == "-":
+            text = sys.stdin.read(MOST_COMMANDS + 1)
+        else:
+            with open(name, "rb") as file:
+                text = file.read(MOST_COMMANDS + 1).decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise InputError(f"{name}: expected commands as UTF-8 text") from None
+    except (OSError, ValueError) as error:      # ValueError: a null character in the name
+        raise InputError(f"{name}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
+    if len(text) > MOST_COMMANDS:
+        raise InputError(f"{name}: more than {MOST_COMMANDS:,} characters; is this a file of commands?")
+    return text.removeprefix("\ufeff")
 
 
 def problem_of(error: RfviewError, command: str) -> str:
@@ -31,13 +51,17 @@ def problem_of(error: RfviewError, command: str) -> str:
     return problem if colon and f"{ALIASES.get(word, word)} {rest}".startswith(quoted) else str(error)
 
 
+def _quoted(command: str) -> str:
+    return command if len(command) <= QUOTED else f"{command[:QUOTED]}..."
+
+
 def run_script(session: Session, text: str | Iterable[str]) -> Iterator[Answer]:
     """Yield the answer of each command in turn; raises InputError naming line and command at the first that fails."""
     for number, command in commands(text):
         try:
             answer = execute(session, command)
         except InputError as error:
-            raise InputError(f"line {number}, `{command}`: {problem_of(error, command)}") from None
+            raise InputError(f"line {number}, `{_quoted(command)}`: {problem_of(error, command)}") from None
         session = answer.session or session
         yield answer
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import os
 from pathlib import Path
 
 import pytest
@@ -67,6 +68,12 @@ def test_a_bad_reference_is_one_sentence(content: str, said: str, tmp_path: Path
     with pytest.raises(InputError) as error:
         calibration.read_reference(path)
     assert said in str(error.value)
+
+
+def test_a_reference_that_is_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "peer.csv")
+    with pytest.raises(InputError, match=r"peer\.csv: cannot be read \(is a pipe; expected a file\)"):
+        calibration.read_reference(tmp_path / "peer.csv")
 
 
 def test_an_unknown_point_lists_those_there_are() -> None:

@@ -12,6 +12,7 @@ import pytest
 
 from rfview.engine import files
 from rfview.engine.errors import InputError
+from rfview.engine.launch.table import read_toml
 
 
 def names(folder: Path) -> list[str]:
@@ -26,6 +27,16 @@ def test_a_file_is_written_and_replaced_with_the_umask_and_nothing_else_beside_i
     mask = os.umask(0)
     os.umask(mask)
     assert stat.S_IMODE(target.stat().st_mode) == 0o666 & ~mask
+
+
+def test_a_byte_order_mark_is_no_part_of_a_text(tmp_path: Path) -> None:
+    (tmp_path / "k.toml").write_bytes(b"\xef\xbb\xbf[keys]\n")
+    assert files.read_text(tmp_path / "k.toml") == "[keys]\n" and read_toml(tmp_path / "k.toml", "file") == ({"keys": {}}, "[keys]\n")
+
+
+def test_long_names_make_short_stems_that_differ() -> None:
+    assert files.stem_of("x", 3) == "x"
+    assert files.stem_of("k" * 300, 1) != files.stem_of("k" * 300, 2) and len(files.stem_of("k" * 300, 2)) < 100
 
 
 @pytest.mark.parametrize("kind", ["folder", "link", "dangling link", "pipe", "socket", "device"])

@@ -45,6 +45,13 @@ def test_a_program_or_a_captured_folder_in_place_of_a_kernel_says_what_to_type(t
     assert f"rfview launches {program}" in said and str(folder / "launch.toml") in said and f"{tmp_path}: is a folder" in said
 
 
+@pytest.mark.parametrize("command", [["run"], ["compare"], ["sweep"], ["designs"]])
+def test_a_link_to_itself_is_one_error(command: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    loop = tmp_path / f"loop.{'py' if command[0] == 'designs' else 'toml'}"
+    loop.symlink_to(loop)
+    assert main([*command, str(loop)]) == 2 and "Too many levels of symbolic links" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("kind", ["pipe", "device", "folder", "large"])
 def test_what_never_ends_is_not_read(kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     odd, launch = tmp_path / "odd", tmp_path / "k.toml"

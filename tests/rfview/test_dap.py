@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import subprocess
 import sys
 import time
@@ -21,6 +22,7 @@ from rfview.engine.errors import InputError
 from rfview.dap.adapter import Adapter
 from rfview.dap.arguments import Arguments
 from rfview.dap.conversation import Conversation
+from rfview.dap.frames import _on_disk as on_disk
 from rfview.dap.points import Points
 from rfview.dap.progress import Compiling
 from rfview.dap.requests.table import REQUESTS
@@ -356,6 +358,14 @@ def test_a_changed_register_is_a_branch_that_keeps_the_breakpoints() -> None:
         assert editor.end() == 0
     finally:
         editor.kill()
+
+
+def test_a_source_that_has_become_a_pipe_or_never_ends_is_not_read(tmp_path: Path) -> None:
+    """A recording may name any path as a source."""
+    (tmp_path / "k.cu").write_bytes(b"one\r\ntwo\r\n")
+    os.mkfifo(tmp_path / "pipe.cu")
+    assert on_disk(tmp_path / "k.cu", "one\ntwo\n") == (tmp_path / "k.cu").resolve()
+    assert on_disk(tmp_path / "pipe.cu", "text") is None and on_disk(Path("/dev/zero"), "text") is None
 
 
 def test_source_lines_are_frames_steps_and_breakpoints() -> None:

@@ -212,6 +212,20 @@ def test_a_long_module_is_decoded_once_and_its_user_hears_of_it(
     assert capsys.readouterr().err.count("lines of PTX") == 1
 
 
+def test_names_longer_than_those_of_files_can_be_are_cut_in_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    kernel = "k" * 300
+    ptx = tmp_path / "k.ptx"
+    text = SAXPY.replace("_Z5saxpyPKfPfi", kernel)
+    for number, name in enumerate("xyn"):       # as nvcc names them
+        text = re.sub(rf"\b{name}\b(?=[],)])", f"{kernel}_param_{number}", text)
+    ptx.write_text(text)
+    values = [f"{kernel}_param_{number}={value}" for number, value in enumerate(("f4[100]:arange", "f4[100]:1", "100"))]
+    words = [f"{ptx}::{kernel}", "--grid", "2", "--block", "64", *(word for value in values for word in ("--arg", value))]
+    assert cli.main(["run", *words]) == 0, capsys.readouterr().err
+    assert cli.main(["capture", *words, "-o", str(tmp_path / "kept")]) == 0, capsys.readouterr().err
+    assert all(len(path.name) < 100 for path in (tmp_path / "kept").iterdir())
+
+
 @needs_nvrtc
 def test_nvrtc_compiles_templates_and_half_floats(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shutil, "which", lambda name, path=None: None)

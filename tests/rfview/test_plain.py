@@ -107,6 +107,11 @@ def test_a_stream_without_lines_ends_at_once(session: Session) -> None:
     assert plain.run(session, stream=io.StringIO("")) == 0
 
 
+def test_a_stream_whose_line_never_ends_is_one_error(session: Session) -> None:
+    with open("/dev/zero", encoding="utf-8") as endless, pytest.raises(InputError, match="a line of the input has more than"):
+        plain.run(session, stream=endless)
+
+
 @pytest.mark.parametrize("width,height", [(1, 1), (5, 2), (8, 30), (40, 10)])
 def test_panels_laid_out_for_a_larger_screen_are_cut_off(width: int, height: int) -> None:
     """Found by fuzzing keys: a screenshot between a resize and its layout."""

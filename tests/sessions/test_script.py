@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ import pytest
 from rfview.engine.errors import InputError
 from rfview.sessions import Session, open_session
 from rfview.sessions.timeline.live import LiveTimeline
-from rfview.sessions.commands.script import commands, run_lines, run_script
+from rfview.sessions.commands.script import MOST_COMMANDS, commands, read_commands, run_lines, run_script
 from rfview.sessions.commands.table import help_text
 from rfview.sessions.commands.table import ALIASES, VERBS, execute
 from rfview.sessions.why import why
@@ -44,6 +45,31 @@ heat w0.R1; heat w3.R1 by 4; when; earlier; later; unmark here; help; help step;
 @pytest.fixture
 def session(recorded) -> Session:
     return Session(recorded)
+
+
+def test_a_command_file_may_begin_with_a_byte_order_mark_and_be_a_pipe(tmp_path: Path) -> None:
+    (tmp_path / "marked").write_bytes(b"\xef\xbb\xbfstep 2\r\nback\r\n")
+    assert list(commands(read_commands(str(tmp_path / "marked")))) == [(1, "step 2"), (2, "back")]
+    reader, writer = os.pipe()
+    os.write(writer, b"step 3\n")
+    os.close(writer)
+    assert read_commands(f"/dev/fd/{reader}") == "step 3\n"
+    os.close(reader)
+
+
+@pytest.mark.parametrize(("name", "says"), [
+    ("/dev/zero", f"/dev/zero: more than {MOST_COMMANDS:,} characters"), ("no such", "no such: cannot be read: No such file"),
+    ("a\0b", "cannot be read: embedded null"), (str(Path(__file__).parent), "cannot be read: Is a directory"),
+])
+def test_what_is_no_command_file_is_one_error(name: str, says: str) -> None:
+    with pytest.raises(InputError, match=says):
+        read_commands(name)
+
+
+def test_an_error_repeats_only_the_beginning_of_a_very_long_command(session: Session) -> None:
+    with pytest.raises(InputError) as error:
+        list(run_script(session, "help " + "z" * 100_000))
+    assert str(error.value).startswith(f"line 1, `help {'z' * 195}...`: ")
 
 
 def test_every_command_answers_in_text_and_in_json(session: Session) -> None:
