@@ -13,6 +13,7 @@ from types import ModuleType
 
 from rfview.engine.plugin.conformance import HOOKS, problems
 from rfview.engine.errors import InputError
+from rfview.engine.files import read_text
 
 
 FLOAT_HINT = "; a signed and an unsigned 64-bit number make a float: wrap one in np.int64(..) or np.uint64(..)"
@@ -83,7 +84,7 @@ def _without_records(text: str) -> str:
 def _place_of(found: ModuleType, field: str) -> str:
     """Return "function (file, line n)" for the first use of a field in a design's file, '' if there is none."""
     path = Path(str(found.__file__))
-    for function in ast.parse(path.read_text(encoding="utf-8")).body:
+    for function in ast.parse(read_text(path)).body:
         for node in ast.walk(function) if isinstance(function, ast.FunctionDef) else ():
             if isinstance(node, ast.Attribute) and node.attr == field:
                 return f"{function.name} ({path.name}, line {node.lineno})"  # type: ignore[attr-defined]
@@ -92,7 +93,7 @@ def _place_of(found: ModuleType, field: str) -> str:
 
 def _function_at(path: Path, line: int) -> str:
     """Return the name of the top-level function that contains a line of a file."""
-    for function in ast.parse(path.read_text(encoding="utf-8")).body:
+    for function in ast.parse(read_text(path)).body:
         if isinstance(function, ast.FunctionDef) and function.lineno <= line <= (function.end_lineno or line):
             return function.name
     return "?"

@@ -22,6 +22,7 @@ import numpy as np
 from rfview.engine import hooks, program, state
 from rfview.engine.plugin import facts, shapes, spelling
 from rfview.engine.errors import InputError
+from rfview.engine.files import read_text
 
 WHERE = {"rf": "its state", "spec": "its parameters", "sm": "the machine's state"}
 ALWAYS = ("first_row", "first_event")
@@ -51,7 +52,7 @@ def problems(found: ModuleType) -> list[str]:
     if not hasattr(found, "energy"):
         slips += [f"design {design.name}: {text}" for text in facts.counted_twice(design)]
     roots = _roots(found)
-    body = ast.parse(path.read_text(encoding="utf-8")).body
+    body = ast.parse(read_text(path)).body
     for function in body:
         if not isinstance(function, ast.FunctionDef):
             continue

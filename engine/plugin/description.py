@@ -80,7 +80,6 @@ class Design:
 
 def greatest(parameter: Parameter) -> float:
     """Return the largest value that a parameter may have: its own limit, or that of its field in the spec record."""
-    if parameter.high is not None:
-        return parameter.high
     kind = np.dtype(parameter.dtype or "f8")
-    return float(np.iinfo(kind).max) if kind.kind in "iu" else float("inf")
+    most = int(np.iinfo(kind).max) if kind.kind in "iu" else float("inf")
+    return most if parameter.high is None else min(parameter.high, most)

@@ -16,11 +16,13 @@ from types import ModuleType
 from rfview.engine.plugin import host_functions as host, registry
 from rfview.engine.plugin.description import Design, Parameter
 from rfview.engine.errors import InputError
-from rfview.engine.files import read, write
+from rfview.engine.files import read_text, write
 
 ENVIRONMENT = "RFVIEW_DESIGNS"
 TEMPLATE = Path(__file__).parents[1] / "designs" / "template.py"
 NAME = re.compile(r"[a-z][a-z0-9_]*")
+TEXT = "__rfview_text__"    # in a design file's module: its text
+MOST_SAID = 400     # characters
 
 
 def is_file(name: str) -> bool:
@@ -31,7 +33,13 @@ def is_file(name: str) -> bool:
 def absolute(variant: str) -> str:
     """Return a variant with its file's path made absolute, so that it is valid in any folder."""
     name, bracket, rest = variant.partition("[")
-    return f"{Path(name.strip()).resolve()}{bracket}{rest}" if is_file(name.strip()) else variant
+    return f"{_one_path(name.strip())}{bracket}{rest}" if is_file(name.strip()) else variant
+
+
+def _one_path(path: str | Path) -> Path:
+    """Return the absolute path of a design file, without links in its folder's; a link's own name is kept for its .py."""
+    path = Path(path)
+    return Path(os.path.realpath(path.parent)) / path.name
 
 
 def known() -> dict[str, Path]:
@@ -43,7 +51,7 @@ def known() -> dict[str, Path]:
     found: dict[str, Path] = {}
     for path in paths:
         name = load(path).DESIGN.name
-        if name in found and found[name].resolve() != path.resolve():
+        if name in found and _one_path(found[name]) != _one_path(path):
             raise InputError(f"{ENVIRONMENT}: {found[name]} and {path} are both named {name!r}; rename one, in its DESIGN, "
                              "or give its path wherever it is used")
         found[name] = path
@@ -54,9 +62,9 @@ def known() -> dict[str, Path]:
 
 def load(path: str | Path) -> ModuleType:
     """Import a design file, once while it is unchanged; raises InputError, which says what is wrong with it."""
-    path = Path(path).resolve()
+    path = _one_path(path)
     try:
-        text = read(path).decode("utf-8").replace("\r\n", "\n")
+        text = read_text(path).replace("\r\n", "\n")
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is not text"
         raise InputError(
@@ -65,6 +73,11 @@ def load(path: str | Path) -> ModuleType:
     found = _load(path, text)
     registry.use(found.DESIGN.name, found)       # another file with the same design name may have been loaded since
     return found
+
+
+def text_of(found: ModuleType) -> str:
+    """Return the text that a design's module was made from, although its file may have changed since."""
+    return str(found.__dict__[TEXT]) if TEXT in found.__dict__ else read_text(str(found.__file__))
 
 
 def forget() -> None:
@@ -80,17 +93,20 @@ def _load(path: Path, text: str) -> ModuleType:
         raise InputError(f"design file {path}: {former}")
     # compiled code in the cache looks up its module by name: the name depends on the file only
     spec = importlib.util.spec_from_file_location(f"rfview_design_{path.stem}", path)
-    assert spec is not None and spec.loader is not None
+    assert spec is not None     # its name ends in .py
     module = importlib.util.module_from_spec(spec)
+    module.__dict__[TEXT] = text
     sys.modules[module.__name__] = module
     try:
         exec(compile(text, str(path), "exec"), module.__dict__)
-    except (Exception, SystemExit) as error:
+    except BaseException as error:
+        if isinstance(error, KeyboardInterrupt) or (isinstance(error, SystemExit) and type(error) is not SystemExit):
+            raise       # Ctrl-C, or a signal that ends the program: not the file's
         raise InputError(f"design file {path}: {_where(error, path)}{_unknown_part(error)}") from None
     found = getattr(module, "DESIGN", None)
     if not isinstance(found, Design):
         raise InputError(f"design file {path}: defines no DESIGN = Design(...); `rfview help design` shows one")
-    if not NAME.fullmatch(found.name) or found.name in registry.BUILT_IN:
+    if not isinstance(found.name, str) or not NAME.fullmatch(found.name) or found.name in registry.BUILT_IN:
         is_taken = found.name in registry.BUILT_IN
         why = "is the name of a built-in design" if is_taken else "is not a name: a to z, 0 to 9 and _"
         raise InputError(f"design file {path}: DESIGN.name {found.name!r} {why}")
@@ -122,13 +138,22 @@ def _where(error: BaseException, path: Path) -> str:
         return f"line {error.lineno or '?'}: {error.msg}"
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
     # from 3.13 on Python adds its own guess, which we omit if we list all names
-    said = str(error).partition(". Did you mean")[0] if _unknown_part(error) else str(error)
+    said = _said(error).partition(". Did you mean")[0] if _unknown_part(error) else _said(error)
     return f"line {lines[-1] if lines else '?'}: {type(error).__name__}: {said}"
+
+
+def _said(error: BaseException) -> str:
+    """Return an error's own message in one line of at most MOST_SAID characters."""
+    try:
+        said = " ".join(str(error).split())
+    except Exception:       # a class of the file's, whose __str__ fails
+        return "its message cannot be shown"
+    return said if len(said) <= MOST_SAID else f"{said[:MOST_SAID]}..."
 
 
 def _unknown_part(error: BaseException) -> str:
     """Return what Design or Parameter takes, if the error is an unknown argument; "" for other errors."""
-    found = re.match(r"(Design|Parameter)\.__init__\(\) got an unexpected keyword argument '(\w+)'", str(error))
+    found = re.match(r"(Design|Parameter)\.__init__\(\) got an unexpected keyword argument '(\w+)'", _said(error))
     if not found:
         return ""
     if found[2] in host.FUNCTIONS:

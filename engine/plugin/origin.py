@@ -28,8 +28,8 @@ def of_chain(chain: Iterable[str]) -> dict[str, Any]:
 
 
 def _origin(name: str) -> dict[str, str]:
-    path = Path(str(designs.find(name).__file__))
-    text = path.read_text(encoding="utf-8")
+    found = designs.find(name)
+    path, text = Path(str(found.__file__)), files.text_of(found)
     code = designs.compiled_part(path, text)
     return {"file": path.name, "code": hashlib.sha256(code.encode()).hexdigest()[:16], "text": text}
 

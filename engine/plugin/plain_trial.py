@@ -100,8 +100,10 @@ class Watch:
     def _give_up(self, cycle: int) -> None:
         """End this process, reporting where in the design's file the run loops."""
         place = _place(traceback.extract_stack(sys._current_frames()[self._thread]), self._path)
-        print(f"not finished{place} after {PATIENCE_S} s; {self._run}, cycle {cycle:,}", flush=True)
-        os._exit(1)
+        try:
+            print(f"not finished{place} after {PATIENCE_S} s; {self._run}, cycle {cycle:,}", flush=True)
+        finally:        # nobody reads it if the parent was killed
+            os._exit(1)
 
 
 def _place(frames: Iterable[traceback.FrameSummary], path: str) -> str:

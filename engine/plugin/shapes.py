@@ -5,6 +5,7 @@ conformance.py runs this first: the other checks, and the views, rely on what is
 
 from __future__ import annotations
 
+import math
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -92,11 +93,14 @@ def _name_slips(design: Any) -> Iterator[str]:
             yield f"parameter {parameter.name!r}: its choices {parameter.choices!r} are not all strings"
     for field in design.state:
         try:
-            kinds = set(_kinds(np.dtype([field])))
+            dtype = np.dtype([field])
+            kinds = set(_kinds(dtype))
         except (TypeError, ValueError):
             continue        # reported with the layout of all
         if not kinds <= set("uif"):
             yield f"field of the state {field[0]!r} does not hold numbers as NumPy's dtypes u1 to u8, i1 to i8, f4 and f8 do"
+        elif not dtype.itemsize:
+            yield f"field of the state {field[0]!r} has no elements"
     for stall in design.stalls:
         if any(unicodedata.east_asian_width(glyph) in "WF" for glyph in str(getattr(stall, "glyph", ""))):
             yield f"stall {stall.name!r}: its glyph {stall.glyph!r} takes two cells"
@@ -111,11 +115,11 @@ def _kinds(dtype: np.dtype) -> Iterator[str]:
 
 
 def _table_slips(what: str, table: Any, size: int, example: str) -> Iterator[str]:
-    """Yield the entries of a table that are not a number with its texts."""
+    """Yield the entries of a table that are not a finite number with its texts."""
     if table is not None and not isinstance(table, Mapping):
         yield f"{what} is {table!r}, expected a table of {example} by name"
         return
     for name, entry in (table or {}).items():
         if not (isinstance(entry, tuple) and len(entry) == size and isinstance(entry[0], (int, float))
-                and all(isinstance(text, str) for text in entry[1:])):
+                and math.isfinite(entry[0]) and all(isinstance(text, str) for text in entry[1:])):
             yield f"{what} of {name!r} is {entry!r}, expected {example}"

@@ -17,6 +17,7 @@ from rfview.engine.plugin import files, host_functions as host
 from rfview.engine.plugin.description import Design, Parameter, greatest
 from rfview.engine.plugin.finding import find
 from rfview.engine.errors import InputError
+from rfview.engine.files import read_text
 from rfview.engine.events import FIRST_DESIGN_EVENT
 from rfview.engine.stalls import STALLS, Stall
 
@@ -137,7 +138,7 @@ def _check_reads(text: str, outer: ModuleType, main: ModuleType) -> None:
 
 def _types(found: Design, sources: list[Path], engine_hash: str, inner_state: Any, inner_spec: Any) -> tuple[Any, Any]:
     """Build the state and spec dtypes of one level of a chain."""
-    parts = [compiled_part(file, file.read_text(encoding="utf-8")) for file in sources]
+    parts = [compiled_part(file, read_text(file)) for file in sources]
     digest = hashlib.sha256("".join([engine_hash, *parts]).encode()).hexdigest()[:16]
     spec = [(f"design_{found.name}", "u1"), (f"src_{digest}", "u1"), ("first_row", "i4"), ("first_event", "i4")]
     spec += [(parameter.name, parameter.dtype) for parameter in found.parameters if parameter.dtype]
@@ -215,7 +216,7 @@ def _convert(key: str, parameter: Parameter, text: Any) -> Any:
 def _expected(parameter: Parameter, value: float) -> str:
     """Return which values a parameter may have, for one that is not permitted."""
     if parameter.high is not None:
-        return f"expected {parameter.low:,} to {parameter.high:,}" + (f" ({parameter.unit})" if parameter.unit else "")
+        return f"expected {parameter.low:,} to {greatest(parameter):,}" + (f" ({parameter.unit})" if parameter.unit else "")
     if value < parameter.low:
         return f"expected {parameter.low:,} or more ({parameter.unit})" if parameter.low else "must not be negative"
     most = greatest(parameter)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -21,6 +22,7 @@ from rfview.sessions.branches import fork
 from rfview.sessions.timeline.recipe_writing import write_recipe
 from rfview.sessions.file.writer import record
 from rfview.sessions.commands.table import execute
+from tests.conftest import PATIENCE_S
 from tests.harness import Assembly, Machine
 
 pytestmark = pytest.mark.nojit
@@ -240,6 +242,9 @@ def test_design_files_are_written_into_new_or_empty_folders_alone(tmp_path: Path
     ("raise SystemExit(3)", "line 1: SystemExit: 3"), ("import sys; sys.exit('bye')", "line 1: SystemExit: bye"),
     ("def f(): f()\nf()", "RecursionError"), ("import no_such_package", "line 1: ModuleNotFoundError"),
     ("raise BaseExceptionGroup('x', [ValueError()])", "line 1: ExceptionGroup"), ("1/0", "line 1: ZeroDivisionError"),
+    ("raise GeneratorExit", "line 1: GeneratorExit"), ("class E(BaseException): pass\nraise E('x')", "line 2: E: x"),
+    ("class E(Exception):\n    def __str__(self): return 1 / 0\nraise E", "line 3: E: its message cannot be shown"),
+    ("raise ValueError('a\\nb' + 'c' * 10**6)", f"line 1: ValueError: a b{'c' * 397}..."),
 ])
 def test_a_design_file_that_ends_itself_is_an_error_of_that_file(tmp_path: Path, line: str, says: str) -> None:
     path = tmp_path / "my_rf.py"
@@ -247,6 +252,35 @@ def test_a_design_file_that_ends_itself_is_an_error_of_that_file(tmp_path: Path,
     with pytest.raises(InputError) as error:
         files.load(path)
     assert f"design file {path}: " in str(error.value) and says in str(error.value)
+
+
+def test_a_signal_while_a_design_file_is_read_is_not_an_error_of_that_file(tmp_path: Path) -> None:
+    path = tmp_path / "my_rf.py"
+    path.write_text("import os, signal\nos.kill(os.getpid(), signal.SIGTERM)\nfor _ in range(10**9): pass\n")
+    assert cli.main(["designs", str(path)]) == 128 + signal.SIGTERM
+
+
+def test_a_design_file_may_begin_with_a_byte_order_mark(own: Path) -> None:
+    own.write_bytes(b"\xef\xbb\xbf" + own.read_bytes())
+    assert "my_rf" in designs.build(str(own), {}, "").chain
+    run(str(own))
+
+
+def test_a_link_to_a_design_file_may_lead_to_any_name_but_not_to_itself(own: Path) -> None:
+    link, stored, loop = own.with_name("link.py"), own.with_name("stored"), own.with_name("loop.py")
+    own.rename(stored)
+    link.symlink_to(stored)
+    loop.symlink_to(loop)
+    assert files.load(link).DESIGN.name == "my_rf" and files.absolute(str(link)) == str(link)
+    with pytest.raises(InputError, match=r"loop\.py: cannot be read \(Too many levels of symbolic links\)"):
+        files.load(loop)
+
+
+def test_a_recording_keeps_the_design_that_ran_though_its_file_has_changed(own: Path) -> None:
+    text = own.read_text()
+    designs.build(str(own), {}, "")
+    own.write_text("changed meanwhile")
+    assert origin.of_chain(("my_rf",))["files"]["my_rf"]["text"] == text
 
 
 @pytest.mark.nojit
@@ -323,6 +357,9 @@ def test_energy_sees_the_machines_numbers(own: Path) -> None:
         (('"rf_reads": (200.0, "assumed: pJ per read of a row, latched or not")', '"rf_reads": 200.0'),
          "energy_pj of 'rf_reads' is 200.0, expected (200.0, \"its source\")"),
         (('(100.0, "mW", "assumed")', '(100.0, "mW")'), "technology of 'leakage_mw' is (100.0, 'mW'), expected (100.0, \"mW\""),
+        (('(100.0, "mW", "assumed")', '(float("inf"), "mW", "assumed")'), "technology of 'leakage_mw' is (inf, 'mW', 'assumed')"),
+        (('name="my_rf"', 'name=None'), "DESIGN.name None is not a name"),
+        (('("latched", "u4", (MAX_BANKS,))', '("latched", "u4", (0,))'), "field of the state 'latched' has no elements"),
         (('    panels=(', '    settings={"sm.bank": 8},\n    panels=('), "settings: sm.bank: no such parameter of preset fermi; did"),
         (('    panels=(', '    extra_rows="8",\n    panels=('), "extra_rows is '8', expected a whole number from 0 to 4095"),
         (('    panels=(', '    paper_preset="kepler",\n    panels=('), "paper_preset 'kepler', expected one of fermi,"),
@@ -376,6 +413,9 @@ def test_a_parameter_says_which_values_it_takes(own: Path, value: str, says: str
         designs.build(f"{own}[write_cycles=0]", {}, "")
     with pytest.raises(InputError, match="write_cycles=9999999999: expected at most 2,147,483,647"):
         designs.build(f"{own}[write_cycles=9999999999]", {}, "")
+    own.write_text(own.read_text().replace("low=1", "low=1, high=10**30"))
+    with pytest.raises(InputError, match=r"write_cycles=9999999999: expected 1 to 2,147,483,647 \(cycles\)"):
+        designs.build(f"{own}[write_cycles=9999999999]", {}, "")
 
 
 def test_a_hook_without_end_is_named(own: Path) -> None:
@@ -385,6 +425,19 @@ def test_a_hook_without_end_is_named(own: Path) -> None:
                           cwd=Path(__file__).parents[2], env=os.environ | {"NUMBA_DISABLE_JIT": "1"})
     assert done.returncode == 1 and "not finished in write_back (my_rf.py, line " in done.stdout, done.stderr
     assert "after 0.5 s; vectoradd, lrr, cycle " in done.stdout
+
+
+def test_a_trial_of_a_hook_without_end_ends_although_nobody_reads_its_report(own: Path) -> None:
+    own.write_text(own.read_text().replace("    row = reg", "    while True:\n        row = 0\n    row = reg"))
+    code = "import sys; from rfview.engine.plugin import plain_trial as p; p.PATIENCE_S = 0.5; sys.exit(p.main(sys.argv[1]))"
+    child = subprocess.Popen([sys.executable, "-c", code, str(own)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                             cwd=Path(__file__).parents[2], env=os.environ | {"NUMBA_DISABLE_JIT": "1"})
+    assert child.stdout is not None
+    child.stdout.close()
+    try:
+        assert child.wait(PATIENCE_S) == 1
+    finally:
+        child.kill()
 
 
 def test_an_import_by_the_engines_former_name_is_named(own: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
