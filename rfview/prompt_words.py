@@ -14,6 +14,7 @@ from rfview.sessions.expressions.names import FUNCTIONS, UNITS
 from rfview.sessions.run_names import event_names, stall_names
 
 MOST = 200      # most completions offered for one word
+LONGEST = 1000  # characters of a line that is completed; WORD takes quadratic time, and pasted lines can be very long
 UNIT = re.compile(rf"([{''.join(UNITS)}])\d*\.\Z")
 OR = re.compile(r" \| (?![^\[]*\])")       # not within brackets
 KEYWORD = re.compile(r"[a-z]+\Z")
@@ -72,7 +73,7 @@ class Words:
 
     def completions(self, line: str) -> list[str]:
         """Return the completions of a line, the likeliest first; [] if there are none."""
-        if not line:
+        if not line or len(line) > LONGEST:
             return []
         whole = [known for known in self.lines if known.startswith(line) and known != line]
         if whole:

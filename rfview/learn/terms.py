@@ -118,6 +118,16 @@ def of_design(name: str, info: Mapping[str, Any] | None = None) -> Iterator[Term
         yield Term(f"{name}: {key}", f"technology of {name}", f"{value:.6g} {unit}", f"{name}: {source}")
 
 
+def _of_design_here_or_not(name: str, info: Mapping[str, Any]) -> list[Term]:
+    """Return the terms of a recorded run's design; one that says so if the design's file is not here."""
+    try:
+        return list(of_design(name, info))
+    except InputError:
+        return [Term(name, "register-file design",
+                     "Its file is not here, so its parameters and energies cannot be explained; `rfview info FILE.rfs "
+                     "--save-designs DIR` writes the one that the recording holds.", "the recording")]
+
+
 def machine_words() -> Iterator[Term]:
     """Yield the machine's events, the schedulers and the field's technical terms."""
     from rfview.engine.events import EVENTS
@@ -192,7 +202,7 @@ def at_focus(scene: Any, width: int = WIDTH) -> list[str]:
         terms += list(of_instruction(scene))
     if panel == "lens":
         for name in info.get("design_spec", {}).get("chain", [info["design"]]):
-            terms += of_design(name, info)
+            terms += _of_design_here_or_not(name, info)
     about = [term for term in panels() if term.name == panel or term.name.startswith(f"{panel}: ")]
     if scene.now is not None:       # the panel itself is visible: no sample needed
         about[0] = _without_sample(about[0])

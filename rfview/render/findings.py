@@ -48,5 +48,5 @@ def _detail(found: Sequence[Finding], selected: int, width: int) -> list[Line]:
     if not found:
         return [Row(width).add(" no races, no reads of unwritten memory, no wrong barriers or lane masks", "text").line()]
     text = found[min(selected, len(found) - 1)].as_text().splitlines()
-    folded = [part for line in text for part in textwrap.wrap(line, width - 2, subsequent_indent="    ") or [""]]
+    folded = [part for line in text for part in textwrap.wrap(line, max(1, width - 2), subsequent_indent="    ") or [""]]
     return [Row(width).add(f" {line}", "text").line() for line in folded]

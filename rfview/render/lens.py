@@ -152,7 +152,7 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
             return fill([heading, *painter(scene, width, height - 1)], width, height)
         except InputError as error:     # in a design's own file
             problem = str(error)
-    body = [Row(width).add(f" {text}", "bad").line() for text in wrap(problem, width - 2)]
+    body = [Row(width).add(f" {text}", "bad").line() for text in wrap(problem, max(1, width - 2))]
     body += panels.render(scene, width, max(PANEL_ROWS, (height - 1) * 3 // 4))
     left = height - 1 - len(body)
     if left >= 3:

@@ -7,6 +7,7 @@ checkpoints are kept, so that going further back does not start at the keyframe 
 
 from __future__ import annotations
 
+import os
 import time
 from bisect import bisect_left, bisect_right, insort
 from contextlib import suppress
@@ -279,7 +280,7 @@ def _ends(ends: list[np.ndarray]) -> np.ndarray:
 def launch_path(target: str | Path) -> Path:
     """Return the launch file that a target names: a path, or the name of a bundled kernel; raises InputError."""
     path = Path(target)
-    if path.suffix == ".toml" or path.is_file() or len(path.parts) > 1:
+    if path.suffix == ".toml" or os.path.isfile(path) or len(path.parts) > 1:
         return path
     from rfview.engine import kernels       # start-up
 

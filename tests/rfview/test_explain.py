@@ -145,6 +145,9 @@ def test_the_command_line_explains_terms(words: list[str], wanted: str, capsys: 
 def test_the_lens_is_explained_as_this_design_shows_it() -> None:
     from rfview.render.scene import Scene
 
+    unknown = {**make_info("hrf"), "design": "nowhere", "design_spec": {"chain": ["nowhere"]}}
+    elsewhere = "\n".join(terms.at_focus(Scene(info=unknown, panel="lens")))
+    assert "nowhere   (register-file design)" in elsewhere and "--save-designs DIR" in elsewhere
     text = "\n".join(terms.at_focus(Scene(info=make_info("hrf"), panel="lens")))
     assert "two buffers" in text and "A fills   w12" in text and "16 banks × 64 rows" not in text
 

@@ -16,6 +16,11 @@ def known(app: Driven) -> Words:
     return words
 
 
+def test_a_pasted_line_of_any_length_is_not_searched_for_a_word_to_complete() -> None:
+    words = Words(["stats"])
+    assert words.completions("print " + "x" * 1_000_000) == [] and words.completions("st") == ["stats"]
+
+
 def test_the_last_word_is_a_parameter_a_field_or_a_state() -> None:
     async def test(app: Driven) -> None:
         await app.settle()

@@ -91,6 +91,12 @@ def test_what_a_size_shows(size: tuple[int, int], expected: set[str]) -> None:
     assert is_tiny(*size) == (size == (60, 20))
 
 
+@pytest.mark.parametrize("width", [1, 2, 3])
+def test_the_panel_of_a_design_that_is_not_here_can_be_very_narrow(scene: Scene, width: int) -> None:
+    unknown = scene.at(info={**scene.info, "design": "nowhere"})
+    assert len(lens.render(unknown, width, 5)) == 5
+
+
 def test_all_48_state_glyphs_are_on_every_full_size(scene: Scene) -> None:
     for size in ((80, 24), (100, 30), (120, 40), (160, 60), (120, 24)):
         place = next(place for place in layout(*size) if place.panel == "warps")

@@ -80,6 +80,8 @@ def test_mistakes_name_what_there_is(design: str, scheduler: str, words: str, se
     with pytest.raises(InputError, match=words):
         swap(session, design, scheduler)
     assert list(session.family) == ["main"]
+    with pytest.raises(InputError, match="nnn"):        # longer than the name of a file can be
+        load(session, "n" * 1000)
 
 
 def test_a_recording_that_cannot_run_again_says_what_to_do(recorded: Any) -> None:
