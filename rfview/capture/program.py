@@ -50,7 +50,11 @@ def run(words: list[str], device: Device, say: Callable[[str], None], report: Re
             theirs.close()
         try:
             Server(device, say, stops=stops).serve(ours, lambda: child.poll() is None)
-            return _code(child.wait(GRACE_S if stops and device.taken is not None else None))
+            is_done = stops and device.taken is not None
+            returned = child.wait(GRACE_S if is_done else None)
+            if returned < 0 and not is_done:
+                say(f"{words[0]} was ended by signal {-returned}, {signal.strsignal(-returned)}")
+            return _code(returned)
         except subprocess.TimeoutExpired:
             return 0
         finally:

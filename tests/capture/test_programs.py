@@ -77,7 +77,8 @@ def test_what_is_not_there_says_its_name(program: Path) -> None:
 
 @needs_nvcc
 def test_a_program_that_a_signal_ends_gives_128_and_its_number(program: Path) -> None:
-    assert rfview("launches", program, 11).returncode == 128 + signal.SIGABRT
+    done = rfview("launches", program, 11)
+    assert done.returncode == 128 + signal.SIGABRT and f"was ended by signal {int(signal.SIGABRT)}, Aborted" in done.stderr
 
 
 @needs_nvcc
