@@ -168,7 +168,7 @@ def key_label(sequence: str) -> str:
         elif "+" in token and len(token) > 1:
             words.append("+".join(part.capitalize() if len(part) > 1 else part for part in token.split("+")))
         else:
-            words.append(token.upper() if len(token) > 1 and token[0] == "f" and token[1:].isdigit() else token)
+            words.append(token.upper() if len(token) > 1 and token[0] == "f" and token[1:].isdecimal() else token)
     return "".join(words)
 
 

@@ -51,7 +51,7 @@ def choose_kind(environ: Mapping[str, str]) -> str:
         return "kitty"
     konsole = environ.get("KONSOLE_VERSION", "")
     if (term in SIXEL_TERM or program in SIXEL_PROGRAM or environ.get("LC_TERMINAL") == "iTerm2"
-            or (konsole.isdigit() and int(konsole) >= KONSOLE)):
+            or (konsole.isdecimal() and int(konsole) >= KONSOLE)):
         return "sixel"
     return "blocks"
 

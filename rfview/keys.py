@@ -80,7 +80,7 @@ class KeyReader:
 
     def feed(self, token: str) -> Pressed | None:
         """Take one key; return the action of a complete sequence, None if it is incomplete or unknown."""
-        if not self.pending and token.isdigit() and len(token) == 1 and (self.digits or token != "0"):
+        if not self.pending and token.isdecimal() and len(token) == 1 and (self.digits or token != "0"):
             self.digits = (self.digits + token)[:12]
             return None
         sequence = (*self.pending, token)

@@ -41,6 +41,7 @@ TOP_LEVEL = {
     ".ci", ".github", ".gitignore", "ARCHITECTURE.md", "CHANGELOG.md", "CITATION.cff", "CONTRIBUTING.md", "LICENSE",
     "README.md", "engine", "pyproject.toml", "rfview", "screenshots", "sessions", "setup.py", "tests",
 }
+BYTES_ALONE = REPOSITORY / "rfview" / "dap" / "wire.py"
 MACHINE_PATH = re.compile(rb"/(?:home|Users|root|work|tmp/[a-z]+-[a-z0-9]+)/[A-Za-z0-9_.-]+")
 
 
@@ -275,3 +276,8 @@ def test_every_command_explains_itself() -> None:
 def test_the_programs_that_no_other_test_starts_can_be_imported(name: str) -> None:
     program = importlib.import_module(f"tests.{name}")
     assert program.__doc__ and inspect.getmembers(program, inspect.isfunction), "it has a usage and something to run"
+
+
+def test_texts_are_numbers_only_if_int_can_read_them() -> None:
+    """str.isdigit is also true for digits such as superscripts, which int refuses; of bytes it is true for 0 to 9 alone."""
+    assert [path for path in sources(*PACKAGES) if ".isdigit(" in path.read_text() and path != BYTES_ALONE] == []

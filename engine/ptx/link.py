@@ -54,7 +54,7 @@ class _Part:
         tokens, out = self.tokens, []
         for k in range(item.first, item.end):
             text = names.get(tokens.texts[k], tokens.texts[k]) if tokens.kinds[k] == WORD else tokens.texts[k]
-            if k and tokens.texts[k - 1] in (".loc", ".file", "inlined_at") and text.isdigit():
+            if k and tokens.texts[k - 1] in (".loc", ".file", "inlined_at") and text.isdecimal():
                 text = str(int(text) + first_file)
             end = tokens.offsets[k] + len(tokens.texts[k])
             out += [text, tokens.source.text[end : tokens.offsets[k + 1]] if k + 1 < item.end else "\n"]
@@ -128,7 +128,7 @@ def link(texts: Sequence[str]) -> str:
 
 
 def _numbers(version: str) -> list[int]:
-    return [int(word) for word in version.split(".") if word.isdigit()]
+    return [int(word) for word in version.split(".") if word.isdecimal()]
 
 
 def _kept(parts: list[_Part]) -> dict[str, tuple[int, int]]:

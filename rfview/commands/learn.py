@@ -67,7 +67,7 @@ def asker() -> Callable[[Shown], int]:
                 return 0
             if not text:
                 return 0
-            if text.isdigit() and 1 <= int(text) <= len(shown.choices):
+            if text.isdecimal() and 1 <= int(text) <= len(shown.choices):
                 return int(text)
 
     return ask

@@ -72,7 +72,7 @@ def of_program(args: argparse.Namespace) -> int:
     if args.recipe or args.begin or args.end:
         raise InputError("record --launch: the whole launch is recorded; leave out --recipe, --from and --to")
     stem, launch = Path(programs.words_of(args)[0]).stem, args.launch.replace(":", ".")
-    name = launch if not launch.isdigit() else stem if launch == programs.FIRST else f"{stem}.{launch}"
+    name = launch if not launch.isdecimal() else stem if launch == programs.FIRST else f"{stem}.{launch}"
     output = output_of(args, f"{name}.rfs", ".rfs")
     from rfview.capture.folder import write
 

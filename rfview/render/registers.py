@@ -145,7 +145,7 @@ def _predicates(scene: Scene, width: int) -> Line:
     used = 0
     for entry in scene.info.get("program", ()):
         for word in str(entry["text"]).replace(",", " ").replace("@", " ").replace("!", " ").split():
-            if word[:1] == "P" and word[1:].isdigit():
+            if word[:1] == "P" and word[1:].isdecimal():
                 used |= 1 << int(word[1:])
     predicates = machine.sm["warp_cold"][scene.warp]["pred"]
     before = scene.before.sm["warp_cold"][scene.warp]["pred"] if scene.before else predicates

@@ -157,7 +157,7 @@ def ruler(scene: Scene, span: Span | Pipes, columns: int, width: int, label_widt
         if 0 <= x < columns:
             cells[x] = (char, "cursor")
     for x in (start - 1, start + len(label)):       # a number cut by the label would look like another one
-        while 0 <= x < columns and (cells[x][0].isdigit() or cells[x][0] == ",") and cells[x][1] == "faint":
+        while 0 <= x < columns and (cells[x][0].isdecimal() or cells[x][0] == ",") and cells[x][1] == "faint":
             cells[x] = (" ", "faint")
             x += -1 if x < start else 1
     return Row(width).to(label_width).cells(cells).line()

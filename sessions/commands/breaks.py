@@ -45,7 +45,7 @@ def _add_breakpoint(session: Session, text: str, *, temporary: bool) -> Answer:
     elif SOURCE.match(place.strip()):
         point = _add_source(session, place.strip(), condition, temporary)
     else:
-        if words and words[0][:1].isdigit():
+        if words and words[0][:1].isdecimal():
             words.insert(0, "cycle")
         is_known = bool(words) and words[0] in KINDS and KINDS[words[0]].takes_number
         if not is_known or len(words) not in (2, 4) or (len(words) == 4 and words[2] != "warp"):
@@ -66,7 +66,7 @@ def _add_source(session: Session, place: str, condition: str, temporary: bool) -
 
 def _add_stall(session: Session, text: str, words: list[str], condition: str, temporary: bool) -> Breakpoint:
     """Read `[NAME] N [warp W]`."""
-    name = words.pop(0) if words and not words[0].isdigit() else ""
+    name = words.pop(0) if words and not words[0].isdecimal() else ""
     if len(words) not in (1, 3) or (len(words) == 3 and words[1] != "warp"):
         raise InputError(f"break {text}: expected `break stall [NAME] > N [warp W]`, as in `break stall barrier > 100`")
     warp = arguments.warp(words[2], "break stall") if len(words) == 3 else None

@@ -24,7 +24,7 @@ def execute(session: Session, line: str) -> Answer:
     A place alone works like goto: `1234`, `50%`, `@mark`.
     """
     word, _, rest = line.strip().partition(" ")
-    if word[:1].isdigit() or word[:1] == "@":
+    if word[:1].isdecimal() or word[:1] == "@":
         word, rest = "goto", line.strip()
     name = ALIASES.get(word)
     if name is None:

@@ -151,6 +151,13 @@ def test_keys_of_the_pair_move_both_runs(files: list[str]) -> None:
     show(files[:2], test)
 
 
+def test_digits_that_are_no_numbers_are_keys_without_a_meaning(files: list[str]) -> None:
+    async def test(shown: Shown) -> None:
+        await shown.press("\u2080", "s")
+
+    show(files, test)
+
+
 def test_low_terminals_have_a_second_page_and_resizing_keeps_the_place(files: list[str]) -> None:
     async def test(shown: Shown) -> None:
         await shown.press("tab")

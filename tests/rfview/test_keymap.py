@@ -45,6 +45,12 @@ def test_actions_and_commands_name_what_a_key_does(tmp_path: Path) -> None:
     assert reader.feed("space") is None and reader.feed("s") == Pressed("step") and reader.feed("+") == Pressed("step_10")
 
 
+def test_only_digits_that_are_numbers_begin_a_count() -> None:
+    reader = KeyReader()
+    assert reader.feed("\u2786") is None and reader.feed("\u2070") is None and reader.feed("s") == Pressed("step")
+    assert reader.feed("2") is None and reader.feed("s") == Pressed("step", 2)
+
+
 WRONG = [
     ('[keys]\n"x" = "wyh"\n', "did you mean 'why'?"),
     ('[keys]\n"x" = "nothing at all"\n', "rfview help keymap"),

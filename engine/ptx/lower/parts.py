@@ -54,7 +54,7 @@ def moves(low: Lowering, statement: Instruction, operands: list[Operand]) -> lis
     if len(to.items) != len(source.items):
         raise low.fail(f"'{statement.opcode}' moves {len(source.items)} values to {len(to.items)} registers")
     kind = statement.opcode.rpartition(".")[2].replace("b128", "b64")
-    bits = {"8": 16}.get(kind[1:], int(kind[1:])) if kind[1:].isdigit() else 0
+    bits = {"8": 16}.get(kind[1:], int(kind[1:])) if kind[1:].isdecimal() else 0
     if not bits:
         raise low.fail(f"unsupported instruction '{statement.opcode}'; nearest supported form: 'mov.v2.b32'")
     steps = Steps(low, statement)

@@ -80,7 +80,7 @@ def _replace(conversation: Conversation, kind: str, wanted: list[Any], make: Mak
 def _ignored(point: Arguments) -> int:
     """Return how many hits a breakpoint ignores: its hit condition is the number, from 1, of the hit that stops."""
     text = point.text("hitCondition", "1").strip()
-    if not (text.isascii() and text.isdigit() and len(text) <= HIT_DIGITS) or int(text) < 1:
+    if not (text.isascii() and text.isdecimal() and len(text) <= HIT_DIGITS) or int(text) < 1:
         raise InputError(f"hit condition {text[:80]!r}: expected a whole number of at least 1, the hit that stops")
     return int(text) - 1
 

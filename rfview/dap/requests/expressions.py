@@ -13,7 +13,7 @@ def evaluate(conversation: Conversation, arguments: Arguments) -> Reply:
     """Run a debugger command of the console, or evaluate an expression in a frame."""
     text = arguments.text("expression").strip()
     word = text.split(" ")[0]
-    if arguments.text("context", "") == "repl" and (word in ALIASES or word[:1].isdigit() or word[:1] == "@"):
+    if arguments.text("context", "") == "repl" and (word in ALIASES or word[:1].isdecimal() or word[:1] == "@"):
         answer = execute(conversation.session, text)
         if answer.session is not None:
             conversation.switch_to(answer.session)

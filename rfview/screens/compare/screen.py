@@ -152,7 +152,7 @@ class RunsScreen(Guarded, Screen[None]):
         if self.helping:
             self.helping = False
             self.paint()
-        elif token.isdigit() and len(token) == 1 and (self.digits or token != "0"):
+        elif token.isdecimal() and len(token) == 1 and (self.digits or token != "0"):
             self.digits = (self.digits + token)[:9]
         elif token in ("escape", "ctrl+c") and not self.worker.is_idle and self.worker.cancel():
             self.digits = ""

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def choose_warp(main: MainScreen, rest: str) -> bool:
     """warp 5, w w5: focus a warp."""
-    if not rest.lstrip("w").isdigit():
+    if not rest.lstrip("w").isdecimal():
         return False
     focus.choose_warp(main, int(rest.lstrip("w")))
     return True
@@ -87,7 +87,7 @@ def number_format(main: MainScreen, rest: str) -> bool:
 
 def panel(main: MainScreen, rest: str) -> bool:
     """panel 3: focus that panel."""
-    if rest.isdigit():
+    if rest.isdecimal():
         screen.panel(main, Pressed("panel", None, rest))
     else:
         main.say("panel: expected the number of one, such as panel 3", "error")

@@ -155,7 +155,7 @@ class ImageWindow(ValuesWindow):
         elif token == "tab":
             self.view = view.at(pane=1 - view.pane)
             self.paint()
-        elif token in ("enter", "b") or token.isdigit():
+        elif token in ("enter", "b") or token.isdecimal():
             self.go(view, token)
         elif token == "p":
             self.save(view)

@@ -195,7 +195,7 @@ class WhyWindow(Popup):
     def pressed(self, token: str) -> None:
         """Choose links by digit, go to one with Enter, try the relief, copy; s and S step with the window open."""
         links, _ = links_of(self.main.scene, self.main.scene.warp)
-        if token.isdigit() and 1 <= int(token) <= len(links):
+        if token.isdecimal() and 1 <= int(token) <= len(links):
             self.selected = int(token) - 1
             self.paint()
         elif token == "enter" and links:
