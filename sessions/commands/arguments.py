@@ -33,7 +33,10 @@ def number(text: str, what: str) -> int:
 
 def warp(text: str, what: str) -> int:
     """Return a warp's number, written as 3 or w3, raising InputError otherwise."""
-    return number(text.lower().removeprefix("w"), f"{what}: warp")
+    digits = text.lower().removeprefix("w")
+    if not digits.isdecimal():
+        raise InputError(f"{what} {text}: not a warp; expected its number, as 3 or w3")
+    return int(digits)
 
 
 def places(text: str, what: str) -> list[str]:

@@ -25,6 +25,7 @@ from rfview.app import render_text
 from rfview.engine.errors import InputError, RfviewError
 from rfview.engine.snapshot import Snapshot
 from rfview.sessions import Session
+from rfview.sessions.codec import limits
 from rfview.sessions.commands.table import execute
 from rfview.sessions.file import framing
 from rfview.sessions.file.index import Index
@@ -133,7 +134,7 @@ def rebuilt(chance: random.Random, data: bytes) -> bytes:
             if number in chosen:
                 packed = changed_map(chance, packed)
                 head = head if chance.random() < 0.8 else head.__class__(
-                    head.number, max(1, min(framing.MAX_CYCLES, chance.choice(NUMBERS))), head.first, head.chain)
+                    head.number, max(1, min(limits.MAX_CYCLES, chance.choice(NUMBERS))), head.first, head.chain)
             first = index.last if index.first else head.first
             head = framing.ChunkHead.following(len(index.first), head.num, first, before)
             offset, crc = framing.write_frame(out, tag, head.pack(), packed)

@@ -154,7 +154,7 @@ def test_json_has_one_object_per_command(session: Session) -> None:
         ("stats a b c", ["at most two"]),
         ("stats 5 5", ["two different cycles"]),
         ("stats 5 nowhere", ["goto nowhere"]),
-        ("ne refresh", ["sram has no refresh", "issue, stall, conflict, rf"]),
+        ("ne activity", ["sram does nothing by itself", "issue, stall, conflict, rf, the names"]),
         ("ne isue", ["did you mean", "issue"]),
         ("ne issue 1 2 3", ["expected a kind"]),
         ("rt pc", ["expected `pc N`"]),
