@@ -13,14 +13,38 @@ import signal
 import tempfile
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
+from contextlib import contextmanager
 from multiprocessing.process import BaseProcess
 from typing import Any
 
 from rfview.engine.errors import InputError
 
 WORKERS = 2
+ENDING = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
+
+
+@contextmanager
+def signals_deferred() -> Iterator[None]:
+    """Have signals that Python handles act at the end of the body, which must be short.
+
+    Their exceptions could otherwise leave a lock of an executor or of its tasks taken, for which `Pool.close` would then
+    wait forever. Other threads than the main one handle no signals.
+    """
+    came: list[int] = []
+    before = {}
+    if threading.current_thread() is threading.main_thread():
+        before = {number: handler for number in ENDING if callable(handler := signal.getsignal(number))}
+    for number in before:
+        signal.signal(number, lambda number, frame: came.append(number))
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        for number in came:
+            signal.raise_signal(number)
 
 
 class Pool(ABC):
@@ -132,13 +156,14 @@ class Processes(Pool):
         except OSError as error:
             raise self._not_kept(error) from None
         call = (_into_file, self._folder, function, arguments)
-        if not hasattr(signal, "pthread_sigmask"):
-            return super().submit(*call)
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})      # a child inherits its parent's mask
-        try:
-            return super().submit(*call)
-        finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        with signals_deferred():
+            if not hasattr(signal, "pthread_sigmask"):
+                return super().submit(*call)
+            before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})      # a child inherits its parent's mask
+            try:
+                return super().submit(*call)
+            finally:
+                signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
     def result_of(self, future: Future[Any]) -> Any:
         """Return a finished task's result from its file, which is then deleted."""

@@ -13,7 +13,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass
 from typing import Any
 
-from rfview.engine.batch.pools import Pool
+from rfview.engine.batch.pools import Pool, signals_deferred
 from rfview.engine.errors import InputError, RfviewError
 
 TASK_SECONDS = 1.0      # aimed at for a batch: long compared with sending it, short compared with what may be lost
@@ -123,7 +123,8 @@ class _Sharing:
 
     def arrived(self) -> list[Done]:
         """Wait a moment and return the outcomes that have arrived."""
-        finished = wait(self._given, timeout=POLL_SECONDS, return_when=FIRST_COMPLETED).done
+        with signals_deferred():
+            finished = wait(self._given, timeout=POLL_SECONDS, return_when=FIRST_COMPLETED).done
         outcomes: list[Done] = []
         lost: list[list[int]] = []
         for future in finished:

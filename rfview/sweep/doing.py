@@ -9,7 +9,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import suppress
 from typing import Any
 
-from rfview.engine.batch import Pool, compile_designs, share_out
+from rfview.engine.batch import Pool, compile_designs, share_out, signals_deferred
 from rfview.sweep import rows
 from rfview.sweep.dataset import Dataset
 from rfview.sweep.plan import Planned
@@ -74,7 +74,8 @@ def compile_on(pool: Pool, designs: Sequence[str], say: Say) -> None:
     while waiting or running:
         while waiting and len(running) < (1 if len(waiting) == len(designs) else max(1, pool.width())):
             running.add(pool.submit(_compile, waiting.pop(0)))
-        finished, running = wait(running, timeout=0.5, return_when=FIRST_COMPLETED)
+        with signals_deferred():
+            finished, running = wait(running, timeout=0.5, return_when=FIRST_COMPLETED)
         for future in finished:
             with suppress(*pool.broken):        # a job with this design will report the error
                 pool.result_of(future)

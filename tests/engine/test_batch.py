@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import pkgutil
 import select
 import signal
 import subprocess
@@ -69,6 +70,44 @@ def test_what_a_worker_sends_is_written_at_once_however_long_its_result_is() -> 
         folder = Path(sent).parent
         assert folder.is_dir()
     assert not folder.exists()
+
+
+class Stopped(Exception):
+    """What the tests' handler of SIGTERM raises."""
+
+
+@pytest.fixture
+def stopped_by_sigterm() -> Iterator[None]:
+    """Let SIGTERM raise Stopped."""
+    def handler(number: int, frame: object) -> None:
+        raise Stopped
+
+    before = signal.signal(signal.SIGTERM, handler)
+    yield
+    signal.signal(signal.SIGTERM, before)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+@pytest.mark.parametrize("where", ["concurrent.futures._base._AcquireFutures.__enter__",
+                                   "concurrent.futures._base._AcquireFutures.__exit__",
+                                   "concurrent.futures.ProcessPoolExecutor.submit"])
+def test_a_signal_within_the_executors_code_does_not_leave_its_locks_taken(
+    where: str, stopped_by_sigterm: None, monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    came: list[str] = []
+    owner, name = where.rsplit(".", 1)
+    original = getattr(pkgutil.resolve_name(owner), name)
+
+    def interrupted(*args: object, **more: object) -> object:
+        signal.raise_signal(signal.SIGTERM)
+        came.append("the executor's code goes on")
+        monkeypatch.undo()
+        return original(*args, **more)
+
+    monkeypatch.setattr(where, interrupted)
+    with pytest.raises(Stopped), Processes(2) as pool:
+        list(share_out(pool, do, [Item(f"n{number}") for number in range(8)]))
+    assert came
 
 
 def test_results_that_cannot_be_kept_are_one_sentence(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
