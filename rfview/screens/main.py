@@ -185,7 +185,9 @@ class MainScreen(Guarded, Screen[None]):
         else:
             self.repaint_panels()
         if isinstance(self.app.screen, Popup):
-            self.app.screen.follow()
+            failed_here = scene.message_kind == "error" and scene.cycle == mine.cycle
+            # a window whose own request has failed would ask the same again, for ever
+            (self.app.screen.paint if failed_here else self.app.screen.follow)()
         if first and self.begin is not None:
             self.begin(self)
         if first:

@@ -5,10 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from rfview.engine.errors import InputError
 from rfview.render import heat as painter
+from rfview.screens import requests
 from rfview.screens.windows.heat import HeatWindow
 from rfview.sessions import Session, open_session
 from rfview.sessions.heat import around, heat
@@ -118,6 +121,27 @@ def test_a_mistake_is_told_in_the_window() -> None:
         assert "expected a register as w5.R3" in app.window_text()
         await app.press("enter", "right", "w", "y", "escape")
         assert app.app.screen is app.app.main
+
+    drive(test, opener=opener)
+
+
+@pytest.mark.parametrize(("line", "function"), [("heat w0.R2", "heat"), ("image y", "image")])
+def test_a_request_that_fails_is_not_repeated_until_the_cursor_moves(
+        line: str, function: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    def fails(worker: Any, *arguments: Any) -> None:
+        asked.append(function)
+        raise InputError("a damaged chunk")
+
+    async def test(app: Driven) -> None:
+        monkeypatch.setattr(requests, function, fails)
+        await app.settle()
+        await app.press(":", *line, "enter")
+        assert "a damaged chunk" in app.window_text()
+        before = len(asked)
+        await app.press("s")
+        assert len(asked) == before + 1
 
     drive(test, opener=opener)
 
