@@ -174,20 +174,20 @@ def describe(path: str | Path) -> dict[str, Any]:
     timeline = open_recording(path, check=True)
     try:
         with consistent(timeline):
-            return _facts(timeline, path)
+            return _facts(timeline)
     finally:
         timeline.close()
 
 
-def _facts(timeline: RecordedTimeline, path: str | Path) -> dict[str, Any]:
+def _facts(timeline: RecordedTimeline) -> dict[str, Any]:
     """Return the same for an open recording."""
-    info, size = timeline.info, os.path.getsize(path)
+    info, size = timeline.info, os.path.getsize(timeline.path)      # of a partial file if that was opened
     cycles = timeline.last - timeline.first
     starts = timeline.chunk_starts()
     total = timeline.totals(len(starts)) - timeline.totals(0)
     summary = timeline.end.get("summary") or {}
     return {
-        "file": str(path),
+        "file": str(timeline.path),
         "format": timeline.header.number,
         "bytes": size,
         "kernel": info.get("kernel"),

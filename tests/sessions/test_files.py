@@ -196,6 +196,8 @@ def test_a_killed_recording_leaves_a_file_that_opens(tmp_path: Path, truth: list
     assert timeline.at(200).same_as(truth[200])
     found = open_recording(target)      # by the name that it was meant to get
     assert left.name in found.warnings[0] and found.last == 200
+    facts = describe(target)
+    assert (facts["file"], facts["bytes"], facts["cycles"]) == (str(left), left.stat().st_size, 200)
     record(Double(CYCLES), target, chunk_cycles=CHUNK)
     assert left.exists() and open_recording(target).warnings == [], "what was left is never overwritten"
 
