@@ -116,7 +116,8 @@ def build(text: str, settings: Mapping[str, Any], engine_hash: str) -> Built:
     for key in given:
         if key.split(".")[0] in chain and key not in values:
             close = difflib.get_close_matches(key, values, 2)
-            raise InputError(f"{key}: no such parameter{'; did you mean ' + ' or '.join(close) + '?' if close else ''}")
+            hint = f"did you mean {' or '.join(close)}?" if close else f"there are {', '.join(values) or 'none'}"
+            raise InputError(f"{key}: no such parameter; {hint}")
     state: Any = None
     spec: Any = None
     for index in range(len(chain) - 1, -1, -1):

@@ -72,12 +72,13 @@ class Device:
 
     options: for the Simulator. choice: the launch to take; runs_choice: False to take it without running it.
     only: the launches to list, None for all. kind: the Simulator class; ran: called after each launch that ran, with its
-    machine. capacity: bytes of memory.
+    machine. capacity: bytes of memory. Raises InputError for options that no machine has.
     """
 
     def __init__(self, options: dict[str, Any], *, choice: Choice | None = None, runs_choice: bool = True,
                  only: Choice | None = None, progress: Progress | None = None, kind: type[Simulator] = Simulator,
                  ran: Callable[[Entry, Simulator], None] | None = None, capacity: int = wire.CAPACITY) -> None:
+        configuration(options)      # a mistake in them is found before the program starts
         self.memory = DeviceMemory(capacity)
         self.options, self.choice, self.only = options, choice, only
         self._runs_choice, self._progress, self._kind, self._ran = runs_choice, progress, kind, ran
@@ -91,7 +92,11 @@ class Device:
         self.is_taking = False
 
     def begin(self, options: dict[str, Any], choice: Choice | None) -> None:
-        """Start counting launches again, for a new choice and new machine options; memory and modules are kept."""
+        """Start counting launches again, for a new choice and new machine options; memory and modules are kept.
+
+        Raises InputError for options that no machine has.
+        """
+        configuration(options)
         if options != self.options:
             for module in self.modules.values():
                 module.configure(options)

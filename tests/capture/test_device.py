@@ -10,8 +10,10 @@ import pytest
 
 from rfview.capture import protocol as wire
 from rfview.capture.client import Client, CudaError, Stopped
+from rfview.capture.device import Device
 from rfview.capture.launches import choice_of
 from rfview.capture.memory import GRAIN, DeviceMemory
+from rfview.engine.errors import InputError
 from rfview.engine.launch import load_launch_file
 from rfview.engine.program import GLOBAL_BASE
 from rfview.engine.simulator import Simulator
@@ -56,6 +58,15 @@ def test_a_program_may_be_called_as_its_kernel_is(tmp_path: Path, monkeypatch: p
 def test_a_program_is_told_the_registers_that_the_machine_has_under_its_design(design: str, registers: int) -> None:
     with driven(machine={"design": design}) as (_client, device, _said):
         assert device.properties()[5] == registers
+
+
+def test_options_that_no_machine_has_are_refused_before_anything_is_served() -> None:
+    with pytest.raises(InputError, match="stt.nothing: no such parameter; there are stt.stall, stt.write_cycles"):
+        Device({"design": "stt[nothing=1]"})
+    device = Device({})
+    with pytest.raises(InputError, match="sm.nothing: neither the preset nor the design sram has such a parameter"):
+        device.begin({"settings": {"sm.nothing": 1}}, None)
+    assert not device.is_taking
 
 
 def test_a_symbol_holds_its_value_over_launches() -> None:
