@@ -64,7 +64,7 @@ def test_options_that_no_machine_has_are_refused_before_anything_is_served() -> 
     with pytest.raises(InputError, match="stt.nothing: no such parameter; there are stt.stall, stt.write_cycles"):
         Device({"design": "stt[nothing=1]"})
     device = Device({})
-    with pytest.raises(InputError, match="sm.nothing: neither the preset nor the design sram has such a parameter"):
+    with pytest.raises(InputError, match="sm.nothing: no such parameter of preset fermi"):
         device.begin({"settings": {"sm.nothing": 1}}, None)
     assert not device.is_taking
 
