@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -35,6 +36,14 @@ DROPS = EXPORTS.replace("    time.sleep(3600)", """    try:
     except BaseException:
         pass
     time.sleep(3600)""")
+
+
+@pytest.fixture(autouse=True)
+def not_under_nohup() -> Iterator[None]:
+    """Children inherit that a signal is ignored; `nohup pytest` ignores SIGHUP."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
 
 
 @pytest.mark.parametrize(("program", "number", "code"), [(EXPORTS, signal.SIGTERM, 143), (EXPORTS, signal.SIGHUP, 129),

@@ -309,6 +309,29 @@ def test_evict_first_prefers_values_that_wait() -> None:
     assert int(next(s.rf["out_reg"] for s in first.snapshots[2:] if s.rf["out_cycle"] == s.cycle - 1)) == 1
 
 
+@pytest.mark.parametrize(("program", "is_soon"), [
+    (Assembly().copy(2, 1), 1),
+    (Assembly().mov(2, 7).copy(2, 2), 0),
+    (Assembly().mov(1, 7).copy(2, 1), 0),                                                     # written first
+    (Assembly().mov(1, 7, guard=0).copy(2, 1), 1),                                            # only in some lanes
+    (Assembly().copy(2, 2, long_source=1).copy(2, 1), 0),
+    (Assembly().copy(2, 1, long_source=1), 0),                                                     # read after it has left
+    (Assembly().bar().copy(2, 1), 0),
+    (Assembly().exit(guard=0).copy(2, 1), 1),
+    (Assembly().bra(2).mov(1, 7).copy(2, 1), 1),                                              # jumps over the write
+    (Assembly().bra(2).copy(2, 1).mov(2, 7), 0),                                              # jumps over the read
+    (Assembly().bra(3, guard=0).mov(2, 7).exit().copy(2, 1), 1),                              # read where it jumps to
+    (Assembly().bra(3, guard=0).copy(2, 1).exit().mov(2, 7), 1),                              # read where it does not
+    (Assembly().bra(3, guard=0).mov(1, 7).exit().mov(1, 7), 0),                               # written on both ways
+    (Assembly().bra(4, guard=0).bra(4, guard=0).bra(4, guard=0).exit().mov(1, 7), 0),         # three ways to follow ..
+    (Assembly().bra(5, guard=0).bra(5, guard=0).bra(5, guard=0).bra(5, guard=0).exit().mov(1, 7), 1),   # .. not four
+    (Assembly().bra(0), 1),                                                                   # a loop: not known
+])
+def test_a_register_is_read_soon_if_it_may_be_before_the_warp_leaves(program: Assembly, is_soon: int) -> None:
+    insts = np.array(program.exit().insts).view(np.recarray)
+    assert rfc.read_soon(insts, 0, 1) == is_soon
+
+
 def test_suspend_marked_leaves_although_the_value_is_there() -> None:
     program = Assembly().ld(1).mov(2, 1)
     for _ in range(30):
