@@ -1,7 +1,7 @@
 """The places in which a design keeps values, and the events that read and write there: columns of a comparison.
 
-A design lists them itself (Design.places). If it does not, they are its main register file's accesses, and its own events
-named `<place>_reads` or `<place>_writes`.
+A design lists them itself (Design.places). If it does not, they are its main register file's accesses, unless it is built
+over a main file with places of its own, and its own events named `<place>_reads` or `<place>_writes`.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ def _places(name: str) -> tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ..
     found = plugin.design(name)
     own = [event for event, _ in found.events]
     stems = dict.fromkeys(event.rpartition("_")[0] for event in own if event.endswith(("_reads", "_writes")))
-    return found.places or (("main file", ("rf_reads",), ("rf_writes",)),
-                            *((stem, (f"{stem}_reads",), (f"{stem}_writes",)) for stem in stems))
+    main = () if found.takes_main else (("main file", ("rf_reads",), ("rf_writes",)),)
+    return found.places or (*main, *((stem, (f"{stem}_reads",), (f"{stem}_writes",)) for stem in stems))
 
 
 def area_mm2(chain: Sequence[str], values: Mapping[str, Any], preset: str = "fermi") -> float | None:

@@ -73,6 +73,28 @@ def counted_twice(design: Any) -> Iterator[str]:
                    "or write energy(run)")
 
 
+def clashes(outer: Any, main: Any, *, adds_energy: bool) -> Iterator[str]:
+    """Yield what a design and its main file may not both have: one would hide the other, or be charged twice.
+
+    adds_energy: whether the design's energy is its table's, which is added to the main file's energy.
+    """
+    own, mains = ([name for name, _ in design.events] for design in (outer, main))
+    if len(own) + len(mains) > MAX_EVENTS:
+        yield f"{len(own)} events, and {len(mains)} of {main.name}; together at most {MAX_EVENTS}"
+    for name in own:
+        if name in mains:
+            yield f"event {name!r} is also the name of an event of {main.name}; give it another"
+    for stall in outer.stalls:
+        for other in main.stalls:
+            if stall.code == other.code or stall.name == other.name:
+                yield (f"stall {stall.name!r}, code {stall.code}, clashes with {main.name}'s {other.name!r}, code "
+                       f"{other.code}; both must differ")
+    for name in outer.energy_pj or {}:
+        if adds_energy and name in mains:
+            yield (f"energy_pj of {name!r}, an event of {main.name}, whose energy already includes it; charge the design's "
+                   "own events, or write energy(run)")
+
+
 def _parameter_slips(parameter: Any) -> Iterator[str]:
     """Yield what is wrong with a parameter's default, which is not checked again later."""
     what, default = f"parameter {parameter.name!r}", parameter.default

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from rfview.engine.plugin import files, host_functions as host
+from rfview.engine.plugin import facts, files, host_functions as host
 from rfview.engine.plugin.description import Design, Parameter, greatest
 from rfview.engine.plugin.finding import find
 from rfview.engine.errors import InputError
@@ -107,7 +107,7 @@ def build(text: str, settings: Mapping[str, Any], engine_hash: str) -> Built:
             raise InputError(f"--design {text}: main={main_name}: {main_name} is itself built over a main file; "
                              "choose one that is not")
         chain.append(main_name)
-        _check_reads(text, find(name), find(main_name))
+        _check_main(text, find(name), find(main_name))
     elif "main" in variant:
         raise InputError(f"--design {text}: {name} is not built over another register file")
     values: dict[str, Any] = {}
@@ -128,8 +128,10 @@ def build(text: str, settings: Mapping[str, Any], engine_hash: str) -> Built:
     return Built(tuple(chain), state, spec, values, extra)
 
 
-def _check_reads(text: str, outer: ModuleType, main: ModuleType) -> None:
-    """Raise InputError if the main file would ignore a design's own hooks for reading, since it calls its own."""
+def _check_main(text: str, outer: ModuleType, main: ModuleType) -> None:
+    """Raise InputError if a design does not fit its main file: names that both have, or hooks that it would ignore."""
+    if slips := list(facts.clashes(outer.DESIGN, main.DESIGN, adds_energy=not hasattr(outer, "energy"))):
+        raise InputError("\n".join(f"--design {text}: {slip}" for slip in slips))
     unheard = [hook for hook in ("bank_of", "read") if hasattr(outer, hook)]
     if unheard and hasattr(main, "arbitrate") and not hasattr(outer, "arbitrate"):
         raise InputError(f"--design {text}: {main.DESIGN.name} serves reads with its own `arbitrate`, which would not "

@@ -85,6 +85,18 @@ def test_places_add_up_for_a_design_over_another() -> None:
         "cache": {"reads": 7, "writes": 7}, "main SRAM": {"reads": 3, "writes": 4}}
 
 
+def test_each_access_of_a_design_over_another_is_in_one_place(tmp_path: Path) -> None:
+    (tmp_path / "over.py").write_text(
+        'from rfview.engine.plugin import Design\n\nDESIGN = Design(name="over", title="a cache", source="the project\'s tests",'
+        ' parameters=(), state=(),\n                takes_main=True, events=(("near_reads", "from the cache"),))\n')
+    counts = {"rf_reads": 3, "rf_writes": 4, "near_reads": 2, "stt_reads": 1, "stt_writes": 4, "buffer_writes": 4}
+    with_main = [designs.build(f"{tmp_path / 'over.py'}[main={main}]", {}, "").chain for main in ("sram", "single_buffer")]
+    near = {"reads": 2, "writes": 0}
+    assert [places.accesses(chain, counts) for chain in with_main] == [
+        {"near": near, "main SRAM": {"reads": 3, "writes": 4}},
+        {"near": near, "main STT-RAM": {"reads": 1, "writes": 4}, "main buffer": {"reads": 0, "writes": 4}}]
+
+
 def small_job(tmp_path: Path, **changes: object) -> batch.Job:
     """Return a run of a few hundred cycles."""
     bad = Path(__file__).resolve().parent.parent / "corpus" / "bad"

@@ -6,6 +6,7 @@ import hashlib
 import importlib.util
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -131,6 +132,27 @@ def test_what_a_main_file_has_charged_is_not_charged_again(tmp_path: Path) -> No
     own = '\n\ndef energy(run):\n    return {"dynamic": run.counts["rf_reads"], "leakage": 0.0, "refresh": 0.0}\n'
     (tmp_path / "over.py").write_text((tmp_path / "over.py").read_text() + own)
     assert designs.build(str(tmp_path / "over.py"), {}, "").chain == ("over", "sram")
+
+
+@pytest.mark.parametrize(("own", "expected"), [
+    ('events=(("stt_writes", "x"),)', "event 'stt_writes' is also the name of an event of single_buffer; give it another"),
+    ('events=tuple((f"e{n}", "x") for n in range(32))', "32 events, and 7 of single_buffer; together at most 32"),
+    ('energy_pj={"stt_writes": (1.0, "x")}', "energy_pj of 'stt_writes', an event of single_buffer, whose energy already inc"),
+])
+def test_what_a_design_and_its_main_file_both_have_is_refused(own: str, expected: str, tmp_path: Path) -> None:
+    (tmp_path / "over.py").write_text(OVER.replace("takes_main=True", f"takes_main=True, {own}"))
+    with pytest.raises(InputError, match=re.escape(expected)):
+        designs.build(f"{tmp_path / 'over.py'}[main=single_buffer]", {}, "")
+
+
+def test_stall_codes_of_two_design_files_in_a_chain_differ(tmp_path: Path) -> None:
+    template = Path(designs.__file__).parents[1] / "designs" / "template.py"
+    (tmp_path / "main.py").write_text(template.read_text())
+    stall = 'Stall(32, "slower", "slow", "s", "s", "register_file", "Slower.")'
+    (tmp_path / "over.py").write_text(OVER.replace("import Design", "import Design\nfrom rfview.engine.stalls import Stall")
+                                      .replace("takes_main=True", f"takes_main=True, stalls=({stall},)"))
+    with pytest.raises(InputError, match="stall 'slower', code 32, clashes with template's 'slow_write', code 32; both must"):
+        designs.build(f"{tmp_path / 'over.py'}[main={tmp_path / 'main.py'}]", {}, "")
 
 
 def test_a_main_file_is_built_over_no_other() -> None:
