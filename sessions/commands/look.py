@@ -41,7 +41,10 @@ def _when(session: Session, text: str) -> Answer:
 @verb("mark", "m", "bookmark", signature="NAME [NOTE]", help="name this cycle; `goto @NAME` comes back")
 def _mark(session: Session, text: str) -> Answer:
     name, _, note = arguments.needed(text, "mark").partition(" ")
-    mark = session.mark(name.lstrip("@"), note.strip())
+    note = note.strip()
+    if len(note) > 1 and note[0] == note[-1] and note[0] in "\"'":
+        note = note[1:-1]
+    mark = session.mark(name.lstrip("@"), note)
     return Answer(f"@{mark.name} is cycle {mark.cycle:,}", {"mark": mark.name, "cycle": mark.cycle, "note": mark.note})
 
 

@@ -57,6 +57,14 @@ def test_a_command_file_may_begin_with_a_byte_order_mark_and_be_a_pipe(tmp_path:
     os.close(reader)
 
 
+@pytest.mark.parametrize(("typed", "note"), [
+    ('"first miss"', "first miss"), ("'first miss'", "first miss"), ("first miss", "first miss"), ('"', '"'),
+    ('said "twice', 'said "twice'),
+])
+def test_the_quotes_around_a_note_are_not_part_of_it(session: Session, typed: str, note: str) -> None:
+    assert [answer.data["note"] for answer in run_script(session, f"mark a {typed}")] == [note]
+
+
 @pytest.mark.parametrize(("name", "says"), [
     ("/dev/zero", f"/dev/zero: more than {MOST_COMMANDS:,} characters"), ("no such", "no such: cannot be read: No such file"),
     ("a\0b", "cannot be read: embedded null"), (str(Path(__file__).parent), "cannot be read: Is a directory"),
