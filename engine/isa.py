@@ -20,6 +20,7 @@ FLAG_CC_OUT = 256        # writes the carry (pdst[0])
 FLAG_INT_ROUND = 512     # cvt: round to an integral value (rni, rzi, rmi, rpi)
 FLAG_WIDE_DST = 1024     # cvt to 8 or 16 bits: extend to 32 bits (the destination register is 32 bits wide)
 FLAG_NO_SYNC = 2048      # shfl / vote without .sync: every active lane is a member
+FLAG_PAST_L1 = 8192        # ld: from L2, whatever L1 holds (RULES.md, B0.15)
 FLAG_RELU = 4096         # half fma, cvt: negative results and NaN become +0 / NaN
 
 # --- types (in aux of the general opcodes) -------------------------------------------------------------------------

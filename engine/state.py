@@ -143,7 +143,7 @@ INFLIGHT = np.dtype(
         ("unit", "u1"),
         ("bank", "u1"),               # bank of the last refusal; of a bar.red its barrier
         ("transactions", "u1"),       # memory: lines (or bank passes) still to be handled
-        ("missed", "u1"),             # memory: 1 = some line missed L1
+        ("missed", "u1"),             # memory: 1 = some line missed L1, or was loaded past it
     ],
     align=True,
 )

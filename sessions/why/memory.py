@@ -155,7 +155,7 @@ def _sent(moment: Moment, flight: Flight, done: int) -> int:
         return max(flight.since_cycle, done - fixed)
     if not flight.missed and moment.config["l1_enabled"]:
         return max(flight.since_cycle, done - moment.config["l1_hit_cycles"])
-    return flight.since_cycle
+    return flight.since_cycle + 1
 
 
 def _returning(trail: Trail, moment: Moment, flight: Flight, line: Any, sent: int, done: int) -> None:

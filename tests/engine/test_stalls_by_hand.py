@@ -49,6 +49,24 @@ def test_long_scoreboard_for_a_load_that_misses() -> None:
     assert not amiss(machine, 0, tail(("issued", 1), ("long_scoreboard", 222), ("issued", 2)))
 
 
+@pytest.mark.parametrize(("flags", "second"), [(0, 35), (isa.FLAG_PAST_L1, 120)])
+def test_a_second_load_of_a_line_is_served_by_l1_or_by_l2_if_it_passes_l1(flags: int, second: int) -> None:
+    # the first line is back in 224, when the add issues; the second load, issued in 225, is handled in 228
+    program = Assembly().ld(2).add(3, 2, imm=1).ld(4, flags=flags).add(5, 4, imm=1).exit()
+    machine = Machine(program).run()
+    assert not amiss(machine, 0, tail(("issued", 1), ("long_scoreboard", 222), ("issued", 2),
+                                      ("long_scoreboard", 2 + second), ("issued", 2)))
+    assert machine.count("l1_hits") == (flags == 0) and machine.count("l2_hits") == (flags != 0)
+    assert machine.count("dram_bytes") == 128
+
+
+def test_a_load_past_l1_moves_sectors_and_leaves_l1_as_it_is() -> None:
+    program = Assembly().ld(2, flags=isa.FLAG_PAST_L1).add(3, 2, imm=1).ld(4).add(5, 4, imm=1).exit()
+    machine = Machine(program).run()
+    # 32 lanes of 4 bytes make 4 sectors, here of one line that L1 has not seen when the second load asks for it
+    assert (machine.count("l1_misses"), machine.count("l2_misses"), machine.count("l2_hits")) == (1, 1, 1)
+
+
 def test_barrier_until_the_last_warp_arrives() -> None:
     # warps 0 and 2 share scheduler 0, which fetches warp 0 in cycle 0 and warp 2 in cycle 1
     machine = Machine(Assembly().bar().exit(), warps=3).run()

@@ -15,6 +15,7 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
+from rfview.engine import isa
 from rfview.engine.errors import InputError
 from rfview.engine.stalls import STALLS
 from rfview.engine.state import FOREVER, INFLIGHT
@@ -80,6 +81,15 @@ def test_a_chain_follows_the_past_to_what_delayed_an_access() -> None:
     assert chain.resource is not None and chain.resource.kind == "MSHRs"
     target = chain.links[-1].target
     assert target is not None and target.cycle < last - 200, "the jump leads back to when it was full"
+
+
+def test_a_load_past_l1_ends_where_its_data_is() -> None:
+    past = isa.FLAG_PAST_L1
+    over = why_programs.session(Assembly().ld(1, flags=past).add(2, 1, imm=1).ld(3, flags=past).add(4, 3, imm=1).exit())
+    found = [why(over, 0, cycle) for cycle in (100, 300)]
+    assert [chain.resource.kind for chain in found if chain.resource] == ["DRAM", "L2"]
+    # the first load issues in 1, enters LD/ST in 3, and its line is asked for in 4
+    assert found[0].links[-1].sentence == "it has been in memory since 4"
 
 
 def test_the_command_in_text_and_as_data() -> None:

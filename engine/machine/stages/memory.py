@@ -15,7 +15,7 @@ from rfview.engine.compile.bits import popcount
 from rfview.engine.compile.device import device
 from rfview.engine.events import (ATOMICS, CONST_ACCESSES, DRAM_BYTES, GLOBAL_LOADS, GLOBAL_STORES, LOCAL_ACCESSES,
                                   SHARED_ACCESSES, SHARED_PASSES, TRANSACTIONS)
-from rfview.engine.isa import OP_ASSERTFAIL, OP_LDPARAM, OP_PRINTF, OP_TEX
+from rfview.engine.isa import FLAG_PAST_L1, OP_ASSERTFAIL, OP_LDPARAM, OP_PRINTF, OP_TEX
 from rfview.engine.program import (MEM_ATOMIC, MEM_LOAD, MEM_NONE, MEM_STORE, SPACE_CONST, SPACE_GENERIC,
                                    SPACE_GLOBAL, SPACE_LOCAL, SPACE_NONE, SPACE_PARAM, SPACE_SHARED)
 from rfview.engine.machine.marks import touch_inflight
@@ -190,15 +190,19 @@ def handle_line(sm, inst, flight, line):
     """Handle one global line; return the cycle in which its data is available (a store: accepted), or -1 to try again."""
     if sm.config.fixed_memory_cycles > 0:
         return fixed_latency(sm, flight)
-    if inst.memory_kind == MEM_LOAD:
-        if sm.config.l1_enabled != 0:
-            return l1.load_line(sm, inst, flight, line)
+    is_load = inst.memory_kind == MEM_LOAD
+    if is_load and sm.config.l1_enabled == 0:
         return request(sm, line, sm.config.line_bytes, False)
+    if is_load and (inst.flags & FLAG_PAST_L1 == 0 or sm.config.l1_enabled == l1.IDEAL_L1):
+        return l1.load_line(sm, inst, flight, line)
     if queue_full(sm):
         return -1
+    if is_load:
+        flight.missed = 1
+        return request(sm, line, bytes_of_line(sm, inst, flight), False)
     if inst.memory_kind == MEM_STORE:
         l1.touch_line(sm, line)
-        request(sm, line, store_bytes(sm, inst, flight), True)
+        request(sm, line, bytes_of_line(sm, inst, flight), True)
         return sm.cycle + 1
     ready = request(sm, line, SECTOR_BYTES, False)
     return ready if inst.memory_kind == MEM_ATOMIC else sm.cycle + 1
@@ -227,8 +231,8 @@ def fixed_latency(sm, flight):
 
 
 @device
-def store_bytes(sm, inst, flight):
-    """Return the bytes that one line of a store moves: its share of the lanes, in 32-byte sectors."""
+def bytes_of_line(sm, inst, flight):
+    """Return what one line of a store, or of a load past L1, moves: its share of the lanes, in 32-byte sectors."""
     total = np.int64(popcount(flight.mask)) * np.int64(inst.width) * np.int64(inst.count)
     per_line = -(-total // max(np.int64(1), np.int64(sm.num_lines)))
     sectors = -(-per_line // SECTOR_BYTES)

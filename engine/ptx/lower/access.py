@@ -20,13 +20,14 @@ _LONG = {SPACE_GLOBAL, SPACE_LOCAL, SPACE_GENERIC}
 
 @dataclass
 class Access:
-    """The modifiers of a memory instruction: space, element type, vector width, and whether it is ordered."""
+    """The modifiers of a memory instruction; is_ordered: volatile, relaxed ..; is_past_l1: a load that L2 serves."""
 
     space: int
     type: str
     count: int
     is_ordered: bool
     operation: str = ""
+    is_past_l1: bool = False
 
     @property
     def width(self) -> int:
@@ -45,6 +46,8 @@ def memory_inst(low: Lowering, op: int, access: Access, mnemonic: str, kind: int
     inst.reg_bits = max(8 * access.width, 16)
     inst.is_removable = kind == MEM_LOAD and not access.is_ordered
     inst.is_ordered = access.is_ordered
+    if kind == MEM_LOAD and access.is_past_l1:
+        inst.flags = isa.FLAG_PAST_L1
     return inst
 
 

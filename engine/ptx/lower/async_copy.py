@@ -48,7 +48,7 @@ def lower_async_copy(low: Lowering, statement: Instruction) -> None:
 def whole_copy(low: Lowering, statement: Instruction, size: int) -> None:
     """Copy all bytes with one load and one store."""
     bits = 32 if size == 4 else 64
-    part = Access(SPACE_GLOBAL, f"b{bits}", size * 8 // bits, True)
+    part = Access(SPACE_GLOBAL, f"b{bits}", size * 8 // bits, True, is_past_l1=".cg." in statement.opcode)
     rows = [row for _ in range(part.count) for row in low.rows(low.temp(bits))]
     load = memory_inst(low, isa.OP_LD, part, f"ld.global.b{bits}", MEM_LOAD)
     set_address(low, load, statement.operands[1])
@@ -88,7 +88,8 @@ def copy_with_zeros(low: Lowering, statement: Instruction, size: int, source_siz
                 low.names.table["%copy.allowed"] = low.names.table["%copy.denied"]
             step("and.pred", is_read, is_read, Name("%copy.allowed"))
         step("mov.u32", value, Number("int", 0))
-        load = memory_inst(low, isa.OP_LD, Access(SPACE_GLOBAL, "b32", 1, True), "ld.global.b32", MEM_LOAD)
+        part = Access(SPACE_GLOBAL, "b32", 1, True, is_past_l1=".cg." in statement.opcode)
+        load = memory_inst(low, isa.OP_LD, part, "ld.global.b32", MEM_LOAD)
         set_address(low, load, statement.operands[1])
         shift_address(load, first)
         load.dst = low.destination(value, 32)

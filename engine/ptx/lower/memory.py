@@ -28,6 +28,7 @@ _WIDE = {SPACE_GLOBAL, SPACE_CONST, SPACE_GENERIC}
 # modifiers that do not change the value: scopes, ordering and cache hints
 _SCOPES = {"cta", "cluster", "gpu", "sys"}
 _SCOPED = {"relaxed", "acquire", "release"}     # of ld and st; those of atom have .gpu as the scope that is not written
+_PAST_L1 = {"cg", "cv", "volatile", "mmio", "cluster", "gpu", "sys"}     # of ld: other SMs' stores are seen from L2 on
 _IGNORED = {
     "ld": {*_SCOPES, "weak", "relaxed", "acquire", "mmio", "volatile", "nc", "ca", "cg", "cs", "lu", "cv"},
     "ldu": set(),
@@ -60,6 +61,7 @@ def access_of(low: Lowering, statement: Instruction, operations: Sequence[str] =
         elif part in operations:
             access.operation = part
         elif part in ignored or part.startswith(("L1::", "L2::", "level::")):
+            access.is_past_l1 |= part in _PAST_L1
             access.is_ordered |= part in ("volatile", "relaxed", "acquire", "release", "mmio", "acq_rel", "sc")
         elif reason := reason_of(statement.opcode):
             raise low.fail(f"'{statement.opcode}': {reason}")

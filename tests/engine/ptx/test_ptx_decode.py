@@ -224,6 +224,25 @@ def test_clean_up_propagates_copies_but_not_between_floats_and_integers():
     assert only(kernel, isa.OP_ADD32)["imm"][2] == 5
 
 
+@pytest.mark.parametrize(("opcode", "is_past"), [
+    ("ld.global.u32", False), ("ld.global.ca.u32", False), ("ld.global.cs.u32", False), ("ld.global.nc.u32", False),
+    ("ld.relaxed.cta.global.u32", False), ("ld.weak.global.u32", False), ("ld.global.cg.u32", True), ("ld.global.cv.u32", True),
+    ("ld.volatile.global.u32", True), ("ld.relaxed.gpu.global.u32", True), ("ld.acquire.sys.global.u32", True),
+    ("ld.mmio.relaxed.sys.global.u32", True), ("ld.volatile.u32", True),
+])
+def test_loads_that_l1_may_not_serve_go_past_it(opcode, is_past):
+    load = only(decode(f"ld.param.u64 %rd1, [a]; {opcode} %r1, [%rd1]; st.global.u32 [%rd1], %r1; ret;"), isa.OP_LD)
+    assert bool(load["flags"] & isa.FLAG_PAST_L1) == is_past
+
+
+@pytest.mark.parametrize(("opcode", "is_past"), [("cp.async.ca.shared.global", False), ("cp.async.cg.shared.global", True)])
+@pytest.mark.parametrize("source", ["", ", %r1"])
+def test_an_asynchronous_copy_may_go_past_l1(opcode, is_past, source):
+    kernel = decode(f"ld.param.u64 %rd1, [a]; mov.u32 %r1, %tid.x; {opcode} [%r1], [%rd1], 16{source}; ret;")
+    loads = kernel.insts[kernel.insts["op"] == isa.OP_LD]
+    assert len(loads) and all(bool(load["flags"] & isa.FLAG_PAST_L1) == is_past for load in loads)
+
+
 def test_dead_atomics_and_loads_stay():
     kernel = decode("ld.param.u64 %rd1, [a]; ld.global.u32 %r1, [%rd1]; atom.global.add.u32 %r2, [%rd1], 1; "
                     "ld.volatile.global.u32 %r3, [%rd1]; ret;")
