@@ -24,6 +24,7 @@ MAPPINGS = ("sequential", "gpgpusim")
 INNER_POLICIES = ("greedy", "rr")
 PARITIES = ("off", "prefer", "strict")
 SUSPENDS = ("pending", "marked")
+STORES = ("update", "evict")    # what a global store does to a line that L1 holds
 HASHES = ("none", "fermi")     # from line to set: the remainder, or with higher bits folded in
 MAXIMA = {
     "sm.num_warps": state.MAX_WARPS,
@@ -45,6 +46,7 @@ CACHES = {"l1": state.MAX_L1_LINES, "l2": state.MAX_L2_LINES, "icache": state.MA
           "const": state.MAX_CCACHE_LINES}
 CHOICES = {"sm.mapping": MAPPINGS, "scheduler.inner": INNER_POLICIES, "scheduler.parity": PARITIES,
            "scheduler.suspend": SUSPENDS, "memory.l1_hash": HASHES, "memory.l2_hash": HASHES,
+           "memory.l1_stores": STORES,
            **{option.setting: option.choices for option in compilation.OPTIONS.values() if option.choices}}
 MAY_BE_ZERO = {
     "sm.max_banks_per_cycle", "sm.branch_cycles", "memory.l1_enabled", "memory.fixed_memory_cycles", "kernel.registers",
@@ -126,6 +128,7 @@ class Config:
         record.bytes_per_cycle_x256 = round(float(self["memory.bytes_per_cycle"]) * 256)
         record.mapping = MAPPINGS.index(self["sm.mapping"])
         record.l1_hash = HASHES.index(self["memory.l1_hash"])
+        record.l1_stores = STORES.index(self["memory.l1_stores"])
         record.l2_hash = HASHES.index(self["memory.l2_hash"])
         record.scheduler = state.SCHEDULERS.index(scheduler)
         record.active_set = int(self["scheduler.active_set"])

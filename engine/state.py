@@ -273,7 +273,7 @@ CONFIG = np.dtype(
             "sp_queue sfu_queue ldst_queue "
             "l1_enabled l1_sets l1_ways l1_hit_cycles mshrs l2_sets l2_ways l2_hit_cycles dram_cycles "
             "fixed_memory_cycles bytes_per_cycle_x256 queue_cycles shared_cycles const_cycles param_cycles "
-            "line_bytes shared_words spin_limit l1_hash l2_hash flit_bytes fetch_ports "
+            "line_bytes shared_words spin_limit l1_hash l1_stores l2_hash flit_bytes fetch_ports "
             "icache_sets icache_ways icache_instructions "
             "const_sets const_ways const_line_bytes const_mshrs "
             "first_design_row num_recorded_rows first_collector_row first_result_row num_rows"

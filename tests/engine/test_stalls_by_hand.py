@@ -60,6 +60,20 @@ def test_a_second_load_of_a_line_is_served_by_l1_or_by_l2_if_it_passes_l1(flags:
     assert machine.count("dram_bytes") == 128
 
 
+@pytest.mark.parametrize(("policy", "hits"), [("update", 1), ("evict", 0)])
+def test_a_global_store_leaves_its_line_in_l1_or_evicts_it(policy: str, hits: int) -> None:
+    program = Assembly().ld(2).add(3, 2, imm=1).st(3).ld(4).add(5, 4, imm=1).exit()
+    machine = Machine(program, settings={"memory.l1_stores": policy}).run()
+    assert (machine.count("l1_hits"), machine.count("l1_misses")) == (hits, 2 - hits)
+
+
+@pytest.mark.parametrize("policy", ["update", "evict"])
+def test_a_store_to_a_line_that_is_on_its_way_leaves_it(policy: str) -> None:
+    program = Assembly().mov(3, 1).ld(2).st(3).add(5, 2, imm=1).ld(4).add(5, 4, imm=1).exit()
+    machine = Machine(program, settings={"memory.l1_stores": policy}).run()
+    assert (machine.count("l1_hits"), machine.count("l1_misses")) == (1, 1)
+
+
 def test_a_load_past_l1_moves_sectors_and_leaves_l1_as_it_is() -> None:
     program = Assembly().ld(2, flags=isa.FLAG_PAST_L1).add(3, 2, imm=1).ld(4).add(5, 4, imm=1).exit()
     machine = Machine(program).run()

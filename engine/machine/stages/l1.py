@@ -11,11 +11,13 @@ from rfview.engine.compile.device import device
 from rfview.engine.events import L1_HITS, L1_MISSES, L1_PENDING_HITS
 from rfview.engine.machine.marks import begin_of, mark_entry
 from rfview.engine.machine.stages.l2 import request, set_of
+from rfview.engine.program import SPACE_GLOBAL
 from rfview.engine.state import FOREVER, L1_LINE, LDST_MSHRS_FULL, LDST_SET_FULL, MSHR
 
 # where the tables are in the cold section, and bytes of an entry
 L1, MSHRS = begin_of("l1"), begin_of("mshr")
 L1_BYTES, MSHR_BYTES = L1_LINE.itemsize, MSHR.itemsize
+EVICT = 1                  # of memory.l1_stores
 IDEAL_L1 = 2               # of memory.l1_enabled: 0 none, 1 as it is, 2 every load hits
 
 
@@ -64,13 +66,19 @@ def load_line(sm, inst, flight, line):
 
 
 @device
-def touch_line(sm, line):
-    """Keep a stored line young in L1; stores write through and do not allocate."""
+def store_line(sm, line):
+    """Keep a stored line young in L1, or evict it; stores write through and do not allocate.
+
+    Evicting (memory.l1_stores) is for global stores to lines that have arrived.
+    """
     if sm.config.l1_enabled == 0:
         return 0
     way = find_line(sm, line)
     if way >= 0:
-        sm.l1[way].used_cycle = sm.cycle
+        entry = sm.l1[way]
+        entry.used_cycle = sm.cycle
+        if sm.config.l1_stores == EVICT and sm.access_space == SPACE_GLOBAL and entry.fill_cycle <= sm.cycle:
+            entry.line = -1
         mark_entry(sm, L1, L1_BYTES, way)
     return 0
 

@@ -201,7 +201,7 @@ def handle_line(sm, inst, flight, line):
         flight.missed = 1
         return request(sm, line, bytes_of_line(sm, inst, flight), False)
     if inst.memory_kind == MEM_STORE:
-        l1.touch_line(sm, line)
+        l1.store_line(sm, line)
         request(sm, line, bytes_of_line(sm, inst, flight), True)
         return sm.cycle + 1
     ready = request(sm, line, SECTOR_BYTES, False)
