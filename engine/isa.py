@@ -20,8 +20,9 @@ FLAG_CC_OUT = 256        # writes the carry (pdst[0])
 FLAG_INT_ROUND = 512     # cvt: round to an integral value (rni, rzi, rmi, rpi)
 FLAG_WIDE_DST = 1024     # cvt to 8 or 16 bits: extend to 32 bits (the destination register is 32 bits wide)
 FLAG_NO_SYNC = 2048      # shfl / vote without .sync: every active lane is a member
-FLAG_PAST_L1 = 8192        # ld: from L2, whatever L1 holds (RULES.md, B0.15)
 FLAG_RELU = 4096         # half fma, cvt: negative results and NaN become +0 / NaN
+FLAG_PAST_L1 = 8192      # ld: from L2, whatever L1 holds (RULES.md, B0.15)
+FLAG_ORDERED = 16384     # ld: volatile, relaxed, acquire ..: a loop may wait for what others store
 
 # --- types (in aux of the general opcodes) -------------------------------------------------------------------------
 (T_U8, T_S8, T_U16, T_S16, T_U32, T_S32, T_U64, T_S64, T_F16, T_BF16, T_F32, T_F64, T_F16X2, T_BF16X2) = range(14)

@@ -107,7 +107,7 @@ WARP = np.dtype(
         ("split", "u1"),              # running entry of the split table, NONE8 = none can run
         ("num_splits", "u1"),
         ("barrier", "u1"),            # barrier id waited at, NONE8 = none
-        ("polled", "u1"),             # an atomic or volatile load was issued since the last backward branch
+        ("polled", "u1"),             # an atomic or ordered load was issued since the last backward branch
         # the rest rarely changes
         ("reg_base", "u2"),           # physical slot of register 0
         ("leave_code", "u1"),         # stall code that holds a leaving warp back

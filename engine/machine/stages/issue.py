@@ -13,7 +13,7 @@ from rfview.engine import hooks
 from rfview.engine.compile.bits import bit64, ctz64, popcount
 from rfview.engine.compile.device import device
 from rfview.engine.events import INSTRUCTIONS, THREAD_INSTRUCTIONS
-from rfview.engine.isa import OP_ACTIVEMASK
+from rfview.engine.isa import FLAG_ORDERED, OP_ACTIVEMASK
 from rfview.engine.machine import schedulers
 from rfview.engine.machine.scoreboard import refresh_reads
 from rfview.engine.machine.schedulers import active_set
@@ -105,7 +105,7 @@ def send(sm, rf, spec, rows, insts, warp):
     if entry.ibuffer == 0:
         sm.need_fetch = np.uint64(sm.need_fetch) | bit64(warp)
     reconsider(sm, warp)
-    if inst.memory_kind == MEM_ATOMIC or (inst.memory_kind == MEM_LOAD and inst["flags"] != 0):
+    if inst.memory_kind == MEM_ATOMIC or (inst.memory_kind == MEM_LOAD and inst["flags"] & FLAG_ORDERED != 0):
         entry.polled = 1
     sm.events[INSTRUCTIONS] += 1
     sm.events[THREAD_INSTRUCTIONS] += popcount(np.uint64(lanes))

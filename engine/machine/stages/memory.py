@@ -193,7 +193,7 @@ def handle_line(sm, inst, flight, line):
     is_load = inst.memory_kind == MEM_LOAD
     if is_load and sm.config.l1_enabled == 0:
         return request(sm, line, sm.config.line_bytes, False)
-    if is_load and (inst.flags & FLAG_PAST_L1 == 0 or sm.config.l1_enabled == l1.IDEAL_L1):
+    if is_load and (inst["flags"] & FLAG_PAST_L1 == 0 or sm.config.l1_enabled == l1.IDEAL_L1):
         return l1.load_line(sm, inst, flight, line)
     if queue_full(sm):
         return -1

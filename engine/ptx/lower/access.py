@@ -46,8 +46,8 @@ def memory_inst(low: Lowering, op: int, access: Access, mnemonic: str, kind: int
     inst.reg_bits = max(8 * access.width, 16)
     inst.is_removable = kind == MEM_LOAD and not access.is_ordered
     inst.is_ordered = access.is_ordered
-    if kind == MEM_LOAD and access.is_past_l1:
-        inst.flags = isa.FLAG_PAST_L1
+    if kind == MEM_LOAD:
+        inst.flags = isa.FLAG_PAST_L1 * access.is_past_l1 | isa.FLAG_ORDERED * access.is_ordered
     return inst
 
 
