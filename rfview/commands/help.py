@@ -56,33 +56,43 @@ def found_text(word: str) -> str:
     """Explain a term, or show the lines of all topics that contain a word; raises InputError if there are none."""
     from rfview import cli
     from rfview.learn import own_design, rules, terms
+    from rfview.sessions.commands import table as commands
 
     if rule := rules.rule(word):
         return rule
-    lines = [] if word.startswith("/") else terms.find(word)
-    if code := own_design.code_of(word):
-        return "\n\n".join([code, *("\n".join(term.lines()) for term in lines if term.name == word)])
+    lines = [] if word.startswith("/") else terms.find(word.removeprefix("sm.config."))     # hooks' names of sm.NUMBER
+    said = own_design.code_of(word)
+    if not said and (said := commands.command_text(word)):
+        said += "\n  (a debugger command, in scripts and after `:`)"
+    if said:
+        return "\n\n".join([said, *("\n".join(term.lines()) for term in lines if term.name == word)])
     if lines:
-        return "\n".join([*terms.text_of(word), *more_of_design(word)])
+        return "\n".join([*terms.text_of(word.removeprefix("sm.config.")), *more_of_design(word)])
     needle = word.lstrip("/").lower()
     hits = [f"{name:<12} {line.strip()}" for name, text in TOPICS.items()
             for line in text().splitlines() if needle and needle in line.lower()]
     hits += [f"{term.name:<12} {term.kind}" for term in terms.find(needle)[:20]]
     if not hits:
-        close = difflib.get_close_matches(word, [*TOPICS, *cli.COMMANDS], n=1) or [terms.near(word)]
+        close = (difflib.get_close_matches(word, [*TOPICS, *cli.COMMANDS, *commands.VERBS, *own_design.fields()], n=1)
+                 or [terms.near(word)])
         hint = f"did you mean {close[0]!r}?" if close[0] else f"topics are {', '.join(TOPICS)}"
         raise InputError(f"help {word}: no such topic; {hint}")
     return "\n".join(hits)
 
 
 def more_of_design(word: str) -> list[str]:
-    """Return a design's hooks, and where to find more about it; nothing for other words."""
+    """Return a design's state, events and hooks, and where to find more about it; nothing for other words."""
     from rfview.engine import plugin as designs
     from rfview.learn import own_design
 
     if word not in designs.names():
         return []
-    return ["", *own_design.hooks_of(word), "",
+    design = designs.design(word)
+    named = [("state, rf.NAME", [str(field[0]) for field in design.state]),
+             ("events, event.NAME", [name for name, _ in design.events])]
+    return ["", *(line for head, names in named if names
+                  for line in wrap(f"{head}: {', '.join(names)}", 96, subsequent_indent="    ")),
+            "", *own_design.hooks_of(word), "",
             f"`rfview designs {word}` lists its parameters; `rfview help rules` has what the papers leave open."]
 
 

@@ -8,11 +8,14 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from textwrap import wrap
+from textwrap import dedent, wrap
 from typing import Any
 
 WIDTH = 116
 RULE = re.compile(r" \(B\d\.\d+\)")       # references to engine/RULES.md
+INDEX = re.compile(r"\[[^]]*\]")            # of sm.warp[w].pc
+FIELD = re.compile(r'^ +\("(\w+)",.*(?:\n +#.*)*', re.MULTILINE)     # of a record's definition, with its comment
+SM = ("CLOCK", "HOT", "COLD", "DERIVED")  # the parts of the machine's state
 
 STEPS = """\
 A register file is one Python file. Start from one that works, change it, check it, look at it:
@@ -145,8 +148,9 @@ Calling functions
   that are called several times per cycle with @inlined, from the same module, which saves the call.
 
 `rfview help arbitrate` prints a hook's default or a helper to start from. `rfview help sm`, `sm.warp`, `sm.inflight`,
-`sm.bank` .. and `inst` print the fields of the records with their meanings; `rfview help rf`, `spec`, `rows`, `slot`
-and `mask` the other arguments of hooks; `rfview help Design` (Parameter, Stall) everything that can be given there;
+`sm.bank` .. and `inst` print the fields of the records with their meanings, `rfview help inst.src` one of them; `rfview
+help rf`, `spec`, `rows`, `slot` and `mask` the other arguments of hooks; `rfview help Design` (Parameter, Stall) everything
+that can be given there; `rfview help Trail`, `Moment` and `Refusal` what `why` is given;
 `rfview help hooks` only the list below; `rfview help rules` what the bundled designs decide where their papers are
 silent; `rfview help ./my_rf.py` your own parameters, stalls and events.
 
@@ -231,16 +235,15 @@ def _called_by_designs() -> set[str]:
 def code_of(word: str) -> str:
     """Return what a word in a design file means; "" for other words.
 
-    A hook's default, a helper, a record ("sm.warp", "inst") or a class ("Design") as code; an argument as a sentence.
+    A hook's default, a helper, a record ("sm.warp", "inst"), a field of one ("inst.src") or a class ("Design") as code; an
+    argument as a sentence.
     """
-    from rfview.engine import hooks, program, stalls, state
+    from rfview.engine import hooks, stalls
     from rfview.engine.machine import registers
-    from rfview.engine.plugin import description
+    from rfview.engine.plugin import description, explaining
     from rfview.engine.plugin.conformance import HOOKS
     from rfview.render import machine, scene, text
 
-    records = {f"sm.{name}": name.upper() for name in ("warp", "inflight", "collector", "bank", "pipe", "scheduler", "cta",
-                                                       "launch", "config")}
     if word in HOOKS:
         extra = {"arbitrate": ["default_arbitrate", "grant"], "write_back": ["default_write_back"]}.get(word, [])
         return _definitions(hooks, [word, *extra])
@@ -248,14 +251,26 @@ def code_of(word: str) -> str:
         return _definitions(sys.modules[getattr(registers, word).__module__], [word])
     if word in ARGUMENTS:
         return "\n".join(wrap(f"{word}: {ARGUMENTS[word]}", WIDTH, subsequent_indent="  "))
-    if word == "inst":
-        return _definitions(program, ["INST"])
     classes = {"Design": description, "Parameter": description, "Stall": stalls, "Scene": scene, "Machine": machine,
-               "Row": text}
+               "Row": text, "Trail": explaining, "Moment": explaining, "Refusal": explaining}
     if word in classes:
         return _definitions(classes[word], {"Scene": ["View", "Scene"], "Row": ["Line", "Row"]}.get(word, [word]))
-    sections = ["CLOCK", "HOT", "COLD", "DERIVED"]
-    return _definitions(state, sections if word == "sm" else [records[word]] if word in records else [])
+    return records().get(word) or fields().get(INDEX.sub("", word), "")
+
+
+def records() -> dict[str, str]:
+    """Return the records that hooks are given, such as "inst" and "sm.warp", with their definitions as text."""
+    from rfview.engine import program, state
+
+    names = ("warp", "inflight", "collector", "bank", "pipe", "scheduler", "cta", "launch", "config")
+    parts = {f"sm.{name}": _definitions(state, [name.upper()]) for name in names}
+    return {"inst": _definitions(program, ["INST"]), "sm": _definitions(state, list(SM)), **parts}
+
+
+def fields() -> dict[str, str]:
+    """Return the fields of these records, such as "inst.src" and "sm.warp.pc", each with its type and comment."""
+    return {f"{name}.{field[1]}": f"{name}.{field[1]}\n{dedent(field[0])}" for name, text in records().items()
+            for field in FIELD.finditer(text)}
 
 
 def _definitions(module: Any, names: list[str]) -> str:

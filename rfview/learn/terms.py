@@ -12,6 +12,8 @@ from functools import lru_cache
 from textwrap import wrap
 from typing import Any
 
+import numpy as np
+
 from rfview.engine.errors import InputError
 from rfview.learn import sources
 from rfview.render import here
@@ -91,7 +93,7 @@ def numbers(info: Mapping[str, Any] | None = None) -> Iterator[Term]:
 
 
 def of_design(name: str, info: Mapping[str, Any] | None = None) -> Iterator[Term]:
-    """Yield a design, its parameters, panels, states, events, energies and technology; with info, the values in use."""
+    """Yield a design, its parameters, state, panels, stalls, events, energies and technology; info: values in use."""
     from rfview.engine import plugin as designs
     from rfview.engine.stalls import STALLS
 
@@ -102,6 +104,8 @@ def of_design(name: str, info: Mapping[str, Any] | None = None) -> Iterator[Term
         choices = f" (one of {', '.join(entry.choices)})" if entry.choices else ""
         yield Term(f"{name}.{entry.name}", f"parameter of {name}", f"{entry.meaning}: {value} {entry.unit}{choices}",
                    f"{name}: {entry.source}")
+    for field in design.state:
+        yield Term(f"rf.{field[0]}", f"state of {name}", _layout(np.dtype([field])[0]), "recorded in every cycle")
     for panel in design.panels:
         text = f"{panel['kind']} of rf.{panel.get('field', '')}"
         yield Term(f"{name}: {panel['title']}", f"panel of {name}", text, design.source)
@@ -116,6 +120,13 @@ def of_design(name: str, info: Mapping[str, Any] | None = None) -> Iterator[Term
                    f"{name}: {source}")
     for key, (value, unit, source) in (design.technology or {}).items():
         yield Term(f"{name}: {key}", f"technology of {name}", f"{value:.6g} {unit}", f"{name}: {source}")
+
+
+def _layout(dtype: np.dtype) -> str:
+    """Return a type in words: its names, if it is a record, and how many there are."""
+    fields = dtype.base.names
+    what = f"records of {', '.join(fields)}" if fields else str(dtype.base)
+    return " x ".join([*map(str, dtype.shape), what])
 
 
 def _of_design_here_or_not(name: str, info: Mapping[str, Any]) -> list[Term]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rfview.engine.errors import InputError
 from rfview.sessions.commands import arguments
-from rfview.sessions.commands.verb import ALIASES, VERBS, Answer, help_text, plain, verb
+from rfview.sessions.commands.verb import ALIASES, VERBS, Answer, command_text, help_text, plain, verb
 from rfview.sessions.layout import suggest
 from rfview.sessions.reports import tables as reports
 from rfview.sessions.expressions.values import value_text
@@ -59,9 +59,7 @@ def _unmark(session: Session, text: str) -> Answer:
 def _help(session: Session, text: str) -> Answer:
     if not text:
         return Answer(help_text(), {"commands": {name: entry.help for name, entry in VERBS.items()}})
-    name = ALIASES.get(text)
-    if name is None:
-        raise InputError(f"help {text}: no such command{suggest(text, ALIASES)}")
-    entry = VERBS[name]
-    names = "|".join([name, *entry.aliases])
-    return Answer(f"{names} {entry.signature}\n  {entry.help}", {"name": name, "help": entry.help})
+    if not (said := command_text(text)):
+        raise InputError(f"help {text}: no such command{suggest(text, ALIASES)}; `rfview help TERM` in a shell, or ? on the "
+                         "screen, explains everything else")
+    return Answer(said, {"name": ALIASES[text], "help": VERBS[ALIASES[text]].help})

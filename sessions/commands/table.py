@@ -9,13 +9,13 @@ from rfview.engine.errors import InputError
 from rfview.sessions.commands import (  # noqa: F401 - each adds its commands to VERBS, in the order of `help`
     move, breaks, look, capture, check, find, heat, image, follow, branch, relief, stop, why,
 )
-from rfview.sessions.commands.verb import ALIASES, VERBS, Answer, help_text
+from rfview.sessions.commands.verb import ALIASES, VERBS, Answer, command_text, help_text
 from rfview.sessions.layout import suggest
 from rfview.sessions.guard import consistent
 from rfview.sessions.cursor import Stop
 from rfview.sessions.session import Session
 
-__all__ = ["ALIASES", "VERBS", "Answer", "execute", "help_text"]
+__all__ = ["ALIASES", "VERBS", "Answer", "command_text", "execute", "help_text"]
 
 
 def execute(session: Session, line: str) -> Answer:

@@ -65,6 +65,15 @@ def plain(value: Any) -> Any:
     return value
 
 
+def command_text(name: str) -> str:
+    """Return a command's names, what may follow, and its line of help; "" if there is no such command."""
+    if name not in ALIASES:
+        return ""
+    entry = VERBS[ALIASES[name]]
+    head = f"{'|'.join([entry.name, *entry.aliases])} {entry.signature}".strip()
+    return f"{head}\n  {entry.help}"
+
+
 def help_text() -> str:
     """Return the table of commands as aligned lines."""
     heads = [f"{'|'.join([name, *entry.aliases])} {entry.signature}".strip() for name, entry in VERBS.items()]

@@ -43,6 +43,29 @@ def test_help_for_a_design_says_where_the_rest_is(capsys: pytest.CaptureFixture[
     assert "rfview designs" not in printed(capsys, "wb_drain")
 
 
+@pytest.mark.parametrize(("word", "said"), [
+    ("inst.last_use", "bit k: row slot k is the last read of its register"), ("sm.warp[w].pc", "the next instruction to issue"),
+    ("sm.collector_regs", "sm.collector_regs\n"), ("sm.config.num_banks", "sm.num_banks"), ("Trail", "def add(self, sentence"),
+    ("Refusal", "kind: str"), ("rf.buffer", "(state of hrf)"), ("goto", "goto|g|run N|+N"), ("tb", "tbreak|tb (as break)"),
+])
+def test_fields_arguments_and_debugger_commands_have_help(word: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert said in printed(capsys, word)
+
+
+@pytest.mark.parametrize(("word", "near"), [
+    ("inst.lastuse", "inst.last_use"), ("sm.warp.pcc", "sm.warp.pc"), ("event.rf_raeds", "event.rf_reads"),
+    ("rf.bufer", "rf.buffer"), ("tbraek", "tbreak"),
+])
+def test_a_misspelt_field_event_or_command_gets_a_hint(word: str, near: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["help", word]) == 2
+    assert f"did you mean {near!r}?" in capsys.readouterr().err
+
+
+def test_a_design_lists_its_state_and_its_events(capsys: pytest.CaptureFixture[str]) -> None:
+    said = printed(capsys, "rfc")
+    assert "state, rf.NAME: holding, " in said and "events, event.NAME: rfc_lookups, " in said
+
+
 def test_every_scheduler_and_export_is_named_where_it_is_chosen(capsys: pytest.CaptureFixture[str]) -> None:
     assert tuple(sources.SCHEDULERS) == state.SCHEDULERS, "rfview/learn/sources.py explains the schedulers of engine/state.py"
     for command in ("run", "compare"):

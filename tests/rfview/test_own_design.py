@@ -131,6 +131,7 @@ def test_the_help_explains_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert cli.main(["help", str(path)]) == 0
     said = capsys.readouterr().out
     assert "slow_write   (warp state of my_rf)" in said and "my_rf.write_cycles   (parameter of my_rf)" in said
+    assert "rf.latched   (state of my_rf)\n  32 x uint32" in said
     assert cli.main(["help", str(tmp_path / "none.py")]) == 2
 
 
