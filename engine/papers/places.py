@@ -48,8 +48,7 @@ def area_mm2(chain: Sequence[str], values: Mapping[str, Any], preset: str = "fer
     if chain[0] == "sram":
         return baseline_of("sram", values, preset).area_mm2
     found = designs.find(chain[0])
-    own = getattr(found, "area_mm2", None)
-    if own is not None:
-        return float(designs.host_functions.call(found, "area_mm2", values))
+    if hasattr(found, "area_mm2"):
+        return designs.host_functions.number(found, "area_mm2", values)
     entry = (found.DESIGN.technology or {}).get("area_mm2")
     return float(entry[0]) if entry else None

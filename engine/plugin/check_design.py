@@ -69,10 +69,9 @@ def verdict_of(plain: Simulator, own: Simulator) -> str:
     slips = [name for name, data in plain.buffers().items() if data.tobytes() != own.buffers()[name].tobytes()]
     if slips and not plain.spec.order_dependent:
         return f"memory differs from sram's: {', '.join(slips)}"
-    summary = own.summary()
-    if not summary["verified"]:
+    if not own.verify()[0]:
         return "the kernel's results are wrong"
-    if summary["issued"] + sum(summary["stalls"].values()) != summary["warp_cycles"]:
+    if int(own.sm.stall_total.sum()) != int(own.config["sm.num_warps"]) * own.cycle:
         return "warp-cycles do not add up"
     return FINE
 
@@ -82,9 +81,9 @@ def skipping(own: Simulator, every: Simulator) -> str:
     while not every.finished:
         every.sm.was_idle = 0        # idle cycles are skipped only after an idle one
         every.step(1)
-    summary, expected = own.summary(), every.summary()
+    counts, stalls = own.counts(), own.sm.stall_total.tolist()
     pairs = {"cycles": (own.cycle, every.cycle)}
-    for key in ("counts", "stalls"):
-        pairs |= {name: (summary[key][name], value) for name, value in expected[key].items()}
+    pairs |= {name: (counts.get(name, 0), value) for name, value in every.counts().items()}
+    pairs |= {stall.name: (stalls[stall.code], int(every.sm.stall_total[stall.code])) for stall in every.built.stalls}
     wrong = [f"{name} {found:,} instead of {value:,}" for name, (found, value) in pairs.items() if found != value]
     return f"next_event is too late, idle cycles that matter are skipped: {', '.join(wrong[:3])}" if wrong else FINE

@@ -56,6 +56,9 @@ def energy(chain: tuple[str, ...], run: Run) -> dict[str, float]:
         if not isinstance(parts, Mapping) or set(parts) != set(PARTS):
             given = ", ".join(map(str, parts)) if isinstance(parts, Mapping) else repr(parts)
             raise InputError(f"design {chain[0]}: energy(run) gives {given}; expected {', '.join(PARTS)}, each in pJ")
+        for name, value in parts.items():
+            if np.asarray(value).dtype.kind not in "uif" or not np.isfinite(value).all():
+                raise InputError(f"design {chain[0]}: energy(run) gives {name} as {value!r}, expected a number of pJ")
     else:
         parts = table_energy(outer.DESIGN, run)
         if len(chain) > 1:

@@ -110,5 +110,5 @@ class Trail(Protocol):
     def refused(self, moment: Any, refusal: Refusal) -> None:
         """Explain another refusal, such as one of the main file."""
 
-    def value(self, name: str, default: int = 0) -> int:
-        """Return an integer parameter of the run."""
+    def value(self, name: str, default: int | None = None) -> int:
+        """Return an integer parameter of the run; raises InputError for one that it does not have, without a default."""

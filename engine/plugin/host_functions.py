@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import math
 import traceback
+from collections.abc import Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from rfview.engine.errors import InputError, RfviewError
+from rfview.engine.plugin import facts
 
 FUNCTIONS = ("why", "energy", "area_mm2", "node_nm", "render")
-HINTS = {"energy": "; run.values has the designs' own (NAME.key), run.machine the machine's (sm.num_banks)",
-         "area_mm2": "; values has the design's own, as NAME.key"}
+HINTS = {"energy": "; run.counts has the events, run.values the designs' parameters (NAME.key), run.machine the machine's",
+         "area_mm2": "; values has the design's parameters, as NAME.key",
+         "node_nm": "; values has the design's parameters, as NAME.key"}
 
 
 def call(found: ModuleType, name: str, *arguments: Any, passing: tuple[type[Exception], ...] = ()) -> Any:
@@ -29,5 +33,30 @@ def call(found: ModuleType, name: str, *arguments: Any, passing: tuple[type[Exce
         path = Path(str(found.__file__))
         lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
         where = f" ({path.name}, line {lines[-1]})" if lines else ""
-        hint = HINTS.get(name, "") if isinstance(error, KeyError) else ""
-        raise InputError(f"design {found.DESIGN.name}, {name}: {type(error).__name__}: {error}{hint}{where}") from None
+        hint = _hint(name, str(error.args[0]), arguments) if isinstance(error, KeyError) and error.args else ""
+        raise InputError(f"{whose(found)}, {name}: {type(error).__name__}: {error}{hint}{where}") from None
+
+
+
+def whose(found: ModuleType) -> str:
+    """Return what a message calls a module: a design, or the module of its lens."""
+    return f"design {found.DESIGN.name}" if hasattr(found, "DESIGN") else f"lens {found.__name__}"
+
+
+def number(found: ModuleType, name: str, *arguments: Any) -> float:
+    """Call a function of a design's module that returns a number; raises InputError if it does not."""
+    answer = call(found, name, *arguments)
+    try:
+        value = float(answer)
+    except (TypeError, ValueError):
+        value = math.nan
+    if not math.isfinite(value):
+        raise InputError(f"{whose(found)}, {name}: returns {answer!r}, expected a number")
+    return value
+
+
+def _hint(name: str, key: str, arguments: tuple[Any, ...]) -> str:
+    """Return which key of its arguments' tables was probably meant, or else what they hold."""
+    parts = [part for given in arguments for part in (given, *getattr(given, "__dict__", {}).values())]
+    known = [str(word) for part in parts if isinstance(part, Mapping) for word in part]
+    return (facts.hint(key, known) if key not in known else "") or HINTS.get(name, "")

@@ -20,7 +20,7 @@ def node_nm(chain: Sequence[str], values: Mapping[str, Any], preset: str = "ferm
     """
     found = find(chain[0])
     if hasattr(found, "node_nm"):
-        return int(host.call(found, "node_nm", values, preset))
+        return int(host.number(found, "node_nm", values, preset))
     entry = (found.DESIGN.technology or {}).get("node_nm")
     return int(entry[0]) if entry else None
 

@@ -8,6 +8,7 @@ import os
 import shlex
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from rfview.engine import IMPORT_ROOT
@@ -76,22 +77,23 @@ def check_apart(variant: str, seconds: int) -> int:
 
 
 def check(variant: str) -> int:
-    """Print what views cannot show of a design, then run the check's kernels on it; return 1 if something failed."""
+    """Run the check's kernels on a design, then print what views and reports cannot show; return 1 if something failed."""
     from rfview.engine import plugin as designs
     from rfview.engine.plugin import check_design
     from rfview.render import lens
 
-    slips = [*filter(None, [lens.problem_of(designs.parse_variant(variant)[0])]), *track_slips(variant)]
-    for slip in slips:
-        print(slip, flush=True)
-    wrong = len(slips)
+    wrong = 0
     with progress.bar() as bar:
         for run in check_design.check(variant, progress=bar):
             bar.close()
             ratio = f"{run.cycles / run.sram_cycles:5.2f} of sram's"
             print(f"{run.kernel:<12} {run.scheduler:<16} {run.cycles:>9,} cycles  {ratio}  {run.verdict}", flush=True)
             wrong += run.verdict != check_design.FINE
-    return 1 if wrong else 0
+    problem = lens.problem_of(designs.parse_variant(variant)[0])
+    slips = [*([problem] if problem else []), *track_slips(variant), *host_slips(variant)]
+    for slip in slips:
+        print(slip)
+    return 1 if wrong or slips else 0
 
 
 def track_slips(variant: str) -> list[str]:
@@ -106,6 +108,50 @@ def track_slips(variant: str) -> list[str]:
         except InputError as error:
             slips.append(f"track {name!r}: {error}")
     return slips
+
+
+def host_slips(variant: str) -> list[str]:
+    """Return what is wrong with the functions that only reports and views call, each once.
+
+    These are area_mm2, node_nm, energy, render and why, tried at the first stall of every reason of the register file.
+    """
+    from rfview.engine.plugin import plain_trial
+    from rfview.sessions import open_session
+
+    slips: dict[str, None] = {}
+    for kernel, scheduler, _ in plain_trial.RUNS:
+        session = open_session(kernel, design=variant, scheduler=scheduler)
+        for stall in session.info["stalls"]:
+            if stall["family"] == "register_file":
+                session.goto(session.timeline.first)
+                session.next_event(stall["name"])
+                slips |= dict.fromkeys(_slips_here(session))
+    return list(slips)
+
+
+def _slips_here(session: Any) -> Iterator[str]:
+    """Yield what goes wrong in the functions that reports and views call at a session's cycle."""
+    from rfview.engine.papers import places
+    from rfview.engine.plugin import nodes
+    from rfview.render import lens
+    from rfview.render.machine import Machine
+    from rfview.render.scene import Scene
+    from rfview.sessions import energy
+    from rfview.sessions.why import why
+
+    spec, shown = session.info["design_spec"], session.snapshot()
+    facts = spec["chain"], spec["values"], str(session.info["preset"])
+    scene = Scene(now=Machine(shown), info=session.info)
+    painter = lens.painter_of(spec["chain"][0]) or lens.render
+    calls: list[Callable[[], object]] = [
+        lambda: places.area_mm2(*facts), lambda: nodes.node_nm(*facts), lambda: energy.energy_at(shown),
+        lambda: painter(scene, lens.WIDE, 18), lambda: painter(scene, 24, 4)]
+    for call in calls:
+        try:
+            call()
+        except InputError as error:
+            yield str(error)
+    yield from filter(None, (why(session, warp).slip for warp in range(int(session.info["num_warps"]))))
 
 
 def facts_of(design: Any) -> dict[str, Any]:

@@ -154,7 +154,8 @@ that can be given there; `rfview help Trail`, `Moment` and `Refusal` what `why` 
 `rfview help hooks` only the list below; `rfview help rules` what the bundled designs decide where their papers are
 silent; `rfview help ./my_rf.py` your own parameters, stalls and events.
 
---check first runs the design as plain Python, which detects indices out of bounds, then compares memory with sram's.
+--check first runs the design as plain Python, which detects indices out of bounds, then compares memory with sram's. Last it
+tries tracks and lens, energy, area_mm2, node_nm, render and why at the first stalls of two runs, and prints what is wrong.
 
 A design over another one (like rfc over sram) sets takes_main: --design './my_rf.py[main=stt]'. Hooks that it omits are
 the main file's; its own may call the main file's as hooks.NAME(sm, rf.mrf, spec.mrf, ...). Its energy_pj, for its own

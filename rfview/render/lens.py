@@ -50,23 +50,23 @@ def _drawn_by(design: str) -> tuple[Any, Painter | None, str]:
         return None, None, ""       # not installed here
     lens = own.DESIGN.lens
     if not lens:
-        return (own, _painter_in(own), "") if hasattr(own, "render") else (None, None, "")
+        return (own, _painter_in(own, "render"), "") if hasattr(own, "render") else (None, None, "")
     name, _, function = lens.partition(":")
     try:
         module = import_module(name if function else f"rfview.render.lenses.{name}")
-        return module, getattr(module, function or "render"), ""
+        return module, _painter_in(module, function) if function else module.render, ""
     except Exception as error:      # a foreign design's lens can raise anything
         return None, None, f"lens {lens!r}: {error}"
 
 
-def _painter_in(design: ModuleType) -> Painter:
-    """Return the painter that a design's own file defines as `render`; it raises InputError, which names the line."""
-    @wraps(design.render)
+def _painter_in(found: ModuleType, name: str) -> Painter:
+    """Return the painter in a design's own file or lens, a function `name`; it raises InputError, which names the line."""
+    @wraps(getattr(found, name))
     def painter(scene: Scene, width: int, height: int) -> list[Line]:
-        lines = designs.host_functions.call(design, "render", scene, width, height)
+        lines = designs.host_functions.call(found, name, scene, width, height)
         if not isinstance(lines, list) or not all(isinstance(line, Line) for line in lines):
-            raise InputError(f"design {design.DESIGN.name}, render: expected a list of Lines, as Row(width).line() makes "
-                             "them")
+            raise InputError(f"{designs.host_functions.whose(found)}, {name}: expected a list of Lines, as "
+                             "Row(width).line() makes them")
         return lines
 
     return painter

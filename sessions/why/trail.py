@@ -14,6 +14,7 @@ from rfview.engine.plugin import explaining, origin
 from rfview.engine.plugin.explaining import Refusal
 from rfview.engine.errors import InputError
 from rfview.engine.stalls import FIRST_FOREIGN_CODE
+from rfview.sessions.layout import suggest
 from rfview.sessions.why.links import NOWHERE, Chain, Link, Resource, Target, plural
 from rfview.sessions.why.moment import Flight, Moment
 from rfview.sessions.why.past import Past
@@ -47,6 +48,7 @@ class Trail:
         self.past, self.moment, self._explainers = past, moment, explainers
         self.values: dict[str, Any] = moment.info.get("parameters", {})
         self.links: list[Link] = []
+        self.slip = ""          # what went wrong in a design's own `why`
         self.warps: set[int] = set()
         self._flights: set[tuple[int, int]] = set()
 
@@ -112,13 +114,14 @@ class Trail:
         moment = self.moment
         bits, state = moment.warp(warp, "losers"), moment.states[warp]
         losers = tuple(moment.name(code) for code in range(FIRST_FOREIGN_CODE) if (bits >> code) & 1 and code != state)
-        return Chain(
-            warp, moment.cycle, moment.state(warp), moment.warp(warp, "state_since_cycle"), tuple(self.links), losers
-        )
+        return Chain(warp, moment.cycle, moment.state(warp), moment.warp(warp, "state_since_cycle"), tuple(self.links),
+                     losers, self.slip)
 
-    def value(self, name: str, default: int = 0) -> int:
-        """Return a whole-number parameter of the run."""
-        return int(self.values.get(name, default))
+    def value(self, name: str, default: int | None = None) -> int:
+        """Return a whole-number parameter of the run; raises InputError for one that it does not have, without a default."""
+        if name not in self.values and default is None:
+            raise InputError(f"trail.value({name!r}): not a parameter of this run{suggest(name, self.values)}")
+        return int(self.values.get(name, default or 0))
 
     # following
 
@@ -169,7 +172,7 @@ class Trail:
                 return
         except InputError as error:         # an error in a design file's own `why`; the chain so far is still valid
             self.links[:] = known
-            said = str(error)
+            self.slip = said = str(error)
         self._explainers.bank(self, moment, refusal)
         if not said and refusal.code >= FIRST_FOREIGN_CODE:
             said = origin.missing(moment.info["design_spec"], "more than this")

@@ -104,7 +104,7 @@ def unit_busy(trail: Trail, moment: Moment, flight: Flight) -> None:
 
 def _say_reserved(trail: Trail, moment: Moment, flight: Flight) -> None:
     """Explain an instruction whose result would come out in a cycle that is reserved for others."""
-    done = moment.ran + trail.value(f"latency.{flight.latency_class}")
+    done = moment.ran + trail.value(f"latency.{flight.latency_class}", 0)
     executing = (other for other in moment.in_flight() if other.stage == layout.EXECUTE)
     other = next((other for other in executing if other.done_cycle == done), None)
     if other is not None:

@@ -302,10 +302,10 @@ def test_a_check_that_does_not_end_is_stopped(tmp_path: Path, capsys: pytest.Cap
     ("function", "says"),
     [
         ("def energy(run):\n    return {'dynamic': run.values['sm.num_banks']}\n",
-         "energy: KeyError: 'sm.num_banks'; run.values has the designs' own (NAME.key), run.machine the machine's"),
+         "energy: KeyError: 'sm.num_banks'; run.counts has the events, run.values the designs' parameters"),
         ("def energy(run):\n    return {'dynamic': 1.0}\n", "energy(run) gives dynamic; expected dynamic, leakage, refresh"),
         ("def energy(run):\n    return 7\n", "energy(run) gives 7; expected dynamic"),
-        ("def node_nm(values, preset):\n    return values[0]\n", "node_nm: KeyError: 0 (my_rf.py, line "),
+        ("def node_nm(values, preset):\n    return values[0]\n", "node_nm: KeyError: 0; values has the design's parameters, as NAME.key (my_rf.py, "),
     ],
 )
 def test_a_slip_in_a_function_of_the_host_is_named(own: Path, function: str, says: str) -> None:

@@ -13,9 +13,10 @@ import pytest
 
 from rfview.engine import plugin
 from rfview.engine.compile import jit
-from rfview.engine.plugin import Design, Parameter, check_design, files, variants
+from rfview.engine.errors import InputError
+from rfview.engine.plugin import Design, Parameter, check_design, files, plain_trial, variants
 from rfview import cli
-from rfview.commands.designs import INSIDE, track_slips
+from rfview.commands.designs import INSIDE, check, host_slips, track_slips
 from rfview.learn import own_design
 from rfview.render import lens, machine as painted, scene
 from tests.harness import Assembly, Machine
@@ -63,8 +64,9 @@ class Ended:
 
     def __init__(self, data: int, *, verified: bool = True, barrier: int = 5):
         self.spec = SimpleNamespace(order_dependent=False)
-        self._data = data
-        self._summary = {"verified": verified, "issued": 3, "stalls": {"barrier": barrier}, "warp_cycles": 8}
+        self._data, self._verified = data, verified
+        self.config, self.cycle = {"sm.num_warps": 2}, 4
+        self.sm = SimpleNamespace(stall_total=np.array([3, barrier]))
 
     def run(self) -> None:
         """Do nothing more."""
@@ -73,9 +75,9 @@ class Ended:
         """Return one buffer of one word."""
         return {"out": np.array([self._data])}
 
-    def summary(self) -> dict[str, Any]:
-        """Return the figures that a verdict needs."""
-        return self._summary
+    def verify(self) -> tuple[bool, list[str]]:
+        """Return whether the kernel's results are right."""
+        return self._verified, []
 
 
 def test_the_verdict_says_what_is_wrong() -> None:
@@ -90,7 +92,8 @@ def test_idle_cycles_that_matter_are_named() -> None:
     class Machine:
         """A fake machine whose run takes three steps."""
 
-        sm = SimpleNamespace(was_idle=1)
+        sm = SimpleNamespace(was_idle=1, stall_total=np.array([0, 3]))
+        built = SimpleNamespace(stalls=[SimpleNamespace(name="wait", code=1)])
 
         def __init__(self, count: int):
             self.cycle, self._count = 0, count
@@ -103,8 +106,8 @@ def test_idle_cycles_that_matter_are_named() -> None:
             assert cycles == 1 and self.sm.was_idle == 0
             self.cycle, self.sm.was_idle = self.cycle + 1, 1
 
-        def summary(self) -> dict[str, Any]:
-            return {"counts": {"hits": self._count}, "stalls": {"wait": 3}}
+        def counts(self) -> dict[str, int]:
+            return {"hits": self._count}
 
     own = Machine(5)
     own.cycle = 3
@@ -142,6 +145,55 @@ def test_the_check_names_tracks_that_cannot_be_drawn(monkeypatch: pytest.MonkeyP
     slips = track_slips("sram")
     assert len(slips) == 2 and "track 'a'" in slips[0] and "never closed" in slips[0]
     assert slips[1].startswith("track 'b': `b.queue` has 16 values per cycle")
+
+
+@pytest.mark.parametrize(("name", "function", "said"), [
+    ("energy", lambda run: {"dynamic": run.counts["rf_raeds"]}, "KeyError: 'rf_raeds'; did you mean 'rf_reads'? (test_own"),
+    ("energy", lambda run: {"dynamic": "1", "leakage": 0, "refresh": 0}, "energy(run) gives dynamic as '1', expected a number"),
+    ("area_mm2", lambda values: values["stt.lines"] * values["x"], "area_mm2: KeyError: 'stt.lines'"),
+    ("area_mm2", lambda values: None, "area_mm2: returns None, expected a number"),
+    ("node_nm", lambda values, preset: "small", "node_nm: returns 'small', expected a number"),
+    ("why", lambda trail, moment, rf, refusal: trail.value("stt.write_cycle") > 0,
+     "trail.value('stt.write_cycle'): not a parameter of this run; did you mean stt.write_cycles"),
+    ("why", lambda trail, moment, rf, refusal: rf["wirtes"], "design stt, why: ValueError: no field of name wirtes"),
+])
+def test_the_check_tries_what_only_reports_and_views_call(
+    name: str, function: Any, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(plain_trial, "RUNS", (("vectoradd", "lrr", 0),))
+    found = plugin.find("stt")
+    assert host_slips("stt") == []
+    monkeypatch.setattr(found, name, function, raising=False)
+    monkeypatch.setattr(found, "__file__", __file__)
+    slips = host_slips("stt")
+    assert len(slips) == 1 and said in slips[0], slips
+
+
+def test_the_check_draws_the_lens(monkeypatch: pytest.MonkeyPatch) -> None:
+    def painter(scene: Any, width: int, height: int) -> Any:
+        raise InputError(f"{width} columns")
+
+    monkeypatch.setattr(plain_trial, "RUNS", (("vectoradd", "lrr", 0),))
+    monkeypatch.setattr(lens, "painter_of", lambda design: painter)
+    assert host_slips("stt") == ["58 columns", "24 columns"]
+
+
+def test_slips_of_the_views_follow_the_runs(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(check_design, "check", lambda variant, progress: [check_design.Checked("k", "lrr", 4, 2, "ok")])
+    monkeypatch.setattr("rfview.commands.designs.host_slips", lambda variant: ["design sram, energy: wrong"])
+    assert check("sram") == 1
+    assert [line.split()[-1] for line in capsys.readouterr().out.splitlines()] == ["ok", "wrong"]
+
+
+def test_a_lens_of_a_package_that_raises_is_named_and_ends_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "far_lens.py").write_text("def draw(scene, width, height):\n    return scene.nothing\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    own = tmp_path / "far.py"
+    assert cli.main(["designs", "--new", str(own)]) == 0
+    own.write_text(own.read_text().replace("    panels=(", '    lens="far_lens:draw",\n    panels=('))
+    machine = Machine(Assembly().mov(1, 5).exit(), design=str(own))
+    shown = lens.render(scene.Scene(now=painted.Machine(machine.simulator.snapshot()), info=machine.simulator.info), 98, 18)
+    assert shown[1].plain.startswith(" lens far_lens, draw: AttributeError: ") and "(far_lens.py," in shown[1].plain
 
 
 def test_the_check_wants_a_design_and_the_compiler(
