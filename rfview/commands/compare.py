@@ -173,9 +173,9 @@ def table_of(variants: Sequence[str], schedulers: Sequence[str], results: Mappin
                 notes.append(note)
     if nodes.differ(row["node_nm"] for row in rows):
         notes.append("energies and areas are of the nodes of the designs' own papers: compare them by `of own` and EDA")
-    for name in dict.fromkeys(row["design"] for row in rows if row["baseline"] is None):
-        notes.append(f"{name} names no baseline of its own, so `of own` and EDA are empty: technology sram_read_pj, "
-                     "sram_write_pj, sram_leakage_mw (rfview help design)")
+    if without := list(dict.fromkeys(row["design"] for row in rows if row["baseline"] is None)):
+        notes.append("`of own` and EDA are empty for designs that name no baseline of their own (technology sram_read_pj, "
+                     f"sram_write_pj, sram_leakage_mw; rfview help design): {', '.join(without)}")
     return {
         "kernel": first["kernel"], "preset": first["preset"], "registers_per_thread": first["registers_per_thread"],
         "num_schedulers": first["shape"]["machine"]["sm.num_schedulers"], "launches": first["launches"], "rows": rows,

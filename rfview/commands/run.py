@@ -81,6 +81,7 @@ def save_buffers(simulator: Simulator, folder: Path) -> None:
 def text_of(summary: dict[str, Any]) -> str:
     """Return the summary as text: what ran, how long, how the warp-cycles were spent, and whether it verified."""
     from rfview.engine import compilation
+    from rfview.engine.plugin.wording import energy_unit
     from rfview.sessions.expressions.ptx_names import kernel_name
 
     warp_cycles = max(summary["warp_cycles"], 1)
@@ -102,9 +103,10 @@ def text_of(summary: dict[str, Any]) -> str:
               for name, count in rows.items() if count or name == "issued"]
     energy = summary.get("energy_pj")
     if energy and energy.get("total") is not None:
-        parts = ", ".join(f"{part} {energy[part] / 1e6:,.3f}" for part in ("dynamic", "leakage", "refresh"))
+        unit, size = energy_unit(energy["total"])
+        parts = ", ".join(f"{part} {energy[part] / size:,.3f}" for part in ("dynamic", "leakage", "refresh"))
         node = f" at {summary['node_nm']} nm:" if summary["node_nm"] else ""
-        lines.append(f"  register file energy   {energy['total'] / 1e6:>15,.3f} µJ{node} {parts}")
+        lines.append(f"  register file energy   {energy['total'] / size:>15,.3f} {unit}{node} {parts}")
     lines.append(verdict(summary))
     return "\n".join(lines)
 

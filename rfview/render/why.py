@@ -97,7 +97,7 @@ class _Axis:
         self.now, self.width = scene.cycle, width
         starts = [link.since for link in links if 0 <= link.since <= self.now] or [self.now]
         ends = [link.until for link in links if self._ends_soon(link)]
-        self.first, self.last = min(*starts, self.now - 8), max([self.now, *ends])
+        self.first, self.last = min(*starts, max(0, self.now - 8)), max([self.now, *ends])
         self.at = width - self.WIDTH - 2
         self.here = min(self.WIDTH - 1, self._x(self.now))
 

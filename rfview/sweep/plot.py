@@ -63,7 +63,7 @@ def chart_of(folder: Path, text: str, keys: Collection[str] | None = None) -> ch
     means = [sum(sums[pair]) / len(sums[pair]) for pair in order]
     averaged = f", mean of {total:,} runs" if total > len(sums) else ""
     whole = max(means) >= 1000 or all(mean == int(mean) for mean in means)
-    return charts.of(f"{y} over {x}{f' and {by}' if by else ''}{averaged}", labels, means, form=",.0f" if whole else ",.4g")
+    return charts.of(f"{y} by {x}{f' and {by}' if by else ''}{averaged}", labels, means, form=",.0f" if whole else ",.4g")
 
 
 def _columns(*names: str) -> list[str]:

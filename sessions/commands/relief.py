@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, replace
 
 from rfview.engine.errors import InputError
+from rfview.engine.plugin.wording import energy_unit
 from rfview.sessions.branches.relief import Relief, relieve, rerun, whole_run
 from rfview.sessions.commands import arguments
 from rfview.sessions.commands.verb import Answer, verb
@@ -58,8 +59,8 @@ def whole_lines(found: Relief) -> list[str]:
     lines = [f"{whole.cycles[0]:,} → {whole.cycles[1]:,} cycles ({percent_change(whole.cycles)})",
              f"{whole.lost[0]:,} → {whole.lost[1]:,} warp-cycles lost to the register file"]
     if whole.energy_pj[0] and whole.energy_pj[1] is not None:
-        before, after = (part / 1e6 for part in whole.energy_pj if part is not None)
-        lines.append(f"{before:.4g} → {after:.4g} µJ in the register file")
+        unit, size = energy_unit(whole.energy_pj[0])
+        lines.append(f"{whole.energy_pj[0] / size:.4g} → {whole.energy_pj[1] / size:.4g} {unit} in the register file")
     if whole.same_output is not None:
         lines.append("the same results" if whole.same_output else "✕ other results")
     return lines

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from rfview.engine.errors import InputError
+from rfview.engine.plugin.wording import energy_unit
 from rfview.engine.stalls import NO_STALL
 from rfview.sessions.energy import counts_of, energy_at, energy_until, node_of
 from rfview.sessions.run_names import stall_names
@@ -124,7 +125,8 @@ class Brief:
         parts = [f"{self.first:,} to {self.last:,}: {cycles:,} cycle{'s' if cycles != 1 else ''}", f"IPC {self.ipc:.2f}"]
         total = self.energy_pj.get("total", 0.0)
         if total:
-            parts += [f"RF {total * 1e-6:,.4g} µJ", f"EDP {self.energy_delay_js:.3g} Js"]
+            unit, size = energy_unit(total)
+            parts += [f"RF {total / size:,.4g} {unit}", f"EDP {self.energy_delay_js:.3g} Js"]
         if self.most is not None:
             parts.append(f"{self.most[0]} {self.most[1]:.0%}")
         parts += [f"{name} {value / total:.0%}" for name, value in self.energy_pj.items()

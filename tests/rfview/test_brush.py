@@ -12,7 +12,8 @@ from textual import events
 from rfview.engine.errors import InputError
 from rfview.screens.scenes.brush import BrushSource
 from rfview.sessions import Session, open_session
-from rfview.sessions.reports.statistics import between, brief
+from rfview.engine.plugin.wording import energy_unit
+from rfview.sessions.reports.statistics import Brief, between, brief
 from tests.rfview.pilots import Driven, drive
 
 RECORDING = Path(__file__).resolve().parents[2] / "sessions" / "recorded" / "first.rfs"
@@ -35,6 +36,17 @@ def test_brief_numbers_are_those_of_the_statistics(first: int, last: int) -> Non
         if waits:
             assert short.most is not None and waits[short.most[0]] == max(waits.values())
             assert short.most[1] == pytest.approx(max(waits.values()) / full.warp_cycles)
+
+
+@pytest.mark.parametrize(("pj", "said"), [(0.0, ("pJ", 1)), (0.4, ("pJ", 1)), (12.0, ("pJ", 1)), (4.1e3, ("nJ", 1e3)),
+                                          (22.56e6, ("µJ", 1e6)), (-3e9, ("mJ", 1e9))])
+def test_energies_have_units_that_fit(pj: float, said: tuple[str, float]) -> None:
+    assert energy_unit(pj) == said
+
+
+def test_small_energies_are_not_zero_microjoules() -> None:
+    short = Brief(0, 10, 0.5, None, {"dynamic": 410.0, "leakage": 0.0, "refresh": 0.0, "total": 410.0}, 3.5e-13)
+    assert "RF 410 pJ" in short.text
 
 
 def test_a_stretch_follows_the_cursor_until_it_is_ended() -> None:

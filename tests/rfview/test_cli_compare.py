@@ -72,6 +72,18 @@ def test_the_text_names_registers_schedulers_and_places(small: Path, capsys: pyt
     assert "sram ran as the reference" in text
 
 
+def test_designs_without_a_baseline_share_one_note(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compare, "row_of", lambda variant, scheduler, result, sram: {
+        "design": variant, "baseline": None, "own_settings": {}, "node_nm": None})
+    result = {"kernel": "k", "preset": "fermi", "registers_per_thread": 4, "launches": 1, "version": "",
+              "shape": {"machine": {"sm.num_schedulers": 2}}}
+    named = ("sram", "a", "b")
+    schedulers = ("gto", "lrr")
+    found = compare.table_of(named, schedulers, {(name, one): result for name in named for one in schedulers})
+    assert len(found["notes"]) == 1 and found["notes"][0].endswith("(technology sram_read_pj, sram_write_pj, sram_leakage_mw; "
+                                                                   "rfview help design): sram, a, b")
+
+
 @pytest.mark.parametrize(("words", "part"), [
     (["a.rfs", "b.rfs"], "a.rfs: cannot open"),
     (["a.rfs"], "name a second run"),

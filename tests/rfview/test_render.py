@@ -207,6 +207,13 @@ def test_the_popup_draws_the_links_on_one_time_axis() -> None:
     assert why.as_text(found).startswith(f"WHY w{found.warp} does not issue at {found.cycle}")
 
 
+def test_the_time_axis_of_why_begins_at_no_negative_cycle() -> None:
+    session = make_session()
+    session.goto(3)
+    found = Scene(now=Machine(session.snapshot()), info=session.info)
+    assert why._Axis(found, [], 96).first == 0 and "-5" not in text(why.render_popup(found, 96, 20))
+
+
 def test_the_bank_lens_shows_accesses_queues_and_totals(scene: Scene) -> None:
     assert scene.now is not None
     lines = lens.render(scene, 58, 18)

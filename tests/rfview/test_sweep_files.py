@@ -165,7 +165,7 @@ def test_a_plot_has_a_bar_per_group_with_the_mean_of_its_runs(tmp_path: Path, ca
     assert drawn(capsys, folder, "kernel,counts.rf_reads,scheduler") == {"nw gto": 1.5}
     svg = tmp_path / "chart.svg"
     assert cli.main(["sweep", str(folder), "--plot", "design,cycles", "--svg", str(svg)]) == 0
-    assert "cycles over design, mean of 4 runs" in capsys.readouterr().out and svg.read_text().startswith("<svg")
+    assert "cycles by design, mean of 4 runs" in capsys.readouterr().out and svg.read_text().startswith("<svg")
 
 
 @pytest.mark.parametrize(("text", "said"), [
