@@ -219,6 +219,20 @@ int main(int argc, char **argv) {
       if (cudaMemcpy2D(p[0], 80, h, 80, 80, 10, cudaMemcpyDefault) || cudaMemset(p[0] + 1, 0, 4 * n) != cudaErrorInvalidValue) return 23;
       if (cudaMemcpy2D(p[0], 80, h, 80, 80, 11, cudaMemcpyDefault) != cudaErrorInvalidValue) return 24;
       return cudaFuncSetAttribute(add, cudaFuncAttributeMaxDynamicSharedMemorySize, 65536) == cudaErrorInvalidValue ? 3 : 25;
+    case 15: {  // events: without a handle, before they are recorded, and recorded in a captured stream
+      cudaEvent_t e;
+      cudaStream_t s;
+      cudaGraph_t graph;
+      float ms;
+      if (cudaEventCreateWithFlags(&e, 64) != cudaErrorInvalidValue || cudaEventCreate(nullptr) != cudaErrorInvalidValue) return 20;
+      if (cudaEventQuery(nullptr) != cudaErrorInvalidResourceHandle || cudaEventSynchronize(nullptr) != cudaErrorInvalidResourceHandle) return 21;
+      if (cudaEventDestroy(nullptr) != cudaErrorInvalidResourceHandle) return 22;
+      if (cudaEventCreate(&e) || cudaStreamCreate(&s) || cudaEventQuery(e) || cudaEventElapsedTime(&ms, e, e) != cudaErrorInvalidResourceHandle) return 23;
+      if (cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal) || cudaEventRecord(e, s)) return 24;
+      if (cudaEventQuery(e) != cudaErrorCapturedEvent || strcmp(cudaGetErrorName(cudaGetLastError()), "cudaErrorCapturedEvent")) return 25;
+      if (cudaStreamEndCapture(s, &graph) != cudaErrorStreamCaptureInvalidated || cudaEventRecord(e, s)) return 26;
+      return cudaEventQuery(e) == cudaSuccess ? 3 : 27;
+    }
   }
   return 1;
 }

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from rfview.capture.interpreter import python_of
-from rfview.capture.python import hooks, versions
+from rfview.capture.python import hooks, torch_on_cpu, versions
 from rfview.engine.errors import InputError
 
 HERE = Path(__file__).parent
@@ -59,6 +59,16 @@ def test_a_launch_of_numba_becomes_a_folder_that_runs_alone_in_as_many_cycles(tm
     assert alone.returncode == 0, alone.stderr
     result = json.loads(alone.stdout)
     assert result["cycles"] == rows[1]["cycles"] and result["verified"]
+
+
+def test_an_event_of_torch_is_over_once_it_is_recorded() -> None:
+    kind = torch_on_cpu.Interface(types.SimpleNamespace(now_ms=2.5)).Event
+    begin, end = kind(enable_timing=True), kind(enable_timing=True)
+    begin.record()
+    with pytest.raises(RuntimeError, match="must be recorded"):
+        begin.elapsed_time(end)
+    end.record()
+    assert begin.elapsed_time(end) == 0 and end.query() is True and end.wait() is None
 
 
 @needs_triton

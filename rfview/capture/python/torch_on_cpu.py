@@ -33,20 +33,27 @@ class Event:
     machine: Machine
 
     def __init__(self, enable_timing: bool = False, **named: Any) -> None:
-        self._at = 0.0
+        self._at: float | None = None
 
     def record(self, stream: Any = None) -> None:
         """Note the time."""
         self._at = self.machine.now_ms
 
     def elapsed_time(self, other: Event) -> float:
-        """Return the milliseconds up to another event."""
+        """Return the milliseconds up to another event; raises RuntimeError if one of them was not recorded."""
+        if self._at is None or other._at is None:
+            raise RuntimeError("both events must be recorded before the time between them is known")
         return other._at - self._at
+
+    def query(self) -> bool:
+        """Return True: launches are over when they return."""
+        return True
 
     def synchronize(self) -> None:
         """Do nothing: launches are over when they return."""
 
-    wait = query = synchronize
+    def wait(self, stream: Any = None) -> None:
+        """Do nothing: launches are over when they return."""
 
 
 class Interface:
@@ -113,8 +120,9 @@ def install(machine: Machine) -> None:
         shared_memory_per_block_optin=facts["shared"], max_threads_per_multi_processor=facts["threads"],
         L2_cache_size=facts["l2"],
     )
-    stream = SimpleNamespace(cuda_stream=0, synchronize=lambda: None, wait_stream=lambda other: None)
     nothing = lambda *args, **named: None
+    stream = SimpleNamespace(cuda_stream=0, query=lambda: True, synchronize=nothing, wait_stream=nothing,
+                             wait_event=nothing)
     if not hasattr(torch.cpu, "set_stream"):
         torch.cpu.set_stream = nothing
     torch.cuda.Event = Interface(machine).Event  # type: ignore[misc, assignment]

@@ -71,23 +71,24 @@ cudaError_t in_order(cudaStream_t stream, const cudaGraphNodeParams &does) {
   return is_captured(stream) ? capture(stream, does) : perform(does);
 }
 
-// An operation that cannot be part of a graph invalidates the capture.
-static cudaError_t waits(Captured *one) {
+// An operation that cannot be part of a graph invalidates the capture; `error` is what it returns then.
+static cudaError_t waits(Captured *one, cudaError_t error) {
   if (!one) return fail(state());
   one->is_invalid = true;
-  return fail(cudaErrorStreamCaptureUnsupported);
+  return fail(error);
 }
 
 static cudaError_t stream_waits(cudaStream_t stream) {
   std::lock_guard<std::recursive_mutex> hold(lock_);
   Strand *strand = strand_of(stream);
-  return waits(strand ? strand->of.get() : nullptr);
+  return waits(strand ? strand->of.get() : nullptr, cudaErrorStreamCaptureUnsupported);
 }
 
 static cudaError_t event_waits(cudaEvent_t event) {
   std::lock_guard<std::recursive_mutex> hold(lock_);
   Event *one = (Event *)event;
-  return waits(one && one->at.of && is_open(*one->at.of) ? one->at.of.get() : nullptr);
+  if (!one) return fail(cudaErrorInvalidResourceHandle);
+  return waits(one->at.of && is_open(*one->at.of) ? one->at.of.get() : nullptr, cudaErrorCapturedEvent);
 }
 
 static void come_after(Strand *strand, const std::vector<Node *> &nodes) {
@@ -238,11 +239,16 @@ API(cudaStreamUpdateCaptureDependencies)(cudaStream_t s, cudaGraphNode_t *needs,
 }
 
 API(cudaEventCreateWithFlags)(cudaEvent_t *e, unsigned flags) {
+  if (!e || flags & ~(cudaEventBlockingSync | cudaEventDisableTiming | cudaEventInterprocess)) return fail(cudaErrorInvalidValue);
   *e = (cudaEvent_t) new Event{!(flags & cudaEventDisableTiming)};
   OK;
 }
 API(cudaEventCreate)(cudaEvent_t *e) { return cudaEventCreateWithFlags(e, cudaEventDefault); }
-API(cudaEventDestroy)(cudaEvent_t e) { delete (Event *)e; OK; }
+API(cudaEventDestroy)(cudaEvent_t e) {
+  if (!e) return fail(cudaErrorInvalidResourceHandle);
+  delete (Event *)e;
+  OK;
+}
 API(cudaEventRecord)(cudaEvent_t e, cudaStream_t s) { return record((Event *)e, s); }
 API(cudaEventRecordWithFlags)(cudaEvent_t e, cudaStream_t s, unsigned flags) {
   bool is_node = is_captured(s) && flags & cudaEventRecordExternal;
@@ -256,6 +262,7 @@ API(cudaStreamWaitEvent)(cudaStream_t s, cudaEvent_t e, unsigned flags) {
 API(cudaEventSynchronize)(cudaEvent_t e) { return event_waits(e); }
 API(cudaEventQuery)(cudaEvent_t e) { return event_waits(e); }
 API(cudaEventElapsedTime)(float *ms, cudaEvent_t begin, cudaEvent_t end) {
+  if (!ms) return fail(cudaErrorInvalidValue);
   for (Event *one : {(Event *)begin, (Event *)end})
     if (!one || !one->is_timed || !one->is_recorded) return fail(cudaErrorInvalidResourceHandle);
   *ms = (float)(((Event *)end)->ms - ((Event *)begin)->ms);
