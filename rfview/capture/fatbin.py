@@ -8,6 +8,7 @@ The file may contain anything: sizes are checked before memory is allocated.
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterator
 
 from rfview.engine.errors import InputError
 
@@ -37,41 +38,42 @@ def ptx_of(blob: bytes) -> tuple[int, str]:
 
 def parts_of(blob: bytes) -> list[str]:
     """Return the PTX of each of consecutive containers, skipping those without PTX; raises InputError like `ptx_of`."""
-    found, at = [], 0
-    while at + CONTAINER.size <= len(blob):
-        _magic, _version, header, size = CONTAINER.unpack_from(blob, at)
-        one = blob[at : at + header + size]
-        found += [ptx_of(one)[1]] if texts(one) else []
-        at += header + size
-    return found or [ptx_of(blob)[1]]
+    parts = [blob[first:end] for first, _, end in _containers(blob)]
+    return [ptx_of(one)[1] for one in parts if texts(one)] or [ptx_of(blob)[1]]
 
 
 def texts(blob: bytes) -> list[tuple[int, tuple[bytes, int, int]]]:
     """Return (target, (bytes, flags, plain size)) of every PTX entry of consecutive containers."""
     found: list[tuple[int, tuple[bytes, int, int]]] = []
-    at = 0
-    while at + CONTAINER.size <= len(blob):
-        magic, _version, header, size = CONTAINER.unpack_from(blob, at)
-        if magic != MAGIC:
-            if at == 0:
-                raise InputError("what the program registers as its kernels is not a fatbin")
-            at += 8             # containers are aligned
-            continue
-        end = at + header + size
-        if header < CONTAINER.size or end > len(blob):
-            raise InputError(f"a fatbin of {size:,} bytes in {len(blob):,} bytes")
-        here = at + header
-        while here + MIN_HEADER <= end:
+    for _, here, end in _containers(blob):
+        while here < end:
             here, entry = _entry(blob, here, end)
             found += [entry] if entry is not None else []
             if len(found) > MAX_ENTRIES:
                 raise InputError(f"a fatbin of more than {MAX_ENTRIES:,} texts")
-        at = end
     return found
+
+
+def _containers(blob: bytes) -> Iterator[tuple[int, int, int]]:
+    """Yield the offsets of each of consecutive containers, of its first entry, and of its end."""
+    at = 0
+    while at < len(blob) or at == 0:
+        if len(blob) - at < CONTAINER.size:
+            raise InputError(f"a fatbin that ends within its header, after {len(blob) - at} of {CONTAINER.size} bytes")
+        magic, _version, header, size = CONTAINER.unpack_from(blob, at)
+        if magic != MAGIC:
+            raise InputError(f"a fatbin begins with 0x{MAGIC:08x}; what the program registers as its kernels has "
+                             f"0x{magic:08x} there")
+        if header < CONTAINER.size or at + header + size > len(blob):
+            raise InputError(f"a fatbin whose header says {header + size:,} bytes, of which {len(blob) - at:,} are there")
+        yield at, at + header, at + header + size
+        at += header + size
 
 
 def _entry(blob: bytes, here: int, end: int) -> tuple[int, tuple[int, tuple[bytes, int, int]] | None]:
     """Return the offset of the next entry, and this one if it is PTX, else None."""
+    if here + MIN_HEADER > end:
+        raise InputError(f"a fatbin's entry ends after {end - here} bytes; its header has {MIN_HEADER}")
     kind, _version, header, payload = ENTRY.unpack_from(blob, here)
     if header < MIN_HEADER or here + header + payload > end:
         raise InputError(f"a fatbin's entry of {payload:,} bytes extends past its end")
@@ -92,7 +94,7 @@ def unpacked(data: bytes, flags: int, plain: int) -> str:
     """Return an entry's text; plain: its size in bytes, if it is packed. Raises InputError if it is damaged."""
     if flags & (FLAG_ZSTD | FLAG_LZ4):
         if not 0 < plain <= MAX_TEXT:
-            raise InputError(f"a fatbin's PTX of {plain:,} bytes; at most {MAX_TEXT:,} are read")
+            raise InputError(f"a fatbin's PTX that says it has {plain:,} bytes unpacked; expected 1 to {MAX_TEXT:,}")
         data = _zstd(data, plain) if flags & FLAG_ZSTD else lz4_block(data, plain)
         if len(data) < plain:
             raise InputError(f"a fatbin's PTX ends after {len(data):,} of {plain:,} bytes")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from typing import Any
 
 import pytest
 import zstandard
@@ -60,6 +61,22 @@ def test_parts_that_follow_one_another_each_give_their_text() -> None:
     assert fatbin.parts_of(b"".join([parts[0], code, parts[1]])) == ["one", "two"]
     with pytest.raises(InputError, match="no PTX"):
         fatbin.parts_of(code)
+
+
+@pytest.mark.parametrize(("damage", "says"), [
+    (lambda blob: blob[:9], "ends within its header, after 9 of 16 bytes"), (lambda blob: b"", "after 0 of 16"),
+    (lambda blob: b"\x7fELF" + blob[4:], "has 0x464c457f there"), (lambda blob: blob[:-1], "of which"),
+    (lambda blob: blob + bytes(16), "has 0x00000000 there"), (lambda blob: blob + blob[:8], "ends within its header"),
+    (lambda blob: blob[:8] + struct.pack("<Q", 40) + blob[16:56], "ends after 40 bytes"),
+    (lambda blob: blob[:24] + struct.pack("<Q", 1 << 62) + blob[32:], "extends past its end"),
+    (lambda blob: blob[:72] + bytes(8) + blob[80:], "says it has 0 bytes unpacked"),
+    (lambda blob: blob[:80] + b"?" + blob[81:], "cannot be unpacked"),
+])
+@pytest.mark.parametrize("read", [fatbin.ptx_of, fatbin.parts_of])
+def test_a_damaged_fatbin_is_one_sentence(damage: Any, says: str, read: Any) -> None:
+    whole = container((fatbin.KIND_PTX, 75, *PACKED["zstd"]))
+    with pytest.raises(InputError, match=says):
+        read(damage(whole))
 
 
 @pytest.mark.parametrize("flag", [fatbin.FLAG_ZSTD, fatbin.FLAG_LZ4])

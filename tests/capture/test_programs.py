@@ -16,6 +16,7 @@ import pytest
 
 from rfview.sessions import open_session
 
+from rfview.capture import fatbin
 from rfview.capture.program import check, libraries
 from rfview.capture.standin import SOURCES, rest
 from rfview.engine.errors import InputError
@@ -53,6 +54,21 @@ def test_a_program_finds_its_own_check_passed_and_ends_with_its_exit_code(progra
 def test_what_a_kernel_prints_comes_in_its_place(program: Path) -> None:
     done = rfview("launches", program, 6)
     assert done.stdout.splitlines()[:4] == ["before", "thread 0 of 2", "thread 1 of 2", "after"]
+
+
+@needs_nvcc
+@pytest.mark.parametrize(("at", "byte", "says"), [(0, 0, "has 0xba55ed00 there"), (15, 0x7f, "of which 16 are there")])
+def test_a_program_whose_kernels_are_damaged_is_told_so_once(program: Path, tmp_path: Path, at: int, byte: int, says: str) -> None:
+    content = bytearray(program.read_bytes())
+    place = content.find(struct.pack("<I", fatbin.MAGIC))
+    while place >= 0:
+        content[place + at] = byte
+        place = content.find(struct.pack("<I", fatbin.MAGIC), place + 4)
+    damaged = tmp_path / "damaged"
+    damaged.write_bytes(content)
+    damaged.chmod(0o755)
+    done = rfview("launches", damaged, 6)
+    assert done.stderr.count("rfview: ") == 1 and says in done.stderr, done.stderr
 
 
 @needs_nvcc

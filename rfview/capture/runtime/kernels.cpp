@@ -104,11 +104,10 @@ using namespace rfview;
 
 API_OTHER(void **, __cudaRegisterFatBinary)(void *wrapper) {
   struct Wrapper { int magic, version; const uint8_t *data; void *file; } *given = (Wrapper *)wrapper;
-  auto size = [](const uint8_t *fatbin) {
-    uint16_t header;
-    uint64_t rest;
-    memcpy(&header, fatbin + 6, 2), memcpy(&rest, fatbin + 8, 8);
-    return header + rest;
+  auto size = [](const uint8_t *fatbin) {  // of a damaged one only the header: the server says what is wrong with it
+    struct { uint32_t magic; uint16_t version, header; uint64_t rest; } head;
+    memcpy(&head, fatbin, sizeof head);
+    return head.magic == 0xba55ed50 && head.rest < MAX_MODULE ? head.header + head.rest : sizeof head;
   };
   if (given->version != 2 || !given->file) return (void **)new Module{given->data, size(given->data), 0, -1, false};
   std::string *parts = new std::string;  // linked from parts (-rdc=true): the linked result is machine code, the parts have PTX

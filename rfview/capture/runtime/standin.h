@@ -14,7 +14,7 @@
 namespace rfview {
 
 // the same values as in protocol.py
-const uint64_t BASE = 0x700000000000ull, SCRATCH = 1ull << 30, CAPACITY = 7ull << 30;
+const uint64_t BASE = 0x700000000000ull, SCRATCH = 1ull << 30, CAPACITY = 7ull << 30, MAX_MODULE = 512ull << 20;
 enum Operation : uint32_t { HELLO = 1, MALLOC, FREE, LOAD, FACTS, KERNELS, SYMBOL, LAUNCH, OCCUPANCY, ALIAS, TEXTURE, RESET };
 enum Kind : uint32_t { DEVICE, HOST, MANAGED, ARRAY };
 const int STOPPED = 0x7fffffff;
