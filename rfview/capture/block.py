@@ -44,23 +44,23 @@ class _Process:
             self.machine = hooks.Machine(Client(theirs.detach(), os.dup(self.device.memory.descriptor)))
         except OSError as error:
             raise InputError(f"capture: {error.strerror or error}") from None
-        self._hooks = {"numba.cuda": lambda: numba_driver.install(self.machine),
-                       "triton": lambda: triton_driver.install(self.machine)}
-        waiting = {name: hook for name, hook in self._hooks.items() if name not in sys.modules}
-        sys.meta_path.insert(0, hooks.AfterImport(waiting))
-        try:
-            for name, hook in self._hooks.items():
-                if name in sys.modules:
-                    hook()
-        except versions.UnknownVersion as error:
-            raise InputError(f"capture: {error}") from None
+        self._hooks = hooks.AfterImport({"numba.cuda": lambda: numba_driver.install(self.machine),
+                                         "triton": lambda: triton_driver.install(self.machine)})
+        sys.meta_path.insert(0, self._hooks)
         atexit.register(ours.shutdown, socket.SHUT_RDWR)
 
     @classmethod
     def get(cls) -> _Process:
-        """Return the process's only machine, created on the first call."""
+        """Return the process's only machine, created on the first call, with all imported frameworks on it.
+
+        Raises InputError if the device's memory cannot be mapped, or a framework's release is not supported.
+        """
         if cls.current is None:
             cls.current = cls()
+        try:
+            cls.current._hooks.run_imported()
+        except versions.UnknownVersion as error:
+            raise InputError(f"capture: {error}") from None
         return cls.current
 
 

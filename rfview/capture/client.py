@@ -47,12 +47,15 @@ class Client:
 
     def ask(self, operation: int, body: bytes = b"") -> bytes:
         """Send a request and return the answer; raises CudaError, Stopped, and LinkError if the server has gone."""
-        self._link.sendall(wire.HEAD.pack(operation, len(body)) + body)
-        head = wire.read_exactly(self._link, wire.REPLY.size)
-        if not head:
+        try:
+            self._link.sendall(wire.HEAD.pack(operation, len(body)) + body)
+            head = wire.read_exactly(self._link, wire.REPLY.size)
+            status, size = wire.REPLY.unpack(head) if head else (0, 0)
+            data = wire.read_exactly(self._link, size)
+        except ConnectionError:
+            head = data = b""
+        if not head or len(data) < size:
             raise wire.LinkError("the connection to rfview was lost")
-        status, size = wire.REPLY.unpack(head)
-        data = wire.read_exactly(self._link, size) if size else b""
         if operation == wire.LAUNCH and status:
             print(data[8:].decode("utf-8", "replace"), end="", flush=True)
             if status == wire.STOPPED:

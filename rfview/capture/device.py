@@ -94,7 +94,7 @@ class Device:
     def begin(self, options: dict[str, Any], choice: Choice | None) -> None:
         """Start counting launches again, for a new choice and new machine options; memory and modules are kept.
 
-        Raises InputError for options that no machine has.
+        Raises InputError for options that no machine has; nothing has changed then.
         """
         configuration(options)
         if options != self.options:

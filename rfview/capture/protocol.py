@@ -56,8 +56,8 @@ LAUNCH_FAILURE, COOPERATIVE_TOO_LARGE = 719, 720
 STOPPED = 0x7FFFFFFF
 
 
-class LinkError(Exception):
-    """The other side sent something that is not a message."""
+class LinkError(ConnectionError):
+    """The other side has gone, or sent something that is not a message."""
 
 
 @dataclass(frozen=True)
@@ -74,14 +74,20 @@ class Facts:
 
 
 def read_exactly(link: socket.socket, size: int) -> bytes:
-    """Return the next `size` bytes; b"" if the other side closed before the first. Raises LinkError if it closed later."""
+    """Return the next `size` bytes; b"" if the other side closed before the first.
+
+    Raises LinkError if it closed later, or if nothing more comes within the socket's timeout.
+    """
     parts, missing = [], size
     while missing:
-        part = link.recv(min(missing, 1 << 20))
+        try:
+            part = link.recv(min(missing, 1 << 20))
+        except TimeoutError:
+            raise LinkError(f"{missing:,} bytes of a message have not come") from None
         if not part:
             if missing == size:
                 return b""
-            raise LinkError(f"the program left {missing} bytes of a message unsent")
+            raise LinkError(f"the connection was closed {missing:,} bytes before the end of a message")
         parts.append(part)
         missing -= len(part)
     return b"".join(parts)
@@ -97,7 +103,7 @@ def read_request(link: socket.socket) -> tuple[int, bytes] | None:
         raise LinkError(f"a message of {size:,} bytes; at most {MAX_MODULE if operation == LOAD else MAX_BODY:,} are read")
     body = read_exactly(link, size)
     if len(body) < size:
-        raise LinkError("a message without its body")
+        raise LinkError(f"the connection was closed before a message's body of {size:,} bytes")
     return operation, body
 
 

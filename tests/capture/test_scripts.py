@@ -82,6 +82,55 @@ def test_a_triton_script_with_tensors_on_cuda_is_recorded_with_its_lines(tmp_pat
     assert "e = tl.exp(x - tl.max(x, axis=0))" in lines.stdout, (lines.stdout, lines.stderr)
 
 
+def test_a_script_that_loses_its_connection_ends_in_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "lost.py").write_text("""
+import gc
+client = next(one for one in gc.get_objects() if type(one).__name__ == "Client")
+client.ask(2, bytes(1 << 17))
+""")
+    done = rfview("launches", tmp_path / "lost.py")
+    assert done.returncode == 2 and "Traceback" not in done.stderr, done.stderr
+    assert "rfview: error: the connection to rfview was lost" in done.stderr and "131,072 bytes; at most" in done.stderr
+
+
+def test_a_hook_that_fails_runs_again_once_its_module_can_be_hooked() -> None:
+    ran: list[str] = []
+
+    def hook() -> None:
+        ran.append("hook")
+        if len(ran) == 1:
+            raise versions.UnknownVersion("too new")
+
+    finder = hooks.AfterImport({"json": hook, "not_imported": hook})
+    with pytest.raises(versions.UnknownVersion):
+        finder.run_imported()
+    for _ in range(2):
+        finder.run_imported()
+    assert ran == ["hook", "hook"]
+
+
+def test_a_block_whose_framework_is_refused_says_so_each_time(tmp_path: Path) -> None:
+    script = tmp_path / "block.py"
+    script.write_text("""
+import sys, types, rfview
+from rfview.capture.python import versions
+from rfview.engine.errors import InputError
+
+sys.modules["triton"] = types.ModuleType("triton")
+versions.TESTED["triton"] = ("0.0.1",)
+for _ in range(2):
+    try:
+        with rfview.capture(launch="f"):
+            pass
+    except InputError as error:
+        print(error)
+""")
+    done = subprocess.run([sys.executable, script], env={**os.environ, "PYTHONPATH": str(REPOSITORY)}, capture_output=True,
+                          text=True, check=False)
+    first, second = done.stdout.splitlines()
+    assert first == second and "triton" in first, (done.stdout, done.stderr)
+
+
 @needs_numba
 def test_a_block_takes_the_launches_of_this_process(tmp_path: Path) -> None:
     script = tmp_path / "block.py"

@@ -113,9 +113,18 @@ class AfterImport(importlib.abc.MetaPathFinder):
 
         def exec_module(module: Any) -> None:
             plain(module)
-            hook = self._hooks.pop(name, None)
-            if hook is not None:
-                hook()
+            self._run(name)
 
         spec.loader.exec_module = exec_module  # type: ignore[method-assign]
         return spec
+
+    def run_imported(self) -> None:
+        """Run the hooks of modules that are imported already."""
+        for name in [name for name in self._hooks if name in sys.modules]:
+            self._run(name)
+
+    def _run(self, name: str) -> None:
+        """Run a hook once; one that raises stays, for the next attempt."""
+        if name in self._hooks:
+            self._hooks[name]()
+            del self._hooks[name]

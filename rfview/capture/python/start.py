@@ -17,10 +17,11 @@ def _own_modules() -> types.SimpleNamespace:
         module = types.ModuleType(name)
         module.__path__ = [folder]
         sys.modules[name] = module
-    from rfview.capture import client
+    from rfview.capture import client, protocol
     from rfview.capture.python import hooks, numba_driver, triton_driver, versions
 
-    found = types.SimpleNamespace(client=client, hooks=hooks, numba=numba_driver, triton=triton_driver, versions=versions)
+    found = types.SimpleNamespace(client=client, hooks=hooks, numba=numba_driver, triton=triton_driver, versions=versions,
+                                  wire=protocol)
     for name in [name for name in sys.modules if name.partition(".")[0] == "rfview"]:
         del sys.modules[name]
     return found
@@ -42,7 +43,7 @@ def main() -> int:
         runpy.run_path(script, run_name="__main__")
     except SystemExit:
         raise
-    except own.versions.UnknownVersion as error:
+    except (own.versions.UnknownVersion, own.wire.LinkError) as error:
         print(f"rfview: error: {error}", file=sys.stderr)
         return 2
     except BaseException as error:
