@@ -86,7 +86,7 @@ class DeviceMemory:
     def alias(self, address: int, device: int, size: int) -> bool:
         """Make the bytes at `device` visible to kernels at another address as well; return False if that is impossible."""
         known = self.find(device)
-        if known is None or device - known.address + size > known.size:
+        if known is None or device - known.address + size > known.size or address % 4 or device % 4:
             return False
         if address + size >= TOP or self._overlaps(address, size):
             return False
@@ -94,16 +94,27 @@ class DeviceMemory:
         self._add(Allocation(address, size, known.at + device - known.address, "", "buffer", self._count))
         return True
 
-    def free(self, address: int) -> bool:
-        """Free an allocation and zero it; return whether there was one at this address."""
-        held = self.live.pop(address, None)
-        if held is None:
+    def unalias(self, address: int) -> bool:
+        """End an alias; return whether there was one at this address."""
+        if address not in self.live or self.owns(address):
             return False
-        self._starts.remove(address)
-        self._image = None
-        if address in self._extents:        # an alias's bytes belong to another allocation
-            self._zero(held.at, held.size)
-            self._give_back(*self._extents.pop(address))
+        self._remove(address)
+        return True
+
+    def owns(self, address: int) -> bool:
+        """Return whether an allocation begins at this address that is not an alias of another one's bytes."""
+        return address in self._extents
+
+    def free(self, address: int) -> bool:
+        """Free an allocation, end its aliases, and zero it; return whether there was one at this address."""
+        if not self.owns(address):
+            return False
+        held = self.live[address]
+        start, size = self._extents.pop(address)
+        for other in [one.address for one in self.live.values() if start <= one.at < start + size]:
+            self._remove(other)
+        self._zero(held.at, held.size)
+        self._give_back(start, size)
         return True
 
     def describe(self, address: int, name: str, dtype: str, shape: str) -> bool:
@@ -148,6 +159,11 @@ class DeviceMemory:
     def _add(self, held: Allocation) -> None:
         self.live[held.address] = held
         insort(self._starts, held.address)
+        self._image = None
+
+    def _remove(self, address: int) -> None:
+        del self.live[address]
+        self._starts.remove(address)
         self._image = None
 
     def _overlaps(self, address: int, size: int) -> bool:

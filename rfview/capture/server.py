@@ -16,6 +16,7 @@ from rfview.engine.errors import InputError, PtxError
 from rfview.engine.escapes import visible
 
 QUIET_S = 0.2       # between two checks that the program is alive
+MESSAGE_S = 60.0    # the longest pause within a message: its sender writes it at once
 
 Answer = tuple[int, bytes]
 Say = Callable[[str], None]
@@ -50,20 +51,23 @@ class Server:
                     continue
                 return
             try:
+                link.settimeout(MESSAGE_S)
                 request = wire.read_request(link)
                 if request is None:
                     return
+                link.settimeout(None)       # a program that a debugger has stopped reads its answer late
                 wire.write_reply(link, *self.answer(*request))
-            except (wire.LinkError, ConnectionError) as error:
-                if isinstance(error, wire.LinkError):
-                    self.say(f"the program's messages cannot be read: {error}")
+            except wire.LinkError as error:
+                self.say(f"the program's messages cannot be read: {error}")
+                return
+            except ConnectionError:
                 return
 
     def answer(self, operation: int, body: bytes) -> Answer:
         """Return the status and body that answer one request; the body of an error is its message."""
         serve = self._operations.get(operation)
         if serve is None:
-            return wire.NOT_SUPPORTED, f"unknown operation {operation}".encode()
+            return self._failed(wire.NOT_SUPPORTED, f"the program requests operation {operation}, which does not exist")
         try:
             return serve(body)
         except PtxError as error:
@@ -108,10 +112,10 @@ class Server:
 
     def _free(self, body: bytes) -> Answer:
         (address,) = struct.unpack("<Q", body)
-        held = self.device.memory.live.get(address)
-        if held is None or held.kind == "symbol":
+        memory = self.device.memory
+        if not memory.owns(address) or memory.live[address].kind == "symbol":
             return wire.INVALID_VALUE, b"nothing is allocated there"
-        self.device.memory.free(address)
+        memory.free(address)
         return wire.SUCCESS, b""
 
     def _load(self, body: bytes) -> Answer:
@@ -123,7 +127,7 @@ class Server:
         elif form == wire.FORM_PARTS:
             texts = parts_of(body[4:])
         else:
-            raise ValueError(form)
+            raise ValueError(f"a module of form {form}")
         return wire.SUCCESS, struct.pack("<I", self.device.load(*texts))
 
     def _facts(self, body: bytes) -> Answer:
@@ -165,7 +169,7 @@ class Server:
     def _alias(self, body: bytes) -> Answer:
         address, device, size = struct.unpack("<QQQ", body)
         memory = self.device.memory
-        done = memory.alias(address, device, size) if size else memory.free(address)
+        done = memory.alias(address, device, size) if size else memory.unalias(address)
         return (wire.SUCCESS if done else wire.INVALID_VALUE), b""
 
     def _texture(self, body: bytes) -> Answer:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from rfview.capture import protocol as wire
+from rfview.capture import server
 from rfview.capture.client import Client, CudaError, Stopped
 from rfview.capture.device import Device
 from rfview.capture.launches import choice_of
@@ -203,6 +204,25 @@ def test_a_message_that_is_too_long_ends_the_connection() -> None:
     assert "cannot be read" in said[0]
 
 
+def test_an_operation_that_does_not_exist_is_said() -> None:
+    with driven() as (client, _device, said):
+        with pytest.raises(CudaError, match="operation 99, which does not exist"):
+            client.ask(99)
+        with pytest.raises(CudaError, match="a module of form 7"):
+            client.ask(wire.LOAD, struct.pack("<I", 7))
+    assert len(said) == 2
+
+
+def test_a_message_that_does_not_end_is_given_up_with_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server, "MESSAGE_S", 0.05)
+    with driven() as (client, _device, said):
+        client._link.sendall(wire.HEAD.pack(wire.MALLOC, 12) + b"abcd")
+        assert client._link.recv(1) == b"", "the server has not closed the connection"
+        with pytest.raises(wire.LinkError, match="the connection to rfview was lost"):
+            client.malloc(16)
+    assert said == ["the program's messages cannot be read: 8 bytes of a message have not come"]
+
+
 def test_memory_that_is_freed_is_given_out_again_zeroed_and_never_twice() -> None:
     memory = DeviceMemory(1 << 24)
     state = np.random.RandomState(5)
@@ -249,3 +269,21 @@ def test_an_alias_is_the_same_memory_at_another_address() -> None:
         client.ask(wire.ALIAS, struct.pack("<QQQ", away, 0, 0))
         with pytest.raises(CudaError):
             client.launch(module, NAME, (4, 1, 1), (32, 1, 1), 0, [x, away, 100])
+
+
+def test_an_alias_ends_with_the_allocation_that_it_belongs_to_and_cannot_be_freed() -> None:
+    with driven() as (client, device, _said):
+        x, y = vectors(client)
+        away = 0x1234_5000
+        client.alias(away, y, 400)
+        for refused in ((wire.FREE, struct.pack("<Q", away)), (wire.ALIAS, struct.pack("<QQQ", y, 0, 0)),
+                        (wire.ALIAS, struct.pack("<QQQ", away + 0x1002, y, 4))):
+            with pytest.raises(CudaError):
+                client.ask(*refused)
+        module = client.load(SAXPY)
+        client.free(y)
+        assert x in device.memory.live and not {y, away} & set(device.memory.live)
+        assert client.malloc(400) == y, "another allocation has the alias's bytes"
+        with pytest.raises(CudaError) as fault:
+            client.launch(module, NAME, (4, 1, 1), (32, 1, 1), 0, [x, away, 100])
+        assert fault.value.code == wire.ILLEGAL_ADDRESS
