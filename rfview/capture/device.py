@@ -71,8 +71,8 @@ class Device:
     """One device, and all launches of one program on it.
 
     options: for the Simulator. choice: the launch to take; runs_choice: False to take it without running it.
-    only: the launches to list, None for all. kind: the Simulator class; ran: called after each launch that ran, with its
-    machine. capacity: bytes of memory. Raises InputError for options that no machine has.
+    only: the launches to list, None for all. faults: how many launches a fault ended. kind: the Simulator class; ran: called
+    after each launch that ran, with its machine. capacity: bytes of memory. Raises InputError for options that no machine has.
     """
 
     def __init__(self, options: dict[str, Any], *, choice: Choice | None = None, runs_choice: bool = True,
@@ -88,6 +88,7 @@ class Device:
         self.cycles = 0
         self.taken: Taken | None = None
         self.failed = wire.SUCCESS
+        self.faults = 0
         self._seen: dict[tuple[str, str], int] = {}
         self.is_taking = False
 
@@ -101,7 +102,7 @@ class Device:
             for module in self.modules.values():
                 module.configure(options)
         self.options, self.choice, self.is_taking = options, choice, True
-        self.entries, self.total, self.cycles, self.taken, self.failed = [], 0, 0, None, wire.SUCCESS
+        self.entries, self.total, self.cycles, self.taken, self.failed, self.faults = [], 0, 0, None, wire.SUCCESS, 0
         self._seen = {}
 
     def load(self, *texts: str) -> int:
@@ -146,6 +147,7 @@ class Device:
         if outcome.status in (wire.ILLEGAL_ADDRESS, wire.MISALIGNED, wire.ASSERT, wire.INVALID_PC, wire.LAUNCH_FAILURE,
                               wire.TIMEOUT):
             self.failed = outcome.status
+            self.faults += 1
         return outcome
 
     def _count(self, of: tuple[str, str]) -> int:

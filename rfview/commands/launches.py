@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from rfview.commands import options, programs
 from rfview.engine import files
 from rfview.engine.escapes import visible
+from rfview.engine.plugin.wording import plural
 
 if TYPE_CHECKING:
     from rfview.capture.device import Device
@@ -29,13 +30,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Run the program, print the table after the program's own output, and return its exit code."""
+    """Run the program, print the table after the program's own output, and return its exit code.
+
+    A program that ends with 0 although one of its kernels faulted gives 1.
+    """
     output = files.check_target(args.json) if args.json else None
     code, device = programs.captured(args, only=args.only)
     print(table(device))
     if output is not None:
         total = {"launches": device.total, "cycles": device.cycles, "exit_code": code}
         files.write(output, json.dumps({**total, "list": programs.rows_of(device)}, indent=1) + "\n")
+    if device.faults and not code:
+        programs.say(f"the program ended with code 0 although {plural(device.faults, 'launch')} ended in a fault")
+        return 1
     return code
 
 
@@ -48,7 +55,7 @@ def table(device: Device) -> str:
     lines = ["  ".join([*(f"{cell:>{width}}" if k in (0, 4) else f"{cell:<{width}}"
                           for k, (cell, width) in enumerate(zip(row[:5], widths))), row[5]]) for row in [head, *rows]]
     left_out = device.total - len(device.entries)
-    lines.append(f"{device.total:,} launch{'es' * (device.total != 1)}, {device.cycles:,} cycles"
+    lines.append(f"{plural(device.total, 'launch')}, {plural(device.cycles, 'cycle')}"
                  + (f"; {left_out:,} not listed" if left_out else ""))
     return "\n".join(lines)
 

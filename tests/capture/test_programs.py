@@ -78,6 +78,13 @@ def test_a_fault_is_said_with_its_place(program: Path) -> None:
 
 
 @needs_nvcc
+def test_a_program_that_does_not_look_at_a_fault_is_no_success(program: Path, tmp_path: Path) -> None:
+    done = rfview("launches", program, 16, "--json", tmp_path / "list.json")
+    assert done.returncode == 1 and "ended with code 0 although 1 launch ended in a fault" in done.stderr, done.stderr
+    assert json.loads((tmp_path / "list.json").read_text())["exit_code"] == 0
+
+
+@needs_nvcc
 def test_a_copy_past_the_end_of_an_allocation_is_refused_and_said(program: Path) -> None:
     done = rfview("launches", program, 14)
     assert done.returncode == 3, done.stderr
