@@ -18,6 +18,7 @@ from rfview.render.operation import waits_for
 from rfview.render.machine import Machine
 from rfview.render.scene import Scene
 from rfview.sessions.guard import consistent
+from rfview.sessions.warps import check_warp, parse_warp
 
 if TYPE_CHECKING:
     from rfview.sessions.session import Session
@@ -135,9 +136,7 @@ class Linear:
 
     def choose(self, warp: int) -> None:
         """Select the warp for the prompt and for commands that take one; raises InputError if it does not exist."""
-        count = int(self.session.info["num_warps"])
-        if not 0 <= warp < count:
-            raise InputError(f"there is no warp {warp}; the machine has warps 0..{count - 1}")
+        check_warp(warp, int(self.session.info["num_warps"]))
         self.warp = warp
 
     def prompt(self) -> str:
@@ -201,10 +200,7 @@ class Linear:
                 self.say(census(self.session))
 
     def _warp(self, rest: str) -> None:
-        name = rest.lstrip("w")
-        if not name.isdecimal():
-            raise InputError(f"warp {rest}: expected a number, for example warp 7")
-        self.choose(int(name))
+        self.choose(parse_warp(rest, "warp"))
         scene = view(self.session, self.session.cycle)
         assert scene.now is not None
         look = scene.look(scene.now.state[self.warp])

@@ -2,6 +2,7 @@
 
     session      inspecting, searching and breakpoints over a timeline; cursor: moves and history; branch: where a
                  fork comes from; targets: what can be opened as a session
+    warps        warps as people write them
     layout       where a named field is in the recorded words of a state
     byte_cache   a cache bounded by bytes, for decoded data
     check        checks the whole run for races and the like, in a separate process

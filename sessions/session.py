@@ -23,6 +23,7 @@ from rfview.sessions.lines.moves import line_target
 from rfview.sessions.lines.table import NO_LINES, LineTable, lines_of
 from rfview.sessions.run_names import stall_names
 from rfview.sessions.timeline.base import Overview, Timeline
+from rfview.sessions.warps import check_warp
 
 NAMED = 4       # most warps named for a stop
 
@@ -224,8 +225,8 @@ class Session(Cursor):
         table, slots = self.lines, int(self.info["num_warps"])
         if not table:
             raise InputError(f"next-line: {NO_LINES}")
-        if warp is not None and not 0 <= warp < slots:
-            raise InputError(f"next-line: there is no warp {warp}; the machine has warps 0..{slots - 1}")
+        if warp is not None:
+            check_warp(warp, slots, "next-line")
         target = line_target(self.timeline, table, warp, line)
         name = "a warp" if warp is None else f"w{warp}"
         what = f"another source line of {name}" if line is None else f"{name} at {table.lines[line].text}"

@@ -70,9 +70,10 @@ class Taken:
 class Device:
     """One device, and all launches of one program on it.
 
-    options: for the Simulator. choice: the launch to take; runs_choice: False to take it without running it.
-    only: the launches to list, None for all. faults: how many launches a fault ended. kind: the Simulator class; ran: called
-    after each launch that ran, with its machine. capacity: bytes of memory. Raises InputError for options that no machine has.
+    options: for the Simulator. choice: the launch to take; runs_choice: False to take it without running it. only: the
+    launches to list, None for all. faults: how many launches a fault ended. kind: the Simulator class; ran: called after
+    each launch that ran, with its machine. capacity: bytes of memory.
+    Raises InputError for options that no machine has.
     """
 
     def __init__(self, options: dict[str, Any], *, choice: Choice | None = None, runs_choice: bool = True,

@@ -9,6 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from rfview.dap.variables import is_resident
 from rfview.engine import files
 from rfview.engine.errors import InputError
 from rfview.sessions.session import Session
@@ -62,8 +63,11 @@ class Sources:
         return {"content": "\n".join(text)}
 
     def stack(self, thread: int, warp: int, line_offset: int) -> list[dict[str, Any]]:
-        """Return the frames of a warp; none if it has ended."""
-        return self.stack_at(thread, int(self._session.snapshot().sm["warp"][warp]["pc"]), line_offset)
+        """Return the frames of a warp; none if its slot is empty."""
+        snapshot = self._session.snapshot()
+        if not is_resident(snapshot, warp):
+            return []
+        return self.stack_at(thread, int(snapshot.sm["warp"][warp]["pc"]), line_offset)
 
     def stack_at(self, thread: int, pc: int, line_offset: int) -> list[dict[str, Any]]:
         """Return the frames of an instruction; none if the program has no such instruction."""

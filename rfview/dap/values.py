@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rfview.dap.variables import Trees, lanes_text
+from rfview.dap.variables import Trees, is_resident, lanes_text
 from rfview.engine.errors import InputError
 from rfview.prompt_words import Words, choices
 from rfview.sessions.branches.fork import fork
@@ -16,6 +16,7 @@ from rfview.sessions.expressions.ptx_names import names_at, register_of
 from rfview.sessions.expressions.types import readings
 from rfview.sessions.branch import REGISTER
 from rfview.sessions.session import Session
+from rfview.sessions.warps import empty_slot
 
 OWN = re.compile(r"([RrP])(\d+)(\[[^\[\]]*\])?\Z")          # a register or predicate of the frame's warp
 PTX_NAME = re.compile(r"%[A-Za-z_$][\w$.]*\Z")
@@ -30,9 +31,11 @@ def evaluated(session: Session, trees: Trees, warp: int | None, text: str) -> di
     """
     text = text.strip()
     if warp is not None:
+        found = OWN.match(text)
+        if (found or PTX_NAME.match(text)) and not is_resident(session.snapshot(), warp):
+            raise empty_slot(warp, session.cycle)
         if PTX_NAME.match(text):
             return _ptx_name(session, trees, warp, text)
-        found = OWN.match(text)
         if found is not None:
             text = f"w{warp}.{found[1].upper()}{found[2]}{found[3] or ''}"
         elif text in session.snapshot().sm["warp"].dtype.names:

@@ -12,6 +12,7 @@ import numpy as np
 from rfview.sessions.why import why
 from rfview.sessions.timeline.invariants import problems
 from rfview.engine.errors import InputError
+from rfview.engine.snapshot import Snapshot
 from rfview.sessions.expressions.types import readings
 from rfview.sessions.session import Session
 
@@ -80,13 +81,9 @@ class Trees:
 
     def _registers(self, warp: int) -> Iterator[Node]:
         snapshot = self.session.snapshot()
-        for reg in range(int(snapshot.sm["launch"]["registers"])):
-            try:
-                values = snapshot.register(warp, reg)
-            except IndexError:
-                return      # the warp has ended
-            name = f"R{reg}"
-            yield Node(name, lanes_text(values), f"w{warp}.{name}", partial(self._lanes, f"w{warp}.{name}"))
+        for reg in range(int(snapshot.sm["launch"]["registers"]) if is_resident(snapshot, warp) else 0):
+            path = f"w{warp}.R{reg}"
+            yield Node(f"R{reg}", lanes_text(snapshot.register(warp, reg)), path, partial(self._lanes, path))
 
     def lanes(self, path: str) -> int:
         """Return the number that opens the lanes of a register, as w3.R5."""
@@ -135,6 +132,11 @@ class Trees:
             text = str(error)
         for number, line in enumerate(text.splitlines()):
             yield Node(str(number), line)
+
+
+def is_resident(snapshot: Snapshot, warp: int) -> bool:
+    """Return whether a warp slot holds a warp."""
+    return bool(int(snapshot.sm["resident"]) >> warp & 1)
 
 
 def lanes_text(values: np.ndarray) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 from rfview.engine.errors import InputError
 from rfview.sessions.commands.verb import VERBS
 from rfview.sessions.session import Session
+from rfview.sessions.warps import check_warp, parse_warp
 
 
 def count(text: str, what: str) -> int:
@@ -31,12 +32,11 @@ def number(text: str, what: str) -> int:
         raise InputError(f"{what} {text}: expected a whole number") from None
 
 
-def warp(text: str, what: str) -> int:
-    """Return a warp's number, written as 3 or w3, raising InputError otherwise."""
-    digits = text.lower().removeprefix("w")
-    if not digits.isdecimal():
-        raise InputError(f"{what} {text}: not a warp; expected its number, as 3 or w3")
-    return int(digits)
+def warp(session: Session, text: str, what: str) -> int:
+    """Return the number of a warp of the machine, written as 3 or w3, raising InputError otherwise."""
+    found = parse_warp(text, what)
+    check_warp(found, int(session.info["num_warps"]), what)
+    return found
 
 
 def places(text: str, what: str) -> list[str]:

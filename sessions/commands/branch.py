@@ -40,7 +40,7 @@ def _swap(session: Session, text: str) -> Answer:
     words = text.split()
     warp = None
     if words[-2:-1] == ["warp"]:
-        warp = arguments.warp(words[-1], "swap")
+        warp = arguments.warp(session, words[-1], "swap")
         words = words[:-2]
     if not 1 <= len(words) <= 2 or "warp" in words:
         raise InputError(f"swap {text}: expected `swap DESIGN [SCHEDULER] [warp N]`, as in `swap hrf` or "

@@ -13,7 +13,7 @@ from rfview.sessions.session import Session
 
 PLACES = ("cycle N", "pc N [warp W]", "line N [warp W]", "FILE:LINE [warp W]", "warp W", "stall [NAME] > N [warp W]",
           "unbalanced", "if EXPR")
-SOURCE = re.compile(r"(?P<place>.+:[0-9]{1,9})(?: +warp +w?(?P<warp>[0-9]{1,4}))?\Z")
+SOURCE = re.compile(r"(?P<place>.+:[0-9]{1,9})(?: +warp +(?P<warp>\S+))?\Z")
 
 
 @verb("break", "b", help="stop there when continuing; each takes `if EXPR` too", signature=" | ".join(PLACES))
@@ -50,8 +50,9 @@ def _add_breakpoint(session: Session, text: str, *, temporary: bool) -> Answer:
         is_known = bool(words) and words[0] in KINDS and KINDS[words[0]].takes_number
         if not is_known or len(words) not in (2, 4) or (len(words) == 4 and words[2] != "warp"):
             raise InputError(f"break {text}: expected {' | '.join(PLACES)}")
-        warp = arguments.warp(words[3], "break") if len(words) == 4 else None
-        point = session.add_breakpoint(words[0], arguments.number(words[1], f"break {words[0]}"), warp=warp,
+        warp = arguments.warp(session, words[3], "break") if len(words) == 4 else None
+        read = arguments.number if words[0] != "warp" else lambda word, what: arguments.warp(session, word, what)
+        point = session.add_breakpoint(words[0], read(words[1], f"break {words[0]}"), warp=warp,
                                        condition=condition, temporary=temporary)
     return told(point)
 
@@ -60,7 +61,7 @@ def _add_source(session: Session, place: str, condition: str, temporary: bool) -
     """Read `FILE:LINE [warp W]`."""
     match = SOURCE.match(place)
     assert match is not None
-    warp = None if match["warp"] is None else int(match["warp"])
+    warp = None if match["warp"] is None else arguments.warp(session, match["warp"], "break")
     return session.add_breakpoint("source", item=match["place"], warp=warp, condition=condition, temporary=temporary)
 
 
@@ -69,7 +70,7 @@ def _add_stall(session: Session, text: str, words: list[str], condition: str, te
     name = words.pop(0) if words and not words[0].isdecimal() else ""
     if len(words) not in (1, 3) or (len(words) == 3 and words[1] != "warp"):
         raise InputError(f"break {text}: expected `break stall [NAME] > N [warp W]`, as in `break stall barrier > 100`")
-    warp = arguments.warp(words[2], "break stall") if len(words) == 3 else None
+    warp = arguments.warp(session, words[2], "break stall") if len(words) == 3 else None
     return session.add_breakpoint("stall", arguments.number(words[0], "break stall"), item=name, warp=warp,
                                   condition=condition, temporary=temporary)
 

@@ -14,20 +14,20 @@ EVENT = f"{'|'.join(events.KINDS)}|STALL|COUNTER [WARP] [COUNT]"
 
 @verb("next-event", "ne", signature=EVENT, help="go forward to an event of a kind; stay if there is none")
 def _next_event(session: Session, text: str) -> Stop:
-    return session.next_event(*_event(text, "next-event"))
+    return session.next_event(*_event(session, text, "next-event"))
 
 
 @verb("previous-event", "pe", signature="(as next-event)", help="go backward to an event of a kind")
 def _previous_event(session: Session, text: str) -> Stop:
-    return session.previous_event(*_event(text, "previous-event"))
+    return session.previous_event(*_event(session, text, "previous-event"))
 
 
-def _event(text: str, what: str) -> tuple[str, int | None, int]:
+def _event(session: Session, text: str, what: str) -> tuple[str, int | None, int]:
     """Read `KIND [wN] [COUNT]`."""
     words = arguments.needed(text, what).split()
     warp = None
     if len(words) > 1 and words[1].startswith("w"):
-        warp = arguments.warp(words.pop(1), what)
+        warp = arguments.warp(session, words.pop(1), what)
     if len(words) > 2:
         raise InputError(f"{what} {text}: expected a kind, a warp as w3, and a count")
     return words[0], warp, arguments.count(words[1] if len(words) > 1 else "", what)
@@ -58,7 +58,7 @@ def _instruction(session: Session, text: str, what: str) -> tuple[int, int | Non
     words = arguments.needed(text, what).split()
     if len(words) not in (2, 4) or words[0] not in ("pc", "line") or (len(words) == 4 and words[2] != "warp"):
         raise InputError(f"{what} {text}: expected `pc N` or `line N`, then `warp W` or nothing")
-    warp = arguments.warp(words[3], what) if len(words) == 4 else None
+    warp = arguments.warp(session, words[3], what) if len(words) == 4 else None
     number = arguments.number(words[1], what)
     if words[0] == "pc":
         return number, warp

@@ -45,13 +45,13 @@ def _reverse_continue(session: Session, text: str) -> Stop:
 
 @verb("stepi", "si", "issue", signature="WARP", help="go forward to the next cycle after an issue of a warp")
 def _stepi(session: Session, text: str) -> Stop:
-    warp = arguments.warp(arguments.needed(text, "stepi"), "stepi")
+    warp = arguments.warp(session, arguments.needed(text, "stepi"), "stepi")
     return session.run_until(f"w{warp}.state == issued")
 
 
 @verb("reverse-stepi", "rsi", signature="WARP", help="go backward to the cycle after a warp's previous issue")
 def _reverse_stepi(session: Session, text: str) -> Stop:
-    warp = arguments.warp(arguments.needed(text, "reverse-stepi"), "reverse-stepi")
+    warp = arguments.warp(session, arguments.needed(text, "reverse-stepi"), "reverse-stepi")
     return session.reverse_until(f"w{warp}.state == issued")
 
 
@@ -88,4 +88,4 @@ def _previous_line(session: Session, text: str) -> Stop:
 def _by_line(session: Session, text: str, what: str, forward: bool) -> Stop:
     """Read `WARP [N]` and go there."""
     warp, _, times = arguments.needed(text, what).partition(" ")
-    return session.next_line(arguments.warp(warp, what), forward, arguments.count(times.strip(), what))
+    return session.next_line(arguments.warp(session, warp, what), forward, arguments.count(times.strip(), what))

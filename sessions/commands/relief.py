@@ -20,7 +20,7 @@ def _relief(session: Session, text: str) -> Answer:
     words = words[:-1] if whole else words
     if len(words) > 1:
         raise InputError(f"relief {text}: expected a warp, as in `relief 7`, and `whole` to run both to the end")
-    found = relieve(session, arguments.warp(words[0], "relief") if words else arguments.warp_of_last_stop(session))
+    found = relieve(session, arguments.warp(session, words[0], "relief") if words else arguments.warp_of_last_stop(session))
     if whole:
         found = replace(found, whole=whole_run(session, found))
     return Answer(relief_text(found), {"relief": found.data()})

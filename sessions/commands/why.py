@@ -15,6 +15,6 @@ def _why(session: Session, text: str) -> Answer:
     words = text.split()
     if len(words) > 2:
         raise InputError(f"why {text}: expected at most a warp and a cycle, for example `why 7 1200`")
-    warp = arguments.warp(words[0], "why") if words else arguments.warp_of_last_stop(session)
+    warp = arguments.warp(session, words[0], "why") if words else arguments.warp_of_last_stop(session)
     chain = why(session, warp, arguments.number(words[1], "why: cycle") if len(words) > 1 else None)
     return Answer(chain.text(), chain.data())

@@ -143,8 +143,10 @@ class Names(ABC):
             return self.fail(node, f"unknown name {name!r}; a register belongs to a warp: w0.{name}")
         if short := SHORT.match(name):
             return self.fail(node, f"{name} is a {UNITS[short[1]]}; name a field of it, as in {EXAMPLES[short[1]]}")
-        known = ["cycle", "launch", "mem", "rf", "sm", "stall", "total", "event", "warp", *UNITS, *self.stalls,
-                 *self.places, *self._fields(), *FUNCTIONS]
+        roots = ["mem", "rf", "sm", "stall", "total", "event", "warp", *UNITS]
+        if name in roots:
+            return self.fail(node, f"{name} stands for many values; name one of them, as `rfview help expressions` shows")
+        known = ["cycle", "launch", *roots, *self.stalls, *self.places, *self._fields(), *FUNCTIONS]
         hint = suggest(name, known) or "; `rfview help expressions` lists the names, such as w3.pc and stall.barrier"
         return self.fail(node, f"unknown name {name!r}{hint}")
 

@@ -12,6 +12,7 @@ from rfview.sessions.session import Session
 from rfview.sessions.energy import energy_at
 from rfview.sessions.run_names import stall_names
 from rfview.sessions.timeline.invariants import problems
+from rfview.sessions.warps import check_warp, parse_warp
 
 ACTIVITIES = ("idle", "read", "write", "busy")
 Report = tuple[str, Any]
@@ -115,12 +116,10 @@ def time(session: Session, text: str) -> Report:
 
 def registers(session: Session, text: str) -> Report:
     """List the registers and predicates of one warp, by lane."""
-    try:
-        warp = int(text.lstrip("w"))
-    except ValueError:
-        raise InputError(f"{text and f'{text}: '}name a warp, as in `info registers 3`") from None
-    if not 0 <= warp < (slots := int(session.info["num_warps"])):
-        raise InputError(f"info registers {text}: there are warp slots 0..{slots - 1}")
+    if not text:
+        raise InputError("name a warp, as in `info registers 3`")
+    warp = parse_warp(text, "info registers")
+    check_warp(warp, int(session.info["num_warps"]), "info registers")
     snapshot = session.snapshot()
     data: dict[str, Any] = {}
     lines = []

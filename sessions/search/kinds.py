@@ -7,6 +7,7 @@ import numpy as np
 from rfview.engine.errors import InputError
 from rfview.engine.stalls import NOT_WAITING
 from rfview.engine.state import NONE8
+from rfview.sessions import warps
 from rfview.sessions.expressions import Expression, compile_expression
 from rfview.sessions.layout import suggest
 from rfview.sessions.lines import moves
@@ -291,9 +292,7 @@ class Unbalanced(Kind):
 
 def check_warp(timeline: Timeline, warp: int) -> None:
     """Raise InputError for a warp slot that the machine does not have."""
-    most = int(timeline.info["num_warps"])
-    if not 0 <= warp < most:
-        raise InputError(f"break: there is no warp {warp}; the machine has warps 0..{most - 1}")
+    warps.check_warp(warp, int(timeline.info["num_warps"]), "break")
 
 
 KINDS: dict[str, type[Kind]] = {

@@ -23,7 +23,6 @@ in its module (see designs.py).
 
 from __future__ import annotations
 
-from rfview.engine.errors import InputError
 from rfview.engine.stalls import NOT_WAITING
 from rfview.sessions.session import Session
 from rfview.sessions.why import banks, designs, instructions, warps
@@ -31,6 +30,7 @@ from rfview.sessions.why.links import Chain, Link, Resource, Target
 from rfview.sessions.why.moment import Moment
 from rfview.sessions.why.past import Past
 from rfview.sessions.why.trail import Explainers, Trail
+from rfview.sessions.warps import check_warp
 
 __all__ = ["Chain", "Link", "Past", "Resource", "Target", "explain", "why"]
 
@@ -49,8 +49,8 @@ def why(session: Session, warp: int | None = None, cycle: int | None = None) -> 
     moment = past.at(at)
     if moment is None:
         moment = past.know(session.timeline.at(at))
-    if warp is not None and not 0 <= warp < moment.num_warps:
-        raise InputError(f"why {warp}: there are warp slots 0..{moment.num_warps - 1}")
+    if warp is not None:
+        check_warp(warp, moment.num_warps, "why")
     return explain(past, moment, stalled_longest(moment) if warp is None else warp)
 
 

@@ -239,7 +239,6 @@ def test_trees_hold_what_the_session_holds(editor: Editor) -> None:
         ("stackTrace", {}, "threadId is missing"),
         ("restartFrame", {}, "does not support"),
         ("launch", {}, "program"),
-        ("evaluate", {"expression": "%rd6", "frameId": 2, "context": "hover"}, "%rd6 is in no register here; it is in R2 at pc 9"),
         ("evaluate", {"expression": "R2", "frameId": 900}, "no thread 900"),
         ("exceptionInfo", {"threadId": 2}, "was not an exception"),
         ("disassemble", {"memoryReference": "xyz", "instructionCount": 3}, "expected an address such as 0x10000"),
@@ -279,6 +278,8 @@ def test_names_mean_those_of_the_frame(editor: Editor) -> None:
             opened = editor.get("evaluate", expression="R2", frameId=warp + 2, context="watch")["variablesReference"]
             shown = editor.get("variables", variablesReference=opened)["variables"]
             assert [int(line["value"].split()[0], 16) for line in shown] == lanes.tolist()
+        absent = editor.ask("evaluate", expression="%rd6", frameId=4 + 2, context="hover")
+        assert absent["message"] == "%rd6 is in no register here; it is in R2 at pc 9 to 13"
         # a PTX register where it is live, single and as a pair
         truth.run_to(13, 4)
         editor.move("evaluate", expression=f"goto {truth.cycle}", context="repl")
@@ -366,6 +367,18 @@ def test_a_source_that_has_become_a_pipe_or_never_ends_is_not_read(tmp_path: Pat
     os.mkfifo(tmp_path / "pipe.cu")
     assert on_disk(tmp_path / "k.cu", "one\ntwo\n") == (tmp_path / "k.cu").resolve()
     assert on_disk(tmp_path / "pipe.cu", "text") is None and on_disk(Path("/dev/zero"), "text") is None
+
+
+def test_an_empty_warp_slot_has_no_frames_registers_or_names(editor: Editor) -> None:
+    slot = 2 + 47       # before the first cycle no slot holds a warp
+    assert editor.get("stackTrace", threadId=slot)["stackFrames"] == []
+    scopes = {scope["name"]: scope["variablesReference"] for scope in editor.get("scopes", frameId=slot)["scopes"]}
+    assert editor.get("variables", variablesReference=scopes["Registers"])["variables"] == []
+    for name in ("%ctaid.x", "%tid.y", "%ntid.z", "%laneid", "%r1", "R2", "P0", "R2[3]"):
+        answer = editor.ask("evaluate", expression=name, frameId=slot)
+        assert answer["message"] == "w47: this warp slot holds no warp at cycle 0", answer
+    assert editor.get("evaluate", expression="pc", frameId=slot)["result"] == "0"
+    assert "no thread 50" in editor.ask("stackTrace", threadId=2 + 48)["message"], "the machine has 48 warp slots"
 
 
 def test_source_lines_are_frames_steps_and_breakpoints() -> None:

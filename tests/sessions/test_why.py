@@ -101,7 +101,7 @@ def test_the_command_in_text_and_as_data() -> None:
         assert named.text == longest.text and named.data["links"] == longest.data["links"]
         assert named.data["command"].startswith("why w")
         assert why(session, longest.data["warp"]).data() == {k: v for k, v in longest.data.items() if k != "command"}
-        for line, says in {"why x": "not a warp", "why 99": "warp slots 0..47", "why 1 x": "why: cycle x: expected a whole number", "why 1 2 3": "at most",
+        for line, says in {"why x": "not a warp", "why 99": "why: there is no warp 99; the machine has warps 0..47", "why 1 x": "why: cycle x: expected a whole number", "why 1 2 3": "at most",
                            "why 1 999999999": "outside"}.items():
             with pytest.raises(InputError, match=says):
                 execute(session, line)

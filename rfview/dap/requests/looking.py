@@ -20,7 +20,7 @@ def threads(conversation: Conversation, arguments: Arguments) -> Reply:
     names = stall_names(conversation.session.info)
     resident = int(sm["resident"])
     warps = [{"id": FIRST_WARP + warp, "name": f"w{warp}  {names[int(sm['warp'][warp]['state'])]}"}
-             for warp in range(len(sm["warp"])) if resident >> warp & 1]
+             for warp in range(int(conversation.session.info["num_warps"])) if resident >> warp & 1]
     return Reply({"threads": [{"id": MACHINE, "name": f"SM  cycle {conversation.session.cycle:,}"}, *warps]})
 
 

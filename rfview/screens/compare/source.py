@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import shlex
 
+from rfview.engine.errors import InputError
 from rfview.render.pair import CYCLE, INSTRUCTION, ComparePicture, Instruction, RunFacts, Strip
 from rfview.render.lens import run_name
 from rfview.render.operation import with_lines
@@ -15,6 +16,7 @@ from rfview.render.text import round_up
 from rfview.sessions.compare import Comparison, Issue, WarpName, has_ended, machines, report
 from rfview.sessions.session import Session
 from rfview.sessions.timeline.base import Timeline
+from rfview.sessions.warps import check_warp
 from rfview.sessions.why import why
 
 CONTEXT = 8                # instructions shown before and after the cursor's
@@ -165,8 +167,10 @@ class CompareSource:
 
     def choose_slot(self, slot: int) -> None:
         """Focus the warp that is in a slot of A at its cursor."""
-        if not 0 <= slot < int(self.timelines[0].info["num_warps"]):
-            self.say(f"there is no warp slot {slot}", "error")
+        try:
+            check_warp(slot, int(self.timelines[0].info["num_warps"]), "A")
+        except InputError as error:
+            self.say(str(error), "error")
             return
         name = self.comparison.logs[0].name(slot, self.cycles[0])
         if name is None:

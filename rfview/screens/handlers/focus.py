@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rfview.engine import state as layout_of_state
+from rfview.engine.errors import InputError
 from rfview.render import code, frame, lines, overview, pipeline, timeline, warps, watches
 from rfview.render.lenses import banks
 from rfview.render.layout import ALONE, PANELS, Place, is_tiny, shown
 from rfview.screens import requests
 from rfview.screens.windows.popup import WhyWindow
+from rfview.sessions.warps import check_warp
 
 if TYPE_CHECKING:
     from rfview.screens.main import MainScreen
@@ -63,9 +65,13 @@ def leave_layer(main: MainScreen) -> bool:
 
 
 def choose_warp(main: MainScreen, warp: int) -> None:
-    """Focus a warp."""
-    count = main.scene.now.num_warps if main.scene.now else 1
-    main.change(warp=max(0, min(count - 1, warp)), scroll=0, line=-1)
+    """Focus a warp; one that the machine does not have is said."""
+    try:
+        check_warp(warp, main.scene.now.num_warps if main.scene.now else 1)
+    except InputError as error:
+        main.say(str(error), "error")
+        return
+    main.change(warp=warp, scroll=0, line=-1)
 
 
 def warp_at_bank(main: MainScreen) -> int | None:

@@ -12,6 +12,7 @@ from rfview.screens import requests
 from rfview.screens.handlers import ask, focus, screen, search
 from rfview.screens.handlers.table import HANDLERS
 from rfview.sessions.commands.table import ALIASES
+from rfview.sessions.warps import warp_number
 
 if TYPE_CHECKING:
     from rfview.screens.main import MainScreen
@@ -19,9 +20,10 @@ if TYPE_CHECKING:
 
 def choose_warp(main: MainScreen, rest: str) -> bool:
     """warp 5, w w5: focus a warp."""
-    if not rest.lstrip("w").isdecimal():
+    warp = warp_number(rest)
+    if warp is None:
         return False
-    focus.choose_warp(main, int(rest.lstrip("w")))
+    focus.choose_warp(main, warp)
     return True
 
 
