@@ -23,7 +23,7 @@ RENAMED = {"on_dispatch": "on_warp_start", "wake": "reconsider"}
 def slips(found: ModuleType, body: Sequence[ast.stmt], hooks: Mapping[str, list[str]]) -> Iterator[Slip]:
     """Yield the mistakes in a design's compiled functions. body: its parsed source. hooks: the arguments of every hook."""
     functions = {entry.name: entry for entry in body if isinstance(entry, ast.FunctionDef)}
-    marked = {name for name, entry in functions.items() if name in hooks or any(map(_is_device, entry.decorator_list))}
+    marked = [name for name, entry in functions.items() if name in hooks or any(map(_is_device, entry.decorator_list))]
     for name in marked:
         kind = "hook" if name in hooks else "helper"
         for line, text in _uses(found, functions[name], functions, marked, hooks):
@@ -41,7 +41,7 @@ def _is_device(mark: ast.expr) -> bool:
     return name in ("device", "inlined")
 
 
-def _uses(found: ModuleType, function: ast.FunctionDef, functions: Mapping[str, ast.FunctionDef], marked: set[str],
+def _uses(found: ModuleType, function: ast.FunctionDef, functions: Mapping[str, ast.FunctionDef], marked: list[str],
           hooks: Mapping[str, list[str]]) -> Iterator[tuple[int, str]]:
     """Yield (line, sentence) for every name that is missing, not marked, or called with the wrong number of arguments."""
     own = {argument.arg for argument in ast.walk(function.args) if isinstance(argument, ast.arg)}

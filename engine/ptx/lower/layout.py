@@ -47,7 +47,7 @@ def reachable(module: SyntaxModule, entry: Function) -> tuple[list[Function], se
         mentioned: set[str] = set()
         _collect(function.body, mentioned)
         names |= mentioned
-        work += [module.functions[name] for name in mentioned if name in module.functions]
+        work += [called for name, called in module.functions.items() if name in mentioned]
         work += taken_functions(module) if calls_indirectly(function.body) else []
     return functions, names
 

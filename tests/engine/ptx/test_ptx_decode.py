@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -146,6 +149,20 @@ def test_symbols_become_relocations_and_shared_offsets():
     symbols = decode_module(HEAD + module, "m.ptx").symbols
     assert symbols["table"].init == bytes([1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0, 4, 0, 0, 0])
     assert symbols["pointers"].relocs == ((0, "table", 0), (8, "table", 8)) and symbols["pointers"].space == "const"
+
+
+def test_shared_variables_of_functions_are_placed_alike_whatever_seed_python_hashes_with():
+    names = "alpha", "beta", "gamma", "delta", "epsilon"
+    functions = "".join(f".func {name} {{ .shared .b8 s[16]; st.shared.u32 [s], {place}; ret; }}"
+                        for place, name in enumerate(names))
+    text = f"{HEAD}{functions}.entry k {{ {''.join(f'call {name};' for name in reversed(names))} ret; }}"
+    program = ("from rfview.engine.ptx import decode_module\n"
+               f"insts = decode_module({text!r}, 'm.ptx').kernels['k'].insts\n"
+               "print(insts['imm'][:9:2, 0], insts['imm'][:9:2, 2])")
+    for seed in "012":
+        found = subprocess.run([sys.executable, "-c", program], env={**os.environ, "PYTHONHASHSEED": seed}, cwd=REPOSITORY,
+                               capture_output=True, text=True, check=True).stdout
+        assert found == "[64 48 32 16  0] [4 3 2 1 0]\n", "in order of declaration"
 
 
 CALLEE = """.func (.param .b32 r) f(.param .b32 x, .param .align 4 .b8 s[8]) { .reg .pred %p<3>; .reg .b32 %r<9>;
