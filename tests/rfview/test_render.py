@@ -293,6 +293,19 @@ def test_a_table_of_two_dimensions_has_a_row_per_first_index() -> None:
     assert [[int(text) for text in line[1:]] for line in lines] == heat.tolist()
 
 
+def test_records_of_several_per_warp_are_numbered_within_their_warp(monkeypatch: pytest.MonkeyPatch) -> None:
+    info = make_info("mine")
+    info["panels"] = [{"kind": "table", "title": "Window", "field": "entry", "per": "warp"}]
+    session = make_session(info=info)
+    found = replace(SceneSource(session).scene(), warp=40)
+    entry = np.zeros((NUM_WARPS, 8), [("reg", "u1"), ("valid", "u1")])
+    entry["reg"] = np.arange(8)
+    monkeypatch.setattr(panels, "field_of", lambda record, path: entry)
+    lines = [line.plain.split() for line in panels.render(found, 58, NUM_WARPS * 8 + 2)]
+    assert lines[1:4] == [["reg", "valid"], ["w0.0", "0", "0"], ["w0.1", "1", "0"]] and lines[-1] == ["w47.7", "7", "0"]
+    assert [line.plain.split()[0] for line in panels.render(found, 58, 11)[2:-1]] == [f"w40.{at}" for at in range(8)]
+
+
 def test_a_cut_panel_shows_the_selected_warp() -> None:
     info = make_info("mine")
     info["panels"] = [{"kind": "grid", "title": "Heat", "field": "heat", "per": "warp"}]

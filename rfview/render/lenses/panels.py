@@ -65,8 +65,8 @@ def _name_of(panel: dict[str, Any], index: int) -> str:
 def _table(panel: dict[str, Any], now: np.ndarray, before: np.ndarray, width: int) -> list[Line]:
     """Return a field as a table.
 
-    Records have a row each, below the names of their fields; a two-dimensional field has a row per first index; plain
-    entries are side by side, as many in a row as there is room for.
+    Records have a row each, below the names of their fields, labelled w3.0, w3.1 .. if there are several per first index; a
+    two-dimensional field has a row per first index; plain entries are side by side, as many in a row as there is room for.
     """
     flat, old = now.reshape(-1), before.reshape(-1)
     names = flat.dtype.names
@@ -75,8 +75,11 @@ def _table(panel: dict[str, Any], now: np.ndarray, before: np.ndarray, width: in
     if not names:
         texts = _column(flat, str(panel.get("show", "")))
         return _side_by_side(panel, texts, [bool(np.any(new != was)) for new, was in zip(flat, old, strict=True)], width)
-    heading = Row(width).add("    ", "faint")
-    rows = [Row(width).add(f"{_name_of(panel, index)} ", "faint") for index in range(flat.size)]
+    each = _rows_each(now)
+    labels = [_name_of(panel, index // each) + (f".{index % each}" if each > 1 else "") for index in range(flat.size)]
+    front = max(map(len, labels), default=3) + 1
+    heading = Row(width).to(front)
+    rows = [Row(width).add(f"{label:<{front}}", "faint") for label in labels]
     for name in names:
         if name.startswith("pad"):
             continue                # padding without meaning
@@ -86,6 +89,11 @@ def _table(panel: dict[str, Any], now: np.ndarray, before: np.ndarray, width: in
         for row, text, value, other in zip(rows, texts, flat[name], old[name], strict=True):
             row.add(" " * (room - len(text))).add(text, "changed" if np.any(value != other) else "text").add("  ")
     return [row.line() for row in (heading, *rows)]
+
+
+def _rows_each(data: np.ndarray) -> int:
+    """Return how many rows of a table belong to one first index of a field."""
+    return data.size // data.shape[0] if data.dtype.names and data.ndim > 1 and data.size else 1
 
 
 def _lists(panel: dict[str, Any], now: np.ndarray, before: np.ndarray, width: int) -> list[Line]:
@@ -209,7 +217,7 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
         is_listed = kind == "table" and now.dtype.names is None and now.ndim < 2
         chosen = {"warp": scene.warp, "bank": scene.bank}.get(str(panel.get("per")), 0)
         # a list is numbered downwards in columns
-        focus = chosen % (len(lines) - 1) if is_listed and len(lines) > 1 else chosen if now.ndim else 0
+        focus = chosen % (len(lines) - 1) if is_listed and len(lines) > 1 else chosen * _rows_each(now) if now.ndim else 0
         shown.append(Shown(lines, 0 if kind == "values" else 2 if kind == "table" and now.dtype.names else 1, focus))
     fitted = _fitted(shown, width, height)
     while len(fitted) > 1 and sum(map(len, fitted)) > height - (len(fitted) < len(shown)):
