@@ -36,6 +36,11 @@ def differences(infos: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:
     return found
 
 
+def reach_beyond_designs(found: dict[str, list[Any]]) -> bool:
+    """Return whether differences concern more than the parameters of the register-file designs."""
+    return any("." not in name or name.split(".")[0] in SECTIONS for name in found)
+
+
 def brief(found: dict[str, list[Any]]) -> str:
     """Return `sentence` for a single difference, otherwise the first two names and the number of others, as one row."""
     if len(found) <= 1:

@@ -196,7 +196,7 @@ def _divergence_lines(data: dict[str, Any], info: dict[str, Any]) -> list[str]:
                      f"{found['instruction']}")
         lines.append(f"                   {_cycles(found['a'], found['b'])}; in {found['late']} it waits: "
                      f"{found['cause']['text']}")
-        if data["machines_differ_in"]:
+        if machines.reach_beyond_designs(data["machines_differ_in"]):
             lines.append("                   the machines differ in more than the register file, which may be its cause")
         lines += [f"                   {text}" for text in found["cause"]["chain"]]
     split = data["first_path_difference"]

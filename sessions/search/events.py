@@ -28,6 +28,7 @@ def condition(info: Mapping[str, Any], kind: str, warp: int | None = None) -> tu
     own = [name for name in info.get("design_events", ()) if kind in name]
     stalls = {entry["name"]: entry for entry in info.get("stalls", ())}
     counters = set(event_names(info).values())
+    named = kind if kind in counters else f"a {kind}"
     if kind == "issue":
         if warp is None:
             return "stall.issued > 0", "an issue"
@@ -45,7 +46,7 @@ def condition(info: Mapping[str, Any], kind: str, warp: int | None = None) -> tu
         names = [name for name, entry in stalls.items() if entry["family"] == "register_file"]
         return _any(f"stall.{name} > 0" for name in names), "a stall by the register file"
     if kind in activities and own:
-        return _any(f"changed(event.{name})" for name in own), f"a {kind}"
+        return _any(f"changed(event.{name})" for name in own), named
     if kind in stalls:
         if warp is not None:
             return f"w{warp}.state == {kind} and changed(w{warp}.state)", f"{kind} of w{warp}"
@@ -53,7 +54,7 @@ def condition(info: Mapping[str, Any], kind: str, warp: int | None = None) -> tu
     if kind in counters:
         return f"changed(event.{kind})", kind
     if own:
-        return _any(f"changed(event.{name})" for name in own), f"a {kind}"
+        return _any(f"changed(event.{name})" for name in own), named
     words = known(info)
     if kind == "activity":
         raise InputError(f"{info.get('design', 'this design')} does nothing by itself that this could go to; there are "

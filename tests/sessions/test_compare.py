@@ -258,6 +258,7 @@ def test_what_the_machines_differ_in_is_said_first() -> None:
     assert machines.differences([base, base]) == {} and machines.sentence({}) == ""
     found = machines.differences([base, other, base])
     assert found == {"scheduler": ["gto", "lrr", "gto"], "sm.num_schedulers": [2, 1, 2]}, "a design's own numbers are the design"
+    assert machines.reach_beyond_designs(found) and not machines.reach_beyond_designs({"stt.write_cycles": [4, 6]})
     assert machines.sentence(found) == "the machines differ in: scheduler gto | lrr | gto, sm.num_schedulers 2 | 1 | 2"
     many = {f"sm.n{index}": [0, None] for index in range(7)}
     assert machines.sentence(many).endswith("sm.n3 0 | – and 3 more")
