@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from rfview.engine.errors import InputError
-from rfview.learn import sources
+from rfview.learn import own_design, sources
 from rfview.render import here
 from rfview.render.lens import base_design, painter_of
 from rfview.render.operation import with_lines
@@ -184,7 +184,12 @@ def near(word: str) -> str:
 
 
 def text_of(word: str, most: int = 12, width: int = WIDTH) -> list[str]:
-    """Return the explanations of a word, wrapped to `width` columns; raises InputError if there is none."""
+    """Return the explanations of a word, wrapped to `width` columns; raises InputError if there is none.
+
+    A word of a design file, such as inst.src, is explained by its code.
+    """
+    if code := own_design.code_of(word):
+        return code.splitlines()
     found = find(word)
     if not found:
         close = near(word)

@@ -126,6 +126,9 @@ def test_the_prompt_explains_a_term() -> None:
         await app.type("explain rfc_flush")
         assert "RFC section 3.3" in app.window_text()
         await app.press("escape", ":")
+        await app.type("help inst.last_use")
+        assert "the last read of its register" in app.window_text()
+        await app.press("escape", ":")
         await app.type("explain xyzzy")
         assert "nothing explains it" in app.scene.message and app.scene.message_kind == "error"
 

@@ -87,6 +87,14 @@ def number_format(main: MainScreen, rest: str) -> bool:
     return rest in FORMATS
 
 
+def help_on(main: MainScreen, rest: str) -> bool:
+    """help wb_drain: explain a term; help alone and help on a debugger command mean something else."""
+    if rest and rest not in ALIASES:
+        ask.explain_term(main, rest)
+        return True
+    return False
+
+
 def panel(main: MainScreen, rest: str) -> bool:
     """panel 3: focus that panel."""
     if rest.isdecimal():
@@ -111,7 +119,7 @@ WORDS: dict[str, Callable[[MainScreen, str], bool]] = {
     **dict.fromkeys(("find", "f"), with_rest(lambda main, rest: search.in_time(main, rest, 1))),
     **dict.fromkeys(("reverse-find", "rf"), with_rest(lambda main, rest: search.in_time(main, rest, -1))),
     "overlay": with_rest(lambda main, rest: main.overlay(rest)),
-    "explain": with_rest(ask.explain_term), "heat": heat, "image": image,
+    "explain": with_rest(ask.explain_term), **dict.fromkeys(("help", "h"), help_on), "heat": heat, "image": image,
     "screenshot": with_rest(screen.write_screenshot),
     "range": with_rest(lambda main, rest: main.worker.ask(requests.brush, rest)),
     "format": number_format, "panel": panel,
