@@ -218,7 +218,7 @@ class Linear:
     def _explain(self, rest: str) -> None:
         from rfview.learn import terms
 
-        self.say(terms.text_of(rest or "issued"))
+        self.say(terms.text_of(rest or "issued", info=self.session.info))
 
 
 def lines_of(stream: TextIO, prompt: Callable[[], str], is_terminal: bool) -> Iterator[str]:

@@ -162,10 +162,25 @@ def all_terms() -> tuple[Term, ...]:
     return tuple(terms)
 
 
-def find(word: str) -> list[Term]:
-    """Return the terms with a name, or, if there is none, those whose name or explanation contains the word."""
+def of_run(info: Mapping[str, Any]) -> Iterator[Term]:
+    """Yield what a run itself says of its design, whose file may not be here: states, parameters and events."""
+    where = f"the run, on {info['design']}"
+    yield from states(info)
+    for name, value in info.get("parameters", {}).items():
+        yield Term(name, "parameter of the run", str(value), where)
+    for name in info.get("design_events", ()):
+        yield Term(f"event.{name}", "event of the run's design", f"`print event.{name}` counts it", where)
+
+
+def find(word: str, info: Mapping[str, Any] | None = None) -> list[Term]:
+    """Return the terms with a name, or, if there is none, those whose name or explanation contains the word.
+
+    info: of a run whose own words are used if nothing else has the name.
+    """
     needle = word.strip().lower()
     terms = all_terms()
+    if info is not None and not any(needle in (term.name.lower(), term.name.lower().split(".")[-1]) for term in terms):
+        terms = (*terms, *of_run(info))
     for match in (
         lambda term: term.name.lower() == needle,
         lambda term: term.name.lower().split(".")[-1] == needle or term.name.lower().split(": ")[-1] == needle,
@@ -183,14 +198,14 @@ def near(word: str) -> str:
     return next(iter(difflib.get_close_matches(word.lower(), sorted(names), n=1)), "")
 
 
-def text_of(word: str, most: int = 12, width: int = WIDTH) -> list[str]:
+def text_of(word: str, most: int = 12, width: int = WIDTH, info: Mapping[str, Any] | None = None) -> list[str]:
     """Return the explanations of a word, wrapped to `width` columns; raises InputError if there is none.
 
-    A word of a design file, such as inst.src, is explained by its code.
+    A word of a design file, such as inst.src, is explained by its code. info: of a run, for the words of its design.
     """
     if code := own_design.code_of(word):
         return code.splitlines()
-    found = find(word)
+    found = find(word, info)
     if not found:
         close = near(word)
         raise InputError(f"{word}: nothing explains it" + (f"; did you mean {close!r}?" if close else ""))

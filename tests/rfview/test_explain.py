@@ -120,6 +120,16 @@ def test_k_explains_in_a_small_terminal() -> None:
     assert "WARPS" in text and "source: " in text
 
 
+@pytest.mark.parametrize(("word", "said"), [
+    ("row_waking", "◔ (k)  The row wakes."), ("wake_cycles", "drowsy.wake_cycles   (parameter of the run)"),
+    ("wakes", "event.wakes   (event of the run's design)"), ("wb_drain", "HRF section 4.3"),
+])
+def test_words_of_a_recorded_design_that_is_not_here_are_explained(word: str, said: str) -> None:
+    stall = {"code": 32, "name": "row_waking", "glyph": "◔", "ascii": "k", "sentence": "The row wakes."}
+    info = {"design": "drowsy", "stalls": [stall], "parameters": {"drowsy.wake_cycles": 1}, "design_events": ["wakes"]}
+    assert said in "\n".join(terms.text_of(word, info=info))
+
+
 def test_the_prompt_explains_a_term() -> None:
     async def test(app: Driven) -> None:
         await app.press(":")

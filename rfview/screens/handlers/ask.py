@@ -123,7 +123,7 @@ def explain_term(main: MainScreen, word: str) -> None:
     from rfview.learn import terms      # for a fast start, as above
 
     try:
-        main.open_text(tuple(terms.text_of(word, width=main.app.size.width - 8)))
+        main.open_text(tuple(terms.text_of(word, width=main.app.size.width - 8, info=main.scene.info)))
     except InputError as error:
         main.say(str(error), "error")
 
