@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, TextIO
 
 from rfview.engine.errors import InputError, RfviewError
+from rfview.engine.plugin.wording import plural
 from rfview.engine.stalls import NO_STALL, NO_WARP
 from rfview.render.operation import waits_for
 from rfview.render.machine import Machine
@@ -60,8 +61,8 @@ def sentences(session: Session, before: int, after: int) -> list[str]:
                     if look.name not in NO_STALL]
         count, name = max(blocking)
         most = f", mostly {name} ({count:,} warp-cycles)" if count else ""
-        cycles = f"{abs(moved):,} cycle{'s' if abs(moved) > 1 else ''}"
-        out.append(f"{cycles} {way}: {int(totals[0]):,} instructions issued in them{most}.")
+        cycles = plural(abs(moved), "cycle")
+        out.append(f"{cycles} {way}: {plural(int(totals[0]), 'instruction')} issued in them{most}.")
     groups: dict[tuple[str, str], list[int]] = {}
     same = 0
     for warp in range(new.now.num_warps):
@@ -76,7 +77,7 @@ def sentences(session: Session, before: int, after: int) -> list[str]:
             same += 1
     out += [_sentence(name, detail, warps) for (name, detail), warps in groups.items()]
     if same:
-        out.append(f"{same} warp{'s' if same > 1 else ''} continue{'s' if same == 1 else ''} as before.")
+        out.append(f"{plural(same, 'warp')} continue{'s' if same == 1 else ''} as before.")
     if abs(moved) == 1:
         out += _counted(session, old.now, new.now)
     if session.timeline.closed and after == session.timeline.last:

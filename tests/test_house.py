@@ -278,6 +278,13 @@ def test_the_programs_that_no_other_test_starts_can_be_imported(name: str) -> No
     assert program.__doc__ and inspect.getmembers(program, inspect.isfunction), "it has a usage and something to run"
 
 
+def test_numbers_get_their_nouns_from_one_function() -> None:
+    by_hand = re.compile(r"""[a-z]\{['"]e?s['"] (?:\*|if [^}]*(?:!=|>) 1)""")
+    wrong = [f"{name_of(path)}: {found.group()}" for path in sources(*PACKAGES)
+             for found in [by_hand.search(path.read_text(encoding="utf-8"))] if found]
+    assert not wrong, "use rfview.engine.plugin.wording.plural"
+
+
 def test_texts_are_numbers_only_if_int_can_read_them() -> None:
     """str.isdigit is also true for digits such as superscripts, which int refuses; of bytes it is true for 0 to 9 alone."""
     assert [path for path in sources(*PACKAGES) if ".isdigit(" in path.read_text() and path != BYTES_ALONE] == []

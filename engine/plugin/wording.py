@@ -1,4 +1,4 @@
-"""Words for sentences about a design: numbers with their nouns."""
+"""Words for sentences: numbers with their nouns."""
 
 from __future__ import annotations
 

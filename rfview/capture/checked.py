@@ -10,6 +10,7 @@ from typing import Any
 
 from rfview.capture.launches import Entry
 from rfview.engine.check.findings import Finding
+from rfview.engine.plugin.wording import plural
 from rfview.sessions.commands.check import numbered
 
 CAPACITY = 1 << 30      # bytes of device memory: the checker can just number the records of twice as much
@@ -67,5 +68,5 @@ class Checked:
     def text(self, launches: int, cycles: int) -> str:
         """Return all defects as numbered text for people. launches, cycles: the program's totals."""
         idle = launches - self.ran
-        return (f"{numbered([one.as_text() for one in self.defects], self.more)} in {self.ran:,} "
-                f"launch{'es' * (self.ran != 1)}, {cycles:,} cycles" + (f"; {idle:,} did not run" if idle else ""))
+        return (f"{numbered([one.as_text() for one in self.defects], self.more)} in "
+                f"{plural(self.ran, 'launch')}, {plural(cycles, 'cycle')}" + (f"; {idle:,} did not run" if idle else ""))

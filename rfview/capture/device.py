@@ -18,6 +18,7 @@ from rfview.engine.launch.files import MAX_BLOCK, MAX_CTAS, MAX_GRID, MAX_THREAD
 from rfview.engine.launch.given import GivenMemory, spec_of
 from rfview.engine.launch.kernel_names import instance_name
 from rfview.engine.launch.spec import LaunchSpec
+from rfview.engine.plugin.wording import plural
 from rfview.engine.program import GRID_WORKSPACE, Kernel
 from rfview.engine.simulator import Progress, Simulator
 
@@ -250,7 +251,7 @@ class _Run:
                 done = int(machine.sm.launch.done_ctas) / blocks
                 passed = time.perf_counter() - compiled
                 left = f", about {passed / done - passed:,.0f} s left" if done else ""
-                self.device.report(done or None, f"{self.title}: {machine.cycle:,} cycles{left}")
+                self.device.report(done or None, f"{self.title}: {plural(machine.cycle, 'cycle')}{left}")
         except KernelFault as fault:
             return fault
         finally:

@@ -8,6 +8,7 @@ from typing import Any
 
 from rfview.engine.errors import InputError
 from rfview.engine.launch.kernel_names import is_called
+from rfview.engine.plugin.wording import plural
 
 Extent = tuple[int, int, int]
 
@@ -73,8 +74,8 @@ def missing(choice: Choice, entries: list[Entry], total: int) -> InputError:
     kernels = list(dict.fromkeys(entry.label.rpartition(":")[0] for entry in entries))
     made = sum(choice.kernel in (entry.kernel, entry.label.rpartition(":")[0]) for entry in entries)
     if made:
-        return InputError(f"--launch {choice.text}: the program launched {choice.kernel} {made} time{'s' * (made != 1)}; "
+        return InputError(f"--launch {choice.text}: the program launched {choice.kernel} {plural(made, 'time')}; "
                           f"the first is {choice.kernel}:0")
     named = f" of {', '.join(kernels[:8])}{', ...' if len(kernels) > 8 else ''}" if kernels else ""
-    return InputError(f"--launch {choice.text}: no such launch; the program made {total:,} launch{'es' * (total != 1)}"
+    return InputError(f"--launch {choice.text}: no such launch; the program made {plural(total, 'launch')}"
                       f"{named} (`rfview launches` lists them)")

@@ -28,6 +28,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Write the folder; end with the program's exit code."""
+    from rfview.engine.plugin.wording import plural
+
     if words.is_meant(args, args.target or ""):
         return of_kernel(args)
     if args.launch is None:
@@ -40,7 +42,7 @@ def run(args: argparse.Namespace) -> int:
     folder = Path(args.output or f"{taken.entry.kernel}.{taken.entry.nth}")
     file = write(taken, folder)
     fate = f"; {taken.entry.result}" if taken.entry.result else ""
-    tell(file, f"launch {taken.entry.number}, {taken.entry.cycles:,} cycles, {size_of(folder):,} bytes{fate}")
+    tell(file, f"launch {taken.entry.number}, {plural(taken.entry.cycles, 'cycle')}, {size_of(folder):,} bytes{fate}")
     return code
 
 

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 from rfview.engine.errors import InputError
 from rfview.engine.plugin import BUILT_IN
 from rfview.commands import compare_output, compare_recordings, fair, options, progress
+from rfview.engine.plugin.wording import plural
 from rfview.engine.stalls import NO_WARP
 from rfview.launching import words
 
@@ -251,8 +252,7 @@ def text_of(table: Mapping[str, Any]) -> str:
     rows = table["rows"]
     number = table["num_schedulers"]
     lines = [f"{kernel_name(table['kernel'])}  {table['registers_per_thread']} registers per thread · {table['preset']} · "
-             f"{number} scheduler{'s' if number > 1 else ''} · {table['launches']} "
-             f"launch{'es' if table['launches'] > 1 else ''}", ""]
+             f"{plural(number, 'scheduler')} · {plural(table['launches'], 'launch')}", ""]
     heads = ("design", "scheduler", "cycles", "IPC", "IPC/sram", "energy µJ", "dynamic", "leakage", "refresh", "node",
              "of own", "area mm²", "EDA", "output")
     lines += columns([heads, *map(cells, rows)], left=(0, 1, 13))

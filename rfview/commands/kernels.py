@@ -23,6 +23,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print name, launches and description of every bundled kernel; or write a launch file."""
+    from rfview.engine.plugin.wording import plural
+
     if args.new:
         from rfview.commands import new_launch
 
@@ -42,7 +44,7 @@ def run(args: argparse.Namespace) -> int:
                           f"{row['registers'] or '–'}", ", ".join(row["sizes"])) for row in rows)]))
         print("\nthreads: of a CTA of the first launch; registers: per thread, as the paper or suite has them")
         return 0
-    print(columns([(row["name"], f"{row['launches']} launch{'es' if row['launches'] > 1 else ''}", row["description"])
+    print(columns([(row["name"], plural(row["launches"], "launch"), row["description"])
                    for row in rows]))
     print(f"\ntry: rfview run {rows[-1]['name']}   or   rfview debug {rows[-1]['name']}")
     return 0

@@ -116,6 +116,8 @@ def recording(args: argparse.Namespace) -> int:
 
 def recipe(args: argparse.Namespace) -> int:
     """Write a recipe, from which the run can be simulated again."""
+    from rfview.engine.plugin.wording import plural
+
     machine = options.machine_of(args)
     spec = options.load_target(args.target)
     output = output_of(args, f"{spec.name}.rfr", ".rfr")
@@ -129,8 +131,8 @@ def recipe(args: argparse.Namespace) -> int:
     if args.json:
         say_json(output, result, sums=result.sums, verified=result.verified)
     else:
-        print(f"{output}: recipe of {result.cycles:,} cycles in {result.file_bytes:,} bytes, {result.sums} states summed; "
-              f"{verdict}{held(simulator.info)}{replaced(args)}\n"
+        print(f"{output}: recipe of {plural(result.cycles, 'cycle')} in {result.file_bytes:,} bytes, "
+              f"{plural(result.sums, 'state')} summed; {verdict}{held(simulator.info)}{replaced(args)}\n"
               f"try: rfview debug {shlex.quote(str(output))}\n     rfview record --fill {shlex.quote(str(output))}")
     raise_fault(output, result.fault)
     return 1 if result.verified is False else 0
@@ -181,10 +183,12 @@ def replaced(args: argparse.Namespace) -> str:
 
 def say(args: argparse.Namespace, output: Path, result: RecordResult, info: Mapping[str, Any]) -> int:
     """Report what was recorded; a fault becomes the command's error."""
+    from rfview.engine.plugin.wording import plural
+
     if args.json:
         say_json(output, result, chunks=result.chunks, bytes_per_cycle=round(result.bytes_per_cycle, 2))
     else:
-        print(f"{output}: {result.cycles:,} cycles in {result.file_bytes:,} bytes, "
+        print(f"{output}: {plural(result.cycles, 'cycle')} in {result.file_bytes:,} bytes, "
               f"{result.bytes_per_cycle:.1f} per cycle{held(info)}{replaced(args)}\n"
               f"try: rfview replay {shlex.quote(str(output))}")
     raise_fault(output, result.fault)

@@ -80,6 +80,7 @@ def save_buffers(simulator: Simulator, folder: Path) -> None:
 
 def text_of(summary: dict[str, Any]) -> str:
     """Return the summary as text: what ran, how long, how the warp-cycles were spent, and whether it verified."""
+    from rfview.engine.plugin.wording import plural
     from rfview.engine import compilation
     from rfview.engine.plugin.wording import energy_unit
     from rfview.sessions.expressions.ptx_names import kernel_name
@@ -88,8 +89,8 @@ def text_of(summary: dict[str, Any]) -> str:
     speed = summary["cycles"] / summary["wall_s"] if summary["wall_s"] else 0.0
     lines = [
         f"{kernel_name(summary['kernel'])}  {summary['design']} {summary['scheduler']} · {summary['preset']}  "
-        f"{summary['launches']} launch{'es' if summary['launches'] != 1 else ''}, "
-        f"{summary['registers_per_thread']} registers per thread",
+        f"{plural(summary['launches'], 'launch')}, "
+        f"{plural(summary['registers_per_thread'], 'register')} per thread",
         *([f"  compiled with          {words}"] if (words := compilation.words_of_run(summary["parameters"])) else []),
         *(f"    {note}" for note in summary["compile_notes"]),
         f"  cycles                 {summary['cycles']:>15,}",

@@ -18,6 +18,7 @@ from rfview.engine.batch import pool_of
 from rfview.engine.errors import InputError
 from rfview import charts, ending
 from rfview.commands import options, progress
+from rfview.engine.plugin.wording import plural
 from rfview.sweep import columns, dataset, doing, plan, plot
 
 EPILOG = f"""a sweep file:
@@ -108,7 +109,7 @@ def text_of(facts: dict[str, Any]) -> str:
     done = ", ".join(parts) or "nothing to run"
     already = f"; {facts['already']:,} already had rows" if facts["already"] else ""
     same = f"; {facts['same']:,} combinations are the same run as another" if facts["same"] else ""
-    return f"{facts['jobs']:,} jobs: {done}{already}{same}\n{facts['folder']}: {facts['rows']:,} rows"
+    return f"{plural(facts['jobs'], 'job')}: {done}{already}{same}\n{facts['folder']}: {plural(facts['rows'], 'row')}"
 
 
 def draw(args: argparse.Namespace) -> int:

@@ -37,7 +37,9 @@ def run(args: argparse.Namespace) -> int:
                 done.result()
         finally:
             pool.shutdown(cancel_futures=True)
-    print(f"{len(names)} design{'s' if len(names) > 1 else ''} ready: {', '.join(names)}")
+    from rfview.engine.plugin.wording import plural
+
+    print(f"{plural(len(names), 'design')} ready: {', '.join(names)}")
     return 0
 
 

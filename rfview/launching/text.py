@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rfview.engine.errors import InputError
+from rfview.engine.plugin.wording import plural
 from rfview.launching.arguments import Argument
 from rfview.launching.signature import Formal
 
@@ -40,7 +41,7 @@ def in_order(given: Sequence[Argument], expected: Sequence[Formal], kernel: str)
     wanted = [formal for formal in expected if formal.kind != "scratch"]
     listed = ", ".join(formal.name or _described(formal) for formal in wanted) or "none"
     if len(given) != len(wanted):
-        raise InputError(f"{kernel} takes {len(wanted)} argument{'s' * (len(wanted) != 1)} ({listed}), got {len(given)}: "
+        raise InputError(f"{kernel} takes {plural(len(wanted), 'argument')} ({listed}), got {len(given)}: "
                          f"{', '.join(argument.name for argument in given) or 'none'}")
     names = [argument.name for argument in given]
     twice = {name for name in names if names.count(name) > 1}

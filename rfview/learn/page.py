@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from textwrap import wrap
 
+from rfview.engine.plugin.wording import plural
 from rfview.learn.tour import Shown
-from rfview.render.text import Line, Row, blank, cut, hint_row, plural, progress
+from rfview.render.text import Line, Row, blank, cut, hint_row, progress
 
 NARROW = 70     # below this width, only the most important keys are described
 

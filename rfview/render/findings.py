@@ -6,7 +6,8 @@ import textwrap
 from collections.abc import Sequence
 
 from rfview.engine.check.findings import Finding, Findings
-from rfview.render.text import Line, Row, cut, fill, hint_row, list_row, number, plural, visible_from
+from rfview.engine.plugin.wording import plural
+from rfview.render.text import Line, Row, cut, fill, hint_row, list_row, number, visible_from
 
 DETAIL_ROWS = 5
 HINTS = (("Enter", "go there"), ("o", "go to the other access"), ("y", "copy"), ("Esc", "close"))
@@ -22,7 +23,8 @@ def render(found: Findings, selected: int, here: int, width: int, height: int) -
     """
     count = len(found.found)
     what = f"{plural(count, 'finding')}{' and more' if found.more else ''}" if count else "nothing found"
-    heading = Row(width, "band").add("▌", "title").add("CHECK", "title").add(f"  {what} in {found.cycles:,} cycles", "tinfo")
+    heading = Row(width, "band").add("▌", "title").add("CHECK", "title")
+    heading.add(f"  {what} in {plural(found.cycles, 'cycle')}", "tinfo")
     names = Row(width).right(14, "cycle", "title").at(16, "who", "title").at(29, "what", "title")
     names.right(54, "line", "title").at(56, "instruction", "title")
     rows = max(1, height - 4 - DETAIL_ROWS)

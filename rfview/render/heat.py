@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from rfview.engine.plugin.wording import plural
 from rfview.render.heat_details import LEFT
 from rfview.render.heat_details import details as below
-from rfview.render.text import BARS, Line, Row, fill, hint_row, number, plural, title
+from rfview.render.text import BARS, Line, Row, fill, hint_row, number, title
 from rfview.sessions.commands.heat import letter_of, letters
 from rfview.sessions.heat.glyphs import MINUS, MINUS_ASCII, PLUS, PLUS_ASCII, characters, levels
 from rfview.sessions.heat.strip import LOST, UNWRITTEN, Moment, Strip

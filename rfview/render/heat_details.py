@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rfview.engine.plugin.wording import plural
 from rfview.render.operation import compact_text, short_op
-from rfview.render.text import BARS, Line, Row, cut, number, plural, title
+from rfview.render.text import BARS, Line, Row, cut, number, title
 from rfview.sessions.commands.heat import letters
 from rfview.sessions.heat.glyphs import MINUS, MINUS_ASCII, PLUS, PLUS_ASCII
 from rfview.sessions.heat.strip import UNWRITTEN

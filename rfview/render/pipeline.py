@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from rfview.engine.plugin.wording import plural
 from rfview.render.operation import compact_text, with_lines
 from rfview.render.scene import Pipes, Scene
-from rfview.render.text import Line, Row, cut, fill, list_row, number, plural, title
+from rfview.render.text import Line, Row, cut, fill, list_row, number, title
 from rfview.render.timeline import ruler, with_cursor
 from rfview.sessions.reports.pipeline import (COLLECTING, DECODED, DONE, EMPTY, EXECUTING, FETCHED, IN_MEMORY,
                                               ISSUED, LETTERS, REFUSED, WORDS, WRITING, Life)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
+from rfview.engine.plugin.wording import plural
 from rfview.render.machine import Machine
 from rfview.render.scene import Scene
 
@@ -53,7 +54,7 @@ def _reasons(scene: Scene, machine: Machine) -> list[str]:
     warps = -(-prod(int(size) for size in launch["block"]) // 32)
     grid, resident = prod(int(size) for size in launch["grid"]), int(launch.get("resident_ctas", 0))
     number = min(grid, resident)
-    ctas, of = f"{number} CTA{'s' * (number != 1)}", f"of {warps} warp{'s' * (warps != 1)}"
+    ctas, of = plural(number, "CTA"), f"of {plural(warps, 'warp')}"
     if grid <= resident:
         return [f"the grid has {ctas} {of}", f"the grid has {ctas}", f"{ctas} in all"]
     what, verb = _limit(scene.info, machine, launch, warps), "s" * (number == 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rfview.engine.plugin.wording import plural
 from rfview.render.scene import RATE_WINDOW, Scene
 from rfview.render.text import Line, Row, bar, fill, number, percent, title
 
@@ -74,7 +75,7 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
         lines.append(_entry(width, look.glyph, "st:" + look.role, look.name, now, share, top, total, "fg:" + look.role))
     if others:
         now, share = sum(scene.now.count[c] for c in others), sum(_total(scene, c) for c in others)
-        word = f"{len(others)} other" + ("s" if len(others) != 1 else "")
+        word = plural(len(others), "other")
         lines.append(_entry(width, " ", "text", word, now, share, top, total, "faint"))
     return fill(lines, width, height)
 

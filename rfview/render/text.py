@@ -199,8 +199,3 @@ def progress(done: int, total: int, width: int = 4) -> str:
     """Return a bar such as `━━━╌`: the share done."""
     full = 0 if total <= 0 else max(0, min(width, round(width * done / total)))
     return "━" * full + "╌" * (width - full)
-
-
-def plural(count: int, noun: str) -> str:
-    """Return "1 cycle", "3 cycles"."""
-    return f"{number(count)} {noun}{'' if count == 1 else 's'}"

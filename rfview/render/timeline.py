@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 
+from rfview.engine.plugin.wording import plural
 from rfview.engine.stalls import NO_WARP
 from rfview.render import slots
 from rfview.render.operation import operation, waits_for
 from rfview.render.scene import Pipes, Scene, Span
-from rfview.render.text import BARS, Line, Row, cut, fill, list_row, number, plural, title, visible_from
+from rfview.render.text import BARS, Line, Row, cut, fill, list_row, number, title, visible_from
 from rfview.render.warps import run_cells
 
 LABEL = 18          # cells before the first column, for a design's quantity and its value

@@ -7,6 +7,7 @@ from typing import Any
 
 from rfview.actions import BY_NAME, pair_label
 from rfview.engine.escapes import visible
+from rfview.engine.plugin.wording import plural
 from rfview.render.footer import footer_hints
 from rfview.render.scene import Badge, Scene
 from rfview.sessions.pictures.shape import element_bytes, shape_of
@@ -32,7 +33,7 @@ def greeting(scene: Scene) -> str:
         return "live: " + _hints(scene, (("step", "steps"), ("continue", "runs to a breakpoint or the end")),
                                  f"{back} go back" if back else "")
     pairs = (("step", "step"), ("end", "end"), ("continue", "breakpoints"), ("why", "why"))
-    return f"recorded: {scene.last - scene.first:,} cycles; {_hints(scene, pairs, reverse=True)}"
+    return f"recorded: {plural(scene.last - scene.first, 'cycle')}; {_hints(scene, pairs, reverse=True)}"
 
 
 def _hints(scene: Scene, pairs: tuple[tuple[str, str], ...], more: str = "", *, reverse: bool = False) -> str:

@@ -15,6 +15,7 @@ from pathlib import Path
 from rfview.engine import files
 from rfview.engine.errors import RfviewError
 from rfview.engine.escapes import visible
+from rfview.engine.plugin.wording import plural
 from rfview.line_history import LineHistory, path
 
 BUNDLED = ("bundled",)      # instead of a command line: the bundled recording, at an interesting cycle
@@ -98,7 +99,7 @@ def read(item: Item) -> Item:
             waits = overview.states.sum(axis=1)
             lost = overview.states[:, names].sum(axis=1) / waits.clip(min=1)
             what = f"{info.get('name') or info['kernel']} · {info['design']} {info['scheduler']}"
-            cycles = f"{timeline.last - timeline.first:,} cycles"
+            cycles = plural(timeline.last - timeline.first, "cycle")
             return replace(item, right=cycles, more=((visible(what), _left_at(item.file)), *item.more[1:]),
                            issued=tuple(overview.issue_rate.tolist()), lost=tuple(lost.tolist()))
     except RfviewError as error:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rfview.engine.errors import InputError
+from rfview.engine.plugin.wording import plural
 from rfview.engine.program import NO_REG
 from rfview.engine.state import FREE
 from rfview.sessions.compare.values import place_of
@@ -37,7 +38,7 @@ class Arrival:
         """Return the arrival as text, "w3.R5[7] +2 lanes 0x40400000, not 0x40400001"."""
         lane = (self.lanes & -self.lanes).bit_length() - 1
         more = self.lanes.bit_count() - 1
-        where = f"{self.place}[{lane}]" + (f" and {more} lane{'s' if more > 1 else ''}" if more else "") \
+        where = f"{self.place}[{lane}]" + (f" and {plural(more, 'lane')}" if more else "") \
             if self.lanes else self.place
         return f"{where} {self.value:#010x}, not {self.right:#010x}"
 

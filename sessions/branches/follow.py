@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from rfview.engine.errors import InputError
+from rfview.engine.plugin.wording import plural
 from rfview.sessions.expressions import compile_expression
 from rfview.sessions.branches.arrivals import MAX_ARRIVALS, Arrival, Arrivals, mask_of
 from rfview.sessions.branches.fork import machine_at, sorted_changes
@@ -125,8 +126,7 @@ def follow(session: Session, changes: Mapping[str, Any] | None = None) -> Flow:
     else:
         cycle, right, losses = lost_bits(session)
         count = sum(loss.lanes.bit_count() for loss in losses)
-        what = f"bits lost in {count} lane{'s' if count > 1 else ''} of {len(losses)} " \
-               f"register{'s' if len(losses) > 1 else ''}"
+        what = f"bits lost in {plural(count, 'lane')} of {plural(len(losses), 'register')}"
     timeline = session.timeline
     settings, pokes = sorted_changes(timeline.info, right)
     if settings:

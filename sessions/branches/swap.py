@@ -15,6 +15,7 @@ from typing import Any
 from rfview.engine import plugin as designs, state
 from rfview.engine.config import load_preset
 from rfview.engine.errors import InputError
+from rfview.engine.plugin.wording import plural
 from rfview.sessions.branch import Branch, Change
 from rfview.sessions.branches.fork import check_room, join, name_of
 from rfview.sessions.compare.issues import IssueLog
@@ -171,7 +172,7 @@ def _follow(session: Session, made: Session, warp: int | None) -> tuple[int | No
     cycle = min(found.cycle + 1, timeline.last)
     made._land(cycle, "goto", "")
     lag = cycle - session.cycle
-    way = f"{abs(lag):,} cycle{'s' if abs(lag) != 1 else ''} {'later' if lag > 0 else 'earlier'} than" if lag else "as"
+    way = f"{plural(abs(lag), 'cycle')} {'later' if lag > 0 else 'earlier'} than" if lag else "as"
     text = f"cycle {cycle:,}, right after w{warp}'s {ordinal(count)} instruction, {way} on {name_of(session)}"
     return found.slot, text
 

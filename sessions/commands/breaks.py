@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from rfview.engine.errors import InputError
+from rfview.engine.plugin.wording import plural
 from rfview.sessions.commands import arguments
 from rfview.sessions.commands.verb import Answer, verb
 from rfview.sessions.search.breakpoints import Breakpoint
@@ -86,7 +87,7 @@ def _delete(session: Session, text: str) -> Answer:
     numbers = [arguments.number(text, "delete")] if text else list(session.breakpoints)
     for number in numbers:
         session.remove_breakpoint(number)
-    return Answer(f"removed {len(numbers)} breakpoint{'s' if len(numbers) != 1 else ''}", {"removed": numbers})
+    return Answer(f"removed {plural(len(numbers), 'breakpoint')}", {"removed": numbers})
 
 
 @verb("enable", signature="N", help="switch a breakpoint on")

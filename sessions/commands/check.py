@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from rfview.engine.check.findings import Findings
 from rfview.engine.errors import InputError
+from rfview.engine.plugin.wording import plural
 from rfview.sessions.check import check
 from rfview.sessions.commands.verb import Answer, verb
 from rfview.sessions.cursor import Stop
@@ -25,7 +26,7 @@ def _check(session: Session, text: str) -> Answer | Stop:
 
 def text_of(found: Findings) -> str:
     """Return the findings as text, numbered, and their number."""
-    return f"{numbered([one.as_text() for one in found.found], found.more)} in {found.cycles:,} cycles"
+    return f"{numbered([one.as_text() for one in found.found], found.more)} in {plural(found.cycles, 'cycle')}"
 
 
 def numbered(texts: Sequence[str], more: bool) -> str:
@@ -33,5 +34,5 @@ def numbered(texts: Sequence[str], more: bool) -> str:
     lines = [f"{number:>3} {line}" if at == 0 else f"    {line}" for number, text in enumerate(texts, 1)
              for at, line in enumerate(text.splitlines())]
     count = len(texts)
-    what = "no finding" if not count else f"{count:,}{'+' if more else ''} finding{'s' if count > 1 else ''}"
+    what = "no finding" if not count else f"more than {plural(count, 'finding')}" if more else plural(count, "finding")
     return "\n".join([*lines, what])

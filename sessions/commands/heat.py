@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from rfview.engine.errors import InputError
+from rfview.engine.plugin.wording import plural
 from rfview.sessions.commands.arguments import needed
 from rfview.sessions.commands.verb import Answer, verb
 from rfview.sessions.expressions.values import value_text
@@ -35,8 +36,8 @@ def strip_text(strip: Strip, session: Session) -> str:
     """Return a strip as text: a row per lane, then the writers, then the legend."""
     cells = characters(strip.values, strip.state, strip.top)
     per = int(strip.edges[1] - strip.edges[0])
-    lines = [f"{strip.item}  {strip.kind}, to ±{value_text(float(f'{strip.top:.4g}'))}; a column is {per:,} "
-             f"cycle{'s' if per > 1 else ''}, {int(strip.edges[0]):,} to {int(strip.edges[-1]) - 1:,}"]
+    lines = [f"{strip.item}  {strip.kind}, to ±{value_text(float(f'{strip.top:.4g}'))}; a column is "
+             f"{plural(per, 'cycle')}, {int(strip.edges[0]):,} to {int(strip.edges[-1]) - 1:,}"]
     mark = [" "] * len(cells)
     at = strip.column_of(session.cycle)
     if at >= 0:

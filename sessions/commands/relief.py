@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, replace
 
 from rfview.engine.errors import InputError
-from rfview.engine.plugin.wording import energy_unit
+from rfview.engine.plugin.wording import energy_unit, plural
 from rfview.sessions.branches.relief import Relief, relieve, rerun, whole_run
 from rfview.sessions.commands import arguments
 from rfview.sessions.commands.verb import Answer, verb
@@ -49,7 +49,7 @@ def gain_text(found: Relief) -> str:
     if gain == 0:
         return f"{head}; with this change at the same cycle: no gain here"
     word = "earlier" if gain > 0 else "later"
-    return f"{head}; with this change at {found.issued[1]:,}: {abs(gain):,} cycle{'s' if abs(gain) != 1 else ''} {word}"
+    return f"{head}; with this change at {found.issued[1]:,}: {plural(abs(gain), 'cycle')} {word}"
 
 
 def whole_lines(found: Relief) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from rfview.engine.plugin.wording import plural
 from rfview.sessions.commands import arguments
 from rfview.sessions.lines import report
 from rfview.sessions.reports import statistics, tables as reports
@@ -57,7 +58,7 @@ def _trace(session: Session, text: str) -> Answer:
     rows = [[f"{cycle:,}", *map(value_text, values)] for cycle, values in
             zip(found.cycles[:SHOWN_ROWS], found.rows, strict=False)]
     hits = len(found.cycles)
-    lines = [f"{'more than ' if found.more else ''}{hits:,} hit{'s' if hits != 1 else ''}"
+    lines = [f"{'more than ' if found.more else ''}{plural(hits, 'hit')}"
              f"{f' of {found.condition}' if found.condition else ''} up to cycle {found.reached:,}"]
     if rows:
         lines.append(reports.table(["cycle", *found.expressions], rows))

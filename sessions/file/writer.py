@@ -16,6 +16,7 @@ import numpy as np
 from rfview.engine.chunk import CHUNK_CYCLES, Chunk
 from rfview.engine.errors import InputError
 from rfview.engine.files import ChangedMeanwhile, NewFile, opened
+from rfview.engine.plugin.wording import plural
 from rfview.sessions.codec import streams
 from rfview.sessions.file import framing
 from rfview.sessions.file.header import Header
@@ -211,7 +212,7 @@ def _kept(made: NewFile, writer: Writer | None) -> str:
         return ""
     with suppress(OSError):
         made.file.close()
-    return f"; {made.path.name} has its first {index.last - index.first[0]:,} cycles"
+    return f"; {made.path.name} has its first {plural(index.last - index.first[0], 'cycle')}"
 
 
 def _run(simulator: Any, writer: Writer, chunk_cycles: int, progress: Progress | None,

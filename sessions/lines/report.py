@@ -9,6 +9,7 @@ import numpy as np
 
 from rfview.engine.errors import InputError
 from rfview.engine.escapes import visible
+from rfview.engine.plugin.wording import plural
 from rfview.engine.stalls import ISSUED
 from rfview.sessions.lines.counts import Counts, by_line, count_instructions
 from rfview.sessions.lines.table import NO_LINES, LineTable, SourceLine
@@ -113,7 +114,7 @@ def as_text(found: LineReport) -> str:
     """Return the report as lines of text: a block per file, a row per line, the most frequent reasons by name."""
     total = sum(line.cycles for line in found.lines)
     lines = [f"cycles {found.first:,} to {found.last:,}: {total:,} warp-cycles of warps that could run, "
-             f"{sum(line.issued for line in found.lines):,} instructions issued"]
+             f"{plural(sum(line.issued for line in found.lines), 'instruction')} issued"]
     top = max((line.share for line in found.lines), default=0.0)
     path: str | None = None
     for line in found.lines:

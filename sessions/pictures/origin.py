@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from rfview.engine.errors import InputError
+from rfview.engine.plugin.wording import plural
 from rfview.engine.program import NO_REG
 from rfview.sessions.heat.memory import MemoryHeat
 from rfview.sessions.heat.stores import STORES, store_at, words_of
@@ -167,8 +168,8 @@ class _Trail:
         before = history.moment(cycle - 1, lane)
         if before.since >= 0 and before.pc >= 0:
             age = cycle - before.since
-            self.links.append(Link("wrote", before.since, f"it was written {age:,} cycles before", self._text(before.pc),
-                                   warp, lane, register))
+            self.links.append(Link("wrote", before.since, f"it was written {plural(age, 'cycle')} before",
+                                   self._text(before.pc), warp, lane, register))
 
     def _loaded(self, warp: int, lane: int, pc: int, cycle: int) -> None:
         """Follow a loaded wrong value through memory; say so if its origin cannot be determined."""

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from rfview.engine.errors import InputError
+from rfview.engine.plugin.wording import plural
 from rfview.sessions.layout import suggest
 from rfview.sessions.compare.comparison import has_ended
 from rfview.sessions.compare.values import elements
@@ -131,7 +132,7 @@ def size_of(variable: dict[str, Any], text: str) -> tuple[int, int]:
         raise InputError(f"image {name} {text}: expected WIDTHxHEIGHT, as in 128x96")
     width, height = int(match[1]), int(match[2])
     if not 0 < width * height <= min(total, MAX_PIXELS):
-        raise InputError(f"image {name} {text}: {width * height:,} pixels; {name} has {total:,} elements")
+        raise InputError(f"image {name} {text}: {plural(width * height, 'pixel')}; {name} has {plural(total, 'element')}")
     return width, height
 
 

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from rfview.engine.errors import InputError
-from rfview.engine.plugin.wording import energy_unit
+from rfview.engine.plugin.wording import energy_unit, plural
 from rfview.engine.stalls import NO_STALL
 from rfview.sessions.energy import counts_of, energy_at, energy_until, node_of
 from rfview.sessions.run_names import stall_names
@@ -122,7 +122,7 @@ class Brief:
     def text(self) -> str:
         """Return them in one line: 1,200 to 1,800: 600 cycles, IPC 1.24, RF 0.41 µJ, EDP 3.5e-13 Js, wait 41%, .."""
         cycles = self.last - self.first
-        parts = [f"{self.first:,} to {self.last:,}: {cycles:,} cycle{'s' if cycles != 1 else ''}", f"IPC {self.ipc:.2f}"]
+        parts = [f"{self.first:,} to {self.last:,}: {plural(cycles, 'cycle')}", f"IPC {self.ipc:.2f}"]
         total = self.energy_pj.get("total", 0.0)
         if total:
             unit, size = energy_unit(total)
@@ -152,8 +152,8 @@ def brief(timeline: Timeline, first: int, last: int) -> Brief:
 
 def as_text(found: Statistics) -> str:
     """Return the statistics as lines of text."""
-    lines = [f"cycles {found.first:,} to {found.last:,}: {found.cycles:,} cycles, {found.microseconds:,.3f} µs",
-             f"{found.instructions:,} warp instructions, IPC {found.ipc:.3f}", ""]
+    lines = [f"cycles {found.first:,} to {found.last:,}: {plural(found.cycles, 'cycle')}, {found.microseconds:,.3f} µs",
+             f"{plural(found.instructions, 'warp instruction')}, IPC {found.ipc:.3f}", ""]
     width = max(map(len, [*found.states, *found.counts, "energy"]), default=0) + 2
     lines.append(f"{'warp-cycles':<{width}}{found.warp_cycles:>15,}  {'balanced' if found.is_balanced else 'UNBALANCED'}")
     for name, value in sorted(found.states.items(), key=lambda item: -item[1]):

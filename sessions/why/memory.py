@@ -8,7 +8,7 @@ import numpy as np
 
 from rfview.engine import state as layout
 from rfview.sessions.why import on_chip
-from rfview.sessions.why.links import plural
+from rfview.engine.plugin.wording import plural
 from rfview.sessions.why.moment import Flight, Moment
 from rfview.sessions.why.trail import COLLECT_CYCLES, Trail
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rfview.engine import state as layout
 from rfview.sessions.why import memory
-from rfview.sessions.why.links import plural
+from rfview.engine.plugin.wording import plural
 from rfview.sessions.why.moment import Flight, Moment
 from rfview.sessions.why.trail import COLLECT_CYCLES, Trail, first_link, next_text
 

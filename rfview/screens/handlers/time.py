@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from rfview.engine.plugin.wording import plural
 from rfview.keys import Pressed
 from rfview.screens import requests
 
@@ -114,7 +115,7 @@ def speed(by: int) -> Handler:
     def handler(main: MainScreen, pressed: Pressed) -> None:
         at = min(range(len(SPEEDS)), key=lambda index: abs(SPEEDS[index] - main.scene.speed))
         chosen = SPEEDS[max(0, min(len(SPEEDS) - 1, at + by * (pressed.count or 1)))]
-        main.change(speed=chosen, message=f"{chosen:,} cycles a second", message_kind="info")
+        main.change(speed=chosen, message=f"{plural(chosen, 'cycle')} a second", message_kind="info")
 
     return handler
 
