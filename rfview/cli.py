@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from rfview.engine.errors import RfviewError
+from rfview.engine.escapes import visible
 from rfview import __version__, ending, streams
 
 # heading -> name -> what it does; each is a module of rfview/commands with add_arguments(parser) and run(args) -> exit code
@@ -114,7 +115,7 @@ def _guarded(words: list[str]) -> int:
         sys.stdout.flush()
         return code
     except RfviewError as error:
-        return _fail(*str(error).splitlines(), code=error.exit_code)
+        return _fail(*_lines(str(error), words), code=error.exit_code)
     except KeyboardInterrupt as stop:
         return _fail(f"interrupted{_notes(stop)}", code=INTERRUPTED)
     except ending.Ended as stop:
@@ -124,7 +125,7 @@ def _guarded(words: list[str]) -> int:
         return BROKEN_PIPE
     except OSError as error:
         where = f"{error.filename}: " if error.filename is not None else ""
-        return _fail(f"{where}{error.strerror or error}", code=2)
+        return _fail(*_lines(f"{where}{error.strerror or error}", words), code=2)
     except MemoryError:
         return _fail("out of memory", code=2)
     except Exception as error:
@@ -137,6 +138,13 @@ def _guarded(words: list[str]) -> int:
         from rfview import crash
 
         return _fail(crash.sentence(error), code=INTERNAL_ERROR)
+
+
+def _lines(text: str, words: list[str]) -> list[str]:
+    """Return an error's lines; a line break in a file name of the command line is shown as an escape, and ends none."""
+    for part in {part for word in words for part in word.split(os.sep) if not part.isprintable()}:
+        text = text.replace(part, visible(part))
+    return text.splitlines()
 
 
 def _run(words: list[str]) -> int:

@@ -9,6 +9,7 @@ import json
 import os
 import re
 from dataclasses import asdict, dataclass
+from itertools import count
 from pathlib import Path
 
 from rfview.engine import files
@@ -31,7 +32,7 @@ class Mark:
 class Marks:
     """The marks of one session; path is the side file, or None to keep them in memory only.
 
-    warnings: problems with the side file; a damaged one is kept as `<file>.bad` and never overwritten.
+    warnings: problems with the side file; a damaged one is kept as `<file>.bad`, `.bad1` .. and never overwritten.
     """
 
     def __init__(self, path: Path | None = None):
@@ -51,7 +52,8 @@ class Marks:
                 self._marks[mark.name] = mark
         except (OSError, ArithmeticError, AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
             self._marks.clear()
-            bad = path.with_name(path.name + ".bad")
+            names = (path.with_name(f"{path.name}.bad{number or ''}") for number in count())
+            bad = next(name for name in names if not os.path.lexists(name))
             self.warnings.append(f"{path}: cannot read the marks ({error}); kept as {bad.name}")
             try:
                 os.replace(path, bad)

@@ -52,6 +52,13 @@ def test_a_link_to_itself_is_one_error(command: list[str], tmp_path: Path, capsy
     assert main([*command, str(loop)]) == 2 and "Too many levels of symbolic links" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("words", [["replay"], ["run"], ["info"], ["launches"], ["record", "--fill"], ["kernels", "--new"]])
+def test_a_line_break_in_a_file_name_ends_no_line(words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*words, str(tmp_path / "a\nb.rfs")]) == 2
+    said = capsys.readouterr().err
+    assert said.count("rfview: error: ") == said.count("\n") == 1 and "a\\nb.rfs: " in said
+
+
 @pytest.mark.parametrize("kind", ["pipe", "device", "folder", "large"])
 def test_what_never_ends_is_not_read(kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     odd, launch = tmp_path / "odd", tmp_path / "k.toml"

@@ -30,6 +30,14 @@ def test_marks_that_cannot_be_are_set_aside(tmp_path: Path, marks: str) -> None:
     assert not len(read) and "kept as run.rfs.marks.json.bad" in read.warnings[0]
 
 
+def test_a_second_damaged_file_of_marks_does_not_replace_the_first(tmp_path: Path) -> None:
+    file = tmp_path / "run.rfs.marks.json"
+    for number, name in enumerate(("bad", "bad1", "bad2")):
+        file.write_text(f"damaged {number}")
+        assert f"kept as run.rfs.marks.json.{name}" in Marks(file).warnings[0]
+        assert (tmp_path / f"{file.name}.{name}").read_text() == f"damaged {number}"
+
+
 def test_numbers_of_thousands_of_digits_are_refused_in_every_toml(tmp_path: Path) -> None:
     """Found in key files: Python refuses them with an error that is not one of TOML's."""
     from rfview import keymap
