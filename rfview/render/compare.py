@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rfview.engine.plugin.wording import plural
 from rfview.render.operation import compact_text
 from rfview.render.pair import INSTRUCTION, ComparePicture, Instruction
 from rfview.render.text import BARS, Line, Row, blank, cut, fill, hint_row, number, title, visible_from
@@ -201,7 +202,7 @@ def strip_lines(picture: ComparePicture, width: int, rulers: bool = True) -> lis
                           11  +3
     """
     strip = picture.strip
-    every = "1 cycle" if strip.scale == 1 else f"{number(strip.scale)} cycles"
+    every = plural(strip.scale, "cycle")
     out = [title(width, "THE WARP IN BOTH", f"1 column = {every}, own clock each; ◆ issues it")]
     rows = []
     for side, (run, role) in enumerate(zip(picture.runs, ROLES, strict=True)):

@@ -136,7 +136,7 @@ def _writer_rows(view: HeatView) -> list[tuple[str, str, str]]:
             text = f"{compact_text(str(view.program[pc]['text']))}  line {view.program[pc]['line']}"
         out.append((letter, text, plural(columns, "column")))
     total = int(strip.writes.sum())
-    out.append((" ", f"{plural(total, 'write')} in {number(int(strip.edges[-1] - strip.edges[0]))} cycles"
+    out.append((" ", f"{plural(total, 'write')} in {plural(int(strip.edges[-1] - strip.edges[0]), 'cycle')}"
                      f"{'; a capital: several in a column' if (strip.writes > 1).any() else ''}", ""))
     if strip.lost.any():
         out.append(("✕", "bits of it were lost in the register file", plural(int(strip.lost.sum()), "column")))

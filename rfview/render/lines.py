@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rfview.engine.plugin.wording import plural
 from rfview.render.operation import compact_text
 from rfview.render.scene import Scene
 from rfview.render.text import BARS, Line, Row, cut, fill, number, percent, title
@@ -162,7 +163,7 @@ def _below(scene: Scene, cursor: int, width: int, rows: int) -> list[Line]:
         total = int(states.sum())
         order = [code for code in np.argsort(-states, kind="stable").tolist() if states[code]]
         parts = ", ".join(f"{scene.look(code).name} {percent(int(states[code]), total, 0)}" for code in order)
-        head = f"{number(total)} warp-cycles: {parts}" if total else "no warp has been there yet"
+        head = f"{plural(total, 'warp-cycle')}: {parts}" if total else "no warp has been there yet"
         top = float(scene.costs[0].cycles[pcs].max(initial=0))
     lines = [title(width, f"{posixpath.basename(line.path)}:{line.line}", head)]
     here = machine.pc[scene.warp]

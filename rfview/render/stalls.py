@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rfview.engine.plugin.wording import plural
 from rfview.render.scene import RATE_WINDOW, Scene
-from rfview.render.text import Line, Row, bar, fill, number, percent, title
+from rfview.render.text import Line, Row, bar, fill, percent, title
 
 
 def _states_of(scene: Scene) -> list[int]:
@@ -52,7 +52,7 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
     if scene.now is None or width < 30:
         return render_now(scene, width, height) if scene.now else fill([title(width, "STALLS", focus=focus)], width, height)
     cycles = scene.shares_cycles
-    window = f"last {number(min(cycles, RATE_WINDOW))} cycles" if cycles else "no cycle yet"
+    window = f"last {plural(min(cycles, RATE_WINDOW), 'cycle')}" if cycles else "no cycle yet"
     if width < 36:
         lines = [title(width, "STALLS", focus=focus, right=f"now  {window.removesuffix(' cycles')}")]
     else:

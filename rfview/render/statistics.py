@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rfview.engine.plugin.wording import plural
 from rfview.render.scene import Scene
 from rfview.render.text import Line, Row, bar, fill, number, percent
 from rfview.sessions.reports.statistics import Statistics
@@ -44,7 +45,7 @@ def render(scene: Scene, found: Statistics | None, ends: tuple[str, str], width:
 
 
 def _summary(found: Statistics, width: int) -> Line:
-    row = Row(width).add(f" {number(found.cycles)} cycles", "bold")
+    row = Row(width).add(f" {plural(found.cycles, 'cycle')}", "bold")
     if found.microseconds:
         row.add(f"   {found.microseconds:,.3f} µs", "text")
     row.add("   warp instructions ", "dim").add(number(found.instructions), "text")

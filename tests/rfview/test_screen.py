@@ -386,3 +386,21 @@ def test_the_driver_ends_with_the_app() -> None:
 def test_make_app_refuses_an_unknown_theme() -> None:
     with pytest.raises(InputError, match="pink"):
         make_app(lambda report: make_session(), theme="pink")
+
+
+def test_a_mark_past_the_end_of_the_run_is_no_end_of_statistics_and_no_state_to_compare_with() -> None:
+    """The file of marks may be from a longer recording of that name."""
+
+    async def test(app: Driven) -> None:
+        app.session.marks.set("far", 99_999_999)
+        app.app.worker.ask(requests.refresh)
+        await app.press("#")
+        for _ in range(3):
+            await app.press("L")
+        assert "far" not in app.window_text() and "balanced" in app.window_text(), app.window_text()
+        await app.press("escape")
+        app.app.worker.ask(requests.diff, "far")
+        await app.settle()
+        assert "cycle 99,999,999 is outside" in app.scene.message and app.scene.message_kind == "error"
+
+    drive(test)

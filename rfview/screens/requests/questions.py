@@ -49,6 +49,7 @@ def diff(worker: SessionWorker, mark_name: str = "") -> None:
     """Underline what changed since the last jump's origin, or since a mark; again: since the previous cycle."""
     session, source = worker.session, worker.source
     if mark_name:
+        session.timeline.require(session.marks.get(mark_name).cycle)
         source.compare, source.follows_jumps = session.marks.get(mark_name).cycle, False
         worker.arrive(f"underlined: changed since mark {mark_name}, cycle {source.compare:,}; d ends it")
     elif source.compare is not None:

@@ -27,19 +27,24 @@ class StatisticsWindow(Popup):
     def places(self) -> list[tuple[str, int]]:
         """Return (name, cycle) of the places at which an end can be, in order of time."""
         scene = self.main.scene
-        named = [("start", scene.first), *scene.marks, ("cursor", scene.cycle), ("end", scene.last)]
+        named = [("start", scene.first), *self.marks(), ("cursor", scene.cycle), ("end", scene.last)]
         return sorted(dict.fromkeys(named), key=lambda place: place[1])
+
+    def marks(self) -> list[tuple[str, int]]:
+        """Return the marks in the cycles that there are; a file of marks may be from a longer recording."""
+        scene = self.main.scene
+        return [(name, cycle) for name, cycle in scene.marks if scene.first <= cycle <= scene.last]
 
     def first_choice(self) -> tuple[str, str]:
         """Return the two marks around the cursor; with one mark, it and the cursor; with none, the start and the cursor."""
-        scene = self.main.scene
-        before = [name for name, cycle in scene.marks if cycle <= scene.cycle]
-        after = [name for name, cycle in scene.marks if cycle > scene.cycle]
-        if len(scene.marks) >= 2:
-            return (before[-1], after[0]) if before and after else (scene.marks[-2][0], scene.marks[-1][0]) if before else (
-                scene.marks[0][0], scene.marks[1][0])
-        if scene.marks and scene.marks[0][1] != scene.cycle:
-            return scene.marks[0][0], "cursor"
+        scene, marks = self.main.scene, self.marks()
+        before = [name for name, cycle in marks if cycle <= scene.cycle]
+        after = [name for name, cycle in marks if cycle > scene.cycle]
+        if len(marks) >= 2:
+            return (before[-1], after[0]) if before and after else (marks[-2][0], marks[-1][0]) if before else (
+                marks[0][0], marks[1][0])
+        if marks and marks[0][1] != scene.cycle:
+            return marks[0][0], "cursor"
         return ("start", "cursor") if scene.cycle > scene.first else ("start", "end")
 
     def ends(self) -> tuple[tuple[str, int], tuple[str, int]]:
