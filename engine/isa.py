@@ -142,7 +142,6 @@ SREG_NAMES: tuple[str, ...] = tuple(
  SREG_TOTAL_SMEM_SIZE, SREG_ENVREG) = range(len(SREG_NAMES))
 SREGS: dict[str, int] = {f"%{name}": code for code, name in enumerate(SREG_NAMES)} | {
     f"%envreg{k}": SREG_ENVREG for k in range(32)}      # every environment register reads as 0
-SREG_64BIT = frozenset({SREG_CLOCK64, SREG_GLOBALTIMER, SREG_GRIDID})
 
 
 def mnemonic(op: int) -> str:

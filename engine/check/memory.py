@@ -123,7 +123,7 @@ def check_word(s, sm, inst, facts, slot, lane, pc, space, word, value):
         else:
             visit(s, sm, inst, facts, slot, lane, pc, space, word * 4, at, value)
         if facts & STRONG:
-            synchronise(s, inst, facts, slot, lane, space, word)
+            synchronise(s, inst, slot, lane, space, word)
     if inst.memory_kind != MEM_LOAD:
         note_written(s, at, space, 15)
     return 0
@@ -150,14 +150,14 @@ def check_byte(s, sm, inst, facts, slot, lane, pc, space, word, byte, value):
         small = (np.int64(s[H_BYTES]) + word * 4 + byte) * RECORD_WORDS
         visit(s, sm, inst, facts, slot, lane, pc, space, word * 4 + byte, small, value)
         if facts & STRONG:
-            synchronise(s, inst, facts, slot, lane, space, word)
+            synchronise(s, inst, slot, lane, space, word)
     if inst.memory_kind != MEM_LOAD:
         note_written(s, at, space, 1 << byte)
     return 0
 
 
 @device
-def synchronise(s, inst, facts, slot, lane, space, word):
+def synchronise(s, inst, slot, lane, space, word):
     """Let a strong access learn what is published at its word, and publish there what its thread did."""
     if inst.memory_kind != MEM_STORE:
         take_over(s, slot, lane, word)

@@ -61,22 +61,15 @@ def sync_lanes(s, slot, lanes, live):
         s[me + W_FULL_SYNC] = now
         return 0
     for lane in range(32):
-        if (lanes >> lane) & 1:
+        joined = now
+        if not (lanes >> lane) & 1:
             joined = np.int64(0)
             for other in range(32):
                 if (lanes >> other) & 1:
                     joined = max(joined, np.int64(s[lane_sync(slot, other, lane)]))
-            for other in range(32):
-                if (lanes >> other) & 1:
-                    s[lane_sync(slot, other, lane)] = now
-        else:
-            joined = np.int64(0)
-            for other in range(32):
-                if (lanes >> other) & 1:
-                    joined = max(joined, np.int64(s[lane_sync(slot, other, lane)]))
-            for other in range(32):
-                if (lanes >> other) & 1:
-                    s[lane_sync(slot, other, lane)] = joined
+        for other in range(32):
+            if (lanes >> other) & 1:
+                s[lane_sync(slot, other, lane)] = joined
     return 0
 
 

@@ -277,7 +277,7 @@ def clamp(value, width):
 
 
 @jit
-def divide(a, b, signed, width):
+def divide(a, b, signed):
     """Quotient towards zero; all ones when b is 0; INT_MIN / -1 wraps."""
     if b == Z64:
         return ~Z64
@@ -398,7 +398,7 @@ def integer(sub, kind, flags, a, b, c, d):
     raw_b, raw_c = b & M32, c & M32
     a, b = extend(a, width, signed), extend(b, width, signed)
     if sub == INT_DIV:
-        return divide(a, b, signed, width)
+        return divide(a, b, signed)
     if sub == INT_REM:
         return remainder(a, b, signed)
     if sub == INT_ADD or sub == INT_SUB:

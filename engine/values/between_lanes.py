@@ -47,7 +47,7 @@ def shuffle_rows(rows, src, dst, mask, aux):
 
 
 @jit
-def vote_rows(rows, src, dst, group, members, mode, predicate):
+def vote_rows(rows, dst, group, members, mode, predicate):
     """vote over the member lanes; ballot writes the group's elements of a row, the others return the mask of lanes."""
     votes = U32(predicate) & members
     if mode == VOTE_BALLOT:
@@ -143,7 +143,7 @@ def collective_rows(op, rows, src, dst, mask, aux, flags, p0):
             members = U32(mask) & named        # the same lanes, unless lanes name masks that exclude themselves
         left &= ~group
         if op == OP_VOTE:
-            found |= vote_rows(rows, src, dst, group, members, mode, p0)
+            found |= vote_rows(rows, dst, group, members, mode, p0)
         elif op == OP_MATCH:
             found |= match_rows(rows, src, dst, group, members, mode)
         else:

@@ -106,7 +106,7 @@ def join(sm, rf, spec, rows, insts, scheduler):
                 ready |= bit64(warp)
         if ready == 0:
             return 0
-        warp = choose(sm, insts, scheduler, ready)
+        warp = choose(sm, scheduler, ready)
         if warp < 0:
             return 0
         state.active = np.uint64(state.active) | bit64(warp)
@@ -122,7 +122,7 @@ def join(sm, rf, spec, rows, insts, scheduler):
 
 
 @device
-def choose(sm, insts, scheduler, ready):
+def choose(sm, scheduler, ready):
     """Return the ready warp that joins next, or -1 if strict parity keeps the place empty."""
     state = sm.scheduler[scheduler]
     last = np.int64(state.joined_warp)
@@ -132,13 +132,13 @@ def choose(sm, insts, scheduler, ready):
     other = ready & other_mask
     if other != 0:
         return next_from(other, np.int64(state.parity_pointer[1 - (last & 1)]))
-    if sm.config.parity == PARITY_STRICT and waits_on_memory(sm, insts, scheduler, other_mask):
+    if sm.config.parity == PARITY_STRICT and waits_on_memory(sm, scheduler, other_mask):
         return np.int64(-1)
     return next_from(ready, np.int64(state.parity_pointer[last & 1]))
 
 
 @device
-def waits_on_memory(sm, insts, scheduler, warps):
+def waits_on_memory(sm, scheduler, warps):
     """Return whether an unfinished warp among `warps` waits for memory rather than at a barrier."""
     left = np.uint64(sm.unfinished) & np.uint64(sm.scheduler_mask[scheduler]) & warps
     while left != 0:

@@ -56,7 +56,7 @@ def execute(sm, rf, spec, rows, insts, warp, pc, lanes, active):
     if op == OP_BRA or op == OP_BRA_UNI:
         return branch(sm, warp, pc, inst, lanes, active)
     if op == OP_EXIT:
-        return leave(sm, rf, spec, rows, insts, warp, pc, lanes, active)
+        return leave(sm, rows, insts, warp, pc, lanes, active)
     if lanes == 0:
         return splits.advance(sm, warp, pc + 1)
     if op == OP_BAR:
@@ -125,7 +125,7 @@ def hold_results(sm, warp, pc, lanes, active, inst):
 
 
 @device
-def leave(sm, rf, spec, rows, insts, warp, pc, lanes, active):
+def leave(sm, rows, insts, warp, pc, lanes, active):
     """End lanes; end the split, the warp and the CTA's wait for them as they run empty."""
     entry = sm.warp[warp]
     if lanes == 0:

@@ -113,13 +113,13 @@ def send(sm, rf, spec, rows, insts, warp):
         return control.execute(sm, rf, spec, rows, insts, warp, pc, lanes, active)
     if lanes != 0 or inst.op == OP_ACTIVEMASK:
         slot = allocate(sm, warp, pc, lanes, active, inst)
-        enter_collector(sm, rf, spec, rows, insts, slot, inst)
+        enter_collector(sm, rf, spec, rows, slot, inst)
         hooks.on_issue(sm, rf, spec, rows, slot, inst)
     return splits.advance(sm, warp, pc + 1)
 
 
 @device
-def enter_collector(sm, rf, spec, rows, insts, slot, inst):
+def enter_collector(sm, rf, spec, rows, slot, inst):
     """Put an issued instruction in a free operand collector and queue its reads at the banks."""
     used = np.uint64(sm.collectors_used)
     collector = ctz64(~used)

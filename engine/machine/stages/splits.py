@@ -26,19 +26,10 @@ def begin_warp(sm, warp, pc, mask):
     table = sm.warp_cold[warp].split
     for index in range(MAX_SPLITS):
         table[index].state = SPLIT_FREE
-    root = table[0]
-    root.state = SPLIT_READY
-    root.parent = NONE8
-    root.pending = 0
-    root.spins = 0
-    root.reconv = NO_PC
-    root.mask = mask
-    root.pc = pc
-    root.sync_mask = 0
-    entry = sm.warp[warp]
-    entry.num_splits = 1
+    sm.warp[warp].num_splits = 0
+    root = add_child(sm, warp, NONE8, pc, NO_PC, mask)
     flush_ibuffer(sm, warp)
-    return load_split(sm, warp, 0)
+    return load_split(sm, warp, root)
 
 
 @device
@@ -153,12 +144,7 @@ def settle_arrived(sm, warp):
 @device
 def wait_for_members(sm, warp, need):
     """Park the running split until the lanes `need` arrive; return 1 if another split runs meanwhile."""
-    entry = sm.warp[warp]
-    store_split(sm, warp)
-    split = sm.warp_cold[warp].split[entry.split]
-    split.state = SPLIT_SYNC
-    split.sync_mask = need
-    return choose_split(sm, warp)
+    return park(sm, warp, SPLIT_SYNC, need)
 
 
 @device
@@ -176,12 +162,17 @@ def release_members(sm, warp, pc):
 @device
 def park_at_barrier(sm, warp, barrier):
     """Let the running split wait at a CTA barrier; its pc already points past it."""
-    entry = sm.warp[warp]
+    sm.warp[warp].barrier = barrier
+    return park(sm, warp, SPLIT_BARRIER, barrier)
+
+
+@device
+def park(sm, warp, state, awaited):
+    """Let the running split wait in a state, for what its sync_mask says; return 1 if another split runs meanwhile."""
     store_split(sm, warp)
-    split = sm.warp_cold[warp].split[entry.split]
-    split.state = SPLIT_BARRIER
-    split.sync_mask = barrier
-    entry.barrier = barrier
+    split = sm.warp_cold[warp].split[sm.warp[warp].split]
+    split.state = state
+    split.sync_mask = awaited
     return choose_split(sm, warp)
 
 
