@@ -10,7 +10,7 @@ from rfview.engine.program import LAT_OTHER, UNIT_CTRL, WAIT_FIXED
 from rfview.engine.ptx import forms
 from rfview.engine.ptx.lower.access import store_pieces
 from rfview.engine.ptx.lower.functions import function_address
-from rfview.engine.ptx.lower.immediates import immediate_bits
+from rfview.engine.ptx.lower.immediates import immediate_bits, is_of_type
 from rfview.engine.ptx.lower.names import Body, CallParam, LabelId, Names, Parts, Place, Register
 from rfview.engine.ptx.parse.source import Source
 from rfview.engine.ptx.parse.syntax import (Address, Function, Group, Instruction, Name, Negated, Number, Pair,
@@ -253,6 +253,8 @@ class Lowering:
         """
         wide = TYPE_BITS[type_name] == 64
         if isinstance(operand, Number):
+            if not is_of_type(operand, type_name):
+                raise self.fail(f"'{inst.mnemonic}' works on .{type_name}, found {describe(operand)}")
             bits = immediate_bits(operand, type_name)
             inst.set_imm(slot, bits)
             if wide:
@@ -329,7 +331,7 @@ def describe(operand: object) -> str:
     if isinstance(operand, Name):
         return f"'{operand.text}'"
     if isinstance(operand, Number):
-        return f"the number {operand.value:#x}" if operand.kind != "int" else f"the number {operand.value}"
+        return f"the number {operand.value}" if operand.kind == "int" else "a floating-point number"
     kinds = {Address: "an address", Vector: "a vector", Pair: "a pair a|b", Negated: "a negated predicate",
              Group: "a list in parentheses"}
     return kinds.get(type(operand), "nothing")

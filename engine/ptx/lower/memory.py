@@ -247,8 +247,7 @@ def lower_store(low: Lowering, statement: Instruction) -> None:
         shift_address(inst, first * access.width)
         slot = 2
         for item in part:
-            kind = f"b{bits}" if isinstance(item, Name) else access.type
-            low.fill(inst, slot, item, kind if bits > 16 else "b16", is_loose=True)
+            low.fill(inst, slot, item, access.type if isinstance(item, Number) else f"b{bits}", is_loose=True)
             slot += 1 + (bits == 64)
         low.emit(low.guard_of(inst, statement))
 
@@ -270,10 +269,7 @@ def store_piece(low: Lowering, statement: Instruction, param: CallParam, offset:
         wide = access.width == 8
         inst = low.move([2 * piece] + [2 * piece + 1] * wide, [], statement.opcode)
     inst.dst = [2 * piece] + [2 * piece + 1] * (access.width == 8)
-    kind = {1: "b8", 2: "b16", 4: "b32", 8: "b64"}[access.width]
-    if isinstance(item, Number) and access.type[0] == "f":
-        kind = access.type
-    low.fill(inst, 0, item, kind, is_loose=True)
+    low.fill(inst, 0, item, access.type if isinstance(item, Number) else f"b{8 * access.width}", is_loose=True)
     low.emit(low.guard_of(inst, statement))
 
 

@@ -35,12 +35,6 @@ def check_types(low: Lowering, statement: Instruction) -> None:
 
 def check_operand(low: Lowering, opcode: str, operand: object, kind: str) -> None:
     """Refuse one operand that is not of type `kind`."""
-    if isinstance(operand, Number):
-        is_float = operand.kind != "int"
-        if is_float and kind[0] in "us" or not is_float and kind in ("f32", "f64"):
-            found = "a floating-point number" if is_float else f"the integer {operand.value}"
-            raise low.fail(f"'{opcode}' works on .{kind}, found {found}")
-        return
     register = low.names.find(operand.text) if isinstance(operand, Name) else None
     if not isinstance(register, Register) or register.kind in _UNTYPED and register.bits == 1:
         return

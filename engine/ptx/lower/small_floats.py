@@ -105,10 +105,11 @@ def widen(steps: Steps, form: _Format, is_relu: bool) -> None:
     result, source = steps.whole.operands
     both = steps.value("cvt.u32.u16", source)
     halves = []
+    scale = steps.value("mov.b16", 15 - form.bias + 15 << 10, bits=16)
     for first in (0, form.apart):
         size = steps.value("bfe.u32", both, first, form.bits - 1)
         bits = steps.value("cvt.u16.u32", steps.value("shl.b32", size, 10 - form.mantissa), bits=16)
-        scaled = steps.value("mul.rn.f16", bits, 15 - form.bias + 15 << 10, bits=16)
+        scaled = steps.value("mul.rn.f16", bits, scale, bits=16)
         above = steps.value("shl.b32", steps.value("bfe.u32", both, first + form.bits - 1, 1), 15)
         sign = steps.value("cvt.u16.u32", above, bits=16)
         is_negative = steps.value("setp.ne.u16", sign, 0, bits=1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import struct
 
@@ -56,7 +57,10 @@ class Tokens:
 
 
 def number_value(text: str) -> tuple[str, int]:
-    """Return (kind, value) of a number token: ('int', n), ('f32', bits), ('f64', bits)."""
+    """Return (kind, value) of a number token: ('int', n), ('f32', bits), ('f64', bits).
+
+    Raises ValueError for more digits than Python converts, and for a decimal number beyond the largest double.
+    """
     low = text.lower()
     if low.startswith("0f"):
         return "f32", int(text[2:], 16)
@@ -67,7 +71,9 @@ def number_value(text: str) -> tuple[str, int]:
     if low.startswith("0b"):
         return "int", int(low.rstrip("u"), 2)
     if "." in low or "e" in low:
-        return "f64", int.from_bytes(struct.pack("<d", float(low)), "little")
+        if math.isinf(value := float(low)):
+            raise ValueError
+        return "f64", int.from_bytes(struct.pack("<d", value), "little")
     digits = low.rstrip("u")
     if len(digits) > 1 and digits[0] == "0" and not set(digits) & {"8", "9"}:
         return "int", int(digits, 8)

@@ -635,7 +635,7 @@ class _Parser:
         if kind == NUMBER:
             try:
                 form, number = number_value(text)
-            except ValueError:      # more digits than Python converts
+            except ValueError:
                 raise self.fail("a number of at most 64 bits", self.at - 1) from None
             return Number(form, self.in_64_bits(number), number >= 1 << 63 or text.endswith(("U", "u")))
         if kind == STRING:

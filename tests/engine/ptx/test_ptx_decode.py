@@ -134,6 +134,15 @@ def test_wide_vectors_are_split_and_keep_their_address():
     assert not int(loads[0]["dst_regs"]) & 1 << int(loads[1]["src"][0])
 
 
+@pytest.mark.parametrize("number, bits", [
+    ("1e300", 0x7F800000), ("-0d7FE0000000000000", 0xFF800000), ("3.4028235677973366e38", 0x7F800000),
+    ("3.4028234663852886e38", 0x7F7FFFFF), ("1e-60", 0), ("0.1", 0x3DCCCCCD), ("0f7FA00000", 0x7FA00000),
+])
+def test_a_double_is_rounded_to_a_float_as_in_c(number: str, bits: int) -> None:
+    kernel = decode(f"mov.f32 %f1, {number}; st.global.f32 [0], %f1; ret;")
+    assert int(only(kernel, isa.OP_ST)["imm"][2]) == bits
+
+
 def test_symbols_become_relocations_and_shared_offsets():
     module = """.global .align 4 .u32 table[4] = {1, 2, 3, 4};\n.const .align 8 .u64 pointers[2] = {table, table+8};
         .extern .shared .align 16 .b8 dyn[];\n.shared .align 4 .b8 unused[64];\n.shared .align 8 .b8 used[20];\n"""
@@ -315,7 +324,15 @@ def test_names_in_an_inner_scope_hide_those_outside():
     ("cvt.rn.f32.s32 %f1, %f2;", ["'%f2' is declared .f32, 'cvt.rn.f32.s32' works on .s32"]),
     ("shfl.sync.up.b32 %rs1, %r2, 1, 0, -1;", ["'%rs1' is declared .b16"]),
     ("add.s32 %r1, %r2, 1.5;", ["'add.s32' works on .s32", "floating-point number"]),
-    ("add.f32 %f1, %f2, 1;", ["'add.f32' works on .f32", "the integer 1"]),
+    ("add.f32 %f1, %f2, 1;", ["'add.f32' works on .f32", "the number 1"]),
+    ("mov.b32 %f1, 1.0;", ["'mov.b32' works on .b32, found a floating-point number"]),
+    ("xor.b32 %r1, %r2, 1.0;", ["'xor.b32' works on .b32"]), ("mov.b64 %rd1, 0f3F800000;", ["'mov.b64' works on .b64"]),
+    ("mov.b16 %rs1, 1.0;", ["'mov.b16' works on .b16"]), ("mov.f64 %rd1, 1e400;", ["at most 64 bits, found '1e400'"]),
+    ("add.f16 %rs1, %rs2, 0x3C00;", ["'add.f16' works on .f16, found the number 15360"]),
+    ("fma.rn.bf16x2 %r1, %r2, %r3, 1;", ["'fma.rn.bf16x2' works on .bf16x2"]),
+    ("cvt.f32.f16 %f1, 1.0;", ["'cvt.f32.f16' works on .f16"]), ("neg.f16 %rs1, 1;", ["'neg.f16' works on .f16"]),
+    ("st.global.f32 [%rd1], 1;", ["'st.global.f32' works on .f32"]), ("st.global.b32 [%rd1], 1.0;", ["works on .b32"]),
+    ("atom.global.exch.b32 %r1, [%rd1], 1.0;", ["works on .b32"]), ("bar.warp.sync 1.0;", ["works on .b32"]),
     ("ld.global.u32 %r1, [%f1];", ["address", "'%f1' is declared .f32"]),
     ("setp.hi.s32 %p1, %r1, %r2;", ["unsupported instruction 'setp.hi.s32'"]),
     ("fma.f32 %f1, %f2, %f3, %f4;", ["unsupported", "fma.rz.f32"]),
