@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -47,9 +47,11 @@ def chart_of(folder: Path, text: str, keys: Collection[str] | None = None) -> ch
     table = dataset.read(folder, ["key", "outcome", *_columns(x, y, by)])
     sums: dict[tuple[Any, Any], list[float]] = {}
     total = 0
-    for row in table.to_pylist(maps_as_pydicts="strict"):
-        if row["outcome"] not in (rows.OK, rows.WRONG) or (keys is not None and row["key"] not in keys):
-            continue
+    used = [row for row in table.to_pylist(maps_as_pydicts="strict")
+            if row["outcome"] in (rows.OK, rows.WRONG) and (keys is None or row["key"] in keys)]
+    for name in filter(None, (x, by, y)):
+        _require(used, name, text)
+    for row in used:
         value = _value(row, y)
         if value is not None and math.isfinite(value):
             sums.setdefault((_group(row, x), _group(row, by) if by else ""), []).append(value)
@@ -64,6 +66,14 @@ def chart_of(folder: Path, text: str, keys: Collection[str] | None = None) -> ch
     averaged = f", mean of {total:,} runs" if total > len(sums) else ""
     whole = max(means) >= 1000 or all(mean == int(mean) for mean in means)
     return charts.of(f"{y} by {x}{f' and {by}' if by else ''}{averaged}", labels, means, form=",.0f" if whole else ",.4g")
+
+
+def _require(used: Sequence[Mapping[str, Any]], name: str, text: str) -> None:
+    """Raise InputError if a name of --plot is an event, a stall or a parameter that no row has."""
+    column, _, key = (name if name.split(".")[0] in MAPS else f"settings.{name}").partition(".")
+    known = {word for row in used for word in row.get(column) or ()} if name not in BY_NAME else {key}
+    if used and key not in known:
+        raise InputError(f"--plot {text}: no row has {name}{did_you_mean(key, sorted(known))}")
 
 
 def _columns(*names: str) -> list[str]:

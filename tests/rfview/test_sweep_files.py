@@ -170,7 +170,9 @@ def test_a_plot_has_a_bar_per_group_with_the_mean_of_its_runs(tmp_path: Path, ca
 
 @pytest.mark.parametrize(("text", "said"), [
     ("design", "expected x,y,by"), ("a,b,c,d", "expected x,y,by"), ("desing,ipc", "did you mean 'design'"),
-    ("design,ipd", "did you mean 'ipc'"), ("design,message", "is not a number of a run"), ("design,stalls.none", "has no rows"),
+    ("design,ipd", "did you mean 'ipc'"), ("design,message", "is not a number of a run"), ("design,stalls.none", "no row has stalls.none"),
+    ("design,counts.rf_raeds", "no row has counts.rf_raeds (did you mean 'rf_reads'?)"),
+    ("sm.num_bank,ipc,design", "no row has sm.num_bank (did you mean 'sm.num_banks'?)"),
     ("design,counts.rf_reads,", "expected x,y,by"), ("message,ipc", "cannot group by message"),
 ])
 def test_a_plot_that_cannot_be_drawn_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str,
