@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,8 @@ class Run:
     """The input for computing energy: event counts by name, cycles, clock, the design's parameters, and the machine's.
 
     counts, cycles: numbers at one cycle, or arrays over cycles. values: "NAME.key" for the designs of the run.
-    machine: its numbers in use, such as "sm.num_banks" (engine/presets).
+    machine: its numbers in use, such as "sm.num_banks" (engine/presets). main: the energy of the main file that the design
+    is built over, {} without one.
     """
 
     counts: Mapping[str, int]
@@ -30,6 +31,7 @@ class Run:
     values: Mapping[str, Any]
     preset: str = "fermi"
     machine: Mapping[str, Any] = field(default_factory=dict)
+    main: Mapping[str, float] = field(default_factory=dict)
 
     def leakage_pj(self, milliwatts: float) -> float:
         """Return the energy of a constant power over the run."""
@@ -46,12 +48,14 @@ def table_energy(found: Design, run: Run) -> dict[str, float]:
 def energy(chain: tuple[str, ...], run: Run) -> dict[str, float]:
     """Return the energy of a run under the outermost design of a chain, with the total.
 
-    It comes from its file's `energy`, else from its table, plus the energy of the main file that it is built over. Raises
+    It comes from its file's `energy`, else from its table plus the energy of the main file that it is built over. Raises
     InputError if a file's function fails or returns anything but the three parts; ValueError, as raised,
     if it cannot take arrays.
     """
     outer = find(chain[0])
+    main = {name: value for name, value in energy(chain[1:], run).items() if name in PARTS} if len(chain) > 1 else {}
     if hasattr(outer, "energy"):
+        run = replace(run, main=main)
         parts: dict[str, Any] = host.call(outer, "energy", run, passing=() if np.ndim(run.cycles) == 0 else (ValueError,))
         if not isinstance(parts, Mapping) or set(parts) != set(PARTS):
             given = ", ".join(map(str, parts)) if isinstance(parts, Mapping) else repr(parts)
@@ -61,7 +65,5 @@ def energy(chain: tuple[str, ...], run: Run) -> dict[str, float]:
                 raise InputError(f"design {chain[0]}: energy(run) gives {name} as {value!r}, expected a number of pJ")
     else:
         parts = table_energy(outer.DESIGN, run)
-        if len(chain) > 1:
-            main = energy(chain[1:], run)
-            parts = {name: parts[name] + main[name] for name in PARTS}
+        parts = {name: parts[name] + main.get(name, 0.0) for name in PARTS}
     return {**parts, "total": sum(parts.values())}

@@ -106,8 +106,8 @@ def text_of(summary: dict[str, Any]) -> str:
     if energy and energy.get("total") is not None:
         unit, size = energy_unit(energy["total"])
         parts = ", ".join(f"{part} {energy[part] / size:,.3f}" for part in ("dynamic", "leakage", "refresh"))
-        node = f" at {summary['node_nm']} nm:" if summary["node_nm"] else ""
-        lines.append(f"  register file energy   {energy['total'] / size:>15,.3f} {unit}{node} {parts}")
+        node = f" at {summary['node_nm']} nm" if summary["node_nm"] else ""
+        lines.append(f"  register file energy   {energy['total'] / size:>15,.3f} {unit}{node}: {parts}")
     lines.append(verdict(summary))
     return "\n".join(lines)
 

@@ -159,7 +159,7 @@ tries tracks and lens, energy, area_mm2, node_nm, render and why at the first st
 
 A design over another one (like rfc over sram) sets takes_main: --design './my_rf.py[main=stt]'. Hooks that it omits are
 the main file's; its own may call the main file's as hooks.NAME(sm, rf.mrf, spec.mrf, ...). Its energy_pj, for its own
-events, is added to the main file's energy."""
+events, is added to the main file's energy; an energy(run) replaces both, and finds the main file's in run.main, by part."""
 
 # the hooks' arguments, except the machine's records
 ARGUMENTS = {

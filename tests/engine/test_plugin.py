@@ -155,6 +155,20 @@ def test_stall_codes_of_two_design_files_in_a_chain_differ(tmp_path: Path) -> No
         designs.build(f"{tmp_path / 'over.py'}[main={tmp_path / 'main.py'}]", {}, "")
 
 
+def test_the_energy_of_a_design_over_another_by_hand(tmp_path: Path) -> None:
+    table = 'takes_main=True, events=(("near", "x"),), energy_pj={"near": (2.0, "x")}, technology={"leakage_mw": (3.0, "mW", "x")})'
+    (tmp_path / "over.py").write_text(OVER.replace("takes_main=True)", table))
+    sram = designs.design("sram")
+    read, leakage = (sram.energy_pj or {})["rf_reads"][0], (sram.technology or {})["leakage_mw"][0]
+    counted = designs.Run({"rf_reads": 10, "rf_writes": 0, "near": 5}, 700, 700.0, {})     # one microsecond
+    found = designs.energy(designs.build(str(tmp_path / "over.py"), {}, "").chain, counted)
+    assert found["dynamic"] == pytest.approx(10 * read + 5 * 2) and found["leakage"] == pytest.approx(1e3 * (leakage + 3))
+    own = '\n\ndef energy(run):\n    return {**run.main, "dynamic": run.main["dynamic"] + 1}\n'
+    (tmp_path / "own.py").write_text((tmp_path / "over.py").read_text().replace('"over"', '"own"') + own)
+    found = designs.energy(designs.build(str(tmp_path / "own.py"), {}, "").chain, counted)
+    assert found["dynamic"] == pytest.approx(10 * read + 1) and found["leakage"] == pytest.approx(1e3 * leakage)
+
+
 def test_a_main_file_is_built_over_no_other() -> None:
     with pytest.raises(InputError, match=r"main=rfc: rfc is itself built over a main file; choose one that is not"):
         designs.build("skeleton[main=rfc]", {}, "")
