@@ -19,10 +19,11 @@ from types import ModuleType
 from typing import Any
 
 from rfview.engine import IMPORT_ROOT
-from rfview.engine import plugin as designs, kernels
+from rfview.engine import events, plugin as designs, kernels
 from rfview.engine.errors import InputError, RfviewError
 from rfview.engine.launch import load_launch_file
 from rfview.engine.stalls import STALLS
+from rfview.engine.state import MAX_EVENTS
 
 RUNS = (("vectoradd", "lrr", 200), ("hotspot", "two_level", 250))    # kernel, scheduler, cycles: a few hundred a second
 PATIENCE_S = 20         # a cycle that takes longer than this is considered endless
@@ -54,6 +55,7 @@ def main(variant: str) -> int:
                 for _ in range(cycles):
                     watch.cycle_begins(machine.cycle)
                     machine.step(1)
+            _require_own_events(machine)
         except RfviewError as error:
             print(error)
             return 1
@@ -63,6 +65,16 @@ def main(variant: str) -> int:
             print(f"{type(error).__name__}{place}: {error}; {kernel}, {scheduler}, {when}")
             return 1
     return 0
+
+
+def _require_own_events(machine: Any) -> None:
+    """Raise InputError if counters were used that belong to no event: they are shown and recorded nowhere."""
+    first = events.FIRST_DESIGN_EVENT + len(machine.built.events)
+    unnamed = [index for index in (*range(len(events.EVENTS), events.FIRST_DESIGN_EVENT), *range(first, MAX_EVENTS))
+               if machine.sm.events[index] != 0]
+    if unnamed:
+        raise InputError(f"counts event spec.first_event + {unnamed[0] - events.FIRST_DESIGN_EVENT}, but has "
+                         f"{len(machine.built.events)} events")
 
 
 class Watch:

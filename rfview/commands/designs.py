@@ -8,7 +8,7 @@ import os
 import shlex
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from rfview.engine import IMPORT_ROOT
@@ -144,7 +144,7 @@ def _slips_here(session: Any) -> Iterator[str]:
     scene = Scene(now=Machine(shown), info=session.info)
     painter = lens.painter_of(spec["chain"][0]) or lens.render
     calls: list[Callable[[], object]] = [
-        lambda: places.area_mm2(*facts), lambda: nodes.node_nm(*facts), lambda: energy.energy_at(shown),
+        lambda: places.area_mm2(*facts), lambda: nodes.node_nm(*facts), lambda: _require_positive(energy.energy_at(shown)),
         lambda: painter(scene, lens.WIDE, 18), lambda: painter(scene, 24, 4)]
     for call in calls:
         try:
@@ -152,6 +152,12 @@ def _slips_here(session: Any) -> Iterator[str]:
         except InputError as error:
             yield str(error)
     yield from filter(None, (why(session, warp).slip for warp in range(int(session.info["num_warps"]))))
+
+
+def _require_positive(energy: Mapping[str, float] | None) -> None:
+    """Raise InputError if a part of an energy is negative: more was saved than used."""
+    if negative := [name for name, pj in (energy or {}).items() if pj < 0]:
+        raise InputError(f"energy: {' and '.join(negative)} negative; a saving lowers a part by at most what it is")
 
 
 def facts_of(design: Any) -> dict[str, Any]:

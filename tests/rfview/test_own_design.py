@@ -54,6 +54,9 @@ def test_the_check_runs_the_design_as_plain_python_first(tmp_path: Path, capfd: 
     assert cli.main(["designs", str(path), "--check"]) == 2
     said = capfd.readouterr().err
     assert "run as plain Python: IndexError in write_back (my_rf.py, line " in said and "out of bounds" in said
+    path.write_text(text.replace("HITS = 0", "HITS = 1"))
+    assert cli.main(["designs", str(path), "--check"]) == 2
+    assert "counts event spec.first_event + 1, but has 1 events" in capfd.readouterr().err
     path.write_text(text.replace("return SLOW_WRITE", "return 45"))
     assert cli.main(["designs", str(path), "--check"]) == 2
     assert "hook write_back: returns 45, which is not a stall code" in capfd.readouterr().err
@@ -150,6 +153,7 @@ def test_the_check_names_tracks_that_cannot_be_drawn(monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize(("name", "function", "said"), [
     ("energy", lambda run: {"dynamic": run.counts["rf_raeds"]}, "KeyError: 'rf_raeds'; did you mean 'rf_reads'? (test_own"),
     ("energy", lambda run: {"dynamic": "1", "leakage": 0, "refresh": 0}, "energy(run) gives dynamic as '1', expected a number"),
+    ("energy", lambda run: {"dynamic": -1.0, "leakage": 2.0, "refresh": 0.0}, "energy: dynamic negative"),
     ("area_mm2", lambda values: values["stt.lines"] * values["x"], "area_mm2: KeyError: 'stt.lines'"),
     ("area_mm2", lambda values: None, "area_mm2: returns None, expected a number"),
     ("node_nm", lambda values, preset: "small", "node_nm: returns 'small', expected a number"),
