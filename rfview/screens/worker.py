@@ -171,12 +171,12 @@ class SessionWorker:
         text = next((fact for fact in facts if isinstance(fact, str)), "opening")
         self.post(Busy(f"opening {share:.0%}" if share is not None else "opening", text))
 
-    def _compiling(self, share: float, text: str) -> None:
-        """Report the progress of compiling a recording's machine or another design. Raises InputError after Esc."""
+    def _compiling(self, share: float | None, text: str) -> None:
+        """Report how far loading or compiling a recording's machine or another design is. Raises InputError after Esc."""
         if self._cancel.is_set():
             raise InputError("stopped while compiling; it starts over when it is needed again")
         self._busy_shown = True
-        self.post(Busy(f"compiling {share:.0%}", f"{text}; Esc cancels"))
+        self.post(Busy("loading" if share is None else f"compiling {share:.0%}", f"{text}; Esc cancels"))
 
     def _next(self) -> Request | None:
         """Return the next request, with consecutive steps joined into one; scan for breakpoint hits while idle."""

@@ -16,9 +16,11 @@ import pytest
 from rfview.engine.errors import InputError
 from rfview.actions import ACTIONS, tokens_of
 from rfview.app import make_app, render_text
+from rfview.messages import Busy
 from rfview.render.layout import shown
 from rfview.screens import requests
 from rfview.sessions.session import Session
+from rfview.sessions.targets import open_session
 from tests.rfview.fakes import FakeTimeline, make_session
 from tests.conftest import PATIENCE_S
 from tests.rfview.pilots import Driven, drive
@@ -404,3 +406,26 @@ def test_a_mark_past_the_end_of_the_run_is_no_end_of_statistics_and_no_state_to_
         assert "cycle 99,999,999 is outside" in app.scene.message and app.scene.message_kind == "error"
 
     drive(test)
+
+
+def test_a_branch_that_loads_a_long_kernel_again_says_so(small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from rfview.engine import ptx
+    from rfview.engine.launch import load_launch_file
+    from rfview.engine.simulator import Simulator
+    from rfview.sessions.file.writer import record
+
+    record(Simulator(load_launch_file(small)), tmp_path / "run.rfs", max_cycles=100)
+    monkeypatch.setattr(ptx, "takes_seconds", lambda text, how: True)
+    told: list[tuple[str, str]] = []
+
+    async def test(driven: Driven) -> None:
+        await driven.settle()
+        post = driven.app.worker.post
+        driven.app.worker.post = lambda message: (told.append((message.text, message.detail)) if isinstance(message, Busy)
+                                                  else None, post(message))
+        driven.app.main.worker.ask(requests.command, "fork b1")
+        await driven.settle()
+        assert "b1" in driven.session.family, driven.scene.message
+
+    drive(test, opener=lambda report: open_session(tmp_path / "run.rfs"))
+    assert told[0][0] == "loading" and told[0][1].startswith("loading small: ")
