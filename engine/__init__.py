@@ -9,9 +9,12 @@ In this folder itself, for use by every room:
     hooks               the interface of a register-file design, with its defaults; RULES.md: our decisions where papers are
                         silent
     config  presets/    every number, with unit and source
+    defaults            the machine that a run gets if it names no other
     compilation         the options with which PTX is compiled, as settings and as words
     stalls  events  errors  fault_codes  textures    the other tables
     files               reads regular files, and writes files so that nothing is lost
+    progress            the function that long work tells how far it is
+    wording             numbers with their nouns, units of energies
     html                tables and lines of text for notebooks
     escapes             makes text from files safe to print: control characters are shown, not obeyed
 

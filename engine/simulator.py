@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -12,7 +12,7 @@ import numpy as np
 from numba.core.errors import NumbaError
 
 from rfview.engine.machine import cycle as machine
-from rfview.engine import plugin as designs, events, hooks, ptx, state
+from rfview.engine import defaults, plugin as designs, events, hooks, ptx, state
 from rfview.engine.compile import cache, extern, jit, warm
 from rfview.engine.machine import faults
 from rfview.engine.chunk import CHUNK_CYCLES, Chunk
@@ -28,13 +28,12 @@ from rfview.engine.machine.journal.words import WIDTH
 from rfview.engine.launch import LaunchSpec, verify
 from rfview.engine.info import describe
 from rfview.engine.program import Module
+from rfview.engine.progress import Progress
 from rfview.engine.launch.given import GivenMemory, place_given
 from rfview.engine.launch.placement import Placement, PlacedLaunch, Variable, place
 from rfview.engine.snapshot import Snapshot
 from rfview.engine.stalls import NO_CTA
 from rfview.engine.machine.stages.regions import region_table
-
-Progress = Callable[[float | None, str], None]
 
 
 @lru_cache
@@ -76,11 +75,11 @@ class Simulator:
         self,
         spec: LaunchSpec,
         *,
-        design: str = "sram",
-        scheduler: str = "gto",
-        preset: str = "fermi",
+        design: str = defaults.DESIGN,
+        scheduler: str = defaults.SCHEDULER,
+        preset: str = defaults.PRESET,
         settings: Mapping[str, Any] | None = None,
-        max_cycles: int = 100_000_000,
+        max_cycles: int = defaults.MAX_CYCLES,
         seed: int = 0,
         progress: Progress | None = None,
         module: Module | None = None,

@@ -6,10 +6,10 @@ import shlex
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from rfview.engine import defaults
+
 if TYPE_CHECKING:
     from rfview.sessions.session import Session
-
-MACHINE = {"design": "sram", "scheduler": "gto"}     # option -> its default
 
 
 def of_view(target_command: str, session: Session | None, cycle: int, warp: int) -> str:
@@ -32,9 +32,9 @@ def for_kernel(target_command: str, data: Mapping[str, Any]) -> str:
     while rest:
         option = rest.pop(0)
         value = rest.pop(0) if rest else ""
-        if option.removeprefix("--") not in MACHINE:
+        if option not in ("--design", "--scheduler"):
             out += [option, value]
-    for option, default in MACHINE.items():
-        if data[option] != default:
+    for option in ("design", "scheduler"):
+        if data[option] != defaults.MACHINE[option]:
             out += [f"--{option}", data[option]]
     return shlex.join(out)

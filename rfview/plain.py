@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, TextIO
 
 from rfview.engine.errors import InputError, RfviewError
-from rfview.engine.plugin.wording import plural
+from rfview.engine.wording import plural
 from rfview.engine.stalls import NO_STALL, NO_WARP
 from rfview.render.operation import waits_for
 from rfview.render.machine import Machine

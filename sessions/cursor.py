@@ -13,7 +13,7 @@ from rfview.engine import html
 from rfview.engine.errors import InputError
 from rfview.sessions.search.history import History
 from rfview.sessions.search.marks import Mark, Marks
-from rfview.sessions.timeline.base import Progress, Timeline
+from rfview.sessions.timeline.base import CycleProgress, Timeline
 
 PLACE = re.compile(r"(?P<sign>[+-]?)(?P<number>\d[\d,_]{0,40})\Z")
 END = int(np.iinfo(np.int64).max)     # later than any kernel runs
@@ -54,7 +54,7 @@ class Cursor:
         self.cycle = timeline.first
         self.marks = marks if marks is not None else Marks()
         self.came_from: int | None = None
-        self.progress: Progress | None = None
+        self.progress: CycleProgress | None = None
         self._history = History(self.cycle)
 
     def _land(self, cycle: int, reason: str, text: str, breakpoint: int | None = None) -> Stop:

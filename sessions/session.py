@@ -11,6 +11,7 @@ import numpy as np
 from rfview.engine import html
 from rfview.engine.errors import InputError
 from rfview.engine.escapes import visible
+from rfview.engine.progress import Progress
 from rfview.engine.snapshot import Snapshot
 from rfview.sessions.branch import Branch
 from rfview.sessions.cursor import END, Cursor, Stop
@@ -40,7 +41,7 @@ class Session(Cursor):
     def __init__(self, timeline: Timeline, marks: Marks | None = None):
         super().__init__(timeline, marks)
         self.breakpoints: dict[int, Breakpoint] = {}
-        self.compiling: Callable[[float, str], None] | None = None
+        self.compiling: Progress | None = None
         self._next_number = 1
         self._snapshot: Snapshot | None = None
         self._compiled: dict[str, Expression] = {}

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
+from rfview.engine import defaults
 from rfview.engine.errors import InputError
+from rfview.engine.progress import Progress
 from rfview.sessions.search.marks import Marks
 from rfview.sessions.session import Session
-
-MAX_CYCLES = 100_000_000
 
 
 def open_session(
     target: str | Path,
     *,
-    design: str = "sram",
-    scheduler: str = "gto",
-    preset: str = "fermi",
+    design: str = defaults.DESIGN,
+    scheduler: str = defaults.SCHEDULER,
+    preset: str = defaults.PRESET,
     settings: Mapping[str, str | int | float] | None = None,
-    max_cycles: int = MAX_CYCLES,
-    progress: Callable[[float, str], None] | None = None,
+    max_cycles: int = defaults.MAX_CYCLES,
+    progress: Progress | None = None,
 ) -> Session:
     """Open a recording (.rfs) to replay, or a recipe (.rfr), launch file or bundled kernel name to run live.
 
@@ -30,8 +30,9 @@ def open_session(
     from rfview.sessions.timeline.opening import is_recording, open_recording   # start-up: listing targets does not need it
 
     path = Path(target)
-    given = {"design": design != "sram", "scheduler": scheduler != "gto", "preset": preset != "fermi",
-             "settings": bool(settings), "max_cycles": max_cycles != MAX_CYCLES}
+    machine = {"design": design, "scheduler": scheduler, "preset": preset}
+    given = {**{name: value != defaults.MACHINE[name] for name, value in machine.items()},
+             "settings": bool(settings), "max_cycles": max_cycles != defaults.MAX_CYCLES}
     if path.suffix == ".rfs" or (path.is_file() and is_recording(path)):
         _refuse(path, "recording", given)
         return Session(open_recording(path), Marks(path.with_name(path.name + ".marks.json")))
@@ -42,8 +43,7 @@ def open_session(
         return Session(recipe_filling.live(recipe.open_recipe(path), progress))
     from rfview.sessions.timeline.live import open_live    # imports numba
 
-    timeline = open_live(target, design=design, scheduler=scheduler, preset=preset, settings=settings or {},
-                         max_cycles=max_cycles, progress=progress)
+    timeline = open_live(target, **machine, settings=settings or {}, max_cycles=max_cycles, progress=progress)
     return Session(timeline)
 
 

@@ -19,8 +19,8 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 PACKAGES = ("engine", "sessions", "rfview")
 # What views and the command line may import from the engine without loading numba: names, tables and plain data.
 ENGINE_FOR_VIEWS = {f"rfview.engine.{name}" for name in (
-    "batch", "check.findings", "check.rules", "compilation", "compile.bits", "config", "designs", "errors", "escapes", "events", "files", "hooks", "isa", "kernels", "launch.spec", "launch",
-    "machine.registers", "papers", "plugin", "program", "snapshot", "stalls", "state", "tools")}
+    "batch", "check.findings", "check.rules", "compilation", "compile.bits", "config", "defaults", "designs", "errors", "escapes", "events", "files", "hooks", "isa", "kernels", "launch.spec", "launch",
+    "machine.registers", "papers", "plugin", "program", "progress", "snapshot", "stalls", "state", "tools", "wording")}
 # Commands that run or compile a machine themselves; they import modules that load numba inside functions.
 RUNS_THE_MACHINE = {f"rfview/commands/{name}.py": {"rfview.engine.simulator"}
                     for name in ("run", "record", "map", "compare_recordings")}
@@ -282,7 +282,7 @@ def test_numbers_get_their_nouns_from_one_function() -> None:
     by_hand = re.compile(r"""[a-z]\{['"]e?s['"] (?:\*|if [^}]*(?:!=|>) 1)""")
     wrong = [f"{name_of(path)}: {found.group()}" for path in sources(*PACKAGES)
              for found in [by_hand.search(path.read_text(encoding="utf-8"))] if found]
-    assert not wrong, "use rfview.engine.plugin.wording.plural"
+    assert not wrong, "use rfview.engine.wording.plural"
 
 
 def test_texts_are_numbers_only_if_int_can_read_them() -> None:

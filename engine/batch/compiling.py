@@ -5,11 +5,11 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 from rfview.engine import IMPORT_ROOT
+from rfview.engine.progress import Progress
 
-Progress = Callable[[float, str], None]
 POLL_SECONDS = 0.2
 
 

@@ -12,6 +12,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rfview.engine import defaults
 from rfview.engine.errors import KernelFault
 
 if TYPE_CHECKING:
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from rfview.engine.simulator import Simulator
 
 Result = dict[str, Any]
-MAX_CYCLES = 100_000_000
 KEPT_LAUNCHES = 128
 
 
@@ -32,11 +32,11 @@ class Job:
     """
 
     path: str
-    design: str = "sram"
-    scheduler: str = "gto"
-    preset: str = "fermi"
+    design: str = defaults.DESIGN
+    scheduler: str = defaults.SCHEDULER
+    preset: str = defaults.PRESET
     settings: tuple[tuple[str, Any], ...] = ()
-    max_cycles: int = MAX_CYCLES
+    max_cycles: int = defaults.MAX_CYCLES
     kind: str = "run"
     outputs: bool = False
 

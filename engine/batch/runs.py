@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from operator import attrgetter
 from typing import Any
 
-from rfview.engine.batch.compiling import Progress, compile_designs
+from rfview.engine.batch.compiling import compile_designs
 from rfview.engine.batch.jobs import Job, Result, run_job
 from rfview.engine.batch.pools import WORKERS, InProcess, Pool, Processes
 from rfview.engine.batch.sharing import share_out
+from rfview.engine.progress import Progress
 
 
 class Runs:

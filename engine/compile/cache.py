@@ -24,7 +24,8 @@ import numpy as np
 KEEP_FOLDERS = 8
 # folders with sources of the compiled step; plugin/variants.py adds a design's own file
 COMPILED_ROOMS = ("compile", "machine", "values")
-HOST_ONLY = frozenset("__init__ compilation config simulator info snapshot errors escapes files html".split())
+HOST_ONLY = frozenset(
+    "__init__ compilation config defaults simulator info snapshot errors escapes files html progress wording".split())
 
 
 def cache_root() -> Path:

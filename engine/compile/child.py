@@ -10,7 +10,7 @@ import subprocess
 import sys
 from contextlib import nullcontext
 
-from rfview.engine import IMPORT_ROOT
+from rfview.engine import IMPORT_ROOT, defaults
 from rfview.engine.compile import cache, extern
 from rfview.engine.compile.warm import alone, is_ready, marker, smallest_run
 
@@ -26,7 +26,7 @@ def main(words: list[str]) -> int:
         from rfview.engine.simulator import Simulator      # start-up: the other child compiles meanwhile
 
         spec, module = smallest_run()
-        simulator = Simulator(spec, design=words[0] if words else "sram", module=module)
+        simulator = Simulator(spec, design=words[0] if words else defaults.DESIGN, module=module)
         if not words:
             with alone("shared"):
                 simulator.link()

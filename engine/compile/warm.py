@@ -20,9 +20,9 @@ from rfview.engine import isa
 from rfview.engine import IMPORT_ROOT
 from rfview.engine.compile import cache, jit
 from rfview.engine.launch import Buffer, Launch, LaunchSpec
+from rfview.engine.progress import Progress
 from rfview.engine.program import INST, NO_PC, NO_PRED, NO_REG, UNIT_CTRL, Kernel, Module
 
-Progress = Callable[[float, str], None]
 TYPICAL_SECONDS = 20.0
 POLL_SECONDS = 0.1
 

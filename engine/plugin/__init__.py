@@ -12,7 +12,6 @@ packages with an entry point `rfview.designs`. A design file imports Design and 
                   compiler_errors translates the errors; check_design and plain_trial run it
     host_functions  calls a design file's functions for the host, and names the line of an error
     explaining    the arguments of a design's `why`: the chain, the machine at a moment, the refusal
-    wording       words for sentences about a design
     origin        the design files that a recording was made with; nodes: the technology nodes of energies
 """
 
@@ -21,7 +20,7 @@ from rfview.engine.plugin.energies import Run, energy, table_energy
 from rfview.engine.plugin.finding import design, find, module, names
 from rfview.engine.plugin.places import in_main_rows, locate, locates, spec_record
 from rfview.engine.plugin.registry import BUILT_IN, add, forget, use
-from rfview.engine.plugin.wording import plural
+from rfview.engine.wording import plural
 from rfview.engine.plugin.variants import Built, build, compiled_part, parse_variant
 
 __all__ = ["BUILT_IN", "Built", "Design", "Parameter", "Run", "add", "build", "compiled_part", "design", "energy", "find",

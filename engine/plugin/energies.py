@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from rfview.engine import defaults
 from rfview.engine.plugin import host_functions as host
 from rfview.engine.plugin.description import Design
 from rfview.engine.plugin.finding import find
@@ -29,7 +30,7 @@ class Run:
     cycles: int
     clock_mhz: float
     values: Mapping[str, Any]
-    preset: str = "fermi"
+    preset: str = defaults.PRESET
     machine: Mapping[str, Any] = field(default_factory=dict)
     main: Mapping[str, float] = field(default_factory=dict)
 

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from rfview.engine import defaults
 from rfview.engine.plugin import host_functions as host
 from rfview.engine.plugin.finding import find
 
 
-def node_nm(chain: Sequence[str], values: Mapping[str, Any], preset: str = "fermi") -> int | None:
+def node_nm(chain: Sequence[str], values: Mapping[str, Any], preset: str = defaults.PRESET) -> int | None:
     """Return the node of a run's energies in nm, None if its source names none. chain: outermost first.
 
     values: the design's parameters by name. Raises InputError if a design is not available.

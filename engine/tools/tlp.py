@@ -7,15 +7,17 @@ is fixed before mapping and preshift (Fig. 4), so P_RM has neither.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from rfview.engine import defaults
 from rfview.engine.config import load_preset
 
 if TYPE_CHECKING:
     from rfview.engine.launch import LaunchSpec
     from rfview.engine.program import Module
+    from rfview.engine.progress import Progress
 
 NO_SHIFT_TIME = {"racetrack.shift_cycles": 0}
 PLAIN_TAPES = {"racetrack.preshift": 0, "racetrack.mapping": "identity"}
@@ -47,10 +49,10 @@ def curve(
     *,
     design: str = "racetrack",
     scheduler: str = "lrr",
-    preset: str = "fermi",
+    preset: str = defaults.PRESET,
     settings: Mapping[str, Any] | None = None,
-    max_cycles: int = 100_000_000,
-    progress: Callable[[float | None, str], None] | None = None,
+    max_cycles: int = defaults.MAX_CYCLES,
+    progress: Progress | None = None,
     module: Module | None = None,
 ) -> list[Point]:
     """Profile N = 1 .. the number of CTAs that fit (of the largest launch); return a point for each. Raises KernelFault."""

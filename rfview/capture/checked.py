@@ -10,7 +10,7 @@ from typing import Any
 
 from rfview.capture.launches import Entry
 from rfview.engine.check.findings import Finding
-from rfview.engine.plugin.wording import plural
+from rfview.engine.wording import plural
 from rfview.sessions.commands.check import numbered
 
 CAPACITY = 1 << 30      # bytes of device memory: the checker can just number the records of twice as much

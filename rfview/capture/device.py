@@ -18,7 +18,7 @@ from rfview.engine.launch.files import MAX_BLOCK, MAX_CTAS, MAX_GRID, MAX_THREAD
 from rfview.engine.launch.given import GivenMemory, spec_of
 from rfview.engine.launch.kernel_names import instance_name
 from rfview.engine.launch.spec import LaunchSpec
-from rfview.engine.plugin.wording import plural
+from rfview.engine.wording import plural
 from rfview.engine.program import GRID_WORKSPACE, Kernel
 from rfview.engine.simulator import Progress, Simulator
 

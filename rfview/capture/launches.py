@@ -8,7 +8,7 @@ from typing import Any
 
 from rfview.engine.errors import InputError
 from rfview.engine.launch.kernel_names import is_called
-from rfview.engine.plugin.wording import plural
+from rfview.engine.wording import plural
 
 Extent = tuple[int, int, int]
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from rfview.capture.memory import DeviceMemory
+from rfview.engine import defaults
 from rfview.engine.config import Config
 from rfview.engine.errors import InputError
 from rfview.engine.launch.given import GivenMemory
@@ -106,5 +107,5 @@ def short_name(mangled: str) -> str:
 
 def configuration(options: dict[str, Any]) -> Config:
     """Return the configuration of the machine that Simulator options select."""
-    given = {"design": "sram", "scheduler": "gto", "preset": "fermi", "settings": {}, **options}
+    given = {**defaults.MACHINE, "settings": {}, **options}
     return select(given["design"], given["scheduler"], given["preset"], given["settings"]).config

@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Write the folder; end with the program's exit code."""
-    from rfview.engine.plugin.wording import plural
+    from rfview.engine.wording import plural
 
     if words.is_meant(args, args.target or ""):
         return of_kernel(args)

@@ -18,10 +18,11 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from rfview.engine import defaults
 from rfview.engine.errors import InputError
 from rfview.engine.plugin import BUILT_IN
 from rfview.commands import compare_output, compare_recordings, fair, options, progress
-from rfview.engine.plugin.wording import plural
+from rfview.engine.wording import plural
 from rfview.engine.stalls import NO_WARP
 from rfview.launching import words
 
@@ -43,14 +44,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                              "to set side by side: session files (.rfs), or KERNEL@DESIGN[:SCHEDULER] to run it now")
     parser.add_argument("--designs", default=DEFAULT_DESIGNS, metavar="LIST",
                         help="designs with their parameters, as 'sram,stt[stall=bank]' (default: all bundled ones)")
-    parser.add_argument("--schedulers", default="gto", metavar="LIST",
-                        help="lrr, gto, two_level, switch_on_stall, or paper for each design's own (default gto)")
-    parser.add_argument("--preset", default="fermi", metavar="P", help="fermi, gebhart or gtx480 (default fermi)")
+    parser.add_argument("--schedulers", default=defaults.SCHEDULER, metavar="LIST",
+                        help="lrr, gto, two_level, switch_on_stall, or paper for each design's own (default %(default)s)")
+    parser.add_argument("--preset", default=defaults.PRESET, metavar="P",
+                        help="fermi, gebhart or gtx480 (default %(default)s)")
     parser.add_argument("--set", action="append", default=[], metavar="SECTION.KEY=VALUE", dest="settings",
                         help="change a number of the machine, or of a design in the list")
     options.add_compile(parser)
-    parser.add_argument("--max-cycles", type=options.positive, default=options.DEFAULT_MAX_CYCLES, metavar="N",
-                        help=f"stop a run after this many cycles (default {options.DEFAULT_MAX_CYCLES:,})")
+    parser.add_argument("--max-cycles", type=options.positive, default=defaults.MAX_CYCLES, metavar="N",
+                        help=f"stop a run after this many cycles (default {defaults.MAX_CYCLES:,})")
     parser.add_argument("--workers", type=options.positive, default=2, metavar="N", help="worker processes (default 2)")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
     compare_output.add_arguments(parser)

@@ -10,6 +10,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rfview.engine import defaults
 from rfview.engine.errors import InputError
 from rfview import streams
 from rfview.commands import fair, options, progress, screen
@@ -69,18 +70,18 @@ def report(timelines: list[Timeline], targets: list[str], *, as_json: bool) -> s
         data = report.multiples_data(timelines, targets, POINTS)
         return json.dumps(data) if as_json else report.multiples_text(data)
     with progress.bar() as show:
-        comparison = Comparison(timelines[0], timelines[1], lambda text, cycle: show(None, f"{text}: cycle {cycle:,}"))
+        comparison = Comparison(timelines[0], timelines[1], show)
         data = report.compare_data(comparison, (targets[0], targets[1]), POINTS)
     return json.dumps(data) if as_json else report.compare_text(data, timelines[0].info)
 
 
 def fair_settings(args: argparse.Namespace) -> dict[str, Any]:
     """Return the settings shared by all new runs, as in the table of designs (B0.9), and report them."""
-    designs = [target.rpartition("@")[2].partition(":")[0] if "@" in target else "sram"
+    designs = [target.rpartition("@")[2].partition(":")[0] if "@" in target else defaults.DESIGN
                for target in args.targets if not options.is_session(target)]
     if not designs:
         return {}
-    shared, notes = fair.shared_settings([design or "sram" for design in designs], args.preset,
+    shared, notes = fair.shared_settings([design or defaults.DESIGN for design in designs], args.preset,
                                          options.settings_of(args.settings))
     options.warn(notes)
     return shared
@@ -112,7 +113,7 @@ def meant(target: str, args: argparse.Namespace) -> tuple[str, dict[str, Any]]:
     design, colon, scheduler = target[len(kernel) + 1 :].partition(":")
     if colon and not scheduler:
         raise InputError(f"{target}: expected KERNEL@DESIGN:SCHEDULER, for example gemm@stt:lrr")
-    machine = {"design": design or "sram", "scheduler": scheduler or "gto", "preset": args.preset}
+    machine = {"design": design or defaults.DESIGN, "scheduler": scheduler or defaults.SCHEDULER, "preset": args.preset}
     return args.launch_files.get(kernel, kernel), machine
 
 

@@ -23,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print name, launches and description of every bundled kernel; or write a launch file."""
-    from rfview.engine.plugin.wording import plural
+    from rfview.engine.wording import plural
 
     if args.new:
         from rfview.commands import new_launch

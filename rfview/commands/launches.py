@@ -33,7 +33,7 @@ def run(args: argparse.Namespace) -> int:
 
     A program that ends with 0 although one of its kernels faulted gives 1.
     """
-    from rfview.engine.plugin.wording import plural
+    from rfview.engine.wording import plural
 
     output = files.check_target(args.json) if args.json else None
     code, device = programs.captured(args, only=args.only)
@@ -49,7 +49,7 @@ def run(args: argparse.Namespace) -> int:
 
 def table(device: Device) -> str:
     """Return the launches as lines: number, kernel, grid, block, cycles, result."""
-    from rfview.engine.plugin.wording import plural
+    from rfview.engine.wording import plural
 
     rows = [(str(entry.number), visible(entry.label), extent(entry.grid), extent(entry.block),
              f"{entry.cycles:,}", visible(entry.result) or "fine") for entry in device.entries]

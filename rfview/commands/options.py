@@ -11,13 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rfview.commands import progress
+from rfview.engine import defaults
 from rfview.engine.errors import InputError
 
 if TYPE_CHECKING:
     from rfview.engine.launch import LaunchSpec
     from rfview.sessions import Session
-
-DEFAULT_MAX_CYCLES = 100_000_000
 
 
 def add_target(parser: argparse.ArgumentParser) -> None:
@@ -29,17 +28,17 @@ def add_target(parser: argparse.ArgumentParser) -> None:
 def add_machine(parser: argparse.ArgumentParser) -> None:
     """Declare the machine options, the same for every command that runs a kernel."""
     group = parser.add_argument_group("machine")
-    group.add_argument("--design", default="sram", metavar="D",
-                       help="register file, with parameters as in 'stt[stall=bank]' (default sram)")
-    group.add_argument("--scheduler", default="gto", metavar="S",
-                       help="lrr, gto, two_level, switch_on_stall, or paper for the design's own (default gto)")
-    group.add_argument("--preset", default="fermi", metavar="P",
-                       help="fermi, gebhart, gtx480, or paper for the design's own (default fermi)")
+    group.add_argument("--design", default=defaults.DESIGN, metavar="D",
+                       help="register file, with parameters as in 'stt[stall=bank]' (default %(default)s)")
+    group.add_argument("--scheduler", default=defaults.SCHEDULER, metavar="S",
+                       help="lrr, gto, two_level, switch_on_stall, or paper for the design's own (default %(default)s)")
+    group.add_argument("--preset", default=defaults.PRESET, metavar="P",
+                       help="fermi, gebhart, gtx480, or paper for the design's own (default %(default)s)")
     group.add_argument("--set", action="append", default=[], metavar="SECTION.KEY=VALUE", dest="settings",
                        help="change a number in sm, latency, initiation, memory, scheduler, kernel or the design")
     add_compile(group)
-    group.add_argument("--max-cycles", type=positive, default=DEFAULT_MAX_CYCLES, metavar="N",
-                       help=f"stop with exit 3 after this many cycles (default {DEFAULT_MAX_CYCLES:,})")
+    group.add_argument("--max-cycles", type=positive, default=defaults.MAX_CYCLES, metavar="N",
+                       help=f"stop with exit 3 after this many cycles (default {defaults.MAX_CYCLES:,})")
 
 
 def add_compile(parser: Any) -> None:
@@ -131,7 +130,7 @@ def command_of(name: str, args: argparse.Namespace) -> str:
 def machine_words(args: argparse.Namespace) -> list[str]:
     """Return the options for the same machine, without defaults."""
     words: list[str] = []
-    for option, default in (("design", "sram"), ("scheduler", "gto"), ("preset", "fermi")):
+    for option, default in defaults.MACHINE.items():
         if getattr(args, option) != default:
             words += [f"--{option}", getattr(args, option)]
     if args.compile is not None:

@@ -116,7 +116,7 @@ def recording(args: argparse.Namespace) -> int:
 
 def recipe(args: argparse.Namespace) -> int:
     """Write a recipe, from which the run can be simulated again."""
-    from rfview.engine.plugin.wording import plural
+    from rfview.engine.wording import plural
 
     machine = options.machine_of(args)
     spec = options.load_target(args.target)
@@ -183,7 +183,7 @@ def replaced(args: argparse.Namespace) -> str:
 
 def say(args: argparse.Namespace, output: Path, result: RecordResult, info: Mapping[str, Any]) -> int:
     """Report what was recorded; a fault becomes the command's error."""
-    from rfview.engine.plugin.wording import plural
+    from rfview.engine.wording import plural
 
     if args.json:
         say_json(output, result, chunks=result.chunks, bytes_per_cycle=round(result.bytes_per_cycle, 2))

@@ -80,9 +80,9 @@ def save_buffers(simulator: Simulator, folder: Path) -> None:
 
 def text_of(summary: dict[str, Any]) -> str:
     """Return the summary as text: what ran, how long, how the warp-cycles were spent, and whether it verified."""
-    from rfview.engine.plugin.wording import plural
+    from rfview.engine.wording import plural
     from rfview.engine import compilation
-    from rfview.engine.plugin.wording import energy_unit
+    from rfview.engine.wording import energy_unit
     from rfview.sessions.expressions.ptx_names import kernel_name
 
     warp_cycles = max(summary["warp_cycles"], 1)

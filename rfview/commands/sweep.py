@@ -18,7 +18,7 @@ from rfview.engine.batch import pool_of
 from rfview.engine.errors import InputError
 from rfview import charts, ending
 from rfview.commands import options, progress
-from rfview.engine.plugin.wording import plural
+from rfview.engine.wording import plural
 from rfview.sweep import columns, dataset, doing, plan, plot
 
 EPILOG = f"""a sweep file:

@@ -37,7 +37,7 @@ def run(args: argparse.Namespace) -> int:
                 done.result()
         finally:
             pool.shutdown(cancel_futures=True)
-    from rfview.engine.plugin.wording import plural
+    from rfview.engine.wording import plural
 
     print(f"{plural(len(names), 'design')} ready: {', '.join(names)}")
     return 0

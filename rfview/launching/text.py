@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rfview.engine.errors import InputError
-from rfview.engine.plugin.wording import plural
+from rfview.engine.wording import plural
 from rfview.launching.arguments import Argument
 from rfview.launching.signature import Formal
 

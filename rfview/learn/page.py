@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from textwrap import wrap
 
-from rfview.engine.plugin.wording import plural
+from rfview.engine.wording import plural
 from rfview.learn.tour import Shown
 from rfview.render.text import Line, Row, blank, cut, hint_row, progress
 

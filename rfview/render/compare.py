@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rfview.engine.plugin.wording import plural
+from rfview.engine.wording import plural
 from rfview.render.operation import compact_text
 from rfview.render.pair import INSTRUCTION, ComparePicture, Instruction
 from rfview.render.text import BARS, Line, Row, blank, cut, fill, hint_row, number, title, visible_from

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Sequence
 
 from rfview.engine.check.findings import Finding, Findings
-from rfview.engine.plugin.wording import plural
+from rfview.engine.wording import plural
 from rfview.render.text import Line, Row, cut, fill, hint_row, list_row, number, visible_from
 
 DETAIL_ROWS = 5

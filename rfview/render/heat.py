@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from rfview.engine.plugin.wording import plural
+from rfview.engine.wording import plural
 from rfview.render.heat_details import LEFT
 from rfview.render.heat_details import details as below
 from rfview.render.text import BARS, Line, Row, fill, hint_row, number, title

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rfview.engine.plugin.wording import plural
+from rfview.engine.wording import plural
 from rfview.render.operation import compact_text, short_op
 from rfview.render.text import BARS, Line, Row, cut, number, title
 from rfview.sessions.commands.heat import letters

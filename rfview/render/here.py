@@ -10,7 +10,7 @@ from rfview.render.operation import waits_for, with_lines
 from rfview.render.registers import cell_text, kind_of, pattern, values_of
 from rfview.render.machine import Machine
 from rfview.render.scene import Scene
-from rfview.engine.plugin.wording import plural
+from rfview.engine.wording import plural
 from rfview.sessions.expressions.ptx_names import names_at
 from rfview.sessions.expressions.types import readings
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rfview.engine.plugin.wording import plural
+from rfview.engine.wording import plural
 from rfview.render.operation import compact_text
 from rfview.render.scene import Scene
 from rfview.render.text import BARS, Line, Row, cut, fill, number, percent, title

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rfview.engine.plugin.wording import plural
+from rfview.engine.wording import plural
 from rfview.render.operation import compact_text, with_lines
 from rfview.render.scene import Pipes, Scene
 from rfview.render.text import Line, Row, cut, fill, list_row, number, title

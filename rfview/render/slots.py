@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-from rfview.engine.plugin.wording import plural
+from rfview.engine.wording import plural
 from rfview.render.machine import Machine
 from rfview.render.scene import Scene
 

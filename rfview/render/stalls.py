@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rfview.engine.plugin.wording import plural
+from rfview.engine.wording import plural
 from rfview.render.scene import RATE_WINDOW, Scene
 from rfview.render.text import Line, Row, bar, fill, percent, title
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rfview.engine.plugin.wording import plural
+from rfview.engine.wording import plural
 from rfview.render.scene import Scene
 from rfview.render.text import Line, Row, bar, fill, number, percent
 from rfview.sessions.reports.statistics import Statistics

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from rfview.engine.plugin.wording import plural
+from rfview.engine.wording import plural
 from rfview.engine.stalls import NO_WARP
 from rfview.render import slots
 from rfview.render.operation import operation, waits_for

@@ -7,7 +7,7 @@ from typing import Any
 
 from rfview.actions import BY_NAME, pair_label
 from rfview.engine.escapes import visible
-from rfview.engine.plugin.wording import plural
+from rfview.engine.wording import plural
 from rfview.render.footer import footer_hints
 from rfview.render.scene import Badge, Scene
 from rfview.sessions.pictures.shape import element_bytes, shape_of

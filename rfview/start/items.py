@@ -15,7 +15,7 @@ from pathlib import Path
 from rfview.engine import files
 from rfview.engine.errors import RfviewError
 from rfview.engine.escapes import visible
-from rfview.engine.plugin.wording import plural
+from rfview.engine.wording import plural
 from rfview.line_history import LineHistory, path
 
 BUNDLED = ("bundled",)      # instead of a command line: the bundled recording, at an interesting cycle

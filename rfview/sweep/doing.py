@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import suppress
 from typing import Any
 
 from rfview.engine.batch import Pool, compile_designs, share_out, signals_deferred
+from rfview.engine.progress import Progress
 from rfview.sweep import rows
 from rfview.sweep.dataset import Dataset
 from rfview.sweep.plan import Planned
 
-Say = Callable[[float | None, str], None]
 
-
-def do_all(todo: Sequence[Planned], dataset: Dataset, pool: Pool, say: Say) -> Counter[str]:
+def do_all(todo: Sequence[Planned], dataset: Dataset, pool: Pool, say: Progress) -> Counter[str]:
     """Run jobs, add a row for each to the dataset, and return the number of jobs per outcome.
 
     Raises InputError if the pool is lost or workers read other files; rows received before that are in the dataset.
@@ -63,7 +62,7 @@ def duration(seconds: float) -> str:
     return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60:02} min"
 
 
-def compile_on(pool: Pool, designs: Sequence[str], say: Say) -> None:
+def compile_on(pool: Pool, designs: Sequence[str], say: Progress) -> None:
     """Compile designs before their jobs: here for workers on this machine, else as tasks of the workers."""
     if not pool.is_elsewhere:
         compile_designs(designs, max(1, pool.width()), say)

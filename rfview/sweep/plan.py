@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rfview.engine import kernels, plugin as designs
+from rfview.engine import defaults, kernels, plugin as designs
 from rfview.engine.batch import Job, keys
 from rfview.engine.config import load_preset, preset_names
 from rfview.engine.errors import InputError
@@ -71,9 +71,9 @@ def load(path: str | Path) -> Plan:
         table.fail("output", f"expected the path of a folder, got {shown(output)}")
     launches = _launches(table, folder)
     variants = _variants(table, folder)
-    schedulers = _words(table, "schedulers", (*SCHEDULERS, PAPER), SCHEDULERS, ["gto"])
-    presets = _words(table, "presets", (*preset_names(), PAPER), preset_names(), ["fermi"])
-    max_cycles = table.integer("max_cycles", 1, 1 << 62, 100_000_000)
+    schedulers = _words(table, "schedulers", (*SCHEDULERS, PAPER), SCHEDULERS, [defaults.SCHEDULER])
+    presets = _words(table, "presets", (*preset_names(), PAPER), preset_names(), [defaults.PRESET])
+    max_cycles = table.integer("max_cycles", 1, 1 << 62, defaults.MAX_CYCLES)
     parameters = _parameters(table, presets, variants)
     number = math.prod(map(len, (launches, variants, schedulers, presets, *parameters.values())))
     if number > MAX_JOBS:
@@ -189,7 +189,7 @@ def _flat(table: Table, prefix: str, values: Mapping[str, Any]) -> Iterator[tupl
 
 def _is_machines(name: str) -> bool:
     """Return whether a parameter belongs to a section of the machine rather than to a design."""
-    return any(name.split(".")[0] == known.split(".")[0] for known in load_preset("fermi").numbers)
+    return any(name.split(".")[0] == known.split(".")[0] for known in load_preset(defaults.PRESET).numbers)
 
 
 def _try(table: Table, where: str, name: str, value: Any, presets: Sequence[str], variants: Mapping[str, str]) -> None:
@@ -203,7 +203,8 @@ def _try(table: Table, where: str, name: str, value: Any, presets: Sequence[str]
             return
         having = [variant for variant in variants.values() if name in keys.parameters(variant)]
         if not having:
-            known = [*load_preset("fermi").numbers, *(key for one in variants.values() for key in keys.parameters(one))]
+            known = [*load_preset(defaults.PRESET).numbers,
+                     *(key for one in variants.values() for key in keys.parameters(one))]
             raise InputError("neither the machine nor a design of this sweep has such a parameter"
                              f"{did_you_mean(name, known)}")
         for variant in having:

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from rfview.engine.errors import InputError
-from rfview.engine.plugin.wording import plural
+from rfview.engine.wording import plural
 from rfview.engine.program import NO_REG
 from rfview.engine.state import FREE
 from rfview.sessions.compare.values import place_of
 from rfview.sessions.heat.stores import STORES
-from rfview.sessions.timeline.base import Progress, Timeline
+from rfview.sessions.timeline.base import CycleProgress, Timeline
 
 MAX_ARRIVALS = 5_000
 
@@ -69,7 +69,7 @@ class _Writes:
 class Arrivals:
     """Compares two runs from a cycle on, as long as their cycles correspond."""
 
-    def __init__(self, timeline: Timeline, twin: Timeline, begin: int, parted: int | None, progress: Progress | None):
+    def __init__(self, timeline: Timeline, twin: Timeline, begin: int, parted: int | None, progress: CycleProgress | None):
         self.timeline, self.info = timeline, timeline.info
         self.noted: list[Arrival] = []
         self.count = self.healed = 0

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from rfview.engine.errors import InputError
+from rfview.engine.progress import Progress
 from rfview.sessions.branches.fork import machine_at
-from rfview.sessions.timeline.base import Progress
+from rfview.sessions.timeline.base import CycleProgress
 from rfview.sessions.timeline.live import LiveTimeline
 from rfview.sessions.file.writer import RecordResult, record
 from rfview.sessions.session import Session
@@ -34,8 +34,8 @@ def capture(session: Session, path: str | Path, first: int, last: int) -> Record
     return record(machine, path, progress=session.progress, max_cycles=last - first, compiling=session.compiling)
 
 
-def record_part(simulator: Any, path: str | Path, begin: str, end: str, progress: Progress | None = None,
-                compiling: Callable[[float, str], None] | None = None) -> RecordResult:
+def record_part(simulator: Any, path: str | Path, begin: str, end: str, progress: CycleProgress | None = None,
+                compiling: Progress | None = None) -> RecordResult:
     """Record a new simulator's run between two places: a cycle, "launch N" (0 is the first), or a condition.
 
     begin, end: "" is the run's start or end; a condition is searched for from the start. Raises InputError for a place

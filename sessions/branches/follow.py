@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from rfview.engine.errors import InputError
-from rfview.engine.plugin.wording import plural
+from rfview.engine.wording import plural
 from rfview.sessions.expressions import compile_expression
 from rfview.sessions.branches.arrivals import MAX_ARRIVALS, Arrival, Arrivals, mask_of
 from rfview.sessions.branches.fork import machine_at, sorted_changes
@@ -22,7 +22,7 @@ from rfview.sessions.compare.values import elements
 from rfview.sessions.timeline.live import LiveTimeline
 from rfview.sessions.cursor import Stop
 from rfview.sessions.session import Session
-from rfview.sessions.timeline.base import Progress, Timeline
+from rfview.sessions.timeline.base import CycleProgress, Timeline
 
 LOWER = 0xFFFF
 
@@ -146,7 +146,7 @@ def follow(session: Session, changes: Mapping[str, Any] | None = None) -> Flow:
                 found.end, tuple(_outputs(timeline, twin)), faults[0] if faults else "")
 
 
-def _parting(timeline: Timeline, twin: Timeline, begin: int, progress: Progress | None) -> int | None:
+def _parting(timeline: Timeline, twin: Timeline, begin: int, progress: CycleProgress | None) -> int | None:
     """Return the first cycle that shows a warp in another state or at another instruction; None if there is none."""
     cycle, end = begin, min(timeline.last, twin.last)
     while cycle <= end:

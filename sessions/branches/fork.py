@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -17,12 +17,13 @@ import numpy as np
 from rfview.engine import plugin as designs
 from rfview.engine.plugin import origin
 from rfview.engine.errors import InputError, RfviewError
+from rfview.engine.progress import Progress
 from rfview.sessions.timeline.live import LiveTimeline
 from rfview.sessions.timeline.replay import RecordedTimeline
 from rfview.sessions.timeline.simulate import simulator_of
 from rfview.sessions.branch import REGISTER, Branch, Change
 from rfview.sessions.session import Session
-from rfview.sessions.timeline.base import Progress, Timeline
+from rfview.sessions.timeline.base import CycleProgress, Timeline
 
 MAIN = "main"
 NAME = re.compile(r"[A-Za-z_][\w.-]*\Z")
@@ -176,11 +177,9 @@ def _bits(key: str, value: Any) -> int:
     return number & 0xFFFFFFFF
 
 
-Compiling = Callable[[float, str], None]
-
 
 def machine_at(timeline: Timeline, cycle: int, settings: dict[str, Any],
-                progress: Progress | None, compiling: Compiling | None = None) -> tuple[Any, list[Change]]:
+                progress: CycleProgress | None, compiling: Progress | None = None) -> tuple[Any, list[Change]]:
     """Return a separate simulator at a cycle of the timeline with the settings applied, and what they changed."""
     if isinstance(timeline, LiveTimeline):
         base = timeline.simulator
@@ -201,8 +200,8 @@ def machine_at(timeline: Timeline, cycle: int, settings: dict[str, Any],
     return machine, [Change(key, before[key], after[key]) for key in settings]
 
 
-def simulate_again(timeline: RecordedTimeline, cycle: int, progress: Progress | None = None,
-                   compiling: Compiling | None = None) -> Any:
+def simulate_again(timeline: RecordedTimeline, cycle: int, progress: CycleProgress | None = None,
+                   compiling: Progress | None = None) -> Any:
     """Return a simulator that has run a recording's launches up to `cycle`, equal to the recorded state bit for bit.
 
     compiling: called with the progress of compiling the machine, if that is needed. Raises InputError if the recording

@@ -15,7 +15,7 @@ from typing import Any
 from rfview.engine import plugin as designs, state
 from rfview.engine.config import load_preset
 from rfview.engine.errors import InputError
-from rfview.engine.plugin.wording import plural
+from rfview.engine.wording import plural
 from rfview.sessions.branch import Branch, Change
 from rfview.sessions.branches.fork import check_room, join, name_of
 from rfview.sessions.compare.issues import IssueLog

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from rfview.engine.errors import InputError
-from rfview.engine.plugin.wording import plural
+from rfview.engine.wording import plural
 from rfview.sessions.commands import arguments
 from rfview.sessions.commands.verb import Answer, verb
 from rfview.sessions.search.breakpoints import Breakpoint

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from rfview.engine.check.findings import Findings
 from rfview.engine.errors import InputError
-from rfview.engine.plugin.wording import plural
+from rfview.engine.wording import plural
 from rfview.sessions.check import check
 from rfview.sessions.commands.verb import Answer, verb
 from rfview.sessions.cursor import Stop

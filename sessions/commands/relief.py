@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, replace
 
 from rfview.engine.errors import InputError
-from rfview.engine.plugin.wording import energy_unit, plural
+from rfview.engine.wording import energy_unit, plural
 from rfview.sessions.branches.relief import Relief, relieve, rerun, whole_run
 from rfview.sessions.commands import arguments
 from rfview.sessions.commands.verb import Answer, verb

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from rfview.engine.plugin.wording import plural
+from rfview.engine.wording import plural
 from rfview.sessions.commands import arguments
 from rfview.sessions.lines import report
 from rfview.sessions.reports import statistics, tables as reports

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,11 +9,11 @@ import numpy as np
 
 from rfview.engine import html
 from rfview.engine.errors import InputError
+from rfview.engine.progress import Progress
 from rfview.sessions.compare.issues import Issue, IssueLog, WarpName
 from rfview.sessions.compare.values import ValueDifference, first_value_difference, same_buffers
-from rfview.sessions.timeline.base import Timeline
+from rfview.sessions.timeline.base import CycleProgress, Timeline
 
-Progress = Callable[[str, int], None]
 
 
 @dataclass(frozen=True)
@@ -69,7 +68,7 @@ def has_ended(timeline: Timeline) -> bool:
 class Comparison:
     """Timelines a and b of the same program and grid, recorded or live; no further cycles are simulated.
 
-    progress(text, cycle) is called while many chunks are read and may raise to stop. notes: limits of the comparison.
+    progress is called while many chunks are read and may raise to stop. notes: limits of the comparison.
     Raises InputError if the runs are not of the same program.
     """
 
@@ -94,10 +93,10 @@ class Comparison:
         part = f"first divergence in cycle {found.cycle:,}: {found.late} is behind" if found else "no divergence"
         return html.table("comparison", ("", "A", "B"), rows, part)
 
-    def _report(self, text: str) -> Callable[[int], None]:
+    def _report(self, text: str) -> CycleProgress:
         def report(cycle: int) -> None:
             if self.progress is not None:
-                self.progress(text, cycle)
+                self.progress(None, f"{text}: cycle {cycle:,}")
 
         return report
 

@@ -7,14 +7,13 @@ slot that it got. So a warp is the same one on two designs, however their CTAs w
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
 from rfview.engine.state import NONE8
 from rfview.sessions.byte_cache import ByteCache
-from rfview.sessions.timeline.base import Timeline
+from rfview.sessions.timeline.base import CycleProgress, Timeline
 
 CACHE_BYTES = 48 << 20
 NO_CYCLE = -1
@@ -76,7 +75,7 @@ class IssueLog:
 
     def __init__(self, timeline: Timeline):
         self.timeline = timeline
-        self.progress: Callable[[int], None] | None = None
+        self.progress: CycleProgress | None = None
         self._chunks: ByteCache[Issues] = ByteCache(CACHE_BYTES)
         self._warps_per_cta = [-(-int(np.prod(launch["block"])) // 32) for launch in timeline.info["launches"]]
 

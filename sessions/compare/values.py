@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from rfview.sessions.timeline.base import Timeline
+from rfview.sessions.timeline.base import CycleProgress, Timeline
 
 
 @dataclass(frozen=True)
@@ -35,7 +34,7 @@ class WordWrites:
     change of its word it is (1, 2 ..). progress: called with the first cycle of each chunk read.
     """
 
-    def __init__(self, timeline: Timeline, begin: int, progress: Callable[[int], None] | None = None):
+    def __init__(self, timeline: Timeline, begin: int, progress: CycleProgress | None = None):
         base = int(timeline.info["global_word"])
         words: list[np.ndarray] = []
         cycles: list[np.ndarray] = []
@@ -64,7 +63,7 @@ class WordWrites:
 
 
 def first_value_difference(a: Timeline, b: Timeline,
-                           progress: Callable[[int], None] | None = None) -> ValueDifference | None:
+                           progress: CycleProgress | None = None) -> ValueDifference | None:
     """Return the earliest write (by the earlier of its two cycles) whose values differ; None if all agree.
 
     If one run begins later, as a branch does, both are read from that cycle on.

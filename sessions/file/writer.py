@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import glob
 import time
-from collections.abc import Callable
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +15,8 @@ import numpy as np
 from rfview.engine.chunk import CHUNK_CYCLES, Chunk
 from rfview.engine.errors import InputError
 from rfview.engine.files import ChangedMeanwhile, NewFile, opened
-from rfview.engine.plugin.wording import plural
+from rfview.engine.wording import plural
+from rfview.engine.progress import Progress
 from rfview.sessions.codec import streams
 from rfview.sessions.file import framing
 from rfview.sessions.file.header import Header
@@ -25,7 +25,7 @@ from rfview.sessions.file.write_pipeline import WritePipeline
 from rfview.sessions.layout import Layout
 
 if TYPE_CHECKING:
-    from rfview.sessions.timeline.base import Progress
+    from rfview.sessions.timeline.base import CycleProgress
 
 # the blobs in a CHNK map
 BLOBS = ("state", "rows", "memory", "writes", "row_sum", "mem_sum")
@@ -151,9 +151,9 @@ def record(
     path: str | Path,
     *,
     chunk_cycles: int = CHUNK_CYCLES,
-    progress: Progress | None = None,
+    progress: CycleProgress | None = None,
     max_cycles: int | None = None,
-    compiling: Callable[[float, str], None] | None = None,
+    compiling: Progress | None = None,
 ) -> RecordResult:
     """Run `simulator` to its end, or for max_cycles, and write every cycle to `path`.
 
@@ -215,8 +215,8 @@ def _kept(made: NewFile, writer: Writer | None) -> str:
     return f"; {made.path.name} has its first {plural(index.last - index.first[0], 'cycle')}"
 
 
-def _run(simulator: Any, writer: Writer, chunk_cycles: int, progress: Progress | None,
-         max_cycles: int | None, compiling: Callable[[float, str], None] | None) -> int:
+def _run(simulator: Any, writer: Writer, chunk_cycles: int, progress: CycleProgress | None,
+         max_cycles: int | None, compiling: Progress | None) -> int:
     """Run the simulator and pass its chunks to the pipeline; return the cycle reached, when everything is written."""
     from rfview.sessions.codec.compiling import beside  # imports numba: what replays imports this module too
 

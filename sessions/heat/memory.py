@@ -10,7 +10,7 @@ from rfview.engine.errors import InputError
 from rfview.sessions.byte_cache import ByteCache
 from rfview.sessions.heat.stores import STORES, store_at
 from rfview.sessions.heat.strip import NOBODY, UNKNOWN, WRITTEN, Moment, Strip, grouped, grown
-from rfview.sessions.timeline.base import Progress, Timeline
+from rfview.sessions.timeline.base import CycleProgress, Timeline
 
 WRITES_BYTES, BASE_BYTES = 48 << 20, 8 << 20
 MAX_ELEMENTS = 4096
@@ -68,7 +68,7 @@ class MemoryHeat:
             return list(range(low, high))
         return (low + np.flatnonzero(zone_maps.memory_changes(list(range(self.low, self.high)), low, high))).tolist()
 
-    def writes(self, first: int, last: int, progress: Progress | None = None
+    def writes(self, first: int, last: int, progress: CycleProgress | None = None
                ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return (cycle, word, value) of the writes in the range, in order, in the chunks with cycles first - 1..last."""
         timeline = self.timeline
@@ -92,7 +92,7 @@ class MemoryHeat:
             self._bases.put(number, kept, 100 + kept.nbytes)
         return kept
 
-    def strip(self, edges: np.ndarray, rows: int = 32, progress: Progress | None = None) -> Strip:
+    def strip(self, edges: np.ndarray, rows: int = 32, progress: CycleProgress | None = None) -> Strip:
         """Return the columns between edges (i8 cycles, ascending); a row per element, or fewer rows of means."""
         columns, words = len(edges) - 1, self.high - self.low
         first, last = max(int(edges[0]), self.timeline.first), min(int(edges[-1]) - 1, self.timeline.last)
@@ -165,12 +165,12 @@ class MemoryHeat:
         later = when[(word >= low) & (word < high) & (when > cycle)]
         return int(later[0]) if later.size else NOBODY
 
-    def write_cycles(self, first: int, last: int, progress: Progress | None = None) -> np.ndarray:
+    def write_cycles(self, first: int, last: int, progress: CycleProgress | None = None) -> np.ndarray:
         """Return the cycles in first..last, ascending, that are the first to show a store."""
         cycles = np.unique(self.writes(first, last, progress)[0])
         return cycles[(cycles >= first) & (cycles <= last)]
 
-    def writes_of(self, lane: int, first: int, last: int, progress: Progress | None = None) -> np.ndarray:
+    def writes_of(self, lane: int, first: int, last: int, progress: CycleProgress | None = None) -> np.ndarray:
         """Return the same cycles for one element, counted from the range's first."""
         begin = self._skip + lane * self.dtype.itemsize
         low, high = begin // 4, -(-(begin + self.dtype.itemsize) // 4)

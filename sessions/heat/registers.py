@@ -8,7 +8,7 @@ from rfview.engine import chunk
 from rfview.engine.errors import InputError
 from rfview.sessions.heat.kinds import KINDS, kind_of, typed
 from rfview.sessions.heat.strip import LOST, NOBODY, UNWRITTEN, WRITTEN, Moment, Strip, grouped, grown
-from rfview.sessions.timeline.base import Progress, Timeline
+from rfview.sessions.timeline.base import CycleProgress, Timeline
 from rfview.sessions.timeline.register_log import Entries, RegisterLog
 
 LANES = 32
@@ -40,7 +40,7 @@ class RegisterHeat:
             return []
         return (low + np.flatnonzero(self.log.may_change(low, high))).tolist()
 
-    def entries(self, first: int, last: int, progress: Progress | None = None) -> Entries:
+    def entries(self, first: int, last: int, progress: CycleProgress | None = None) -> Entries:
         """Return the entries of the chunks with cycles first - 1..last, in order."""
         timeline = self.timeline
         low, high = (timeline.chunk_number(max(cycle, timeline.first)) for cycle in (first - 1, last))
@@ -85,7 +85,7 @@ class RegisterHeat:
         self._ends[number] = value, state
         return value, state
 
-    def strip(self, edges: np.ndarray, rows: int = LANES, progress: Progress | None = None) -> Strip:
+    def strip(self, edges: np.ndarray, rows: int = LANES, progress: CycleProgress | None = None) -> Strip:
         """Return the columns between edges (i8 cycles, ascending, within the session); 32 rows, or fewer rows of means."""
         columns = len(edges) - 1
         first, last = max(int(edges[0]), self.timeline.first), min(int(edges[-1]) - 1, self.timeline.last)
@@ -149,13 +149,13 @@ class RegisterHeat:
     def _typed(self, words: np.ndarray) -> np.ndarray:
         return typed(words, self._kind(words))
 
-    def write_cycles(self, first: int, last: int, progress: Progress | None = None) -> np.ndarray:
+    def write_cycles(self, first: int, last: int, progress: CycleProgress | None = None) -> np.ndarray:
         """Return the cycles in first..last, ascending, that are the first to show a write."""
         found = self.entries(first, last, progress)
         cycles = np.unique(found.cycle[found.is_write])
         return cycles[(cycles >= first) & (cycles <= last)]
 
-    def writes_of(self, lane: int, first: int, last: int, progress: Progress | None = None) -> np.ndarray:
+    def writes_of(self, lane: int, first: int, last: int, progress: CycleProgress | None = None) -> np.ndarray:
         """Return the same for one lane."""
         found = self.entries(first, last, progress)
         cycles = np.unique(found.cycle[found.is_write & found.lanes[:, lane]])

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from rfview.sessions.timeline.base import Progress, Timeline
+from rfview.sessions.timeline.base import CycleProgress, Timeline
 
 # contents of a cell: nothing yet, a value, a value of which the register file has lost bits
 UNWRITTEN, WRITTEN, LOST = range(3)
@@ -86,11 +86,11 @@ class History(Protocol):
 
     timeline: Timeline
 
-    def write_cycles(self, first: int, last: int, progress: Progress | None = None) -> np.ndarray:
+    def write_cycles(self, first: int, last: int, progress: CycleProgress | None = None) -> np.ndarray:
         """Return the cycles for any lane or element."""
         ...
 
-    def writes_of(self, lane: int, first: int, last: int, progress: Progress | None = None) -> np.ndarray:
+    def writes_of(self, lane: int, first: int, last: int, progress: CycleProgress | None = None) -> np.ndarray:
         """Return the cycles for one lane or element."""
         ...
 
@@ -109,7 +109,7 @@ def around(cycle: int, columns: int, per: int, first: int, last: int) -> np.ndar
 
 
 def around_writes(history: History, cycle: int, columns: int, first: int, last: int,
-                  progress: Progress | None = None) -> np.ndarray:
+                  progress: CycleProgress | None = None) -> np.ndarray:
     """Return the edges of columns of one write each, leaving out the time between; otherwise like `around`.
 
     Searches further and further to both sides until there are enough writes.
@@ -132,7 +132,7 @@ def around_writes(history: History, cycle: int, columns: int, first: int, last: 
     return np.unique(np.append(starts, end))
 
 
-def next_write(history: History, cycle: int, lane: int, forward: bool, progress: Progress | None = None) -> int | None:
+def next_write(history: History, cycle: int, lane: int, forward: bool, progress: CycleProgress | None = None) -> int | None:
     """Return the next, or last, cycle that is the first to show a write to a lane or element; None if there is none."""
     timeline = history.timeline
     reach, low, high = 4096, cycle + 1, cycle - 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,7 @@ import numpy as np
 from rfview.engine.program import NO_REG
 from rfview.engine.stalls import ISSUED, NO_WARP
 from rfview.sessions.lines.table import LineTable
-from rfview.sessions.timeline.base import Timeline
+from rfview.sessions.timeline.base import CycleProgress, Timeline, never
 
 CODES = 64         # more than any run has
 
@@ -66,7 +66,7 @@ class Counter:
         names = {str(entry["name"]): int(entry["code"]) for entry in timeline.info.get("stalls", ())}
         self._nobody = [names[name] for name in NO_WARP if name in names]
 
-    def count(self, last: int, interrupted: Callable[[int], bool] = lambda cycle: False) -> bool:
+    def count(self, last: int, interrupted: CycleProgress = never) -> bool:
         """Count up to cycle `last`, exclusive; return False if interrupted, keeping what has been counted so far."""
         timeline = self.timeline
         timeline.require(last)
@@ -109,7 +109,7 @@ def by_line(counts: Counts, table: LineTable) -> Counts:
 
 
 def count_instructions(timeline: Timeline, first: int, last: int,
-                       interrupted: Callable[[int], bool] = lambda cycle: False) -> Counts:
+                       interrupted: CycleProgress = never) -> Counts:
     """Return the counts of cycles first..last-1 by instruction, fewer if interrupted. Raises InputError if outside."""
     counter = Counter(timeline, first)
     counter.count(last, interrupted)

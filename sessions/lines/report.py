@@ -9,7 +9,7 @@ import numpy as np
 
 from rfview.engine.errors import InputError
 from rfview.engine.escapes import visible
-from rfview.engine.plugin.wording import plural
+from rfview.engine.wording import plural
 from rfview.engine.stalls import ISSUED
 from rfview.sessions.lines.counts import Counts, by_line, count_instructions
 from rfview.sessions.lines.table import NO_LINES, LineTable, SourceLine

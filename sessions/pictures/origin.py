@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from rfview.engine.errors import InputError
-from rfview.engine.plugin.wording import plural
+from rfview.engine.wording import plural
 from rfview.engine.program import NO_REG
 from rfview.sessions.heat.memory import MemoryHeat
 from rfview.sessions.heat.stores import STORES, store_at, words_of

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from rfview.engine.errors import InputError
-from rfview.engine.plugin.wording import plural
+from rfview.engine.wording import plural
 from rfview.sessions.layout import suggest
 from rfview.sessions.compare.comparison import has_ended
 from rfview.sessions.compare.values import elements

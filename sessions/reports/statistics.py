@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from rfview.engine.errors import InputError
-from rfview.engine.plugin.wording import energy_unit, plural
+from rfview.engine.wording import energy_unit, plural
 from rfview.engine.stalls import NO_STALL
 from rfview.sessions.energy import counts_of, energy_at, energy_until, node_of
 from rfview.sessions.run_names import stall_names
 from rfview.sessions.session import Session
-from rfview.sessions.timeline.base import Timeline
+from rfview.sessions.timeline.base import CycleProgress, Timeline, never
 
 MW_PER_PJ_PER_US = 1e-3     # 1 pJ in 1 µs is 1 µW
 
@@ -66,7 +65,7 @@ def stats(session: Session, first: int | str | None = None, last: int | str | No
 
 
 def between(timeline: Timeline, first: int, last: int, *,
-            interrupted: Callable[[int], bool] = lambda cycle: False) -> Statistics:
+            interrupted: CycleProgress = never) -> Statistics:
     """Return the statistics of cycles first..last-1, given in either order; raises InputError if outside the timeline.
 
     Only two states are read, however long the range is; `interrupted` is checked between them.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,7 @@ from rfview.sessions.expressions import compile_expression
 from rfview.sessions.search.search import Target, any_changes, every_hit
 from rfview.sessions.search.breakpoints import any_target, make_breakpoint
 from rfview.sessions.session import Session
-from rfview.sessions.timeline.base import Timeline
+from rfview.sessions.timeline.base import CycleProgress, Timeline, never
 
 MAX_HITS = 100_000
 MAX_VALUES = 2_000_000       # values of all expressions together: about 100 MB
@@ -59,7 +59,7 @@ def trace(session: Session, expressions: str | Sequence[str], at: str | int = ""
 
 def over(timeline: Timeline, expressions: Sequence[str], target: Target | None, condition: str,
           first: int, last: int, *, limit: int = MAX_HITS,
-          interrupted: Callable[[int], bool] = lambda cycle: False) -> Trace:
+          interrupted: CycleProgress = never) -> Trace:
     """Return the values of the expressions at every hit in first..last.
 
     target: None for every change of any of the expressions. Raises InputError for a wrong expression.

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rfview.sessions.expressions import Expression
-from rfview.sessions.timeline.base import Timeline
+from rfview.sessions.timeline.base import CycleProgress, Timeline
 from rfview.sessions.timeline.register_log import RegisterLog
 
 # what a chunk may contain: no hit, one at its first cycle, hits after that, or both (FIRST | INSIDE)
@@ -85,7 +85,7 @@ def every_hit(timeline: Timeline, target: Target, first: int, last: int) -> Iter
 
 
 def search(timeline: Timeline, target: Target, cycle: int, forward: bool, limit: int | None,
-           interrupted: Callable[[int], bool]) -> tuple[int | None, int | None]:
+           interrupted: CycleProgress) -> tuple[int | None, int | None]:
     """Return (nearest hit at `cycle` or beyond it, None), (None, None) if there is none, or (None, where it stopped).
 
     limit: the last cycle examined when going forward; a live timeline is simulated as far as needed. interrupted: called

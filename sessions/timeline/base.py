@@ -22,12 +22,17 @@ if TYPE_CHECKING:
     from rfview.sessions.lines.table import LineTable
 
 # called during long work with the cycle that it has reached; true stops it
-Progress = Callable[[int], bool | None]
+CycleProgress = Callable[[int], bool | None]
 
 RUN_CYCLES = 1 << 14        # simulated between two reports of progress
 
 # Ranges of at most this many chunks are counted exactly, longer ones from totals at chunk starts.
 EXACT_CHUNKS = 16
+
+
+def never(cycle: int) -> bool:
+    """Return false: work with this as its CycleProgress is not interrupted."""
+    return False
 
 
 @dataclass(frozen=True)
@@ -103,7 +108,7 @@ class Timeline(ABC):
         """Simulate at least `cycles` more cycles if possible; return how many were added (0 on a closed timeline)."""
         return 0
 
-    def run_to_end(self, progress: Progress | None, what: str) -> None:
+    def run_to_end(self, progress: CycleProgress | None, what: str) -> None:
         """Simulate to the end; raises InputError, which names the command `what`, when `progress` asks to stop."""
         while not self.closed and self.extend(RUN_CYCLES):
             if progress is not None and progress(self.last):

@@ -23,7 +23,6 @@ RCPE payload, a msgpack map; `blob` is zstd over msgpack; unknown names are igno
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -34,6 +33,7 @@ from rfview.engine import files
 from rfview.engine.compilation import words_of_run
 from rfview.engine.plugin import origin as design_origin
 from rfview.engine.errors import InputError
+from rfview.engine.progress import Progress
 from rfview.sessions.codec import limits, streams
 from rfview.sessions.file import framing
 
@@ -84,7 +84,7 @@ class Recipe:
             raise InputError(f"{self.path}: cannot be run ({error})") from None
         return replace(spec, expect=expect)
 
-    def simulator(self, progress: Callable[[float, str], None] | None = None) -> Any:
+    def simulator(self, progress: Progress | None = None) -> Any:
         """Return a simulator at cycle 0; imports numba. Raises InputError if this version lacks what the run needs."""
         from rfview.sessions.timeline.simulate import simulator_like     # imports numba
 

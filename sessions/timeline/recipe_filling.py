@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rfview.engine.chunk import Chunk
 from rfview.engine.errors import InputError
 from rfview.engine.plugin import origin as design_origin
+from rfview.engine.progress import Progress
 from rfview.sessions.file.writer import RecordResult, record
-from rfview.sessions.timeline.base import Progress
+from rfview.sessions.timeline.base import CycleProgress
 from rfview.sessions.timeline.recipe import Recipe
 from rfview.sessions.timeline.recipe_writing import sum_of
 
@@ -64,8 +64,8 @@ class _Checked:
                        f"recipe: {self._recipe.origin(machine)}")
 
 
-def fill(recipe: Recipe, path: str | Path, progress: Progress | None = None,
-         compiling: Callable[[float, str], None] | None = None) -> RecordResult:
+def fill(recipe: Recipe, path: str | Path, progress: CycleProgress | None = None,
+         compiling: Progress | None = None) -> RecordResult:
     """Simulate a recipe and record it, comparing the states with checksums; imports numba.
 
     progress, and what an interrupted run leaves: as in rfview.sessions.file.writer.record. compiling: progress while code is
@@ -76,7 +76,7 @@ def fill(recipe: Recipe, path: str | Path, progress: Progress | None = None,
     return record(machine, target, progress=progress, max_cycles=recipe.cycles, compiling=compiling)
 
 
-def live(recipe: Recipe, compiling: Callable[[float, str], None] | None = None) -> LiveTimeline:
+def live(recipe: Recipe, compiling: Progress | None = None) -> LiveTimeline:
     """Return a live timeline of a recipe's run, with a warning if another version wrote it; imports numba."""
     from rfview.sessions.timeline.live import LiveTimeline      # imports numba
 

@@ -16,7 +16,7 @@ from rfview.engine.files import NewFile
 from rfview.sessions.codec import streams
 from rfview.sessions.file import framing
 from rfview.sessions.file.writer import new_recording
-from rfview.sessions.timeline.base import Progress
+from rfview.sessions.timeline.base import CycleProgress
 from rfview.sessions.timeline.recipe import FORMAT, INFO, MAGIC, RECIPE, SUFFIX
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def sum_of(snapshot: Snapshot) -> list[int]:
     return [state, *(zlib.crc32(array.reshape(-1).view(np.uint8).data) for array in (snapshot.rows, snapshot.memory))]
 
 
-def write_recipe(simulator: Any, path: str | Path, progress: Progress | None = None) -> RecipeResult:
+def write_recipe(simulator: Any, path: str | Path, progress: CycleProgress | None = None) -> RecipeResult:
     """Run a fresh simulator to its end and write its recipe.
 
     progress: called periodically with the cycle reached, may return True to stop there. A fault ends the run and is
@@ -101,7 +101,7 @@ def write_recipe(simulator: Any, path: str | Path, progress: Progress | None = N
                         (end["summary"] or {}).get("verified"), time.perf_counter() - began)
 
 
-def _run(simulator: Any, sums: Sums, progress: Progress | None) -> None:
+def _run(simulator: Any, sums: Sums, progress: CycleProgress | None) -> None:
     """Run to the end or a fault, computing checksums of states on the way."""
     while not simulator.finished and simulator.fault is None:
         missing = sums.stride - simulator.cycle % sums.stride

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rfview.engine import state as layout
-from rfview.engine.plugin.wording import plural
+from rfview.engine.wording import plural
 from rfview.engine.stalls import NOT_WAITING, NO_WARP
 from rfview.sessions.why.links import listed
 from rfview.sessions.why.moment import Moment

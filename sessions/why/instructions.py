@@ -5,8 +5,8 @@ from __future__ import annotations
 from rfview.engine import state as layout
 from rfview.engine.plugin.explaining import Refusal
 from rfview.engine.stalls import NO_WARP
+from rfview.engine.wording import plural
 from rfview.sessions.why import memory, on_chip, units
-from rfview.engine.plugin.wording import plural
 from rfview.sessions.why.moment import Flight, Moment
 from rfview.sessions.why.trail import COLLECT_CYCLES, Trail
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rfview.engine import html
-from rfview.engine.plugin.wording import plural
+from rfview.engine.wording import plural
 
 NOWHERE = -1
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from rfview.engine import state as layout
+from rfview.engine.wording import plural
 from rfview.sessions.why import on_chip
-from rfview.engine.plugin.wording import plural
 from rfview.sessions.why.moment import Flight, Moment
 from rfview.sessions.why.trail import COLLECT_CYCLES, Trail
 

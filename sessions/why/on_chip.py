@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rfview.engine.plugin.wording import plural
+from rfview.engine.wording import plural
 from rfview.sessions.why.moment import Flight, Moment
 from rfview.sessions.why.trail import COLLECT_CYCLES, Trail
 

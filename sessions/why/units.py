@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from rfview.engine import state as layout
+from rfview.engine.wording import plural
 from rfview.sessions.why import memory
-from rfview.engine.plugin.wording import plural
 from rfview.sessions.why.moment import Flight, Moment
 from rfview.sessions.why.trail import COLLECT_CYCLES, Trail, first_link, next_text
 

@@ -12,7 +12,7 @@ from textual import events
 from rfview.engine.errors import InputError
 from rfview.screens.scenes.brush import BrushSource
 from rfview.sessions import Session, open_session
-from rfview.engine.plugin.wording import energy_unit
+from rfview.engine.wording import energy_unit
 from rfview.sessions.reports.statistics import Brief, between, brief
 from tests.rfview.pilots import Driven, drive
 

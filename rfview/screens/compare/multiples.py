@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 
 import numpy as np
 
 from rfview.engine.errors import InputError
+from rfview.engine.progress import Progress
 from rfview.engine.stalls import NOT_WAITING, NO_STALL
 from rfview.render.pair import CYCLE, INSTRUCTION, RunFacts
 from rfview.render.lens import run_name
@@ -30,11 +30,11 @@ class MultiplesSource:
     """Several runs, all at the same number of issued instructions or the same cycle."""
 
     def __init__(self, timelines: list[Timeline], targets: list[str],
-                 progress: Callable[[str, int], None] | None = None):
+                 progress: Progress | None = None):
         self.timelines, self.targets = timelines, targets
         self.logs = [IssueLog(timeline) for timeline in timelines]
         for log in self.logs:
-            log.progress = (lambda cycle: progress("reading", cycle)) if progress else None
+            log.progress = (lambda cycle: progress(None, f"reading: cycle {cycle:,}")) if progress else None
         self.common = min(log.total for log in self.logs)
         if not self.common:
             raise InputError("these runs have no instruction in common: one of them issued none")

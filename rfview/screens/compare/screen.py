@@ -14,6 +14,7 @@ from textual.message import Message
 from textual.screen import Screen
 
 from rfview import crash
+from rfview.engine.progress import Progress
 from rfview.keys import token_of
 from rfview.palette import Palette, choose_theme
 from rfview.render import compare as pair_lines
@@ -68,7 +69,7 @@ class RunsScreen(Guarded, Screen[None]):
     KEYS: ClassVar[tuple[str, ...]] = ()
     TITLE_TEXT: ClassVar[str] = ""
 
-    def __init__(self, strips: StripCache, make: Callable[[Callable[[str, int], None]], Any]):
+    def __init__(self, strips: StripCache, make: Callable[[Progress], Any]):
         super().__init__()
         self.strips = strips
         self.worker = Worker(make, self._from_worker)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import shlex
 
 from rfview.engine.errors import InputError
+from rfview.engine.progress import Progress
 from rfview.render.pair import CYCLE, INSTRUCTION, ComparePicture, Instruction, RunFacts, Strip
 from rfview.render.lens import run_name
 from rfview.render.operation import with_lines
@@ -28,11 +28,11 @@ POINTS = 110               # of the curve
 class CompareSource:
     """Two runs, a cursor in each, and the focused warp. After any method that moves, `picture()` returns a new picture.
 
-    columns: width of the strips. progress(text, cycle) is called during long work and may raise to stop it.
+    columns: width of the strips. progress is called during long work and may raise to stop it.
     """
 
     def __init__(self, timelines: tuple[Timeline, Timeline], targets: tuple[str, str],
-                 progress: Callable[[str, int], None] | None = None):
+                 progress: Progress | None = None):
         self.comparison = Comparison(*timelines, progress)
         self.timelines, self.targets = timelines, targets
         self.columns = 110

@@ -11,6 +11,7 @@ from typing import Any
 from textual.message import Message
 
 from rfview.engine.errors import RfviewError
+from rfview.engine.progress import Progress
 from rfview.screens.compare.multiples import MultiplesSource
 from rfview.screens.compare.source import CompareSource
 
@@ -56,7 +57,7 @@ class Broken(Message):
 class Worker:
     """Owns the source; serves requests in one thread, and paints once for all that were queued."""
 
-    def __init__(self, make: Callable[[Callable[[str, int], None]], Any], post: Callable[[Message], Any]):
+    def __init__(self, make: Callable[[Progress], Any], post: Callable[[Message], Any]):
         self._make, self._post = make, post
         self.source: Any = None
         self._todo: deque[Callable[[Any], Any]] = deque()
@@ -93,14 +94,14 @@ class Worker:
         if self.thread.is_alive():
             self.thread.join(2.0)
 
-    def _progress(self, text: str, cycle: int) -> None:
+    def _progress(self, fraction: float | None, text: str) -> None:
         """Report long work now and then; raises Stopped if the user has stopped it."""
         if self._cancel:
             raise Stopped("stopped")
         now = time.monotonic()
         if now - self._began > REPORT_S and now - self._reported > REPORT_S:
             self._reported = now
-            self._post(Working(f"{text}: cycle {cycle:,}"))
+            self._post(Working(text))
 
     def _main(self) -> None:
         self._began = time.monotonic()

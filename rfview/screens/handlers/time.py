@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from rfview.engine.plugin.wording import plural
+from rfview.engine.wording import plural
 from rfview.keys import Pressed
 from rfview.screens import requests
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rfview.messages import Arrived
-from rfview.engine.plugin.wording import plural
+from rfview.engine.wording import plural
 
 if TYPE_CHECKING:
     from rfview.screens.worker import SessionWorker

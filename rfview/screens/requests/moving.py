@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from rfview.messages import Answered, Said
 from rfview.render.operation import with_lines
 from rfview.render.scene import Badge
-from rfview.engine.plugin.wording import plural
+from rfview.engine.wording import plural
 
 if TYPE_CHECKING:
     from rfview.screens.worker import SessionWorker

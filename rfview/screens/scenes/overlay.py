@@ -7,7 +7,7 @@ from rfview.render.lens import base_design, painter_of, run_name
 from rfview.render.machine import Machine
 from rfview.render.scene import Over
 from rfview.sessions.compare import Comparison, Issue, WarpName
-from rfview.sessions.timeline.base import Progress, Timeline
+from rfview.sessions.timeline.base import CycleProgress, Timeline
 
 AHEAD = 1 << 12     # cycles by which a live B is extended at a time until it has reached A's instruction
 
@@ -19,7 +19,7 @@ class OverSource:
     while a live B catches up with A; true stops it. Raises InputError if the runs are not of the same program.
     """
 
-    def __init__(self, ours: Timeline, theirs: Timeline, progress: Progress | None = None):
+    def __init__(self, ours: Timeline, theirs: Timeline, progress: CycleProgress | None = None):
         self.comparison, self.progress = Comparison(ours, theirs), progress
         self.ours, self.theirs = ours, theirs
         self.name = run_name(theirs.info)

@@ -1,4 +1,4 @@
-"""Words for sentences: numbers with their nouns."""
+"""Words for sentences: numbers with their nouns, and the units of energies."""
 
 from __future__ import annotations
 
