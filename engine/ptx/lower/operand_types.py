@@ -1,4 +1,4 @@
-"""Checks that the registers and numbers of an instruction have the types it works on, as PTX's rules for operands say."""
+"""Checks that the registers of an instruction have the types it works on, as PTX's rules for operands say."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _UNTYPED = ("", "f16x2", "bf16x2", "pred")      # registers that every instructi
 
 
 def check_types(low: Lowering, statement: Instruction) -> None:
-    """Refuse registers and numbers of other types or widths than an instruction of the opcode table works on.
+    """Refuse registers of other types or widths than an instruction of the opcode table works on.
 
     Integers of both signs go together, and .b types with all types of their width; a cvt may have wider registers. Loads,
     stores and atomics call the functions below.
