@@ -13,7 +13,7 @@ from pathlib import Path
 
 from rfview import __version__
 from rfview.engine import files
-from rfview.engine.errors import InputError
+from rfview.engine.errors import InputError, RfviewError
 from rfview.engine.escapes import visible
 
 # the report of each defect, by its kind and place: one that recurs in every frame is written once
@@ -29,6 +29,11 @@ def sentence(error: BaseException) -> str:
     report = _written[key]
     text = " ".join(f"internal error: {type(error).__name__}: {error}".split())
     return visible(f"{text[:200]}; report: {report}" if report else text[:200])
+
+
+def told(error: Exception) -> str:
+    """Return an error's own message, or the sentence for a defect."""
+    return str(error) if isinstance(error, RfviewError) else sentence(error)
 
 
 def state_folder() -> Path | None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from textwrap import wrap
 from typing import Any
 
+from rfview import crash
 from rfview.render import lens
 from rfview.render.pair import CYCLE, RunFacts
 from rfview.render.machine import Machine
@@ -149,7 +151,10 @@ def _register_file(band: Band) -> list[Line]:
     """Return a run's register file at its cursor in a few rows."""
     if band.machine is None:
         return []
-    return lens.small(Scene(now=band.machine, info=band.run.info, warp=band.machine.num_warps), LENS)
+    try:
+        return lens.small(Scene(now=band.machine, info=band.run.info, warp=band.machine.num_warps), LENS)
+    except Exception as error:      # the lens of a user's design may have defects, and the other bands go on
+        return [Row(LENS).add(part, "bad").line() for part in wrap(crash.told(error), LENS)[:MAX_ROWS]]
 
 
 def _energy(value: float | None) -> str:

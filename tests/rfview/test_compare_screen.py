@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from rfview.sessions.file.writer import record
 from rfview.sessions.timeline.opening import open_recording
 from rfview.sessions.session import Session
 from rfview.sessions.why import why
+from tests.conftest import PATIENCE_S
 from tests.rfview.pilots import Driven, drive
 
 CYCLES = 1500
@@ -69,6 +71,12 @@ class Shown:
     async def press(self, *keys: str) -> None:
         await self.pilot.press(*keys)
         await self.settle()
+
+    async def until(self, holds: Callable[[], bool]) -> None:
+        end = time.monotonic() + PATIENCE_S
+        while not holds():
+            assert time.monotonic() < end, self.text
+            await self.pilot.pause(0.01)
 
 
 def show(paths: list[str], test: Callable[[Shown], Awaitable[None]], size: tuple[int, int] = (120, 40)) -> Any:
@@ -265,3 +273,47 @@ def test_forking_from_the_main_screen_goes_on_as_a_branch(files: list[str]) -> N
         assert app.session is main and app.cycle == 700
 
     drive(test, opener=opener)
+
+
+def raised(*_: Any) -> Any:
+    """Replace a function by one with a defect."""
+    raise ZeroDivisionError("by nothing")
+
+
+@pytest.mark.parametrize(("where", "key"), [
+    ("rfview.screens.compare.source.why", "d"), ("rfview.screens.compare.source.CompareSource.step", "s"),
+    ("rfview.screens.compare.source.CompareSource.picture", "s"), ("rfview.render.compare.paint", "s"),
+])
+def test_a_defect_is_said_and_the_pair_goes_on(where: str, key: str, files: list[str], monkeypatch: pytest.MonkeyPatch,
+                                               tmp_path: Path) -> None:
+    """A user's design explains its own refusals and is part of what every screen shows."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    monkeypatch.setattr("rfview.crash._written", {})
+
+    async def test(shown: Shown) -> None:
+        monkeypatch.setattr(where, raised)
+        await shown.press(key)
+        await shown.until(lambda: "internal error: ZeroDivisionError: by nothing" in shown.text)
+        assert len(list((tmp_path / "rfview").iterdir())) == 1
+        monkeypatch.undo()
+        before = shown.picture.runs[0].cycle
+        await shown.press("s", "s")
+        await shown.until(lambda: shown.picture.runs[0].cycle != before and "internal error" not in shown.text)
+
+    show(files[:2], test)
+
+
+@pytest.mark.parametrize("where", ["rfview.screens.compare.multiples.why", "rfview.render.lens.small"])
+def test_a_defect_of_one_design_leaves_the_other_bands(where: str, files: list[str], monkeypatch: pytest.MonkeyPatch,
+                                                       tmp_path: Path) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    monkeypatch.setattr("rfview.crash._written", {})
+
+    async def test(shown: Shown) -> None:
+        monkeypatch.setattr(where, raised)
+        await shown.press("s")
+        await shown.until(lambda: "internal error:" in shown.text)
+        assert all(f"{letter} {design}" in shown.text for letter, design in zip("ABC", ("sram", "stt", "hrf")))
+        monkeypatch.undo()
+
+    show(files, test)

@@ -6,6 +6,7 @@ from collections import Counter
 
 import numpy as np
 
+from rfview import crash
 from rfview.engine.errors import InputError
 from rfview.engine.progress import Progress
 from rfview.engine.stalls import NOT_WAITING, NO_STALL
@@ -120,5 +121,8 @@ class MultiplesSource:
             return "no warp waits"
         code = max(counts, key=lambda one: (waits[one] == "register_file", counts[one]))
         held = [warp for warp, state in enumerate(machine.state) if state == code]
-        chain = why(Session(timeline), min(held, key=lambda one: machine.since[one]), machine.cycle)
+        try:
+            chain = why(Session(timeline), min(held, key=lambda one: machine.since[one]), machine.cycle)
+        except Exception as error:      # a design explains its own refusals, and a user's design may have defects
+            return crash.told(error)
         return f"w{chain.warp}: {chain.resource.name if chain.resource is not None else chain.links[-1].sentence}"

@@ -19,10 +19,10 @@ from rfview.keys import token_of
 from rfview.palette import Palette, choose_theme
 from rfview.render import compare as pair_lines
 from rfview.render import multiples as multiples_lines
-from rfview.render.text import Line, Row
+from rfview.render.text import Line, Row, fill, hint_row
 from rfview.screens.compare.multiples import MultiplesSource
 from rfview.screens.compare.source import CompareSource
-from rfview.screens.compare.worker import Broken, Painted, Worker, Working
+from rfview.screens.compare.worker import Broken, Painted, Told, Worker, Working
 from rfview.screens.host import HostApp
 from rfview.widgets.guarded import Guarded
 from rfview.widgets.panel import PanelView, StripCache
@@ -117,7 +117,9 @@ class RunsScreen(Guarded, Screen[None]):
             try:
                 self.lines = self.draw(width, height)
             except Exception as error:
-                self.lines = [Row(width, "band").add(f" {crash.sentence(error)}", "bad").line()]
+                text = [Row(width).add(f" {part}", "bad").line() for part in wrap(crash.told(error), max(20, width - 2))]
+                self.lines = [*fill([Row(width, "band").add(" rfview ", "title").line(), *text], width, height - 1),
+                              hint_row(width, self.HINTS)]
         if self.helping:
             head = Row(width, "band").add("▌KEYS", "title").right(width - 1, "any key closes", "tinfo").line()
             room = max(2 * HELP_INDENT, width - 2)
@@ -127,8 +129,11 @@ class RunsScreen(Guarded, Screen[None]):
         self.view.show(self.lines[:height])
 
     def say(self, text: str, kind: str = "info") -> None:
-        """Show a sentence in place of the progress message."""
-        self.busy = text
+        """Show a sentence in the message row, or in place of the progress message while there is no picture."""
+        if self.picture is None:
+            self.busy = text
+        else:
+            self.picture = self.picture.at(message=text, message_kind=kind)
         self.paint()
 
     def on_painted(self, message: Painted) -> None:
@@ -140,6 +145,11 @@ class RunsScreen(Guarded, Screen[None]):
         message.stop()
         self.busy = message.text
         self.paint()
+
+    def on_told(self, message: Told) -> None:
+        message.stop()
+        self.busy = ""
+        self.say(message.text, "error")
 
     def on_broken(self, message: Broken) -> None:
         message.stop()

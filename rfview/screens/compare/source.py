@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import shlex
 
+from rfview import crash
 from rfview.engine.errors import InputError
 from rfview.engine.progress import Progress
 from rfview.render.pair import CYCLE, INSTRUCTION, ComparePicture, Instruction, RunFacts, Strip
@@ -278,7 +279,11 @@ class CompareSource:
         slot = self.comparison.logs[late].slot(self.name, cycle + 1)
         if slot is None:
             return ((-1, "its CTA has not been dispatched yet"),)
-        chain = why(Session(timeline), slot, cycle + 1)
+        try:
+            chain = why(Session(timeline), slot, cycle + 1)
+        except Exception as error:      # a design explains its own refusals, and a user's design may have defects
+            self.say(crash.told(error), "error")
+            return ((-1, self.message),)
         if not chain.links:
             return ((-1, chain.state),)
         program = self.timelines[late].info["program"]

@@ -10,6 +10,7 @@ from typing import Any
 
 from textual.message import Message
 
+from rfview import crash
 from rfview.engine.errors import RfviewError
 from rfview.engine.progress import Progress
 from rfview.screens.compare.multiples import MultiplesSource
@@ -44,6 +45,14 @@ class Working(Message):
     def can_replace(self, message: Message) -> bool:
         """Keep only the newest."""
         return isinstance(message, Working)
+
+
+class Told(Message):
+    """A request has failed; the screen stays as it was."""
+
+    def __init__(self, text: str):
+        super().__init__()
+        self.text = text
 
 
 class Broken(Message):
@@ -131,10 +140,10 @@ class Worker:
                 found = request(self.source)
                 if isinstance(found, CompareSource | MultiplesSource):
                     self.source = found
-        except RfviewError as error:
-            self.source.message, self.source.kind = str(error), "info" if isinstance(error, Stopped) else "error"
+        except Exception as error:      # the thread must survive: a user's design may have defects, and so may we
+            self.source.message, self.source.kind = crash.told(error), "info" if isinstance(error, Stopped) else "error"
         self._cancel = False
         try:
             self._post(Painted(self.source.picture()))
-        except RfviewError as error:
-            self._post(Working(str(error)))
+        except Exception as error:
+            self._post(Told(crash.told(error)))
