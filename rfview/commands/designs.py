@@ -17,6 +17,7 @@ from rfview.commands import options, progress
 from rfview.listing import columns
 
 PATIENCE_S = 900        # a check compiles a machine and runs it twelve times
+MOST_TRIED = 100_000    # cycles of a run in which the functions for views and reports are tried
 INSIDE = "RFVIEW_CHECKING"      # set in the process that runs the check
 
 
@@ -113,16 +114,21 @@ def track_slips(variant: str) -> list[str]:
 def host_slips(variant: str) -> list[str]:
     """Return what is wrong with the functions that only reports and views call, each once.
 
-    These are area_mm2, node_nm, energy, render and why, tried at the first stall of every reason of the register file.
+    These are area_mm2, node_nm, energy, render and why, tried halfway through two runs, and at the first stall of every
+    reason of the register file in them.
     """
     from rfview.engine.plugin import plain_trial
     from rfview.sessions import open_session
 
     slips: dict[str, None] = {}
     for kernel, scheduler, _ in plain_trial.RUNS:
-        session = open_session(kernel, design=variant, scheduler=scheduler)
+        session = open_session(kernel, design=variant, scheduler=scheduler, max_cycles=MOST_TRIED)
+        session.goto("end")
+        totals = session.snapshot().sm["stall_total"]
+        session.goto("50%")
+        slips |= dict.fromkeys(_slips_here(session))
         for stall in session.info["stalls"]:
-            if stall["family"] == "register_file":
+            if stall["family"] == "register_file" and totals[stall["code"]]:
                 session.goto(session.timeline.first)
                 session.next_event(stall["name"])
                 slips |= dict.fromkeys(_slips_here(session))
