@@ -14,7 +14,7 @@ In this folder itself, for use by every room:
     stalls  events  errors  fault_codes  textures    the other tables
     files               reads regular files, and writes files so that nothing is lost
     progress            the function that long work tells how far it is
-    wording             numbers with their nouns, units of energies
+    wording             words of sentences, errors and tables
     html                tables and lines of text for notebooks
     escapes             makes text from files safe to print: control characters are shown, not obeyed
 

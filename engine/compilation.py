@@ -6,13 +6,13 @@ all other parameters. A launch file's [compile] table and `--compile` are other 
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from rfview.engine.errors import InputError
 from rfview.engine.program import MAX_REGS, NUM_LATENCY_CLASSES
+from rfview.engine.wording import did_you_mean, suggest
 
 OFF = "off"
 
@@ -112,9 +112,7 @@ def settings_of(text: str) -> dict[str, str]:
     for word in text.split(","):
         name, equals, value = (part.strip() for part in word.partition("="))
         if name not in OPTIONS:
-            near = difflib.get_close_matches(name, OPTIONS, 1)
-            hint = f"; did you mean {near[0]}?" if near else ""
-            raise InputError(f"{where}: expected some of {', '.join(usage())}, or off{hint}")
+            raise InputError(f"{where}: expected some of {', '.join(usage())}, or off{suggest(name, OPTIONS)}")
         option = OPTIONS[name]
         if not equals and not option.bare:
             raise InputError(f"{where}: {name} needs a value, for example {usage()[list(OPTIONS).index(name)]}")
@@ -127,9 +125,7 @@ def settings_of_table(values: Mapping[str, Any], fail: Callable[[str, str], Any]
     found: dict[str, str] = {}
     for name, value in values.items():
         if name not in OPTIONS:
-            near = difflib.get_close_matches(name, OPTIONS, 1)
-            hint = f" (did you mean {near[0]!r}?)" if near else ""
-            fail(name, f"unknown key{hint}; expected one of {', '.join(OPTIONS)}")
+            fail(name, f"unknown key{did_you_mean(name, OPTIONS)}; expected one of {', '.join(OPTIONS)}")
         option = OPTIONS[name]
         if isinstance(value, bool) and option.choices[:1] == (OFF,):
             value = option.choices[int(value)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -13,6 +12,7 @@ from typing import Any
 from rfview.engine import compilation, program, state
 from rfview.engine.compilation import Latencies
 from rfview.engine.errors import InputError
+from rfview.engine.wording import suggest
 
 PRESETS = Path(__file__).parent / "presets"
 LATENCY_CLASSES = (
@@ -78,9 +78,7 @@ class Config:
     def with_setting(self, name: str, text: Any) -> Config:
         """Return a copy with `name` set; raises InputError for an unknown name or a value out of range."""
         if name not in self.numbers:
-            close = difflib.get_close_matches(name, self.numbers, 3)
-            hint = f"; did you mean {', '.join(close)}?" if close else ""
-            raise InputError(f"--set {name}: no such parameter of preset {self.preset}{hint}")
+            raise InputError(f"--set {name}: no such parameter of preset {self.preset}{suggest(name, self.numbers)}")
         old = self.numbers[name]
         number = replace(old, value=_convert(name, old.value, text), source="--set")
         return replace(self, numbers={**self.numbers, name: number})

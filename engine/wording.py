@@ -1,6 +1,9 @@
-"""Words for sentences: numbers with their nouns, and the units of energies."""
+"""Words of sentences, errors and tables: numbers with nouns, names that may be meant, units of energies, columns."""
 
 from __future__ import annotations
+
+import difflib
+from collections.abc import Collection, Iterable, Sequence
 
 
 def plural(number: int, word: str) -> str:
@@ -14,3 +17,44 @@ def plural(number: int, word: str) -> str:
 def energy_unit(pj: float) -> tuple[str, float]:
     """Return the unit in which an energy has one to four digits before the point, and its size in pJ: pJ, nJ, µJ or mJ."""
     return next(((unit, size) for unit, size in (("mJ", 1e9), ("µJ", 1e6), ("nJ", 1e3)) if abs(pj) >= size), ("pJ", 1.0))
+
+
+def ordinal(number: int) -> str:
+    """Return an ordinal: 1st, 2nd, 3rd, 4th .. 11th .. 21st, with thousands separators."""
+    ending = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number:,}{ending}"
+
+
+def signed(value: int | None) -> str:
+    """Return a signed difference: +1,204, −3 or 0; a dash for None."""
+    if value is None:
+        return "–"
+    return "0" if not value else f"{'+' if value > 0 else '−'}{abs(value):,}"
+
+
+def listed(warps: Sequence[int], most: int = 8) -> str:
+    """Return the warps' names as "w1 w4 w9", and how many were left out."""
+    rest = len(warps) - most
+    return " ".join(f"w{warp}" for warp in warps[:most]) + (f" and {rest} more" if rest > 0 else "")
+
+
+def suggest(name: str, names: Iterable[object]) -> str:
+    """Return '; did you mean a, b?' for an unknown name, or ''."""
+    known = list(dict.fromkeys(map(str, names)))
+    close = difflib.get_close_matches(name, known, 3, 0.55)
+    if len(name) > 2:
+        close += [other for other in known if name in other and other not in close]
+    return f"; did you mean {', '.join(close[:3])}?" if close else ""
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """Return ' (did you mean X?)' if a known word is similar, else ''."""
+    near = difflib.get_close_matches(word, list(known), n=1)
+    return f" (did you mean {near[0]!r}?)" if near else ""
+
+
+def aligned(rows: Sequence[Sequence[str]], left: Collection[int] = ()) -> list[str]:
+    """Return rows of cells as lines, their columns two spaces apart; `left`: those that are left-aligned, not right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return ["  ".join(cell.ljust(width) if place in left else cell.rjust(width)
+                      for place, (cell, width) in enumerate(zip(row, widths, strict=True))).rstrip() for row in rows]

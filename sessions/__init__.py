@@ -8,7 +8,7 @@
     check        checks the whole run for races and the like, in a separate process
     guard        turns errors caused by an inconsistent recording into one message
     plot         charts over time, for notebooks
-    energy       event counts by name, and the energy computed from them; run_names: names by code
+    energy       event counts by name, and the energy computed from them; run_names: what a run's constants say
     bounds       the possible values of an expression within chunks, from zone maps alone
     file/        the session file: its bytes, writing and opening, zone maps
     codec/       chunks as bytes, and back

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -12,6 +11,7 @@ import numpy as np
 
 from rfview.engine.errors import InputError
 from rfview.engine.state import SM
+from rfview.engine.wording import suggest
 
 STEP = re.compile(r"\.?([A-Za-z_]\w*)|\[\s*(\*|\d+)\s*\]")
 
@@ -132,15 +132,6 @@ def distinct(values: np.ndarray) -> np.ndarray:
     """Return the distinct values, ascending; np.unique would load masked arrays, a tenth of the start-up time."""
     ordered = np.sort(values)
     return ordered[np.flatnonzero(np.diff(ordered, prepend=ordered[:1] - 1))]
-
-
-def suggest(name: str, names: Any) -> str:
-    """Return '; did you mean a, b?' for an unknown name, or ''."""
-    known = list(dict.fromkeys(map(str, names)))
-    close = difflib.get_close_matches(name, known, 3, 0.55)
-    if len(name) > 2:
-        close += [other for other in known if name in other and other not in close]
-    return f"; did you mean {', '.join(close[:3])}?" if close else ""
 
 
 def _steps(path: str) -> list[str | int]:

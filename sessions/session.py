@@ -13,6 +13,7 @@ from rfview.engine.errors import InputError
 from rfview.engine.escapes import visible
 from rfview.engine.progress import Progress
 from rfview.engine.snapshot import Snapshot
+from rfview.engine.wording import listed
 from rfview.sessions.branch import Branch
 from rfview.sessions.cursor import END, Cursor, Stop
 from rfview.sessions.search import changes, events, search
@@ -48,6 +49,12 @@ class Session(Cursor):
         self.branch: Branch | None = None
         self.kept: dict[str, Any] = {}
         self.family: dict[str, Session] = {"main": self}
+
+    def sibling(self, timeline: Timeline) -> Session:
+        """Return a session of another timeline, with the same marks and the same reports of progress."""
+        made = Session(timeline, self.marks)
+        made.progress, made.compiling = self.progress, self.compiling
+        return made
 
     # inspecting
 
@@ -196,9 +203,7 @@ class Session(Cursor):
         if stop.reason != "condition" or warp is not None or not (codes := events.states(self.info, kind)):
             return stop
         waiting = np.flatnonzero(np.isin(self.timeline.states(stop.cycle, stop.cycle + 1)[0], codes)).tolist()
-        more = f" and {len(waiting) - NAMED} more" if len(waiting) > NAMED else ""
-        named = " ".join(f"w{one}" for one in waiting[:NAMED])
-        return replace(stop, text=f"{stop.text}: {named}{more}", waiting=tuple(waiting))
+        return replace(stop, text=f"{stop.text}: {listed(waiting, NAMED)}", waiting=tuple(waiting))
 
     def run_to(self, pc: int, warp: int | None = None, forward: bool | None = None, count: int = 1) -> Stop:
         """Go to where a warp (None: any) comes to an instruction: later, earlier, or whichever there is (None)."""

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from rfview.engine import files
-from rfview.engine.launch.table import Table, did_you_mean, shown
+from rfview.engine.launch.table import Table, shown
+from rfview.engine.wording import did_you_mean
 
 # names of types in C and PTX, for a hint to those who write them here; NumPy has no bfloat16
 NAMES_OF_DTYPES = {

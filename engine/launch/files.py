@@ -15,9 +15,10 @@ from rfview.engine.launch.pointers import load_address, load_pointers
 from rfview.engine.launch.repeats import written_out
 from rfview.engine.launch.results import METRICS
 from rfview.engine.launch.spec import Arg, Buffer, Expect, Launch, LaunchSpec
-from rfview.engine.launch.table import LaunchError, Table, did_you_mean, loads, read_toml, shown
+from rfview.engine.launch.table import LaunchError, Table, loads, read_toml, shown
 from rfview.engine.launch.textures import load_texture
 from rfview.engine.textures import Texture
+from rfview.engine.wording import did_you_mean
 
 MAX_THREADS_PER_CTA = 1024  # CUDA C++ Programming Guide, compute capability 2.0 and later
 MAX_BLOCK = (1024, 1024, 64)  # the same table, x y z

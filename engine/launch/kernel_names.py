@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 
 from rfview.engine.errors import InputError
 from rfview.engine.launch.mangling import arguments_of, cpp_name, split_name
 from rfview.engine.launch.spec import Launch, LaunchSpec
 from rfview.engine.program import Kernel, Module
+from rfview.engine.wording import did_you_mean
 
 
 def kernel_of(spec: LaunchSpec, module: Module, launch: Launch) -> Kernel:
@@ -39,8 +39,7 @@ def kernel_named(called: str | None, module: Module, where: str) -> Kernel:
         raise InputError(f"{where} = {called!r}: {len(matches)} kernels have this C++ name, give one in full: "
                          f"{', '.join(matches)}; or template arguments as in 'name<float, 256>'")
     bases = {(cpp_name(name) or [name])[-1]: name for name in names}
-    near = difflib.get_close_matches(wanted[-1], [*bases, *names], n=1)
-    hint = f" (did you mean {near[0]!r}?)" if near else ""
+    hint = did_you_mean(wanted[-1], [*bases, *names])
     raise InputError(f"{where} = {called!r}: no such kernel{hint}; {module.path} has {_known(names)}")
 
 

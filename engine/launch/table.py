@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
 from rfview.engine import files
 from rfview.engine.errors import InputError
+from rfview.engine.wording import did_you_mean
 
 # A name becomes NAME.npy under --save-buffers, so it must not be a path.
 NAME_PATTERN = re.compile(r"[A-Za-z0-9_$%][A-Za-z0-9_$%.-]*\Z")
@@ -131,12 +131,6 @@ def loads(text: str) -> dict[str, Any]:
         elif isinstance(value, int) and value.bit_length() > MAX_BITS:
             raise ValueError(f"a number of {value.bit_length():,} bits; expected 64 at most")
     return found
-
-
-def did_you_mean(word: str, known: Sequence[str] | Mapping[str, Any]) -> str:
-    """Return ' (did you mean X?)' if a known word is similar, else ''."""
-    near = difflib.get_close_matches(word, list(known), n=1)
-    return f" (did you mean {near[0]!r}?)" if near else ""
 
 
 def shown(value: Any) -> str:

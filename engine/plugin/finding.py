@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib
 from collections.abc import Mapping
 from functools import lru_cache
@@ -13,6 +12,7 @@ from rfview.engine.plugin import files, registry
 from rfview.engine.plugin.description import Design
 from rfview.engine.plugin.registry import BUILT_IN
 from rfview.engine.errors import InputError
+from rfview.engine.wording import suggest
 
 
 @lru_cache
@@ -38,8 +38,7 @@ def module(name: str) -> ModuleType:
         if name in (paths := files.known()):
             return files.load(paths[name])
         if name not in _installed():
-            close = difflib.get_close_matches(name, names(), 2)
-            hint = f"; did you mean {' or '.join(close)}?" if close else "."
+            hint = suggest(name, names()) or "."
             raise InputError(f"no register-file design {name!r}{hint} Known: {', '.join(names())}; a file is given by "
                              "its path, such as ./my_rf.py, or named in RFVIEW_DESIGNS")
         try:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ from rfview.engine.errors import InputError
 from rfview.engine.files import read_text
 from rfview.engine.events import FIRST_DESIGN_EVENT
 from rfview.engine.stalls import STALLS, Stall
+from rfview.engine.wording import suggest
 
 
 def parse_variant(text: str) -> tuple[str, dict[str, str]]:
@@ -115,9 +115,8 @@ def build(text: str, settings: Mapping[str, Any], engine_hash: str) -> Built:
         values |= _values(find(part).DESIGN, given)
     for key in given:
         if key.split(".")[0] in chain and key not in values:
-            close = difflib.get_close_matches(key, values, 2)
-            hint = f"did you mean {' or '.join(close)}?" if close else f"there are {', '.join(values) or 'none'}"
-            raise InputError(f"{key}: no such parameter; {hint}")
+            hint = suggest(key, values) or f"; there are {', '.join(values) or 'none'}"
+            raise InputError(f"{key}: no such parameter{hint}")
     state: Any = None
     spec: Any = None
     for index in range(len(chain) - 1, -1, -1):

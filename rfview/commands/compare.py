@@ -24,6 +24,7 @@ from rfview.engine.plugin import BUILT_IN
 from rfview.commands import compare_output, compare_recordings, fair, options, progress
 from rfview.engine.wording import plural
 from rfview.engine.stalls import NO_WARP
+from rfview.engine.wording import aligned
 from rfview.launching import words
 
 if TYPE_CHECKING:
@@ -257,14 +258,14 @@ def text_of(table: Mapping[str, Any]) -> str:
              f"{plural(number, 'scheduler')} · {plural(table['launches'], 'launch')}", ""]
     heads = ("design", "scheduler", "cycles", "IPC", "IPC/sram", "energy µJ", "dynamic", "leakage", "refresh", "node",
              "of own", "area mm²", "EDA", "output")
-    lines += columns([heads, *map(cells, rows)], left=(0, 1, 13))
+    lines += aligned([heads, *map(cells, rows)], left=(0, 1, 13))
     own: dict[str, list[str]] = {}
     for row in rows:
         names = own.setdefault(row["baseline"] or "", [])
         names += [row["design"]] * (row["design"] not in names)
     lines += ["", "  of own: energy over that of a baseline doing sram's run; EDA likewise, larger is better",
               *(f"    {baseline}: {', '.join(names)}" for baseline, names in own.items() if baseline), ""]
-    lines += columns([("reads and writes", "scheduler", "place", "reads", "writes"), *access_rows(rows)], left=(0, 1, 2))
+    lines += aligned([("reads and writes", "scheduler", "place", "reads", "writes"), *access_rows(rows)], left=(0, 1, 2))
     lines += ["", *stall_lines(rows)]
     lines += [f"  {note}" for note in table["notes"]]
     for row in rows:
@@ -324,11 +325,4 @@ def stall_lines(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     heads = ("% of resident warp-cycles", "scheduler", *(short.get(name, name) for name in names))
     body = [(row["design"], row["scheduler"], *(f"{100 * share.get(name, 0):.1f}" for name in names))
             for row, share in zip(rows, shares)]
-    return [*columns([heads, *body], left=(0, 1)), ""]
-
-
-def columns(rows: Sequence[Sequence[str]], left: Sequence[int]) -> list[str]:
-    """Return aligned rows of cells; columns in `left` are left-aligned, the others right-aligned."""
-    widths = [max(len(row[index]) for row in rows) for index in range(len(rows[0]))]
-    return ["  ".join(cell.ljust(width) if index in left else cell.rjust(width)
-                      for index, (cell, width) in enumerate(zip(row, widths))).rstrip() for row in rows]
+    return [*aligned([heads, *body], left=(0, 1)), ""]

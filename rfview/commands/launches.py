@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from rfview.commands import options, programs
 from rfview.engine import files
 from rfview.engine.escapes import visible
+from rfview.engine.wording import aligned
 
 if TYPE_CHECKING:
     from rfview.capture.device import Device
@@ -54,9 +55,7 @@ def table(device: Device) -> str:
     rows = [(str(entry.number), visible(entry.label), extent(entry.grid), extent(entry.block),
              f"{entry.cycles:,}", visible(entry.result) or "fine") for entry in device.entries]
     head = ("launch", "kernel", "grid", "block", "cycles", "result")
-    widths = [max(len(row[k]) for row in [head, *rows]) for k in range(5)]
-    lines = ["  ".join([*(f"{cell:>{width}}" if k in (0, 4) else f"{cell:<{width}}"
-                          for k, (cell, width) in enumerate(zip(row[:5], widths))), row[5]]) for row in [head, *rows]]
+    lines = aligned([head, *rows], left=(1, 2, 3, 5))
     left_out = device.total - len(device.entries)
     lines.append(f"{plural(device.total, 'launch')}, {plural(device.cycles, 'cycle')}"
                  + (f"; {left_out:,} not listed" if left_out else ""))

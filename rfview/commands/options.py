@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import difflib
 import os
 import shlex
 import sys
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from rfview.commands import progress
 from rfview.engine import defaults
 from rfview.engine.errors import InputError
+from rfview.engine.wording import suggest
 
 if TYPE_CHECKING:
     from rfview.engine.launch import LaunchSpec
@@ -156,9 +156,7 @@ def check_scheduler(name: str) -> None:
 
     known = (*state.SCHEDULERS, "paper")
     if name not in known:
-        near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
-        hint = f"; did you mean {near[0]}?" if near else ""
-        raise InputError(f"--scheduler {name}: expected one of {', '.join(known)}{hint}")
+        raise InputError(f"--scheduler {name}: expected one of {', '.join(known)}{suggest(name, known)}")
 
 
 def is_session(target: str) -> bool:

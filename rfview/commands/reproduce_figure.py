@@ -10,7 +10,6 @@
 from __future__ import annotations
 
 import argparse
-import difflib
 import json
 import math
 from collections.abc import Callable
@@ -20,6 +19,7 @@ from rfview.engine import files, papers
 from rfview.engine.errors import InputError
 from rfview import charts
 from rfview.commands import options, progress
+from rfview.engine.wording import suggest
 
 if TYPE_CHECKING:
     from rfview.engine.papers.lab import Lab
@@ -41,8 +41,7 @@ def run(args: argparse.Namespace) -> int:
         print(json.dumps(list(known)) if args.json else "\n".join(rows))
         return 0
     if args.figure not in known:
-        near = difflib.get_close_matches(args.figure, known, 2)
-        hint = f"; did you mean {' or '.join(near)}?" if near else "; `rfview reproduce --figure list` lists them"
+        hint = suggest(args.figure, known) or "; `rfview reproduce --figure list` lists them"
         raise InputError(f"--figure {args.figure}: no such figure{hint}")
     from rfview.engine.batch import Runs
     from rfview.engine.papers.lab import Lab

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rfview.engine.wording import plural
+from rfview.engine.wording import plural, signed
 from rfview.render.operation import compact_text
 from rfview.render.pair import INSTRUCTION, ComparePicture, Instruction
 from rfview.render.text import BARS, Line, Row, blank, cut, fill, hint_row, number, title, visible_from
@@ -16,13 +16,6 @@ from rfview.render.text import BARS, Line, Row, blank, cut, fill, hint_row, numb
 ROLES = ("bold", "dim")
 LABEL = 9                  # cells of the label left of curves and strips
 LIST_WIDTH = 70            # cells of the list of instructions; the reasons are to its right
-
-
-def signed(value: int | None) -> str:
-    """Return +29, −3, 0, or a dash for None."""
-    if value is None:
-        return "–"
-    return "0" if not value else f"{'+' if value > 0 else '−'}{abs(value):,}"
 
 
 def paint(picture: ComparePicture, width: int, height: int, hints: Sequence[tuple[str, str]] = ()) -> list[Line]:

@@ -8,7 +8,7 @@ from itertools import groupby
 
 import numpy as np
 
-from rfview.render.compare import signed
+from rfview.engine.wording import signed
 from rfview.render.scene import Over, Scene
 from rfview.render.text import Line
 

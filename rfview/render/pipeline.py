@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rfview.engine.wording import plural
+from rfview.engine.wording import ordinal, plural
 from rfview.render.operation import compact_text, with_lines
 from rfview.render.scene import Pipes, Scene
 from rfview.render.text import Line, Row, cut, fill, list_row, number, title
@@ -154,7 +154,6 @@ def _legend(scene: Scene, width: int) -> Line:
 
 def _foot(scene: Scene, pipes: Pipes, at: int, width: int) -> Line:
     """Return the chosen instruction in words: where it is at the cursor, and whose results it reads."""
-    from rfview.sessions.compare.report import ordinal
 
     row = Row(width)
     if at >= len(pipes.rows):

@@ -8,6 +8,7 @@ from typing import Any
 from rfview.engine.wording import plural
 from rfview.render.machine import Machine
 from rfview.render.scene import Scene
+from rfview.sessions.run_names import warps_per_cta
 
 SLOTS = 48      # of a machine about which nothing is known yet
 
@@ -20,7 +21,7 @@ def used(info: dict[str, Any]) -> int:
     slots = int(info.get("num_warps") or SLOTS)
     most = 0
     for launch in info.get("launches", ()):
-        warps = -(-prod(int(size) for size in launch["block"]) // 32)
+        warps = warps_per_cta(launch)
         most = max(most, warps * min(int(launch.get("resident_ctas", slots)), prod(int(size) for size in launch["grid"])))
     return min(most, slots) if most > 0 else slots
 
@@ -51,7 +52,7 @@ def _reasons(scene: Scene, machine: Machine) -> list[str]:
     if not launches:
         return []
     launch = launches[min(int(machine.sm["launch"]["index"]), len(launches) - 1)]
-    warps = -(-prod(int(size) for size in launch["block"]) // 32)
+    warps = warps_per_cta(launch)
     grid, resident = prod(int(size) for size in launch["grid"]), int(launch.get("resident_ctas", 0))
     number = min(grid, resident)
     ctas, of = plural(number, "CTA"), f"of {plural(warps, 'warp')}"

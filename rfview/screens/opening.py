@@ -10,7 +10,7 @@ from rfview.engine.escapes import visible
 from rfview.engine.wording import plural
 from rfview.render.footer import footer_hints
 from rfview.render.scene import Badge, Scene
-from rfview.sessions.pictures.shape import element_bytes, shape_of
+from rfview.sessions.pictures.shape import count_of, shape_of
 
 
 def waiting(title: str, own_keys: Mapping[str, str] | None = None) -> Scene:
@@ -57,7 +57,7 @@ def offers(info: Mapping[str, Any]) -> list[str]:
     found = ["heat w0.R0"]
     for one in [*info.get("buffers", ()), *info.get("symbols", ())]:
         name = visible(str(one["name"]))
-        total = int(one["bytes"]) // element_bytes(one)
+        total = count_of(one)
         found += [f"heat {name}[0..{min(total, 128) - 1}]", f"origin {name}[0]"]
         if total:
             wide, high = shape_of(one)

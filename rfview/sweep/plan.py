@@ -28,8 +28,9 @@ from rfview.engine import defaults, kernels, plugin as designs
 from rfview.engine.batch import Job, keys
 from rfview.engine.config import load_preset, preset_names
 from rfview.engine.errors import InputError
-from rfview.engine.launch.table import Table, did_you_mean, read_toml, shown
+from rfview.engine.launch.table import Table, read_toml, shown
 from rfview.engine.state import SCHEDULERS
+from rfview.engine.wording import did_you_mean
 
 MAX_JOBS = 1_000_000
 ALL = "all"

@@ -9,7 +9,7 @@ from typing import Any
 
 from rfview import charts
 from rfview.engine.errors import InputError
-from rfview.engine.launch.table import did_you_mean
+from rfview.engine.wording import did_you_mean
 from rfview.sweep import dataset, rows
 from rfview.sweep.columns import BY_NAME
 

@@ -7,7 +7,6 @@ session that begins at the cycle of the fork; `family` contains all sessions tha
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -18,6 +17,7 @@ from rfview.engine import plugin as designs
 from rfview.engine.plugin import origin
 from rfview.engine.errors import InputError, RfviewError
 from rfview.engine.progress import Progress
+from rfview.engine.wording import suggest
 from rfview.sessions.timeline.live import LiveTimeline
 from rfview.sessions.timeline.replay import RecordedTimeline
 from rfview.sessions.timeline.simulate import simulator_of
@@ -77,7 +77,7 @@ def fork(session: Session, name: str, changes: Mapping[str, Any] | None = None) 
         for lane in lanes:
             old = simulator.poke(warp, reg, lane, value)
             done.append(Change(f"w{warp}.R{reg}[{lane}]", old, value))
-    branch = Session(LiveTimeline(simulator), session.marks)
+    branch = session.sibling(LiveTimeline(simulator))
     given = "".join(f" {key}={value}" for key, value in (changes or {}).items())
     branch.branch = Branch(name, name_of(session), cycle, tuple(done), f"fork {name}{' set' if given else ''}{given}")
     join(session, name, branch)
@@ -92,7 +92,7 @@ def check_room(session: Session, what: str) -> None:
 
 def join(session: Session, name: str, made: Session) -> None:
     """Add a new session to the family of the one that it was made from."""
-    made.progress, made.compiling, made.family = session.progress, session.compiling, session.family
+    made.family = session.family
     session.family[name] = made
 
 
@@ -148,9 +148,8 @@ def sorted_changes(info: Mapping[str, Any], changes: Mapping[str, Any]) -> tuple
             raise InputError(f"fork: {key} determines the machine's layout and cannot change during a run; run again "
                              f"with --set {key}={value}. What can change: {', '.join(_grouped(allowed))}")
         else:
-            near = difflib.get_close_matches(key, allowed, 2)
-            hint = f", did you mean {' or '.join(near)}?" if near else ""
-            raise InputError(f"fork: no parameter or register {key}{hint or '.'} What can change during a run: registers as "
+            hint = suggest(key, allowed) or "."
+            raise InputError(f"fork: no parameter or register {key}{hint} What can change during a run: registers as "
                              f"w3.R5[7], {', '.join(_grouped(allowed))}")
     return settings, pokes
 

@@ -142,7 +142,7 @@ def whole_run(session: Session, relief: Relief) -> Whole:
 
 def _report(session: Session, cycle: int) -> None:
     """Report progress; raises InputError when the user stops it."""
-    if session.progress is not None and session.progress(cycle):
+    if session.interrupted(cycle):
         raise InputError(f"relief: stopped at cycle {cycle:,}")
 
 
@@ -192,7 +192,7 @@ def _anew(session: Session, name: str, settings: dict[str, Any]) -> Session:
                          f"cycle {timeline.first:,}")
     base = timeline.simulator if isinstance(timeline, LiveTimeline) else simulator_of(timeline, progress=session.compiling)
     machine = base.twin(settings)
-    made = Session(LiveTimeline(machine), session.marks)
+    made = session.sibling(LiveTimeline(machine))
     before, after = session.info["parameters"], machine.info["parameters"]
     changes = tuple(Change(key, before[key], after[key]) for key in settings)
     given = " ".join(f"{key}={value}" for key, value in settings.items())

@@ -15,11 +15,10 @@ from typing import Any
 from rfview.engine import plugin as designs, state
 from rfview.engine.config import load_preset
 from rfview.engine.errors import InputError
-from rfview.engine.wording import plural
+from rfview.engine.wording import ordinal, plural
 from rfview.sessions.branch import Branch, Change
 from rfview.sessions.branches.fork import check_room, join, name_of
 from rfview.sessions.compare.issues import IssueLog
-from rfview.sessions.compare.report import ordinal
 from rfview.sessions.timeline.live import LiveTimeline, launch_path
 from rfview.sessions.timeline.replay import RecordedTimeline
 from rfview.sessions.timeline.simulate import simulator_of
@@ -51,10 +50,9 @@ def swap(session: Session, design: str = "", scheduler: str = "", warp: int | No
     changes = _changes(base.info, machine.info)
     if not changes:
         raise InputError(f"swap: the run is already on {base.info['design']} with scheduler {base.scheduler}")
-    made = Session(LiveTimeline(machine), session.marks)
+    made = session.sibling(LiveTimeline(machine))
     name = _free_name(session, machine.info["design"].replace("+", "."), machine.scheduler)
     made.branch = Branch(name, name_of(session), 0, changes, f"swap {design or design_text(base.info)} {machine.scheduler}")
-    made.progress, made.compiling = session.progress, session.compiling
     slot, text = _follow(session, made, warp)
     join(session, name, made)
     return Swapped(made, slot, text)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from rfview.engine.errors import InputError
+from rfview.engine.wording import suggest
 from rfview.sessions.commands import arguments
 from rfview.sessions.commands.verb import ALIASES, VERBS, Answer, command_text, help_text, plain, verb
-from rfview.sessions.layout import suggest
 from rfview.sessions.reports import tables as reports
 from rfview.sessions.expressions.values import value_text
 from rfview.sessions.session import Session

@@ -6,11 +6,11 @@ A new command is one function with `@verb` in the file of its group; a new file 
 from __future__ import annotations
 
 from rfview.engine.errors import InputError
+from rfview.engine.wording import suggest
 from rfview.sessions.commands import (  # noqa: F401 - each adds its commands to VERBS, in the order of `help`
     move, breaks, look, capture, check, find, heat, image, follow, branch, relief, stop, why,
 )
 from rfview.sessions.commands.verb import ALIASES, VERBS, Answer, command_text, help_text
-from rfview.sessions.layout import suggest
 from rfview.sessions.guard import consistent
 from rfview.sessions.cursor import Stop
 from rfview.sessions.session import Session

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 
 from rfview.engine.errors import InputError
+from rfview.engine.plugin import nodes
 from rfview.engine.stalls import NO_WARP
+from rfview.engine.wording import aligned, ordinal, signed
 from rfview.sessions.reports import tables as reports
 from rfview.sessions.energy import counts_of, energy_at, node_of
 from rfview.sessions.compare import machines
@@ -21,7 +22,7 @@ from rfview.sessions.compare.comparison import Comparison, Divergence, Split
 from rfview.sessions.compare.issues import Issue, IssueLog, WarpName
 from rfview.sessions.compare.values import ValueDifference
 from rfview.sessions.expressions.ptx_names import kernel_name
-from rfview.sessions.run_names import stall_names
+from rfview.sessions.run_names import stall_names, warps_per_cta
 from rfview.sessions.session import Session
 from rfview.sessions.timeline.base import Timeline
 from rfview.sessions.why import why
@@ -31,7 +32,7 @@ LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 def warp_text(name: WarpName, info: dict[str, Any], a: int | None, b: int | None) -> str:
     """Return a warp by its slots in A and B and its place in the grid: "w6 (CTA 0, warp 6)"."""
-    warps = -(-int(np.prod(info["launches"][name.launch]["block"])) // 32)
+    warps = warps_per_cta(info["launches"][name.launch])
     slots = [f"w{slot} in {letter}" for slot, letter in ((a, "A"), (b, "B")) if slot is not None]
     where = f"w{a}" if a == b and a is not None else " and ".join(slots)
     launch = f"launch {name.launch}, " if len(info["launches"]) > 1 else ""
@@ -41,17 +42,6 @@ def warp_text(name: WarpName, info: dict[str, Any], a: int | None, b: int | None
 def _named(launch: int, warp: int, info: dict[str, Any], a: dict[str, int] | None, b: dict[str, int] | None) -> str:
     """Return the name of a warp in the result's data."""
     return warp_text(WarpName(launch, warp), info, a["slot"] if a else None, b["slot"] if b else None)
-
-
-def ordinal(n: int) -> str:
-    """Return an ordinal: 1st, 2nd, 3rd, 4th .. 11th .. 21st, with thousands separators."""
-    ending = "th" if n % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(n % 10, "th")
-    return f"{n:,}{ending}"
-
-
-def signed(value: int) -> str:
-    """Return a signed difference: +1,204, −3 or 0."""
-    return "0" if value == 0 else f"{'+' if value > 0 else '−'}{abs(value):,}"
 
 
 def instruction_text(info: dict[str, Any], pc: int) -> str:
@@ -247,7 +237,7 @@ def totals_text(runs: list[dict[str, Any]]) -> str:
 
 def are_of_other_nodes(runs: list[dict[str, Any]]) -> bool:
     """Say whether the runs' energies are for different technologies, so that their ratio says nothing about the designs."""
-    return len({run["node_nm"] for run in runs if run["node_nm"] is not None}) > 1
+    return nodes.differ(run["node_nm"] for run in runs)
 
 
 def node_texts(runs: list[dict[str, Any]]) -> list[str]:
@@ -267,11 +257,7 @@ def _ratio(a: float, b: float) -> str:
 
 def columns(head: list[str], rows: list[list[str]]) -> str:
     """Return aligned columns: the first left-aligned if it has no heading, all others right-aligned."""
-    cells = [head, *rows]
-    widths = [max(len(row[place]) for row in cells) for place in range(len(head))]
-    lines = ["  ".join(cell.ljust(wide) if place == 0 and not head[0] else cell.rjust(wide)
-                       for place, (cell, wide) in enumerate(zip(row, widths))) for row in cells]
-    return "\n".join(line.rstrip() for line in lines)
+    return "\n".join(aligned([head, *rows], () if head[0] else (0,)))
 
 
 def multiples_data(timelines: list[Timeline], targets: list[str], points: int = 10) -> dict[str, Any]:

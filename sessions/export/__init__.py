@@ -10,13 +10,13 @@ Only csv with columns uses the stamps of `print`: the state at the beginning of 
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from rfview.engine import files
 from rfview.engine.errors import InputError
+from rfview.engine.wording import suggest
 from rfview.sessions.export import arrow, csv, kanata, perfetto, sqlite, vcd
 from rfview.sessions.guard import consistent
 from rfview.sessions.timeline.base import Timeline
@@ -43,9 +43,7 @@ def export(timeline: Timeline, form: str, target: Path, first: int | None = None
     """
     form = ALIASES.get(form, form)
     if form not in FORMATS:
-        near = difflib.get_close_matches(form, FORMATS, n=1)
-        hint = f"; did you mean {near[0]}?" if near else ""
-        raise InputError(f"export to {form}: there are {', '.join(FORMATS)}{hint}")
+        raise InputError(f"export to {form}: there are {', '.join(FORMATS)}{suggest(form, FORMATS)}")
     if columns and form != "csv":
         raise InputError(f"export to {form}: only csv takes columns")
     start, stop = stretch(timeline, first, last)

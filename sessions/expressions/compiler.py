@@ -8,13 +8,13 @@ import warnings
 import numpy as np
 
 from rfview.engine.errors import InputError
+from rfview.engine.wording import suggest
 from rfview.sessions.expressions import operations
 from rfview.sessions.bounds import Known
 from rfview.sessions.expressions.expression import Expression
 from rfview.sessions.expressions.mistakes import unreadable
 from rfview.sessions.expressions.names import FUNCTIONS, Names
 from rfview.sessions.expressions.nodes import Node, apply, changed, fixed, is_plain, narrowed, reduced
-from rfview.sessions.layout import suggest
 from rfview.sessions.expressions.operations import (ARITHMETIC, BITWISE, COMPARE, CONVERT, JOIN, REDUCE, Operation,
                                                     align, numbers)
 from rfview.sessions.timeline.base import Timeline

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from rfview.engine.errors import InputError
+from rfview.engine.wording import suggest
 from rfview.sessions.expressions import operations
 from rfview.sessions.bounds import Bounds, Known
 from rfview.sessions.expressions.mistakes import ExpressionError
 from rfview.sessions.expressions.nodes import Node, Uses, apply, cycle_number, fixed
-from rfview.sessions.layout import suggest
 from rfview.sessions.expressions.ptx_names import register_of
 from rfview.sessions.codec.logs import ALL
 from rfview.sessions.run_names import event_names, stall_names

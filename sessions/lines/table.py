@@ -14,7 +14,7 @@ import numpy as np
 from rfview.engine.errors import InputError
 from rfview.engine.escapes import visible
 from rfview.engine.ptx.parse.locations import Locations, locations
-from rfview.sessions.layout import suggest
+from rfview.engine.wording import suggest
 
 if TYPE_CHECKING:
     from rfview.sessions.timeline.base import Timeline

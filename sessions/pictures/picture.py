@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 
 from rfview.engine.errors import InputError
-from rfview.engine.wording import plural
-from rfview.sessions.layout import suggest
+from rfview.engine.wording import plural, suggest
 from rfview.sessions.compare.comparison import has_ended
 from rfview.sessions.compare.values import elements
-from rfview.sessions.pictures.shape import nearly_square
+from rfview.sessions.pictures.shape import count_of, nearly_square
 from rfview.sessions.pictures.right import loses_bits, right_run
 from rfview.sessions.session import Session
 
@@ -119,7 +118,7 @@ def variable_of(session: Session, name: str) -> dict[str, Any]:
 
 def size_of(variable: dict[str, Any], text: str) -> tuple[int, int]:
     """Return (width, height) from a text; raises InputError for a size that the buffer is too small for."""
-    total = int(variable["bytes"]) // np.dtype(variable["dtype"]).itemsize
+    total = count_of(variable)
     shape, name = [int(part) for part in variable.get("shape", ())], variable["name"]
     if not text:
         if len(shape) >= 2:

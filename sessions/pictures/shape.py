@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 
 
-def element_bytes(variable: Mapping[str, Any]) -> int:
-    """Return the bytes of an element of a buffer or symbol."""
-    return int(np.dtype(variable["dtype"]).itemsize)
+def count_of(variable: Mapping[str, Any]) -> int:
+    """Return the number of elements of a buffer or symbol."""
+    return int(variable["bytes"]) // np.dtype(variable["dtype"]).itemsize
 
 
 def shape_of(variable: Mapping[str, Any]) -> tuple[int, int]:
     """Return a width and height for a buffer: its own two dimensions, or else the most nearly square rectangle."""
     shape = [int(part) for part in variable.get("shape", ())]
-    total = int(variable["bytes"]) // element_bytes(variable)
+    total = count_of(variable)
     return (shape[-1], total // shape[-1]) if len(shape) >= 2 and shape[-1] else nearly_square(total)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from rfview.engine.errors import InputError
 from rfview.engine.state import NONE8
+from rfview.engine.wording import aligned
 from rfview.sessions.expressions.ptx_names import kernel_name, names_at
 from rfview.sessions.session import Session
 from rfview.sessions.energy import energy_at
@@ -21,13 +22,8 @@ Report = tuple[str, Any]
 def table(head: list[str], rows: list[list[Any]]) -> str:
     """Return aligned columns, numbers right-aligned."""
     cells = [head, *[[str(cell) for cell in row] for row in rows]]
-    widths = [max(len(row[column]) for row in cells) for column in range(len(head))]
-    right = [all(isinstance(row[column], int) for row in rows) for column in range(len(head))]
-    lines = []
-    for row in cells:
-        padded = (cell.rjust(wide) if end else cell.ljust(wide) for cell, wide, end in zip(row, widths, right))
-        lines.append("  ".join(padded).rstrip())
-    return "\n".join(lines)
+    left = [column for column in range(len(head)) if not all(isinstance(row[column], int) for row in rows)]
+    return "\n".join(aligned(cells, left))
 
 
 def instruction(info: dict[str, Any], pc: int) -> str:

@@ -7,8 +7,8 @@ from typing import Any
 
 from rfview.engine.errors import InputError
 from rfview.engine.stalls import NOT_WAITING
+from rfview.engine.wording import suggest
 from rfview.sessions.run_names import event_names
-from rfview.sessions.layout import suggest
 
 WARP_KINDS = ("issue", "stall")
 KINDS = (*WARP_KINDS, "conflict", "rf", "activity")

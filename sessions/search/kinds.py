@@ -7,9 +7,9 @@ import numpy as np
 from rfview.engine.errors import InputError
 from rfview.engine.stalls import NOT_WAITING
 from rfview.engine.state import NONE8
+from rfview.engine.wording import suggest
 from rfview.sessions import warps
 from rfview.sessions.expressions import Expression, compile_expression
-from rfview.sessions.layout import suggest
 from rfview.sessions.lines import moves
 from rfview.sessions.lines.table import lines_of
 from rfview.sessions.search.hits import first_of, warp_of

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from rfview.engine import files
 from rfview.engine.errors import InputError
-from rfview.sessions.layout import suggest
+from rfview.engine.wording import suggest
 
 FORMAT = 1
 NAME = re.compile(r"[^\s@;#]+\Z")

@@ -5,8 +5,7 @@ from __future__ import annotations
 from rfview.engine import state as layout
 from rfview.engine.stalls import FIRST_FOREIGN_CODE, NO_WARP
 from rfview.engine.plugin.explaining import Refusal
-from rfview.engine.wording import plural
-from rfview.sessions.why.links import listed
+from rfview.engine.wording import listed, plural
 from rfview.sessions.why.moment import Flight, Moment
 from rfview.sessions.why.trail import Trail, first_link, next_text
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from rfview.engine import state as layout
-from rfview.engine.wording import plural
 from rfview.engine.stalls import NOT_WAITING, NO_WARP
-from rfview.sessions.why.links import listed
+from rfview.engine.wording import listed, plural
 from rfview.sessions.why.moment import Moment
 from rfview.sessions.why.trail import Trail, first_link, next_text
 

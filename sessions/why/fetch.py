@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from rfview.engine.machine.stages.read_only import find_line
-from rfview.engine.wording import plural
-from rfview.sessions.why.links import NOWHERE, listed
+from rfview.engine.wording import listed, plural
+from rfview.sessions.why.links import NOWHERE
 from rfview.sessions.why.moment import Moment
 from rfview.sessions.why.trail import Trail, first_link, next_text
 

@@ -147,9 +147,3 @@ class Chain:
             "until": self.until,
             "resource": self.resource.data() if self.resource else None,
         }
-
-
-def listed(warps: list[int], most: int = 8) -> str:
-    """Return the warps' names as "w1 w4 w9", and how many were left out."""
-    rest = len(warps) - most
-    return " ".join(f"w{warp}" for warp in warps[:most]) + (f" and {rest} more" if rest > 0 else "")

@@ -13,9 +13,8 @@ from rfview.engine import state as layout
 from rfview.engine.plugin import explaining, origin
 from rfview.engine.plugin.explaining import Refusal
 from rfview.engine.errors import InputError
-from rfview.engine.wording import plural
+from rfview.engine.wording import plural, suggest
 from rfview.engine.stalls import FIRST_FOREIGN_CODE
-from rfview.sessions.layout import suggest
 from rfview.sessions.why.links import NOWHERE, Chain, Link, Resource, Target
 from rfview.sessions.why.moment import Flight, Moment
 from rfview.sessions.why.past import Past

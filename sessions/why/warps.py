@@ -5,9 +5,8 @@ from __future__ import annotations
 from rfview.engine import state as layout
 from rfview.engine.stalls import BY_NAME, ISSUED, NO_WARP
 from rfview.engine.plugin.explaining import Refusal
-from rfview.engine.wording import plural
+from rfview.engine.wording import listed, plural
 from rfview.sessions.why import active_set, barriers, fetch, units
-from rfview.sessions.why.links import listed
 from rfview.sessions.why.moment import Moment
 from rfview.sessions.why.trail import Trail, first_link, next_text
 

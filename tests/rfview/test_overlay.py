@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from rfview.engine import kernels
-from rfview.render.compare import signed
+from rfview.engine.wording import signed
 from rfview.render.overlay import differing, marked
 from rfview.screens.compare.screen import make_compare_app
 from rfview.screens.scenes.overlay import OverSource

@@ -10,11 +10,13 @@ import shlex
 from rfview import crash
 from rfview.engine.errors import InputError
 from rfview.engine.progress import Progress
+from rfview.engine.wording import ordinal
 from rfview.render.pair import CYCLE, INSTRUCTION, ComparePicture, Instruction, RunFacts, Strip
 from rfview.render.lens import run_name
 from rfview.render.operation import with_lines
 from rfview.render.text import round_up
 from rfview.sessions.compare import Comparison, Issue, WarpName, has_ended, machines, report
+from rfview.sessions.run_names import warps_per_cta
 from rfview.sessions.session import Session
 from rfview.sessions.timeline.base import Timeline
 from rfview.sessions.warps import check_warp
@@ -98,7 +100,7 @@ class CompareSource:
             self.set_instruction(self.name, 1)
             return
         self.set_instruction(found.name, found.n)
-        text = f"first divergence, cycle {found.cycle:,}: {report.ordinal(found.n)} instruction of {self._warp_text()}"
+        text = f"first divergence, cycle {found.cycle:,}: {ordinal(found.n)} instruction of {self._warp_text()}"
         self.say("; ".join(filter(None, [self._different, text])))      # the difference may have caused it
 
     def next_divergence(self, forward: bool) -> None:
@@ -106,7 +108,7 @@ class CompareSource:
         found = self.comparison.next_divergence(self.name, self.n, forward)
         if found is None:
             way = "after" if forward else "before"
-            self.say(f"the lag of {self._warp_text()} does not change {way} its {report.ordinal(self.n)} instruction")
+            self.say(f"the lag of {self._warp_text()} does not change {way} its {ordinal(self.n)} instruction")
             return
         self.set_instruction(self.name, found[0].n)
         self.say("")
@@ -123,7 +125,7 @@ class CompareSource:
         last = max(filter(None, (self._last_issue(side) for side in (0, 1))), default=None, key=lambda issue: issue.n)
         if last is not None and last.n != self.n:
             self.set_instruction(self.name, last.n)
-        self.say(f"the {report.ordinal(self.n)} instruction is the last of {self._warp_text()}")
+        self.say(f"the {ordinal(self.n)} instruction is the last of {self._warp_text()}")
 
     def _last_issue(self, side: int) -> Issue | None:
         """Return the focused warp's last issue in a run."""
@@ -163,7 +165,7 @@ class CompareSource:
     def warp(self, by: int) -> None:
         """Focus another warp of the grid, at the instruction that it issued last in A."""
         launch = self.timelines[0].info["launches"][self.name.launch]
-        warps = int(np.prod(launch["grid"])) * -(-int(np.prod(launch["block"])) // 32)
+        warps = int(np.prod(launch["grid"])) * warps_per_cta(launch)
         self.choose_warp(WarpName(self.name.launch, max(0, min(warps - 1, self.name.warp + by))))
 
     def choose_slot(self, slot: int) -> None:
