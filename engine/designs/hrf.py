@@ -820,9 +820,7 @@ PANELS = (
 
 # explains refusals, on the host, never compiled
 
-EMPTY, FILLING, DRAINING = range(3)
 BUFFERS = "AB"
-FROM_A, FROM_QUEUE = 1, 3
 
 
 def why(trail: Trail, moment: Moment, rf: Any, refusal: Refusal) -> bool:

@@ -623,7 +623,6 @@ PANELS = (
 
 # explains refusals, on the host, never compiled
 
-IDLE, READ, WRITE, SHIFTING, PRESHIFTING, WAITING = range(6)
 RELIEF = {"racetrack.shift_cycles": 0}
 
 

@@ -313,9 +313,6 @@ PANELS = (
 
 # explains refusals, on the host, never compiled
 
-WAITING, WRITING = 0, 1
-
-
 def why(trail: Trail, moment: Moment, rf: Any, refusal: Refusal) -> bool:
     """Explain a full buffer, or a bank that is writing one of its entries."""
     cycles = trail.value("single_buffer.write_cycles", 4)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rfview.engine import state as layout
+from rfview.engine.designs.hcrf import T_ACCESS
 from rfview.render.lenses.banks import bank_row, banks_shown, pooled
 from rfview.render.machine import Machine
 from rfview.sessions.why.moment import plain_record
@@ -17,7 +18,6 @@ ACCESS_COLUMN, TRANSFER_COLUMN = 37, 58
 NONE, BUILT, EXCHANGED, MOVING = range(4)
 GLYPHS = (" ", "·", "◆", "⇄")
 ROLES = ("text", "off", "p:slow", "p:moving")
-T_ACCESS = 2      # of read_kind and write_kind; 1 = SRAM cells
 HALVES = {(False, False): "·", (True, False): "▀", (False, True): "▄", (True, True): "█"}
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from rfview.engine import state as layout
+from rfview.engine.designs.racetrack import IDLE, PRESHIFTING, READ, SHIFTING, WAITING, WRITE
 from rfview.render.lenses.banks import bank_row, banks_shown
 from rfview.render.machine import Machine
 from rfview.sessions.why.moment import plain_record
@@ -13,7 +14,6 @@ from rfview.render.text import Line, Row, fill, number, percent
 
 CELLS = 16
 WIDE = 54
-IDLE, READ, WRITE, SHIFTING, PRESHIFTING, WAITING = range(6)
 WORDS = ("idle", "read", "write", "shift", "pre", "wait")
 ROLES = ("off", "p:fast", "p:fast", "p:moving", "p:approx", "fg:bank_conflict")
 ACTIVITY_COLUMN, QUEUE_COLUMN, BUFFER_COLUMN = 22, 32, 46

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rfview.engine import state as layout
+from rfview.engine.designs.rfc import GONE_CLEAN, GONE_DEAD, GONE_WRITTEN
 from rfview.engine.stalls import SUSPENDED
 from rfview.render.machine import Machine
 from rfview.sessions.why.moment import plain_record
@@ -11,7 +12,7 @@ from rfview.render.text import Line, Row, fill, number, percent, visible_from
 
 WIDE = 54
 ENTRY_COLUMN, ENTRY_WIDTH, NARROW_WIDTH = 12, 6, 4
-GONE = {1: "written back", 2: "dead, dropped", 3: "clean, dropped"}   # rf.out_kind
+GONE = {GONE_WRITTEN: "written back", GONE_DEAD: "dead, dropped", GONE_CLEAN: "clean, dropped"}     # rf.out_kind
 OWN_READS = ("rfc_reads", "rfc_evictions", "rfc_flushes", "rfc_removals")
 OWN_WRITES = ("rfc_writes", "rfc_fills")
 

@@ -29,11 +29,6 @@ class HeatWindow(ValuesWindow):
         self.lane = 0
         self.view: heat.HeatView | None = None
 
-    def on_mount(self) -> None:
-        """Request the first strip."""
-        super().on_mount()
-        self.follow()
-
     def on_resize(self, event: events.Resize) -> None:
         """Request a strip for the new number of columns."""
         self.follow()

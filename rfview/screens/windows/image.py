@@ -36,13 +36,8 @@ class ImageWindow(ValuesWindow):
     def compose(self) -> ComposeResult:
         yield PictureView(self.strips)
 
-    def on_mount(self) -> None:
-        """Request the picture."""
-        super().on_mount()
-        self.follow()
-
     def follow(self) -> None:
-        """Request the picture again if the cursor has moved."""
+        """Request the picture, again if the cursor has moved."""
         if self.view is None or self.view.picture.cycle != self.main.scene.cycle:
             self.main.worker.ask_latest(requests.image, self.buffer, self.shape)
         self.paint()

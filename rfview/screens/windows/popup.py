@@ -53,7 +53,7 @@ class Popup(Layer):
     def on_mount(self) -> None:
         if self.strips.palette.has_few_colours:
             self.styles.background = "transparent"      # no colours to blend: the screen below stays as it is
-        self.paint()
+        self.follow()
 
     def on_resize(self, event: events.Resize) -> None:
         self.paint()
@@ -62,7 +62,7 @@ class Popup(Layer):
         """Take an answer from the worker."""
 
     def follow(self) -> None:
-        """Paint again: the main screen has a new scene."""
+        """Paint again: the window is new, or the main screen has a new scene."""
         self.paint()
 
     def paint(self) -> None:

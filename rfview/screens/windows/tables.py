@@ -55,13 +55,8 @@ class StatisticsWindow(Popup):
         return (self.left, cycles.get(self.left, self.main.scene.first)), (
             self.right, cycles.get(self.right, self.main.scene.cycle))
 
-    def on_mount(self) -> None:
-        """Request the numbers."""
-        super().on_mount()
-        self.follow()
-
     def follow(self) -> None:
-        """Request the numbers again if an end has moved with the cursor."""
+        """Request the numbers, again if an end has moved with the cursor."""
         (_, left), (_, right) = self.ends()
         if left == right:
             self.found = None
