@@ -121,6 +121,8 @@ Order and time
   If you count something per cycle, make up for skipped cycles in begin_cycle: events += (sm.cycle - rf.counted) * value.
   A result may be accepted long before it is written: call registers.release when, by your rule, the scoreboard may
   proceed.
+  on_issue and on_retire see instructions that take an entry of sm.inflight: not branches, barriers and exits, and none whose
+  guard is off in all lanes. Do not count on them to see every last_use; on_exit drops what is left.
   on_exit is called for all warps of a CTA at once, when the last one has ended and none of its instructions is in
   flight.
 
