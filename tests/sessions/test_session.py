@@ -270,12 +270,12 @@ def test_damaged_marks_are_kept_aside_with_a_warning(file: Path, tmp_path: Path)
     path = tmp_path / "run.rfs"
     path.write_bytes(file.read_bytes())
     side = tmp_path / "run.rfs.marks.json"
-    for content in ("{", '{"format": 99, "marks": []}', '{"format": 1, "marks": [{"name": "x"}]}', "[]"):
+    for number, content in enumerate(("{", '{"format": 99, "marks": []}', '{"format": 1, "marks": [{"name": "x"}]}', "[]")):
         side.write_text(content)
         with open_session(path) as session:
             assert session.warnings and not len(session.marks)
             session.mark("new")
-        assert (tmp_path / "run.rfs.marks.json.bad").read_text() == content
+        assert (tmp_path / f"run.rfs.marks.json.bad{number or ''}").read_text() == content
 
 
 def test_values_are_numbers_and_arrays(session: Session, truth: list) -> None:
