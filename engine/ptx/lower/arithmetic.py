@@ -9,7 +9,7 @@ from rfview.engine.program import GRID_WORKSPACE, WAIT_FIXED
 from rfview.engine.ptx import forms
 from rfview.engine.ptx.lower.context import Lowering, describe
 from rfview.engine.ptx.lower.names import Place, Register
-from rfview.engine.ptx.parse.syntax import Instruction, Name, Number, Pair, Vector
+from rfview.engine.ptx.parse.syntax import TYPE_BYTES, Instruction, Name, Number, Pair, Vector
 from rfview.engine.ptx.virtual import VirtualInst
 
 _SLOT_OF = (0, 2, 4, 5)
@@ -215,6 +215,7 @@ def address_of(low: Lowering, statement: Instruction, dst: object, src: Name) ->
 
 def pack(low: Lowering, statement: Instruction, dst: object, items: Sequence[object]) -> None:
     """mov.b64 d, {lo, hi} and the 16-bit and 8-bit packs."""
+    check_parts(low, statement, items)
     rows = low.destination(dst, 32)
     part = 32 * len(rows) // len(items)
     if len(rows) == 1 and low.variables.bits[rows[0] >> 1] == 16:
@@ -239,10 +240,23 @@ def pack(low: Lowering, statement: Instruction, dst: object, items: Sequence[obj
     low.emit(low.guard_of(inst, statement))
 
 
+def check_parts(low: Lowering, statement: Instruction, items: Sequence[object]) -> None:
+    """Refuse a pack or unpack by another instruction than mov.b16 to .b64, and registers of another width than the parts."""
+    if statement.opcode not in ("mov.b64", "mov.b32", "mov.b16"):
+        raise low.fail(f"'{statement.opcode}' does not move parts of a register; use mov.b64, mov.b32 or mov.b16")
+    bits = int(statement.opcode[5:]) // len(items)
+    for item in items:
+        found = low.names.find(item.text) if isinstance(item, Name) else None
+        if isinstance(found, Register) and found.kind and 8 * TYPE_BYTES[found.kind] != bits:
+            raise low.fail(f"{describe(item)} is declared .{found.kind}, but each of {len(items)} parts of "
+                           f"'{statement.opcode}' has {bits} bits")
+
+
 def unpack(low: Lowering, statement: Instruction, items: Sequence[object], src: object) -> None:
     """mov.b64 {lo, hi}, s and the 16-bit and 8-bit unpacks; a `_` half is not moved."""
-    if statement.opcode not in ("mov.b64", "mov.b32", "mov.b16"):
-        raise low.fail(f"cannot unpack with '{statement.opcode}'; use mov.b64 or mov.b32")
+    check_parts(low, statement, items)
+    if all(isinstance(item, Name) and item.text == "_" for item in items):
+        raise low.fail(f"'{statement.opcode}' needs a register that takes a part")
     total = int(statement.opcode[5:])
     if (total, len(items)) == (16, 2):      # two bytes: the lower two of four
         total, items = 32, [*items, Name("_"), Name("_")]

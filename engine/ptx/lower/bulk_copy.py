@@ -48,7 +48,8 @@ def lower_bulk_copy(low: Lowering, statement: Instruction) -> None:
     else:
         is_known = is_known and not operation
     ends = "bulk_group" not in rest
-    if not is_known or len(rest) - len(operation) != 1 or len(statement.operands) < 3 + ends:
+    if not is_known or len(rest) - len(operation) != 1 or len(statement.operands) < 3 + ends \
+            or ends and not isinstance(statement.operands[3], Address):
         raise low.fail(f"unsupported instruction '{statement.opcode}'; nearest: "
                        "'cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes'")
     after = low.new_label()
@@ -63,9 +64,7 @@ def lower_bulk_copy(low: Lowering, statement: Instruction) -> None:
         copy.loop(_COPY_BYTES * _AT_ONCE, lambda: copy.move(_AT_ONCE))
         copy.loop(_COPY_BYTES, lambda: copy.move(1))
     if ends:
-        place = statement.operands[3]
-        assert isinstance(place, Address)
-        count_bytes(copy.steps, ".shared", place, copy.size, False)
+        count_bytes(copy.steps, ".shared", statement.operands[3], copy.size, False)
     low.items.append(after)
 
 

@@ -25,7 +25,7 @@ def is_expanded(statement: Instruction) -> bool:
     is_of_three = base in ("min", "max") and parts[-1:] == ["f32"] and len(statement.operands) == 4
     if base == "redux" and parts[-1:] == ["f32"] or "xorsign" in parts:
         return True
-    if base == "cvt" and "satfinite" in parts and parts[-2] in _LARGEST and parts[-1] == "f32":
+    if base == "cvt" and "satfinite" in parts and parts[-1] == "f32" and parts[-2] in _LARGEST:
         return True
     if base == "cvt" and parts[:1] == ["pack"] or base == "lop3" and parts[-2:-1] in (["and"], ["or"], ["xor"]):
         return True
@@ -141,7 +141,7 @@ def multiply_signs(steps: Steps) -> None:
 def to_finite_halves(steps: Steps) -> None:
     """Clamp floats to the largest finite halves of a type, then convert; a NaN stays a NaN."""
     parts = steps.whole.opcode.split(".")
-    if parts[1] not in ("rn", "rz"):
+    if parts[1] not in ("rn", "rz") or len(steps.whole.operands) != (3 if parts[-2].endswith("x2") else 2):
         raise refused(steps, "cvt.rn.satfinite.f16.f32")
     result, *sources = steps.whole.operands
     largest = _LARGEST[parts[-2]]

@@ -36,7 +36,7 @@ def lower_locked(steps: Steps, operands: list[Operand]) -> None:
     verb = next((part for part in parts if part in ("exch", "cas", "st")), "")
     if verb == "st":
         operands = [Vector([steps.new(64), steps.new(64)]), *operands]
-    place, values = operands[1] if len(operands) > 1 else None, [elements(each) for each in (operands[0], *operands[2:])]
+    place, values = operands[1] if len(operands) > 1 else None, [elements(each) for each in operands[:1] + operands[2:]]
     is_whole = len(values) == (3 if verb == "cas" else 2) and all(len(halves) == 2 for halves in values)
     if not verb or not is_whole or not isinstance(place, Address):
         raise low.fail(f"unsupported instruction '{whole.opcode}'; nearest supported form: 'atom.global.cas.b128', with "

@@ -34,29 +34,29 @@ def mentions_bytes(scope: Scope) -> bool:
 
 def lower_mbarrier(low: Lowering, statement: Instruction) -> None:
     """Lower mbarrier.{init,inval,arrive,arrive_drop,expect_tx,complete_tx,test_wait,try_wait,pending_count}."""
-    parts = statement.opcode.split(".")[1:]
+    _, kind, *parts = [*statement.opcode.split("."), ""]
     steps = Steps(low, statement)
     operands = statement.operands
-    if parts[0] == "pending_count" and len(operands) == 2:
+    if kind == "pending_count" and len(operands) == 2:
         return pending_count(steps, operands[0], operands[1])
     place = next((item for item in operands if isinstance(item, Address)), None)
-    if place is None or parts[0] not in _FORMS:
+    if place is None or kind not in _FORMS:
         raise low.fail(f"unsupported instruction '{statement.opcode}'; nearest supported form: "
                        "'mbarrier.arrive.shared.b64 state, [address]'")
     space = ".shared" if any(part.startswith("shared") for part in parts) else ""
     before, after = operands[:operands.index(place)], operands[operands.index(place) + 1 :]
-    results, values = _FORMS[parts[0]]
+    results, values = _FORMS[kind]
     if len(before) != results or len(after) not in values:
         raise low.fail(f"'{statement.opcode}' does not take {len(operands)} operands")
-    if parts[0] == "init":
+    if kind == "init":
         initialise(steps, space, place, after[0])
-    elif parts[0] in ("arrive", "arrive_drop"):
+    elif kind in ("arrive", "arrive_drop"):
         given = after[0] if after else None
         count, size = (None, given) if "expect_tx" in parts else (given, None)
-        (arrive if parts[0] == "arrive" else drop)(steps, space, before[0], place, count, size)
-    elif parts[0] in ("expect_tx", "complete_tx"):
-        count_bytes(steps, space, place, after[0], parts[0] == "expect_tx")
-    elif parts[0] != "inval":
+        (arrive if kind == "arrive" else drop)(steps, space, before[0], place, count, size)
+    elif kind in ("expect_tx", "complete_tx"):
+        count_bytes(steps, space, place, after[0], kind == "expect_tx")
+    elif kind != "inval":
         wait(steps, space, before[0], place, after[0], "parity" in parts)
 
 
@@ -81,7 +81,7 @@ def initialise(steps: Steps, space: str, place: Address, count: Operand) -> None
     steps.emit(f"st{space}.u64", place, steps.value("or.b64", *parts, bits=64))
 
 
-def count_bytes(steps: Steps, space: str, place: Address, size: Operand, is_expected: bool) -> None:
+def count_bytes(steps: Steps, space: str, place: Operand, size: Operand, is_expected: bool) -> None:
     """Subtract expected bytes from a barrier's number, or add copied ones."""
     wide = steps.value("cvt.u64.u32", steps.value("mov.u32", size), bits=64)
     steps.emit(f"red{space}.add.u64", place, steps.value("neg.s64", wide, bits=64) if is_expected else wide)

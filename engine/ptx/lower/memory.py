@@ -50,6 +50,8 @@ def access_of(low: Lowering, statement: Instruction, operations: Sequence[str] =
     """Read the modifiers of ld, st, atom or red. Raises for an unknown one, naming the nearest known."""
     access = Access(SPACE_GENERIC, "", 1, False)
     base, *parts = statement.opcode.split(".")
+    if base not in _IGNORED:
+        raise low.fail(f"'{statement.opcode}' is no access to memory")
     ignored = _IGNORED[base]
     for part in parts:
         if part in SPACES:

@@ -120,15 +120,17 @@ def pieces_of(low: Lowering, function: Function, formal: Variable) -> set[tuple[
     """
     found: set[tuple[int, int]] = set()
     assert function.body is not None
+    line = low.line
     for statement in statements_of(function.body):
+        low.line = statement.line
         for operand in statement.operands:
             if isinstance(operand, Name) and operand.text == formal.name and not statement.opcode.startswith("call"):
-                low.line = statement.line
                 raise low.fail(f"the recursive function '{function.name}' takes the address of its parameter "
                                f"'{formal.name}'; pass a pointer to a copy")
             if isinstance(operand, Address) and operand.base is not None and operand.base.text == formal.name:
                 access = access_of(low, statement)
                 found |= {(operand.offset + k * access.width, access.width) for k in range(access.count)}
+    low.line = line
     return found
 
 

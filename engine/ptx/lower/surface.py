@@ -53,6 +53,9 @@ class _Access:
         surface, given = texture_operand(self.low, where)
         if not isinstance(surface, Name) or len(given) < self.dims + self.is_layered:
             raise self.low.fail(f"'{self.statement.opcode}' needs {self.dims + self.is_layered} coordinates")
+        one = elements(data)
+        if len(one) != self.count:
+            raise self.low.fail(f"'{self.statement.opcode}' moves {self.count} elements, found {len(one)}")
         width, height, depth, texel = extents = [self.new(part) for part in ("width", "height", "depth", "texel")]
         place = Address(Name(surface.text), 4 * H_WIDTH)
         self.memory(True, "ld.global.v4.u32", Vector(list(extents)), place)
@@ -76,11 +79,10 @@ class _Access:
         self.step("mov.b64", base, Vector([low_word, high_word]))
         self.step("add.u64", address, address, base)
         if is_load and self.mode == "zero":
-            for item in elements(data):
+            for item in one:
                 register = self.low.register(item)
                 self.step(f"mov.b{register.bits}", item, Number("int", 0), guard=self.all_lanes())  # type: ignore[arg-type]
         vector = f".v{self.count}" if self.count > 1 else ""
-        one = elements(data)
         self.memory(is_load, f"{'ld' if is_load else 'st'}.global{vector}.{self.kind.replace('b', 'u')}",
                     Vector(one) if self.count > 1 else one[0], Address(address, 0), guard=self.guard)  # type: ignore
 

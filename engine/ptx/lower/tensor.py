@@ -91,7 +91,8 @@ def tile_of(low: Lowering, statement: Instruction) -> Tile:
     if base == "wmma" and (rows, columns, depth) not in _WMMA_SHAPES:
         raise refused(low, statement)
     tile = Tile(rows, columns, depth)
-    fill_types(low, statement, tile, types if base == "mma" or parts[0] == "mma" else [])
+    if base == "mma" or parts[0] == "mma":
+        fill_types(low, statement, tile, types)
     return tile
 
 
@@ -103,8 +104,6 @@ def refused(low: Lowering, statement: Instruction) -> Exception:
 
 def fill_types(low: Lowering, statement: Instruction, tile: Tile, types: Sequence[str]) -> None:
     """Set the types of a multiplication: result, A, B, addend; wmma of halves names only the first and the last."""
-    if not types:
-        return
     if len(types) == 2:
         types = [types[0], "f16", "f16", types[1]]
     if len(types) != 4 or types[1] not in _BITS:
@@ -227,9 +226,14 @@ class _Product(_Lanes):
             total = self.value(opcode, left, right, total, bits=64 if is_double else 32)
         return total
 
+    def sums(self, operand: Operand, kind: str, blocks: int) -> list[Operand]:
+        """Return the registers of C or D: one for a lane's two elements of a block, or two."""
+        count = blocks if kind == "f16" else 2 * blocks
+        return self.vector(operand, count, count)
+
     def unpack_sums(self, operand: Operand, kind: str, blocks: int) -> list[Name]:
         """Return the lane's two elements of each block of C."""
-        items = self.vector(operand, blocks if kind == "f16" else 2 * blocks, 2 * blocks)
+        items = self.sums(operand, kind, blocks)
         if kind == "f16":
             return [half for item in items for half in self.split(item, "f16")]  # type: ignore[arg-type]
         bits = 64 if kind == "f64" else 32
@@ -238,7 +242,7 @@ class _Product(_Lanes):
     def pack_sums(self, operand: Operand, sums: Sequence[Name], blocks: int) -> None:
         """Write D, which must come last: its registers may be those of A, B or C."""
         kind = self.tile.result
-        items = self.vector(operand, blocks if kind == "f16" else 2 * blocks, 2 * blocks)
+        items = self.sums(operand, kind, blocks)
         if kind == "f16":
             for item, low_half, high_half in zip(items, sums[::2], sums[1::2], strict=True):
                 self.emit("cvt.rn.f16x2.f32", item, high_half, low_half)

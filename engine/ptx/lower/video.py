@@ -32,6 +32,8 @@ def lower_video(low: Lowering, statement: Instruction) -> None:
         types.insert(0, "u32")
     if len(types) != 3:
         raise low.fail(f"'{statement.opcode}' needs the types of its result and of two operands")
+    if len(statement.operands) not in (3, 4):
+        raise low.fail(f"'{statement.opcode}' needs 3 or 4 operands, found {len(statement.operands)}")
     form.result, form.signs = types[0], (types[1][0], types[2][0])
     if base in _PACKED:
         form.packed(int(base[-1]))

@@ -361,6 +361,16 @@ def test_names_in_an_inner_scope_hide_those_outside():
     ("setp.lt.s32 %p1, %r1, %r2, %p2;", ["needs 2 source operands"]),
     ("alloca.u64 %rd1, 32, 24;", ["alignment", "power of two"]), ("alloca.b64 %rd1, 32;", ["unsupported", "alloca.u64"]),
     ("ld.global.b128 %rd1, [%rd2];", ["register of 128 bits"]),
+    ("mov.b64 %rd1, {%rs1, %rs2};", ["'%rs1' is declared .b16, but each of 2 parts of 'mov.b64' has 32 bits"]),
+    ("mov.b32 {%r1, %r2}, %r3;", ["'%r1' is declared .b32", "16 bits"]), ("mov.b64 {%r1, %rs2}, %rd1;", ["'%rs2'"]),
+    ("mov.u64 %rd1, {%r1, %r2};", ["'mov.u64' does not move parts"]), ("mov.b64 {_, _}, %rd1;", ["takes a part"]),
+    ("vadd.s32.u32.u32 ;", ["needs 3 or 4 operands, found 0"]), ("txq %r1, [%rd1];", ["unsupported", "txq.width.b32"]),
+    ("cvt.satfinite %r1, %f1;", ["unsupported"]), ("cvt.rn.satfinite.f16.f32;", ["unsupported"]), ("mbarrier;", ["unsupported"]),
+    ("atom.global.cas.b128;", ["unsupported", "128 bits"]), ("sust.b.1d.b32.trap [%rd1, {%r4}], {};", ["1 elements, found 0"]),
+    ("mma.sync.m16n8k16 {%r1, %r2}, {%r3, %r4}, {%r5}, {%r6, %r7};", ["unsupported", "m16n8k16.row.col"]),
+    ("mma.sync.aligned.m16n8k8.row.col.f16.f16.f16.f16 {%r1, %r2}, {%r3, %r4}, {%r5}, {%r6, %r7, %r8, %r9};",
+     ["takes 2 registers here, found 4"]),
+    ("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%rd1], 16, %r2;", ["unsupported"]),
 ])
 def test_errors_of_lowering_name_line_text_and_what_was_expected(body, words):
     with pytest.raises(PtxError) as caught:
@@ -369,6 +379,12 @@ def test_errors_of_lowering_name_line_text_and_what_was_expected(body, words):
     assert message.startswith("m.ptx:6: "), message
     assert all(word in message for word in words), message
     assert message.endswith(f"\n    {body}")
+
+
+def test_a_recursive_function_names_its_parameter_only_in_accesses():
+    function = ".func f(.param .b32 x) {\n.reg .b32 %r<3>;\nadd.u32 %r1, [x];\ncall f, (x);\nret; }\n"
+    with pytest.raises(PtxError, match=r"m.ptx:6: 'add.u32' is no access to memory\n    add.u32"):
+        decode("{ .param .b32 y; st.param.b32 [y], 1; call f, (y); } ret;", module=function)
 
 
 def test_a_bad_kernel_does_not_spoil_a_good_one():
