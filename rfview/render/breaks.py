@@ -7,7 +7,7 @@ from bisect import bisect_left, bisect_right
 
 from rfview.render.operation import with_lines
 from rfview.render.scene import BreakView, Scene
-from rfview.render.text import Line, Row, cut, fill, list_row, number, title, visible_from
+from rfview.render.text import Line, Row, clip, cut, fill, list_row, number, shorten, title, visible_from
 from rfview.render.watches import plot, short_value
 
 STRIP = 24          # cells of the picture of the whole run
@@ -77,8 +77,8 @@ def _point(scene: Scene, point: BreakView, width: int, columns: tuple[int, int, 
     if point.kind == "pc" and point.pc is not None and point.pc < len(program):
         text = with_lines(f"{text}  {program[point.pc]['text']}", program)
     if point.ignore:
-        text = f"{text[: room - 12]}  passes {point.ignore}"
-    row.add(text if len(text) <= room else text[: room - 1] + "…", "text" if point.enabled else "dim")
+        text = f"{clip(text, room - 12)}  passes {point.ignore}"
+    row.add(shorten(text, room), "text" if point.enabled else "dim")
     if not point.enabled:
         row.right(columns[0], "disabled", "dim")
         return [row.line()]

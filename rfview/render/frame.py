@@ -8,7 +8,7 @@ from rfview.render import (code, collectors, footer, lens, lines, overlay, overv
                            stalls, status, timeline, warps, watches, why)
 from rfview.render.layout import Place, is_tiny, layout
 from rfview.render.scene import Scene
-from rfview.render.text import Line
+from rfview.render.text import Line, cells_of, clip
 
 LEAST_STALLS = 6        # rows of STALLS: a title, four states, the others
 Painter = Callable[[Scene, int, int], list[Line]]
@@ -67,6 +67,6 @@ def drawn(panels: Sequence[tuple[Place, Sequence[Line]]], width: int, height: in
     grid = [[" "] * width for _ in range(height)]
     for place, painted in panels:
         for offset, line in enumerate(painted[: min(place.height, max(0, height - place.y))]):
-            text = line.plain[: max(0, min(place.width, width - place.x))]
-            grid[place.y + offset][place.x : place.x + len(text)] = list(text)
+            cells = cells_of(clip(line.plain, max(0, min(place.width, width - place.x))))
+            grid[place.y + offset][place.x : place.x + len(cells)] = cells
     return ["".join(row).rstrip() for row in grid]

@@ -12,7 +12,7 @@ from rfview.render import lens
 from rfview.render.pair import CYCLE, RunFacts
 from rfview.render.machine import Machine
 from rfview.render.scene import Scene
-from rfview.render.text import Line, Row, bar_rows, cut, fill, hint_row, number, stretched
+from rfview.render.text import Line, Row, bar_rows, cut, fill, hint_row, number, shorten, stretched
 
 MAX_ROWS = 8       # of a band, if there are few runs
 NAME = 20           # cells of a run's letter and name
@@ -114,7 +114,7 @@ def band_lines(picture: MultiplesPicture, band: Band, index: int, width: int, he
     run, ground = band.run, "focus" if index == picture.selected else ""
     row = Row(width, ground).add(" ▸ " if index == picture.selected else "   ", "bold")
     name = f"{run.letter} {run.name}"
-    row.add(name if len(name) <= NAME else name[: NAME - 1] + "…", "bold")
+    row.add(shorten(name, NAME), "bold")
     row.right(31, number(run.cycle), "text")
     row.right(39, number(run.last) + ("" if band.has_ended else "+"), "dim")
     row.right(46, "–" if band.slower is None else f"{band.slower:.3f}", "text")

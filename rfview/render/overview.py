@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rfview.render.scene import Scene
-from rfview.render.text import BARS, Line, Row, blank, number, round_up, short_number
+from rfview.render.text import BARS, Line, Row, blank, initial, number, round_up, short_number
 
 MARGIN = 1
 LABEL_CELLS = 12        # columns of the ruler for each number, at least
@@ -102,7 +102,7 @@ def _lost(scene: Scene, width: int, columns: int, cursor: int, over: dict[int, t
 def _stops(scene: Scene, columns: int) -> dict[int, tuple[str, str]]:
     """Return the cells of breakpoint hits and marks."""
     hits = {column_of(scene, hit, columns): ("◉", "bad") for hit in scene.hits if is_inside(scene, hit)}
-    return hits | {column_of(scene, cycle, columns): (name[0], "cursor") for name, cycle in scene.marks
+    return hits | {column_of(scene, cycle, columns): (initial(name), "cursor") for name, cycle in scene.marks
                    if is_inside(scene, cycle)}
 
 

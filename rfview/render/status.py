@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rfview.render.scene import Scene
-from rfview.render.text import Line, Row, cut, number, percent
+from rfview.render.text import Line, Row, cut, number, percent, shorten
 from rfview.sessions.expressions.ptx_names import kernel_name
 
 BADGE_ROLES = {"live": "live", "past": "past", "playing": "busy", "busy": "busy", "fault": "busy"}
@@ -55,7 +55,7 @@ def _what(row: Row, scene: Scene, width: int, without: tuple[str, ...]) -> None:
     kernel = kernel_name(kernel)
     room = 16 if width >= 120 else 14 if width >= 100 else 9
     if "kernel" not in without:
-        row.to(row.x + gap).add(kernel if len(kernel) <= room else kernel[: room - 1] + "…", "text")
+        row.to(row.x + gap).add(shorten(kernel, room), "text")
     if launch is not None and width >= 120 and "launch" not in without:
         block = 1
         for size in launch["block"]:

@@ -6,6 +6,8 @@ import itertools
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
+from rich.cells import cell_len
+
 from rfview.engine.escapes import visible
 
 BARS = " ▁▂▃▄▅▆▇█"
@@ -36,14 +38,14 @@ class Row:
 
     def add(self, text: str, role: str = "text") -> Row:
         """Append text; a tab is a blank, other control characters are escapes."""
-        room = max(0, self.width - self.x)
-        if len(text) > room:
-            text = text[:room]
+        room = self.width - self.x
+        if not text.isascii() or len(text) > room:
+            text = clip(text, room)
         if not text.isprintable():
-            text = visible(text.replace("\t", " "))[:room]
+            text = clip(visible(text.replace("\t", " ")), room)
         if text:
             self._spans.append((text, role))
-            self.x += len(text)
+            self.x += len(text) if text.isascii() else cell_len(text)
         return self
 
     def to(self, x: int) -> Row:
@@ -60,8 +62,8 @@ class Row:
 
     def right(self, end: int, text: str, role: str = "text") -> Row:
         """Write so that the last character is in column `end` - 1; nothing if it would overlap."""
-        if end - len(text) >= self.x:
-            self.to(end - len(text)).add(text, role)
+        if end - cell_len(text) >= self.x:
+            self.to(end - cell_len(text)).add(text, role)
         return self
 
     def parts(self, *parts: str | tuple[str, str]) -> Row:
@@ -143,11 +145,48 @@ def fill(lines: Sequence[Line], width: int, height: int) -> list[Line]:
     return out
 
 
+def clip(text: str, room: int) -> str:
+    """Return as much of a text as `room` cells hold: East Asian characters and emoji take two, combining ones none."""
+    if text.isascii() or room <= 0:
+        return text[: max(0, room)]
+    if len(text) <= room and cell_len(text) <= room:
+        return text
+    used = 0
+    for index, char in enumerate(text):
+        used += cell_len(char)
+        if used > room:
+            return text[:index]
+    return text
+
+
+def cells_of(text: str) -> list[str]:
+    """Return a text cell by cell: a wide character is followed by "", a combining one is part of the cell before it."""
+    cells: list[str] = []
+    for char in text:
+        size = cell_len(char)
+        if size:
+            cells += [char, ""][:size]
+        elif cells:
+            cells[-1] += char
+    return cells
+
+
+def initial(name: str) -> str:
+    """Return the first character of a mark's name, for a single cell; one that is no cell wide or two is `◆`."""
+    return name[0] if cell_len(name[0]) == 1 else "◆"
+
+
+def shorten(text: str, room: int) -> str:
+    """Return a text in at most `room` cells: if it is too long, `…` replaces its last characters."""
+    return text if cell_len(text) <= room else clip(text, room - 1) + "…"
+
+
 def cut(text: str, room: int) -> str:
     """Return a text cut to `room` cells: if it is too long, `…` replaces whole words at its end."""
-    if room <= 0 or len(text) <= room:
-        return text[: max(0, room)]
-    short = text[: room - 1]
+    short = clip(text, room)
+    if len(short) == len(text) or room <= 0:
+        return short
+    short = clip(text, room - 1)
     if text[len(short)] != " " and 0 < len(short) - short.rfind(" ") < min(16, room // 2):
         short = short[: short.rfind(" ")]       # half a number would look like another one
     return short.rstrip(" ,;:") + "…"

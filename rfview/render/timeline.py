@@ -9,7 +9,7 @@ from rfview.engine.stalls import NO_WARP
 from rfview.render import slots
 from rfview.render.operation import operation, waits_for
 from rfview.render.scene import Pipes, Scene, Span
-from rfview.render.text import BARS, Line, Row, cut, fill, list_row, number, title, visible_from
+from rfview.render.text import BARS, Line, Row, cut, fill, initial, list_row, number, title, visible_from
 from rfview.render.warps import run_cells
 
 LABEL = 18          # cells before the first column, for a design's quantity and its value
@@ -150,7 +150,7 @@ def ruler(scene: Scene, span: Span | Pipes, columns: int, width: int, label_widt
             cells[at] = ("◉", "bad")
     for name, cycle in scene.marks:
         if 0 <= (at := span.column(cycle)) < columns:
-            cells[at] = (name[0], "cursor")
+            cells[at] = (initial(name), "cursor")
     cursor = span.column(scene.cycle)
     label = number(scene.cycle)
     start = max(0, cursor - len(label) + 1)

@@ -184,7 +184,7 @@ def _item(name: str, item: Item, number: int, width: int, *, is_chosen: bool, is
         row.add("✓ " if item.is_done else "  ", "good").add(cut(item.name, width - 14), "dim" if item.is_done else "text")
         return [row.right(width - 1, item.right, "dim").line()]
     long = OWN_CELLS if name == "YOUR OWN" else NAME_CELLS
-    row.add(" ").add(f"{item.name:<{long}} ", "bold").add(cut(item.text, width - row.x - 1), "text")
+    row.add(" ").add(item.name, "bold").to(long + 2).add(" ").add(cut(item.text, width - row.x - 1), "text")
     return [row.line()]
 
 

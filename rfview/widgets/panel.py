@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rich.cells import cell_len
 from rich.segment import Segment
 from textual import events
 from textual.geometry import Region
@@ -34,7 +35,7 @@ class StripCache:
                 self._strips.clear()
             palette = self.palette
             segments = [Segment(palette.text(text), palette.style(line.ground, role)) for text, role in line.spans]
-            length = sum(len(text) for text, _ in line.spans)
+            length = sum(cell_len(text) for text, _ in line.spans)
             if length < width:
                 segments.append(Segment(" " * (width - length), palette.style(line.ground, "text")))
             found = Strip(segments, max(length, width)).crop(0, width)

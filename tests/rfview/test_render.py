@@ -8,25 +8,30 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from rich.cells import cell_len
 from rich.color import ColorSystem
 
 from rfview.engine import hooks, stalls
 from rfview.engine import state as layout_of_state
 from rfview.engine.errors import InputError
 from rfview.engine.plugin import places
+from rfview.listing import columns
 from rfview.palette import STATES, THEMES, Palette, choose_theme
 from rfview.render import code, collectors, footer, frame, lens, overview, registers, status, warps, why
 from rfview.render import stalls as stall_lines
 from rfview.render.chain import links_of
-from rfview.render.layout import PANELS, is_tiny, layout, shown
+from rfview.render.frame import drawn
+from rfview.render.layout import PANELS, Place, is_tiny, layout, shown
 from rfview.render.lenses import banks, panels
 from rfview.render.machine import Machine
 from rfview.render.scene import Badge, Scene
+from rfview.render.text import Row, cells_of, clip, cut, initial, shorten
 from rfview.screens.scenes.source import SceneSource
 from rfview.sessions.timeline.invariants import problems
 from rfview.sessions.timeline.opening import open_recording
 from rfview.sessions.session import Session
 from rfview.sessions.targets import open_session
+from rfview.widgets.panel import StripCache
 from tests.rfview.fakes import NUM_WARPS, FakeTimeline, make_info, make_session
 
 FIRST = Path(__file__).resolve().parents[2] / "sessions" / "recorded" / "first.rfs"
@@ -612,3 +617,28 @@ def test_banks_of_many_registers_are_those_that_the_machine_uses_one_by_one(name
         warps, regs = np.arange(snapshot.info["num_warps"]), np.arange(6)
         each = [[int(hooks.bank_of(snapshot.sm, snapshot.rf, record, warp, reg)) for reg in regs] for warp in warps]
         assert spec["chain"] == [name] and np.array_equal(places.banks(snapshot, warps[:, None], regs), each)
+
+
+WIDE_NAMES = ["行列の積", "🧮🧮 sum", "e\u0301te\u0301", "ab", "\u0301x"]
+
+
+@pytest.mark.parametrize("name", WIDE_NAMES)
+def test_wide_and_combining_characters_take_the_cells_that_a_terminal_gives_them(name: str) -> None:
+    for width in range(1, 16):
+        for row in (Row(width).add(name), Row(width).add(" ").add(cut(name, 6)).at(9, "end"), Row(width).right(width, name)):
+            assert cell_len(row.line().plain) == width
+        assert cell_len(cut(name, width)) <= width and cell_len(clip(name, width)) <= width
+        assert cell_len(shorten(name, width)) <= width
+    assert cell_len(initial(name)) == 1 and len(cells_of(name)) == cell_len(name.lstrip("\u0301"))
+    (one, other) = columns([(name, "a"), ("abc", "b")]).splitlines()
+    assert cell_len(one[: one.index(" a") + 1]) == cell_len(other[: other.index(" b") + 1])
+
+
+def test_a_panel_shows_wide_names_in_columns_that_stay_aligned() -> None:
+    strips = StripCache(Palette("dark"))
+    for name in WIDE_NAMES:
+        line = Row(30).add(name).at(12, "|").line()
+        strip = strips.strip(line, 20)
+        assert strip.cell_length == 20 and cell_len(strip.text[: strip.text.index("|")]) == 12
+        place = Place("event", 2, 0, 18, 1)
+        assert cell_len(drawn([(place, [line])], 20, 1)[0]) == 15

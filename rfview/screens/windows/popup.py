@@ -7,6 +7,7 @@ from abc import abstractmethod
 from collections.abc import Callable
 from typing import Any, ClassVar
 
+from rich.cells import cell_len
 from textual import events
 from textual.app import ComposeResult
 
@@ -236,7 +237,7 @@ class TextWindow(Popup):
     """Lines of text, scrolled with j and k."""
 
     def __init__(self, text: tuple[str, ...], name: str = "ANSWER"):
-        super().__init__(None, (max(40, min(116, max(map(len, text), default=0) + 4)), max(6, min(34, len(text) + 2))))
+        super().__init__(None, (max(40, min(116, max(map(cell_len, text), default=0) + 4)), max(6, min(34, len(text) + 2))))
         self.text, self.heading = text, name
         self.folded = list(text)
 
@@ -284,7 +285,10 @@ class ExplainWindow(TextWindow):
 
 def _folded(line: str, room: int) -> list[str]:
     """Return a line wrapped to `room` cells, with its own indentation; the window may have become narrower since."""
-    if len(line) <= room:
+    if cell_len(line) <= room:
         return [line]
     margin = " " * (len(line) - len(line.lstrip()))
-    return textwrap.wrap(line, max(12, room), subsequent_indent=margin, drop_whitespace=True) or [line]
+    parts = textwrap.wrap(line, max(12, room), subsequent_indent=margin, drop_whitespace=True) or [line]
+    if max(map(cell_len, parts)) > max(12, room):       # textwrap counts characters, and these are up to two cells wide
+        parts = textwrap.wrap(line, max(12, room // 2), subsequent_indent=margin, drop_whitespace=True)
+    return parts
