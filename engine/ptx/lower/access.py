@@ -52,8 +52,8 @@ def memory_inst(low: Lowering, op: int, access: Access, mnemonic: str, kind: int
 
 
 def store_pieces(low: Lowering, param: CallParam) -> None:
-    """Store the pieces of a call parameter in its local memory."""
-    for (offset, width), piece in sorted(param.pieces.items()):
+    """Store the pieces of a call parameter in its local memory, in the order in which the program wrote them last."""
+    for (offset, width), piece in param.pieces.items():
         access = Access(SPACE_LOCAL, f"b{8 * width}", 1, False)
         inst = memory_inst(low, isa.OP_ST, access, f"st.local.b{8 * width}", MEM_STORE)
         inst.set_imm(0, param.local_offset + offset)

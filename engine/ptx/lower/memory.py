@@ -261,9 +261,10 @@ def store_piece(low: Lowering, statement: Instruction, param: CallParam, offset:
                 item: object) -> None:
     """Copy a value into the register that holds bytes [offset, offset + width) of a call parameter."""
     key = (offset, access.width)
-    if key not in param.pieces:
-        param.pieces[key] = low.temp(max(8 * access.width, 32)).var
-    piece = param.pieces[key]
+    piece = param.pieces.pop(key, None)
+    if piece is None:
+        piece = low.temp(max(8 * access.width, 32)).var
+    param.pieces[key] = piece       # the last one: pieces that overlap are stored in this order
     if access.width < 4:
         inst = VirtualInst(isa.OP_ZEXT8 if access.width == 1 else isa.OP_ZEXT16, statement.opcode, statement.line)
         inst.types, inst.wait_class = ("u8" if access.width == 1 else "u16",), WAIT_FIXED

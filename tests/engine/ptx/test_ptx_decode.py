@@ -195,6 +195,20 @@ def test_two_calls_of_one_function_have_their_own_registers_and_labels():
     assert np.count_nonzero(kernel.insts["op"] == isa.OP_BRA) == 2
 
 
+@pytest.mark.parametrize(("stores", "last"), [
+    ("st.param.b64 [p], %rd1; st.param.b32 [p], %r1;", ("b64", "b32")),
+    ("st.param.b32 [p], %r1; st.param.b64 [p], %rd1;", ("b32", "b64")),
+    ("st.param.b32 [p], %r2; st.param.b64 [p], %rd1; st.param.b32 [p], %r1;", ("b64", "b32")),
+])
+def test_stores_to_a_parameter_that_overlap_stay_in_the_order_of_the_program(stores, last):
+    module = ".func (.param .b32 r) f(.param .align 8 .b8 s[8]) { .reg .b32 %r<9>; ld.param.b32 %r1, [s]; " \
+             "st.param.b32 [r], %r1; ret; }\n"
+    kernel = decode(START + "cvt.u64.u32 %rd1, %r2; { .param .align 8 .b8 p[8]; .param .b32 q; " + stores +
+                    "call.uni (q), f, (p); ld.param.b32 %r3, [q]; } st.shared.u32 [%r1], %r3; ret;", module=module)
+    local = kernel.insts[(kernel.insts["op"] == isa.OP_ST) & (kernel.insts["space"] == SPACE_LOCAL)]
+    assert tuple(f"b{8 * int(width)}" for width in local["width"]) == last
+
+
 RECURSIVE = """.func (.param .b32 r) f(.param .b32 n) { .reg .pred %p<3>; .reg .b32 %r<9>;
   ld.param.b32 %r1, [n]; mov.b32 %r2, 0; setp.eq.s32 %p1, %r1, 0; @%p1 bra END; sub.s32 %r3, %r1, 1;
   { .param .b32 p; .param .b32 q; st.param.b32 [p+0], %r3; call.uni (q), f, (p); ld.param.b32 %r4, [q+0]; }
