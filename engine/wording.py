@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import unicodedata
 from collections.abc import Collection, Iterable, Sequence
 
 
@@ -55,6 +56,15 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
 
 def aligned(rows: Sequence[Sequence[str]], left: Collection[int] = ()) -> list[str]:
     """Return rows of cells as lines, their columns two spaces apart; `left`: those that are left-aligned, not right."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return ["  ".join(cell.ljust(width) if place in left else cell.rjust(width)
-                      for place, (cell, width) in enumerate(zip(row, widths, strict=True))).rstrip() for row in rows]
+    widths = [max(map(cells, column)) for column in zip(*rows, strict=True)]
+    padded = [[(cell, " " * (width - cells(cell))) for cell, width in zip(row, widths, strict=True)] for row in rows]
+    return ["  ".join(cell + pad if place in left else pad + cell for place, (cell, pad) in enumerate(row)).rstrip()
+            for row in padded]
+
+
+def cells(text: str) -> int:
+    """Return how many cells of a terminal a text takes: East Asian characters and emoji two, combining ones none."""
+    if text.isascii():
+        return len(text)
+    return sum(2 if unicodedata.east_asian_width(char) in "WF" else unicodedata.category(char) not in ("Mn", "Me", "Cf")
+               for char in text)

@@ -15,6 +15,7 @@ from rfview.sessions.timeline.live import LiveTimeline
 from rfview.sessions.commands.script import MOST_COMMANDS, commands, read_commands, run_lines, run_script
 from rfview.sessions.commands.table import help_text
 from rfview.sessions.commands.table import ALIASES, VERBS, execute
+from rfview.sessions.reports.tables import table
 from rfview.sessions.why import why
 from tests.sessions.conftest import CHUNK, CYCLES
 from tests.sessions.double import Double
@@ -218,3 +219,8 @@ def test_live_and_recorded_scripts_say_the_same(file: Path) -> None:
     with open_session(file) as recorded:
         for number, (_, command) in enumerate(commands(ALL)):
             assert execute(live, command) == execute(recorded, command), (number, command)
+
+
+def test_a_table_gives_wide_characters_their_cells() -> None:
+    lines = table(["mark", "cycle"], [["印刷", 5], ["ab", 100]]).splitlines()
+    assert lines == ["mark  cycle", "印刷      5", "ab      100"]
