@@ -317,3 +317,13 @@ def test_a_defect_of_one_design_leaves_the_other_bands(where: str, files: list[s
         monkeypatch.undo()
 
     show(files, test)
+
+
+def test_x_says_that_runs_which_are_no_recordings_cannot_be_opened_again(files: list[str],
+                                                                        monkeypatch: pytest.MonkeyPatch) -> None:
+    async def test(shown: Shown) -> None:
+        monkeypatch.setattr("rfview.sessions.timeline.replay.RecordedTimeline", type("Other", (), {}))
+        await shown.press("X")
+        assert "possible only for recordings" in shown.text
+
+    show(files[:2], test)

@@ -246,8 +246,9 @@ class CompareScreen(RunsScreen):
         from rfview.sessions.timeline.replay import RecordedTimeline
 
         paths = [str(timeline.path) for timeline in source.timelines if isinstance(timeline, RecordedTimeline)]
-        if len(paths) < 2:
-            return      # both are opened again, which is possible only for recordings
+        if len(paths) < 2:      # both are opened again
+            source.say("X opens both runs again, which is possible only for recordings; q, then X there, lays a branch over")
+            return
         slot = source.comparison.logs[0].slot(source.name, source.cycles[0])
         self.app.push_screen(OverlaidScreen(self.strips, (paths[0], paths[1]), source.targets[0], source.cycles[0], slot))
 
