@@ -75,6 +75,11 @@ class Config:
     def __getitem__(self, name: str) -> Any:
         return self.numbers[name].value
 
+    @property
+    def sections(self) -> set[str]:
+        """Return the sections of its numbers; all other settings belong to designs."""
+        return {name.partition(".")[0] for name in self.numbers}
+
     def with_setting(self, name: str, text: Any) -> Config:
         """Return a copy with `name` set; raises InputError for an unknown name or a value out of range."""
         if name not in self.numbers:

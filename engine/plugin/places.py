@@ -12,7 +12,7 @@ from rfview.engine.errors import InputError
 from rfview.engine.machine import registers
 from rfview.engine.plugin.finding import find
 from rfview.engine.plugin.registry import BUILT_IN
-from rfview.engine.plugin.variants import build
+from rfview.engine.plugin.variants import build, variant_of
 
 
 def locates(chain: Iterable[str]) -> bool:
@@ -73,8 +73,7 @@ def spec_record(spec: Mapping[str, Any], first_row: int) -> Any:
     chain = list(spec["chain"])
     key = repr((chain, [id(find(name)) for name in chain], sorted(spec["values"].items()), first_row))
     if key not in _RECORDS:
-        variant = chain[0] if len(chain) == 1 else f"{chain[0]}[main={chain[1]}]"
-        built = build(variant, spec["values"], "recorded")
+        built = build(variant_of(chain), spec["values"], "recorded")
         record = np.zeros(1, built.spec_dtype).view(np.recarray)[0]
         built.fill(record, first_row)
         _RECORDS[key] = record

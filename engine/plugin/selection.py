@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from rfview.engine import state
 from rfview.engine.config import Config, load_preset
+from rfview.engine.defaults import PAPER
 from rfview.engine.errors import InputError
 from rfview.engine.plugin.description import Design
 from rfview.engine.plugin.finding import find
@@ -22,6 +23,11 @@ class Selection(NamedTuple):
     config: Config
 
 
+def scheduler_of(variant: str, scheduler: str) -> str:
+    """Return the scheduler that a word means for a variant: `paper` is the one of the design's paper."""
+    return find(parse_variant(variant)[0]).DESIGN.paper_scheduler if scheduler == PAPER else scheduler
+
+
 def select(variant: str, scheduler: str, preset: str, settings: Mapping[str, Any], beneath: Mapping[str, Any] | None = None,
            engine_hash: str = "") -> Selection:
     """Return the machine that options select.
@@ -30,12 +36,12 @@ def select(variant: str, scheduler: str, preset: str, settings: Mapping[str, Any
     design; beneath: of the preset only, which the design's own and `settings` override. Raises InputError.
     """
     design = find(parse_variant(variant)[0]).DESIGN
-    preset = design.paper_preset if preset == "paper" else preset
-    scheduler = design.paper_scheduler if scheduler == "paper" else scheduler
+    preset = design.paper_preset if preset == PAPER else preset
+    scheduler = scheduler_of(variant, scheduler)
     if scheduler not in state.SCHEDULERS:
         raise InputError(f"--scheduler {scheduler}: there are {', '.join(state.SCHEDULERS)}")
     config = load_preset(preset)
-    sections = {name.split(".")[0] for name in config.numbers}
+    sections = config.sections
     own = {key: value for key, value in settings.items() if key.split(".")[0] not in sections}
     built = build(variant, own, engine_hash)
     for key in own:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -38,6 +38,11 @@ def parse_variant(text: str) -> tuple[str, dict[str, str]]:
                 raise InputError(f"--design {text}: expected key=value, found {part!r}")
             settings[key.strip()] = value.strip()
     return _name(name), settings
+
+
+def variant_of(chain: Sequence[str]) -> str:
+    """Return the variant, without parameters, that makes a chain of designs, outermost first: "rfc[main=stt]"."""
+    return chain[0] if len(chain) == 1 else f"{chain[0]}[main={chain[1]}]"
 
 
 def _name(text: str) -> str:

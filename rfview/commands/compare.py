@@ -21,10 +21,9 @@ from typing import TYPE_CHECKING, Any
 from rfview.engine import defaults
 from rfview.engine.errors import InputError
 from rfview.engine.plugin import BUILT_IN
+from rfview.engine.plugin.selection import scheduler_of
 from rfview.commands import compare_output, compare_recordings, fair, options, progress
-from rfview.engine.wording import plural
-from rfview.engine.stalls import NO_WARP
-from rfview.engine.wording import aligned
+from rfview.engine.wording import aligned, plural
 from rfview.launching import words
 
 if TYPE_CHECKING:
@@ -79,7 +78,7 @@ def table_run(args: argparse.Namespace) -> int:
     given = options.given_settings(args)
     path = os.path.realpath(options.launch_path(args.launch_files.get(kernel, kernel)))
     compare_output.check(args, variants, schedulers)
-    if args.preset == "paper":
+    if args.preset == defaults.PAPER:
         raise InputError("--preset paper: a comparison needs one machine for all designs: fermi, gebhart or gtx480")
     from rfview.engine.batch import Runs, simulator_of
 
@@ -96,7 +95,7 @@ def table_run(args: argparse.Namespace) -> int:
     compare_output.write(args, table)
     if args.open:
         design, word = compare_output.row_of(args.open, variants, schedulers)
-        scheduler = resolve(word, design)
+        scheduler = scheduler_of(design, word)
         return compare_output.open_row(args, design, scheduler, dict(jobs[design, scheduler].settings))
     return exit_code(table)
 
@@ -127,7 +126,7 @@ def jobs_of(path: str, variants: Sequence[str], schedulers: Sequence[str], prese
     from rfview.engine.batch import Job
     from rfview.engine.config import load_preset
 
-    sections = {name.split(".")[0] for name in load_preset(preset).numbers}
+    sections = load_preset(preset).sections
     chains = {variant: designs.build(variant, {}, "").chain for variant in ("sram", *variants)}
     known = {name for chain in chains.values() for name in chain}
     for key in settings:
@@ -136,21 +135,14 @@ def jobs_of(path: str, variants: Sequence[str], schedulers: Sequence[str], prese
     found: dict[tuple[str, str], Job] = {}
     for scheduler in schedulers:
         for variant, chain in chains.items():
-            names = {resolve(scheduler, variant)}
+            names = {scheduler_of(variant, scheduler)}
             if variant == "sram":    # the reference, under the others' scheduler
-                names = {resolve(scheduler, other) for other in chains}
+                names = {scheduler_of(other, scheduler) for other in chains}
             for name in names:
                 own = {key: value for key, value in settings.items() if key.split(".")[0] in sections | set(chain)}
                 found[variant, name] = Job(path, variant, name, preset, tuple(sorted(own.items())), max_cycles,
                                            outputs=True)
     return found
-
-
-def resolve(scheduler: str, variant: str) -> str:
-    """Return the scheduler a word means for a variant: `paper` means the one of the design's paper."""
-    from rfview.engine import plugin as designs
-
-    return designs.design(designs.parse_variant(variant)[0]).paper_scheduler if scheduler == "paper" else scheduler
 
 
 def table_of(variants: Sequence[str], schedulers: Sequence[str], results: Mapping[tuple[str, str], Any]) -> dict[str, Any]:
@@ -161,7 +153,7 @@ def table_of(variants: Sequence[str], schedulers: Sequence[str], results: Mappin
     rows, infos = [], []
     for scheduler in schedulers:
         for variant in variants:
-            name = resolve(scheduler, variant)
+            name = scheduler_of(variant, scheduler)
             result = results[variant, name]
             rows.append(row_of(variant, name, result, results["sram", name]))
             infos.append({"scheduler": name, "design": variant, "parameters": result["shape"]["machine"]})
@@ -314,11 +306,7 @@ def stall_lines(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return the shares of resident warps' cycles by reason; rare reasons are omitted."""
     from rfview.engine.stalls import STALLS
 
-    shares = []
-    for row in rows:
-        counted = {"issued": row["issued"], **{k: n for k, n in row["stalls"].items() if k not in NO_WARP}}
-        total = max(sum(counted.values()), 1)
-        shares.append({name: count / total for name, count in counted.items()})
+    shares = [compare_output.shares_of(row) for row in rows]
     names = [name for name in dict.fromkeys(name for share in shares for name in share)
              if any(share.get(name, 0) >= MIN_SHARE for share in shares)]
     short = {stall.name: stall.short for stall in STALLS}

@@ -86,6 +86,13 @@ def csv_of(table: Mapping[str, Any]) -> str:
     return out.getvalue()
 
 
+def shares_of(row: Mapping[str, Any]) -> dict[str, float]:
+    """Return the shares of resident warps' cycles by state."""
+    counted = {"issued": row["issued"], **{name: count for name, count in row["stalls"].items() if name not in NO_WARP}}
+    total = max(sum(counted.values()), 1)
+    return {name: count / total for name, count in counted.items()}
+
+
 def chart_of(table: Mapping[str, Any], metric: str) -> charts.Chart:
     """Return the bars of a metric, one per row."""
     from rfview.sessions.expressions.ptx_names import kernel_name
@@ -111,9 +118,7 @@ def chart_of(table: Mapping[str, Any], metric: str) -> charts.Chart:
 
     bars = []
     for label, row in zip(labels, rows, strict=True):
-        counted = {"issued": row["issued"], **{key: n for key, n in row["stalls"].items() if key not in NO_WARP}}
-        total = max(1, sum(counted.values()))
-        shares = [(name, 100 * count / total) for name, count in counted.items() if count / total >= MIN_SHARE]
+        shares = [(name, 100 * share) for name, share in shares_of(row).items() if share >= MIN_SHARE]
         rest = 100 - sum(share for _, share in shares)
         own = (*shares, ("other", rest)) if rest > 0.05 else tuple(shares)
         bars.append(charts.Bar(label, sum(value for _, value in own), own))

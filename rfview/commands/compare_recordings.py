@@ -127,7 +127,7 @@ def record_now(target: str, args: argparse.Namespace, path: Path, shared: Mappin
     from rfview.sessions.file.writer import record
 
     chain = set(build(given["design"], {}, "").chain)
-    sections = {key.split(".")[0] for key in load_preset(given["preset"]).numbers} | chain
+    sections = load_preset(given["preset"]).sections | chain
     given_settings = options.given_settings(args)
     settings = {**shared, **{key: value for key, value in given_settings.items() if key.split(".")[0] in sections}}
     with progress.bar() as show:

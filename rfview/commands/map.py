@@ -7,6 +7,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from rfview.engine import files
+from rfview.engine.defaults import PAPER
 from rfview.engine.errors import InputError
 from rfview.commands import options, progress
 from rfview.launching import words
@@ -24,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     options.add_target(parser)
     options.add_machine(parser)
     words.add_arguments(parser)
-    parser.set_defaults(design="racetrack", scheduler="paper")
+    parser.set_defaults(design="racetrack", scheduler=PAPER)
     parser.add_argument("-o", "--output", metavar="FILE", help="the mapping table to write (default KERNEL.map.toml)")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
 

@@ -145,7 +145,7 @@ def check_names(machine: dict[str, Any]) -> None:
     from rfview.engine import config, plugin as designs
 
     designs.find(designs.parse_variant(machine["design"])[0])
-    if machine["preset"] != "paper":
+    if machine["preset"] != defaults.PAPER:
         config.load_preset(machine["preset"])
     check_scheduler(machine["scheduler"])
 
@@ -154,7 +154,7 @@ def check_scheduler(name: str) -> None:
     """Raise InputError for an unknown scheduler, with the nearest known one."""
     from rfview.engine import state     # start-up: imports NumPy
 
-    known = (*state.SCHEDULERS, "paper")
+    known = (*state.SCHEDULERS, defaults.PAPER)
     if name not in known:
         raise InputError(f"--scheduler {name}: expected one of {', '.join(known)}{suggest(name, known)}")
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from rfview.commands import options, progress
 from rfview.commands.map import racetrack_machine
+from rfview.engine.defaults import PAPER
 from rfview.launching import words
 
 EPILOG = """P(N) = P_cache(N) - (P_ideal(N) - P_RM(N)), all in warp instructions per cycle:
@@ -23,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     options.add_target(parser)
     options.add_machine(parser)
     words.add_arguments(parser)
-    parser.set_defaults(design="racetrack", scheduler="paper")
+    parser.set_defaults(design="racetrack", scheduler=PAPER)
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
 
 
@@ -33,11 +34,10 @@ def run(args: argparse.Namespace) -> int:
     machine = racetrack_machine(args, "tlp")
     spec = options.load_target(args.target)
     with progress.bar() as report:
-        from rfview.engine import plugin as designs
+        from rfview.engine.plugin.selection import scheduler_of
         from rfview.engine.tools import tlp
 
-        if machine["scheduler"] == "paper":
-            machine["scheduler"] = designs.design("racetrack").paper_scheduler
+        machine["scheduler"] = scheduler_of("racetrack", machine["scheduler"])
         points = tlp.curve(spec, progress=report, **machine)
     chosen = tlp.best(points)
     facts = {

@@ -27,6 +27,7 @@ from typing import Any
 from rfview.engine import defaults, kernels, plugin as designs
 from rfview.engine.batch import Job, keys
 from rfview.engine.config import load_preset, preset_names
+from rfview.engine.defaults import PAPER
 from rfview.engine.errors import InputError
 from rfview.engine.launch.table import Table, read_toml, shown
 from rfview.engine.state import SCHEDULERS
@@ -34,7 +35,6 @@ from rfview.engine.wording import did_you_mean
 
 MAX_JOBS = 1_000_000
 ALL = "all"
-PAPER = "paper"       # means the scheduler or preset of the design's paper
 VALUE = (int, float, str, bool)
 KEYS = ("output", "kernels", "size", "designs", "schedulers", "presets", "max_cycles", "parameters")
 
@@ -190,7 +190,7 @@ def _flat(table: Table, prefix: str, values: Mapping[str, Any]) -> Iterator[tupl
 
 def _is_machines(name: str) -> bool:
     """Return whether a parameter belongs to a section of the machine rather than to a design."""
-    return any(name.split(".")[0] == known.split(".")[0] for known in load_preset(defaults.PRESET).numbers)
+    return name.split(".")[0] in load_preset(defaults.PRESET).sections
 
 
 def _try(table: Table, where: str, name: str, value: Any, presets: Sequence[str], variants: Mapping[str, str]) -> None:

@@ -14,7 +14,9 @@ from typing import Any
 
 from rfview.engine import plugin as designs, state
 from rfview.engine.config import load_preset
+from rfview.engine.defaults import PAPER
 from rfview.engine.errors import InputError
+from rfview.engine.plugin.variants import variant_of
 from rfview.engine.wording import ordinal, plural
 from rfview.sessions.branch import Branch, Change
 from rfview.sessions.branches.fork import check_room, join, name_of
@@ -97,8 +99,7 @@ def _base(session: Session) -> Any:
 
 def design_text(info: Mapping[str, Any]) -> str:
     """Return the design of a run as `--design` takes it, without its parameters."""
-    chain = info["design_spec"]["chain"]
-    return str(chain[0]) if len(chain) == 1 else f"{chain[0]}[main={chain[1]}]"
+    return variant_of(info["design_spec"]["chain"])
 
 
 def _machine(base: Any, design: str, scheduler: str) -> Any:
@@ -108,8 +109,8 @@ def _machine(base: Any, design: str, scheduler: str) -> Any:
     variant = design or design_text(base.info)
     name, given = designs.parse_variant(variant)
     designs.find(name)
-    if scheduler not in ("", "paper", *state.SCHEDULERS):
-        raise InputError(f"swap: no scheduler {scheduler!r}; there are {', '.join(state.SCHEDULERS)}, paper")
+    if scheduler not in ("", PAPER, *state.SCHEDULERS):
+        raise InputError(f"swap: no scheduler {scheduler!r}; there are {', '.join((*state.SCHEDULERS, PAPER))}")
     chain = (name, given.get("main", "sram").partition("[")[0])
     settings = _chosen(base, tuple(part for part in base.built.chain if part in chain))
     settings = {key: value for key, value in settings.items() if key not in {f"{name}.{part}" for part in given}}

@@ -9,6 +9,7 @@ import numpy as np
 
 from rfview.engine.errors import InputError
 from rfview.engine.plugin import origin
+from rfview.engine.plugin.variants import variant_of
 from rfview.sessions.timeline.replay import RecordedTimeline
 
 if TYPE_CHECKING:
@@ -39,10 +40,8 @@ def simulator_like(info: Mapping[str, Any], spec: LaunchSpec, for_what: str = "s
 
     origin.require(info["design_spec"], for_what)
     source = info["ptx"][0]
-    chain = info["design_spec"]["chain"]
-    design = chain[0] if len(chain) == 1 else f"{chain[0]}[main={chain[1]}]"
-    machine = Simulator(spec, design=design, scheduler=info["scheduler"], preset=info["preset"],
-                        settings=info["parameters"], seed=info["seed"],
+    machine = Simulator(spec, design=variant_of(info["design_spec"]["chain"]), scheduler=info["scheduler"],
+                        preset=info["preset"], settings=info["parameters"], seed=info["seed"],
                         source=(source["text"], source["path"]), **more)
     machine.info["sources"] = list(info.get("sources", ()))     # files with these names here may belong to another program
     return machine
