@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from rfview.engine.wording import signed
 from rfview.render.operation import compact_text
 from rfview.render.text import Line, Row, cut, number, percent
-from rfview.sessions.branches.relief import Relief
+from rfview.sessions.branches.relief import MAX_LATER, Relief
 
 BEFORE, AFTER = 28, 14     # cells from the right at which the numbers as it ran, and with it, end
 
@@ -28,8 +29,8 @@ def lines(found: Relief, width: int) -> list[Line]:
     out = [head.right(width - 1, "= measured", "tinfo").line()]
     text = compact_text(found.text)
     gain = found.gain
-    change = "" if gain is None else f"{-gain:+,}".replace("-", "−") if gain else "0"
-    after = number(found.issued[1]) if found.issued[1] is not None else "> 20,000 later"
+    change = "" if gain is None else signed(-gain)
+    after = number(found.issued[1]) if found.issued[1] is not None else f"> {MAX_LATER:,} later"
     name = f"w{found.warp}'s instruction {found.n} issues at  {text}"
     out.append(_row(width, name, number(found.issued[0]), after, change, gain or 0))
     out.append(_share(width, "lost to the register file until then", found.lost))

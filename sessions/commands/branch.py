@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from typing import Any
 
 from rfview.engine.errors import InputError
 from rfview.sessions.compare import Comparison, report
-from rfview.sessions.branches.fork import MAIN, changeable, drop, fork
+from rfview.sessions.branches.fork import MAIN, changeable, drop, fork, name_of
 from rfview.sessions.session import Session
 from rfview.sessions.branches.swap import design_text, load, swap
 from rfview.sessions.commands import arguments
@@ -28,10 +29,16 @@ def _fork(session: Session, text: str) -> Answer:
     branch = fork(session, words[0], settings(words[2:], f"fork {text}"))
     made = branch.branch
     assert made is not None
-    data = {"branch": made.name, "parent": made.parent, "cycle": made.cycle,
+    return Answer(f"on branch {made.text}; `branch {made.parent}` goes back, `compare` shows the difference",
+                  branch_data(branch), session=branch)
+
+
+def branch_data(session: Session) -> dict[str, Any]:
+    """Return where a branch comes from, what it changes, and where its cursor is, as data."""
+    made = session.branch
+    assert made is not None
+    return {"branch": made.name, "parent": made.parent, "cycle": session.cycle,
             "changes": [asdict(change) for change in made.changes]}
-    return Answer(f"on branch {made.text}; `branch {made.parent}` goes back, `compare` shows the difference", data,
-                  session=branch)
 
 
 @verb("swap", signature="DESIGN|- [SCHEDULER] [warp N]",
@@ -46,11 +53,8 @@ def _swap(session: Session, text: str) -> Answer:
         raise InputError(f"swap {text}: expected `swap DESIGN [SCHEDULER] [warp N]`, as in `swap hrf` or "
                          "`swap stt[stall=bank] lrr warp 3`; - keeps the design")
     made = swap(session, "" if words[0] == "-" else words[0], "".join(words[1:]), warp)
-    branch = made.session.branch
-    assert branch is not None
-    data = {"branch": branch.name, "parent": branch.parent, "cycle": made.session.cycle, "warp": made.warp,
-            "changes": [asdict(change) for change in branch.changes]}
-    return Answer(f"on branch {branch.name}, {made.text}; `compare` shows the difference", data, session=made.session)
+    return Answer(f"on branch {name_of(made.session)}, {made.text}; `compare` shows the difference",
+                  {**branch_data(made.session), "warp": made.warp}, session=made.session)
 
 
 @verb("kernel", "load", signature="NAME|FILE", help="run another kernel on this machine, from cycle 0; live sessions only")
@@ -66,7 +70,7 @@ def _kernel(session: Session, text: str) -> Answer:
 
 @verb("branch", "branches", signature="[NAME]", help="list the branches, or go to one of them, where its cursor is")
 def _branch(session: Session, text: str) -> Answer:
-    here = session.branch.name if session.branch else MAIN
+    here = name_of(session)
     if text:
         other = relative(session, text)
         data = {"branch": text, "cycle": other.cycle}
@@ -87,12 +91,8 @@ def _drop(session: Session, text: str) -> Answer:
 
 @verb("compare", signature="[NAME]", help="run this branch and another (default: its parent) to the end and compare them")
 def _compare(session: Session, text: str) -> Answer:
-    pair = partners(session, text)
-    for member in pair:
-        member.timeline.run_to_end(member.progress, "compare")
-    comparison = Comparison(pair[0].timeline, pair[1].timeline)
-    names = [member.branch.name if member.branch else MAIN for member in pair]
-    data = report.compare_data(comparison, (names[0], names[1]))
+    a, b = ended_partners(session, text)
+    data = report.compare_data(Comparison(a.timeline, b.timeline), (name_of(a), name_of(b)))
     return Answer(report.compare_text(data, session.info), data)
 
 
@@ -103,12 +103,20 @@ def relative(session: Session, name: str) -> Session:
     return session.family[name]
 
 
+def ended_partners(session: Session, name: str) -> tuple[Session, Session]:
+    """Return `partners`, both simulated to their ends; raises InputError also when session.progress asks to stop."""
+    pair = partners(session, name)
+    for member in pair:
+        member.timeline.run_to_end(member.progress, "compare")
+    return pair
+
+
 def partners(session: Session, name: str = "") -> tuple[Session, Session]:
     """Return (A, B) to compare: the branch's parent, or the one named, and this one; raises InputError without a branch.
 
     On a session that was not forked, B is the only branch, or the named one.
     """
-    here = session.branch.name if session.branch else MAIN
+    here = name_of(session)
     if name:
         other = relative(session, name)
         if other is session:

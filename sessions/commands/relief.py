@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import replace
 
 from rfview.engine.errors import InputError
 from rfview.engine.wording import energy_unit, plural
-from rfview.sessions.branches.relief import Relief, relieve, rerun, whole_run
+from rfview.sessions.branches.relief import MAX_LATER, Relief, relieve, rerun, whole_run
 from rfview.sessions.commands import arguments
+from rfview.sessions.commands.branch import branch_data
 from rfview.sessions.commands.verb import Answer, verb
 from rfview.sessions.session import Session
 
@@ -45,7 +46,7 @@ def gain_text(found: Relief) -> str:
     head = f"w{found.warp}'s instruction {found.n}, {found.text}, issues at {found.issued[0]:,}"
     gain = found.gain
     if gain is None or found.issued[1] is None:
-        return f"{head}; with this change more than 20,000 cycles later"
+        return f"{head}; with this change more than {MAX_LATER:,} cycles later"
     if gain == 0:
         return f"{head}; with this change at the same cycle: no gain here"
     word = "earlier" if gain > 0 else "later"
@@ -78,8 +79,5 @@ def _rerun(session: Session, text: str) -> Answer:
     if len(words) < 3 or words[1] != "set":
         raise InputError(f"rerun {text}: expected `rerun NAME set KEY=VALUE ...`, as in `rerun wide set sm.num_banks=32`")
     made = rerun(session, words[0], arguments.settings(words[2:], f"rerun {text}"))
-    branch = made.branch
-    assert branch is not None
-    data = {"branch": branch.name, "parent": branch.parent, "cycle": made.cycle,
-            "changes": [asdict(change) for change in branch.changes]}
-    return Answer(f"on branch {branch.text}; `compare` shows the difference", data, session=made)
+    assert made.branch is not None
+    return Answer(f"on branch {made.branch.text}; `compare` shows the difference", branch_data(made), session=made)

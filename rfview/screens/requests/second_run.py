@@ -20,12 +20,11 @@ def lend_for_comparison(worker: SessionWorker, name: str = "") -> None:
 
     name: of the branch; "": the one that the command `compare` chooses.
     """
-    from rfview.sessions.commands.branch import partners    # for a fast start: few compare
+    from rfview.sessions.branches.fork import name_of       # for a fast start: few compare
+    from rfview.sessions.commands.branch import ended_partners      # for a fast start, as above
 
-    pair = partners(worker.session, name)
-    for member in pair:
-        member.timeline.run_to_end(member.progress, "compare")
-    names = tuple(member.branch.name if member.branch else "main" for member in pair)
+    pair = ended_partners(worker.session, name)
+    names = tuple(map(name_of, pair))
     worker.end_of_busy()
     back = threading.Event()
     worker.post(Answered("compare", (tuple(member.timeline for member in pair), names, back)))
