@@ -1,4 +1,4 @@
-"""Words of sentences, errors and tables: numbers with nouns, names that may be meant, units of energies, columns."""
+"""Words of sentences, errors and tables: numbers as text and with nouns, hints of names, units, aligned columns."""
 
 from __future__ import annotations
 
@@ -18,6 +18,11 @@ def plural(number: int, word: str) -> str:
 def energy_unit(pj: float) -> tuple[str, float]:
     """Return the unit in which an energy has one to four digits before the point, and its size in pJ: pJ, nJ, µJ or mJ."""
     return next(((unit, size) for unit, size in (("mJ", 1e9), ("µJ", 1e6), ("nJ", 1e3)) if abs(pj) >= size), ("pJ", 1.0))
+
+
+def whole(text: str, base: int = 10) -> int:
+    """Read a whole number as people and our own texts write it: 5000, 5_000 or 5,000; raises ValueError. base: as of int."""
+    return int(text.replace(",", "").replace("_", ""), base)
 
 
 def ordinal(number: int) -> str:

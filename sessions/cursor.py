@@ -11,6 +11,7 @@ import numpy as np
 
 from rfview.engine import html
 from rfview.engine.errors import InputError
+from rfview.engine.wording import whole
 from rfview.sessions.search.history import History
 from rfview.sessions.search.marks import Mark, Marks
 from rfview.sessions.timeline.base import CycleProgress, Timeline
@@ -129,7 +130,7 @@ class Cursor:
             share = min(float(match[1]), 100.0) / 100
             return timeline.first + round(share * (timeline.last - timeline.first))
         if match := PLACE.match(text):
-            number = int(match["number"].replace(",", "").replace("_", ""))
+            number = whole(match["number"])
             return {"": number, "+": self.cycle + number, "-": self.cycle - number}[match["sign"]]
         raise InputError(f"goto {place}: expected a cycle, +N, -N, N%, @mark, start or end")
 

@@ -14,6 +14,7 @@ from rfview.engine.program import SPACE_LOCAL, SPACE_SHARED
 if TYPE_CHECKING:
     from rfview.engine.check.machine import CheckedSimulator
 
+FAULT = layout.INACTIVE_LANE + 1
 # name and meaning, by kind; the last is a fault of the kernel, which the machine reports
 KINDS: dict[int, tuple[str, str]] = {
     layout.UNWRITTEN_REGISTER: ("unwritten-register", "reads a register that nothing wrote"),
@@ -28,9 +29,8 @@ KINDS: dict[int, tuple[str, str]] = {
     layout.MASK_ABSENT: ("mask-absent", "names a lane that takes no part"),
     layout.MASKS_DIFFER: ("masks-differ", "is executed by lanes that name different members"),
     layout.INACTIVE_LANE: ("inactive-lane", "reads the value of a lane that takes no part"),
-    13: ("fault", ""),
+    FAULT: ("fault", ""),
 }
-FAULT = 13
 NAMES = {name: kind for kind, (name, _) in KINDS.items()}
 RACES = {layout.WRITE_WRITE: "writes what {} wrote", layout.READ_AFTER_WRITE: "reads what {} wrote",
          layout.WRITE_AFTER_READ: "writes what {} read"}

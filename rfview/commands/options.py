@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from rfview.commands import progress
 from rfview.engine import defaults
 from rfview.engine.errors import InputError
-from rfview.engine.wording import suggest
+from rfview.engine.wording import suggest, whole
 
 if TYPE_CHECKING:
     from rfview.engine.launch import LaunchSpec
@@ -73,7 +73,7 @@ def tell_found(simulator: Any, args: argparse.Namespace, fault: bool) -> Any:
 def positive(text: str) -> int:
     """Read a whole number of at least 1, as in 5000, 5_000 or 5,000."""
     try:
-        value = int(text.replace(",", "").replace("_", ""))
+        value = whole(text)
     except ValueError:
         value = 0
     if value < 1:

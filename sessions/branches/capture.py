@@ -8,6 +8,7 @@ from typing import Any
 
 from rfview.engine.errors import InputError
 from rfview.engine.progress import Progress
+from rfview.engine.wording import whole
 from rfview.sessions.branches.fork import machine_at
 from rfview.sessions.timeline.base import CycleProgress
 from rfview.sessions.timeline.live import LiveTimeline
@@ -58,7 +59,7 @@ def _find(session: Session, place: str, option: str) -> int:
     """Return the cycle of a place at or after the cursor."""
     text = place.strip()
     if CYCLE.match(text):
-        cycle = int(text.replace(",", "").replace("_", ""))
+        cycle = whole(text)
         if not session.reach(cycle):
             raise InputError(f"{option} {place}: stopped at cycle {session.timeline.last:,}")
         if cycle > session.timeline.last:

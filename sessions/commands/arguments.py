@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 from rfview.engine.errors import InputError
+from rfview.engine.wording import whole
 from rfview.sessions.commands.verb import VERBS
 from rfview.sessions.session import Session
 from rfview.sessions.warps import check_warp, parse_warp
@@ -16,7 +17,7 @@ def count(text: str, what: str) -> int:
     if not text:
         return 1
     try:
-        count = int(text.replace(",", "").replace("_", ""))
+        count = whole(text)
     except ValueError:
         count = 0
     if count < 1:
@@ -27,7 +28,7 @@ def count(text: str, what: str) -> int:
 def number(text: str, what: str) -> int:
     """Return a whole number, decimal or 0x..., raising InputError otherwise."""
     try:
-        return int(text.replace(",", "").replace("_", ""), 0)
+        return whole(text, 0)
     except ValueError:
         raise InputError(f"{what} {text}: expected a whole number") from None
 

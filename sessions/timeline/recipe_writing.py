@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -96,7 +98,8 @@ def write_recipe(simulator: Any, path: str | Path, progress: CycleProgress | Non
         sums.sums.append([simulator.cycle, *sum_of(simulator.snapshot())])
     end = _end(simulator)
     size = _write(made, {**body, **end, "cycles": simulator.cycle, "sums": sums.sums})
-    _commit(made)
+    with _discarded_on_error(made):
+        made.commit()
     return RecipeResult(target, simulator.cycle, len(sums.sums), size, end["finished"], end["fault"],
                         (end["summary"] or {}).get("verified"), time.perf_counter() - began)
 
@@ -142,19 +145,17 @@ def _stored(array: np.ndarray) -> list[Any]:
 
 def _write(made: NewFile, body: dict[str, Any]) -> int:
     """Write a recipe to its file; return its size in bytes. On InputError the file is removed."""
-    try:
+    with _discarded_on_error(made):
         framing.write_all(made.file, MAGIC)
         framing.write_frame(made.file, RECIPE, msgpack.packb({"format": FORMAT, "body": streams.compress_map(body)}))
         return made.file.tell()
-    except OSError as error:
-        made.discard()
-        raise InputError(f"{made.target}: cannot write the recipe ({error.strerror or error})") from None
 
 
-def _commit(made: NewFile) -> None:
-    """Give a recipe its name; raises InputError."""
+@contextmanager
+def _discarded_on_error(made: NewFile) -> Iterator[None]:
+    """Remove a recipe that cannot be written, and raise InputError."""
     try:
-        made.commit()
+        yield
     except OSError as error:
         made.discard()
         raise InputError(f"{made.target}: cannot write the recipe ({error.strerror or error})") from None
