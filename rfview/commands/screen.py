@@ -112,11 +112,13 @@ def no_overlay(args: argparse.Namespace) -> None:
 def show_text(session: Session, args: argparse.Namespace, target: str) -> int:
     """Print the session's screen as text, then suggestions of what to try next."""
     from rfview.app import render_text
+    from rfview.sessions.warps import check_warp
 
     no_overlay(args)
     start = startup.Startup(args)
     session = start.apply(session)
     start.tell()
+    check_warp(args.warp, int(session.info["num_warps"]), "--warp")
     width, height = shutil.get_terminal_size(TEXT_SIZE) if sys.stdout.isatty() else TEXT_SIZE
     print(render_text(session, max(width, 80), max(height, 24), ascii_only=args.ascii, warp=args.warp))
     print(f"""

@@ -140,3 +140,12 @@ def test_a_proposed_command_can_be_pasted_into_a_shell(words: list[str], propose
                                                        capsys: pytest.CaptureFixture[str]) -> None:
     assert main(words) == 2
     assert proposed in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("warp", ["99", "-5"])
+@pytest.mark.parametrize("words", [[], ["--plain"]])
+def test_a_warp_that_the_machine_lacks_is_said_and_not_blamed_on_the_recording(warp: str, words: list[str],
+                                                                              capsys: pytest.CaptureFixture[str]) -> None:
+    recording = Path(__file__).parents[2] / "sessions" / "recorded" / "first.rfs"
+    assert main(["replay", str(recording), "--warp", warp, *words]) == 2
+    assert f"there is no warp {warp}; the machine has warps 0..47" in capsys.readouterr().err
