@@ -8,7 +8,7 @@ from dataclasses import replace
 from rfview.engine import isa
 from rfview.engine.program import WAIT_FIXED
 from rfview.engine.ptx.lower.context import Lowering, describe
-from rfview.engine.ptx.lower.names import CallParam, Names, Parts, Register, part_names, register_bits
+from rfview.engine.ptx.lower.names import CallParam, Names, Parts, Place, Register, part_names, register_bits
 from rfview.engine.ptx.parse.syntax import Name, Variable, Vector
 from rfview.engine.ptx.virtual import VirtualInst
 
@@ -37,6 +37,16 @@ def pairs(low: Lowering, formals: Sequence[Variable], actuals: Sequence[object],
         low.has_parts = True
         for name, part in zip(names, given, strict=True):
             yield replace(formal, name=name, vector=1), part
+
+
+def fits(low: Lowering, formal: Variable, actual: object) -> bool:
+    """Return whether what a call passes or receives has the size of the parameter; arrays need a .param variable."""
+    found = low.resolve(actual) if isinstance(actual, Name) else None
+    if isinstance(found, CallParam):
+        return found.size == formal.size
+    if isinstance(found, Register):
+        return not formal.is_array and found.bits == register_bits(formal.type)
+    return not isinstance(found, Place)
 
 
 def bind(low: Lowering, formal: Variable, actual: object, own: Names) -> object:

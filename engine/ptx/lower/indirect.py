@@ -9,18 +9,19 @@ from collections.abc import Callable
 
 from rfview.engine import isa
 from rfview.engine.ptx import forms
+from rfview.engine.ptx.lower.binding import fits
 from rfview.engine.ptx.lower.context import Lowering
 from rfview.engine.ptx.lower.control import control_inst
 from rfview.engine.ptx.lower.functions import function_address, taken_functions
-from rfview.engine.ptx.lower.names import CallParam, Register
-from rfview.engine.ptx.parse.syntax import Function, Instruction, Name, Number
+from rfview.engine.ptx.lower.names import Register
+from rfview.engine.ptx.parse.syntax import Function, Instruction, Number
 from rfview.engine.ptx.virtual import VirtualInst
 
 
 def lower_indirect_call(low: Lowering, statement: Instruction, target: Register, returns: list[object],
                         arguments: list[object], inline: Callable[[Function], None]) -> None:
     """Compare the target with each candidate's address, each match followed by the inlined function; else trap."""
-    found = [function for function in taken_functions(low.module) if fits(low, function, returns, arguments)]
+    found = [function for function in taken_functions(low.module) if matches(low, function, returns, arguments)]
     if not found:
         raise low.fail("no function whose address is taken in this module matches this call")
     end = low.new_label()
@@ -51,15 +52,9 @@ def is_address(low: Lowering, target: Register, address: int) -> int:
     return inst.pdst[0]
 
 
-def fits(low: Lowering, function: Function, returns: list[object], arguments: list[object]) -> bool:
+def matches(low: Lowering, function: Function, returns: list[object], arguments: list[object]) -> bool:
     """Return whether a function's parameters and results have the sizes of the call's."""
     if function.body is None or len(function.params) != len(arguments) or len(function.returns) != len(returns):
         return False
     pairs = [*zip(function.params, arguments, strict=True), *zip(function.returns, returns, strict=True)]
-    for formal, actual in pairs:
-        found = low.resolve(actual) if isinstance(actual, Name) else None
-        if isinstance(found, CallParam) and found.size != formal.size:
-            return False
-        if isinstance(found, Register) and found.bits != max(8 * formal.size, 16):
-            return False
-    return True
+    return all(fits(low, formal, actual) for formal, actual in pairs)

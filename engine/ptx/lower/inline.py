@@ -7,8 +7,8 @@ from collections.abc import Callable
 from rfview.engine import isa
 from rfview.engine.program import UNIT_LDST, WAIT_SHORT
 from rfview.engine.ptx.lower.access import Access
-from rfview.engine.ptx.lower.binding import as_param, bind, pairs
-from rfview.engine.ptx.lower.context import CallsAgain, Frame, Lowering
+from rfview.engine.ptx.lower.binding import as_param, bind, fits, pairs
+from rfview.engine.ptx.lower.context import CallsAgain, Frame, Lowering, describe
 from rfview.engine.ptx.lower.device_library import function_at
 from rfview.engine.ptx.lower.indirect import lower_indirect_call
 from rfview.engine.ptx.lower.memory import store_piece
@@ -80,6 +80,10 @@ def call_function(low: Lowering, function: Function, returns: list[object], argu
     if len(arguments) != len(function.params) or len(returns) != len(function.returns):
         raise low.fail(f"'{function.name}' takes {len(function.params)} arguments and returns {len(function.returns)} "
                        f"results, found {len(arguments)} and {len(returns)}")
+    for formal, actual in zip(function.params + function.returns, arguments + returns, strict=True):
+        if not fits(low, formal, actual):
+            raise low.fail(f"{describe(actual)} does not fit '{formal.name}' of '{function.name}', which has "
+                           f"{formal.size} bytes")
     group = group_of(low, function)
     if group:
         call_recursive(low, function, group, returns, arguments, lower_body)

@@ -74,7 +74,7 @@ def lower_entry(source: Source, module: SyntaxModule, entry: Function,
     """
     low = Lowering(source, module, frames=[Frame(entry)], by_pointer=by_pointer)
     for param in kernel_params(source, entry):
-        low.names.table[param.name] = Place("param", param.offset)
+        low.names.table[param.name] = Place("param", param.offset, size=param.size)
     functions, mentioned = reachable(module, entry)
     low.counts_bytes = any(function.body is not None and mentions_bytes(function.body) for function in functions)
     places, low.shared, shared_bytes = shared_layout(module, functions, mentioned)

@@ -158,6 +158,16 @@ def base_of(low: Lowering, address: object) -> object:
     return low.resolve(address.base) if isinstance(address, Address) and address.base else None
 
 
+def check_range(low: Lowering, statement: Instruction, access: Access, address: object, base: object) -> None:
+    """Refuse an access that begins or ends outside of the parameter that it names."""
+    if isinstance(base, CallParam) or isinstance(base, Place) and base.space == "param":
+        assert isinstance(address, Address) and address.base is not None
+        first, size = address.offset, access.width * access.count
+        if first < 0 or first + size > base.size:
+            raise low.fail(f"'{statement.opcode}' moves {size} bytes at {first:+}, but parameter '{address.base.text}' has "
+                           f"{base.size} bytes")
+
+
 def lower_load(low: Lowering, statement: Instruction) -> None:
     """Lower ld, ldu; a parameter at a constant address becomes OP_LDPARAM."""
     access = access_of(low, statement)
@@ -166,6 +176,7 @@ def lower_load(low: Lowering, statement: Instruction) -> None:
     items = moved(low, statement, statement.operands[0], access)
     address = statement.operands[1]
     base = base_of(low, address)
+    check_range(low, statement, access, address, base)
     if isinstance(base, CallParam) and isinstance(address, Address):
         if load_pieces(low, statement, items, access, base, address.offset):
             return
@@ -235,6 +246,7 @@ def lower_store(low: Lowering, statement: Instruction) -> None:
     items = moved(low, statement, statement.operands[1], access)
     address = statement.operands[0]
     base = base_of(low, address)
+    check_range(low, statement, access, address, base)
     if isinstance(base, CallParam) and isinstance(address, Address):
         for place, item in enumerate(items):
             store_piece(low, statement, base, address.offset + place * access.width, access, item)

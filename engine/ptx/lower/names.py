@@ -44,13 +44,14 @@ class CallParam:
 class Place:
     """Where a variable lives: a state space with a byte offset, or a module symbol ('global', 'const').
 
-    on_stack: the offset is relative to the stack pointer, in a recursive function.
+    on_stack: the offset is relative to the stack pointer, in a recursive function. size: bytes of a kernel's parameter.
     """
 
     space: str
     offset: int = 0
     symbol: str = ""
     on_stack: bool = False
+    size: int = 0
 
 
 @dataclass(slots=True)

@@ -395,6 +395,26 @@ def test_errors_of_lowering_name_line_text_and_what_was_expected(body, words):
     assert message.endswith(f"\n    {body}")
 
 
+@pytest.mark.parametrize("call, words", [
+    ("st.param.b32 [p0+4], %r1;", "'st.param.b32' moves 4 bytes at +4, but parameter 'p0' has 4 bytes"),
+    ("st.param.v2.b64 [p1], {%rd1, %rd2};", "moves 16 bytes at +0, but parameter 'p1' has 8"),
+    ("call (q), f, (p0, p1); ld.param.b64 %rd1, [q];", "'ld.param.b64' moves 8 bytes at +0, but parameter 'q' has 4"),
+    ("ld.param.u64 %rd1, [a+4];", "moves 8 bytes at +4, but parameter 'a' has 8"),
+    ("ld.param.u64 %rd1, [a+-8];", "moves 8 bytes at -8, but parameter 'a' has 8"),
+    ("call (q), f, (p1, p1);", "'p1' does not fit 'x' of 'f', which has 4 bytes"),
+    ("call (q), f, (p0, q);", "'q' does not fit 's' of 'f', which has 8 bytes"),
+    ("call (p1), f, (p0, p1);", "'p1' does not fit 'r' of 'f', which has 4 bytes"),
+    ("call (%rd1), f, (p0, p1);", "'%rd1' does not fit 'r'"), ("call (%p1), f, (p0, p1);", "'%p1' does not fit 'r'"),
+    ("call (q), f, (%rd1, p1);", "'%rd1' does not fit 'x'"), ("call (q), f, (%r1, %r2);", "'%r2' does not fit 's'"),
+    ("call (q), f, (a, p1);", "'a' does not fit 'x'"),
+])
+def test_accesses_and_arguments_stay_within_parameters(call: str, words: str) -> None:
+    body = f"{{ .param .b32 p0; .param .align 4 .b8 p1[8]; .param .b32 q; {call} }} ret;"
+    with pytest.raises(PtxError) as error:
+        decode(body, module=CALLEE)
+    assert words in str(error.value)
+
+
 def test_a_recursive_function_names_its_parameter_only_in_accesses():
     function = ".func f(.param .b32 x) {\n.reg .b32 %r<3>;\nadd.u32 %r1, [x];\ncall f, (x);\nret; }\n"
     with pytest.raises(PtxError, match=r"m.ptx:6: 'add.u32' is no access to memory\n    add.u32"):
