@@ -141,10 +141,10 @@ def settings_of_table(values: Mapping[str, Any], fail: Callable[[str, str], Any]
 def checked(where: str, name: str, value: str) -> str:
     """Return the value, checked to be one that the option takes; raises InputError, which begins with `where`."""
     option = OPTIONS[name]
-    is_number = not option.choices and value.isascii() and value.isdecimal() and 0 <= int(value) <= MAX_REGS
+    is_number = not option.choices and value.isascii() and value.isdecimal() and len(value) < 9 and int(value) <= MAX_REGS
     if value not in option.choices and not is_number:
-        raise InputError(f"{where}: {name}: expected {expected(option)}, got {value!r}" if where else
-                         f": expected {expected(option)}, got {value!r}")
+        raise InputError(f"{where}: {name}: expected {expected(option)}, got {value[:60]!r}" if where else
+                         f": expected {expected(option)}, got {value[:60]!r}")
     return value
 
 

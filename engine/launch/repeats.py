@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from rfview.engine.launch.table import Table
+from rfview.engine.launch.table import Table, shown
 
 MAX_LAUNCHES = 100_000  # assumed: more than any simulated host loop, less than a typing mistake would request
 _TURNS = ("value", "buffer", "symbol", "texture")
@@ -77,5 +77,8 @@ def _argument(table: Table, place: int, arg: Any, now: int) -> Any:
     if type(start) not in (int, float) or key == "offset" and not ("buffer" in values or "symbol" in values):
         own.fail("step", "expected only together with a value that is a number, or with a buffer or symbol")
     del values["step"]
-    values[key] = start + now * step
+    try:
+        values[key] = start + now * step
+    except OverflowError:       # one of them is a float, the other an integer beyond its range
+        own.fail("step", f"expected a number that can be added to {shown(start)}, got {shown(step)}")
     return values

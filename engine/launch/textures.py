@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from rfview.engine.launch.pointers import load_address
-from rfview.engine.launch.table import Table
+from rfview.engine.launch.table import Table, shown
 from rfview.engine.textures import ADDRESS_MODES, KINDS, Texture
 
 FILTERS, READS = ("point", "linear"), ("element", "normalized_float")
 MAX_PITCH = 0x7FFF_FFFF  # bytes (cudaDeviceProp.memPitch)
+MAX_FLOAT = float(np.finfo(np.float32).max)
 MAX_EXTENT = 1 << 27  # texels of the longest texture, a 1D one over linear memory (CUDA C++ Programming Guide)
 
 
@@ -37,7 +38,7 @@ def load_texture(name: str, table: Table, buffers: Mapping[str, Any]) -> Texture
     is_linear = _one_of(table, "filter", FILTERS, "point") == "linear"
     if is_linear and array.dtype.kind != "f" and not reads_float:
         table.fail("filter", f"linear needs floats, or read = \"normalized_float\"; {buffer} holds {array.dtype}")
-    border = _four(table)
+    border = _border(table, reads_float or array.dtype.kind == "f")
     return Texture(name, buffer, offset, array.dtype.name, size, channels, is_linear,
                    table.take("normalized", (bool,), "true or false", False), reads_float, _address(table), border, pitch,
                    load_address(table, "handle"))
@@ -75,7 +76,7 @@ def _size(table: Table, array: np.ndarray, channels: int, offset: int, pitch: in
     expected = "a list of 1 to 3 integers, the texels in x, y and z"
     size = table.take("size", (list,), expected, shape[::-1])
     if not 1 <= len(size) <= 3 or any(type(n) is not int or not 1 <= n <= MAX_EXTENT for n in size):
-        table.fail("size", f"expected {expected}, got {size}")
+        table.fail("size", f"expected {expected}, got {shown(size)}")
     x, y, z = [*size, 1, 1][:3]
     row = x * channels * array.dtype.itemsize
     if pitch and (pitch < row or pitch % (channels * array.dtype.itemsize)):
@@ -91,17 +92,18 @@ def _address(table: Table) -> tuple[int, int, int]:
     expected = f"one of {', '.join(ADDRESS_MODES)}, or a list of them"
     given = table.take("address", (str, list), expected, "clamp")
     words = [given] * 3 if isinstance(given, str) else (given + given[-1:] * 3)[:3]
-    if not words or any(word not in ADDRESS_MODES for word in words):
-        table.fail("address", f"expected {expected}, got {given!r}")
+    if not words or any(type(word) is not str or word not in ADDRESS_MODES for word in words):
+        table.fail("address", f"expected {expected}, got {shown(given)}")
     x, y, z = (ADDRESS_MODES[word] for word in words)
     return x, y, z
 
 
-def _four(table: Table) -> tuple[float, float, float, float]:
-    """Return the border colour: four numbers, by default zeros."""
-    expected = "a list of four numbers"
+def _border(table: Table, is_float: bool) -> tuple[float, float, float, float]:
+    """Return the border colour: four numbers that a texel can be, by default zeros."""
+    least, most = (-MAX_FLOAT, MAX_FLOAT) if is_float else (-(1 << 31), (1 << 32) - 1)
+    expected = f"a list of four numbers in {least}..{most}"
     given = table.take("border", (list,), expected, [0.0] * 4)
-    if len(given) != 4 or any(type(value) not in (int, float) for value in given):
-        table.fail("border", f"expected {expected}, got {given}")
+    if len(given) != 4 or any(type(value) not in (int, float) or not least <= value <= most for value in given):
+        table.fail("border", f"expected {expected}, got {shown(given)}")
     a, b, c, d = (float(value) for value in given)
     return a, b, c, d

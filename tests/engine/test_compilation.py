@@ -102,6 +102,7 @@ def test_a_swapped_run_keeps_what_was_chosen_over_the_launch_file(tmp_path: Path
     ("shedule = true", "compile.shedule: unknown key (did you mean 'schedule'?)"),
     ("schedule = 3", "compile.schedule: expected one of off, on, got '3'"),
     ("registers = 64", "compile.registers: expected a whole number of 0..63, 0 = off, got '64'"),
+    (f"registers = '{'9' * 5000}'", "compile.registers: expected a whole number of 0..63, 0 = off, got '999"),
     ("registers = [3]", "compile.registers: expected a whole number of 0..63, 0 = off, got [3]"),
     ("schedule = 1.5", "compile.schedule: expected one of off, on, got 1.5"),
 ])

@@ -69,6 +69,7 @@ def test_one_launch_repeats_by_itself(tmp_path: Path) -> None:
     ("ARGS", "{null = true, step = 1}", "args[0].step: expected only together with"),
     ("ARGS", '{buffer = "a", step = 0.5}', "args[0].step: expected a number that every round adds"),
     ("ARGS", '{buffer = "a", step = 20}', "args[0].offset: expected an integer in 0..32, got 40"),
+    ("ARGS", "{value = 0.5, step = 1" + "0" * 400 + "}", "args[0].step: expected a number that can be added to 0.5, got 1000"),
     ("ARGS", "{buffer = []}", "args[0].buffer: expected a list of one or more"),
     ("ARGS", '{buffer = ["a", "c"]}', "got 'c'"),
 ])

@@ -271,6 +271,10 @@ def test_only_components_that_are_read_are_written(tmp_path: Path) -> None:
     (table(pitch=32), "texels end at byte"),
     (table(type="uint8"), "expected together with size"),
     (table(handle=0x10001), "a multiple of 4"),
+    (table(address=["clamp", []]), "expected one of wrap, clamp, mirror, border, or a list of them"),
+    (table(border=[10**400, 0, 0, 0]), "border: expected a list of four numbers in -2147483648..4294967295, got"),
+    (table(border=[1 << 40, 0, 0, 0]), "border: expected a list of four numbers in"),
+    (table(border=[float("nan"), 0, 0, 0]), "border: expected a list of four numbers in"),
 ])
 def test_a_wrong_table_is_refused(tmp_path: Path, described: str, problem: str) -> None:
     where = np.zeros((LANES, 4), "f4")

@@ -26,7 +26,7 @@ def kernel_params(source: Source, function: Function) -> tuple[Param, ...]:
     for variable in function.params:
         if variable.is_array and variable.size == 0:
             raise source.error(variable.line, f"kernel parameter '{variable.name}' has no size")
-        if variable.type not in OPAQUE and not re.fullmatch(r"[bsuf](8|16|32|64|128)", variable.type):
+        if not re.fullmatch(r"[bsuf](8|16|32|64|128)", variable.type):
             raise source.error(variable.line, f"kernel parameter '{variable.name}' cannot be of type .{variable.type}")
         offset = align_up(offset, variable.alignment)
         found.append(Param(variable.name, variable.type, variable.size, variable.alignment, offset))

@@ -421,6 +421,11 @@ def test_a_recursive_function_names_its_parameter_only_in_accesses():
         decode("{ .param .b32 y; st.param.b32 [y], 1; call f, (y); } ret;", module=function)
 
 
+def test_a_texture_is_no_parameter_of_a_kernel():
+    with pytest.raises(PtxError, match="kernel parameter 't' cannot be of type .texref"):
+        decode("ret;", params=".param .texref t")
+
+
 def test_a_bad_kernel_does_not_spoil_a_good_one():
     text = HEAD + ".entry bad() { wmma.foo; ret; }\n.entry good() { ret; }\n"
     module = decode_module(text, "m.ptx")
