@@ -20,11 +20,11 @@ FAILED = 1
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
-    parser.add_argument("target", metavar="TARGET", help="a session file, a launch file or a bundled kernel's name")
+    options.add_openable(parser)
     parser.add_argument("condition", metavar="EXPR", help="what must hold")
     parser.add_argument("--at", metavar="WHERE",
                         help="check one cycle only: 1234, 50%%, @mark, end (default: in every cycle)")
-    parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
+    options.add_json(parser)
     options.add_machine(parser)
     words.add_arguments(parser)
 

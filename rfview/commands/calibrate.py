@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", dest="settings",
                         help="set a number of the machine, as in `rfview run`; may be repeated")
     parser.add_argument("--reference", metavar="FILE.csv", help="another machine's cycles, to print next to ours")
-    parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
+    options.add_json(parser)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -18,7 +18,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     parser.add_argument("target", metavar="PROGRAM", nargs="?",
                         help="a CUDA program, followed by its arguments; or FILE::KERNEL")
-    parser.add_argument("words", metavar="ARGUMENT", nargs="*", help="the program's arguments")
+    programs.add_words(parser)
     options.add_machine(parser)
     programs.add_launch(parser)
     words.add_arguments(parser)

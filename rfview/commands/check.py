@@ -29,10 +29,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     parser.add_argument("target", metavar="TARGET", nargs="?",
                         help="a launch file, a bundled kernel's name, a recording, a recipe, or a program")
-    parser.add_argument("words", metavar="ARGUMENT", nargs="*", help="the program's arguments")
+    programs.add_words(parser)
     options.add_machine(parser)
     words.add_arguments(parser)
-    parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
+    options.add_json(parser)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -54,7 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--max-cycles", type=options.positive, default=defaults.MAX_CYCLES, metavar="N",
                         help=f"stop a run after this many cycles (default {defaults.MAX_CYCLES:,})")
     parser.add_argument("--workers", type=options.positive, default=2, metavar="N", help="worker processes (default 2)")
-    parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
+    options.add_json(parser)
     compare_output.add_arguments(parser)
     words.add_arguments(parser)
 

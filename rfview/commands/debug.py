@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("target", metavar="FILE|NAME|PROGRAM", nargs="?",
                         help="a launch file (.toml), a recipe (.rfr), a bundled kernel (see `rfview kernels`), "
                              "or a CUDA program")
-    parser.add_argument("words", metavar="ARGUMENT", nargs="*", help="the program's arguments")
+    programs.add_words(parser)
     options.add_machine(parser)
     parser.add_argument("--check", action="store_true",
                         help="first look for races, uninitialised reads, wrong barriers and lane masks; ! shows them again")

@@ -21,7 +21,7 @@ SUFFIX = {"kanata": ".kanata", "perfetto": ".json", "vcd": ".vcd", "sqlite": ".d
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
-    parser.add_argument("target", metavar="TARGET", help="a session file, a launch file or a bundled kernel's name")
+    options.add_openable(parser)
     parser.add_argument("--to", required=True, metavar="FORMAT", help=f"one of {', '.join(SUFFIX)}")
     parser.add_argument("-o", "--output", metavar="FILE",
                         help="the file to write, for parquet the folder (default: named after TARGET)")

@@ -43,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         parser.add_argument(f"--{one.name}", type=kind, default=one.default, metavar="N" if kind is not str else "KIND",
                             help=f"{HELP[one.name]} (default {one.default})")
     parser.add_argument("-o", "--output", metavar="FOLDER", help="the folder to write (default NAME)")
-    parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
+    options.add_json(parser)
 
 
 def run(args: argparse.Namespace) -> int:

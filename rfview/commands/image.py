@@ -16,13 +16,13 @@ on edram the run is simulated once more without a lost bit; in a session: `image
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
-    parser.add_argument("target", metavar="TARGET", help="a session file, a launch file or a bundled kernel's name")
+    options.add_openable(parser)
     parser.add_argument("buffer", metavar="BUFFER", help="the buffer or symbol to show")
     parser.add_argument("size", metavar="WIDTHxHEIGHT", nargs="?", default="",
                         help="size in pixels (default: the buffer's own two dimensions)")
     parser.add_argument("--png", metavar="F", help="write all panes to this file")
     parser.add_argument("--goto", metavar="WHERE", default="end", help="the cycle, such as 1234 or 50%% (default end)")
-    parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
+    options.add_json(parser)
     options.add_machine(parser)
     words.add_arguments(parser)
 

@@ -9,6 +9,7 @@ import shlex
 from pathlib import Path
 from typing import Any
 
+from rfview.commands import options, progress
 from rfview.engine.errors import InputError
 
 # names that differ between text and JSON: "off" refers to the options; the PTX is compiled in any case
@@ -23,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                              "RFVIEW_DESIGNS")
     parser.add_argument("--verify", action="store_true", help="read everything, and compare the state at the end of each "
                         "chunk with the start of the next; exit with 1 if something is wrong")
-    parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
+    options.add_json(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -47,7 +48,6 @@ def run(args: argparse.Namespace) -> int:
 
 def verified(file: str) -> list[str]:
     """Return the errors found by reading a recording completely, a sentence each."""
-    from rfview.commands import progress
     from rfview.sessions.timeline.opening import open_recording
     from rfview.sessions.timeline.verify import verify
 

@@ -22,7 +22,7 @@ TAKES_PROGRAM = True
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     parser.add_argument("target", metavar="PROGRAM", nargs="?", help="a CUDA program, followed by its arguments")
-    parser.add_argument("words", metavar="ARGUMENT", nargs="*", help="the program's arguments")
+    programs.add_words(parser)
     options.add_machine(parser)
     programs.add_python(parser)
     parser.add_argument("--only", metavar="KERNEL[:NTH]|NUMBER", help="list only this launch and keep nothing of the others")

@@ -20,12 +20,12 @@ file in the kernel's own folder. `break FILE:LINE`, `next-line` and the LINES pa
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
-    parser.add_argument("target", metavar="TARGET", help="a session file, a launch file or a bundled kernel's name")
+    options.add_openable(parser)
     parser.add_argument("--first", metavar="PLACE", help="first cycle: a number, N%% or @MARK (default: the start)")
     parser.add_argument("--last", metavar="PLACE", help="last cycle, likewise (default: the end)")
     parser.add_argument("--top", type=int, metavar="N", help="only the N most expensive lines, most expensive first")
     parser.add_argument("--ptx", action="store_true", help="count by PTX line instead of source line")
-    parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
+    options.add_json(parser)
     options.add_machine(parser)
     words.add_arguments(parser)
 

@@ -27,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     words.add_arguments(parser)
     parser.set_defaults(design="racetrack", scheduler=PAPER)
     parser.add_argument("-o", "--output", metavar="FILE", help="the mapping table to write (default KERNEL.map.toml)")
-    parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
+    options.add_json(parser)
 
 
 @words.takes_kernels

@@ -25,6 +25,16 @@ def add_target(parser: argparse.ArgumentParser) -> None:
                         help="a launch file (.toml) or a bundled kernel (see `rfview kernels`)")
 
 
+def add_openable(parser: argparse.ArgumentParser) -> None:
+    """Declare the positional target of commands that look at a session: what `open_target` opens."""
+    parser.add_argument("target", metavar="TARGET", help="a session file, a launch file or a bundled kernel's name")
+
+
+def add_json(parser: argparse.ArgumentParser) -> None:
+    """Declare --json."""
+    parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
+
+
 def add_machine(parser: argparse.ArgumentParser) -> None:
     """Declare the machine options, the same for every command that runs a kernel."""
     group = parser.add_argument_group("machine")

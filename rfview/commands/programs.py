@@ -26,6 +26,11 @@ rfview's options:
 FIRST = "0"
 
 
+def add_words(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of the program that is the command's target."""
+    parser.add_argument("words", metavar="ARGUMENT", nargs="*", help="the program's arguments")
+
+
 def add_launch(parser: argparse.ArgumentParser) -> None:
     """Declare --launch and --stop."""
     parser.add_argument("--launch", metavar="KERNEL[:NTH]|NUMBER",

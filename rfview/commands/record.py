@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     parser.add_argument("target", metavar="FILE|NAME|PROGRAM", nargs="?",
                         help="a launch file (.toml), a bundled kernel (see `rfview kernels`), or a CUDA program")
-    parser.add_argument("words", metavar="ARGUMENT", nargs="*", help="the program's arguments")
+    programs.add_words(parser)
     options.add_machine(parser)
     programs.add_launch(parser)
     words.add_arguments(parser)
@@ -46,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--recipe", action="store_true", help="write a recipe (.rfr) instead of every cycle")
     parser.add_argument("--fill", metavar="FILE.rfr", help="simulate a recipe again and write its session file")
     options.add_check(parser)
-    parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
+    options.add_json(parser)
 
 
 def run(args: argparse.Namespace) -> int:

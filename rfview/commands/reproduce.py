@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--size", choices=("full", "small"), default="full", help="for kernels with two sizes: full "
                         "fills the SM for several waves (default), small is a quick look; directions always use small")
     parser.add_argument("--workers", type=options.positive, default=2, metavar="N", help="worker processes (default 2)")
-    parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
+    options.add_json(parser)
     parser.add_argument("--html", metavar="F", help="write one page with every claim and its figure to this file")
     parser.add_argument("--figure", metavar="ID", help="draw one claim or direction kernel by kernel, with the paper's "
                         "value; 'list' says what can be drawn")

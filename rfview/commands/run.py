@@ -29,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--save-buffers", metavar="DIR",
                         help="write every buffer as DIR/NAME.npy, symbols as DIR/sym_NAME.npy")
     options.add_check(parser)
-    parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
+    options.add_json(parser)
 
 
 @words.takes_kernels

@@ -16,7 +16,7 @@ EPILOG = """examples:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
-    parser.add_argument("target", metavar="TARGET", help="a session file, a launch file or a bundled kernel's name")
+    options.add_openable(parser)
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("-x", "--file", metavar="FILE", help="a file of commands, or - for standard input")
     what.add_argument("-c", "--command", metavar="COMMANDS", help="commands separated by ;")

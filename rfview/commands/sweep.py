@@ -60,7 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--cluster", metavar="ADDRESS", help="run on a Dask cluster: its scheduler's address or file")
     parser.add_argument("--plot", metavar="X,Y,BY", help="draw bars from the dataset instead of running jobs")
     parser.add_argument("--svg", metavar="FILE.svg", help="with --plot: also write the bars as SVG")
-    parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
+    options.add_json(parser)
 
 
 def run(args: argparse.Namespace) -> int:

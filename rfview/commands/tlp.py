@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     options.add_machine(parser)
     words.add_arguments(parser)
     parser.set_defaults(design="racetrack", scheduler=PAPER)
-    parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
+    options.add_json(parser)
 
 
 @words.takes_kernels
