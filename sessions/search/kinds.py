@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from rfview.engine.errors import InputError
@@ -209,11 +211,7 @@ class Condition(Kind):
     def hits(self, timeline: Timeline, start: int, stop: int, condition: Expression | None) -> np.ndarray:
         """Return where it holds but did not hold in the previous cycle."""
         assert condition is not None
-        before = max(timeline.first, start - 1)
-        truth = condition.truth(before, stop)
-        edge = truth.copy()
-        edge[1:] &= ~truth[:-1]
-        return edge[start - before :]
+        return _beginnings(timeline, start, stop, condition.truth)
 
     def may_hit(self, timeline: Timeline, low: int, high: int, condition: Expression | None) -> np.ndarray:
         """Return which chunks may contain a cycle at which it becomes true."""
@@ -283,11 +281,16 @@ class Unbalanced(Kind):
     takes_number = False
 
     def _cycles(self, timeline: Timeline, start: int, stop: int) -> np.ndarray:
-        before = max(timeline.first, start - 1)
-        bad = unbalanced(timeline, before, stop)
-        found = bad.copy()
-        found[1:] &= ~bad[:-1]
-        return found[start - before :]
+        return _beginnings(timeline, start, stop, lambda low, high: unbalanced(timeline, low, high))
+
+
+def _beginnings(timeline: Timeline, start: int, stop: int, holds: Callable[[int, int], np.ndarray]) -> np.ndarray:
+    """Return (stop - start,) bool: where `holds(low, high)` is true but was not in the previous cycle."""
+    before = max(timeline.first, start - 1)
+    truth = holds(before, stop)
+    found = truth.copy()
+    found[1:] &= ~truth[:-1]
+    return found[start - before :]
 
 
 def check_warp(timeline: Timeline, warp: int) -> None:
