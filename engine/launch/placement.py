@@ -196,7 +196,7 @@ def initial_bytes(symbol: Symbol, addresses: Mapping[str, int]) -> np.ndarray:
     raw = bytearray(symbol.init.ljust(symbol.size, b"\0"))
     for offset, name, addend in symbol.relocs:
         address = addresses[name] + addend if name in addresses else 0      # functions are inlined and have no address
-        raw[offset : offset + 8] = address.to_bytes(8, "little")
+        raw[offset : offset + 8] = (address % (1 << 64)).to_bytes(8, "little")
     return np.frombuffer(bytes(raw), np.uint8)
 
 

@@ -86,6 +86,20 @@ def test_a_table_of_functions_holds_numbers_that_are_not_null(tmp_path: Path) ->
     assert place.arena[table.word : table.word + 4].view(np.uint64).tolist() == [16, values.address]
 
 
+def test_a_packed_structure_holds_addresses_byte_by_byte(tmp_path: Path) -> None:
+    def parts(address: str) -> str:
+        return ", ".join(f"0x{0xFF << 8 * byte:X}({address})" for byte in range(8))
+
+    text = (f".func f() {{ ret; }}\n.global .align 4 .u32 v;\n.global .align 1 .u8 packed[17] = {{1, {parts('generic(v)+4')}, "
+            f"{parts('f')}}};\n.global .align 8 .u64 far[2] = {{v-0x7FFFFFFFFFFFFFFF, v+0xFFFFFFFFFFFFFFFF}};\n")
+    place = placed(tmp_path, "plain", text)
+    found = {variable.name: variable for variable in place.variables}
+    packed, far = (bytes(place.arena.view(np.uint8)[4 * found[name].word :][: found[name].size]) for name in ("packed", "far"))
+    address = found["v"].address
+    assert packed == b"\x01" + (address + 4).to_bytes(8, "little") + (16).to_bytes(8, "little")
+    assert np.frombuffer(far, "u8").tolist() == [(address - 0x7FFFFFFFFFFFFFFF) % (1 << 64), address - 1]
+
+
 def test_a_symbol_without_bytes_is_refused(tmp_path: Path) -> None:
     text = (".extern .global .align 4 .b8 far[];\n.visible .entry reads() { .reg .b32 %r<2>; .reg .b64 %rd<2>; "
             "mov.u64 %rd1, far; ld.global.u32 %r1, [%rd1]; st.global.u32 [%rd1], %r1; ret; }\n")

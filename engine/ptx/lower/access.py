@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rfview.engine import isa
+from rfview.engine.isa import TYPE_BITS
 from rfview.engine.program import (MEM_LOAD, MEM_STORE, SPACE_GENERIC, SPACE_GLOBAL, SPACE_LOCAL, UNIT_LDST,
                                    WAIT_LONG, WAIT_SHORT)
 from rfview.engine.ptx.lower.names import CallParam, Register
-from rfview.engine.ptx.parse.syntax import TYPE_BYTES
 from rfview.engine.ptx.virtual import VirtualInst
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class Access:
 
     @property
     def width(self) -> int:
-        return TYPE_BYTES[self.type]
+        return TYPE_BITS[self.type] // 8
 
     @property
     def signed(self) -> int:

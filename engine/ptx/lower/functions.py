@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rfview.engine.ptx.parse.syntax import Function, Instruction, Name, Scope, SyntaxModule, Vector
+from rfview.engine.ptx.parse.syntax import AddressByte, Function, Instruction, Name, Scope, SyntaxModule, Vector
 
 CODE_ALIGN = 16
 
@@ -17,11 +17,16 @@ def function_address(module: SyntaxModule, name: str) -> int:
     return CODE_ALIGN * (1 + list(module.functions).index(name))
 
 
+def named(value: object) -> Name | None:
+    """Return the symbol whose address an initial value is, or is a byte of; None for a number."""
+    return value.name if isinstance(value, AddressByte) else value if isinstance(value, Name) else None
+
+
 def taken_functions(module: SyntaxModule) -> list[Function]:
     """List the functions whose address an initialiser or an instruction other than a call takes, in module order."""
     names: set[str] = set()
     for variable in module.variables.values():
-        names |= {value.text for value in variable.init or () if isinstance(value, Name)}
+        names |= {value.text for value in map(named, variable.init or ()) if value is not None}
     for function in module.functions.values():
         if function.body is not None:
             _mentioned(function.body, names)

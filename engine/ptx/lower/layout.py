@@ -7,12 +7,12 @@ import re
 from rfview.engine.errors import PtxError
 from rfview.engine.program import GRID_WORKSPACE, GRID_WORKSPACE_BYTES, MAX_PARAM_BYTES, Param, Symbol
 from rfview.engine.ptx.lower.device_library import wants_grid
-from rfview.engine.ptx.lower.functions import calls_indirectly, function_address, taken_functions
+from rfview.engine.ptx.lower.functions import calls_indirectly, function_address, named, taken_functions
 from rfview.engine.ptx.lower.immediates import immediate_bits
 from rfview.engine.ptx.lower.names import Place, declared_variables
 from rfview.engine.ptx.parse.source import Source
-from rfview.engine.ptx.parse.syntax import (TYPE_BYTES, Address, Function, Group, Instruction, Name, Number, Scope,
-                                            SyntaxModule, Variable, Vector)
+from rfview.engine.ptx.parse.syntax import (TYPE_BYTES, Address, AddressByte, Function, Group, Instruction, Name, Number,
+                                            Scope, SyntaxModule, Variable, Vector)
 from rfview.engine.ptx.virtual import align_up
 
 OPAQUE = ("texref", "samplerref", "surfref")  # described in the launch file, under textures
@@ -141,25 +141,33 @@ def _symbol(source: Source, module: SyntaxModule, variable: Variable) -> Symbol:
                                           f"{variable.size // size}")
     for place, value in enumerate(values):
         at = place * size
-        if isinstance(value, Name):
-            _check_symbol(source, module, variable, value, size)
-            if value.text in module.functions:
-                data[at : at + size] = function_address(module, value.text).to_bytes(size, "little")
-            else:
-                relocs.append((at, value.text, value.addend))
-        elif isinstance(value, Number):
+        if isinstance(value, Number):
             data[at : at + size] = _initial_bytes(source, variable, value, size)
+            continue
+        name = named(value)
+        assert name is not None
+        first = place - (value.byte if isinstance(value, AddressByte) else 0)
+        whole = [AddressByte(name, byte) for byte in range(8)] if isinstance(value, AddressByte) else [name]
+        _check_symbol(source, module, variable, name, size * len(whole))
+        if first < 0 or values[first : first + len(whole)] != whole:
+            raise source.error(variable.line, f"'{variable.name}' has a byte of the address of '{name.text}' without the "
+                                              "others; expected all eight, the lowest first")
+        if name.text in module.functions:
+            end = first * size + len(whole) * size
+            data[first * size : end] = function_address(module, name.text).to_bytes(len(whole) * size, "little")
+        elif first == place:
+            relocs.append((at, name.text, name.addend))
     return Symbol(variable.name, variable.space, len(data), variable.alignment, bytes(data), tuple(relocs),
                   variable.type)
 
 
 def _check_symbol(source: Source, module: SyntaxModule, variable: Variable, value: Name, size: int) -> None:
-    if value.text in module.functions:
-        return
-    if value.text not in module.variables or module.variables[value.text].type in OPAQUE:
+    is_function = value.text in module.functions
+    known = module.variables.get(value.text)
+    if not is_function and (known is None or known.type in OPAQUE):
         raise source.error(variable.line, f"unknown symbol '{value.text}' in the initialiser of '{variable.name}'")
-    if size != 8:
-        raise source.error(variable.line, f"an address needs 8 bytes, but '{variable.name}' has elements of {size}")
+    if size != 8 and not (is_function and size == 4):
+        raise source.error(variable.line, f"an address needs 8 bytes, but '{variable.name}' has {size} for it")
 
 
 def _initial_bytes(source: Source, variable: Variable, value: Number, size: int) -> bytes:

@@ -15,7 +15,7 @@ from rfview.engine.ptx.lower.context import Lowering, describe
 from rfview.engine.ptx.lower.names import CallParam, Place, Register
 from rfview.engine.ptx.lower.operand_types import check_operand, goes_with
 from rfview.engine.ptx.lower.refusals import reason_of
-from rfview.engine.ptx.parse.syntax import TYPE_BYTES, Address, Instruction, Name, Number, Vector
+from rfview.engine.ptx.parse.syntax import Address, Instruction, Name, Number, Vector
 from rfview.engine.ptx.virtual import VirtualInst
 
 SPACES = {
@@ -43,6 +43,8 @@ ATOMIC_TYPES = {
     "inc": ("u32",), "dec": ("u32",), "min": _INTEGERS + _HALVES, "max": _INTEGERS + _HALVES,
     "add": ("u32", "s32", "u64", "f32", "f64", *_HALVES),
 }
+_MOVED = tuple(kind for kind in isa.TYPE_BITS if "f16" not in kind and kind != "pred")     # types of loads and stores
+_ATOMIC = (*_MOVED, *_HALVES)
 MAX_DATA_ROWS = 4
 
 
@@ -52,11 +54,11 @@ def access_of(low: Lowering, statement: Instruction, operations: Sequence[str] =
     base, *parts = statement.opcode.split(".")
     if base not in _IGNORED:
         raise low.fail(f"'{statement.opcode}' is no access to memory")
-    ignored = _IGNORED[base]
+    ignored, types = _IGNORED[base], _ATOMIC if base in ("atom", "red") else _MOVED
     for part in parts:
         if part in SPACES:
             access.space = SPACES[part]
-        elif part in TYPE_BYTES:
+        elif part in types:
             access.type = part
         elif part in ("v2", "v4", "v8"):
             access.count = int(part[1:])
@@ -68,12 +70,12 @@ def access_of(low: Lowering, statement: Instruction, operations: Sequence[str] =
         elif reason := reason_of(statement.opcode):
             raise low.fail(f"'{statement.opcode}': {reason}")
         else:
-            known = sorted({*SPACES, *TYPE_BYTES, *ignored, *operations, "v2", "v4"})
+            known = sorted({*SPACES, *types, *ignored, *operations, "v2", "v4"})
             near = difflib.get_close_matches(part, known, n=1, cutoff=0.0)[0]
             raise low.fail(f"unsupported modifier '.{part}' of '{statement.opcode}'; nearest supported: '.{near}'")
     if base in ("ld", "st") and not _SCOPED.isdisjoint(parts) and _SCOPES.isdisjoint(parts):
         raise low.fail(f"'{statement.opcode}' needs a scope such as .gpu")
-    if access.type not in TYPE_BYTES or TYPE_BYTES[access.type] not in (1, 2, 4, 8):
+    if not access.type:
         raise low.fail(f"'{statement.opcode}' needs a type of 8 to 64 bits such as .u32")
     return access
 

@@ -8,7 +8,7 @@ from rfview.engine.ptx.lower.context import Lowering
 from rfview.engine.ptx.lower.names import Register
 from rfview.engine.ptx.parse.syntax import Instruction, Name, Pair
 
-_UNTYPED = ("", "f16x2", "bf16x2", "pred")      # registers that every instruction of their width takes, or none
+_UNTYPED = ("", "f16x2", "pred")      # registers that every instruction of their width takes, or none
 
 
 def check_types(low: Lowering, statement: Instruction) -> None:

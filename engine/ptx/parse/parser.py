@@ -9,8 +9,8 @@ from rfview.engine.errors import PtxError
 from rfview.engine.ptx.parse import constants
 from rfview.engine.ptx.parse.lexer import DIRECTIVE, END, NUMBER, PUNCT, STRING, WORD, Tokens, number_value
 from rfview.engine.ptx.parse.source import Source
-from rfview.engine.ptx.parse.syntax import (TYPE_BYTES, Address, BranchTargets, Function, Group, Instruction, Label,
-                                            Name, Negated, Number, Operand, Pair, RegisterDeclaration, Scope,
+from rfview.engine.ptx.parse.syntax import (TYPE_BYTES, Address, AddressByte, BranchTargets, Function, Group, Instruction,
+                                            Label, Name, Negated, Number, Operand, Pair, RegisterDeclaration, Scope,
                                             SyntaxModule, Variable, Vector)
 from rfview.engine.ptx.paused import collector_paused
 
@@ -25,6 +25,7 @@ _VARIABLE_SPACES = {".global", ".const", ".shared", ".local", ".param", ".tex"}
 _TUNING = {".minnctapersm", ".maxnreg", ".maxnctapersm", ".maxclusterrank", ".abi_preserve",
            ".abi_preserve_control"}
 _TUNING_FLAGS = {".noreturn", ".blocksareclusters", ".explicitcluster", ".unified"}
+_BYTE_MASKS = [0xFF << 8 * byte for byte in range(8)]
 _OPENING, _CLOSING = frozenset("{[("), frozenset("}])")
 MAX_DEPTH = 200
 # largest array in each space, in bytes: what the largest GPUs have; elsewhere, more than a run here can use
@@ -392,7 +393,7 @@ class _Parser:
     def initialiser(self, inner: list[int]) -> list[object]:
         """Read an initialiser as a flat list of Number and Name; short rows of nested braces are zero-filled."""
         if not self.accept("{"):
-            return [self.expression()]
+            return [self.initial_value()]
         row = 1
         for extent in inner:
             row *= extent
@@ -402,10 +403,22 @@ class _Parser:
                 part = self.initialiser(inner[1:])
                 values += part + [Number("int", 0)] * (row - len(part))
             else:
-                values.append(self.expression())
+                values.append(self.initial_value())
             if not self.accept(",") and self.texts[self.at] != "}":
                 raise self.fail("',' or '}' in the initialiser")
         return values
+
+    def initial_value(self) -> Number | Name | AddressByte:
+        """Read an expression, or one byte of an address: `0xFF00(symbol + 4)`."""
+        at, value = self.at, self.expression()
+        if not isinstance(value, Number) or self.texts[self.at] != "(":
+            return value
+        if value.value not in _BYTE_MASKS:
+            raise self.fail("a mask of one byte, such as 0xFF00", at)
+        address = self.expression()
+        if not isinstance(address, Name):
+            raise self.fail("a symbol in parentheses", at + 1)
+        return AddressByte(address, _BYTE_MASKS.index(value.value))
 
     def register_declaration(self, names: set[str]) -> list[RegisterDeclaration]:
         self.at += 1

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-# bytes of one value of a fundamental type
+# bytes of one value of a type that registers and variables can have; instructions work on more (rfview.engine.isa.TYPES)
 TYPE_BYTES = {
-    "b8": 1, "u8": 1, "s8": 1, "b16": 2, "u16": 2, "s16": 2, "f16": 2, "bf16": 2,
-    "b32": 4, "u32": 4, "s32": 4, "f32": 4, "f16x2": 4, "bf16x2": 4, "tf32": 4, "u16x2": 4, "s16x2": 4,
-    "b64": 8, "u64": 8, "s64": 8, "f64": 8, "f32x2": 8, "b128": 16, "u128": 16, "s128": 16,
-    "pred": 0, "texref": 8, "samplerref": 8, "surfref": 8,
+    "b8": 1, "u8": 1, "s8": 1, "b16": 2, "u16": 2, "s16": 2, "f16": 2, "b32": 4, "u32": 4, "s32": 4, "f32": 4, "f16x2": 4,
+    "b64": 8, "u64": 8, "s64": 8, "f64": 8, "b128": 16, "pred": 0, "texref": 8, "samplerref": 8, "surfref": 8,
 }
 
 
@@ -28,6 +26,14 @@ class Number:
     kind: str
     value: int
     unsigned: bool = False
+
+
+@dataclass(slots=True)
+class AddressByte:
+    """`0xFF00(sym+4)` in an initialiser: byte `byte` of an address, 0 the lowest."""
+
+    name: Name
+    byte: int
 
 
 @dataclass(slots=True)

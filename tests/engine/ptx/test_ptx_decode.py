@@ -378,6 +378,7 @@ def test_names_in_an_inner_scope_hide_those_outside():
     ("mov.b64 %rd1, {%rs1, %rs2};", ["'%rs1' is declared .b16, but each of 2 parts of 'mov.b64' has 32 bits"]),
     ("mov.b32 {%r1, %r2}, %r3;", ["'%r1' is declared .b32", "16 bits"]), ("mov.b64 {%r1, %rs2}, %rd1;", ["'%rs2'"]),
     ("mov.u64 %rd1, {%r1, %r2};", ["'mov.u64' does not move parts"]), ("mov.b64 {_, _}, %rd1;", ["takes a part"]),
+    ("ld.global.f16 %rs1, [%rd1];", ["unsupported modifier '.f16'"]), ("st.global.tf32 [%rd1], 1;", ["modifier '.tf32'"]),
     ("vadd.s32.u32.u32 ;", ["needs 3 or 4 operands, found 0"]), ("txq %r1, [%rd1];", ["unsupported", "txq.width.b32"]),
     ("cvt.satfinite %r1, %f1;", ["unsupported"]), ("cvt.rn.satfinite.f16.f32;", ["unsupported"]), ("mbarrier;", ["unsupported"]),
     ("atom.global.cas.b128;", ["unsupported", "128 bits"]), ("sust.b.1d.b32.trap [%rd1, {%r4}], {};", ["1 elements, found 0"]),
@@ -419,6 +420,11 @@ def test_a_recursive_function_names_its_parameter_only_in_accesses():
     function = ".func f(.param .b32 x) {\n.reg .b32 %r<3>;\nadd.u32 %r1, [x];\ncall f, (x);\nret; }\n"
     with pytest.raises(PtxError, match=r"m.ptx:6: 'add.u32' is no access to memory\n    add.u32"):
         decode("{ .param .b32 y; st.param.b32 [y], 1; call f, (y); } ret;", module=function)
+
+
+def test_part_of_an_address_in_an_initialiser_is_refused():
+    with pytest.raises(PtxError, match="'g' has a byte of the address of 'v' without the others"):
+        decode_module(f"{HEAD}.global .u32 v; .global .u8 g[2] = {{0xFF(v), 0xFF00(v)}};\n", "m.ptx")
 
 
 def test_a_texture_is_no_parameter_of_a_kernel():
