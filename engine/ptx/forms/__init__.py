@@ -15,6 +15,7 @@ Each base name has one function, in the file of its kind; it consumes the modifi
 
     form                                                  one form: its modifiers, and the OpInfo made from them
     arithmetic  compare  convert  logic  special  warp    the forms of one kind each
+    control                                               spellings and operands of what has no opcode here: fences, hints
 """
 
 from __future__ import annotations

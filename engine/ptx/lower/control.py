@@ -5,7 +5,7 @@ from __future__ import annotations
 from rfview.engine import isa
 from rfview.engine.program import UNIT_CTRL, WAIT_FIXED
 from rfview.engine.ptx import forms
-from rfview.engine.ptx.lower.context import Lowering, describe
+from rfview.engine.ptx.lower.context import Lowering
 from rfview.engine.ptx.lower.names import TargetList
 from rfview.engine.ptx.lower.operand_types import check_operand
 from rfview.engine.ptx.parse.syntax import Instruction, Name, Number
@@ -61,7 +61,6 @@ def lower_indexed_branch(low: Lowering, statement: Instruction) -> None:
 
 def lower_return(low: Lowering, statement: Instruction) -> None:
     """Lower ret and exit: the end of the thread, or a branch to the end of an inlined or recursive function."""
-    no_operands(low, statement, "ret", "ret.uni", "exit")
     target = low.frames[-1].return_label
     if statement.opcode.startswith("ret") and target >= 0:
         guard = low.predicate(Name(statement.guard))[0] if statement.guard else NONE
@@ -70,23 +69,15 @@ def lower_return(low: Lowering, statement: Instruction) -> None:
     low.emit(low.guard_of(control_inst(low, isa.OP_EXIT, statement), statement))
 
 
-def no_operands(low: Lowering, statement: Instruction, *opcodes: str) -> None:
-    """Refuse an instruction that has operands, or is none of these opcodes."""
-    if statement.opcode not in opcodes:
-        raise low.fail(f"unsupported instruction '{statement.opcode}'; nearest supported form: '{opcodes[0]}'")
-    if statement.operands:
-        raise low.fail(f"'{statement.opcode}' takes no operands, found {describe(statement.operands[0])}")
-
-
 def lower_barrier(low: Lowering, statement: Instruction) -> None:
     """Lower bar and barrier: id in slot 0, thread count in slot 2 (0 = all), a reduction's predicate as source."""
     parts = [p for p in statement.opcode.split(".")[1:] if p not in ("aligned", "cta")]
-    if parts[:1] == ["warp"]:
+    if statement.opcode == "bar.warp.sync":
         return lower_warp_barrier(low, statement)
-    if parts[:1] == ["cluster"]:
-        return lower_cluster_barrier(low, statement, parts)
+    if statement.opcode.startswith("barrier.cluster."):
+        return lower_cluster_barrier(low, statement)
     mode = _BARRIERS.get(".".join(parts))
-    if mode is None:
+    if mode is None or ".aligned" in statement.opcode and statement.opcode.startswith("bar."):
         raise low.fail(f"unsupported instruction '{statement.opcode}'; nearest supported form: 'bar.sync'")
     inst = control_inst(low, isa.OP_BAR, statement)
     inst.aux = mode
@@ -96,6 +87,7 @@ def lower_barrier(low: Lowering, statement: Instruction) -> None:
             raise low.fail(f"'{statement.opcode}' needs a result, a barrier and a predicate")
         result = operands.pop(0)
         if mode == isa.BAR_RED_POPC:
+            check_operand(low, statement.opcode, result, "u32")
             inst.dst = low.destination(result, 32)
         else:
             inst.pdst = [low.predicate(result)[0]]
@@ -104,6 +96,8 @@ def lower_barrier(low: Lowering, statement: Instruction) -> None:
     if not operands or mode == isa.BAR_ARRIVE and len(operands) < 2:
         more = " and a thread count" if mode == isa.BAR_ARRIVE else ""
         raise low.fail(f"'{statement.opcode}' needs a barrier number{more}")
+    if len(operands) > 2:
+        raise low.fail(f"'{statement.opcode}' takes a barrier and a thread count, found {len(operands)} numbers")
     if isinstance(operands[0], Number) and operands[0].kind == "int" and not 0 <= operands[0].value < NUM_BARRIERS:
         raise low.fail(f"'{statement.opcode}' names barrier {operands[0].value}; a CTA has barriers 0 to {NUM_BARRIERS - 1}")
     for operand in operands:
@@ -123,19 +117,15 @@ def check_thread_count(low: Lowering, statement: Instruction, count: object) -> 
         raise low.fail(f"'{statement.opcode}' counts {count.value} threads; expected whole warps, a multiple of {_WARP}")
 
 
-def lower_cluster_barrier(low: Lowering, statement: Instruction, parts: list[str]) -> None:
+def lower_cluster_barrier(low: Lowering, statement: Instruction) -> None:
     """Lower barrier.cluster where every cluster is one CTA: arriving does nothing, waiting is bar.sync 0."""
     low.check_clusters()
-    if parts[1:2] == ["wait"]:
+    if "wait" in statement.opcode:
         lower_barrier(low, Instruction(statement.line, "bar.sync", [Number("int", 0)], statement.guard,
                                        statement.guard_negate))
-    elif parts[1:2] != ["arrive"]:
-        raise low.fail(f"unsupported instruction '{statement.opcode}'; nearest supported form: 'barrier.cluster.wait'")
 
 
 def lower_warp_barrier(low: Lowering, statement: Instruction) -> None:
-    if len(statement.operands) != 1:
-        raise low.fail("expected 'bar.warp.sync mask'")
     inst = control_inst(low, isa.OP_BAR_WARP, statement)
     inst.types = ("b32",)
     low.fill(inst, 0, statement.operands[0], "b32")
@@ -144,26 +134,15 @@ def lower_warp_barrier(low: Lowering, statement: Instruction) -> None:
 
 def lower_fence(low: Lowering, statement: Instruction) -> None:
     """Lower membar and fence of every scope and proxy."""
-    base, *parts = statement.opcode.split(".")
-    known = {"cta", "gl", "sys", "proxy"} if base == "membar" else {"sc", "acq_rel", "acquire", "release", "proxy",
-                                                                    "mbarrier_init"}
-    if not parts or parts[0] not in known:
-        raise low.fail(f"unsupported instruction '{statement.opcode}'; nearest supported form: "
-                       f"'{'membar.gl' if base == 'membar' else 'fence.acq_rel.gpu'}'")
-    if base == "fence" and "proxy" not in parts and not {"cta", "cluster", "gpu", "sys"} & {*parts}:
-        raise low.fail(f"'{statement.opcode}' needs a scope such as .gpu")
     low.emit(low.guard_of(control_inst(low, isa.OP_MEMBAR, statement), statement))
 
 
 def lower_trap(low: Lowering, statement: Instruction) -> None:
-    no_operands(low, statement, "trap", "brkpt")
     op = isa.OP_BRKPT if statement.opcode == "brkpt" else isa.OP_TRAP
     low.emit(low.guard_of(control_inst(low, op, statement), statement))
 
 
 def lower_nanosleep(low: Lowering, statement: Instruction) -> None:
-    if len(statement.operands) != 1:
-        raise low.fail(f"expected a time, found {describe(None)}")
     inst = control_inst(low, isa.OP_NANOSLEEP, statement)
     inst.types = ("u32",)
     low.fill(inst, 0, statement.operands[0], "u32")

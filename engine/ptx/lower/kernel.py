@@ -22,7 +22,7 @@ from rfview.engine.ptx.lower.mbarrier import lower_mbarrier, mentions_bytes
 from rfview.engine.ptx.lower.memory import lower_atomic, lower_load, lower_store, no_operation
 from rfview.engine.ptx.lower.expand import is_expanded, lower_expanded
 from rfview.engine.ptx.lower.names import CallParam, LabelId, Names, Place, TargetList
-from rfview.engine.ptx.lower.operand_types import check_types
+from rfview.engine.ptx.lower.operand_types import check_form, check_types
 from rfview.engine.ptx.lower.parts import in_parts
 from rfview.engine.ptx.lower.products import lower_mma
 from rfview.engine.ptx.lower.refusals import REFUSED, reason_of
@@ -45,7 +45,7 @@ _HANDLERS: dict[str, Callable[[Lowering, Instruction], None]] = {
     "exit": lower_return, "bar": lower_barrier, "barrier": lower_barrier, "membar": lower_fence, "fence": lower_fence,
     "trap": lower_trap, "brkpt": lower_trap, "nanosleep": lower_nanosleep, "prefetch": no_operation,
     "prefetchu": no_operation, "discard": no_operation, "applypriority": no_operation, "pmevent": no_operation,
-    "griddepcontrol": no_operation, "setmaxnreg": no_operation, "nop": no_operation,
+    "griddepcontrol": no_operation, "setmaxnreg": no_operation,
     "tex": lower_texture, "tld4": lower_texture, "txq": lower_texture_query, "suq": lower_texture_query,
     "mapa": lower_map_address, "getctarank": lower_cta_rank, "createpolicy": lower_policy, "elect": lower_elect,
     "mbarrier": lower_mbarrier, "ldmatrix": lower_matrix, "stmatrix": lower_matrix,
@@ -182,6 +182,7 @@ def lower_statement(low: Lowering, statement: Instruction) -> None:
         return
     base = statement.opcode.split(".", 1)[0]
     handler = _HANDLERS.get(base)
+    check_form(low, statement)
     if base == "mov":
         check_types(low, statement)
     if handler is not None:

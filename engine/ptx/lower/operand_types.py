@@ -1,12 +1,13 @@
-"""Checks that the registers of an instruction have the types it works on, as PTX's rules for operands say."""
+"""Checks the types of an instruction's registers, and the spelling of control instructions, by PTX's rules."""
 
 from __future__ import annotations
 
 from rfview.engine.isa import TYPE_BITS
 from rfview.engine.ptx import forms
-from rfview.engine.ptx.lower.context import Lowering
+from rfview.engine.ptx.forms import control
+from rfview.engine.ptx.lower.context import Lowering, describe
 from rfview.engine.ptx.lower.names import Register
-from rfview.engine.ptx.parse.syntax import Instruction, Name, Pair
+from rfview.engine.ptx.parse.syntax import Address, Instruction, Name, Number, Pair
 
 _UNTYPED = ("", "f16x2", "pred")      # registers that every instruction of their width takes, or none
 
@@ -31,6 +32,26 @@ def check_types(low: Lowering, statement: Instruction) -> None:
     for operand, kind in wanted:
         if kind not in ("", "pred"):
             check_operand(low, statement.opcode, operand, kind)
+
+
+def check_form(low: Lowering, statement: Instruction) -> None:
+    """Refuse spellings and operands that a control instruction does not have; others have their own checks."""
+    opcode, operands, known = statement.opcode, statement.operands, control.forms_of(statement.opcode)
+    if known is None:
+        return
+    kinds = control.operands_of(opcode, known)
+    if kinds is None:
+        raise low.fail(f"unsupported instruction '{opcode}'; nearest supported form: '{next(iter(known))}'")
+    if len(operands) != len(kinds):
+        raise low.fail(f"'{opcode}' takes {len(kinds) or 'no'} operands, found {len(operands)}")
+    for operand, kind in zip(operands, kinds, strict=True):
+        if kind == "address" and not isinstance(operand, Address) or kind == "number" and not isinstance(operand, Number):
+            raise low.fail(f"'{opcode}' takes {'an address in brackets' if kind == 'address' else 'a number'}, found "
+                           f"{describe(operand)}")
+        if isinstance(operand, Address) and operand.base is not None:
+            low.resolve(operand.base)
+        elif kind not in ("address", "number"):
+            check_operand(low, opcode, operand, kind)
 
 
 def check_operand(low: Lowering, opcode: str, operand: object, kind: str) -> None:
