@@ -40,13 +40,16 @@ def pairs(low: Lowering, formals: Sequence[Variable], actuals: Sequence[object],
 
 
 def fits(low: Lowering, formal: Variable, actual: object) -> bool:
-    """Return whether what a call passes or receives has the size of the parameter; arrays need a .param variable."""
+    """Return whether what a call passes or receives has the size of the parameter.
+
+    Arrays and 128 bits are passed in .param variables only.
+    """
     found = low.resolve(actual) if isinstance(actual, Name) else None
     if isinstance(found, CallParam):
         return found.size == formal.size
-    if isinstance(found, Register):
-        return not formal.is_array and found.bits == register_bits(formal.type)
-    return not isinstance(found, Place)
+    if formal.is_array or formal.type == "b128" or isinstance(found, Place):
+        return False
+    return not isinstance(found, Register) or found.bits == register_bits(formal.type)
 
 
 def bind(low: Lowering, formal: Variable, actual: object, own: Names) -> object:

@@ -415,6 +415,7 @@ def test_errors_of_lowering_name_line_text_and_what_was_expected(body, words):
     ("call (p1), f, (p0, p1);", "'p1' does not fit 'r' of 'f', which has 4 bytes"),
     ("call (%rd1), f, (p0, p1);", "'%rd1' does not fit 'r'"), ("call (%p1), f, (p0, p1);", "'%p1' does not fit 'r'"),
     ("call (q), f, (%rd1, p1);", "'%rd1' does not fit 'x'"), ("call (q), f, (%r1, %r2);", "'%r2' does not fit 's'"),
+    ("call (q), f, (%r1, 31);", "the number 31 does not fit 's'"),
     ("call (q), f, (a, p1);", "'a' does not fit 'x'"),
 ])
 def test_accesses_and_arguments_stay_within_parameters(call: str, words: str) -> None:
