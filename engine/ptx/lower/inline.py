@@ -13,6 +13,7 @@ from rfview.engine.ptx.lower.device_library import function_at
 from rfview.engine.ptx.lower.indirect import lower_indirect_call
 from rfview.engine.ptx.lower.memory import store_piece
 from rfview.engine.ptx.lower.names import CallParam, Names, Register, register_bits
+from rfview.engine.ptx.lower.operand_types import check_operand
 from rfview.engine.ptx.lower.recursion import call_recursive, group_of
 from rfview.engine.ptx.lower.stack import give_back, kept, uses_stack
 from rfview.engine.ptx.parse.syntax import Function, Group, Instruction, Name, Scope
@@ -23,6 +24,8 @@ MAX_ITEMS = 500_000  # assumed: far beyond any kernel, yet stops exponential inl
 
 def lower_call(low: Lowering, statement: Instruction, lower_body: Callable[[Lowering, Scope], None]) -> None:
     """Lower a call; `lower_body(low, scope)` lowers the statements of the called function."""
+    if statement.opcode not in ("call", "call.uni"):
+        raise low.fail(f"unsupported instruction '{statement.opcode}'; nearest supported form: 'call.uni'")
     returns, name, arguments = call_parts(low, statement)
     pointer = low.names.find(name)
     function = low.module.functions.get(name)
@@ -165,4 +168,5 @@ def store_result(low: Lowering, statement: Instruction, inst: VirtualInst, resul
         low.names.table[name] = register
         store_piece(low, Instruction(statement.line, "mov.b32", []), found, 0, Access(0, "b32", 1, False), Name(name))
     else:
-        low.emit(low.move(low.rows(low.register(result)), low.rows(register)))
+        check_operand(low, statement.opcode, result, "b32")
+        low.emit(low.move(low.destination(result, 32), low.rows(register)))

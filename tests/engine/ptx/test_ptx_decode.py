@@ -370,7 +370,7 @@ def test_names_in_an_inner_scope_hide_those_outside():
     ("ld.global.v2.u32 {%r1, %r1}, [%rd1];", ["named twice"]),
     ("st.const.u32 [0], %r1;", ["cannot store"]),
     ("@%r1 ret;", ["predicate register"]),
-    ("call nobody, ();", ["unknown function 'nobody'"]),
+    ("call.sat nobody, ();", ["unsupported", "call.uni"]), ("call nobody, ();", ["unknown function 'nobody'"]),
     ("call %rd1, ();", ["no function whose address is taken"]),
     ("setp.lt.s32 %p1, %r1, %r2, %p2;", ["needs 2 source operands"]),
     ("alloca.u64 %rd1, 32, 24;", ["alignment", "power of two"]), ("alloca.b64 %rd1, 32;", ["unsupported", "alloca.u64"]),
@@ -429,6 +429,13 @@ def test_a_recursive_function_names_its_parameter_only_in_accesses():
     function = ".func f(.param .b32 x) {\n.reg .b32 %r<3>;\nadd.u32 %r1, [x];\ncall f, (x);\nret; }\n"
     with pytest.raises(PtxError, match=r"m.ptx:6: 'add.u32' is no access to memory\n    add.u32"):
         decode("{ .param .b32 y; st.param.b32 [y], 1; call f, (y); } ret;", module=function)
+
+
+@pytest.mark.parametrize("result, words", [("%p1", "predicate"), ("%rd1", "'%rd1' is declared .b64")])
+def test_a_system_call_returns_32_bits(result: str, words: str) -> None:
+    module = ".extern .func (.param .b32 r) vprintf (.param .b64 a, .param .b64 b);\n"
+    with pytest.raises(PtxError, match=words):
+        decode(f"call ({result}), vprintf, (%rd2, %rd3); ret;", module=module)
 
 
 def test_part_of_an_address_in_an_initialiser_is_refused():
