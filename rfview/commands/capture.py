@@ -8,6 +8,7 @@ from pathlib import Path
 
 from rfview.commands import options, programs
 from rfview.engine.errors import InputError
+from rfview.engine.wording import plural
 from rfview.launching import words
 
 EPILOG = f"{programs.EPILOG}\n\n{words.EPILOG}"
@@ -28,8 +29,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Write the folder; end with the program's exit code."""
-    from rfview.engine.wording import plural
-
     if words.is_meant(args, args.target or ""):
         return of_kernel(args)
     if args.launch is None:

@@ -10,6 +10,7 @@ import sys
 import tomllib
 from typing import Any
 
+from rfview.engine.wording import plural
 from rfview.listing import columns
 
 
@@ -23,8 +24,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print name, launches and description of every bundled kernel; or write a launch file."""
-    from rfview.engine.wording import plural
-
     if args.new:
         from rfview.commands import new_launch
 

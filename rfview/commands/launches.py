@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from rfview.commands import options, programs
 from rfview.engine import files
 from rfview.engine.escapes import visible
-from rfview.engine.wording import aligned
+from rfview.engine.wording import aligned, plural
 
 if TYPE_CHECKING:
     from rfview.capture.device import Device
@@ -34,8 +34,6 @@ def run(args: argparse.Namespace) -> int:
 
     A program that ends with 0 although one of its kernels faulted gives 1.
     """
-    from rfview.engine.wording import plural
-
     output = files.check_target(args.json) if args.json else None
     code, device = programs.captured(args, only=args.only)
     print(table(device))
@@ -50,8 +48,6 @@ def run(args: argparse.Namespace) -> int:
 
 def table(device: Device) -> str:
     """Return the launches as lines: number, kernel, grid, block, cycles, result."""
-    from rfview.engine.wording import plural
-
     rows = [(str(entry.number), visible(entry.label), extent(entry.grid), extent(entry.block),
              f"{entry.cycles:,}", visible(entry.result) or "fine") for entry in device.entries]
     head = ("launch", "kernel", "grid", "block", "cycles", "result")

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from rfview.engine import files
 from rfview.engine.errors import InputError, KernelFault
+from rfview.engine.wording import plural
 from rfview.commands import options, programs, progress
 from rfview.launching import words
 
@@ -116,8 +117,6 @@ def recording(args: argparse.Namespace) -> int:
 
 def recipe(args: argparse.Namespace) -> int:
     """Write a recipe, from which the run can be simulated again."""
-    from rfview.engine.wording import plural
-
     machine = options.machine_of(args)
     spec = options.load_target(args.target)
     output = output_of(args, f"{spec.name}.rfr", ".rfr")
@@ -183,8 +182,6 @@ def replaced(args: argparse.Namespace) -> str:
 
 def say(args: argparse.Namespace, output: Path, result: RecordResult, info: Mapping[str, Any]) -> int:
     """Report what was recorded; a fault becomes the command's error."""
-    from rfview.engine.wording import plural
-
     if args.json:
         say_json(output, result, chunks=result.chunks, bytes_per_cycle=round(result.bytes_per_cycle, 2))
     else:

@@ -9,6 +9,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from rfview.engine import files
+from rfview.engine.wording import energy_unit, plural
 from rfview.commands import options, progress
 from rfview.launching import words
 
@@ -80,9 +81,7 @@ def save_buffers(simulator: Simulator, folder: Path) -> None:
 
 def text_of(summary: dict[str, Any]) -> str:
     """Return the summary as text: what ran, how long, how the warp-cycles were spent, and whether it verified."""
-    from rfview.engine.wording import plural
     from rfview.engine import compilation
-    from rfview.engine.wording import energy_unit
     from rfview.sessions.expressions.ptx_names import kernel_name
 
     warp_cycles = max(summary["warp_cycles"], 1)

@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from rfview.engine import IMPORT_ROOT
 from rfview.engine.errors import RfviewError
+from rfview.engine.wording import plural
 from rfview.commands import progress
 
 
@@ -37,8 +38,6 @@ def run(args: argparse.Namespace) -> int:
                 done.result()
         finally:
             pool.shutdown(cancel_futures=True)
-    from rfview.engine.wording import plural
-
     print(f"{plural(len(names), 'design')} ready: {', '.join(names)}")
     return 0
 

@@ -161,7 +161,11 @@ def test_keys_of_the_pair_move_both_runs(files: list[str]) -> None:
 
 def test_digits_that_are_no_numbers_are_keys_without_a_meaning(files: list[str]) -> None:
     async def test(shown: Shown) -> None:
-        await shown.press("\u2080", "s")
+        before = shown.text
+        await shown.press("\u2080")
+        assert shown.text == before
+        await shown.press("s")
+        assert shown.text != before
 
     show(files, test)
 

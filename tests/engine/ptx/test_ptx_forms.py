@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rfview.engine.errors import PtxError
+from rfview.engine.program import Kernel
 from rfview.engine.ptx import decode_module, forms
 
 _FORMS = """
@@ -21,10 +22,11 @@ cvt.sat.u64.s8 cvt.rzi.s16.bf16 cvt.rp.ftz.bf16.f32 cvt.rn.f16.bf16 cvt.rz.relu.
 """.split()
 
 
-def decode(body: str, version: str = "9.0", target: str = "sm_75") -> None:
+def decode(body: str, version: str = "9.0", target: str = "sm_75") -> Kernel:
     """Decode a kernel of a few statements. Raises PtxError."""
-    decode_module(f".version {version}\n.target {target}\n.address_size 64\n.visible .entry k() {{\n.reg .pred %p<4>; "
-                  f".reg .b32 %r<9>; .reg .f32 %f<9>; .reg .b64 %d<9>; .reg .b16 %h<9>;\n{body}\nret; }}", "x.ptx").kernels["k"]
+    text = (f".version {version}\n.target {target}\n.address_size 64\n.visible .entry k() {{\n.reg .pred %p<4>; "
+            f".reg .b32 %r<9>; .reg .f32 %f<9>; .reg .b64 %d<9>; .reg .b16 %h<9>;\n{body}\nret; }}")
+    return decode_module(text, "x.ptx").kernels["k"]
 
 
 @pytest.mark.parametrize("form", _FORMS)
@@ -37,7 +39,7 @@ def test_a_form_that_ptx_lacks_is_refused(form: str) -> None:
 @pytest.mark.parametrize("form", _KEPT)
 def test_a_form_that_ptx_has_is_found(form: str) -> None:
     base, *modifiers = form.split(".")
-    forms.lookup(base, tuple(modifiers))
+    assert forms.lookup(base, tuple(modifiers)).op
 
 
 @pytest.mark.parametrize("body, words", [
@@ -58,7 +60,7 @@ def test_a_statement_that_the_assembler_refuses_is_refused(body: str, words: str
     "vote.ballot.sync.b32 %r1, %p1, 0xffffffff;", "shfl.idx.sync.b32 %r1, %r2, 0, 31, -1;",
 ])
 def test_a_statement_that_the_assembler_takes_is_taken(body: str) -> None:
-    decode(body)
+    assert len(decode(body).insts)
 
 
 @pytest.mark.parametrize("body, version, target", [
