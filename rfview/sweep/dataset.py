@@ -58,21 +58,26 @@ def parts(folder: Path) -> list[Path]:
 
 
 def read(folder: Path, columns: Sequence[str]) -> Any:
-    """Return some columns of all rows as an Arrow table. Raises InputError if a file is not part of a sweep."""
+    """Return some columns of all rows as an Arrow table.
+
+    Raises InputError if a file is not part of a sweep, or if a page that is read does not have its checksum.
+    """
     import pyarrow as pa
     from pyarrow import parquet
 
     tables = []
     for path in parts(folder):
         try:
-            file = parquet.ParquetFile(path)
+            file = parquet.ParquetFile(path, page_checksum_verification=True)
             found = file.schema_arrow
             if not found.equals(schema()) or (found.metadata or {}).get(b"rfview") != FORMAT.encode():
                 raise ValueError("its columns are not those of this version")
             tables.append(file.read(columns=list(columns)))
+            if len(tables[-1]) != file.metadata.num_rows:       # of the footer, which has no checksum, but both numbers
+                raise ValueError(f"{len(tables[-1]):,} rows instead of {file.metadata.num_rows:,}")
         except (OSError, ValueError, pa.ArrowException) as error:
             reason = str(error).partition("\n")[0]
-            raise InputError(f"{path}: is not part of a sweep ({reason}); move it elsewhere, and its jobs are run "
+            raise InputError(f"{path}: is damaged or not part of a sweep ({reason}); move it elsewhere, and its jobs are run "
                              "again, or give another folder") from None
     wanted = pa.schema([schema().field(name) for name in columns])
     return pa.concat_tables([table.cast(wanted) for table in tables]) if tables else wanted.empty_table()
@@ -121,7 +126,7 @@ class Dataset:
         try:
             with files.writing(path, hidden=True, replaces=self._part is not None) as file:
                 ours = os.fstat(file.fileno()).st_ino
-                parquet.write_table(table, file, compression="zstd")
+                parquet.write_table(table, file, compression="zstd", write_page_checksum=True)
         finally:    # a signal may arrive after the file is in place: its rows are no longer pending then
             found = files.identity(path)
             if found is not None and found[1] == ours:

@@ -51,7 +51,7 @@ def write(timeline: Timeline, first: int, last: int, folder: Path, inputs: Seque
             made.append(NewFile(folder / f"{name}{SUFFIX}", inputs=inputs))
             made[-1].claim()
             schema = _schema(pa, name)
-            with pq.ParquetWriter(made[-1].file, schema, compression="zstd") as writer:
+            with pq.ParquetWriter(made[-1].file, schema, compression="zstd", write_page_checksum=True) as writer:
                 for batch in batches(timeline, name, first, last):
                     writer.write_batch(_batch(pa, schema, batch))
         while made:

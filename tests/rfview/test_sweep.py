@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -183,7 +184,7 @@ def test_a_part_that_is_none_is_one_error(folder: Path, capsys: pytest.CaptureFi
     (results / "part-000004.parquet").write_bytes(content)
     sweep(folder, code=2)
     said = capsys.readouterr().err
-    assert "part-000004.parquet: is not part of a sweep" in said and len(said.splitlines()) == 1
+    assert "part-000004.parquet: is damaged or not part of a sweep" in said and len(said.splitlines()) == 1
     assert (results / "part-000004.parquet").read_bytes() == content
 
 
@@ -210,6 +211,27 @@ def test_parts_grow_and_a_foreign_one_is_never_written_over(tmp_path: Path, monk
         held.add([row | {"key": "4"}])
         held.flush()
     assert (tmp_path / "part-000003.parquet").read_text() == "mine"
+
+
+def test_a_flipped_bit_gives_the_same_rows_or_one_error_that_names_the_part(tmp_path: Path) -> None:
+    samples = {"text": "some text", "int": 1 << 40, "float": 0.1, "bool": True, "time": 1_700_000_000_000,
+               "texts": [("a", "b")], "counts": [("rf_reads", 7)]}
+    names = list(columns.BY_NAME)
+    row = {name: samples[columns.BY_NAME[name].kind] for name in names}
+    with dataset.writing(tmp_path) as held:
+        held.add([row | {"key": str(number)} for number in range(3)])
+    part, chance, refused = tmp_path / "part-000001.parquet", random.Random(9), 0
+    content, rows_before = part.read_bytes(), dataset.read(tmp_path, names).to_pylist()
+    for _ in range(300):
+        damaged = bytearray(content)
+        damaged[chance.randrange(len(damaged))] ^= 1 << chance.randrange(8)
+        part.write_bytes(damaged)
+        try:
+            assert dataset.read(tmp_path, names).to_pylist() == rows_before
+        except InputError as error:
+            assert str(error).startswith(f"{part}: is damaged or not part of a sweep") and "\n" not in str(error)
+            refused += 1
+    assert refused > 100
 
 
 @pytest.mark.parametrize("call", ["replace", "sync_folder"])    # just before the part gets its final name, and just after
