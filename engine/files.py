@@ -10,6 +10,7 @@ from __future__ import annotations
 import errno
 import io
 import os
+import re
 import secrets
 import stat
 from collections.abc import Iterable, Iterator
@@ -25,7 +26,8 @@ KINDS = ((stat.S_ISDIR, "a folder"), (stat.S_ISLNK, "a link"), (stat.S_ISFIFO, "
 # how recordings begin, those of the first format, and recipes
 RECORDING, OLD_RECORDING, RECIPE = b"\x89RFS\r\n\x1a\n", b"\x89RFV\r\n\x1a\n", b"\x89RFR\r\n\x1a\n"
 MOST_TEXT = 256 << 20       # most bytes of a text file: far more than any real one has, far less than memory
-LONGEST_STEM = 80           # characters of a file's name that is made of another name; most systems allow 255 bytes
+LONGEST_STEM = 80           # of a file's name that is made of another name; most systems allow 255 bytes
+UNSAFE = re.compile(r"[^A-Za-z0-9_$%.+=-]+|^[.-]+")
 
 
 def opened(path: str | Path) -> BinaryIO:
@@ -56,12 +58,28 @@ def read_text(path: str | Path, most: int = MOST_TEXT) -> str:
     return read(path, most).decode("utf-8-sig")
 
 
-def stem_of(name: str, number: int = 0) -> str:
-    """Return the name, without suffix, of a file for a kernel, buffer or symbol; mangled names may be too long for one.
+def stems_of(names: Iterable[str]) -> list[str]:
+    """Return for each name (of a kernel, buffer, symbol, option) the name of a file without suffix, all in one folder.
 
-    number: tells apart files whose names begin alike.
+    A name that is ASCII letters, digits and _ $ % . + = -, does not begin with . or - and has at most LONGEST_STEM of them
+    stays as it is; other characters become _, and the end is cut off. The stems differ even where a file system ignores
+    case: the second of two that would be equal ends in _2.
     """
-    return name if len(name) <= LONGEST_STEM else f"{name[:LONGEST_STEM]}_{number}"
+    found: list[str] = []
+    used: set[str] = set()
+    for name in names:
+        plain = UNSAFE.sub("_", name)[:LONGEST_STEM] or "_"
+        stem, number = plain, 2
+        while stem.lower() in used:
+            stem, number = f"{plain}_{number}", number + 1
+        used.add(stem.lower())
+        found.append(stem)
+    return found
+
+
+def stem_of(name: str) -> str:
+    """Return what `stems_of` makes of a single name."""
+    return stems_of([name])[0]
 
 
 def check_target(path: str | Path, inputs: Iterable[str | Path] = (), *, is_recording: bool = False) -> Path:

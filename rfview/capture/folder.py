@@ -16,6 +16,7 @@ from rfview.engine import files
 from rfview.engine.errors import InputError
 
 LAUNCH = "launch.toml"
+AFTER = "_after"        # of the file with an array's content after the launch
 Named = dict[int, str]
 
 
@@ -34,20 +35,22 @@ def write(taken: Taken, folder: Path) -> Path:
     names = named(taken)
     holders = [held for held, _ in taken.before.values() if held.kind == "buffer"]
     tables: list[str] = []
+    stems = files.stems_of([*names.values(), *(f"{name}{AFTER}" for name in names.values())])
+    file_of, after_of = (dict(zip(names, (f"{stem}.npy" for stem in half))) for half in (stems[: len(names)], stems[len(names) :]))
     for address, (held, content) in taken.before.items():
-        name, key = files.stem_of(names[address], held.number), json.dumps(names[address])
+        key = json.dumps(names[address])
         if held.kind == "texture":
             tables += table_of(address, np.frombuffer(content, np.uint32), names, holders)
             continue
         array = as_array(held, content)
-        _save(folder / f"{name}.npy", array)
+        _save(folder / file_of[address], array)
         part = "symbols" if held.kind == "symbol" else "buffers"
-        tables += ["", f"[{part}.{key}]", f'file = "{name}.npy"', f"address = 0x{address:x}"]
+        tables += ["", f"[{part}.{key}]", f'file = "{file_of[address]}"', f"address = 0x{address:x}"]
         after = taken.after[address][1] if taken.after is not None else None
         if after is not None:
-            file = f"{name}.npy"
+            file = file_of[address]
             if after != content:
-                file = f"{name}_after.npy"
+                file = after_of[address]
                 _save(folder / file, as_array(held, after))
             tables += [f"[expect.{key}]", f'file = "{file}"', "rtol = 0.0"]
     files.write(folder / "launch.ptx", taken.module.text)
@@ -78,10 +81,10 @@ def named(taken: Taken) -> Named:
     raw = taken.request.params
 
     def give(address: int, name: str) -> None:
-        plain = re.sub(r"\W+", "_", name) or "m"
+        plain = re.sub(r"\W+", "_", name, flags=re.ASCII) or "m"
         number = 2
         unique = plain
-        while unique in used or unique.endswith("_after"):
+        while unique in used:
             unique, number = f"{plain}_{number}", number + 1
         used.add(unique)
         found[address] = unique

@@ -74,7 +74,7 @@ def of_program(args: argparse.Namespace) -> int:
         raise InputError("record --launch: the whole launch is recorded; leave out --recipe, --from and --to")
     stem, launch = Path(programs.words_of(args)[0]).stem, args.launch.replace(":", ".")
     name = launch if not launch.isdecimal() else stem if launch == programs.FIRST else f"{stem}.{launch}"
-    output = output_of(args, f"{name}.rfs", ".rfs")
+    output = output_of(args, f"{files.stem_of(name)}.rfs", ".rfs")
     from rfview.capture.folder import write
 
     code, device = programs.captured(args, stops=args.stop)

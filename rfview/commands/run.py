@@ -6,6 +6,7 @@ import argparse
 import json
 import sys
 import time
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from rfview.engine import files
@@ -28,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     options.add_machine(parser)
     words.add_arguments(parser)
     parser.add_argument("--save-buffers", metavar="DIR",
-                        help="write every buffer as DIR/NAME.npy, symbols as DIR/sym_NAME.npy")
+                        help="write every buffer as DIR/NAME.npy, symbols as DIR/sym_NAME.npy; long names are shortened")
     options.add_check(parser)
     options.add_json(parser)
 
@@ -47,6 +48,7 @@ def run(args: argparse.Namespace) -> int:
 
         kind = CheckedSimulator if args.check else Simulator
         simulator = kind(spec, progress=report, **machine)
+        targets = {} if folder is None else targets_of(simulator, folder)
         began = time.perf_counter()
         try:
             simulator.step(1)   # the first cycle compiles or loads the machine, which is not part of the run's time
@@ -57,8 +59,7 @@ def run(args: argparse.Namespace) -> int:
             for _cycle, text in simulator.printed:
                 print(text, end="" if text.endswith("\n") else "\n", file=sys.stderr if args.json else sys.stdout)
             found = options.tell_found(simulator, args, fault=simulator.fault is not None)
-    if folder is not None:
-        save_buffers(simulator, folder)
+    save_buffers(simulator, targets)
     from rfview.engine.plugin import nodes
 
     node = nodes.node_nm(simulator.built.chain, simulator.built.values, simulator.config.preset)
@@ -69,14 +70,22 @@ def run(args: argparse.Namespace) -> int:
     return 1 if summary["verified"] is False or (found is not None and found.found) else 0
 
 
-def save_buffers(simulator: Simulator, folder: Path) -> None:
-    """Write every buffer and symbol of a run as .npy."""
+def targets_of(simulator: Simulator, folder: Path) -> dict[str, Path]:
+    """Return the .npy file of every buffer and symbol; raises InputError, before the run, if one cannot be written."""
+    prefixes = {variable.name: {"buffer": "", "symbol": "sym_"}[variable.kind]
+                for variable in simulator.placement.variables if variable.kind in ("buffer", "symbol")}
+    stems = files.stems_of(f"{prefix}{name}" for name, prefix in prefixes.items())
+    return {name: files.check_target(folder / f"{stem}.npy") for name, stem in zip(prefixes, stems, strict=True)}
+
+
+def save_buffers(simulator: Simulator, targets: Mapping[str, Path]) -> None:
+    """Write buffers and symbols of a run as .npy."""
     import numpy as np
 
-    for prefix, arrays in (("", simulator.buffers()), ("sym_", simulator.symbols())):
-        for name, array in arrays.items():
-            with files.writing(folder / f"{prefix}{name}.npy") as out:
-                np.save(out, array)
+    arrays = {**simulator.symbols(), **simulator.buffers()} if targets else {}
+    for name, target in targets.items():
+        with files.writing(target) as out:
+            np.save(out, arrays[name])
 
 
 def text_of(summary: dict[str, Any]) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import re
 import shlex
 import sys
 import tempfile
@@ -119,9 +118,9 @@ def write(args: argparse.Namespace, kernel: str, folder: Path) -> Path:
     call = Call(grid, block_of(block, source), _bytes(args.shared, source.shared_bytes), source.arguments)
     head = f"# {shlex.join(['rfview', 'run', *typed(args, kernel)])}".replace("\n", " ")
     text = launch_text(call, source.kernel, source.formals, source.file, head)
-    for number, argument in enumerate(call.arguments):
+    for argument, stem in zip(call.arguments, files.stems_of(argument.name for argument in call.arguments), strict=True):
         if argument.array is not None:
-            file = f"{files.stem_of(argument.name, number)}.npy"
+            file = f"{stem}.npy"
             with files.writing(folder / file) as out:
                 np.save(out, argument.array)
             table = f'\n[buffers."{argument.name}"]\n'
@@ -130,7 +129,7 @@ def write(args: argparse.Namespace, kernel: str, folder: Path) -> Path:
     if source.folder is not None:
         for name, content in texts_beside(source.ptx, source.folder).items():
             files.write(folder / name, content)
-    target = folder / f"{files.stem_of(re.sub(r'[^A-Za-z0-9_]+', '_', source.name))}.toml"
+    target = folder / f"{files.stem_of(source.name)}.toml"
     files.write(target, text)
     return target
 

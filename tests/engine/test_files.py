@@ -9,6 +9,7 @@ import stat
 from pathlib import Path
 
 import pytest
+from hypothesis import given, strategies as st
 
 from rfview.engine import files
 from rfview.engine.errors import InputError
@@ -34,9 +35,17 @@ def test_a_byte_order_mark_is_no_part_of_a_text(tmp_path: Path) -> None:
     assert files.read_text(tmp_path / "k.toml") == "[keys]\n" and read_toml(tmp_path / "k.toml", "file") == ({"keys": {}}, "[keys]\n")
 
 
-def test_long_names_make_short_stems_that_differ() -> None:
-    assert files.stem_of("x", 3) == "x"
-    assert files.stem_of("k" * 300, 1) != files.stem_of("k" * 300, 2) and len(files.stem_of("k" * 300, 2)) < 100
+def test_a_plain_name_is_a_stem_as_it_is() -> None:
+    assert files.stems_of(["x", "a.b$c%d", "_Z3addPf"]) == ["x", "a.b$c%d", "_Z3addPf"]
+
+
+@given(st.lists(st.text(max_size=200) | st.sampled_from(["a", "A", "a_2", "../a", "-a", ".a", "k" * 300, "K" * 299, "e\u0301", "\0"])))
+def test_names_of_anything_make_file_names_that_are_safe_short_and_different(names: list[str]) -> None:
+    stems = files.stems_of(names)
+    assert len({stem.lower() for stem in stems}) == len(names) == len(stems)
+    for stem in stems:
+        assert stem.isascii() and "/" not in stem and "\\" not in stem and stem[0] not in "-." and 0 < len(stem) < 100
+        assert stem.isprintable() and " " not in stem
 
 
 @pytest.mark.parametrize("kind", ["folder", "link", "dangling link", "pipe", "socket", "device"])

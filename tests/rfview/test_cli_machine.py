@@ -115,6 +115,31 @@ def test_buffers_are_saved_as_numpy_files(small: Path, tmp_path: Path, capsys: p
     assert saved.dtype == np.int32 and saved.shape == (128,)
 
 
+def test_names_that_are_too_long_or_equal_but_for_case_are_saved_as_files_that_differ(
+        tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    names = ["k" * 300, "k" * 301, "data", "DATA", "sym_counter"]
+    (tmp_path / "k.ptx").write_text((BAD / "copy.ptx").read_text().replace(".visible", ".global .u32 counter;\n.visible", 1))
+    (tmp_path / "k.toml").write_text("module = 'k.ptx'\n[[launch]]\nkernel = 'copy'\ngrid = [1]\nblock = [32]\n"
+                                     "args = [{buffer = 'data'}, {value = 1}]\n" + "".join(
+        f"[buffers.{name}]\nshape = [64]\ndtype = 'int32'\nvalue = {place}\n" for place, name in enumerate(names)))
+    assert cli.main(["run", str(tmp_path / "k.toml"), "--save-buffers", str(tmp_path / "out")]) == 0, capsys.readouterr().err
+    saved = sorted(path.name for path in (tmp_path / "out").iterdir())
+    assert len(saved) == len(names) + 2 and len({name.lower() for name in saved}) == len(saved), saved
+    assert {"data.npy", "sym_counter.npy", "sym_counter_2.npy"} < set(saved)
+    values = sorted(int(np.load(tmp_path / "out" / name).reshape(-1)[-1]) for name in saved)
+    assert values == [0, 0, 0, 1, 2, 3, 4], "each file has its own variable"
+
+
+def test_a_file_that_cannot_be_saved_is_said_before_the_run(small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+                                                            capsys: pytest.CaptureFixture[str]) -> None:
+    from rfview.engine.simulator import Simulator
+
+    monkeypatch.setattr(Simulator, "step", lambda *_: pytest.fail("it ran"))
+    (tmp_path / "out" / "data.npy").mkdir(parents=True)
+    assert cli.main(["run", str(small), "--save-buffers", str(tmp_path / "out")]) == 2
+    assert "data.npy: is a folder; expected the name of a file" in capsys.readouterr().err
+
+
 def test_a_recording_says_what_it_holds(recording: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["info", str(recording), "--json"]) == 0
     facts = json.loads(capsys.readouterr().out)

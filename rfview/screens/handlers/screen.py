@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from rfview.engine import files
 from rfview.engine.errors import InputError
-from rfview.engine.escapes import visible
 from rfview.keys import Pressed
 from rfview.render.frame import drawn
 from rfview.render.layout import PANELS, TITLES
@@ -121,9 +120,8 @@ def zoom_time(by: int) -> Handler:
 def screenshot(main: MainScreen, pressed: Pressed) -> None:
     """Write the screen to a file named after kernel, design and cycle."""
     info = main.scene.info
-    name = f"{info.get('name') or main.scene.title}-{info.get('design', '')}-{main.scene.cycle}".replace("/", "_")
-    name = visible(name)
-    write_screenshot(main, f"{name}.svg")
+    stem = files.stem_of(f"{info.get('name') or main.scene.title}-{info.get('design', '')}")
+    write_screenshot(main, f"{stem}-{main.scene.cycle}.svg")
 
 
 def write_screenshot(main: MainScreen, name: str) -> None:
