@@ -35,8 +35,8 @@ def write(taken: Taken, folder: Path) -> Path:
     names = named(taken)
     holders = [held for held, _ in taken.before.values() if held.kind == "buffer"]
     tables: list[str] = []
-    stems = files.stems_of([*names.values(), *(f"{name}{AFTER}" for name in names.values())])
-    file_of, after_of = (dict(zip(names, (f"{stem}.npy" for stem in half))) for half in (stems[: len(names)], stems[len(names) :]))
+    made = [f"{stem}.npy" for stem in files.stems_of([*names.values(), *(f"{name}{AFTER}" for name in names.values())])]
+    file_of, after_of = dict(zip(names, made)), dict(zip(names, made[len(names) :]))
     for address, (held, content) in taken.before.items():
         key = json.dumps(names[address])
         if held.kind == "texture":

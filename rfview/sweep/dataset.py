@@ -77,8 +77,8 @@ def read(folder: Path, columns: Sequence[str]) -> Any:
                 raise ValueError(f"{len(tables[-1]):,} rows instead of {file.metadata.num_rows:,}")
         except (OSError, ValueError, pa.ArrowException) as error:
             reason = str(error).partition("\n")[0]
-            raise InputError(f"{path}: is damaged or not part of a sweep ({reason}); move it elsewhere, and its jobs are run "
-                             "again, or give another folder") from None
+            raise InputError(f"{path}: is damaged or not part of a sweep ({reason}); move it elsewhere, and its jobs are "
+                             "run again, or give another folder") from None
     wanted = pa.schema([schema().field(name) for name in columns])
     return pa.concat_tables([table.cast(wanted) for table in tables]) if tables else wanted.empty_table()
 
