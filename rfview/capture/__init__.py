@@ -1,11 +1,13 @@
 """Runs unmodified GPU programs without a GPU: their kernels run on the machine; launches are listed, recorded, captured.
 
-A program is started with a stand-in for its CUDA runtime; it inherits a socket and the device's memory, and sends the
-server a request for whatever needs the machine. `protocol` and `client` use only the standard library.
+A program is started with a stand-in for its CUDA runtime. Each of its processes that uses CUDA connects to the server on
+its own, receives the memory of a device, and sends a request for whatever needs the machine. `messages`, `protocol` and
+`client` use only the standard library.
 
-    protocol  client    the messages of both sides; the program's side, in Python
+    messages            the table of all messages, from which the C++ header is made
+    protocol  client    reading and writing messages; the program's side, in Python
     memory              the device's memory, mapped by both sides
-    server              answers requests
+    server  processes   answers one process's requests; all processes of a program
     device  modules     launches on the machine; a module, decoded once
     checked             what the checker found in a program's launches
     textures            headers of textures and surfaces, and their tables in a launch file

@@ -41,13 +41,16 @@ class _Process:
         threading.Thread(target=Server(self.device, say).serve, args=(ours, lambda: True), daemon=True,
                          name="rfview-capture").start()
         try:
-            self.machine = hooks.Machine(Client(theirs.detach(), os.dup(self.device.memory.descriptor)))
+            client = Client(lambda: theirs)
+            client.connect()
+            self.machine = hooks.Machine(client)
         except OSError as error:
             raise InputError(f"capture: {error.strerror or error}") from None
         self._hooks = hooks.AfterImport({"numba.cuda": lambda: numba_driver.install(self.machine),
                                          "triton": lambda: triton_driver.install(self.machine)})
         sys.meta_path.insert(0, self._hooks)
-        atexit.register(ours.shutdown, socket.SHUT_RDWR)
+        owner = os.getpid()
+        atexit.register(lambda: ours.shutdown(socket.SHUT_RDWR) if os.getpid() == owner else None)
 
     @classmethod
     def get(cls) -> _Process:
@@ -95,20 +98,20 @@ class Capture:
         """End the block and write the output, even after an exception; raises InputError if it cannot be written."""
         device = self._device
         assert device is not None
-        self.rows = [entry.row() for entry in device.entries]
+        self.rows = [entry.row() for entry in device.launches.entries]
         device.is_taking = False
         if self._choice is None:
             return
-        if device.taken is None:
+        if device.launches.taken is None:
             if kind is None:
-                raise missing(self._choice, device.entries, device.total)
+                raise missing(self._choice, device.launches.entries, device.launches.total)
             return
         if self._target is not None:
             self.output = self._target
             if self._target.suffix == SUFFIX:
                 self._record(self._target)
             else:
-                write(device.taken, self._target)
+                write(device.launches.taken, self._target)
 
     def session(self) -> Session:
         """Return a live session of the launch that was taken. Raises InputError if none was."""
@@ -127,7 +130,7 @@ class Capture:
         from rfview.engine.launch import load_launch_file
         from rfview.engine.simulator import Simulator
 
-        taken = self._device.taken if self._device is not None else None
+        taken = self._device.launches.taken if self._device is not None else None
         if taken is None:
             raise InputError("capture: no launch was captured; name one: rfview.capture(launch=\"KERNEL:0\")")
         with tempfile.TemporaryDirectory(prefix="rfview-") as folder:

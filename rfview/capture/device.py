@@ -1,15 +1,17 @@
-"""The device that a captured program sees: memory, modules, and launches, which run on the machine one after the other."""
+"""The device that a process of a captured program sees: memory, modules, and launches, which run one after the other."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any
 
 from rfview.capture import protocol as wire
-from rfview.capture.launches import Choice, Entry, Extent
+from rfview.capture.launches import Choice, Entry, Extent, Launches
 from rfview.capture.memory import DeviceMemory
+from rfview.capture.messages import CAPACITY
 from rfview.capture.modules import Loaded, configuration, short_name
 from rfview.capture.reach import Before, copied, put_back, reached
 from rfview.engine import fault_codes as codes
@@ -69,30 +71,39 @@ class Taken:
 
 
 class Device:
-    """One device, and all launches of one program on it.
+    """The device of one process of a program, and what the program has launched.
 
     options: for the Simulator. choice: the launch to take; runs_choice: False to take it without running it. only: the
-    launches to list, None for all. faults: how many launches a fault ended. kind: the Simulator class; ran: called after
-    each launch that ran, with its machine. capacity: bytes of memory.
-    Raises InputError for options that no machine has.
+    launches to list, None for all. kind: the Simulator class; ran: called after each launch that ran, with its machine.
+    capacity: bytes of memory. Raises InputError for options that no machine has.
     """
 
     def __init__(self, options: dict[str, Any], *, choice: Choice | None = None, runs_choice: bool = True,
                  only: Choice | None = None, progress: Progress | None = None, kind: type[Simulator] = Simulator,
-                 ran: Callable[[Entry, Simulator], None] | None = None, capacity: int = wire.CAPACITY) -> None:
+                 ran: Callable[[Entry, Simulator], None] | None = None, capacity: int = CAPACITY) -> None:
         configuration(options)      # a mistake in them is found before the program starts
-        self.memory = DeviceMemory(capacity)
-        self.options, self.choice, self.only = options, choice, only
-        self._runs_choice, self._progress, self._kind, self._ran = runs_choice, progress, kind, ran
-        self.modules: dict[int, Loaded] = {}
-        self.entries: list[Entry] = []
-        self.total = 0
-        self.cycles = 0
-        self.taken: Taken | None = None
-        self.failed = wire.SUCCESS
-        self.faults = 0
-        self._seen: dict[tuple[str, str], int] = {}
+        self.options, self.launches = options, Launches(choice, only)
+        self._runs_choice, self._progress, self._kind, self._ran, self._capacity = runs_choice, progress, kind, ran, capacity
         self.is_taking = False
+        self._initialize()
+
+    def _initialize(self) -> None:
+        self.memory = DeviceMemory(self._capacity)
+        self.modules: dict[int, Loaded] = {}
+        self.failed = wire.SUCCESS
+        self.process = self.launches.processes
+        self.launches.processes += 1
+
+    def of_another_process(self) -> Device:
+        """Return a device with memory and modules of its own, whose launches are added to the same list."""
+        other = copy(self)
+        other._initialize()
+        return other
+
+    def close(self) -> None:
+        """Free modules and memory; the list of launches remains."""
+        self.modules.clear()
+        self.memory.close()
 
     def begin(self, options: dict[str, Any], choice: Choice | None) -> None:
         """Start counting launches again, for a new choice and new machine options; memory and modules are kept.
@@ -103,9 +114,8 @@ class Device:
         if options != self.options:
             for module in self.modules.values():
                 module.configure(options)
-        self.options, self.choice, self.is_taking = options, choice, True
-        self.entries, self.total, self.cycles, self.taken, self.failed, self.faults = [], 0, 0, None, wire.SUCCESS, 0
-        self._seen = {}
+        self.options, self.is_taking, self.failed = options, True, wire.SUCCESS
+        self.launches = Launches(choice, processes=1)
 
     def load(self, *texts: str) -> int:
         """Load a PTX module, or the parts of one; return its number. Raises PtxError, InputError."""
@@ -127,35 +137,31 @@ class Device:
         module = self.modules[request.module]
         if request.kernel not in module.module.kernels:
             raise KeyError(request.kernel)
-        number, name = self.total, short_name(request.kernel)
-        instance = instance_name(request.kernel)
-        nth, nth_of_instance = self._count((name, "")), self._count((name, request.kernel))
-        known_as = (number, name, nth, request.kernel, nth_of_instance)
-        chosen = self.taken is None and self.choice is not None and self.choice.matches(*known_as)
+        name = short_name(request.kernel)
+        known_as = self.launches.next(name, request.kernel)
+        number, _, nth, _, nth_of_instance = known_as
+        chosen = self.launches.is_chosen(known_as)
         began = time.perf_counter()
-        self.total += 1
-        run = _Run(self, module, request, f"launch {number} {name}")
-        outcome = run.as_chosen(self._runs_choice) if chosen else run.outcome()
-        wall = time.perf_counter() - began
-        entry = Entry(number, name, nth, request.grid, request.block, outcome.cycles, outcome.text, wall - run.stepping_s,
-                      wall, chosen, f"{instance}:{nth if instance == name else nth_of_instance}")
-        if self.only is None or self.only.matches(*known_as):
-            self.entries.append(entry)
-        self.cycles += outcome.cycles
+        run = _Run(self, module, request, f"launch {number:,} {name}")
+        outcome = Outcome(wire.LAUNCH_FAILURE, 0, "", "interrupted")
+        try:
+            outcome = run.as_chosen(self._runs_choice) if chosen else run.outcome()
+        finally:
+            instance = instance_name(request.kernel)
+            wall = time.perf_counter() - began
+            cycles = outcome.cycles or (run.machine.cycle if run.machine is not None else 0)
+            entry = Entry(number, name, nth, request.grid, request.block, cycles, outcome.text, wall - run.stepping_s, wall,
+                          chosen, f"{instance}:{nth if instance == name else nth_of_instance}", self.process)
+            self.launches.add(entry, known_as)
         if self._ran is not None and run.machine is not None:
             self._ran(entry, run.machine)
         if chosen:
-            self.taken = Taken(entry, request, module, run.limit, run.before, run.after)
+            self.launches.taken = Taken(entry, request, module, run.limit, run.before, run.after)
         if outcome.status in (wire.ILLEGAL_ADDRESS, wire.MISALIGNED, wire.ASSERT, wire.INVALID_PC, wire.LAUNCH_FAILURE,
                               wire.TIMEOUT):
             self.failed = outcome.status
-            self.faults += 1
+            self.launches.faults += 1
         return outcome
-
-    def _count(self, of: tuple[str, str]) -> int:
-        """Count a launch of this (short name, mangled name or ""); return how many there were before."""
-        self._seen[of] = self._seen.get(of, -1) + 1
-        return self._seen[of]
 
     def blocks(self, number: int, name: str, threads: int, dynamic: int) -> int:
         """Return how many CTAs of a kernel fit on the machine at once, 0 if not even one does."""
@@ -170,7 +176,7 @@ class Device:
             return 0
 
     def properties(self) -> tuple[int, ...]:
-        """Return the machine's properties, in the order of protocol.PROPERTIES."""
+        """Return the machine's properties, in the order of the result of messages.HELLO."""
         config = configuration(self.options)
         mhz = int(config["sm.clock_mhz"])
         registers = int(config["sm.num_banks"]) * int(config["sm.rows_per_bank"]) * 32
@@ -179,10 +185,10 @@ class Device:
         sizes = [int(config[f"sm.{name}"]) for name in ("num_warps", "max_threads", "max_ctas", "shared_bytes")]
         return (mhz * 1000, *sizes, registers, bandwidth, CAPABILITY, self.memory.capacity >> 20, l2)
 
-    def report(self, fraction: float | None, text: str) -> None:
-        """Report the progress of a launch."""
+    def report(self, text: str) -> None:
+        """Show what is running, "" when it has ended."""
         if self._progress is not None:
-            self._progress(fraction, text)
+            self._progress(None, text)
 
 
 class _Run:
@@ -240,22 +246,20 @@ class _Run:
     def _step(self, machine: Simulator) -> KernelFault | None:
         """Run a machine to its end, with progress reports; return the fault that stopped it, or None."""
         began = time.perf_counter()
-        blocks = machine.placement.launches[0].launch.num_ctas
+        blocks, before = machine.placement.launches[0].launch.num_ctas, self.device.launches.cycles
+        report = lambda: self.device.report(
+            f"{self.title}: {int(machine.sm.launch.done_ctas):,} of {plural(blocks, 'CTA')}, {machine.cycle:,} cycles"
+            + (f"; {plural(before, 'cycle')} before it" if before else ""))
         try:
-            machine.step(1)
-            compiled = time.perf_counter()      # the first cycle may compile the machine: not part of the estimate
+            report()
+            machine.step(1)         # may compile the machine
             while not machine.finished:
+                report()
                 machine.step(SLICE)
-                if machine.finished:
-                    break
-                done = int(machine.sm.launch.done_ctas) / blocks
-                passed = time.perf_counter() - compiled
-                left = f", about {passed / done - passed:,.0f} s left" if done else ""
-                self.device.report(done or None, f"{self.title}: {plural(machine.cycle, 'cycle')}{left}")
         except KernelFault as fault:
             return fault
         finally:
-            self.device.report(1.0, self.title)
+            self.device.report("")
             self.stepping_s += time.perf_counter() - began
         return None
 

@@ -1,14 +1,17 @@
-"""The list of a program's launches, and choosing one of them: KERNEL, KERNEL:NTH or a number."""
+"""The list of a program's launches, over all its processes, and choosing one of them: KERNEL, KERNEL:NTH or a number."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
 
 from rfview.engine.errors import InputError
 from rfview.engine.launch.kernel_names import is_called
 from rfview.engine.wording import plural
+
+if TYPE_CHECKING:
+    from rfview.capture.device import Taken
 
 Extent = tuple[int, int, int]
 
@@ -17,7 +20,8 @@ Extent = tuple[int, int, int]
 class Entry:
     """One launch. number: from 0; nth: among those of its kernel; cycles: 0 if it did not run; result: "" if it succeeded.
 
-    label: a name for --launch; it distinguishes template instances.
+    label: a name for --launch; it distinguishes template instances. process: which of the program's, in the order in which
+    they first used the device, from 0.
     """
 
     number: int
@@ -31,6 +35,7 @@ class Entry:
     wall_s: float
     chosen: bool = False
     label: str = ""
+    process: int = 0
 
     def row(self) -> dict[str, Any]:
         """Return it as plain data."""
@@ -56,6 +61,46 @@ class Choice:
         if self.kernel == short:
             return nth == self.nth
         return nth_of_instance == self.nth and is_called(mangled, self.kernel)
+
+
+@dataclass
+class Launches:
+    """What a program has launched, over all its processes.
+
+    choice: the launch to take. only: the launches to list, None for all. total, cycles: of all launches; faults: how many
+    launches a fault ended. processes: how many have used a device.
+    """
+
+    choice: Choice | None = None
+    only: Choice | None = None
+    entries: list[Entry] = field(default_factory=list)
+    total: int = 0
+    cycles: int = 0
+    faults: int = 0
+    processes: int = 0
+    taken: Taken | None = None
+    _seen: dict[tuple[str, str], int] = field(default_factory=dict)
+
+    def next(self, short: str, mangled: str) -> tuple[int, str, int, str, int]:
+        """Count a launch; return what `Choice.matches` compares: number, names, and how many of each there were before."""
+        number, nth, nth_of_instance = self.total, self._count((short, "")), self._count((short, mangled))
+        self.total += 1
+        return number, short, nth, mangled, nth_of_instance
+
+    def is_chosen(self, known_as: tuple[int, str, int, str, int]) -> bool:
+        """Return whether this launch is to be taken."""
+        return self.taken is None and self.choice is not None and self.choice.matches(*known_as)
+
+    def add(self, entry: Entry, known_as: tuple[int, str, int, str, int]) -> None:
+        """Add a launch to the list."""
+        self.cycles += entry.cycles
+        if self.only is None or self.only.matches(*known_as):
+            self.entries.append(entry)
+
+    def _count(self, of: tuple[str, str]) -> int:
+        """Count a launch of this (short name, mangled name or ""); return how many there were before."""
+        self._seen[of] = self._seen.get(of, -1) + 1
+        return self._seen[of]
 
 
 def choice_of(text: str) -> Choice:

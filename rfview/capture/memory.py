@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from rfview.capture.protocol import BASE, CAPACITY, SCRATCH
+from rfview.capture.messages import BASE, CAPACITY, SCRATCH
 from rfview.engine.launch.arrays import DTYPES
 from rfview.engine.launch.given import GivenMemory
 from rfview.engine.launch.placement import Variable
@@ -63,7 +63,8 @@ class DeviceMemory:
         self._image: GivenMemory | None = None
 
     def close(self) -> None:
-        """Close the file; no views of the memory may be left."""
+        """Close the file and return its pages to the system, whoever still maps them; views that are left read zeros."""
+        self._map.madvise(mmap.MADV_REMOVE)
         os.close(self.descriptor)
 
     def allocate(self, size: int, *, name: str = "", kind: str = "buffer", page: bool = False) -> int:

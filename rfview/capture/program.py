@@ -7,28 +7,29 @@ import re
 import shlex
 import shutil
 import signal
-import socket
 import struct
 import subprocess
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import BinaryIO
 
-from rfview.capture import protocol as wire
+from rfview.capture import messages as wire
 from rfview.capture.device import Device
 from rfview.capture.interpreter import is_script, python_of
-from rfview.capture.server import Server
+from rfview.capture.processes import Processes
 from rfview.engine.errors import InputError
 
 Report = Callable[[float | None, str], None]
-GRACE_S = 5.0                   # from the end of the connection to the end of a program that is to stop
+GRACE_S = 5.0                   # from the chosen launch to the end of a program that is to stop
+PYTHON = Path(__file__).with_name("python")     # holds sitecustomize.py, for each Python that a program starts
 SECTION = struct.Struct("<IIQQQQIIQQ")
 PAST_THE_RUNTIME = re.compile(rb"lib(?:cuda|cublas|cublasLt|curand|cufft|cusparse|cusolver|cudnn|nccl|nvjpeg|npp\w*)\.so")
 
 
 def run(words: list[str], device: Device, say: Callable[[str], None], report: Report, *, stops: bool = False,
         python: str | None = None) -> int:
-    """Start a program with its arguments, serve it, and return its exit code, 128 + N if signal N ended it.
+    """Start a program with its arguments, serve its processes, and return its exit code, 128 + N if signal N ended it.
 
     say: shows a message; report: progress. stops: end the program after the chosen launch, with code 0. python: the one
     to run a script with.
@@ -38,21 +39,18 @@ def run(words: list[str], device: Device, say: Callable[[str], None], report: Re
     if environment and (beside := libraries(Path(argv[0]))):
         say(f"{words[0]} is linked with {' and '.join(beside)}: what such a library does on a GPU is not captured, and "
             "its calls fail; kernels launched through CUDA's runtime are captured")
-    ours, theirs = socket.socketpair()
-    with ours:
-        environment |= {wire.LINK: str(theirs.fileno()), wire.MEMORY: str(device.memory.descriptor)}
+    with closing(Processes(device, say, stops=stops)) as processes:
         try:
-            child = subprocess.Popen(argv, env={**os.environ, **environment},
-                                     pass_fds=(theirs.fileno(), device.memory.descriptor))
+            child = subprocess.Popen(argv, env={**os.environ, **environment, wire.LINK: processes.name})
         except OSError as error:
             raise InputError(f"{words[0]}: cannot be started: {error.strerror or error}") from None
-        finally:
-            theirs.close()
         try:
-            Server(device, say, stops=stops).serve(ours, lambda: child.poll() is None)
-            is_done = stops and device.taken is not None
+            processes.serve(child)
+            is_done = stops and device.launches.taken is not None
             returned = child.wait(GRACE_S if is_done else None)
-            if returned < 0 and not is_done:
+            if is_done:
+                return 0
+            if returned < 0:
                 say(f"{words[0]} was ended by signal {-returned}, {signal.strsignal(-returned)}")
             return _code(returned)
         except subprocess.TimeoutExpired:
@@ -92,7 +90,8 @@ def prepared(words: list[str], report: Report, python: str | None = None) -> tup
     standin = library(report)
     preload = " ".join(filter(None, [str(standin), os.environ.get("LD_PRELOAD", "")]))
     paths = os.pathsep.join(filter(None, [str(standin.parent), os.environ.get("LD_LIBRARY_PATH", "")]))
-    return [program, *words[1:]], {"LD_PRELOAD": preload, "LD_LIBRARY_PATH": paths}
+    pythons = os.pathsep.join(filter(None, [str(PYTHON), os.environ.get("PYTHONPATH", "")]))
+    return [program, *words[1:]], {"LD_PRELOAD": preload, "LD_LIBRARY_PATH": paths, "PYTHONPATH": pythons}
 
 
 def _no_program(path: Path) -> str:
@@ -109,7 +108,7 @@ def _script(words: list[str], python: str | None) -> list[str]:
 
     if not Path(words[0]).is_file():
         raise InputError(f"{words[0]}: there is no such script")
-    return [python_of(Path(words[0]), python), str(Path(__file__).with_name("python") / "start.py"), *words]
+    return [python_of(Path(words[0]), python), str(PYTHON / "start.py"), *words]
 
 
 def check(path: Path) -> None:

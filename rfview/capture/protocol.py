@@ -1,59 +1,20 @@
-"""The messages between a program and the server over their socket; uses only the standard library, for any Python.
+"""Reading and writing messages on a socket, and the errors of CUDA that replies carry; uses only the standard library.
 
-A request is a head (u4 operation, u4 length of the body) and its body; the answer is (i4 status, u4 length) and its body.
-Numbers are little-endian. A status is a cudaError_t; STOPPED means that the program has done what it was started for and
-is to exit. If a status is an error, the body is its message. Each request is answered before the next one is read.
+Each request is answered before the next one is read. A status is a cudaError_t, or STOPPED.
 """
 
 from __future__ import annotations
 
 import socket
-import struct
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-VERSION = 1
-BASE = 0x7000_0000_0000         # where device memory begins, both in the engine and in the program
-SCRATCH = 1 << 30               # bytes at the start of the memory file that only the machine uses
-CAPACITY = 7 << 30              # bytes of device memory; only touched pages take up memory
-LINK, MEMORY = "RFVIEW_LINK", "RFVIEW_MEMORY"     # environment variables: the descriptors that the program inherits
+from rfview.capture.messages import LOAD, MAX_BODY, MAX_MODULE, REPLY_HEAD, REQUEST_HEAD
 
-# operations: body of the request -> body of the answer
-HELLO = 1           # u4 version, u4 process -> properties, PROPERTIES
-MALLOC = 2          # u8 size, u4 kind -> u8 address
-FREE = 3            # u8 address ->
-LOAD = 4            # u4 form, module -> u4 module
-FACTS = 5           # u4 module, kernel -> FACTS_HEAD, a PARAM per parameter
-KERNELS = 6         # u4 module -> names, one per line
-SYMBOL = 7          # u4 module, name -> u8 address, u8 size
-LAUNCH = 8          # LAUNCH_HEAD, kernel, parameter block -> u8 cycles, printed text
-OCCUPANCY = 9       # u4 module, u4 threads, u4 dynamic shared bytes, kernel -> u4 blocks
-ALIAS = 10          # u8 host address, u8 device address, u8 size -> ; size 0 removes it
-TEXTURE = 11        # TEXTURE_BODY -> u8 handle
-RESET = 12          # ->
-NAME = 13           # u8 address, name -> ; an allocation's name in lists and captured folders
-SYNC = 14           # -> ; the status is the device's sticky error
-FORM_PTX, FORM_FATBIN, FORM_PARTS = 0, 1, 2
-KIND_DEVICE, KIND_HOST, KIND_MANAGED, KIND_ARRAY = range(4)
-COOPERATIVE = 1
-
-HEAD = struct.Struct("<II")
-REPLY = struct.Struct("<iI")
-FACTS_HEAD = struct.Struct("<7I")       # parameters, registers, shared, local, most threads, code bytes, target
-PARAM = struct.Struct("<II")            # offset, size
-LAUNCH_HEAD = struct.Struct("<10I")     # module, grid x y z, block x y z, dynamic shared bytes, flags, length of the name
-PROPERTIES = struct.Struct("<10I")      # clock in kHz, warps, threads, CTAs, shared bytes, registers, MHz x bytes of memory,
-#                                         compute capability x 10, capacity in MiB, L2 bytes
-TEXTURE_BODY = struct.Struct("<Q14I4f")  # address, size x y z, channels, bits, kind of number (0 s, 1 u, 2 f), linear,
-#                                         normalised coordinates, read as float, address mode x y z, layers,
-#                                         bytes from row to row (0: rows are contiguous); border
-MAX_MODULE = 512 << 20
-MAX_BODY = 64 << 10             # of all other messages
-
-SUCCESS, INVALID_VALUE, MEMORY_ALLOCATION, INVALID_CONFIGURATION, INVALID_SYMBOL = 0, 1, 2, 9, 13
+SUCCESS, INVALID_VALUE, MEMORY_ALLOCATION, INITIALIZATION, INVALID_CONFIGURATION, INVALID_SYMBOL = 0, 1, 2, 3, 9, 13
 INVALID_DEVICE_FUNCTION, NO_KERNEL_IMAGE, INVALID_PTX, NOT_SUPPORTED = 98, 209, 218, 801
 ILLEGAL_ADDRESS, OUT_OF_RESOURCES, TIMEOUT, ASSERT, MISALIGNED, INVALID_PC = 700, 701, 702, 710, 716, 718
 LAUNCH_FAILURE, COOPERATIVE_TOO_LARGE = 719, 720
-STOPPED = 0x7FFFFFFF
 
 
 class LinkError(ConnectionError):
@@ -71,6 +32,15 @@ class Facts:
     code_bytes: int
     target: int
     params: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What a request is answered with. result: in the layout of the operation, or empty; text: what failed."""
+
+    status: int
+    result: bytes = b""
+    text: str = ""
 
 
 def read_exactly(link: socket.socket, size: int) -> bytes:
@@ -95,18 +65,41 @@ def read_exactly(link: socket.socket, size: int) -> bytes:
 
 def read_request(link: socket.socket) -> tuple[int, bytes] | None:
     """Return the next (operation, body), None if the program has closed; raises LinkError if it is too long or cut off."""
-    head = read_exactly(link, HEAD.size)
+    head = read_exactly(link, REQUEST_HEAD.size)
     if not head:
         return None
-    operation, size = HEAD.unpack(head)
-    if size > (MAX_MODULE if operation == LOAD else MAX_BODY):
-        raise LinkError(f"a message of {size:,} bytes; at most {MAX_MODULE if operation == LOAD else MAX_BODY:,} are read")
+    operation, size = REQUEST_HEAD.unpack(head)
+    most = MAX_MODULE if operation == LOAD.number else MAX_BODY
+    if size > most:
+        raise LinkError(f"a message of {size:,} bytes; at most {most:,} are read")
     body = read_exactly(link, size)
     if len(body) < size:
         raise LinkError(f"the connection was closed before a message's body of {size:,} bytes")
     return operation, body
 
 
-def write_reply(link: socket.socket, status: int, body: bytes) -> None:
-    """Answer a request."""
-    link.sendall(REPLY.pack(status, len(body)) + body)
+def write_reply(link: socket.socket, reply: Reply, descriptors: Sequence[int] = ()) -> None:
+    """Answer a request; descriptors: open files that the program receives with it."""
+    text = reply.text.encode("utf-8", "replace")
+    head = REPLY_HEAD.pack(reply.status, len(reply.result), len(text))
+    if descriptors:
+        socket.send_fds(link, [head], descriptors)
+        head = b""
+    link.sendall(head + reply.result + text)
+
+
+def read_reply(link: socket.socket, descriptors: int = 0) -> tuple[Reply, list[int]]:
+    """Return the reply to a request, and the open files that came with it, at most `descriptors`; raises LinkError."""
+    files: list[int] = []
+    if descriptors:
+        first, files, *_ = socket.recv_fds(link, 1, descriptors, socket.MSG_CMSG_CLOEXEC)
+        head = first + read_exactly(link, REPLY_HEAD.size - 1) if first else b""
+    else:
+        head = read_exactly(link, REPLY_HEAD.size)
+    if len(head) < REPLY_HEAD.size:
+        raise LinkError("the connection was closed")
+    status, size, length = REPLY_HEAD.unpack(head)
+    body = read_exactly(link, size + length)
+    if len(body) < size + length:
+        raise LinkError("the connection was closed before the end of a message")
+    return Reply(status, body[:size], body[size:].decode("utf-8", "replace")), files

@@ -7,17 +7,20 @@ import os
 import platform
 import re
 import shutil
+import stat
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+from rfview.capture.messages import cpp_header
 from rfview.engine.compile.cache import CACHE_FOLDER
 from rfview.engine.errors import InputError
 
 SOURCES = Path(__file__).parent / "runtime"
 SONAME = "libcudart.so.13"
+SUM = "sha256"                  # the file with the library's checksum
 TESTED = 13                     # the CUDA release whose headers and programs the stand-in is tested with
 FLAGS = ("-std=c++17", "-O1", "-fPIC", "-fvisibility=hidden")
 PER_THREAD = re.compile(r"_pt(?:sz|ds)$")
@@ -44,13 +47,33 @@ def library(say: Callable[[float | None, str], None]) -> Path:
         raise InputError(f"the CUDA headers in {headers} are of release {release // 1000}; only programs of CUDA {TESTED} "
                          "can be captured: set CUDA_HOME to another toolkit's folder")
     content = "".join(path.read_text(encoding="utf-8") for path in sorted(SOURCES.iterdir()) if path.is_file())
-    key = hashlib.sha256(f"{content}{FLAGS}{release}".encode()).hexdigest()[:16]
+    key = hashlib.sha256(f"{content}{cpp_header()}{FLAGS}{release}".encode()).hexdigest()[:16]
     folder = CACHE_FOLDER / f"cudart-{key}"
-    if not (folder / SONAME).is_file():
+    if not is_intact(folder):
         say(None, "compiling the stand-in for CUDA's runtime, once")
         _compile(compiler, headers, folder)
         say(1.0, "compiled")
     return folder / SONAME
+
+
+def is_intact(folder: Path) -> bool:
+    """Return whether a folder holds a complete library that only this user can have written.
+
+    Raises InputError for a folder of another user: what others put there is not to be executed.
+    """
+    try:
+        held = folder.lstat()
+    except FileNotFoundError:
+        return False
+    if not stat.S_ISDIR(held.st_mode) or held.st_uid != os.geteuid():
+        raise InputError(f"{folder}: belongs to another user, or is no folder; code in it is not executed: remove it, or "
+                         "set RFVIEW_CACHE_DIR to a folder of your own")
+    if held.st_mode & 0o022:        # others may have changed what is in it
+        return False
+    try:
+        return (folder / SUM).read_text(encoding="ascii") == hashlib.sha256((folder / SONAME).read_bytes()).hexdigest()
+    except (OSError, ValueError):
+        return False
 
 
 def include_folder() -> Path | None:
@@ -95,14 +118,21 @@ def _compile(compiler: str, headers: Path, folder: Path) -> None:
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix="cudart-new-") as name:
         made = Path(name)
+        (made / "messages.h").write_text(cpp_header(), encoding="utf-8")
         (made / "rest.cpp").write_text(rest(), encoding="utf-8")
-        (made / "map").write_text(f"{SONAME} {{ global: *; }};\n", encoding="utf-8")
+        (made / "exports").write_text(f"{SONAME} {{ global: *; }};\n", encoding="utf-8")
         sources = [*sorted(SOURCES.glob("*.cpp")), made / "rest.cpp"]
-        links = ("-shared", f"-Wl,-soname,{SONAME}", f"-Wl,--version-script={made / 'map'}")
-        command = [compiler, *FLAGS, f"-I{headers}", *links, *map(str, sources), "-ldl", "-o", str(made / SONAME)]
+        links = ("-shared", f"-Wl,-soname,{SONAME}", f"-Wl,--version-script={made / 'exports'}")
+        folders = (f"-I{headers}", f"-I{made}")
+        command = [compiler, *FLAGS, *folders, *links, *map(str, sources), "-ldl", "-o", str(made / SONAME)]
         done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
         if done.returncode:
             first = next((line for line in done.stderr.splitlines() if "error" in line), done.stderr[:200])
             raise InputError(f"g++ cannot compile the stand-in for CUDA's runtime with the headers in {headers}: {first}")
-        folder.mkdir(exist_ok=True)
-        os.replace(made / SONAME, folder / SONAME)
+        folder.mkdir(mode=0o700, exist_ok=True)
+        folder.chmod(0o700)
+        (made / SUM).write_text(hashlib.sha256((made / SONAME).read_bytes()).hexdigest(), encoding="ascii")
+        for name in (SONAME, SUM):      # the sum last: it vouches for the library
+            with (made / name).open("rb") as file:
+                os.fsync(file.fileno())
+            os.replace(made / name, folder / name)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 
 from rfview.capture.memory import GLOBAL_WORD, Allocation, DeviceMemory
-from rfview.capture.protocol import TEXTURE_BODY
+from rfview.capture.messages import TEXTURE
 from rfview.engine.errors import InputError
 from rfview.engine.textures import ADDRESS_MODES, H_BASE_HIGH, H_BASE_LOW, HEADER_BYTES, Texture, described, header
 
@@ -22,7 +22,7 @@ def header_of(memory: DeviceMemory, body: bytes) -> int:
     Raises InputError if the texels are not inside an allocation, or the machine has no such textures.
     """
     (address, x, y, z, channels, bits, kind, linear, normalised, as_float, mode_x, mode_y, mode_z, _layers, pitch,
-     *border) = TEXTURE_BODY.unpack(body)
+     *border) = TEXTURE.request.unpack(body)
     size = (max(x, 1), max(y, 1), max(z, 1))
     if (kind, bits) not in DTYPES or channels not in (1, 2, 4):
         raise InputError(f"a texture of {channels} channels of {bits} bits; expected 1, 2 or 4 channels of 8, 16 or 32 bits")

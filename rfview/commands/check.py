@@ -54,10 +54,10 @@ def of_program(args: argparse.Namespace) -> int:
     code, device = programs.captured(args, kind=CheckedSimulator, ran=checked, capacity=CAPACITY)
     if args.json:
         found = [one.as_dict() for one in checked.defects]
-        print(json.dumps({"findings": found, "more": checked.more, "launches": device.total, "ran": checked.ran,
-                          "cycles": device.cycles, "exit_code": code}))
+        print(json.dumps({"findings": found, "more": checked.more, "launches": device.launches.total, "ran": checked.ran,
+                          "cycles": device.launches.cycles, "exit_code": code}))
     else:
-        print(checked.text(device.total, device.cycles))
+        print(checked.text(device.launches.total, device.launches.cycles))
         if checked.defects:
             first = checked.defects[0]
             words = [*options.machine_words(args), *(["--python", args.python] if args.python else [])]

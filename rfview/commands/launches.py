@@ -12,8 +12,7 @@ from rfview.engine.escapes import visible
 from rfview.engine.wording import aligned, plural
 
 if TYPE_CHECKING:
-    from rfview.capture.device import Device
-    from rfview.capture.launches import Extent
+    from rfview.capture.launches import Extent, Launches
 
 EPILOG = programs.EPILOG
 TAKES_PROGRAM = True
@@ -32,28 +31,34 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Run the program, print the table after the program's own output, and return its exit code.
 
-    A program that ends with 0 although one of its kernels faulted gives 1.
+    A program that ends with 0 although one of its kernels faulted gives 1. An interruption shows the table so far.
     """
     output = files.check_target(args.json) if args.json else None
-    code, device = programs.captured(args, only=args.only)
-    print(table(device))
-    if output is not None:
-        total = {"launches": device.total, "cycles": device.cycles, "exit_code": code}
-        files.write(output, json.dumps({**total, "list": programs.rows_of(device)}, indent=1) + "\n")
-    if device.faults and not code:
-        programs.say(f"the program ended with code 0 although {plural(device.faults, 'launch')} ended in a fault")
+
+    def show(launches: Launches, code: int | None) -> None:
+        print(table(launches))
+        if output is not None:
+            total = {"launches": launches.total, "cycles": launches.cycles, "exit_code": code}
+            files.write(output, json.dumps({**total, "list": programs.rows_of(launches)}, indent=1) + "\n")
+
+    code, device = programs.captured(args, only=args.only, interrupted=lambda launches: show(launches, None))
+    show(device.launches, code)
+    if device.launches.faults and not code:
+        programs.say(f"the program ended with code 0 although {plural(device.launches.faults, 'launch')} ended in a fault")
         return 1
     return code
 
 
-def table(device: Device) -> str:
-    """Return the launches as lines: number, kernel, grid, block, cycles, result."""
-    rows = [(str(entry.number), visible(entry.label), extent(entry.grid), extent(entry.block),
-             f"{entry.cycles:,}", visible(entry.result) or "fine") for entry in device.entries]
-    head = ("launch", "kernel", "grid", "block", "cycles", "result")
-    lines = aligned([head, *rows], left=(1, 2, 3, 5))
-    left_out = device.total - len(device.entries)
-    lines.append(f"{plural(device.total, 'launch')}, {plural(device.cycles, 'cycle')}"
+def table(launches: Launches) -> str:
+    """Return the launches as lines: number, kernel, grid, block, cycles, result; and process if several launched kernels."""
+    several = len({entry.process for entry in launches.entries}) > 1
+    rows = [(str(entry.number), *([str(entry.process)] if several else []), visible(entry.label), extent(entry.grid),
+             extent(entry.block), f"{entry.cycles:,}", visible(entry.result) or "fine") for entry in launches.entries]
+    head = ("launch", *(["process"] if several else []), "kernel", "grid", "block", "cycles", "result")
+    lines = aligned([head, *rows], left=tuple(column for column, name in enumerate(head)
+                                              if name not in ("launch", "process", "cycles")))
+    left_out = launches.total - len(launches.entries)
+    lines.append(f"{plural(launches.total, 'launch')}, {plural(launches.cycles, 'cycle')}"
                  + (f"; {left_out:,} not listed" if left_out else ""))
     return "\n".join(lines)
 

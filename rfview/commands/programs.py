@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from rfview.commands import options, progress
+from rfview.ending import Ended
 from rfview.engine.errors import InputError
 
 if TYPE_CHECKING:
     from rfview.capture.device import Device, Taken
+    from rfview.capture.launches import Launches
 
 EPILOG = """the program is an unmodified CUDA program built by nvcc, or an unmodified Python script with numba-cuda 0.30 or
 Triton 3.8 or 3.9. Its kernels run here, without a GPU, and it carries on with their results. torch tensors stay in CPU
@@ -56,10 +59,11 @@ def words_of(args: argparse.Namespace) -> list[str]:
 
 
 def captured(args: argparse.Namespace, *, runs_choice: bool = True, stops: bool = False,
-             only: str | None = None, **more: Any) -> tuple[int, Device]:
+             only: str | None = None, interrupted: Callable[[Launches], None] | None = None,
+             **more: Any) -> tuple[int, Device]:
     """Run the program of a command line on its machine; return its exit code and its device.
 
-    more: further options of Device.
+    interrupted: called with what has run so far if Ctrl-C or a signal ends rfview. more: further options of Device.
     """
     from rfview.capture.device import Device
     from rfview.capture.launches import choice_of
@@ -72,7 +76,13 @@ def captured(args: argparse.Namespace, *, runs_choice: bool = True, stops: bool 
     with progress.bar(patience_s=2.0) as report:
         device = Device(machine, choice=choice, runs_choice=runs_choice, progress=report,
                         only=choice_of(only) if only is not None else None, **more)
-        code = run(words_of(args), device, say, report, stops=stops, python=args.python)
+        try:
+            code = run(words_of(args), device, say, report, stops=stops, python=args.python)
+        except (KeyboardInterrupt, Ended):
+            report.close()
+            if interrupted is not None and device.launches.total:
+                interrupted(device.launches)
+            raise
     return code, device
 
 
@@ -80,10 +90,10 @@ def taken_of(device: Device) -> Taken:
     """Return the chosen launch; raises InputError, which lists the others, if it was never made."""
     from rfview.capture.launches import missing
 
-    if device.taken is None:
-        assert device.choice is not None
-        raise missing(device.choice, device.entries, device.total)
-    return device.taken
+    if device.launches.taken is None:
+        assert device.launches.choice is not None
+        raise missing(device.launches.choice, device.launches.entries, device.launches.total)
+    return device.launches.taken
 
 
 def say(text: str) -> None:
@@ -111,6 +121,6 @@ def names_program(args: argparse.Namespace) -> bool:
     return "::" not in target and (target.endswith(".py") or options.is_program(target))
 
 
-def rows_of(device: Device) -> list[dict[str, Any]]:
+def rows_of(launches: Launches) -> list[dict[str, Any]]:
     """Return the launches as plain data."""
-    return [entry.row() for entry in device.entries]
+    return [entry.row() for entry in launches.entries]

@@ -19,14 +19,20 @@ class Progress:
 
     def __init__(self, patience_s: float = 0.0) -> None:
         self._is_terminal = sys.stderr.isatty()
-        self._patience_s = patience_s
+        self._patience_s = patience_s if self._is_terminal or not patience_s else QUIET_SECONDS
         self._began_at = time.monotonic()
         self._drawn_at = 0.0
         self._open = False
 
     def __call__(self, fraction: float | None, text: str) -> None:
-        """Show `text` with a bar filled to `fraction` (0..1; None: no bar, since the end is unknown); 1 removes it."""
+        """Show `text` with a bar filled to `fraction` (0..1; None: no bar, since the end is unknown); 1 removes it.
+
+        text "": clear the line until the next call, for others to write; the work goes on.
+        """
         now = time.monotonic()
+        if not text:
+            self._erase()
+            return
         if fraction is not None and fraction >= 1:
             self.close()
             return
@@ -51,6 +57,9 @@ class Progress:
     def close(self) -> None:
         """Remove the bar; what is shown next is other work."""
         self._began_at = time.monotonic()
+        self._erase()
+
+    def _erase(self) -> None:
         if self._open:
             self._clear()
             sys.stderr.flush()

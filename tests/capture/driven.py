@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import socket
 import threading
 from collections.abc import Iterator
@@ -47,7 +46,8 @@ def driven(**options: Any) -> Iterator[tuple[Client, Device, list[str]]]:
     ours, theirs = socket.socketpair()
     thread = threading.Thread(target=Server(device, said.append, stops=stops).serve, args=(ours, lambda: True))
     thread.start()
-    client = Client(theirs.detach(), os.dup(device.memory.descriptor))
+    client = Client(lambda: theirs)
+    client.connect()
     try:
         yield client, device, said
     finally:

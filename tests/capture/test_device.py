@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rfview.capture import protocol as wire
-from rfview.capture import server
+from rfview.capture import messages as wire
+from rfview.capture import protocol, server
 from rfview.capture.client import Client, CudaError, Stopped
 from rfview.capture.device import Device
 from rfview.capture.launches import choice_of
@@ -43,7 +43,7 @@ def test_a_launch_reads_and_writes_the_programs_memory() -> None:
         assert client.kernels(module) == [NAME]
         cycles = client.launch(module, NAME, (4, 1, 1), (32, 1, 1), 0, [x, y, 100])
         assert np.array_equal(floats(client, y, 100), 1 + 2 * np.arange(100, dtype=np.float32))
-        assert cycles == device.entries[0].cycles > 0 and device.entries[0].kernel == "saxpy" and not said
+        assert cycles == device.launches.entries[0].cycles > 0 and device.launches.entries[0].kernel == "saxpy" and not said
 
 
 def test_a_program_may_be_called_as_its_kernel_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -113,10 +113,10 @@ def test_what_is_out_of_bounds_is_an_illegal_address_and_stays_one_until_a_reset
         module = client.load(SAXPY)
         with pytest.raises(CudaError) as fault:
             client.launch(module, NAME, (4, 1, 1), (64, 1, 1), 0, [x, y, 200])
-        assert fault.value.code == wire.ILLEGAL_ADDRESS and "past the end of" in said[0]
+        assert fault.value.code == protocol.ILLEGAL_ADDRESS and "past the end of" in said[0]
         with pytest.raises(CudaError) as again:
             client.ask(wire.SYNC)
-        assert again.value.code == wire.ILLEGAL_ADDRESS
+        assert again.value.code == protocol.ILLEGAL_ADDRESS
         client.ask(wire.RESET)
         x, y = vectors(client)
         client.launch(module, NAME, (4, 1, 1), (32, 1, 1), 0, [x, y, 100])
@@ -131,7 +131,7 @@ def test_the_chosen_launch_is_kept_with_its_memory_before_and_after_and_stops_th
         client.launch(module, NAME, (4, 1, 1), (32, 1, 1), 0, [x, y, 100])
         with pytest.raises(Stopped):
             client.launch(module, NAME, (4, 1, 1), (32, 1, 1), 0, [x, y, 100])
-        taken = device.taken
+        taken = device.launches.taken
         assert taken is not None and taken.entry.number == 1 and taken.after is not None
         assert {x, y, client.symbol(module, "factor")[0]} == set(taken.before) and other not in taken.before
         before, after = (np.frombuffer(kept[y][1], np.float32) for kept in (taken.before, taken.after))
@@ -146,8 +146,8 @@ def test_an_instance_of_a_template_is_chosen_by_its_arguments(asked: str, number
         module = client.load(text)
         for name in ("_Z1fIfEvT_", "_Z1fIdEvT_", "_Z1fIfEvT_"):
             client.launch(module, name, (1, 1, 1), (32, 1, 1), 0, [0])
-    assert (device.taken and device.taken.entry.number) == number
-    assert [entry.label for entry in device.entries] == ["f<float>:0", "f<double>:0", "f<float>:1"]
+    assert (device.launches.taken and device.launches.taken.entry.number) == number
+    assert [entry.label for entry in device.launches.entries] == ["f<float>:0", "f<double>:0", "f<float>:1"]
 
 
 def test_a_launch_that_reaches_beyond_its_parameters_is_kept_with_all_memory() -> None:
@@ -156,14 +156,14 @@ def test_a_launch_that_reaches_beyond_its_parameters_is_kept_with_all_memory() -
         x, y = vectors(client)
         module = client.load(text)
         client.launch(module, NAME, (4, 1, 1), (32, 1, 1), 0, [x, y - 8192, 100])
-        taken = device.taken
+        taken = device.launches.taken
         assert taken is not None and taken.entry.result == "" and {x, y} < set(taken.before)
         assert floats(client, y, 100)[99] == 1 + 2 * 99
 
 
 @pytest.mark.parametrize(("grid", "block", "shared", "code"), [
-    ((1, 1, 1), (2048, 1, 1), 0, wire.INVALID_CONFIGURATION), ((0, 1, 1), (32, 1, 1), 0, wire.INVALID_CONFIGURATION),
-    ((1, 70000, 1), (32, 1, 1), 0, wire.INVALID_CONFIGURATION), ((1, 1, 1), (32, 1, 1), 1 << 20, wire.OUT_OF_RESOURCES),
+    ((1, 1, 1), (2048, 1, 1), 0, protocol.INVALID_CONFIGURATION), ((0, 1, 1), (32, 1, 1), 0, protocol.INVALID_CONFIGURATION),
+    ((1, 70000, 1), (32, 1, 1), 0, protocol.INVALID_CONFIGURATION), ((1, 1, 1), (32, 1, 1), 1 << 20, protocol.OUT_OF_RESOURCES),
 ])
 def test_a_launch_that_no_machine_takes_is_an_error_of_cuda(grid: tuple, block: tuple, shared: int, code: int) -> None:
     with driven() as (client, device, _said):
@@ -175,17 +175,18 @@ def test_a_launch_that_no_machine_takes_is_an_error_of_cuda(grid: tuple, block: 
 
 
 @pytest.mark.parametrize(("operation", "body", "code"), [
-    (99, b"", wire.NOT_SUPPORTED), (wire.MALLOC, b"abc", wire.INVALID_VALUE), (wire.FREE, struct.pack("<Q", 5), wire.INVALID_VALUE),
-    (wire.MALLOC, struct.pack("<QI", 1 << 60, 0), wire.MEMORY_ALLOCATION), (wire.FACTS, struct.pack("<I", 7), 98),
-    (wire.LOAD, struct.pack("<I", 0) + b".version oh", wire.INVALID_PTX), (wire.LOAD, struct.pack("<I", 1) + b"x" * 99, 209),
-    (wire.SYMBOL, struct.pack("<I", 1) + b"none", wire.INVALID_SYMBOL), (wire.HELLO, struct.pack("<II", 99, 0), 801),
-    (wire.TEXTURE, bytes(wire.TEXTURE_BODY.size), wire.INVALID_VALUE), (wire.LOAD, b"", wire.INVALID_VALUE),
+    (99, b"", protocol.NOT_SUPPORTED), (2, b"abc", protocol.INVALID_VALUE), (3, struct.pack("<Q", 5), protocol.INVALID_VALUE),
+    (2, struct.pack("<QI", 1 << 60, 0), protocol.MEMORY_ALLOCATION), (5, struct.pack("<I", 7), 98), (8, b"", protocol.INVALID_VALUE),
+    (4, struct.pack("<I", 0) + b".version oh", protocol.INVALID_PTX), (4, struct.pack("<I", 1) + b"x" * 99, 209),
+    (7, struct.pack("<I", 1) + b"none", protocol.INVALID_SYMBOL), (1, struct.pack("<II", 99, 0), 801),
+    (1, struct.pack("<II", wire.VERSION, 0), protocol.INVALID_VALUE), (6, struct.pack("<II", 1, 1), protocol.INVALID_VALUE),
+    (11, bytes(wire.TEXTURE.request.head.size), protocol.INVALID_VALUE), (4, b"", protocol.INVALID_VALUE),
 ])
 def test_messages_that_make_no_sense_are_errors_and_the_next_is_served(operation: int, body: bytes, code: int) -> None:
     with driven() as (client, _device, said):
-        with pytest.raises(CudaError) as error:
-            client.ask(operation, body)
-        assert error.value.code == code and (code != wire.INVALID_VALUE or operation == wire.FREE or said)
+        reply = client.reply(operation, body)
+        assert reply.status == code and not reply.result
+        assert code != protocol.INVALID_VALUE or operation == wire.FREE.number or said
         assert client.malloc(16) >= wire.BASE
 
 
@@ -199,26 +200,26 @@ def test_what_is_wrong_with_a_module_is_said_with_the_line_that_it_is_about() ->
 
 def test_a_message_that_is_too_long_ends_the_connection() -> None:
     with driven() as (client, _device, said):
-        with pytest.raises((wire.LinkError, ConnectionError)):
-            client.ask(wire.MALLOC, bytes(wire.MAX_BODY + 1))
+        with pytest.raises(protocol.LinkError):
+            client.reply(wire.MALLOC.number, bytes(wire.MAX_BODY + 1))
     assert "cannot be read" in said[0]
 
 
 def test_an_operation_that_does_not_exist_is_said() -> None:
     with driven() as (client, _device, said):
-        with pytest.raises(CudaError, match="operation 99, which does not exist"):
-            client.ask(99)
+        assert "operation 99, which does not exist" in client.reply(99, b"").text
         with pytest.raises(CudaError, match="a module of form 7"):
-            client.ask(wire.LOAD, struct.pack("<I", 7))
+            client.ask(wire.LOAD, 7)
     assert len(said) == 2
 
 
 def test_a_message_that_does_not_end_is_given_up_with_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(server, "MESSAGE_S", 0.05)
     with driven() as (client, _device, said):
-        client._link.sendall(wire.HEAD.pack(wire.MALLOC, 12) + b"abcd")
+        assert client._link is not None
+        client._link.sendall(wire.REQUEST_HEAD.pack(wire.MALLOC.number, 12) + b"abcd")
         assert client._link.recv(1) == b"", "the server has not closed the connection"
-        with pytest.raises(wire.LinkError, match="the connection to rfview was lost"):
+        with pytest.raises(protocol.LinkError, match="the connection to rfview was lost"):
             client.malloc(16)
     assert said == ["the program's messages cannot be read: 8 bytes of a message have not come"]
 
@@ -259,14 +260,14 @@ def test_an_alias_is_the_same_memory_at_another_address() -> None:
     with driven() as (client, _device, _said):
         x, y = vectors(client)
         away = 0x1234_5000
-        client.ask(wire.ALIAS, struct.pack("<QQQ", away, y, 400))
+        client.alias(away, y, 400)
         module = client.load(SAXPY)
         client.launch(module, NAME, (4, 1, 1), (32, 1, 1), 0, [x, away, 100])
         assert floats(client, y, 100)[99] == 1 + 2 * 99
         for beyond in (2**63 - 400, 2**64 - 400):
             with pytest.raises(CudaError):
-                client.ask(wire.ALIAS, struct.pack("<QQQ", beyond, y, 400))
-        client.ask(wire.ALIAS, struct.pack("<QQQ", away, 0, 0))
+                client.alias(beyond, y, 400)
+        client.alias(away, 0, 0)
         with pytest.raises(CudaError):
             client.launch(module, NAME, (4, 1, 1), (32, 1, 1), 0, [x, away, 100])
 
@@ -276,8 +277,7 @@ def test_an_alias_ends_with_the_allocation_that_it_belongs_to_and_cannot_be_free
         x, y = vectors(client)
         away = 0x1234_5000
         client.alias(away, y, 400)
-        for refused in ((wire.FREE, struct.pack("<Q", away)), (wire.ALIAS, struct.pack("<QQQ", y, 0, 0)),
-                        (wire.ALIAS, struct.pack("<QQQ", away + 0x1002, y, 4))):
+        for refused in ((wire.FREE, away), (wire.ALIAS, y, 0, 0), (wire.ALIAS, away + 0x1002, y, 4)):
             with pytest.raises(CudaError):
                 client.ask(*refused)
         module = client.load(SAXPY)
@@ -286,4 +286,4 @@ def test_an_alias_ends_with_the_allocation_that_it_belongs_to_and_cannot_be_free
         assert client.malloc(400) == y, "another allocation has the alias's bytes"
         with pytest.raises(CudaError) as fault:
             client.launch(module, NAME, (4, 1, 1), (32, 1, 1), 0, [x, away, 100])
-        assert fault.value.code == wire.ILLEGAL_ADDRESS
+        assert fault.value.code == protocol.ILLEGAL_ADDRESS

@@ -86,7 +86,7 @@ def test_a_script_that_loses_its_connection_ends_in_a_sentence(tmp_path: Path) -
     (tmp_path / "lost.py").write_text("""
 import gc
 client = next(one for one in gc.get_objects() if type(one).__name__ == "Client")
-client.ask(2, bytes(1 << 17))
+client.reply(2, bytes(1 << 17))
 """)
     done = rfview("launches", tmp_path / "lost.py")
     assert done.returncode == 2 and "Traceback" not in done.stderr, done.stderr

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib.abc
 import importlib.util
 import os
@@ -19,20 +20,28 @@ class Machine:
 
     def __init__(self, client: Client, leave: Callable[[], None] | None = None) -> None:
         self.client = client
-        khz, warps, threads, ctas, shared, registers, bandwidth, capability, capacity_mb, l2 = client.properties
-        self.facts = {"khz": khz, "warps": warps, "threads": threads, "ctas": ctas, "shared": shared, "registers": registers,
-                      "bandwidth": bandwidth, "bytes": capacity_mb << 20, "l2": l2}
-        self.capability = divmod(capability, 10)
         self.cycles = 0
         self._leave = leave
         self._named: dict[int, tuple[str, str, tuple[int, ...]]] = {}
         self.sizes: dict[int, int] = {}
         self._modules: dict[str, int] = {}
 
+    @functools.cached_property
+    def facts(self) -> dict[str, int]:
+        """Return the device's properties; the first use of the device in this process."""
+        khz, warps, threads, ctas, shared, registers, bandwidth, capability, capacity_mb, l2 = self.client.properties
+        return {"khz": khz, "warps": warps, "threads": threads, "ctas": ctas, "shared": shared, "registers": registers,
+                "bandwidth": bandwidth, "capability": capability, "bytes": capacity_mb << 20, "l2": l2}
+
+    @property
+    def capability(self) -> tuple[int, int]:
+        """Return the compute capability, (8, 6) for 8.6."""
+        return divmod(self.facts["capability"], 10)
+
     @property
     def now_ms(self) -> float:
         """Return the milliseconds of machine time that kernels have taken so far."""
-        return self.cycles / self.facts["khz"]
+        return self.cycles / self.facts["khz"] if self.cycles else 0.0
 
     def module(self, ptx: str) -> int:
         """Return the number of a module, loaded on first use."""

@@ -10,11 +10,11 @@ import ctypes
 import functools
 import importlib
 import inspect
-import struct
 import weakref
 from typing import Any
 
-from rfview.capture import protocol as wire
+from rfview.capture import messages as wire
+from rfview.capture import protocol
 from rfview.capture.client import CudaError
 from rfview.capture.python import versions
 from rfview.capture.python.hooks import Machine, three
@@ -175,7 +175,7 @@ class _Calls:
         def call(*args: Any) -> Any:
             if own is None:
                 text = f"rfview: {name} is not there on the machine that it models"
-                raise self._drv.CudaAPIError(wire.NOT_SUPPORTED, text)
+                raise self._drv.CudaAPIError(protocol.NOT_SUPPORTED, text)
             try:
                 return own(*args)
             except CudaError as error:
@@ -229,7 +229,7 @@ class _Calls:
 
     def cuMemHostRegister(self, pointer: Any, size: int, flags: int) -> None:
         if flags & self._drv.binding.CU_MEMHOSTREGISTER_DEVICEMAP:
-            raise CudaError(wire.NOT_SUPPORTED, "memory of the host cannot be mapped afterwards; cuda.mapped_array can")
+            raise CudaError(protocol.NOT_SUPPORTED, "memory of the host cannot be mapped afterwards; cuda.mapped_array can")
 
     def cuMemHostUnregister(self, pointer: Any) -> None:
         return
@@ -240,11 +240,13 @@ class _Calls:
     cuMemFreeHost = cuMemFree
 
     def cuMemcpyHtoD(self, to: Any, source: Any, size: int, stream: Any = None) -> None:
+        self._machine.client.connect()      # raises in a forked process
         ctypes.memmove(int(to), int(source), size)
 
     cuMemcpyHtoDAsync = cuMemcpyDtoH = cuMemcpyDtoHAsync = cuMemcpyDtoD = cuMemcpyDtoDAsync = cuMemcpyHtoD
 
     def cuMemsetD8(self, to: Any, value: int, size: int, stream: Any = None) -> None:
+        self._machine.client.connect()
         ctypes.memset(int(to), int(value), size)
 
     cuMemsetD8Async = cuMemsetD8
@@ -256,7 +258,7 @@ class _Calls:
         for address, size in self._machine.sizes.items():
             if address <= int(pointer) < address + max(size, 1):
                 return address, size
-        raise CudaError(wire.INVALID_VALUE, "nothing is allocated there")
+        raise CudaError(protocol.INVALID_VALUE, "nothing is allocated there")
 
     def cuStreamCreate(self, flags: int) -> Any:
         return self._drv.binding.CUstream(0x1000 + self._number())
@@ -284,7 +286,7 @@ class _Calls:
 
     def cuEventElapsedTime(self, begin: Any, end: Any) -> float:
         if int(begin) not in self._events or int(end) not in self._events:
-            raise CudaError(wire.INVALID_VALUE, "an event that was not recorded")
+            raise CudaError(protocol.INVALID_VALUE, "an event that was not recorded")
         return self._events[int(end)] - self._events[int(begin)]
 
     def cuEventDestroy(self, event: Any) -> None:
@@ -296,8 +298,8 @@ class _Calls:
     cuProfilerStop = cuProfilerStart
 
     def cuOccupancyMaxActiveBlocksPerMultiprocessor(self, handle: Any, threads: int, dynamic: int) -> int:
-        body = struct.pack("<III", handle.module, int(threads), int(dynamic)) + handle.name.encode()
-        return int(struct.unpack("<I", self._machine.client.ask(wire.OCCUPANCY, body))[0])
+        asked = (handle.module, int(threads), int(dynamic))
+        return int(self._machine.client.ask(wire.OCCUPANCY, *asked, rest=handle.name.encode())[0])
 
 
 class _Handle:
@@ -310,7 +312,7 @@ class _Handle:
 class _Attributes:
     """A kernel's attributes, under cuda.core's names."""
 
-    def __init__(self, facts: wire.Facts) -> None:
+    def __init__(self, facts: protocol.Facts) -> None:
         self.max_threads_per_block = facts.max_threads or 1024
 
 
@@ -332,7 +334,7 @@ class _Module:
 class _Function:
     """A kernel ready to launch; replaces numba's class."""
 
-    def __init__(self, module: _Module, name: str, facts: wire.Facts, drv: Any) -> None:
+    def __init__(self, module: _Module, name: str, facts: protocol.Facts, drv: Any) -> None:
         self.module, self.name = module, name
         self.attrs = drv.FuncAttr(facts.registers, facts.shared_bytes, facts.local_bytes, 0, facts.max_threads or 1024)
         self.kernel = self.handle = _Handle(module.number, name, _Attributes(facts))

@@ -17,25 +17,31 @@ def _own_modules() -> types.SimpleNamespace:
         module = types.ModuleType(name)
         module.__path__ = [folder]
         sys.modules[name] = module
-    from rfview.capture import client, protocol
+    from rfview.capture import client, messages, protocol
     from rfview.capture.python import hooks, numba_driver, triton_driver, versions
 
     found = types.SimpleNamespace(client=client, hooks=hooks, numba=numba_driver, triton=triton_driver, versions=versions,
-                                  wire=protocol)
+                                  wire=messages, protocol=protocol)
     for name in [name for name in sys.modules if name.partition(".")[0] == "rfview"]:
         del sys.modules[name]
     return found
 
 
-def main() -> int:
-    """Run the script; return its exit code."""
+def hook() -> types.SimpleNamespace:
+    """Capture what numba-cuda and Triton launch in this process from here on; return rfview's modules."""
     own = _own_modules()
-    machine = own.hooks.Machine(own.client.connect(), own.hooks.leave)
-    for name in ("RFVIEW_LINK", "RFVIEW_MEMORY"):       # not for processes that the script starts
-        os.environ.pop(name, None)
+    machine = own.hooks.Machine(own.client.of_environment(), own.hooks.leave)
     sys.meta_path.insert(0, own.hooks.AfterImport({
         "numba.cuda": lambda: own.numba.install(machine), "triton": lambda: own.triton.install(machine),
     }))
+    return own
+
+
+def main() -> int:
+    """Run the script; return its exit code."""
+    own = hook()
+    here, others = os.path.dirname(os.path.abspath(__file__)), os.environ.get("PYTHONPATH")
+    os.environ["PYTHONPATH"] = os.pathsep.join([here, others] if others else [here])    # for Pythons that the script starts
     sys.argv = sys.argv[1:]
     script = sys.argv[0]
     sys.path[0] = os.path.dirname(os.path.abspath(script))
@@ -43,7 +49,7 @@ def main() -> int:
         runpy.run_path(script, run_name="__main__")
     except SystemExit:
         raise
-    except (own.versions.UnknownVersion, own.wire.LinkError) as error:
+    except (own.versions.UnknownVersion, own.protocol.LinkError) as error:
         print(f"rfview: error: {error}", file=sys.stderr)
         return 2
     except BaseException as error:

@@ -13,6 +13,7 @@ from typing import Any
 from rfview.capture.python.hooks import Machine
 
 CAPABILITY = (8, 0)
+NAME = "rfview SM"
 _CUDA = re.compile(r"cuda(:\d+)?\Z")
 # by address: tensors whose data_ptr() was called
 _asked: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
@@ -105,6 +106,16 @@ def _mode(torch: Any, base: Any) -> Any:
     return OnCpu()
 
 
+def _properties(facts: dict[str, int]) -> SimpleNamespace:
+    """Return the device's properties under torch's names."""
+    return SimpleNamespace(
+        name=NAME, major=CAPABILITY[0], minor=CAPABILITY[1], multi_processor_count=1, warp_size=32,
+        total_memory=facts["bytes"], shared_memory_per_block=facts["shared"], regs_per_multiprocessor=facts["registers"],
+        shared_memory_per_block_optin=facts["shared"], max_threads_per_multi_processor=facts["threads"],
+        L2_cache_size=facts["l2"],
+    )
+
+
 def install(machine: Machine) -> None:
     """Make torch treat 'cuda' as the CPU from here on; does nothing if torch is not installed."""
     if "torch" not in sys.modules and importlib.util.find_spec("torch") is None:
@@ -113,13 +124,6 @@ def install(machine: Machine) -> None:
     from torch.overrides import TorchFunctionMode
 
     _mode(torch, TorchFunctionMode).__enter__()
-    facts = machine.facts
-    properties = SimpleNamespace(
-        name="rfview SM", major=CAPABILITY[0], minor=CAPABILITY[1], multi_processor_count=1, warp_size=32,
-        total_memory=facts["bytes"], shared_memory_per_block=facts["shared"], regs_per_multiprocessor=facts["registers"],
-        shared_memory_per_block_optin=facts["shared"], max_threads_per_multi_processor=facts["threads"],
-        L2_cache_size=facts["l2"],
-    )
     nothing = lambda *args, **named: None
     stream = SimpleNamespace(cuda_stream=0, query=lambda: True, synchronize=nothing, wait_stream=nothing,
                              wait_event=nothing)
@@ -128,8 +132,9 @@ def install(machine: Machine) -> None:
     torch.cuda.Event = Interface(machine).Event  # type: ignore[misc, assignment]
     for name, value in {
         "is_available": lambda: True, "device_count": lambda: 1, "current_device": lambda: 0, "set_device": nothing,
-        "synchronize": nothing, "empty_cache": nothing, "get_device_name": lambda device=None: properties.name,
-        "get_device_capability": lambda device=None: CAPABILITY, "get_device_properties": lambda device=None: properties,
+        "synchronize": nothing, "empty_cache": nothing, "get_device_name": lambda device=None: NAME,
+        "get_device_capability": lambda device=None: CAPABILITY,
+        "get_device_properties": lambda device=None: _properties(machine.facts),
         "current_stream": lambda device=None: stream, "default_stream": lambda device=None: stream,
         "manual_seed": nothing, "manual_seed_all": nothing, "is_bf16_supported": lambda *args, **named: True,
         "memory_allocated": lambda device=None: 0, "max_memory_allocated": lambda device=None: 0,

@@ -10,9 +10,11 @@ using namespace rfview;
 #define IGNORED(name, ...) API(name)(__VA_ARGS__) { OK; }
 #define WAITS(name, ...) API(name)(__VA_ARGS__) { return fail(state()); }
 
-API(cudaGetDeviceCount)(int *n) { *n = 1; OK; }
-API(cudaGetDevice)(int *n) { *n = 0; OK; }
-API(cudaSetDevice)(int n) { return n ? fail(cudaErrorInvalidDevice) : cudaSuccess; }
+// In a forked process these fail, too, and only there.
+static cudaError_t initialized() { return state() == cudaErrorInitializationError ? fail(state()) : cudaSuccess; }
+API(cudaGetDeviceCount)(int *n) { *n = 1; return initialized(); }
+API(cudaGetDevice)(int *n) { *n = 0; return initialized(); }
+API(cudaSetDevice)(int n) { return n ? fail(cudaErrorInvalidDevice) : initialized(); }
 API(cudaInitDevice)(int n, unsigned, unsigned) { return n ? fail(cudaErrorInvalidDevice) : cudaSuccess; }
 API(cudaChooseDevice)(int *n, const cudaDeviceProp *) { *n = 0; OK; }
 API(cudaDeviceGetByPCIBusId)(int *n, const char *) { *n = 0; OK; }
@@ -20,7 +22,7 @@ API(cudaDeviceGetPCIBusId)(char *text, int size, int) { snprintf(text, size, "00
 API(cudaDeviceReset)() {
   set_state(cudaSuccess);
   cudaGetLastError();
-  return fail(ask(RESET, ""));
+  return fail(ask(Reset{}));
 }
 WAITS(cudaDeviceSynchronize)
 IGNORED(cudaSetDeviceFlags, unsigned)

@@ -61,12 +61,12 @@ static cudaError_t keep_arguments(Node *node) {
   if (node->does.kernel.extra) return (cudaError_t)rfview_not_supported("a kernel node whose arguments are in one buffer");
   std::string values;
   for (size_t k = 0; k < one->params.size(); k++) {
-    size_t end = one->params[k].first + one->params[k].second;
+    size_t end = one->params[k].offset + one->params[k].size;
     if (values.size() < end) values.resize(end);
-    memcpy(&values[one->params[k].first], node->does.kernel.kernelParams[k], one->params[k].second);
+    memcpy(&values[one->params[k].offset], node->does.kernel.kernelParams[k], one->params[k].size);
   }
   node->values = values, node->arguments.clear();
-  for (auto &param : one->params) node->arguments.push_back(&node->values[param.first]);
+  for (auto &param : one->params) node->arguments.push_back(&node->values[param.offset]);
   node->does.kernel.kernelParams = node->arguments.data();
   return cudaSuccess;
 }
@@ -137,7 +137,8 @@ bool in_order_of_needs(const Graph &graph, std::vector<Node *> *order) {
 static cudaError_t fill_rows(const cudaMemsetParamsV2 &p) {
   if (state()) return fail(state());
   if (p.elementSize != 1 && p.elementSize != 2 && p.elementSize != 4) return fail(cudaErrorInvalidValue);
-  if (p.width && p.height && !is_device(p.dst)) return fail(cudaErrorInvalidValue);
+  if (!p.width || !p.height) return cudaSuccess;
+  if (!is_device(p.dst) || is_past_end(p.dst, p.pitch, p.width * p.elementSize, p.height)) return fail(cudaErrorInvalidValue);
   for (size_t y = 0; y < p.height; y++) {
     char *row = (char *)p.dst + y * p.pitch;
     if (p.elementSize == 1) memset(row, p.value, p.width);

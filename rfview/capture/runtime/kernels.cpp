@@ -12,26 +12,26 @@ namespace rfview {
 
 static std::mutex lock_;
 static std::map<const void *, Function> &functions() { static auto *all = new std::map<const void *, Function>; return *all; }
-static std::map<const void *, Symbol> &symbols() { static auto *all = new std::map<const void *, Symbol>; return *all; }
+static std::map<const void *, Variable> &symbols() { static auto *all = new std::map<const void *, Variable>; return *all; }
 
 static int load(Module *module) {
   if (module->status >= 0) return module->status;
-  std::string reply, body = raw((uint32_t)(module->is_parts ? 2 : 1));
-  body.append((const char *)module->data, module->size);
-  module->status = ask(LOAD, body, &reply);
-  if (!module->status) memcpy(&module->number, reply.data(), 4);
-  return module->status;
+  LoadResult result = {};
+  int status = ask(Load{(uint32_t)(module->is_parts ? PARTS : FATBIN)}, &result, std::string((const char *)module->data, module->size));
+  module->number = result.module;
+  return module->status = status;
 }
 
 static int resolve(Function *one) {
   if (one->known) return 0;
   if (int status = load(one->module)) return status;
-  std::string reply;
-  if (int status = ask(FACTS, raw(one->module->number) + one->name, &reply)) return status;
-  const uint32_t *words = (const uint32_t *)reply.data();
-  one->registers = words[1], one->shared_bytes = words[2], one->local_bytes = words[3];
-  one->max_threads = words[4], one->code_bytes = words[5], one->target = words[6];
-  for (uint32_t k = 0; k < words[0]; k++) one->params.push_back({words[7 + 2 * k], words[8 + 2 * k]});
+  std::string params;
+  if (int status = ask(Facts{one->module->number}, &one->facts, one->name, &params)) return status;
+  for (size_t at = 0; at + sizeof(Param) <= params.size(); at += sizeof(Param)) {
+    Param param;
+    memcpy(&param, &params[at], sizeof param);
+    one->params.push_back(param);
+  }
   one->known = true;
   return 0;
 }
@@ -45,17 +45,18 @@ Function *function_of(const void *host) {
   return why ? nullptr : &found->second;
 }
 
-static int place(Symbol *one) {
+static int place(Variable *one) {
   if (one->address) return 0;
   if (int status = load(one->module)) return status;
-  std::string reply;
-  if (int status = ask(SYMBOL, raw(one->module->number) + one->name, &reply)) return status;
-  memcpy(&one->address, reply.data(), 8);
+  SymbolResult result = {};
+  if (int status = ask(Symbol{one->module->number}, &result, one->name)) return status;
+  one->address = result.address;
+  is_allocated(result.address, result.size, DEVICE);
   if (one->managed) *one->managed = (void *)one->address;
   return 0;
 }
 
-Symbol *symbol_of(const void *host) {
+Variable *symbol_of(const void *host) {
   std::lock_guard<std::mutex> hold(lock_);
   auto found = symbols().find(host);
   return found == symbols().end() || place(&found->second) ? nullptr : &found->second;
@@ -68,23 +69,19 @@ cudaError_t run_kernel(const void *host, dim3 grid, dim3 block, void **args, siz
   if (state()) return fail(state());
   Function *one = function_of(host);
   if (!one) return fail(why);
-  std::string params;
+  std::string params, printed;
   for (size_t k = 0; k < one->params.size(); k++) {
-    size_t end = one->params[k].first + one->params[k].second;
-    if (params.size() < end) params.resize(end);
-    memcpy(&params[one->params[k].first], args[k], one->params[k].second);
+    const Param &param = one->params[k];
+    if (params.size() < param.offset + param.size) params.resize(param.offset + param.size);
+    memcpy(&params[param.offset], args[k], param.size);
   }
-  uint32_t head[10] = {one->module->number, grid.x, grid.y, grid.z, block.x, block.y, block.z, (uint32_t)shared, flags,
-                       (uint32_t)one->name.size()};
-  std::string reply;
+  Launch head = {one->module->number, {grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, (uint32_t)shared, flags, (uint32_t)one->name.size()};
+  LaunchResult result = {};
   fflush(stdout);  // the kernel's output must follow what the program has printed so far
-  int status = ask(LAUNCH, raw(head) + one->name + params, &reply);
-  if (reply.size() >= 8 && (!status || status == STOPPED || status >= cudaErrorIllegalAddress)) {
-    uint64_t cycles;
-    memcpy(&cycles, reply.data(), 8);
-    advance(cycles);
-    fwrite(reply.data() + 8, 1, reply.size() - 8, stdout);
-  }
+  int status = ask(head, &result, one->name + params, &printed);
+  if (status == cudaErrorInitializationError) return fail(status);
+  advance(result.cycles);
+  fwrite(printed.data(), 1, printed.size(), stdout);
   if (status == STOPPED) {
     fflush(nullptr);
     _exit(0);
@@ -124,15 +121,15 @@ API_OTHER(char, __cudaInitModule)(void **module) {
 }
 API_OTHER(void, __cudaRegisterFunction)(void **module, const char *host, char *, const char *name, int, uint3 *, uint3 *, dim3 *, dim3 *, int *) {
   std::lock_guard<std::mutex> hold(lock_);
-  functions()[host] = Function{(Module *)module, name, false, 0, 0, 0, 0, 0, 0, {}};
+  functions()[host] = Function{(Module *)module, name, false, {}, {}};
 }
 API_OTHER(void, __cudaRegisterVar)(void **module, char *host, char *, const char *name, int, size_t size, int, int) {
   std::lock_guard<std::mutex> hold(lock_);
-  symbols()[host] = Symbol{(Module *)module, name, size, 0, nullptr};
+  symbols()[host] = Variable{(Module *)module, name, size, 0, nullptr};
 }
 API_OTHER(void, __cudaRegisterManagedVar)(void **module, void **host, char *, const char *name, int, size_t size, int, int) {
   std::lock_guard<std::mutex> hold(lock_);
-  symbols()[host] = Symbol{(Module *)module, name, size, 0, host};
+  symbols()[host] = Variable{(Module *)module, name, size, 0, host};
 }
 API(__cudaPushCallConfiguration)(dim3 grid, dim3 block, size_t shared, cudaStream_t stream) {
   pushed.push_back({grid, block, shared, stream});
@@ -165,20 +162,20 @@ API(cudaLaunchKernelExC)(const cudaLaunchConfig_t *c, const void *f, void **args
   return launch(f, c->gridDim, c->blockDim, args, c->dynamicSmemBytes, flags, c->stream);
 }
 API(cudaGetSymbolAddress)(void **pointer, const void *host) {
-  Symbol *one = symbol_of(host);
+  Variable *one = symbol_of(host);
   if (!one) return fail(cudaErrorInvalidSymbol);
   *pointer = (void *)one->address;
   return cudaSuccess;
 }
 API(cudaGetSymbolSize)(size_t *size, const void *host) {
-  Symbol *one = symbol_of(host);
+  Variable *one = symbol_of(host);
   if (!one) return fail(cudaErrorInvalidSymbol);
   *size = one->size;
   return cudaSuccess;
 }
 // The address of bytes of a symbol, null if they are not inside it.
 static char *within_symbol(const void *host, size_t size, size_t offset, cudaError_t *error) {
-  Symbol *one = symbol_of(host);
+  Variable *one = symbol_of(host);
   *error = !one ? cudaErrorInvalidSymbol : offset > one->size || size > one->size - offset ? cudaErrorInvalidValue : cudaSuccess;
   return *error ? nullptr : (char *)one->address + offset;
 }
@@ -198,17 +195,17 @@ API(cudaFuncGetAttributes)(cudaFuncAttributes *a, const void *host) {
   memset(a, 0, sizeof *a);
   Function *one = function_of(host);
   if (!one) return fail(why);
-  a->sharedSizeBytes = one->shared_bytes, a->localSizeBytes = one->local_bytes, a->numRegs = one->registers;
-  a->maxThreadsPerBlock = one->max_threads ? one->max_threads : 1024;
-  a->ptxVersion = one->target, a->binaryVersion = properties().capability;
-  a->maxDynamicSharedSizeBytes = properties().shared_bytes - one->shared_bytes;
+  a->sharedSizeBytes = one->facts.shared_bytes, a->localSizeBytes = one->facts.local_bytes, a->numRegs = one->facts.registers;
+  a->maxThreadsPerBlock = one->facts.max_threads ? one->facts.max_threads : 1024;
+  a->ptxVersion = one->facts.target, a->binaryVersion = properties().capability;
+  a->maxDynamicSharedSizeBytes = properties().shared_bytes - one->facts.shared_bytes;
   return cudaSuccess;
 }
 API(cudaFuncSetAttribute)(const void *host, cudaFuncAttribute what, int value) {
   Function *one = function_of(host);
   if (!one) return fail(why);
   if (what != cudaFuncAttributeMaxDynamicSharedMemorySize) return cudaSuccess;
-  uint64_t wanted = (uint64_t)value + one->shared_bytes;
+  uint64_t wanted = (uint64_t)value + one->facts.shared_bytes;
   if (value >= 0 && wanted <= properties().shared_bytes) return cudaSuccess;
   if (value >= 0)
     fprintf(stderr, "rfview: %s may need %llu bytes of shared memory, but the SM has %u; --set sm.shared_bytes=%llu provides it\n",
@@ -225,10 +222,9 @@ API(cudaFuncSetCacheConfig)(const void *, cudaFuncCache) { return cudaSuccess; }
 API(cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags)(int *blocks, const void *host, int threads, size_t dynamic, unsigned) {
   Function *one = function_of(host);
   if (!one) return fail(why);
-  std::string reply;
-  uint32_t head[3] = {one->module->number, (uint32_t)threads, (uint32_t)dynamic};
-  if (int status = ask(OCCUPANCY, raw(head) + one->name, &reply)) return fail(status);
-  *blocks = *(const int *)reply.data();
+  OccupancyResult result = {};
+  if (int status = ask(Occupancy{one->module->number, (uint32_t)threads, (uint32_t)dynamic}, &result, one->name)) return fail(status);
+  *blocks = (int)result.blocks;
   return cudaSuccess;
 }
 API(cudaOccupancyMaxActiveBlocksPerMultiprocessor)(int *blocks, const void *host, int threads, size_t dynamic) {
@@ -238,6 +234,6 @@ API(cudaOccupancyAvailableDynamicSMemPerBlock)(size_t *bytes, const void *host, 
   Function *one = function_of(host);
   if (!one || blocks < 1) return fail(one ? cudaErrorInvalidValue : (cudaError_t)why);
   size_t each = properties().shared_bytes / blocks;
-  *bytes = each > one->shared_bytes ? each - one->shared_bytes : 0;
+  *bytes = each > one->facts.shared_bytes ? each - one->facts.shared_bytes : 0;
   return cudaSuccess;
 }

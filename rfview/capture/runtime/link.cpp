@@ -1,20 +1,25 @@
 // The connection to the server, device memory in this process, and CUDA's error state.
 #include <errno.h>
+#include <pthread.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <mutex>
+#include <new>
 #include <set>
 
 #include "standin.h"
 
 namespace rfview {
 
-static int link_ = -1;
+static int link_ = -1, memory_ = -1;
 static pid_t owner;
 static std::recursive_mutex lock_;
 static Properties properties_;
@@ -47,54 +52,95 @@ static void receive_all(void *data, size_t size) {
   }
 }
 
-static int exchange(uint32_t operation, const std::string &body, std::string *reply) {
-  uint32_t head[2] = {operation, (uint32_t)body.size()};
-  send_all(head, sizeof head);
+// Reads a reply's head; the reply to Hello carries the memory's file descriptor.
+static ReplyHead receive_head(int *descriptor) {
+  ReplyHead head;
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))];
+  iovec part = {&head, 1};
+  msghdr message = {};
+  message.msg_iov = &part, message.msg_iovlen = 1, message.msg_control = control, message.msg_controllen = sizeof control;
+  ssize_t done;
+  do done = recvmsg(link_, &message, MSG_CMSG_CLOEXEC);
+  while (done < 0 && errno == EINTR);
+  if (done <= 0) leave("the connection to rfview was lost");
+  const cmsghdr *found = CMSG_FIRSTHDR(&message);
+  if (found && found->cmsg_type == SCM_RIGHTS && descriptor) memcpy(descriptor, CMSG_DATA(found), sizeof *descriptor);
+  receive_all((char *)&head + 1, sizeof head - 1);
+  return head;
+}
+
+static int transfer(uint32_t operation, const std::string &body, std::string *result, int *descriptor = nullptr) {
+  RequestHead request = {operation, (uint32_t)body.size()};
+  send_all(&request, sizeof request);
   send_all(body.data(), body.size());
-  struct { int32_t status; uint32_t size; } answer;
-  receive_all(&answer, sizeof answer);
-  std::string data(answer.size, 0);
-  if (answer.size) receive_all(&data[0], answer.size);
-  if (reply) *reply = data;
-  return answer.status;
+  ReplyHead reply = receive_head(descriptor);
+  result->assign(reply.size, 0);
+  receive_all(&(*result)[0], reply.size);
+  std::string text(reply.text, 0);     // the server has shown it
+  receive_all(&text[0], reply.text);
+  return reply.status;
+}
+
+// CUDA contexts do not survive fork. A child that was forked before its parent's first call opens a connection of its own.
+bool is_forked() { return owner && owner != getpid(); }
+
+static cudaError_t refuse_forked() {
+  static std::atomic<bool> is_told{false};
+  if (!is_told.exchange(true))
+    fprintf(stderr, "rfview: CUDA contexts do not survive fork: process %d was forked after its parent's first CUDA call; let the "
+            "parent call CUDA only afterwards, or start a program with exec\n", (int)getpid());
+  return cudaErrorInitializationError;
+}
+
+static void before_fork() { lock_.lock(); }
+static void in_parent() { lock_.unlock(); }
+static void in_child() {
+  new (&lock_) std::recursive_mutex;
+  if (link_ >= 0) close(link_), close(memory_);
+  link_ = memory_ = -1;
 }
 
 static void connect() {
-  if (link_ >= 0) {
-    if (owner != getpid()) leave("a process that was forked after its first CUDA call cannot use the device");
-    return;
-  }
-  const char *link = getenv("RFVIEW_LINK"), *memory = getenv("RFVIEW_MEMORY");
-  if (!link || !memory) leave("this library is for programs that rfview starts");
-  link_ = atoi(link), owner = getpid();
-  void *got = mmap((void *)BASE, CAPACITY, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE | MAP_NORESERVE,
-                   atoi(memory), SCRATCH);
+  if (link_ >= 0) return;
+  const char *name = getenv("RFVIEW_LINK");
+  sockaddr_un address = {AF_UNIX, ""};
+  if (!name || strlen(name) >= sizeof address.sun_path) leave("this library is for programs that rfview starts");
+  strcpy(address.sun_path + 1, name);     // in the abstract namespace
+  link_ = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (::connect(link_, (sockaddr *)&address, offsetof(sockaddr_un, sun_path) + 1 + strlen(name))) leave("rfview has ended, and the device with it");
+  pthread_atfork(before_fork, in_parent, in_child);
+  owner = getpid();
+  std::string result;
+  Hello hello = {VERSION, (uint32_t)owner};
+  if (transfer(Hello::OPERATION, raw(hello), &result, &memory_) || result.size() < sizeof properties_ || memory_ < 0) leave("the server speaks another version");
+  memcpy(&properties_, result.data(), sizeof properties_);
+  void *got = mmap((void *)BASE, CAPACITY, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE | MAP_NORESERVE, memory_, SCRATCH);
   if (got != (void *)BASE) leave("the device's addresses are already in use in this process");
-  unsetenv("LD_PRELOAD");  // not for child processes
-  std::string reply;
-  uint32_t hello[2] = {1, (uint32_t)owner};
-  if (exchange(HELLO, raw(hello), &reply) || reply.size() < sizeof properties_) leave("the server speaks another version");
-  memcpy(&properties_, reply.data(), sizeof properties_);
+  madvise(got, CAPACITY, MADV_DONTFORK);  // a child must not write its parent's memory
 }
 
-int ask(uint32_t operation, const std::string &body, std::string *reply) {
+int exchange(uint32_t operation, const std::string &body, std::string *result) {
+  if (is_forked()) return refuse_forked();
   std::lock_guard<std::recursive_mutex> hold(lock_);
   connect();
-  return exchange(operation, body, reply);
+  return transfer(operation, body, result);
 }
 
 const Properties &properties() {
+  if (is_forked()) return properties_;
   std::lock_guard<std::recursive_mutex> hold(lock_);
   connect();
   return properties_;
 }
+
+int memory() { return memory_; }
 
 cudaError_t fail(cudaError_t error) {
   if (error != cudaSuccess) last = error;
   return error;
 }
 cudaError_t fail(int status) { return fail((cudaError_t)status); }
-cudaError_t state() { return state_; }
+cudaError_t state() { return is_forked() ? refuse_forked() : state_; }
 void set_state(cudaError_t error) { state_ = error; }
 double clock_ms() { return clock_; }
 void advance(uint64_t cycles) { clock_ += (double)cycles / properties().clock_khz; }
@@ -106,7 +152,7 @@ using namespace rfview;
 
 API(cudaGetLastError)() {
   cudaError_t error = last;
-  last = state_;  // a sticky error stays
+  last = is_forked() ? cudaErrorInitializationError : state_;  // a sticky error stays
   return error;
 }
 API(cudaPeekAtLastError)() { return last; }

@@ -2,26 +2,20 @@
 #pragma once
 #include <cuda_runtime_api.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
+
+#include "messages.h"
 
 // defines a function of the runtime's API; standin.py finds these names, and reports the others as not supported
 #define API(name) extern "C" __attribute__((visibility("default"))) cudaError_t name
 #define API_OTHER(type, name) extern "C" __attribute__((visibility("default"))) type name
 
 namespace rfview {
-
-// the same values as in protocol.py
-const uint64_t BASE = 0x700000000000ull, SCRATCH = 1ull << 30, CAPACITY = 7ull << 30, MAX_MODULE = 512ull << 20;
-enum Operation : uint32_t { HELLO = 1, MALLOC, FREE, LOAD, FACTS, KERNELS, SYMBOL, LAUNCH, OCCUPANCY, ALIAS, TEXTURE, RESET };
-enum Kind : uint32_t { DEVICE, HOST, MANAGED, ARRAY };
-const int STOPPED = 0x7fffffff;
-
-struct Properties {
-  uint32_t clock_khz, warps, threads, ctas, shared_bytes, registers, bandwidth, capability, megabytes, l2_bytes;
-};
 
 struct Module {
   const void *data;
@@ -35,11 +29,11 @@ struct Function {
   Module *module;
   std::string name;
   bool known;
-  uint32_t registers, shared_bytes, local_bytes, max_threads, code_bytes, target;
-  std::vector<std::pair<uint32_t, uint32_t>> params;  // offset, size
+  FactsResult facts;
+  std::vector<Param> params;
 };
 
-struct Symbol {
+struct Variable {
   Module *module;
   std::string name;
   size_t size;
@@ -47,23 +41,43 @@ struct Symbol {
   void **managed;  // where the program stores a __managed__ variable's address, else null
 };
 
-int ask(uint32_t operation, const std::string &body, std::string *reply = nullptr);
+using Properties = HelloResult;
+
+int exchange(uint32_t operation, const std::string &body, std::string *result);
+bool is_forked();                        // from a process that had called CUDA: nothing works here
+int memory();                            // the file descriptor of this process's device memory
+cudaError_t state();                     // the sticky error that a launch left the device with, or that this process is forked
 const Properties &properties();
 cudaError_t fail(cudaError_t error);     // record an error as the last one and return it
 cudaError_t fail(int status);
-cudaError_t state();                     // the sticky error that a launch left the device with
 void set_state(cudaError_t error);
 double clock_ms();                       // modelled time of all launches so far
 void advance(uint64_t cycles);
 Function *function_of(const void *host);
-Symbol *symbol_of(const void *host);
+Variable *symbol_of(const void *host);
 cudaError_t allocate(void **pointer, size_t size, Kind kind);
+cudaError_t rows(size_t *pitch, size_t *size, size_t width, size_t height, size_t depth);  // bytes of rows that begin at multiples of 512
+void is_allocated(uint64_t address, size_t size, Kind kind);  // memory that the server has allocated for a symbol
 bool is_device(const void *pointer);
+bool is_past_end(const void *at, size_t pitch, size_t width, size_t height);  // whether rows are not all inside one allocation
 void taken_back(void *at);               // memory was freed: it no longer counts towards a pool
 
 template <class T>
 std::string raw(const T &value) {
   return std::string((const char *)&value, sizeof value);
+}
+
+// Sends a request and `tail`, the bytes that follow it; a result that there is goes to `result`, what follows it to `rest`.
+template <class Request>
+int ask(const Request &request, typename Request::Result *result = nullptr, const std::string &tail = "", std::string *rest = nullptr) {
+  std::string found;
+  size_t size = std::is_empty<typename Request::Result>::value ? 0 : sizeof(typename Request::Result);
+  int status = exchange(Request::OPERATION, (std::is_empty<Request>::value ? std::string() : raw(request)) + tail, &found);
+  if (found.size() >= size) {
+    if (result) memcpy((void *)result, found.data(), size);
+    if (rest) rest->assign(found, size, std::string::npos);
+  }
+  return status;
 }
 
 }  // namespace rfview

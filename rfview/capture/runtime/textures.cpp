@@ -14,8 +14,12 @@ size_t texel(const cudaChannelFormatDesc &f) { return (f.x + f.y + f.z + f.w) / 
 size_t at_least_1(size_t n) { return n ? n : 1; }
 
 cudaError_t make(Array **out, const cudaChannelFormatDesc *f, cudaExtent size, unsigned flags) {
+  size_t bytes;
+  if (!out || !f) return fail(cudaErrorInvalidValue);
+  if (__builtin_mul_overflow(texel(*f), size.width, &bytes) || __builtin_mul_overflow(bytes, at_least_1(size.height), &bytes) ||
+      __builtin_mul_overflow(bytes, at_least_1(size.depth), &bytes)) return fail(cudaErrorMemoryAllocation);
   Array *one = new Array{nullptr, *f, size, flags};
-  cudaError_t error = allocate(&one->data, texel(*f) * size.width * at_least_1(size.height) * at_least_1(size.depth), ARRAY);
+  cudaError_t error = allocate(&one->data, bytes, ARRAY);
   if (error) delete one;
   *out = error ? nullptr : one;
   return error;
@@ -31,35 +35,30 @@ Side side(const cudaPitchedPtr &p, const Array *array, const cudaPos &pos) {
 
 cudaError_t copy(Side to, Side from, size_t width, size_t height, size_t depth) {
   if (state()) return fail(state());
-  if (width && (!to.data || !from.data)) return fail(cudaErrorInvalidValue);
+  if (!width || !height) OK;
+  if (!to.data || !from.data) return fail(cudaErrorInvalidValue);
   for (size_t z = 0; z < depth; z++)
     for (size_t y = 0; y < height; y++)
       memmove(to.data + z * to.slice + y * to.pitch, from.data + z * from.slice + y * from.pitch, width);
   OK;
 }
 
-struct __attribute__((packed)) Body {
-  uint64_t address;
-  uint32_t x, y, z, channels, bits, kind, linear, normalised, as_float, mode[3], layers, pitch;
-  float border[4];
-};
-
 cudaError_t header(uint64_t *handle, const cudaResourceDesc *r, const cudaTextureDesc *t) {
-  Body body{};
+  Texture body{};
   cudaChannelFormatDesc f{};
   bool is_cube = false;
   if (r->resType == cudaResourceTypeArray) {
     const Array *array = (const Array *)r->res.array.array;
     is_cube = array->flags & cudaArrayCubemap;
     f = array->format, body.address = (uint64_t)array->data;
-    body.x = array->size.width, body.y = at_least_1(array->size.height), body.z = at_least_1(array->size.depth);
+    body.size[0] = array->size.width, body.size[1] = at_least_1(array->size.height), body.size[2] = at_least_1(array->size.depth);
   } else if (r->resType == cudaResourceTypeLinear) {
     f = r->res.linear.desc, body.address = (uint64_t)r->res.linear.devPtr;
-    body.x = r->res.linear.sizeInBytes / texel(f), body.y = body.z = 1;
+    body.size[0] = r->res.linear.sizeInBytes / texel(f), body.size[1] = body.size[2] = 1;
   } else if (r->resType == cudaResourceTypePitch2D) {
     f = r->res.pitch2D.desc, body.address = (uint64_t)r->res.pitch2D.devPtr;
-    body.x = r->res.pitch2D.width, body.y = r->res.pitch2D.height, body.z = 1, body.pitch = r->res.pitch2D.pitchInBytes;
-    if (body.pitch < body.x * texel(f)) return fail(cudaErrorInvalidPitchValue);
+    body.size[0] = r->res.pitch2D.width, body.size[1] = r->res.pitch2D.height, body.size[2] = 1, body.row_bytes = r->res.pitch2D.pitchInBytes;
+    if (body.row_bytes < body.size[0] * texel(f)) return fail(cudaErrorInvalidPitchValue);
   } else {
     return (cudaError_t)rfview_not_supported("a mipmapped texture");
   }
@@ -71,9 +70,9 @@ cudaError_t header(uint64_t *handle, const cudaResourceDesc *r, const cudaTextur
     for (int k = 0; k < 3; k++) body.mode[k] = is_cube ? cudaAddressModeClamp : t->addressMode[k];  // no fetch leaves its face
     memcpy(body.border, t->borderColor, sizeof body.border);
   }
-  std::string reply;
-  if (int status = ask(TEXTURE, raw(body), &reply)) return fail(status);
-  memcpy(handle, reply.data(), 8);
+  TextureResult result = {};
+  if (int status = ask(body, &result)) return fail(status);
+  *handle = result.handle;
   OK;
 }
 
@@ -90,7 +89,7 @@ API(cudaMalloc3DArray)(cudaArray_t *a, const cudaChannelFormatDesc *f, cudaExten
 API(cudaFreeArray)(cudaArray_t a) {
   Array *one = (Array *)a;
   if (!one) OK;
-  cudaError_t error = fail(ask(FREE, raw((uint64_t)one->data)));
+  cudaError_t error = fail(ask(Free{(uint64_t)one->data}));
   delete one;
   return error;
 }
@@ -125,6 +124,6 @@ API(cudaCreateTextureObject)(cudaTextureObject_t *out, const cudaResourceDesc *r
   if (view) return (cudaError_t)rfview_not_supported("a texture with a view of its resource");
   return header((uint64_t *)out, r, t);
 }
-API(cudaDestroyTextureObject)(cudaTextureObject_t t) { return fail(ask(FREE, raw((uint64_t)t))); }
+API(cudaDestroyTextureObject)(cudaTextureObject_t t) { return fail(ask(Free{(uint64_t)t})); }
 API(cudaCreateSurfaceObject)(cudaSurfaceObject_t *out, const cudaResourceDesc *r) { return header((uint64_t *)out, r, nullptr); }
-API(cudaDestroySurfaceObject)(cudaSurfaceObject_t s) { return fail(ask(FREE, raw((uint64_t)s))); }
+API(cudaDestroySurfaceObject)(cudaSurfaceObject_t s) { return fail(ask(Free{(uint64_t)s})); }
