@@ -343,7 +343,12 @@ class Simulator:
         extern.promise()
         self._journal_of()
         machine.run.compile(tuple(numba.typeof(argument) for argument in (*self._machine, 0)))
-        warm.note_ready(self.built.spec_dtype)
+        self._note_ready()
+
+    def _note_ready(self) -> None:
+        """Note that the loop is in the cache, unless that is known."""
+        if not warm.is_ready(self.built.spec_dtype):
+            warm.note_ready(self.built.spec_dtype, jit.name_on_disk(machine.run, (*self._machine, 0)))
 
     def _advance(self, stop: int) -> None:
         """Run the compiled loop until `stop`, serving launches, host calls and faults."""
@@ -359,7 +364,7 @@ class Simulator:
                 raise explain(error, map(designs.find, self.built.chain)) from None
             if not self._ran:
                 self._ran = True
-                warm.note_ready(self.built.spec_dtype)
+                self._note_ready()
             if code == machine.JOURNAL_FULL:
                 break
             if code == machine.HOST_CALL:

@@ -27,7 +27,7 @@ def compile_designs(variants: Iterable[str], workers: int, say: Progress) -> Non
     began = time.monotonic()
     while waiting or running:
         # the first one compiles what all share, in a separate process
-        while waiting and len(running) < (workers if extern.READY.exists() else 1):
+        while waiting and len(running) < (workers if extern.is_ready() else 1):
             command = [sys.executable, "-m", "rfview.engine.compile.child", files.absolute(waiting.pop(0))]
             running.append(subprocess.Popen(command, cwd=IMPORT_ROOT, stdout=subprocess.DEVNULL,
                                             stderr=subprocess.DEVNULL))

@@ -77,11 +77,9 @@ class CheckedSimulator(Simulator):
         """Link the checked stage in place of the machine's own."""
         if extern._stage is not None and extern._stage is not stage():
             raise InputError("check: this process runs a machine that is not checked; check in a process of its own")
-        journal, ready = self._journal_of(), extern.READY.exists()
+        journal = self._journal_of()
         extern.link(stage(), self.sm, jit.record(jit.key_dtype()), self.rows, self.insts, self.arena, self.regions,
-                    journal.log[0], journal.mem_index)
-        if not ready:       # this marks the stage without a checker
-            extern.READY.unlink(missing_ok=True)
+                    journal.log[0], journal.mem_index, is_usual=False)
 
     def restore(self, checkpoint: Any) -> None:
         """Refuse: the checker cannot go back."""

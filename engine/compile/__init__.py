@@ -3,6 +3,7 @@
     device        marks for functions of the compiled step, without importing numba
     jit           numba's decorators: entry points, and helpers that become parts of them
     cache         the folder of machine code, the engine's source files, and the hash that ties them together
+    stored        a file of machine code per function and types of arguments, verified before it is loaded
     bits  intrinsics    helpers in plain Python, and their compiled versions
     extern        the call by symbol from a design's loop to the part shared by all designs
     numba_parts   makes numba generate machine code for entry points only, with everything they call linked in

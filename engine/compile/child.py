@@ -19,7 +19,7 @@ def main(words: list[str]) -> int:
     """Compile one design, or without arguments the part shared by all designs; both in parallel if both are missing."""
     # nearly everything numba allocates is kept, so garbage collection would only cost time
     gc.disable()
-    begins_other = bool(words) and not extern.READY.exists()
+    begins_other = bool(words) and not extern.is_ready()
     command = [sys.executable, "-m", "rfview.engine.compile.child"]
     # started first, since it takes longer
     with subprocess.Popen(command, cwd=IMPORT_ROOT) if begins_other else nullcontext() as shared:

@@ -12,7 +12,7 @@ from numba import typeof, types
 from numba.core import cgutils
 from numba.extending import intrinsic, overload
 
-from rfview.engine.compile import cache, jit
+from rfview.engine.compile import cache, jit, stored
 
 SYMBOL = f"rfview_start_execution_{cache.source_hash(cache.engine_files())}"
 READY = cache.CACHE_FOLDER / "shared.ready"
@@ -56,8 +56,16 @@ if not jit.OFF:
             sm, key, rows, insts, arena, regions, log, mem_index)
 
 
-def link(stage: Any, *arguments: Any) -> None:
-    """Compile or load the shared part for arguments like these, and define its symbol; before the loop first runs."""
+def is_ready() -> bool:
+    """Return whether the shared part is in the cache."""
+    return stored.is_marked(READY)
+
+
+def link(stage: Any, *arguments: Any, is_usual: bool = True) -> None:
+    """Compile or load the shared part for arguments like these, and define its symbol; before the loop first runs.
+
+    is_usual: it is the one that `is_ready` is about.
+    """
     global _stage, _linked, _forms
     _stage = stage
     if jit.OFF:
@@ -77,7 +85,8 @@ def link(stage: Any, *arguments: Any) -> None:
     assert types.unliteral(compiled.signature.return_type) == types.int64, "what _by_symbol says"
     binding.add_symbol(SYMBOL, compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name))
     _linked, _forms = signature, forms
-    cache.mark_cached(READY)
+    if is_usual and not is_ready():
+        stored.mark(READY, [jit.name_on_disk(stage, arguments)])
 
 
 def promise() -> None:

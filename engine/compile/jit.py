@@ -5,7 +5,7 @@ With NUMBA_DISABLE_JIT=1 everything here is a plain Python function.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Any
 
@@ -13,11 +13,11 @@ import numba
 import numpy as np
 from numba.extending import overload
 
-from rfview.engine.compile import device, intrinsics, numba_parts
+from rfview.engine.compile import device, intrinsics, numba_parts, stored
 from rfview.engine.compile.cache import CACHE_FOLDER, engine_files, source_hash
 
-__all__ = ["CACHE_FOLDER", "OFF", "array_jit", "engine_files", "entry", "jit", "key_dtype", "lean_entry", "numba", "record",
-           "source_hash", "step_jit"]
+__all__ = ["CACHE_FOLDER", "OFF", "array_jit", "engine_files", "entry", "jit", "key_dtype", "lean_entry", "name_on_disk",
+           "names_on_disk", "numba", "record", "source_hash", "step_jit"]
 
 config: Any = numba.config     # numba's stubs declare neither its settings nor `_nrt`
 njit: Any = numba.njit
@@ -29,16 +29,33 @@ PART: Any = {"error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapp
 
 def entry(function: Callable[..., Any]) -> Any:
     """Compile a step entry point, cached on disk; its arguments must include a hashed record (`spec` or `key`)."""
+    return _stored(function)
+
+
+def lean_entry(function: Callable[..., Any], content: str = "") -> Any:
+    """Compile an `entry` that creates no arrays, so that its arguments' references need no counting.
+
+    content: a hash of the other sources compiled into it, if no record carries it.
+    """
+    return _stored(function, content, _nrt=False)
+
+
+def _stored(function: Callable[..., Any], content: str = "", **options: Any) -> Any:
     if OFF:     # NumPy's scalars wrap like the machine's words, but warn about it
         return np.errstate(all="ignore")(function)
-    return njit(cache=True, nogil=True, error_model="numpy")(function)
+    made = njit(nogil=True, error_model="numpy", **options)(function)
+    made._cache = stored.Stored(function, content)
+    return made
 
 
-def lean_entry(function: Callable[..., Any]) -> Any:
-    """Compile an `entry` that creates no arrays, so that its arguments' references need no counting."""
-    if OFF:
-        return entry(function)
-    return njit(cache=True, nogil=True, error_model="numpy", _nrt=False)(function)
+def names_on_disk(entries: Iterable[Any]) -> list[str]:
+    """Return the names of the files for which entry points are compiled or loaded in this process."""
+    return [each._cache.name_of(types) for each in entries for types in each.signatures]
+
+
+def name_on_disk(entry: Any, arguments: Iterable[Any]) -> str:
+    """Return the name of an entry point's file for arguments like these."""
+    return entry._cache.name_of(numba.typeof(argument) for argument in arguments)
 
 
 def jit(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -14,19 +14,15 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable
-from contextlib import suppress
 from functools import lru_cache
 from typing import Any, ClassVar
 
 from llvmlite import binding
 from llvmlite.binding import parse_bitcode
 from numba import types
-from numba.core import caching, codegen
+from numba.core import codegen
 from numba.core.cpu import CPUContext
 from numba.core.environment import lookup_environment
-from numba.core.runtime import rtsys
-
-from rfview.engine.compile import cache
 
 # the parts of numba that this relies on: if a version differs, numba is left unchanged, and is merely slower
 Base: Any = getattr(codegen, "JITCodeLibrary", object)
@@ -39,7 +35,6 @@ INSIDE = {
     getattr(codegen, "RuntimeLinker", None): ("PREFIX",),
     CPUContext: ("get_executable",),
     getattr(binding, "Linkage", None): ("internal", "linkonce_odr"),
-    caching.Cache: ("load_overload", "_load_overload", "_guard_against_spurious_io_errors", "flush"),
 }
 FITS = all(hasattr(owner, name) for owner, names in INSIDE.items() for name in names)
 
@@ -148,33 +143,6 @@ def _executable_of(usual: Callable[..., Any]) -> Callable[..., Any]:
     return get_executable
 
 
-def load_overload(self: Any, sig: Any, target_context: Any) -> Any:
-    """Load machine code like numba, or return None, without first preparing to compile: compiling does that itself.
-
-    A damaged file, as a full disk may leave, is emptied: its function is compiled again.
-    """
-    rtsys.initialize(target_context)    # the reference counting runtime
-    with self._guard_against_spurious_io_errors():
-        try:
-            return self._load_overload(sig, target_context)
-        except Exception:       # what unpickling raises depends on the damage
-            with suppress(OSError):     # the disk may still be full
-                self.flush()
-    return None
-
-
-def _save_overload_of(usual: Callable[..., None]) -> Callable[..., None]:
-    """Return Cache.save_overload, except that a full disk is told of and does not end the run."""
-
-    def save_overload(self: Any, sig: Any, data: Any) -> None:
-        try:
-            usual(self, sig, data)
-        except OSError as error:
-            cache.report_unwritten(error)
-
-    return save_overload
-
-
 def mangling_of(kind: Any) -> tuple[str, tuple[str, ...]]:
     """Name a record type in symbols by its content.
 
@@ -194,10 +162,7 @@ def install() -> None:
     record: Any = types.Record
     record.__repr__ = lru_cache(maxsize=None)(record.__repr__)
     record.mangling_args = property(mangling_of)
-    on_disk: Any = caching.Cache
-    on_disk.save_overload = _save_overload_of(on_disk.save_overload)
     if FITS:
-        on_disk.load_overload = load_overload
         context: Any = CPUContext
         context.get_executable = _executable_of(context.get_executable)
         codegen.JITCPUCodegen._library_class = Library

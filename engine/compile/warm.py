@@ -18,7 +18,7 @@ import numpy as np
 
 from rfview.engine import isa
 from rfview.engine import IMPORT_ROOT
-from rfview.engine.compile import cache, jit
+from rfview.engine.compile import cache, jit, stored
 from rfview.engine.launch import Buffer, Launch, LaunchSpec
 from rfview.engine.progress import Progress
 from rfview.engine.program import INST, NO_PC, NO_PRED, NO_REG, UNIT_CTRL, Kernel, Module
@@ -28,20 +28,19 @@ POLL_SECONDS = 0.1
 
 
 def marker(spec_dtype: np.dtype) -> Path:
-    """Return the file that exists if the step for this parameter record is in the cache."""
+    """Return the file that marks the step for this parameter record as cached."""
     digest = hashlib.sha256(repr(spec_dtype).encode()).hexdigest()[:16]
     return cache.CACHE_FOLDER / f"{digest}.ready"
 
 
 def is_ready(spec_dtype: np.dtype) -> bool:
     """Return whether nothing needs to be compiled for this parameter record."""
-    return jit.OFF or marker(spec_dtype).exists()
+    return jit.OFF or stored.is_marked(marker(spec_dtype))
 
 
-def note_ready(spec_dtype: np.dtype) -> None:
-    """Note that the step for this parameter record is in the cache."""
-    if not jit.OFF:
-        cache.mark_cached(marker(spec_dtype))
+def note_ready(spec_dtype: np.dtype, name: str) -> None:
+    """Note that the step for this parameter record is in the cache, in the file `name`."""
+    stored.mark(marker(spec_dtype), [name])
 
 
 def compile_in_child(design: str, progress: Progress) -> bool:

@@ -145,7 +145,8 @@ def _check_main(text: str, outer: ModuleType, main: ModuleType) -> None:
 
 def _types(found: Design, sources: list[Path], engine_hash: str, inner_state: Any, inner_spec: Any) -> tuple[Any, Any]:
     """Build the state and spec dtypes of one level of a chain."""
-    parts = [compiled_part(file, read_text(file)) for file in sources]
+    # with the file's name: machine code on disk finds the design's module by it
+    parts = [file.stem + compiled_part(file, read_text(file)) for file in sources]
     digest = hashlib.sha256("".join([engine_hash, *parts]).encode()).hexdigest()[:16]
     spec = [(f"design_{found.name}", "u1"), (f"src_{digest}", "u1"), ("first_row", "i4"), ("first_event", "i4")]
     spec += [(parameter.name, parameter.dtype) for parameter in found.parameters if parameter.dtype]

@@ -7,19 +7,19 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from rfview.engine.compile import jit
+from rfview.engine.compile import jit, stored
 from rfview.engine import IMPORT_ROOT
 from rfview.engine.compile.warm import Progress, watch
-from rfview.sessions.codec.loops import FOLDER
+from rfview.sessions.codec.loops import CONTENT
 
-# exists if everything is compiled
-READY = FOLDER / "ready"
+# marks the recorder as cached
+READY = jit.CACHE_FOLDER / f"recorder-{CONTENT}.ready"
 TYPICAL_SECONDS = 6.0
 
 
 def is_ready() -> bool:
     """Return whether a recording needs no compilation."""
-    return jit.OFF or READY.exists()
+    return jit.OFF or stored.is_marked(READY)
 
 
 @contextmanager
@@ -35,7 +35,6 @@ def beside(progress: Progress | None) -> Iterator[None]:
     command = [sys.executable, "-m", "rfview.sessions.file.warm"]
     quiet = subprocess.DEVNULL
     try:
-        FOLDER.mkdir(parents=True, exist_ok=True)    # if nothing can be kept, a child would compile in vain
         child = subprocess.Popen(command, cwd=IMPORT_ROOT, stdin=quiet, stdout=quiet, stderr=quiet)
     except OSError:
         yield

@@ -21,19 +21,12 @@ from rfview.engine.compile.bits import bit64, ctz64, popcount
 WIDTH, PLANES = 32, 4
 
 SOURCES = tuple(Path(str(module.__file__)) for module in (bits, chunk)) + (Path(__file__),)
-FOLDER = jit.CACHE_FOLDER / f"recorder-{jit.source_hash(SOURCES)}"
+CONTENT = jit.source_hash(SOURCES)
 
 
 def entry(function: Callable[..., Any]) -> Any:
-    """Compile an entry point that creates no arrays, like the engine's, but cached in the recorder's own folder."""
-    if jit.OFF:
-        return jit.lean_entry(function)
-    config: Any = jit.numba.config
-    usual, config.CACHE_DIR = config.CACHE_DIR, str(FOLDER)
-    try:
-        return jit.lean_entry(function)
-    finally:
-        config.CACHE_DIR = usual
+    """Compile an entry point that creates no arrays, like the engine's; its arguments carry no hash of what is compiled."""
+    return jit.lean_entry(function, CONTENT)
 
 
 @entry

@@ -13,9 +13,10 @@ import sys
 import numpy as np
 
 from rfview.engine.chunk import AFFINE, RAW, UNIFORM, Blocks, Chunk, Rows, Writes
-from rfview.engine.compile import cache
+from rfview.engine.compile import cache, jit, stored
 from rfview.engine.compile.warm import alone, smallest_run
 from rfview.engine.simulator import Simulator
+from rfview.sessions.codec import loops
 from rfview.sessions.codec.compiling import READY, is_ready
 from rfview.sessions.layout import Layout
 from rfview.sessions.file.writer import Writer
@@ -47,7 +48,7 @@ def main() -> int:
     with alone("recorder"):
         if not is_ready():
             code_some()
-            cache.mark_cached(READY)
+            stored.mark(READY, jit.names_on_disk(part for part in vars(loops).values() if hasattr(part, "signatures")))
     return int(cache.has_unwritten)
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from rfview.engine.compile import jit
 from rfview.sessions.search.marks import Marks
 from tests.robustness.__main__ import GOOD, tally
 
@@ -14,6 +15,12 @@ from tests.robustness.__main__ import GOOD, tally
 def test_changed_inputs_are_taken_or_refused(target: str, count: int) -> None:
     outcomes, _ = tally(target, seed=3, first=0, count=count, minutes=None)
     assert set(outcomes) <= GOOD and outcomes["refused"] and len(outcomes) > 1, outcomes
+
+
+@pytest.mark.skipif(jit.OFF, reason="nothing is compiled")
+def test_damaged_machine_code_is_replaced() -> None:
+    outcomes, _ = tally("cache", seed=3, first=0, count=60, minutes=None)
+    assert set(outcomes) == {"loaded", "refused"}, outcomes
 
 
 @pytest.mark.parametrize(("target", "number"), [("launch", 58), ("launch", 178), ("ptx", 17222)])
