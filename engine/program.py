@@ -104,7 +104,7 @@ class Param:
 
 @dataclass(frozen=True)
 class Symbol:
-    """A module-scope .global or .const variable. `init` is its initial bytes, zero padded to `size`.
+    """A module-scope .global or .const variable. `init` is what its `size` bytes begin with; the others are 0.
 
     `relocs`: (byte offset in init, symbol name, addend) where the initialiser holds another symbol's address.
     """

@@ -36,10 +36,21 @@ from rfview.engine.stalls import NO_CTA
 from rfview.engine.machine.stages.regions import region_table
 
 
+COPIED_WORDS = 1 << 18
+
+
 @lru_cache
 def engine_hash() -> str:
     """Return the hash of the engine's sources: the same engine gives the same run, bit for bit."""
     return cache.source_hash(cache.engine_files())
+
+
+def _copy_used(source: np.ndarray, target: np.ndarray) -> None:
+    """Copy what is not zero to zeroed words: pages of a large array that nothing touches take no memory."""
+    for first in range(0, len(source), COPIED_WORDS):
+        part = source[first : first + COPIED_WORDS]
+        if part.any():
+            target[first : first + len(part)] = part
 
 
 @dataclass(frozen=True)
@@ -158,7 +169,7 @@ class Simulator:
         self.rows = aligned_words(int(config.num_rows) * WIDTH).view(state.ROW).view(np.recarray)
         if self._memory is None:
             self.arena = aligned_words(len(self.placement.arena))
-            self.arena[:] = self.placement.arena
+            _copy_used(self.placement.arena, self.arena)
         else:
             self.arena = self.placement.arena
         self.initial_memory = self.placement.arena

@@ -192,8 +192,11 @@ def _after(at: int, size: int) -> int:
 
 
 def initial_bytes(symbol: Symbol, addresses: Mapping[str, int]) -> np.ndarray:
-    """Return (size,) u1: what a module's variable contains before the first launch. addresses: of all symbols by name."""
-    raw = bytearray(symbol.init.ljust(symbol.size, b"\0"))
+    """Return (n,) u1: what a module's variable begins with before the first launch; all of its other bytes are 0.
+
+    addresses: of all symbols by name.
+    """
+    raw = bytearray(symbol.init.ljust(max((offset + 8 for offset, _, _ in symbol.relocs), default=0), b"\0"))
     for offset, name, addend in symbol.relocs:
         address = addresses[name] + addend if name in addresses else 0      # functions are inlined and have no address
         raw[offset : offset + 8] = (address % (1 << 64)).to_bytes(8, "little")

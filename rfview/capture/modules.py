@@ -58,7 +58,8 @@ class Loaded:
         """Give every symbol its initial bytes."""
         for name, symbol in self.module.symbols.items():
             held = self._memory.live[self.addresses[name]]
-            self._memory.view(held)[:] = initial_bytes(symbol, self.addresses)
+            content, view = initial_bytes(symbol, self.addresses), self._memory.view(held)
+            view[: len(content)], view[len(content) :] = content, 0
 
     def kernel(self, name: str) -> Kernel:
         """Return a kernel by its mangled name; raises KeyError if there is none, PtxError if it cannot be decoded."""

@@ -133,9 +133,9 @@ def names_in(scope: Scope) -> set[str]:
 
 def _symbol(source: Source, module: SyntaxModule, variable: Variable) -> Symbol:
     size = TYPE_BYTES[variable.type]
-    data = bytearray(variable.size)
     relocs: list[tuple[int, str, int]] = []
     values = variable.init or []
+    data = bytearray(len(values) * size)
     if len(values) * size > max(variable.size, size * (variable.init is not None)):
         raise source.error(variable.line, f"'{variable.name}' has {len(values)} initial values, but room for only "
                                           f"{variable.size // size}")
@@ -157,8 +157,8 @@ def _symbol(source: Source, module: SyntaxModule, variable: Variable) -> Symbol:
             data[first * size : end] = function_address(module, name.text).to_bytes(len(whole) * size, "little")
         elif first == place:
             relocs.append((at, name.text, name.addend))
-    return Symbol(variable.name, variable.space, len(data), variable.alignment, bytes(data), tuple(relocs),
-                  variable.type)
+    return Symbol(variable.name, variable.space, max(variable.size, len(data)), variable.alignment, bytes(data),
+                  tuple(relocs), variable.type)
 
 
 def _check_symbol(source: Source, module: SyntaxModule, variable: Variable, value: Name, size: int) -> None:
