@@ -14,6 +14,7 @@ In this folder itself, for use by every room:
     stalls  events  errors  fault_codes  textures    the other tables
     files               reads regular files, and writes files so that nothing is lost
     progress            the function that long work tells how far it is
+    interrupts          sections that no signal interrupts
     wording             words of sentences, errors and tables
     html                tables and lines of text for notebooks
     escapes             makes text from files safe to print: control characters are shown, not obeyed
@@ -34,10 +35,10 @@ The rooms, each with its own list of duties:
     tools/      tools for designs: mappings, synthetic kernels, the TLP search
 """
 
+import os.path
 import sys
-from pathlib import Path
 
 __version__ = "0.1.0"
 
 # the folder from which `python -m rfview` finds this package, whether installed or in a checkout
-IMPORT_ROOT = Path(str(sys.modules["rfview"].__file__)).resolve().parents[1]
+IMPORT_ROOT = os.path.dirname(os.path.dirname(os.path.realpath(str(sys.modules["rfview"].__file__))))

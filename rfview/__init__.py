@@ -23,16 +23,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+import os.path
 from typing import TYPE_CHECKING, Any
 
-if not (Path(__file__).parent / "engine").is_dir():     # a checkout: engine/ and sessions/ are next to this folder
-    __path__.append(str(Path(__file__).parents[1]))
+if not os.path.isdir(os.path.join(os.path.dirname(__file__), "engine")):    # a checkout: they are next to this folder
+    __path__.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 from rfview.engine import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
     from rfview.launching.session import LaunchSession
     from rfview.sessions import Session

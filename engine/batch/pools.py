@@ -13,38 +13,15 @@ import signal
 import tempfile
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
-from contextlib import contextmanager
 from multiprocessing.process import BaseProcess
 from typing import Any
 
 from rfview.engine.errors import InputError
+from rfview.engine.interrupts import signals_deferred
 
 WORKERS = 2
-ENDING = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
-
-
-@contextmanager
-def signals_deferred() -> Iterator[None]:
-    """Have signals that Python handles act at the end of the body, which must be short.
-
-    Their exceptions could otherwise leave a lock of an executor or of its tasks taken, for which `Pool.close` would then
-    wait forever. Other threads than the main one handle no signals.
-    """
-    came: list[int] = []
-    before = {}
-    if threading.current_thread() is threading.main_thread():
-        before = {number: handler for number in ENDING if callable(handler := signal.getsignal(number))}
-    for number in before:
-        signal.signal(number, lambda number, frame: came.append(number))
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-        for number in came:
-            signal.raise_signal(number)
 
 
 class Pool(ABC):

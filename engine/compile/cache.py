@@ -32,8 +32,8 @@ KEEP_FOLDERS = 8
 FOLDER = re.compile(r"numba-.+-numpy-.+-[0-9a-f]{16}")
 # folders with sources of the compiled step; plugin/variants.py adds a design's own file
 COMPILED_ROOMS = ("compile", "machine", "values")
-HOST_ONLY = frozenset(
-    "__init__ compilation config defaults simulator info snapshot errors escapes files html progress wording".split())
+HOST_ONLY = frozenset(("__init__ compilation config defaults simulator info snapshot errors escapes files html interrupts "
+                       "progress wording").split())
 
 
 def cache_root() -> Path:

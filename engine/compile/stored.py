@@ -28,6 +28,7 @@ from numba.core.serialize import dumps
 
 from rfview.engine import files
 from rfview.engine.compile import cache, numba_parts
+from rfview.engine.interrupts import signals_deferred
 
 MAGIC = b"rfviewmc"
 HASH_BYTES = hashlib.sha256().digest_size
@@ -72,7 +73,8 @@ class Stored(caching.NullCache):
         prepare(target_context)
         try:
             content = read(name)
-            return None if content is None else CompileResult._rebuild(target_context, *pickle.loads(content))
+            with signals_deferred():        # LLVM calls back into Python to get the code
+                return None if content is None else CompileResult._rebuild(target_context, *pickle.loads(content))
         except Unusable as error:
             _remove(name, str(error))
         except Exception as error:      # of another version of a module that it names

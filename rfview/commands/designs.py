@@ -68,7 +68,7 @@ def check_apart(variant: str, seconds: int) -> int:
         return check(variant)
     words = [sys.executable, "-m", "rfview", "designs", variant, "--check"]
     before = os.environ.get("PYTHONPATH")
-    path = os.pathsep.join(filter(None, (str(IMPORT_ROOT), before)))
+    path = os.pathsep.join(filter(None, (IMPORT_ROOT, before)))
     try:
         environment = {**os.environ, INSIDE: "1", "PYTHONPATH": path}
         return subprocess.run(words, env=environment, timeout=seconds, check=False).returncode

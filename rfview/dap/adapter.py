@@ -31,6 +31,7 @@ from rfview.dap.wire import EditorGone, Wire
 from rfview.engine.errors import InputError, RfviewError
 
 INTERNAL = "internal error"
+LEAVE_S = 30.0      # for each request still to be answered when the editor disconnects
 
 
 class Adapter:
@@ -40,6 +41,7 @@ class Adapter:
         self._wire = wire
         self._conversation = Conversation(wire)
         self._requests: queue.Queue[dict[str, Any] | BaseException | None] = queue.Queue()
+        self._answered = threading.Event()
 
     def serve(self) -> None:
         """Answer until the editor disconnects; raises InputError if it sends something that is not a message."""
@@ -49,10 +51,12 @@ class Adapter:
                 if isinstance(request, BaseException):
                     raise request
                 self._answer(request)
+                self._answered.set()
         finally:
             self._conversation.close()
 
     def _read(self) -> None:
+        leaves = False
         try:
             for message in self._wire.messages():
                 if message.get("command") == "pause":
@@ -66,6 +70,10 @@ class Adapter:
             self._requests.put(error)
         self._conversation.leaving.set()
         self._requests.put(None)
+        while leaves and self._answered.wait(LEAVE_S):      # until the program ends, and with it this thread
+            self._answered.clear()
+        if leaves:
+            os._exit(0)     # compiled code that does not end, as a loop in a hook: nothing else can stop it
 
     def _answer(self, request: dict[str, Any]) -> None:
         """Call the handler of a request and respond; an error becomes the response."""

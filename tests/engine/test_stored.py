@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -120,6 +121,28 @@ def test_only_our_old_folders_are_removed_and_none_in_use(tmp_path: Path) -> Non
     os.close(handle)
     left = {path.name for path in tmp_path.iterdir()}
     assert left == {names[0], *names[3:], "numba-sources", "numba-0.1-numpy-notes"}
+
+
+@compiles
+def test_an_interrupt_while_code_is_loaded_comes_when_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It was lost: LLVM calls back into Python, where exceptions are dropped."""
+    loaded: list[Any] = []
+    usual = stored.CompileResult._rebuild
+
+    def interrupted(*arguments: Any) -> Any:
+        signal.raise_signal(signal.SIGINT)
+        loaded.append(usual(*arguments))
+        return loaded[-1]
+
+    def double(x: Any) -> Any:
+        return 2 * x
+
+    monkeypatch.setattr(cache, "CACHE_FOLDER", tmp_path)
+    assert jit.entry(double)(4) == 8
+    monkeypatch.setattr(stored.CompileResult, "_rebuild", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        jit.entry(double)(4)
+    assert len(loaded) == 1
 
 
 @compiles

@@ -37,6 +37,52 @@ DROPS = EXPORTS.replace("    time.sleep(3600)", """    try:
         pass
     time.sleep(3600)""")
 
+# one that runs compiled code without end
+COMPILED = """
+import numba, numpy as np, threading, time
+
+@numba.njit(nogil=True)
+def spin(begun, count):
+    begun[0] = 1
+    while count > 0:
+        count = count % 1000 + 1
+    return count
+
+begun = np.zeros(1)
+spin(begun.copy(), 0)
+
+def tell():
+    while not begun[0]:
+        time.sleep(0.01)
+    print("writes", flush=True)
+
+threading.Thread(target=tell, daemon=True).start()
+""" + EXPORTS.replace('    print("writes", flush=True)\n    time.sleep(3600)', "    spin(begun, 1)")
+# one whose clean-up does not end
+CLEANS = EXPORTS.replace("""    print("writes", flush=True)
+    time.sleep(3600)""", """    try:
+        print("writes", flush=True)
+        time.sleep(3600)
+    finally:
+        print("cleans up", flush=True)
+        time.sleep(3600)""")
+# one that is interrupted where Python drops exceptions: in a function called by C code
+CALLED_BACK = EXPORTS.replace("    time.sleep(3600)", """    import ctypes, os, signal
+    ctypes.CFUNCTYPE(None)(lambda: os.kill(os.getpid(), signal.SIGINT))()
+    time.sleep(3600)""")
+# the command, interrupted while its modules are imported
+IMPORTED = """
+import os, runpy, signal, sys
+
+class Finder:
+    def find_spec(self, name, *rest):
+        if name == "argparse":
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Finder())
+runpy.run_module("rfview", run_name="__main__")
+"""
+
 
 @pytest.fixture(autouse=True)
 def not_under_nohup() -> Iterator[None]:
@@ -60,6 +106,37 @@ def test_an_export_that_a_signal_ends_leaves_no_file(tmp_path: Path, program: st
     finally:
         child.kill()
     assert (child.returncode, said) == (code, "rfview: error: ended by a signal\n")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(("program", "signals", "codes"), [
+    (COMPILED, (signal.SIGINT, signal.SIGTERM), (130, 143)), (COMPILED, (signal.SIGTERM, signal.SIGINT), (130, 143)),
+    (CLEANS, (signal.SIGINT, signal.SIGINT), (130,)), (CLEANS, (signal.SIGHUP, signal.SIGINT), (130,)),
+])
+def test_a_second_signal_ends_whatever_runs(tmp_path: Path, program: str, signals: tuple[int, int],
+                                            codes: tuple[int, ...]) -> None:
+    """Nothing but SIGKILL ended compiled code that loops, as a hook of one's own may. Signals may overtake each other."""
+    words = ["export", str(RECORDED), "--to", "vcd", "-o", str(tmp_path / "run.vcd")]
+    child = subprocess.Popen([sys.executable, "-c", program, *words], cwd=REPOSITORY, text=True,
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    try:
+        assert child.stdout is not None and child.stdout.readline() == "writes\n"
+        child.send_signal(signals[0])
+        if program == CLEANS:
+            assert child.stdout.readline() == "cleans up\n"
+        child.send_signal(signals[1])
+        _, said = child.communicate(timeout=PATIENCE_S)
+    finally:
+        child.kill()
+    assert child.returncode in codes and said == "rfview: error: ended at once: what was running did not stop\n"
+
+
+@pytest.mark.parametrize("program", [CALLED_BACK, IMPORTED])
+def test_an_interrupt_is_not_lost_where_exceptions_are(tmp_path: Path, program: str) -> None:
+    words = ["export", str(RECORDED), "--to", "vcd", "-o", str(tmp_path / "run.vcd")]
+    done = subprocess.run([sys.executable, "-c", program, *words], cwd=REPOSITORY, text=True, capture_output=True,
+                          timeout=PATIENCE_S, check=False)
+    assert (done.returncode, done.stderr) == (130, "rfview: error: interrupted\n")
     assert list(tmp_path.iterdir()) == []
 
 
