@@ -70,7 +70,7 @@ def describe(simulator: Simulator) -> dict[str, Any]:
         "technology": {name: list(entry) for name, entry in (design.technology or {}).items()},
         "program": _program(simulator),
         "ptx": [{"path": str(simulator.spec.module_path.name), "text": simulator.module.text}],
-        "sources": _sources(simulator),
+        "sources": _sources(simulator) if simulator.sources is None else simulator.sources,
         "virtual": {kernel.name: [list(entry) for entry in kernel.virtual] for kernel, _ in placement.kernels},
         "buffers": [_variable(variable) for variable in placement.variables if variable.kind == "buffer"],
         "symbols": [_variable(variable) for variable in placement.variables if variable.kind == "symbol"],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -78,8 +78,8 @@ class Simulator:
     spec: a loaded launch file. design: a name or variant ("stt[stall=bank]"). settings: {"section.key": value}.
     progress(fraction, text) is called while a long module is loaded and while compiled code is prepared; a fraction of None
     means that the progress is unknown, 1.0 that it is done. module: decoded already; source: (PTX text, its path); each
-    replaces the launch file's module. memory: given by the caller and used in place;
-    `renew` then starts the next launch of the same kernel. Raises InputError for anything that cannot run.
+    replaces the launch file's module. sources: of the PTX, as in `info`; None: looked up. memory: given by the caller and
+    used in place; `renew` then starts the next launch of the same kernel. Raises InputError for anything that cannot run.
     """
 
     def __init__(
@@ -95,10 +95,12 @@ class Simulator:
         progress: Progress | None = None,
         module: Module | None = None,
         source: tuple[str, str] | None = None,
+        sources: Iterable[dict[str, Any]] | None = None,
         memory: GivenMemory | None = None,
     ) -> None:
         self.spec, self._memory = spec, memory
         self._given_module, self._source = module, source
+        self.sources = None if sources is None else list(sources)
         self._variant = designs.files.absolute(design)
         self._prepared, self._ran = False, False
         self.max_cycles, self.seed = max_cycles, seed

@@ -26,7 +26,6 @@ from rfview.engine.program import (ADDRESS_ROOM, GLOBAL_BASE, GRID_WORKSPACE, IN
 from rfview.engine.textures import HEADER_BYTES, header
 
 GAP = 512
-MAX_BYTES = 4 << 30       # of all of a run's memory
 
 
 @dataclass(frozen=True)
@@ -103,9 +102,9 @@ def place(spec: LaunchSpec, module: Module, config: Config, num_rows: int) -> Pl
     local_word = param_word + param_words(placed.kernel for placed in launches)
     global_word = local_word + int(config["sm.num_warps"]) * local_words * 32
     size, local = 4 * global_word + used, 4 * (global_word - local_word)
-    if size > MAX_BYTES:
+    if size > spec.max_bytes:
         raise InputError(f"{spec.path}: takes {size:,} bytes of memory, {local:,} of them local memory of the warps; "
-                         f"at most {MAX_BYTES:,} are available")
+                         f"at most {spec.max_bytes:,} are available{spec.more_bytes}")
     arena = np.zeros(global_word + used // 4, np.uint32)
     variables = tuple(replace(variable, word=global_word + variable.word) for variable in variables)
     _fill(arena, variables, spec, module, symbols)

@@ -214,7 +214,7 @@ def _convert(key: str, parameter: Parameter, text: Any) -> Any:
         value = word if word is not None else type(parameter.default)(text)
         if isinstance(text, float) and value != text:
             raise ValueError
-    except (ValueError, OverflowError):
+    except (TypeError, ValueError, OverflowError):      # TypeError: a list
         raise InputError(f"{key}={text}: expected a number like {parameter.default} ({parameter.unit})") from None
     if not parameter.low <= value <= greatest(parameter):        # nor is nan
         raise InputError(f"{key}={text}: {_expected(parameter, value)}")

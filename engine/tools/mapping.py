@@ -212,7 +212,10 @@ def codes_of(value: Any) -> Any:
     A file contains the positions; slot = row * banks + bank. Codes are returned unchanged. Raises ValueError.
     """
     if isinstance(value, list | tuple):
-        return [int(code) for code in value]
+        codes = [code if isinstance(code, int | np.integer) else -1 for code in value]
+        if len(codes) > MAX_SLOTS or any(not 0 <= code < MAX_SLOTS for code in codes):
+            raise ValueError(f"expected at most {MAX_SLOTS} codes in 0..{MAX_SLOTS - 1}")
+        return [int(code) for code in codes]
     if str(value) == "identity":
         return "identity"
     positions = load_table(Path(str(value)))

@@ -81,6 +81,11 @@ def naming(what: str) -> Iterator[None]:
         raise InputError(f"{what} is damaged ({error!r})") from None
 
 
+def said(error: Exception) -> str:
+    """Return what one of the errors in DAMAGE says."""
+    return f"it has no {error}" if isinstance(error, KeyError) else str(error) or type(error).__name__
+
+
 def plain(value: Any) -> Any:
     """Return NumPy scalars and arrays, tuples and sets as types known to msgpack."""
     if isinstance(value, np.generic):

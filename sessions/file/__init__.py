@@ -1,7 +1,7 @@
 """The session file (.rfs): its bytes, its writing and its opening.
 
     framing           frames with their CRCs, and a chunk's head; header, index: the contents of these frames
-    run_info          checks what a header says about its run
+    run_info          typed records: what a recording or recipe says of its run, checked when the file is opened
     writer            writes a run to a file; chunk_coder: a chunk's map; write_pipeline: the threads that code and compress
     stored            a chunk of a file, decoded on demand
     zone_maps         summaries of chunks, for searches; zone_map_writer: makes them

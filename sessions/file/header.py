@@ -54,7 +54,7 @@ class Header:
     """
 
     layout: Layout
-    info: dict[str, Any]
+    info: dict[str, Any]    # run_info.RunInfo when it was read from a file
     first: int
     state: np.ndarray
     memory: np.ndarray
@@ -86,7 +86,7 @@ class Header:
             if outer.get("layout") != LAYOUT:
                 raise InputError(f"{path}: a recording in layout {outer.get('layout', 1)} of session format {FORMAT}, this "
                                  f"rfview reads layout {LAYOUT}; record the run again")
-            body = streams.decompress_map(outer["body"], f"{path}: header")
+            body = run_info.typed(streams.decompress_map(outer["body"], f"{path}: header"), run_info.HeadBody, "it")
             layout = Layout(dtype_from_json(body["sm_dtype"]), dtype_from_json(body["rf_dtype"]))
             if layout.sm_dtype.itemsize % 4 or layout.rf_dtype.itemsize % 4:
                 raise ValueError("its states are not made of whole words")
@@ -97,9 +97,7 @@ class Header:
             if len(values["state"]) != layout.num_words:
                 raise ValueError(f"its first state has {len(values['state'])} words, expected {layout.num_words}")
             values["rows"] = values["rows"].reshape(-1, 32)
-            run_info.check(body["info"], layout, len(values["rows"]), len(values["memory"]))
-            run_info.whole(0, 1 << 62)(body["first"], "its first cycle")
-            run_info.whole(1, limits.MAX_CYCLES)(body["chunk_cycles"], "its cycles per chunk")
-            return Header(layout, body["info"], body["first"], **values, chunk_cycles=body["chunk_cycles"], number=number)
+            info: Any = run_info.run_info(body["info"], layout, len(values["rows"]), len(values["memory"]))
+            return Header(layout, info, body["first"], **values, chunk_cycles=body["chunk_cycles"], number=number)
         except streams.DAMAGE as error:
-            raise InputError(f"{path}: the header cannot be read ({error!r})") from None
+            raise InputError(f"{path}: the header cannot be used ({streams.said(error)}); record the run again") from None

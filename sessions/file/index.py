@@ -93,8 +93,7 @@ class Index:
             index.totals = list(streams.unpack(body["totals"], np.int64).reshape(count + 1, -1))
             index.zones = streams.unpack(body["zones"], np.int64).tolist()
             index.printed = [(int(cycle), str(text)) for cycle, text in body["printed"]]
-            index.end = outer.get("end", {})
-            run_info.END(index.end, "its end")
+            index.end = dict(run_info.typed(outer.get("end", {}), run_info.End, "its end"))
         except (*streams.DAMAGE, InputError) as error:
             raise Damage(f"cannot be read ({error!r})") from None
         return index

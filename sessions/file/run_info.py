@@ -1,151 +1,238 @@
-"""Checks of a header's run constants before anything relies on them: types, ranges, and consistency."""
+"""What a recording or a recipe says of its run: typed records, checked once when the file is opened.
+
+The records are maps whose values have the types below; msgspec checks them, and drops names that are not here. What no
+type can say, such as that a buffer is within the memory, is checked afterwards. Readers rely on both.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any
+from typing import Annotated, Any, NotRequired, TypeAlias, TypedDict, TypeVar
 
+import msgspec
+import numpy as np
+from msgspec import Meta
+
+from rfview.sessions.codec import limits
 from rfview.sessions.layout import Layout
 
-Check = Callable[[Any, str], None]
-# most entries of a list; programs have the longest
-MOST = 1 << 20
+Record = TypeVar("Record")
+
+MOST = 1 << 20      # entries of a list; programs have the longest
+LARGEST = 1.7976931348623157e308
+
+Small: TypeAlias = Annotated[int, Meta(ge=0, le=255)]
+Count: TypeAlias = Annotated[int, Meta(ge=0, le=1 << 31)]
+Large: TypeAlias = Annotated[int, Meta(ge=0)]
+Cycle: TypeAlias = Annotated[int, Meta(ge=0, le=1 << 62)]
+Crc: TypeAlias = Annotated[int, Meta(ge=0, lt=1 << 32)]
+Number: TypeAlias = Annotated[float, Meta(ge=-LARGEST, le=LARGEST)]
+Extent: TypeAlias = Annotated[list[Annotated[int, Meta(ge=0, lt=1 << 31)]], Meta(min_length=3, max_length=3)]
+Sizes: TypeAlias = Annotated[list[Large], Meta(max_length=32)]
+# a name that is looked up among known ones, or becomes part of a file's name; not that of a kernel or symbol
+Word: TypeAlias = Annotated[str, Meta(min_length=1, max_length=256)]
+DesignName: TypeAlias = Annotated[str, Meta(pattern=r"\A[a-z][a-z0-9_]*\Z", max_length=64)]
+# of a number in memory, as NumPy writes it
+Dtype: TypeAlias = Annotated[str, Meta(pattern=r"\A(\|[ui]1|<[ui][248]|<f[248])\Z")]
+# of a parameter; a list for what was read from a file
+Value: TypeAlias = str | bool | int | Number | Annotated[list[Count], Meta(max_length=1 << 16)]
+Values: TypeAlias = Annotated[dict[Word, Value], Meta(max_length=4096)]
+Texts: TypeAlias = Annotated[list["Text"], Meta(max_length=4096)]
+Names: TypeAlias = Annotated[list[str], Meta(max_length=MOST)]
 
 
-def _wrong(what: str, value: Any, expected: str) -> ValueError:
-    shown = repr(value)
-    return ValueError(f"{what} is {shown[:40] + '..' if len(shown) > 42 else shown}, expected {expected}")
+class Text(TypedDict):
+    """A file's name and its text."""
+
+    path: str
+    text: str
 
 
-def text(value: Any, what: str) -> None:
-    """Accept a string."""
-    if not isinstance(value, str):
-        raise _wrong(what, value, "text")
+class DesignFile(TypedDict):
+    """A user's design file: its name, a hash of its code, and its text, which is never executed."""
+
+    file: Word
+    code: str
+    text: NotRequired[str]
 
 
-def flag(value: Any, what: str) -> None:
-    """Accept a truth value."""
-    if not isinstance(value, bool):
-        raise _wrong(what, value, "true or false")
+class DesignSpec(TypedDict):
+    """The designs of a run, outermost first, and their parameters; files: of those that are not bundled."""
+
+    chain: Annotated[list[DesignName], Meta(min_length=1, max_length=2)]
+    values: Values
+    locates: NotRequired[bool]
+    files: NotRequired[dict[DesignName, DesignFile]]
 
 
-def scalar(value: Any, what: str) -> None:
-    """Accept a parameter's value."""
-    if not isinstance(value, str | int | float) or (isinstance(value, float) and not math.isfinite(value)):
-        raise _wrong(what, value, "a number or a word")
+class Run(TypedDict):
+    """What it takes to simulate a run again, in both kinds of file."""
+
+    kernel: str
+    name: Annotated[str, Meta(min_length=1, max_length=4096)]
+    launch_toml: str
+    ptx: Annotated[list[Text], Meta(min_length=1, max_length=16)]
+    sources: Texts
+    design: str
+    design_spec: DesignSpec
+    scheduler: Word
+    preset: Word
+    parameters: Values
+    seed: int
+    engine_version: str
+    source_hash: str
 
 
-def number(value: Any, what: str) -> None:
-    """Accept a finite number."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise _wrong(what, value, "a number")
+class Variable(TypedDict):
+    """A buffer or symbol in memory; word: its first one."""
+
+    name: str
+    address: Large
+    word: Count
+    bytes: Large
+    dtype: Dtype
+    shape: Sizes
 
 
-def whole(low: int, high: int) -> Check:
-    """Accept an integer within low..high."""
+class Instruction(TypedDict):
+    """An instruction of the program."""
 
-    def check(value: Any, what: str) -> None:
-        if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-            raise _wrong(what, value, f"a whole number from {low} to {high}")
-
-    return check
-
-
-def each(check: Check, least: int = 0, most: int = MOST) -> Check:
-    """Accept a list whose entries all pass."""
-
-    def of_list(value: Any, what: str) -> None:
-        if not isinstance(value, list) or not least <= len(value) <= most:
-            raise _wrong(what, value, f"a list of {least} to {most} entries")
-        for place, entry in enumerate(value):
-            check(entry, f"{what}[{place}]")
-
-    return of_list
+    pc: Count
+    kernel: str
+    line: Count
+    text: str
+    mnemonic: str
+    op: str
+    unit: str
+    latency_class: str
+    wait_class: Small
+    dst: Annotated[list[Small], Meta(max_length=64)]
+    src: Annotated[list[Small], Meta(max_length=64)]
 
 
-def mapping(check: Check) -> Check:
-    """Accept a map from text to values that pass."""
+class StallRow(TypedDict):
+    """A row of the table of warp states."""
 
-    def of_map(value: Any, what: str) -> None:
-        if not isinstance(value, dict) or len(value) > MOST:
-            raise _wrong(what, value, "a map")
-        for key, entry in value.items():
-            text(key, f"a key of {what}")
-            check(entry, f"{what}.{key}")
-
-    return of_map
-
-
-def record(**fields: Check) -> Check:
-    """Accept a map with these fields; names that end in _ are optional."""
-
-    def of_record(value: Any, what: str) -> None:
-        if not isinstance(value, dict):
-            raise _wrong(what, value, "a map")
-        for name, check in fields.items():
-            key = name.removesuffix("_")
-            if key in value:
-                check(value[key], f"{what}.{key}")
-            elif not name.endswith("_"):
-                raise ValueError(f"{what} has no {key}")
-
-    return of_record
+    code: Annotated[int, Meta(ge=0, le=63)]
+    name: str
+    short: str
+    glyph: str
+    ascii: str
+    family: str
+    sentence: str
 
 
-def either(check: Check) -> Check:
-    """Accept None, or what passes."""
-    return lambda value, what: None if value is None else check(value, what)
+class Launch(TypedDict):
+    """A launch as it was placed."""
+
+    kernel: str
+    grid: Extent
+    block: Extent
+    registers: Small
+    entry_pc: Count
+    resident_ctas: Small
+    shared_bytes: Count
 
 
-def anything(value: Any, what: str) -> None:
-    """Accept anything: its users check it."""
+Place: TypeAlias = Annotated[int, Meta(ge=-(1 << 31), le=1 << 31)]
 
 
-SMALL, COUNT, LARGE = whole(0, 255), whole(0, 1 << 31), whole(0, (1 << 64) - 1)
-EXTENT = each(whole(0, (1 << 31) - 1), 3, 3)
-VARIABLE = record(name=text, address=LARGE, word=COUNT, bytes=LARGE, dtype_=text, shape_=each(LARGE, 0, 32))
-INSTRUCTION = record(pc=COUNT, kernel=text, line=COUNT, text=text, mnemonic=text, op=text, unit=text, latency_class_=text,
-                     wait_class=SMALL, dst=each(SMALL, 0, 64), src=each(SMALL, 0, 64))
-STALL = record(code=whole(0, 63), name=text, short=text, glyph=text, ascii=text, family=text, sentence=text)
+class RunInfo(Run):
+    """What a recording says of its run: Simulator.info."""
+
+    kernels: Annotated[list[str], Meta(min_length=1, max_length=MOST)]
+    num_launches: Count
+    launches: Annotated[list[Launch], Meta(min_length=1, max_length=MOST)]
+    design_title: NotRequired[str]
+    design_source: NotRequired[str]
+    compile_notes: NotRequired[Names]
+    num_warps: Annotated[int, Meta(ge=1, le=64)]
+    num_banks: Annotated[int, Meta(ge=1, le=64)]
+    num_schedulers: Annotated[int, Meta(ge=1, le=8)]
+    clock_mhz: NotRequired[Number]
+    registers_per_thread: Small
+    main_rows: NotRequired[Count]
+    recorded_rows: NotRequired[Count]
+    arena_words: NotRequired[Count]
+    shared_words: NotRequired[Count]
+    global_word: NotRequired[Count]
+    local_word: NotRequired[Count]
+    param_word: NotRequired[Count]
+    stalls: Annotated[list[StallRow], Meta(min_length=1, max_length=64)]
+    events: Names
+    design_events: NotRequired[Names]
+    activities: NotRequired[Annotated[list[str], Meta(max_length=8)]]
+    panels: NotRequired[Annotated[list[dict[str, Any]], Meta(max_length=64)]]
+    energy_pj: NotRequired[dict[str, Annotated[list[Any], Meta(min_length=2, max_length=2)]]]
+    technology: NotRequired[dict[str, Annotated[list[Any], Meta(min_length=1, max_length=8)]]]
+    program: Annotated[list[Instruction], Meta(min_length=1, max_length=MOST)]
+    # per kernel: name, first and last pc at which it is live, register, number of registers
+    virtual: NotRequired[dict[str, Annotated[list[tuple[str, Place, Place, Place, Place]], Meta(max_length=MOST)]]]
+    buffers: Annotated[list[Variable], Meta(max_length=MOST)]
+    symbols: Annotated[list[Variable], Meta(max_length=MOST)]
 
 
-def virtual(value: Any, what: str) -> None:
-    """Accept a PTX register: its name, and where it is live."""
-    each(anything, 5, 5)(value, what)
-    text(value[0], f"{what}[0]")
-    for entry in value[1:]:
-        whole(-(1 << 31), 1 << 31)(entry, what)
+class HeadBody(TypedDict):
+    """The body of a recording's header; header.py checks the dtypes, `run_info` the info."""
+
+    sm_dtype: Any
+    rf_dtype: Any
+    info: Any
+    first: Cycle
+    chunk_cycles: Annotated[int, Meta(ge=1, le=limits.MAX_CYCLES)]
 
 
-INFO = record(
-    kernel=text, kernels=each(text, 1), name_=text, num_launches=COUNT,
-    launches=each(record(kernel=text, grid=EXTENT, block=EXTENT, registers=SMALL, entry_pc=COUNT, resident_ctas=SMALL,
-                         shared_bytes=COUNT), 1),
-    design=text, design_title_=text, design_source_=text, design_spec=record(chain=each(text, 1, 8), values=mapping(scalar),
-                                                                files_=mapping(record(file=text, code=text, text_=text))),
-    scheduler=text, preset=text, parameters=mapping(scalar), seed=whole(-(1 << 63), (1 << 64) - 1), engine_version=text,
-    source_hash_=text, num_warps=whole(1, 64), num_banks=whole(1, 64), num_schedulers=whole(1, 8), clock_mhz_=number,
-    registers_per_thread=SMALL, stalls=each(STALL, 1, 64), events=each(text), design_events_=each(text),
-    activities_=each(text, 0, 8), panels_=each(mapping(anything), 0, 64), energy_pj_=mapping(each(anything, 2, 2)),
-    technology_=mapping(each(anything, 1, 8)),
-    program=each(INSTRUCTION, 1), ptx=each(record(path=text, text=text)), sources_=each(record(path=text, text=text)),
-    virtual_=mapping(each(virtual)),
-    buffers=each(VARIABLE), symbols=each(VARIABLE), launch_toml=text,
-    main_rows_=COUNT, recorded_rows_=COUNT, arena_words_=COUNT, shared_words_=COUNT, global_word_=COUNT, local_word_=COUNT,
-    param_word_=COUNT,
-)
+class End(TypedDict, total=False):
+    """How a run ended; empty in a recording whose end is missing."""
 
-END = record(finished_=either(flag), fault_=either(text), summary_=either(mapping(anything)))
+    finished: bool | None
+    fault: str | None
+    summary: dict[str, Any] | None
 
 
-def check(info: Any, layout: Layout, rows: int, words: int) -> None:
-    """Raise ValueError unless a run's info is valid. rows, words: recorded rows and memory words in the file."""
-    INFO(info, "its run")
-    for name, field in (("num_warps", "sm.warp[*].state"), ("num_banks", "sm.bank[*].queue")):
+class RecipeRun(Run):
+    """What a recipe says of its run."""
+
+    max_cycles: Annotated[int, Meta(ge=1, le=1 << 62)]
+
+
+Array: TypeAlias = tuple[Dtype, Sizes, bytes]
+Arrays: TypeAlias = Annotated[list[tuple[str, Array]], Meta(max_length=MOST)]
+Tolerance: TypeAlias = Annotated[float, Meta(ge=0, le=LARGEST)]
+
+
+class RecipeBody(TypedDict):
+    """A recipe's contents; `sessions/timeline/recipe.py` describes them."""
+
+    info: RecipeRun
+    buffers: Arrays
+    symbols: Arrays
+    expect: Annotated[list[tuple[str, Array, Tolerance, Tolerance, str]], Meta(max_length=MOST)]
+    cycles: Cycle
+    finished: bool
+    fault: str | None
+    summary: NotRequired[dict[str, Any] | None]
+    sums: Annotated[list[tuple[Cycle, Crc, Crc, Crc]], Meta(max_length=4096)]
+
+
+def typed(stored: Any, kind: type[Record], what: str) -> Record:
+    """Return data from a file as a record of this kind; raises ValueError, which names the field."""
+    try:
+        return msgspec.convert(stored, kind)
+    except msgspec.ValidationError as error:
+        problem, _, place = str(error).partition(" - at ")
+        field = place.strip("`").removeprefix("$").lstrip(".").replace("[...]", "")
+        raise ValueError(f"{what}{f': {field}' if field else ''}: {problem[:1].lower()}{problem[1:]}") from None
+
+
+def run_info(stored: Any, layout: Layout, rows: int, words: int) -> RunInfo:
+    """Return a run's info; raises ValueError unless it is valid. rows, words: recorded rows and memory words in the file."""
+    info = typed(stored, RunInfo, "its run")
+    for name, count, field in (("num_warps", info["num_warps"], "sm.warp[*].state"),
+                               ("num_banks", info["num_banks"], "sm.bank[*].queue")):
         there = layout.field(field).shape[0]
-        if info[name] > there:
-            raise ValueError(f"its run has {name} {info[name]}, but its states hold {there}")
+        if count > there:
+            raise ValueError(f"its run has {name} {count}, but its states hold {there}")
     if len(info["events"]) + len(info.get("design_events", ())) > layout.field("sm.events[*]").shape[0]:
         raise ValueError("its run has more events than its states count")
     if info.get("recorded_rows", rows) > rows:
@@ -153,3 +240,28 @@ def check(info: Any, layout: Layout, rows: int, words: int) -> None:
     for variable in (*info["buffers"], *info["symbols"]):
         if variable["word"] + -(-variable["bytes"] // 4) > words:
             raise ValueError(f"{variable['name']} is outside the {words} words of memory that the file holds")
+        if math.prod(variable["shape"]) * np.dtype(variable["dtype"]).itemsize > variable["bytes"]:
+            raise ValueError(f"{variable['name']} has {variable['bytes']:,} bytes, fewer than its type and shape need")
+    return info
+
+
+def recipe_body(stored: Any) -> RecipeBody:
+    """Return a recipe's body; raises ValueError unless it is valid."""
+    body = typed(stored, RecipeBody, "its contents")
+    for part in ("buffers", "symbols", "expect"):
+        for entry in body[part]:        # type: ignore[literal-required]
+            array_of(entry[1], f"{part}.{entry[0][:60]}")
+    cycles = [entry[0] for entry in body["sums"]]
+    if cycles != sorted(set(cycles)) or cycles and cycles[-1] > body["cycles"]:
+        raise ValueError(f"its contents: sums: expected ascending cycles up to {body['cycles']:,}")
+    return body
+
+
+def array_of(stored: Array, what: str) -> np.ndarray:
+    """Return a stored array, in native byte order; raises ValueError if its bytes are not those of its type and shape."""
+    name, shape, data = stored
+    dtype = np.dtype(name)
+    expected = limits.allow(math.prod(shape) * dtype.itemsize, limits.ARRAYS, what)
+    if expected != len(data):
+        raise ValueError(f"{what}: has {len(data):,} bytes, but its type and shape need {expected:,}")
+    return np.frombuffer(data, dtype).reshape(shape).astype(dtype.newbyteorder("="))

@@ -27,8 +27,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from rfview.engine import files
 from rfview.engine.compilation import words_of_run
 from rfview.engine.plugin import origin as design_origin
@@ -36,6 +34,7 @@ from rfview.engine.errors import InputError
 from rfview.engine.progress import Progress
 from rfview.sessions.codec import limits, streams
 from rfview.sessions.file import framing
+from rfview.sessions.file.run_info import RecipeBody, RecipeRun, array_of, recipe_body
 
 if TYPE_CHECKING:
     from rfview.engine.launch import LaunchSpec
@@ -44,19 +43,18 @@ FORMAT = 1
 MAGIC = files.RECIPE
 RECIPE = b"RCPE"
 SUFFIX = ".rfr"
-INFO = ("name", "kernel", "launch_toml", "ptx", "design", "design_spec", "scheduler", "preset", "parameters", "seed",
-        "engine_version", "source_hash")
+SHOWN = ("kernel", "design", "scheduler", "preset", "seed", "engine_version", "source_hash")
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """A recipe as read. body: the map in the file format above, with arrays as stored."""
+    """A recipe as read. body: the map in the file format above, checked, with arrays as stored."""
 
     path: Path
-    body: dict[str, Any]
+    body: RecipeBody
 
     @property
-    def info(self) -> dict[str, Any]:
+    def info(self) -> RecipeRun:
         """Return the constants of the run."""
         return self.body["info"]
 
@@ -66,8 +64,8 @@ class Recipe:
         return self.body["cycles"]
 
     @property
-    def sums(self) -> list[list[int]]:
-        """Return [cycle, state, rows, memory] for each state with checksums, ascending."""
+    def sums(self) -> list[tuple[int, int, int, int]]:
+        """Return (cycle, state, rows, memory) for each state with checksums, ascending."""
         return self.body["sums"]
 
     def spec(self) -> LaunchSpec:
@@ -75,34 +73,35 @@ class Recipe:
         from rfview.engine.launch import Expect, launch_of_text     # start-up: describing a recipe does not need it
 
         body, info = self.body, self.info
-        try:
-            buffers, symbols = ({name: _array(stored) for name, stored in body[part]} for part in ("buffers", "symbols"))
-            expect = {name: Expect(name, _array(stored), rtol, atol, reason)
-                      for name, stored, rtol, atol, reason in body["expect"]}
-            spec = launch_of_text(info["launch_toml"], info["name"], buffers, symbols)
-        except (KeyError, TypeError, ValueError) as error:
-            raise InputError(f"{self.path}: cannot be run ({error})") from None
-        return replace(spec, expect=expect)
+        buffers, symbols = ({name: array_of(stored, name) for name, stored in body[part]}   # type: ignore[literal-required]
+                            for part in ("buffers", "symbols"))
+        spec = launch_of_text(info["launch_toml"], info["name"], buffers, symbols)
+        memory = {**spec.buffers, **spec.symbols}
+        expect: dict[str, Expect] = {}
+        for name, stored, rtol, atol, reason in body["expect"]:
+            array, held = array_of(stored, name), memory.get(name)
+            if held is None or (held.array.dtype, held.array.size) != (array.dtype, array.size):
+                raise InputError(f"its contents: expect.{name[:60]}: expected the name of a buffer or symbol, and an array "
+                                 "like it")
+            expect[name] = Expect(name, array, rtol, atol, reason)
+        return replace(spec, expect=expect, max_bytes=limits.Limit.bytes // limits.ARRAYS,
+                       more_bytes="; --limit SIZE allows more")
 
     def simulator(self, progress: Progress | None = None) -> Any:
         """Return a simulator at cycle 0; imports numba. Raises InputError if this version lacks what the run needs."""
         from rfview.sessions.timeline.simulate import simulator_like     # imports numba
 
-        return simulator_like(self.info, self.spec(), f"{self.path}: simulating it again",
-                              max_cycles=self.info["max_cycles"], progress=progress)
+        try:
+            return simulator_like(self.info, self.spec(), "simulating it again", max_cycles=self.info["max_cycles"],
+                                  progress=progress)
+        except InputError as error:         # of the launch file, PTX or machine in it, which do not know this file
+            raise InputError(f"{self.path}: {error}") from None
 
     def origin(self, machine: Any) -> str:
         """Return which version wrote the recipe and which version this is, as part of a sentence."""
         mine = machine.info
         return (f"it is from rfview {self.info['engine_version']} ({self.info['source_hash']}), this is "
                 f"{mine['engine_version']} ({mine['source_hash']})")
-
-
-def _array(stored: list[Any]) -> np.ndarray:
-    """Return a stored array, in native byte order."""
-    dtype, shape, data = stored
-    little = np.frombuffer(data, np.dtype(dtype)).reshape(shape)
-    return little.astype(little.dtype.newbyteorder("="))
 
 
 def is_recipe(path: str | Path) -> bool:
@@ -130,31 +129,25 @@ def open_recipe(path: str | Path) -> Recipe:
         raise InputError(f"{path}: the recipe is damaged or cut off ({error}); write it again") from None
     try:
         outer = limits.unpacked(frame.payload, "the recipe", limits.ARRAYS)
-        number = outer["format"]
-        if number > FORMAT:
-            raise InputError(f"{path}: recipe format {number}, this rfview reads up to format {FORMAT}; update it")
-        body = streams.decompress_map(outer["body"], f"{path}: the recipe", limits.ARRAYS)
-        missing = [name for name in ("info", "buffers", "symbols", "expect", "cycles", "sums", "finished", "fault")
-                   if name not in body]
-        missing += [name for name in (*INFO, "max_cycles") if name not in body.get("info", {})]
-        if missing:
-            raise InputError(f"{path}: the recipe lacks {', '.join(missing)}; write it again")
+        number = outer.get("format")
+        if number != FORMAT:
+            raise InputError(f"{path}: recipe format {str(number)[:20]}, this rfview reads format {FORMAT}; update it")
+        return Recipe(path, recipe_body(streams.decompress_map(outer["body"], f"{path}: the recipe", limits.ARRAYS)))
     except streams.DAMAGE as error:
-        raise InputError(f"{path}: the recipe cannot be read ({error!r})") from None
-    return Recipe(path, body)
+        raise InputError(f"{path}: the recipe cannot be used ({streams.said(error)}); write it again") from None
 
 
 def describe(path: str | Path) -> dict[str, Any]:
     """Return the contents of a recipe as plain data; raises InputError like `open_recipe`."""
     recipe = open_recipe(path)
     body, info = recipe.body, recipe.info
-    arrays = [entry[1] for part in ("buffers", "symbols", "expect") for entry in body[part]]
+    arrays = [entry[1] for part in (body["buffers"], body["symbols"], body["expect"]) for entry in part]
     summary = body.get("summary") or {}
     return {
         "file": str(path),
         "recipe_format": FORMAT,
         "bytes": os.path.getsize(path),
-        **{name: info[name] for name in INFO if isinstance(info[name], (str, int)) and name not in ("name", "launch_toml")},
+        **{name: info[name] for name in SHOWN},     # type: ignore[literal-required]
         "compilation": words_of_run(info["parameters"]) or "off",
         "design_files": list(design_origin.kept(info["design_spec"])),
         "cycles": recipe.cycles,

@@ -17,9 +17,10 @@ from rfview.engine.errors import InputError, KernelFault
 from rfview.engine.files import NewFile
 from rfview.sessions.codec import streams
 from rfview.sessions.file import framing
+from rfview.sessions.file.run_info import Run
 from rfview.sessions.file.writer import new_recording
 from rfview.sessions.timeline.base import CycleProgress
-from rfview.sessions.timeline.recipe import FORMAT, INFO, MAGIC, RECIPE, SUFFIX
+from rfview.sessions.timeline.recipe import FORMAT, MAGIC, RECIPE, SUFFIX
 
 if TYPE_CHECKING:
     from rfview.engine.snapshot import Snapshot
@@ -122,7 +123,7 @@ def _described(simulator: Any) -> dict[str, Any]:
     """Return the parts of the body that are known before the run."""
     spec = simulator.spec
     return {
-        "info": {**{name: simulator.info[name] for name in (*INFO, "sources")}, "max_cycles": simulator.max_cycles},
+        "info": {**{name: simulator.info[name] for name in Run.__annotations__}, "max_cycles": simulator.max_cycles},
         "buffers": [[name, _stored(buffer.array)] for name, buffer in spec.buffers.items()],
         "symbols": [[name, _stored(buffer.array)] for name, buffer in spec.symbols.items()],
         "expect": [[name, _stored(expect.array), expect.rtol, expect.atol, expect.reason]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rfview.engine.errors import InputError
-from rfview.engine.plugin import origin
+from rfview.engine.plugin import design, origin
 from rfview.engine.plugin.variants import variant_of
 from rfview.sessions.timeline.replay import RecordedTimeline
 
@@ -33,18 +33,25 @@ def simulator_of(timeline: RecordedTimeline, **more: Any) -> Any:
 def simulator_like(info: Mapping[str, Any], spec: LaunchSpec, for_what: str = "simulating it again", **more: Any) -> Any:
     """Return a simulator at cycle 0 of `spec` on the machine that a run's info describes, with the PTX that it holds.
 
+    Nothing outside of the recording or recipe is read for it, and of the code in it only PTX is run. Its designs are found
+    by name among those that are bundled, installed or named by the user; the texts of design files in it are not executed.
     for_what: what needs the machine, in the error. more: further options of Simulator. Raises InputError where this version
     lacks the design or a parameter, or the design's file cannot be found.
     """
     from rfview.engine.simulator import Simulator       # imports numba
 
     origin.require(info["design_spec"], for_what)
+    chain = info["design_spec"]["chain"]
+    for name in chain:
+        for parameter in (one for one in design(name).parameters if one.unit == "file"):
+            value = info["parameters"].get(f"{name}.{parameter.name}")
+            if isinstance(value, str) and value != parameter.default:
+                raise InputError(f"parameters.{name}.{parameter.name}: expected the content of a file, not its name; record "
+                                 "the run again")
     source = info["ptx"][0]
-    machine = Simulator(spec, design=variant_of(info["design_spec"]["chain"]), scheduler=info["scheduler"],
-                        preset=info["preset"], settings=info["parameters"], seed=info["seed"],
-                        source=(source["text"], source["path"]), **more)
-    machine.info["sources"] = list(info.get("sources", ()))     # files with these names here may belong to another program
-    return machine
+    return Simulator(spec, design=variant_of(chain), scheduler=info["scheduler"], preset=info["preset"],
+                     settings=info["parameters"], seed=info["seed"], source=(source["text"], source["path"]),
+                     sources=info.get("sources", ()), **more)
 
 
 def _content(memory: np.ndarray, variable: Mapping[str, Any]) -> np.ndarray:

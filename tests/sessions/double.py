@@ -25,18 +25,18 @@ BASE = 0x7000_0000_0000
 def make_info() -> dict[str, Any]:
     """Return the constants of the double's run."""
     program = [{"pc": pc, "kernel": "k", "line": 10 + pc // 2, "text": f"op{pc} R1, R2", "mnemonic": f"op{pc}",
-                "op": "iadd", "unit": "SP", "wait_class": 0, "dst": [1], "src": [2, 255, 255]}
+                "op": "iadd", "unit": "SP", "latency_class": "int_add", "wait_class": 0, "dst": [1], "src": [2, 255, 255]}
                for pc in range(16)]
     return {
-        "kernel": "k", "kernels": ["k"], "num_launches": 1, "launches": [{"kernel": "k", "registers": REGISTERS, "grid": [1, 1, 1], "block": [32, 7, 1], "entry_pc": 0,
+        "kernel": "k", "name": "double", "kernels": ["k"], "sources": [], "source_hash": "double", "num_launches": 1, "launches": [{"kernel": "k", "registers": REGISTERS, "grid": [1, 1, 1], "block": [32, 7, 1], "entry_pc": 0,
                                    "resident_ctas": 1, "shared_bytes": 0}],
         "design": "sram", "design_spec": {"chain": ["sram"], "values": {}}, "scheduler": "gto", "preset": "fermi",
         "parameters": {"sm.num_warps": NUM_WARPS, "sm.num_collectors": 6}, "seed": 0, "engine_version": "double",
         "num_warps": NUM_WARPS, "num_banks": NUM_BANKS, "num_schedulers": 2, "registers_per_thread": REGISTERS,
         "stalls": [stall._asdict() for stall in stalls.STALLS], "events": ["instructions", "rf_reads"],
         "program": program, "ptx": [{"path": "k.ptx", "text": "// nothing"}],
-        "buffers": [{"name": "A", "address": BASE, "word": 128, "bytes": 512},
-                    {"name": "B", "address": BASE + 1024, "word": 384, "bytes": 256}],
+        "buffers": [{"name": "A", "address": BASE, "word": 128, "bytes": 512, "dtype": "<u4", "shape": [128]},
+                    {"name": "B", "address": BASE + 1024, "word": 384, "bytes": 256, "dtype": "<u4", "shape": [64]}],
         "symbols": [], "launch_toml": "",
     }
 

@@ -53,7 +53,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def changed(path: Path, to: Path, change: Any) -> Path:
     """Rewrite a recipe with its body changed by `change(body)`."""
-    body = recipe.open_recipe(path).body
+    with open(path, "rb") as file:
+        outer = msgpack.unpackb(framing.read_frame(file, len(recipe.MAGIC), recipe.RECIPE).payload)
+    body = streams.decompress_map(outer["body"], "it")
     change(body)
     made = files.NewFile(to, is_recording=True)
     recipe_writing._write(made, body)
@@ -206,18 +208,24 @@ def test_files_that_are_cut_damaged_foreign_or_newer_are_one_clear_error(made: P
             framing.write_frame(file, recipe.RECIPE, msgpack.packb(outer))
         return bad.read_bytes()
 
-    refused(payload({"format": 2, "body": b"?"}), "recipe format 2, this rfview reads up to format 1")
+    refused(payload({"format": 2, "body": b"?"}), "recipe format 2, this rfview reads format 1")
     refused(payload({"format": 1, "body": b"?"}), "damaged")
-    refused(payload({"format": 1, "body": streams.compress_map({"info": {}})}), "lacks buffers, .*ptx")
-    refused(payload([1, 2]), "cannot be read")
+    refused(payload({"format": 1, "body": streams.compress_map({"info": {}})}), "its contents: info: object missing required field `kernel`.*; write it again")
+    refused(payload([1, 2]), "cannot be used")
 
 
 def test_a_recipe_whose_parts_do_not_belong_together_is_one_clear_error(made: Path, tmp_path: Path) -> None:
     for change, match in (
         (lambda body: body["buffers"].pop(), "expected the name of a"),
         (lambda body: body["info"].update(launch_toml="[["), "expected TOML"),
-        (lambda body: body["info"].update(design_spec={"chain": ["sarm"]}), "no register-file design 'sarm'"),
-        (lambda body: body["buffers"][0][1].__setitem__(1, [3]), "cannot be run"),
+        (lambda body: body["info"].update(design_spec={"chain": ["sarm"], "values": {}}), "no register-file design 'sarm'"),
+        (lambda body: body["buffers"][0][1].__setitem__(1, [3]), r"buffers\.\w+: has [\d,]+ bytes, but its type and shape need 12"),
+        (lambda body: body["buffers"][0][1].__setitem__(1, [1 << 40]), "would take .* bytes, more than"),
+        (lambda body: body["expect"][0].__setitem__(0, "x"), r"expect\.x: expected the name of a buffer"),
+        (lambda body: body["info"].update(seed="1"), r"info\.seed: expected `int`, got `str`"),
+        (lambda body: body["sums"].append(body["sums"][0]), "expected ascending cycles"),
+        (lambda body: body["info"]["ptx"][0].update(text=".global .b8 g[2100000000];".join(
+            body["info"]["ptx"][0]["text"].partition(".visible")[::2])), "k.ptx|bytes of memory"),
     ):
         path = changed(made, tmp_path / "odd.rfr", change)
         with pytest.raises(InputError, match=match):
