@@ -13,11 +13,12 @@ import numpy as np
 class Parameter:
     """A parameter of a design: default, unit, and the table it comes from (or "assumed: why").
 
-    unit: "file" if `convert` takes the name of a file, which it reads. low, high: the smallest and largest permitted value, by default 0 and what dtype holds. choices: for words, in
-    the order of the integers that hooks see. convert: for values that are neither words nor plain numbers; turns a
-    setting's text into the value kept in info (a list fills an array field, a word leaves the field at 0) and raises
-    ValueError with what it expects; it must return already converted values unchanged. is_live: the hooks look it up
-    each time and keep nothing that depends on it, so that `fork .. set` may change it during a run.
+    unit: "file" if `convert` takes the name of a file, which it reads. low, high: the smallest and largest permitted
+    value, by default 0 and what dtype holds. choices: for words, in the order of the integers that hooks see. convert:
+    for values that are neither words nor plain numbers; turns a setting's text into the value kept in info (a list fills
+    an array field, a word leaves the field at 0) and raises ValueError with what it expects; it must return already
+    converted values unchanged. is_live: the hooks look it up each time and keep nothing that depends on it, so that
+    `fork .. set` may change it during a run.
     """
 
     name: str
