@@ -5,6 +5,7 @@
     facts       what it has to know about each instruction
     step        the machine's stage that starts execution, with checks before and after it
     undefined   which PTX registers may be read before they are written, found by decoding the kernel again
+    undefined_map  which bytes of global memory nothing has written, from launch to launch
     registers   reads of registers and predicates that were never written
     memory      reads of bytes that were never written, and races
     order       the happens-before relation

@@ -7,11 +7,12 @@ that are touched take memory. A thread is identified by its warp's number in the
 
 from __future__ import annotations
 
-from rfview.engine.state import MAX_CTAS, MAX_WARPS, NUM_BARRIERS
+from rfview.engine.state import MAX_COLLECTORS, MAX_CTAS, MAX_WARPS, NUM_BARRIERS
 
 # --- the header: offsets of what follows, and facts of the running launch ---------------------------------------------
 (H_LAUNCH, H_BASE, H_GRID_WARPS, H_CTA_WARPS, H_SEQ, H_PCS, H_FINDINGS, H_LOST, H_KNOWN, H_POOL, H_POOL_SLOTS, H_RECORDS,
- H_BYTES, H_SECONDS, H_USED, H_ISSUED, H_FENCES, H_PLACES, H_STEPS, H_PUBLISHED) = range(20)
+ H_BYTES, H_SECONDS, H_USED, H_ISSUED, H_FENCES, H_PLACES, H_STEPS, H_PUBLISHED, H_FOLLOWED, H_GLOBAL, H_UNDEFINED,
+ H_UNDEFINED_HIGH, H_UNDEFINED_WORDS) = range(25)
 HEADER_WORDS = 64
 
 # --- a warp slot -----------------------------------------------------------------------------------------------------
@@ -19,7 +20,7 @@ HEADER_WORDS = 64
  W_EXIT_LANES, W_EXIT_CYCLE, W_FIRST, W_POOL, W_POOL_VERSION, W_BARRIER_LANES, W_BARRIER_PC, W_MISSING) = range(20)
 WARP_WORDS = 32
 WARPS = HEADER_WORDS
-MAX_FOLLOWED = 64
+MAX_FOLLOWED = 256
 FOLLOWED = WARPS + MAX_WARPS * WARP_WORDS         # lanes in which each tracked variable has been written
 CLOCKS = FOLLOWED + MAX_WARPS * MAX_FOLLOWED      # [slot, other slot]: the latest clock of the other that is known
 FENCED_CLOCKS = CLOCKS + MAX_WARPS * MAX_WARPS    # the same as of the slot's last fence
@@ -27,12 +28,16 @@ LANES = FENCED_CLOCKS + MAX_WARPS * MAX_WARPS     # [slot, lane, other lane]: th
 BARRIERS = LANES + MAX_WARPS * 32 * 32            # [CTA slot, barrier]: clocks of those that arrived, and BARRIER_WORDS
 (B_CLOSED, B_COUNT, B_PC, B_ARRIVED) = range(4)   # B_ARRIVED: two words, bit per warp slot
 BARRIER_WORDS = MAX_WARPS + 8
-FIXED_WORDS = BARRIERS + MAX_CTAS * NUM_BARRIERS * BARRIER_WORDS
+DATA = BARRIERS + MAX_CTAS * NUM_BARRIERS * BARRIER_WORDS    # [collector, row of data]: lanes that store or load undefined
+DATA_ROWS = 4
+FIXED_WORDS = DATA + MAX_COLLECTORS * DATA_ROWS
 
 # --- facts of an instruction, from the parts of its opcode -----------------------------------------------------------
 STRONG, RELEASE, SPILL, WHOLE_WARP, CTA_FENCE, BETWEEN_LANES = (1 << bit for bit in range(6))
 # --- steps of an instruction for the tracked variables (undefined.py): a kind, a variable, another ----------------------
-NO_STEP, STEP_CHECK, STEP_CHECK_GUARD, STEP_SET, STEP_SET_ALL, STEP_COPY, STEP_NEVER = range(7)
+# STEP_STORE, STEP_STORE_NEVER and STEP_LOAD: a variable (the second: one that nothing writes), and its row of data
+(NO_STEP, STEP_CHECK, STEP_CHECK_GUARD, STEP_SET, STEP_SET_ALL, STEP_COPY, STEP_NEVER, STEP_STORE, STEP_STORE_NEVER,
+ STEP_LOAD) = range(10)
 
 # --- the record of a word of memory (or, after narrower accesses, of each of its four bytes) --------------------------
 # One cache line of the host: for kernels that touch each word once, the pages of its record cost more than the checks.
@@ -40,6 +45,7 @@ NO_STEP, STEP_CHECK, STEP_CHECK_GUARD, STEP_SET, STEP_SET_ALL, STEP_COPY, STEP_N
 (R_WARP, R_LANES, R_PC, R_CLOCK, R_SYNC, R_CYCLE, R_STRONG) = range(7)
 RECORD_WORDS = 16
 NARROW, TWO_READERS = 16, 32                      # of M_FLAGS, in addition to a bit per byte that has been written
+COPIED = 6                                        # and four bits from here on: bytes that hold a copy of an undefined value
 STRONG_WRITE = 32                                 # of M_LANE, in addition to the lane
 # M_READER is the last reader; the last one of another warp is stored elsewhere, since few words are read by two warps
 READER_WORDS = 7

@@ -19,6 +19,7 @@ from rfview.engine.check.facts import facts_of
 from rfview.engine.check.findings import Findings, findings_of
 from rfview.engine.check.step import checked_stage
 from rfview.engine.check.undefined import followed, packed
+from rfview.engine.check.undefined_map import set_bits, words_for
 from rfview.engine.compile import cache, extern, jit
 from rfview.engine.errors import InputError, KernelFault
 from rfview.engine.launch.given import GivenMemory
@@ -58,12 +59,14 @@ class CheckedSimulator(Simulator):
         self._watch()
 
     def renew(self, spec: LaunchSpec, memory: GivenMemory) -> None:
-        """Go to cycle 0 of another launch, like Simulator; the checker forgets those before."""
+        """Go to cycle 0 of another launch, like Simulator; of those before, only what they wrote is known."""
         super().renew(spec, memory)
         self._watch()
 
     def _watch(self) -> None:
-        """Reset the checker's data."""
+        """Reset the checker's data; what is known of given memory stays known."""
+        given = self._memory.undefined if self._memory is not None else None
+        self.undefined = _undefined(self) if given is None else given
         self.words = _words(self)
         self.sm.scratch[layout.POINTER] = self.words.ctypes.data
         self.sm.scratch[layout.POINTER_WORDS] = len(self.words)
@@ -145,16 +148,25 @@ def _words(simulator: CheckedSimulator) -> np.ndarray:
     for name, place in places.items():
         found[name] = place // (layout.RECORD_WORDS if name in IN_RECORDS else 1)
     found[layout.H_GRID_WARPS], found[layout.H_POOL_SLOTS] = grid, slots
+    found[layout.H_FOLLOWED] = min(layout.MAX_FOLLOWED, max(len(one.names) for one in simulator.followed.values()))
+    undefined = simulator.undefined.ctypes.data
+    found[layout.H_UNDEFINED], found[layout.H_UNDEFINED_HIGH] = undefined & 0xFFFFFFFF, undefined >> 32
+    found[layout.H_UNDEFINED_WORDS], found[layout.H_GLOBAL] = len(simulator.undefined), placement.global_word
     lines = simulator.module.text.splitlines()
     at = places[layout.H_PCS]
     for kernel, base in placement.kernels:
         found[at + base : at + base + len(kernel.insts)] = facts_of(kernel, lines)
     found[places[layout.H_PLACES] : places[layout.H_PLACES] + len(step_places)] = step_places
     found[places[layout.H_STEPS] : places[layout.H_STEPS] + steps.size] = steps.reshape(-1)
+    return found
+
+
+def _undefined(simulator: CheckedSimulator) -> np.ndarray:
+    """Return the map of a launch file's global memory: (words,) u4, a bit per byte, set if it is undefined at first."""
+    placement = simulator.placement
+    found = _small_pages(words_for(4 * (len(placement.arena) - placement.global_word)))
     for variable in placement.variables:
         held = simulator.spec.buffers.get(variable.name) if variable.kind == "buffer" else None
         if variable.name == HEAP or (held is not None and held.undefined):
-            first = places[layout.H_RECORDS] + variable.word * layout.RECORD_WORDS + layout.M_FLAGS
-            count = -(-variable.size // 4)
-            found[first : first + count * layout.RECORD_WORDS : layout.RECORD_WORDS] = 15
+            set_bits(found, (variable.word - placement.global_word) * 4, variable.size, True)
     return found

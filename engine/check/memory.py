@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from rfview.engine.check.layout import (H_BASE, H_BYTES, H_CTA_WARPS, H_PCS, H_RECORDS, H_SECONDS, M_CLOCK, M_CYCLE,
+from rfview.engine.check.layout import (COPIED, DATA_ROWS, H_BASE, H_BYTES, H_CTA_WARPS, H_GLOBAL, H_PCS, H_RECORDS,
+                                        H_SECONDS, H_UNDEFINED, H_UNDEFINED_HIGH, H_UNDEFINED_WORDS, M_CLOCK, M_CYCLE,
                                         M_FLAGS, M_LANE, M_OWNER, M_PC, M_READER, M_SYNC, M_VALUE, M_WRITER, NARROW, R_CLOCK,
                                         R_CYCLE, R_LANES, R_PC, R_STRONG, R_SYNC, R_WARP, RACE_GLOBAL, RACE_SHARED,
                                         READ_AFTER_WRITE, READER_WORDS, RECORD_WORDS, RELEASE, SECOND_WORDS, SPILL, STRONG,
@@ -12,17 +13,19 @@ from rfview.engine.check.layout import (H_BASE, H_BYTES, H_CTA_WARPS, H_PCS, H_R
                                         W_CLOCK, W_ID, W_SYNC, WARP_WORDS, WARPS, WRITE_AFTER_READ, WRITE_WRITE)
 from rfview.engine.check.note import NO_OTHER, note, note_other
 from rfview.engine.check.order import fence, is_ordered, publish, take_over
-from rfview.engine.compile.bits import ctz64
+from rfview.engine.check.registers import check_stored, set_loaded
+from rfview.engine.compile.bits import ctz64, words_at
 from rfview.engine.compile.device import device
 from rfview.engine.program import MEM_LOAD, MEM_STORE, SPACE_GLOBAL, SPACE_LOCAL, SPACE_SHARED
 from rfview.engine.values import access
 
 
 @device
-def check_access(s, sm, inst, rows, arena, slot, pc, mask, first_row):
+def check_access(s, sm, inst, rows, arena, slot, pc, mask, first_row, data):
     """Check the access that LD/ST has just begun; its addresses are in the machine's scratch.
 
-    first_row: of its operands, which are still in the collector.
+    first_row: of its operands, which are still in the collector. data: the place of DATA_ROWS words: the lanes that store
+    an undefined value, by row; of a load, the lanes that load one are added here.
     """
     facts = np.int64(s[np.int64(s[H_PCS]) + pc])
     if facts & SPILL:       # the compiler's own: what it keeps in local memory is tracked as a register
@@ -42,13 +45,46 @@ def check_access(s, sm, inst, rows, arena, slot, pc, mask, first_row):
         if width >= 4:
             for k in range(count * width // 4):
                 value = stored(inst, rows, arena, first_row, lane, k, word + k * step)
-                check_word(s, sm, inst, facts, slot, lane, pc, space, word + k * step, value)
+                copied = copies(s, sm, inst, slot, lane, pc, space, data, k)
+                if check_word(s, sm, inst, facts, slot, lane, pc, space, word + k * step, value, copied):
+                    note_loaded(s, inst, lane, data, k)
         else:
             for k in range(count * width):
                 place = (at & 3) + k
                 value = stored(inst, rows, arena, first_row, lane, k // width, word + (place >> 2) * step)
-                check_byte(s, sm, inst, facts, slot, lane, pc, space, word + (place >> 2) * step, place & 3,
-                           (value >> 8 * (k % width) if inst.memory_kind == MEM_STORE else value >> 8 * (place & 3)) & 255)
+                copied = copies(s, sm, inst, slot, lane, pc, space, data, k // width)
+                value = (value >> 8 * (k % width) if inst.memory_kind == MEM_STORE else value >> 8 * (place & 3)) & 255
+                if check_byte(s, sm, inst, facts, slot, lane, pc, space, word + (place >> 2) * step, place & 3, value, copied):
+                    note_loaded(s, inst, lane, data, k // width)
+    if inst.memory_kind == MEM_LOAD:
+        set_loaded(s, slot, pc, data)
+    return 0
+
+
+@device
+def data_row(inst, element):
+    """Return the row of an element (from 8 bytes on: of a word) among an access's rows of data."""
+    return element * 2 if inst.reg_bits == 64 and inst.width < 8 else element
+
+
+@device
+def copies(s, sm, inst, slot, lane, pc, space, data, element):
+    """Return whether a store copies an undefined value to shared or local memory; to global memory, it uses it."""
+    row = data_row(inst, element)
+    if inst.memory_kind != MEM_STORE or row >= DATA_ROWS or not (np.int64(s[data + row]) >> lane) & 1:
+        return False
+    if space == SPACE_GLOBAL:
+        check_stored(s, sm, slot, lane, pc, row)
+        return False
+    return True
+
+
+@device
+def note_loaded(s, inst, lane, data, element):
+    """Note that a lane has loaded the copy of an undefined value."""
+    row = data_row(inst, element)
+    if row < DATA_ROWS:
+        s[data + row] = np.int64(s[data + row]) | np.int64(1) << lane
     return 0
 
 
@@ -57,10 +93,7 @@ def stored(inst, rows, arena, first_row, lane, element, word):
     """Return the value that a store writes, from its operand; for an atomic, what memory holds after it."""
     if inst.memory_kind != MEM_STORE:
         return np.int64(arena[word])
-    row = element
-    if inst.reg_bits == 64 and inst.width < 8:
-        row = element * 2
-    return np.int64(rows[first_row + 2 + row].u[lane])
+    return np.int64(rows[first_row + 2 + data_row(inst, element)].u[lane])
 
 
 @device
@@ -95,26 +128,49 @@ def second_of(s, at):
 
 
 @device
-def written(flags, space):
-    """Return which bytes of a word are initialised, a bit each; by default all of global memory is."""
-    return (~flags if space == SPACE_GLOBAL else flags) & 15
+def undefined_map(s):
+    """Return the address of the map of global memory (undefined_map.py)."""
+    return np.int64(s[H_UNDEFINED]) | np.int64(s[H_UNDEFINED_HIGH]) << 32
 
 
 @device
-def note_written(s, at, space, bytes_of_word):
-    """Mark bytes of a word as initialised."""
-    flags = np.int64(s[at + M_FLAGS])
-    s[at + M_FLAGS] = flags & ~bytes_of_word if space == SPACE_GLOBAL else flags | bytes_of_word
+def written(s, flags, space, word):
+    """Return which bytes of a word are initialised, a bit each. flags: of its record."""
+    if space != SPACE_GLOBAL:
+        return flags & 15
+    place = word - np.int64(s[H_GLOBAL])
+    undefined = words_at(undefined_map(s), np.int64(s[H_UNDEFINED_WORDS]))
+    return ~(np.int64(undefined[place >> 3]) >> 4 * (place & 7)) & 15
+
+
+@device
+def note_written(s, at, space, word, bytes_of_word, copied):
+    """Mark bytes of a word as initialised. copied: with the copy of an undefined value."""
+    if space != SPACE_GLOBAL:
+        flags = (np.int64(s[at + M_FLAGS]) | bytes_of_word) & ~(bytes_of_word << COPIED)
+        s[at + M_FLAGS] = flags | (bytes_of_word << COPIED if copied else 0)
+        return 0
+    place = word - np.int64(s[H_GLOBAL])
+    undefined = words_at(undefined_map(s), np.int64(s[H_UNDEFINED_WORDS]))
+    bits = np.int64(undefined[place >> 3])
+    if bits >> 4 * (place & 7) & bytes_of_word:     # most pages of the map are never touched
+        undefined[place >> 3] = bits & ~(bytes_of_word << 4 * (place & 7))
     return 0
 
 
 @device
-def check_word(s, sm, inst, facts, slot, lane, pc, space, word, value):
-    """Check an access to a whole word."""
+def check_word(s, sm, inst, facts, slot, lane, pc, space, word, value, copied):
+    """Check an access to a whole word; return whether a load finds the copy of an undefined value.
+
+    copied: whether a store writes one.
+    """
     at = record_of(s, slot, space, word)
     flags = np.int64(s[at + M_FLAGS])
-    if inst.memory_kind != MEM_STORE and written(flags, space) != 15:
+    holds = space != SPACE_GLOBAL and (flags >> COPIED) & 15 != 0
+    if inst.memory_kind != MEM_STORE and written(s, flags, space, word) != 15:
         unwritten(s, sm, slot, lane, pc, space, word, 0)
+    elif holds and inst.memory_kind != MEM_STORE and inst.memory_kind != MEM_LOAD:
+        unwritten(s, sm, slot, lane, pc, space, word, 0)        # an atomic computes with it
     if space != SPACE_LOCAL:
         if flags & NARROW:
             for byte in range(4):
@@ -125,16 +181,20 @@ def check_word(s, sm, inst, facts, slot, lane, pc, space, word, value):
         if facts & STRONG:
             synchronise(s, inst, slot, lane, space, word)
     if inst.memory_kind != MEM_LOAD:
-        note_written(s, at, space, 15)
-    return 0
+        note_written(s, at, space, word, 15, copied)
+        return False
+    return holds
 
 
 @device
-def check_byte(s, sm, inst, facts, slot, lane, pc, space, word, byte, value):
-    """Check an access to a byte; from the first such access on, each byte of the word has its own record."""
+def check_byte(s, sm, inst, facts, slot, lane, pc, space, word, byte, value, copied):
+    """Check an access to a byte, as check_word does; from the first one on, each byte of the word has its own record."""
     at = record_of(s, slot, space, word)
     flags = np.int64(s[at + M_FLAGS])
-    if inst.memory_kind != MEM_STORE and not (written(flags, space) >> byte) & 1:
+    holds = space != SPACE_GLOBAL and (flags >> COPIED + byte) & 1 != 0
+    if inst.memory_kind != MEM_STORE and not (written(s, flags, space, word) >> byte) & 1:
+        unwritten(s, sm, slot, lane, pc, space, word, byte)
+    elif holds and inst.memory_kind != MEM_STORE and inst.memory_kind != MEM_LOAD:
         unwritten(s, sm, slot, lane, pc, space, word, byte)
     if space != SPACE_LOCAL:
         if not flags & NARROW:
@@ -152,8 +212,9 @@ def check_byte(s, sm, inst, facts, slot, lane, pc, space, word, byte, value):
         if facts & STRONG:
             synchronise(s, inst, slot, lane, space, word)
     if inst.memory_kind != MEM_LOAD:
-        note_written(s, at, space, 1 << byte)
-    return 0
+        note_written(s, at, space, word, 1 << byte, copied)
+        return False
+    return holds
 
 
 @device

@@ -1,21 +1,24 @@
 """What a check finds, and by which rules: the text of `rfview help check`.
 
 `rfview check TARGET` runs a kernel and looks for behaviour that PTX leaves undefined. `rfview check ./app 100`, or a
-script.py, does so in every launch of a program, each separately, and reports a defect once; the checker then takes up to
-1 GB of device memory. The option `--check` does so during `run` and `record` and before `debug`. On the screens, `!` or
+script.py, does so in every launch of a program and reports a defect once; which bytes of device memory have been written
+is known from one launch to the next, all else is checked for each launch alone. Programs then have 1 GB of device memory. The option `--check` does so during `run` and `record` and before `debug`. On the screens, `!` or
 `:check` opens the findings of the whole run: Enter goes to one, o to its other access. From Python:
 rfview.sessions.check.check(session). The exit code is 1 if anything is found; --json prints data. A finding stands for a
 pair of instructions, with its number of occurrences and its first one; cycles are the same as in any other run.
 
 unwritten-register   a register or predicate of the PTX that was never written in this lane. Copying a value, selecting it
-                     (selp, prmt), packing it or keeping it in local memory does not count as a use; using the copy does.
+                     (selp, prmt), packing it or keeping it in shared or local memory does not count as a use; using the
+                     copy does: in arithmetic, a comparison, an address, or a store to global memory.
                      A shuffle is no use either, since often only one lane's value is needed; its results count as written.
                      Nor is a comparison whose result is only combined with others by `and` and `or`: compilers evaluate
                      both sides of && and ||.
 unwritten-shared, unwritten-local, unwritten-global
-                     a byte that was not written since the CTA or thread began. Buffers contain what the launch file says,
-                     and module variables their initial values; memory with `undefined = true` in a launch file, or from
-                     device-side malloc, counts as unwritten.
+                     a byte that was not written since the CTA or thread began, or, of global memory, since it was
+                     allocated. Buffers contain what the launch file says, and module variables their initial values; memory
+                     with `undefined = true` in a launch file, from device-side malloc, or from cudaMalloc in a program
+                     counts as unwritten until a kernel, a copy or a memset writes it; a copy from unwritten device memory
+                     leaves it unwritten. Host and managed memory, which the program may write unseen, counts as written.
 race-shared, race-global
                      two accesses to the same byte by different threads, at least one of them a write, not both strong, and
                      neither ordered before the other. Two writes of the same value are no race.
@@ -45,6 +48,6 @@ the other threads' loops, although a harmless one; a volatile read is not.
 Not found: races with accesses older than the last write and the last reads by two warps, which are all that is
 remembered. Races of bytes that share their record with other strong locations (one in some thousand does) may be missed,
 but none are made up. What a cp.async or bulk copy writes counts as written at once by its thread. Textures and constant
-memory are not checked. Of a kernel's registers that may be read before they are written, the first 64 are tracked; those
-that the compiler spills are not.
+memory are not checked, nor is what copies to the host read. Of a kernel's registers that may be read before they are
+written, the first 256 are tracked; those that the compiler spills are not.
 """

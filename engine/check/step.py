@@ -11,11 +11,12 @@ import numpy as np
 
 from rfview.engine.check.barriers import arrive, leave
 from rfview.engine.check.lanes import check_members, check_warp_barrier
-from rfview.engine.check.layout import (BETWEEN_LANES, CLOCKS, CTA_FENCE, FOLLOWED, H_BASE, H_CTA_WARPS, H_GRID_WARPS,
-                                        H_ISSUED, H_LAUNCH, H_PCS, H_POOL, H_POOL_SLOTS, H_PUBLISHED, H_SEQ, LANES,
-                                        MAX_FOLLOWED, POINTER, POINTER_WORDS, POOL_ARRAYS, POOL_WORDS, P_VERSION, WARPS,
-                                        WARP_WORDS, W_CLOCK, W_EXIT_CYCLE, W_EXIT_LANES, W_EXIT_PC, W_FIRST, W_ID, W_ISSUED,
-                                        W_KNOWS, W_MASK, W_OPEN, W_SYNC)
+from rfview.engine.check.layout import (BETWEEN_LANES, CLOCKS, CTA_FENCE, DATA, DATA_ROWS, FOLLOWED, H_BASE,
+                                        H_CTA_WARPS, H_FOLLOWED, H_GRID_WARPS, H_ISSUED, H_LAUNCH, H_PCS, H_POOL,
+                                        H_POOL_SLOTS, H_PUBLISHED, H_SEQ, LANES, MAX_FOLLOWED, POINTER, POINTER_WORDS,
+                                        POOL_ARRAYS, POOL_WORDS, P_VERSION, WARPS, WARP_WORDS, W_CLOCK, W_EXIT_CYCLE,
+                                        W_EXIT_LANES, W_EXIT_PC, W_FIRST, W_ID, W_ISSUED, W_KNOWS, W_MASK, W_OPEN,
+                                        W_SYNC)
 from rfview.engine.check.memory import check_access
 from rfview.engine.check.order import fence, known_row, sync_lanes
 from rfview.engine.check.registers import check_registers
@@ -55,7 +56,7 @@ def follow(s, sm, insts):
             if inst.unit == UNIT_CTRL:
                 follow_control(s, sm, inst, slot, np.int64(entry.last_pc), lanes, active)
             elif lanes == 0:        # it acted at issue and is in no collector
-                check_registers(s, sm, slot, np.int64(entry.last_pc), lanes, active)
+                check_registers(s, sm, slot, np.int64(entry.last_pc), lanes, active, np.int64(0))
         if np.int64(s[me + W_OPEN]) != np.int64(entry.open_cycle) & 0xFFFFFFFF:
             opened |= bit64(slot)
             s[me + W_OPEN] = np.int64(entry.open_cycle) & 0xFFFFFFFF
@@ -74,8 +75,11 @@ def follow(s, sm, insts):
         held &= held - np.uint64(1)
         if np.int64(sm.collector_seq[collector]) & 0xFFFFFFFF >= np.int64(s[H_SEQ]):
             flight = sm.inflight[sm.collector[collector].inflight]
+            data = DATA + np.int64(collector) * DATA_ROWS
+            for row in range(DATA_ROWS):
+                s[data + row] = 0
             check_registers(s, sm, np.int64(flight.warp), np.int64(flight.pc), np.int64(flight.mask),
-                            np.int64(flight.active))
+                            np.int64(flight.active), data)
     s[H_SEQ] = np.int64(sm.seq) & 0xFFFFFFFF
     return 0
 
@@ -110,7 +114,7 @@ def begin_warp(s, slot, name, first):
     s[me + W_CLOCK] = 1
     s[me + W_SYNC] = 1
     s[me + W_FIRST] = first
-    for k in range(MAX_FOLLOWED):
+    for k in range(np.int64(s[H_FOLLOWED])):
         s[FOLLOWED + slot * MAX_FOLLOWED + k] = 0
     for other in range(MAX_WARPS):
         s[CLOCKS + slot * MAX_WARPS + other] = 0
@@ -133,7 +137,7 @@ def executing(sm, inst, slot, active):
 def follow_control(s, sm, inst, slot, pc, lanes, active):
     """Process an instruction that acted at issue: barriers, fences, exits, and what it read."""
     me = WARPS + slot * WARP_WORDS
-    check_registers(s, sm, slot, pc, lanes, active)
+    check_registers(s, sm, slot, pc, lanes, active, np.int64(0))
     if lanes == 0:
         return 0
     if inst.op == OP_BAR:
@@ -163,7 +167,8 @@ def look_at(s, sm, rows, insts, arena, begun):
         first_row = np.int64(sm.config.first_collector_row) + collector * 6
         if inst.unit == UNIT_LDST:
             if inst.memory_kind != MEM_NONE and inst.op != OP_TEX and sm.error == 0:
-                check_access(s, sm, inst, rows, arena, slot, pc, mask, first_row)
+                check_access(s, sm, inst, rows, arena, slot, pc, mask, first_row,
+                             DATA + np.int64(collector) * DATA_ROWS)
         elif np.int64(s[np.int64(s[H_PCS]) + pc]) & BETWEEN_LANES:
             check_members(s, sm, inst, rows, slot, pc, mask, first_row)
     return 0

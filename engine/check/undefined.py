@@ -12,14 +12,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from rfview.engine import isa
-from rfview.engine.check.layout import (MAX_FOLLOWED, NO_STEP, STEP_CHECK, STEP_CHECK_GUARD, STEP_COPY, STEP_NEVER,
-                                        STEP_SET, STEP_SET_ALL)
+from rfview.engine.check.layout import (DATA_ROWS, MAX_FOLLOWED, NO_STEP, STEP_CHECK, STEP_CHECK_GUARD, STEP_COPY,
+                                        STEP_LOAD, STEP_NEVER, STEP_SET, STEP_SET_ALL, STEP_STORE, STEP_STORE_NEVER)
 from rfview.engine.compilation import Compilation
 from rfview.engine.errors import InputError
-from rfview.engine.program import SPACE_LOCAL, Kernel, Module
+from rfview.engine.program import SPACE_GENERIC, Kernel, Module
 from rfview.engine.ptx import syntax_of
 from rfview.engine.ptx.decode import Decoded, decode
-from rfview.engine.ptx.lower.kernel import PASS_ON
+from rfview.engine.ptx.lower.kernel import COPY_SPACES, PASS_ON
 from rfview.engine.ptx.optimise.bitsets import members
 from rfview.engine.ptx.optimise.liveness import live_sets
 from rfview.engine.ptx.parse.source import Source
@@ -65,31 +65,40 @@ def follow(found: Decoded) -> Followed:
                 continue
             steps.append([*late, *steps_of(inst, numbers, combined)])
             late = []
-    lines: dict[int, int] = {}
+    lines: dict[tuple[int, bool], int] = {}
     for pc, inst in enumerate(inst for block in program.blocks for inst in block.insts):
-        lines.setdefault(inst.line, pc)
-    for line, name, is_guard in dict.fromkeys(program.unset):
-        if line in lines:
+        lines.setdefault((inst.line, False), pc)
+        lines.setdefault((inst.line, inst.op == isa.OP_ST), pc)
+    for line, name, is_guard, row in dict.fromkeys(program.unset):
+        is_copy = row >= 0
+        if (line, is_copy) in lines:
             if name not in names:
                 names.append(name)
-            steps[lines[line]].append((STEP_NEVER, names.index(name), int(is_guard)))
+            step = (STEP_STORE_NEVER, names.index(name), row) if is_copy else (STEP_NEVER, names.index(name), int(is_guard))
+            steps[lines[line, is_copy]].append(step)
     return Followed(tuple(names), tuple(map(tuple, steps)))
 
 
 def suspects(program: VirtualProgram) -> list[int]:
-    """Return the variables that some path reads before it writes them, and those that are only copies of these."""
+    """Return the variables that some path reads before it writes them, and those that may hold copies of these."""
     if not program.blocks:
         return []
     found = dict.fromkeys(members(live_sets(program.blocks, len(program.variables.names))[0][0]))
     insts = [inst for block in program.blocks for inst in block.insts]
-    grown = bool(found)
+    unset = {line for line, *_, row in program.unset if row >= 0}
+    holding = {inst.space for inst in insts if inst.op == isa.OP_ST and inst.line in unset}
+    grown = bool(found or holding)
     while grown:
-        grown = False
+        before = len(found) + len(holding)
         for inst in insts:
             if passes_on(inst) and not inst.imm_mask and all(var in found for var in sources(inst)):
-                for var in inst.writes():
-                    grown |= var not in found
-                    found[var] = None
+                found.update(dict.fromkeys(inst.writes()))
+            elif any(var in found for var, _ in stored(inst)):
+                holding.add(inst.space)
+            elif is_load(inst) and (inst.space in holding or SPACE_GENERIC in holding or
+                                    (inst.space == SPACE_GENERIC and holding)):
+                found.update(dict.fromkeys(inst.writes()))
+        grown = len(found) + len(holding) > before
     return list(found)
 
 
@@ -104,11 +113,19 @@ def sources(inst: VirtualInst) -> list[int]:
     return list(dict.fromkeys(data if inst.op != isa.OP_PRED else [var for var in inst.psrc if var >= 0]))
 
 
-def stored(inst: VirtualInst) -> list[int]:
-    """Return the variables that an instruction saves in local memory, as calls do with registers, whatever they hold."""
-    if inst.op != isa.OP_ST or inst.space != SPACE_LOCAL:
+def stored(inst: VirtualInst) -> list[tuple[int, int]]:
+    """Return (variable, row of data) for what an instruction copies to shared or local memory.
+
+    At a generic address only the access shows whether it is that.
+    """
+    if inst.op != isa.OP_ST or inst.space not in COPY_SPACES:
         return []
-    return list(dict.fromkeys(row >> 1 for row in inst.src[2:] if row >= 0))
+    return [(row >> 1, place) for place, row in enumerate(inst.src[2:]) if row >= 0]
+
+
+def is_load(inst: VirtualInst) -> bool:
+    """Say whether an instruction loads what may be a copy in shared or local memory."""
+    return inst.op == isa.OP_LD and inst.space in COPY_SPACES
 
 
 def shuffled(inst: VirtualInst) -> list[int]:
@@ -140,16 +157,22 @@ def steps_of(inst: VirtualInst, numbers: dict[int, int], combined: set[int]) -> 
     steps: list[Step] = []
     if inst.guard in numbers:
         steps.append((STEP_CHECK_GUARD, numbers[inst.guard], 0))
-    passed = sources(inst) if passes_on(inst) else stored(inst)
+    passed = sources(inst) if passes_on(inst) else []
+    copied = stored(inst)
+    data = {var for var, _ in copied} - {row >> 1 for row in inst.src[:2]}
     is_combined = inst.op in COMPARISONS and all(var < 0 or var in combined for var in inst.pdst)
     compared = [row >> 1 for row in inst.src if row >= 0] if is_combined else []
-    unused = [*passed, *shuffled(inst), *compared]
+    unused = [*passed, *data, *shuffled(inst), *compared]
     read = [var for var in dict.fromkeys(inst.reads()) if var in numbers and var != inst.guard and var not in unused]
     steps += [(STEP_CHECK, numbers[var], 0) for var in read]
+    steps += [(STEP_STORE, numbers[var], row) for var, row in copied if var in numbers]
     is_copy = bool(passed) and not inst.imm_mask and all(var in numbers for var in passed)
     for var in dict.fromkeys(inst.writes()):
         if var in numbers:
             steps.append((STEP_COPY, numbers[var], numbers[passed[0]]) if is_copy else (STEP_SET, numbers[var], 0))
+    if is_load(inst):
+        steps += [(STEP_LOAD, numbers[row >> 1], place) for place, row in enumerate(inst.dst[:DATA_ROWS])
+                  if row >> 1 in numbers]
     return steps
 
 

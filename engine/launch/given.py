@@ -25,13 +25,15 @@ class GivenMemory:
     """Global memory in an arena.
 
     arena: (words,) u4; the words below `global_word` are for shared, parameter and local memory. variables: what is mapped,
-    sorted by address. addresses: of the module's symbols and of textures, by name.
+    sorted by address. addresses: of the module's symbols and of textures, by name. undefined: (words,) u4 with a bit per byte
+    of global memory, set until something writes it; None if that is not known.
     """
 
     arena: np.ndarray
     global_word: int
     variables: tuple[Variable, ...]
     addresses: dict[str, int]
+    undefined: np.ndarray | None = None
 
 
 def spec_of(kernel: Kernel, grid: tuple[int, int, int], block: tuple[int, int, int], shared_bytes: int, params: bytes,

@@ -124,8 +124,8 @@ class VirtualProgram:
     local_bytes: int = 0
     spilled_words: int = 0
     stack_starts: list[VirtualInst] = field(default_factory=list)  # the moves that initialise the stack pointer
-    # (line, name, as a guard) of each read of a variable that nothing writes
-    unset: list[tuple[int, str, bool]] = field(default_factory=list)
+    # (line, name, as a guard, row of data) of each read of a variable that nothing writes (lower/kernel.py)
+    unset: list[tuple[int, str, bool, int]] = field(default_factory=list)
 
     def copy(self) -> VirtualProgram:
         """Return a copy that passes may change without touching this program."""

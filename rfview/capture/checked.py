@@ -1,6 +1,7 @@
 """Runs the checker on each of a program's launches and collects the defects, each once however many launches show it.
 
-Every launch is checked on its own: earlier launches' writes have completed, and launches never race with each other here.
+Launches never race with each other here: earlier ones have completed. Which bytes of device memory were written is known
+from launch to launch.
 """
 
 from __future__ import annotations

@@ -155,6 +155,24 @@ class Client:
         """Copy bytes to the device."""
         self.connect()
         ctypes.memmove(address, data, len(data))
+        self._note(address, 0, len(data))
+
+    def copy(self, address: int, source: int, size: int) -> None:
+        """Copy bytes between any two addresses, of the device or of this process; raises CudaError in a forked one."""
+        self.connect()
+        ctypes.memmove(address, source, size)
+        self._note(address, source, size)
+
+    def fill(self, address: int, value: int, size: int) -> None:
+        """Set bytes of the device to a value; raises CudaError in a forked process."""
+        self.connect()
+        ctypes.memset(address, value, size)
+        self._note(address, 0, size)
+
+    def _note(self, address: int, source: int, size: int) -> None:
+        """Tell the server what was written on the device, if it wants to know."""
+        if self.properties[-1] and size and wire.BASE <= address < wire.BASE + wire.CAPACITY:
+            self.ask(wire.WROTE, address, source, size, size, size, 1)
 
     def read(self, address: int, size: int) -> bytes:
         """Copy bytes from the device."""

@@ -75,20 +75,23 @@ class Device:
 
     options: for the Simulator. choice: the launch to take; runs_choice: False to take it without running it. only: the
     launches to list, None for all. kind: the Simulator class; ran: called after each launch that ran, with its machine.
-    capacity: bytes of memory. Raises InputError for options that no machine has.
+    capacity: bytes of memory. tracks: remember which bytes nothing has written.
+    Raises InputError for options that no machine has.
     """
 
     def __init__(self, options: dict[str, Any], *, choice: Choice | None = None, runs_choice: bool = True,
                  only: Choice | None = None, progress: Progress | None = None, kind: type[Simulator] = Simulator,
-                 ran: Callable[[Entry, Simulator], None] | None = None, capacity: int = CAPACITY) -> None:
+                 ran: Callable[[Entry, Simulator], None] | None = None, capacity: int = CAPACITY,
+                 tracks: bool = False) -> None:
         configuration(options)      # a mistake in them is found before the program starts
         self.options, self.launches = options, Launches(choice, only)
-        self._runs_choice, self._progress, self._kind, self._ran, self._capacity = runs_choice, progress, kind, ran, capacity
+        self._runs_choice, self._progress, self._kind, self._ran = runs_choice, progress, kind, ran
+        self._capacity, self._tracks = capacity, tracks
         self.is_taking = False
         self._initialize()
 
     def _initialize(self) -> None:
-        self.memory = DeviceMemory(self._capacity)
+        self.memory = DeviceMemory(self._capacity, tracks=self._tracks)
         self.modules: dict[int, Loaded] = {}
         self.failed = wire.SUCCESS
         self.process = self.launches.processes
@@ -183,7 +186,8 @@ class Device:
         l2 = int(config["memory.l2_sets"]) * int(config["memory.l2_ways"]) * 128
         bandwidth = round(float(config["memory.bytes_per_cycle"]) * mhz)
         sizes = [int(config[f"sm.{name}"]) for name in ("num_warps", "max_threads", "max_ctas", "shared_bytes")]
-        return (mhz * 1000, *sizes, registers, bandwidth, CAPABILITY, self.memory.capacity >> 20, l2)
+        return (mhz * 1000, *sizes, registers, bandwidth, CAPABILITY, self.memory.capacity >> 20, l2,
+                int(self.memory.undefined is not None))
 
     def report(self, text: str) -> None:
         """Show what is running, "" when it has ended."""

@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from rfview.capture.messages import BASE, CAPACITY, SCRATCH
+from rfview.engine.check.undefined_map import copy_bits, set_bits, words_for
 from rfview.engine.launch.arrays import DTYPES
 from rfview.engine.launch.given import GivenMemory
 from rfview.engine.launch.placement import Variable
@@ -46,9 +47,13 @@ class Allocation:
 class DeviceMemory:
     """The memory of one device, until it is closed."""
 
-    def __init__(self, capacity: int = CAPACITY) -> None:
-        """capacity: bytes, a multiple of GRAIN. Raises OSError if the system cannot create the file."""
+    def __init__(self, capacity: int = CAPACITY, *, tracks: bool = False) -> None:
+        """capacity: bytes, a multiple of GRAIN. tracks: remember which bytes nothing has written.
+
+        Raises OSError if the system cannot create the file.
+        """
         self.capacity = capacity
+        self.undefined = np.frombuffer(mmap.mmap(-1, 4 * words_for(capacity)), np.uint32) if tracks else None
         self.descriptor = os.memfd_create("rfview-device", os.MFD_CLOEXEC)
         os.fchmod(self.descriptor, 0o600)
         os.ftruncate(self.descriptor, SCRATCH + capacity)
@@ -67,8 +72,11 @@ class DeviceMemory:
         self._map.madvise(mmap.MADV_REMOVE)
         os.close(self.descriptor)
 
-    def allocate(self, size: int, *, name: str = "", kind: str = "buffer", page: bool = False) -> int:
-        """Allocate `size` zeroed bytes; return their address, 0 if there is no room. page: whole pages of their own."""
+    def allocate(self, size: int, *, name: str = "", kind: str = "buffer", page: bool = False, written: bool = True) -> int:
+        """Allocate `size` zeroed bytes; return their address, 0 if there is no room. page: whole pages of their own.
+
+        written: False if reading them before something is written there is a mistake.
+        """
         grain = mmap.PAGESIZE if page else GRAIN
         needed = -(-(max(size, 1) + GRAIN) // grain) * grain
         fits = ((place, start) for place, (first, room) in enumerate(self._free)
@@ -82,7 +90,31 @@ class DeviceMemory:
         self._extents[BASE + start] = (start, needed)
         self._count += 1
         self._add(Allocation(BASE + start, size, start, name, kind, self._count))
+        self.note(BASE + start, size, undefined=not written)
         return BASE + start
+
+    def note(self, address: int, size: int, *, undefined: bool) -> None:
+        """Note that bytes of device memory are undefined, or have been written; no effect unless that is tracked.
+
+        Raises ValueError if they are not in the device's memory.
+        """
+        self._check_inside(address, size)
+        if self.undefined is not None:
+            set_bits(self.undefined, address - BASE, size, undefined)
+
+    def note_copy(self, address: int, source: int, size: int) -> None:
+        """Note a copy to device memory: what was undefined is so at the new place; other memory is taken to be written."""
+        self._check_inside(address, size)
+        if self.undefined is None:
+            return
+        if source >= BASE and source + size <= BASE + self.capacity:
+            copy_bits(self.undefined, address - BASE, source - BASE, size)
+        else:
+            set_bits(self.undefined, address - BASE, size, False)
+
+    def _check_inside(self, address: int, size: int) -> None:
+        if address < BASE or address + size > BASE + self.capacity:
+            raise ValueError(f"{size:,} bytes at 0x{address:x} are not in the device's memory")
 
     def alias(self, address: int, device: int, size: int) -> bool:
         """Make the bytes at `device` visible to kernels at another address as well; return False if that is impossible."""
@@ -149,7 +181,7 @@ class DeviceMemory:
             found = tuple(Variable(held.name or f"m{held.number}", held.kind, held.address, GLOBAL_WORD + held.at // 4,
                                    held.size, np.dtype("u1"), (held.size,))
                           for held in map(self.live.__getitem__, self._starts) if held.size)
-            self._image = GivenMemory(self.arena, GLOBAL_WORD, found, {})
+            self._image = GivenMemory(self.arena, GLOBAL_WORD, found, {}, self.undefined)
         return self._image
 
     @property

@@ -79,7 +79,7 @@ class Message:
 PARAM = Layout("offset:u4 size:u4")
 HELLO = Message("Hello", 1, Layout("version:u4 process:u4"), Layout(      # the reply also carries the memory's descriptor
     "clock_khz:u4 warps:u4 threads:u4 ctas:u4 shared_bytes:u4 registers:u4 bandwidth:u4 capability:u4 megabytes:u4 "
-    "l2_bytes:u4"))
+    "l2_bytes:u4 tracks:u4"))      # tracks: whether to send WROTE
 MALLOC = Message("Malloc", 2, Layout("size:u8 kind:u4"), Layout("address:u8"))
 FREE = Message("Free", 3, Layout("address:u8"), Layout())
 LOAD = Message("Load", 4, Layout("form:u4", "the module"), Layout("module:u4"))
@@ -97,8 +97,10 @@ TEXTURE = Message("Texture", 11, Layout(        # row_bytes 0: rows are contiguo
 RESET = Message("Reset", 12, Layout(), Layout())
 NAME = Message("Name", 13, Layout("address:u8", "name, dtype and shape, a line each"), Layout())
 SYNC = Message("Sync", 14, Layout(), Layout())          # the status is the error that a launch left the device with
+WROTE = Message("Wrote", 15, Layout(    # rows of device memory that the host has copied or filled (source 0)
+    "address:u8 source:u8 row_bytes:u8 source_row_bytes:u8 width:u8 rows:u8"), Layout())
 MESSAGES = {one.number: one for one in (HELLO, MALLOC, FREE, LOAD, FACTS, KERNELS, SYMBOL, LAUNCH, OCCUPANCY, ALIAS, TEXTURE,
-                                        RESET, NAME, SYNC)}
+                                        RESET, NAME, SYNC, WROTE)}
 
 
 def cpp_header() -> str:

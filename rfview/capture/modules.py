@@ -60,6 +60,7 @@ class Loaded:
             held = self._memory.live[self.addresses[name]]
             content, view = initial_bytes(symbol, self.addresses), self._memory.view(held)
             view[: len(content)], view[len(content) :] = content, 0
+            self._memory.note(held.address, held.size, undefined=name == HEAP)
 
     def kernel(self, name: str) -> Kernel:
         """Return a kernel by its mangled name; raises KeyError if there is none, PtxError if it cannot be decoded."""

@@ -49,7 +49,7 @@ class Server:
             wire.LOAD.number: self._load, wire.FACTS.number: self._facts, wire.KERNELS.number: self._kernels,
             wire.SYMBOL.number: self._symbol, wire.LAUNCH.number: self._launch, wire.OCCUPANCY.number: self._occupancy,
             wire.ALIAS.number: self._alias, wire.TEXTURE.number: self._texture, wire.RESET.number: self._reset,
-            wire.NAME.number: self._name, wire.SYNC.number: self._sync,
+            wire.NAME.number: self._name, wire.SYNC.number: self._sync, wire.WROTE.number: self._wrote,
         }
 
     def serve(self, link: socket.socket, lives: Callable[[], bool]) -> None:
@@ -121,7 +121,8 @@ class Server:
     def _malloc(self, body: bytes) -> Reply:
         size, kind = wire.MALLOC.request.unpack(body)
         paged = kind in (wire.KIND_HOST, wire.KIND_MANAGED)
-        address = self.device.memory.allocate(size, page=paged) if 0 < size <= self.device.memory.capacity else 0
+        memory = self.device.memory     # what the host may write directly is taken to be written
+        address = memory.allocate(size, page=paged, written=paged) if 0 < size <= memory.capacity else 0
         if not address:
             free = self.device.memory.capacity - self.device.memory.used
             return self._failed(protocol.MEMORY_ALLOCATION, f"the program requests {size:,} bytes of device memory; "
@@ -203,6 +204,16 @@ class Server:
         name, dtype, shape = ([*text.decode().split("\n"), "", ""])[:3]
         done = self.device.memory.describe(address, name, dtype, shape)
         return Reply(protocol.SUCCESS if done else protocol.INVALID_VALUE)
+
+    def _wrote(self, body: bytes) -> Reply:
+        to, source, row_bytes, source_row_bytes, width, rows = wire.WROTE.request.unpack(body)
+        if rows > 1 and row_bytes == source_row_bytes == width:
+            width, rows = width * rows, 1
+        if rows > self.device.memory.capacity:
+            raise ValueError(f"{rows:,} rows")
+        for row in range(rows):
+            self.device.memory.note_copy(to + row * row_bytes, source + row * source_row_bytes if source else 0, width)
+        return Reply(protocol.SUCCESS)
 
     def _sync(self, body: bytes) -> Reply:
         return Reply(self.device.failed)

@@ -51,7 +51,7 @@ def of_program(args: argparse.Namespace) -> int:
     from rfview.engine.check.machine import CheckedSimulator
 
     checked = Checked()
-    code, device = programs.captured(args, kind=CheckedSimulator, ran=checked, capacity=CAPACITY)
+    code, device = programs.captured(args, kind=CheckedSimulator, ran=checked, capacity=CAPACITY, tracks=True)
     if args.json:
         found = [one.as_dict() for one in checked.defects]
         print(json.dumps({"findings": found, "more": checked.more, "launches": device.launches.total, "ran": checked.ran,

@@ -37,6 +37,20 @@ CASES = (
     Case("registers", "copied", "unwritten-register", 1, 32),
     Case("registers", "accumulator", "unwritten-register", 1, 32),
     Case("registers", "padding", "unwritten-register", 1, 32),
+    Case("copies", "through_shared", "unwritten-register", 1, 32),
+    Case("copies", "never_written", "unwritten-register", 1, 32),
+    Case("copies", "through_local", "unwritten-register", 1, 32),
+    Case("copies", "through_generic", "unwritten-register", 1, 32),
+    Case("copies", "one_of_two", "unwritten-register", 1, 32),
+    Case("copies", "wide", "unwritten-register", 1, 32),
+    Case("copies", "one_byte", "unwritten-register", 1, 32),
+    Case("copies", "twice", "unwritten-register", 1, 32),
+    Case("copies", "neighbour", "unwritten-register", 1, 32),
+    Case("copies", "as_address", "unwritten-register", 1, 32),
+    Case("copies", "decides", "unwritten-register", 1, 32),
+    Case("copies", "to_global", "unwritten-register", 1, 32),
+    Case("copies", "overwritten", "unwritten-register", 1, 32),
+    Case("copies", "counted", "unwritten-shared", 1, 32),
     Case("memory", "shared_never", "unwritten-shared", 2, 32),
     Case("memory", "shared_halo", "unwritten-shared", 1, 64),
     Case("memory", "shared_first_cta", "unwritten-shared", 3, 64),
@@ -90,15 +104,20 @@ CASES = (
 
 
 def spec_of(case: Case, twin: str) -> LaunchSpec:
-    """Return the launch of a case's kernel. twin: bad or good. Buffers: out is zeros, data 0, 1, 2 ..., raw undefined."""
+    """Return the launch of a case's kernel. twin: bad or good."""
+    return _spec_of(case, f"{case.name}_{twin}")
+
+
+def _spec_of(case: Case, *kernels: str) -> LaunchSpec:
+    """Return launches of kernels. Buffers: out is zeros, data 0, 1, 2 ..., raw undefined."""
     buffers = {
         "out": Buffer("out", np.zeros(WORDS, np.uint32)), "data": Buffer("data", np.arange(WORDS, dtype=np.uint32)),
         "raw": Buffer("raw", np.zeros(WORDS, np.uint32), undefined=True),
     }
-    launch = Launch(f"{case.name}_{twin}", (case.grid, 1, 1), (case.block, 1, 1), 0,
-                    tuple(Arg("buffer", name=name) for name in buffers))
+    args = tuple(Arg("buffer", name=name) for name in buffers)
+    launches = tuple(Launch(name, (case.grid, 1, 1), (case.block, 1, 1), 0, args) for name in kernels)
     path = FOLDER / f"{case.module}.ptx"
-    return LaunchSpec(path, case.name, path, (launch,), buffers, {}, {}, False, "rmse", "", None)
+    return LaunchSpec(path, case.name, path, launches, buffers, {}, {}, False, "rmse", "", None)
 
 
 def marked_lines(case: Case, twin: str) -> set[int]:
@@ -120,6 +139,8 @@ def main() -> int:
         for twin in ("bad", "good"):
             simulator = CheckedSimulator(spec_of(case, twin), module=modules[case.module], max_cycles=200_000)
             found[f"{case.module}.{case.name}_{twin}"] = run(simulator).as_dict()
+    spec = _spec_of(Case("copies", "launches", "unwritten-global", 1, 32), "write_raw", "read_raw")
+    found["two launches"] = run(CheckedSimulator(spec, module=modules["copies"])).as_dict()
     json.dump(found, sys.stdout)
     return 0
 

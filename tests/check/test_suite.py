@@ -56,3 +56,8 @@ def test_right_programs_of_other_compilers_raise_no_alarm(name):
 def test_the_twin_without_it_raises_no_alarm(case):
     assert found()[f"{name_of(case)}_good"]["findings"] == []
     assert found()[f"{name_of(case)}_good"]["fault"] is None
+
+
+def test_what_an_earlier_launch_of_the_file_wrote_counts_as_written():
+    (one,) = found()["two launches"]["findings"]
+    assert (one["kind"], one["launch"], one["count"], one["place"]) == ("unwritten-global", 1, 16, "raw[16]")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from rfview.engine import isa
-from rfview.engine.program import WAIT_FIXED
+from rfview.engine.program import SPACE_GENERIC, SPACE_LOCAL, SPACE_SHARED, WAIT_FIXED
 from rfview.engine.ptx.lower.arithmetic import lower_cvta, lower_mov, lower_table
 from rfview.engine.ptx.lower.async_copy import is_async_copy, lower_async_copy
 from rfview.engine.ptx.lower.cluster import lower_cta_rank, lower_elect, lower_map_address, lower_policy
@@ -96,16 +96,27 @@ def lower_entry(source: Source, module: SyntaxModule, entry: Function,
     return program, shared_bytes
 
 
-def unset_reads(program: VirtualProgram) -> list[tuple[int, str, bool]]:
-    """Return (line, name, as a guard) of each use of a variable that is never written.
+def unset_reads(program: VirtualProgram) -> list[tuple[int, str, bool, int]]:
+    """Return (line, name, as a guard, row of data) of each use of a variable that is never written; row: see below.
 
-    A copy or selection is not a use, nor is a shuffle of it: the padding of a structure is exchanged with the rest.
+    A copy or selection is not a use, nor is a shuffle of it: the padding of a structure is exchanged with the rest. Nor is
+    a store to shared or local memory, which is listed with its row of data; for a use the row is -1.
     """
     insts = [inst for block in program.blocks for inst in block.insts]
     written = {var for inst in insts for var in inst.writes()}
-    return [(inst.line, program.variables.names[var], var == inst.guard) for inst in insts if inst.op not in PASS_ON
-            for var in dict.fromkeys(inst.reads())
-            if var not in written and not (inst.op == isa.OP_SHFL and var == inst.src[0] >> 1)]
+    found = []
+    for inst in insts:
+        if inst.op in PASS_ON:
+            continue
+        data = inst.src[2:] if inst.op == isa.OP_ST and inst.space in COPY_SPACES else []
+        copied = [(row >> 1, place) for place, row in enumerate(data) if row >= 0]
+        elsewhere = {row >> 1 for row in inst.src[:2] if row >= 0} | {inst.guard}
+        kept = {var for var, _ in copied} - elsewhere
+        uses = [(var, -1) for var in dict.fromkeys(inst.reads())
+                if var not in kept and not (inst.op == isa.OP_SHFL and var == inst.src[0] >> 1)]
+        found += [(inst.line, program.variables.names[var], var == inst.guard, row) for var, row in uses + copied
+                  if var not in written]
+    return found
 
 
 def define_all(program: VirtualProgram, line: int) -> None:
@@ -126,6 +137,8 @@ def define_all(program: VirtualProgram, line: int) -> None:
 # operations that copy or select a value: reading an unwritten variable there does not yet use it
 PASS_ON = frozenset({isa.OP_MOV32, isa.OP_MOV64, isa.OP_SELP32, isa.OP_SELP64, isa.OP_SLCT, isa.OP_PRMT, isa.OP_PACK16,
                      isa.OP_PACK16X4, isa.OP_PACK8X4, isa.OP_UNPACK16, isa.OP_UNPACK16X4, isa.OP_UNPACK8X4})
+# a store there only keeps a copy: using that is the use (global memory is read by others, at generic addresses as well)
+COPY_SPACES = frozenset({SPACE_SHARED, SPACE_LOCAL, SPACE_GENERIC})
 
 
 def lower_scope(low: Lowering, scope: Scope) -> None:

@@ -29,7 +29,7 @@ class Machine:
     @functools.cached_property
     def facts(self) -> dict[str, int]:
         """Return the device's properties; the first use of the device in this process."""
-        khz, warps, threads, ctas, shared, registers, bandwidth, capability, capacity_mb, l2 = self.client.properties
+        khz, warps, threads, ctas, shared, registers, bandwidth, capability, capacity_mb, l2, _ = self.client.properties
         return {"khz": khz, "warps": warps, "threads": threads, "ctas": ctas, "shared": shared, "registers": registers,
                 "bandwidth": bandwidth, "capability": capability, "bytes": capacity_mb << 20, "l2": l2}
 

@@ -240,14 +240,12 @@ class _Calls:
     cuMemFreeHost = cuMemFree
 
     def cuMemcpyHtoD(self, to: Any, source: Any, size: int, stream: Any = None) -> None:
-        self._machine.client.connect()      # raises in a forked process
-        ctypes.memmove(int(to), int(source), size)
+        self._machine.client.copy(int(to), int(source), size)
 
     cuMemcpyHtoDAsync = cuMemcpyDtoH = cuMemcpyDtoHAsync = cuMemcpyDtoD = cuMemcpyDtoDAsync = cuMemcpyHtoD
 
     def cuMemsetD8(self, to: Any, value: int, size: int, stream: Any = None) -> None:
-        self._machine.client.connect()
-        ctypes.memset(int(to), int(value), size)
+        self._machine.client.fill(int(to), int(value), size)
 
     cuMemsetD8Async = cuMemsetD8
 

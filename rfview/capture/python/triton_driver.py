@@ -109,7 +109,7 @@ class _Copies:
         start, size = (storage.data_ptr(), storage.nbytes()) if storage is not None else (value.data_ptr(), value.nbytes)
         if start not in self._held:
             address = self._machine.malloc(size)
-            ctypes.memmove(address, start, size)
+            self._machine.client.copy(address, start, size)
             self._held[start] = (address, size, value)
             whole = storage is not None and value.is_contiguous() and value.numel() * value.element_size() == size
             dtype = NUMPY.get(str(getattr(value, "dtype", "")), "") if whole else ""

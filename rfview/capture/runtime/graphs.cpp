@@ -145,6 +145,7 @@ static cudaError_t fill_rows(const cudaMemsetParamsV2 &p) {
     else
       for (size_t x = 0; x < p.width; x++) memcpy(row + x * p.elementSize, &p.value, p.elementSize);
   }
+  wrote(p.dst, p.pitch, nullptr, p.pitch, p.elementSize * p.width, p.height);
   return cudaSuccess;
 }
 

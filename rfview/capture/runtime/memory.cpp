@@ -82,11 +82,17 @@ bool is_past_end(const void *at, size_t pitch, size_t width, size_t height) {
   return is_past_end(at, size);
 }
 
+void wrote(const void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height) {
+  if (!width || !height || !is_device(to) || !properties().tracks) return;
+  ask(Wrote{(uint64_t)to, (uint64_t)from, to_pitch, from_pitch, width, height});
+}
+
 static cudaError_t copy(void *to, const void *from, size_t size) {
   if (state()) return fail(state());
   if (size && (!to || !from)) return fail(cudaErrorInvalidValue);
   if (is_past_end(to, size) || is_past_end(from, size)) return fail(cudaErrorInvalidValue);
   memmove(to, from, size);
+  wrote(to, size, from, size, size, 1);
   return cudaSuccess;
 }
 
@@ -97,6 +103,7 @@ static cudaError_t copy_rows(void *to, size_t to_pitch, const void *from, size_t
   if (width > to_pitch || width > from_pitch) return fail(cudaErrorInvalidPitchValue);
   if (is_past_end(to, to_pitch, width, height) || is_past_end(from, from_pitch, width, height)) return fail(cudaErrorInvalidValue);
   for (size_t y = 0; y < height; y++) memmove((char *)to + y * to_pitch, (const char *)from + y * from_pitch, width);
+  wrote(to, to_pitch, from, from_pitch, width, height);
   return cudaSuccess;
 }
 
@@ -113,6 +120,7 @@ static cudaError_t fill(void *to, int value, size_t size) {
   if (state()) return fail(state());
   if (size && (!is_seen(to) || is_past_end(to, size))) return fail(cudaErrorInvalidValue);
   memset(to, value, size);
+  wrote(to, size, nullptr, size, size, 1);
   return cudaSuccess;
 }
 

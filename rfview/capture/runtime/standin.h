@@ -60,6 +60,8 @@ cudaError_t rows(size_t *pitch, size_t *size, size_t width, size_t height, size_
 void is_allocated(uint64_t address, size_t size, Kind kind);  // memory that the server has allocated for a symbol
 bool is_device(const void *pointer);
 bool is_past_end(const void *at, size_t pitch, size_t width, size_t height);  // whether rows are not all inside one allocation
+// Tells the server which device memory the host has written, if it tracks that; from: null for a fill.
+void wrote(const void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height);
 void taken_back(void *at);               // memory was freed: it no longer counts towards a pool
 
 template <class T>

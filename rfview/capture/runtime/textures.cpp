@@ -37,9 +37,11 @@ cudaError_t copy(Side to, Side from, size_t width, size_t height, size_t depth) 
   if (state()) return fail(state());
   if (!width || !height) OK;
   if (!to.data || !from.data) return fail(cudaErrorInvalidValue);
-  for (size_t z = 0; z < depth; z++)
-    for (size_t y = 0; y < height; y++)
-      memmove(to.data + z * to.slice + y * to.pitch, from.data + z * from.slice + y * from.pitch, width);
+  for (size_t z = 0; z < depth; z++) {
+    char *to_slice = to.data + z * to.slice, *from_slice = from.data + z * from.slice;
+    for (size_t y = 0; y < height; y++) memmove(to_slice + y * to.pitch, from_slice + y * from.pitch, width);
+    wrote(to_slice, to.pitch, from_slice, from.pitch, width, height);
+  }
   OK;
 }
 
