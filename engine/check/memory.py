@@ -54,7 +54,8 @@ def check_access(s, sm, inst, rows, arena, slot, pc, mask, first_row, data):
                 value = stored(inst, rows, arena, first_row, lane, k // width, word + (place >> 2) * step)
                 copied = copies(s, sm, inst, slot, lane, pc, space, data, k // width)
                 value = (value >> 8 * (k % width) if inst.memory_kind == MEM_STORE else value >> 8 * (place & 3)) & 255
-                if check_byte(s, sm, inst, facts, slot, lane, pc, space, word + (place >> 2) * step, place & 3, value, copied):
+                if check_byte(s, sm, inst, facts, slot, lane, pc, space, word + (place >> 2) * step, place & 3, value,
+                              copied):
                     note_loaded(s, inst, lane, data, k // width)
     if inst.memory_kind == MEM_LOAD:
         set_loaded(s, slot, pc, data)

@@ -2,10 +2,11 @@
 
 `rfview check TARGET` runs a kernel and looks for behaviour that PTX leaves undefined. `rfview check ./app 100`, or a
 script.py, does so in every launch of a program and reports a defect once; which bytes of device memory have been written
-is known from one launch to the next, all else is checked for each launch alone. Programs then have 1 GB of device memory. The option `--check` does so during `run` and `record` and before `debug`. On the screens, `!` or
-`:check` opens the findings of the whole run: Enter goes to one, o to its other access. From Python:
-rfview.sessions.check.check(session). The exit code is 1 if anything is found; --json prints data. A finding stands for a
-pair of instructions, with its number of occurrences and its first one; cycles are the same as in any other run.
+is known from one launch to the next, all else is checked for each launch alone. Programs then have 1 GB of device memory.
+The option `--check` does so during `run` and `record` and before `debug`. On the screens, `!` or `:check` opens the findings
+of the whole run: Enter goes to one, o to its other access. From Python: rfview.sessions.check.check(session). The exit code
+is 1 if anything is found; --json prints data. A finding stands for a pair of instructions, with its number of occurrences
+and its first one; cycles are the same as in any other run.
 
 unwritten-register   a register or predicate of the PTX that was never written in this lane. Copying a value, selecting it
                      (selp, prmt), packing it or keeping it in shared or local memory does not count as a use; using the

@@ -25,8 +25,8 @@ class GivenMemory:
     """Global memory in an arena.
 
     arena: (words,) u4; the words below `global_word` are for shared, parameter and local memory. variables: what is mapped,
-    sorted by address. addresses: of the module's symbols and of textures, by name. undefined: (words,) u4 with a bit per byte
-    of global memory, set until something writes it; None if that is not known.
+    sorted by address. addresses: of the module's symbols and of textures, by name. undefined: (words,) u4 with a bit per
+    byte of global memory, set until something writes it; None if that is not known.
     """
 
     arena: np.ndarray
