@@ -14,5 +14,6 @@
     note        notes a finding once, and counts it
     machine     a simulator with the checker
     findings    findings as data and as sentences
+    selection   which findings are shown: filters, and baselines of known findings
     child       a check in a separate process
 """

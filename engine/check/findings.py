@@ -45,7 +45,8 @@ class Finding:
     lane, cycle: where and when it happened first. address: in its space (global: as in the kernel; shared, local: offset),
     otherwise -1. place: the address by name, as out[12]. source: the line of CUDA C or Python, as scan.cu:9, if the PTX
     names it. other_*: of the other thread, or of the exit before a barrier; -1 if there is none. count: how many lanes,
-    times or bytes were found with this pair of instructions.
+    times or bytes were found with this pair of instructions. frames: (path:line, function) of what was inlined into what,
+    innermost first, of the instruction and then of the other one; the kernel itself has the function "".
     """
 
     kind: str
@@ -72,6 +73,7 @@ class Finding:
     other_cycle: int = -1
     source: str = ""
     other_source: str = ""
+    frames: tuple[tuple[str, str], ...] = ()
 
     def as_text(self) -> str:
         """Return two or three lines of text."""
@@ -104,8 +106,9 @@ class Findings:
     def of_dict(data: Mapping[str, Any]) -> Findings:
         """Return the findings from the result of `as_dict`."""
         names = {field.name for field in fields(Finding)}
-        found = tuple(Finding(**{key: value for key, value in one.items() if key in names}) for one in data["findings"])
-        return Findings(found, data["cycles"], data["more"], data["fault"])
+        found = [Finding(**{key: value for key, value in one.items() if key in names}) for one in data["findings"]]
+        found = [replace(one, frames=tuple((place, function) for place, function in one.frames)) for one in found]
+        return Findings(tuple(found), data["cycles"], data["more"], data["fault"])
 
 
 def findings_of(simulator: CheckedSimulator) -> Findings:
@@ -132,7 +135,9 @@ def _line(line: int, source: str) -> str:
 def _located(finding: Finding, known: Locations) -> Finding:
     """Return a finding completed with its source lines."""
     source, other = (known.own_line(line) if line >= 0 else "" for line in (finding.line, finding.other_line))
-    return replace(finding, source=source, other_source=other)
+    frames = tuple((f"{known.files[place.file].path}:{place.line}", known.function(place))
+                   for line in (finding.line, finding.other_line) if line >= 0 for place in known.at(line))
+    return replace(finding, source=source, other_source=other, frames=frames)
 
 
 def _fault(simulator: CheckedSimulator, fault: str) -> Finding:

@@ -6,6 +6,7 @@ from launch to launch.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -66,8 +67,8 @@ class Checked:
         """Return the defects, ordered by launch and cycle."""
         return list(self._defects.values())
 
-    def text(self, launches: int, cycles: int) -> str:
-        """Return all defects as numbered text for people. launches, cycles: the program's totals."""
+    def text(self, shown: Sequence[Defect], launches: int, cycles: int) -> str:
+        """Return defects as numbered text for people. launches, cycles: the program's totals."""
         idle = launches - self.ran
-        return (f"{numbered([one.as_text() for one in self.defects], self.more)} in "
+        return (f"{numbered([one.as_text() for one in shown], self.more)} in "
                 f"{plural(self.ran, 'launch')}, {plural(cycles, 'cycle')}" + (f"; {idle:,} did not run" if idle else ""))

@@ -19,6 +19,7 @@ from rfview.engine.plugin.selection import select
 from rfview.engine.program import Kernel, Module
 from rfview.engine.ptx import decode_module
 from rfview.engine.ptx.link import link
+from rfview.engine.ptx.lower.device_library import HEAP
 from rfview.engine.simulator import Simulator
 
 MACHINES = 24       # kept ready for the kernels of one module, 1 MB each
@@ -38,7 +39,7 @@ class Loaded:
         self._image: tuple[GivenMemory, GivenMemory] | None = None
         self.addresses: dict[str, int] = {}
         for symbol in self.module.symbols.values():
-            address = memory.allocate(symbol.size, name=symbol.name, kind="symbol")
+            address = memory.allocate(symbol.size, name=symbol.name, kind="symbol", written=symbol.name != HEAP)
             if not address:
                 raise InputError(f"{name}: its symbol {symbol.name} of {symbol.size:,} bytes does not fit "
                                  "in the device's memory")

@@ -5,22 +5,30 @@ from __future__ import annotations
 import argparse
 import json
 import shlex
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rfview.commands import options, programs, progress
+from rfview.engine import files
 from rfview.engine.errors import InputError
+from rfview.engine.wording import plural
 from rfview.launching import words
 
 if TYPE_CHECKING:
-    from rfview.engine.check.findings import Findings
+    from rfview.engine.check.findings import Finding
+    from rfview.engine.check.selection import Filters, Key, Selection
 
 TAKES_PROGRAM = True
-EPILOG = """exit codes: 0 nothing found (of a program: its own), 1 something found (a fault counts), 2 bad input
+EPILOG = """exit codes: 0 nothing new found (of a program: its own), 1 something found (a fault counts), 2 bad input
 examples:
   rfview check gemm
   rfview check my_kernel.toml --json
   rfview check run.rfs             the recorded run, simulated again
   rfview check ./app 100           every launch of a CUDA program, or of a script with numba-cuda or Triton
+  rfview check --kernel '!thrust::*' --kernel '!cub::*' -- ./app     not what libraries do
+  rfview check --write-baseline known.json -- ./app                  later: --baseline known.json shows only what is new
 `rfview help check` says exactly what is reported, and what counts as a race"""
 FOUND = 1
 
@@ -33,6 +41,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     options.add_machine(parser)
     words.add_arguments(parser)
     options.add_json(parser)
+    chosen = parser.add_argument_group("which findings are shown (each may be given several times)")
+    for aspect, what in (("kernel", "kernels of this name"), ("file", "code from this source file, inlined code included"),
+                         ("function", "code of this inlined function"), ("kind", "this kind, such as race-global")):
+        chosen.add_argument(f"--{aspect}", action="append", metavar="PATTERN",
+                            help=f"only {what}; * and ? stand for any text, ! in front leaves out what matches")
+    known = parser.add_argument_group("known findings")
+    known.add_argument("--baseline", metavar="FILE", help="keep the findings that this file lists silent; list those of it "
+                                                         "that no longer occur")
+    known.add_argument("--write-baseline", metavar="FILE", help="write the findings that are shown to a file; they count as "
+                                                               "known")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -46,28 +64,33 @@ def run(args: argparse.Namespace) -> int:
 
 
 def of_program(args: argparse.Namespace) -> int:
-    """Check all launches of a program; return 1 if something is found, else the program's own exit code."""
+    """Check all launches of a program; return 1 if something new is found, else the program's own exit code."""
     from rfview.capture.checked import CAPACITY, Checked
     from rfview.engine.check.machine import CheckedSimulator
 
+    filters, known = selected_by(args)
     checked = Checked()
     code, device = programs.captured(args, kind=CheckedSimulator, ran=checked, capacity=CAPACITY, tracks=True)
+    selection = sorted_out([one.finding for one in checked.defects], filters, known, args)
+    shown = [checked.defects[at] for at in selection.shown]
     if args.json:
-        found = [one.as_dict() for one in checked.defects]
-        print(json.dumps({"findings": found, "more": checked.more, "launches": device.launches.total, "ran": checked.ran,
-                          "cycles": device.launches.cycles, "exit_code": code}))
+        print(json.dumps({"findings": [one.as_dict() for one in shown], "more": checked.more, "ran": checked.ran,
+                          "launches": device.launches.total, "cycles": device.launches.cycles, "exit_code": code,
+                          **selection.as_dict()}))
     else:
-        print(checked.text(device.launches.total, device.launches.cycles))
-        if checked.defects:
-            first = checked.defects[0]
+        text = checked.text(shown, device.launches.total, device.launches.cycles)
+        print("\n".join([text, *selection.as_text(filters, args.baseline)]))
+        if shown:
+            first = shown[0]
             words = [*options.machine_words(args), *(["--python", args.python] if args.python else [])]
             words += ["--launch", str(first.entry.number), "--goto", str(first.finding.cycle)]
             print(f"see: {shlex.join(['rfview', 'debug', *words, '--', *programs.words_of(args)])}")
-    return FOUND if checked.defects else code
+    return FOUND if shown else code
 
 
 def checked_run(args: argparse.Namespace) -> int:
     """Check the run of an existing target."""
+    filters, known = selected_by(args)
     if options.is_session(args.target) or options.is_recipe(args.target):
         from rfview.sessions.check import check
 
@@ -80,16 +103,38 @@ def checked_run(args: argparse.Namespace) -> int:
             from rfview.engine.check import machine as checked
 
             found = checked.run(checked.CheckedSimulator(spec, progress=report, **machine))
-    print(json.dumps(found.as_dict()) if args.json else text_of(found, args))
-    return FOUND if found.found else 0
+    selection = sorted_out(found.found, filters, known, args)
+    shown = replace(found, found=tuple(found.found[at] for at in selection.shown))
+    if args.json:
+        print(json.dumps({**shown.as_dict(), **selection.as_dict()}))
+    else:
+        from rfview.sessions.commands.check import text_of
+
+        print("\n".join([text_of(shown), *selection.as_text(filters, args.baseline)]))
+        if shown.found:
+            command = options.command_of("replay" if options.is_session(args.target) else "debug", args)
+            print(f"see: {command} --goto {shown.found[0].cycle}")
+    return FOUND if shown.found else 0
 
 
-def text_of(found: Findings, args: argparse.Namespace) -> str:
-    """Return the findings as text, and how to debug the first."""
-    from rfview.sessions.commands.check import text_of
+def selected_by(args: argparse.Namespace) -> tuple[Filters, list[Key]]:
+    """Return the filters and the known findings that the command line names. Raises InputError, before anything runs."""
+    from rfview.engine.check.selection import ASPECTS, Filters, read_baseline
 
-    text = text_of(found)
-    if not found.found:
-        return text
-    command = options.command_of("replay" if options.is_session(args.target) else "debug", args)
-    return f"{text}\nsee: {command} --goto {found.found[0].cycle}"
+    filters = Filters({aspect: given for aspect in ASPECTS if (given := getattr(args, aspect))})
+    if args.write_baseline is not None:
+        files.check_target(args.write_baseline)
+    return filters, read_baseline(args.baseline) if args.baseline is not None else []
+
+
+def sorted_out(found: Sequence[Finding], filters: Filters, known: list[Key], args: argparse.Namespace) -> Selection:
+    """Decide what to show; write the baseline that the command line asks for, whose findings then count as known."""
+    from rfview.engine.check.selection import key_of, select, write_baseline
+
+    if args.write_baseline is None:
+        return select(found, filters, known)
+    selection = select(found, filters, [])
+    kept = [found[at] for at in selection.shown]
+    write_baseline(args.write_baseline, kept)
+    print(f"{plural(len(kept), 'finding')} written to {args.write_baseline}", file=sys.stderr)
+    return select(found, filters, [*known, *map(key_of, kept)])

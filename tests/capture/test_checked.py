@@ -44,7 +44,8 @@ def launches() -> None:
             client.launch(module, "count", (grid, 1, 1), (1, 1, 1), 0, [out])
         value = int.from_bytes(client.read(out, 4), "little")
         found = [one.as_dict() for one in checked.defects]
-        print(json.dumps({"value": value, "found": found, "ran": checked.ran, "text": checked.text(device.launches.total, 0)}))
+        text = checked.text(checked.defects, device.launches.total, 0)
+        print(json.dumps({"value": value, "found": found, "ran": checked.ran, "text": text}))
 
 
 @pytest.fixture(scope="module")

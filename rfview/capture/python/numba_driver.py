@@ -141,7 +141,7 @@ class _HostArray:
         self.ptr = machine.malloc(size)
         weakref.finalize(self, machine.free, self.ptr)
         if copies:
-            ctypes.memmove(self.ptr, host.ptr, size)
+            machine.client.copy(self.ptr, host.ptr, size)
 
 
 def _views(machine: Machine, arrays: Any) -> Any:
