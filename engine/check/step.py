@@ -69,6 +69,14 @@ def follow(s, sm, insts):
         slot = ctz64(opened)
         opened &= opened - np.uint64(1)
         leave(s, sm, insts, slot)
+    follow_collected(s, sm)
+    s[H_SEQ] = np.int64(sm.seq) & 0xFFFFFFFF
+    return 0
+
+
+@device
+def follow_collected(s, sm):
+    """Process the instructions that have been issued to a collector since the last call."""
     held = np.uint64(sm.collectors_used)
     while held != 0:
         collector = ctz64(held)
@@ -80,7 +88,6 @@ def follow(s, sm, insts):
                 s[data + row] = 0
             check_registers(s, sm, np.int64(flight.warp), np.int64(flight.pc), np.int64(flight.mask),
                             np.int64(flight.active), data)
-    s[H_SEQ] = np.int64(sm.seq) & 0xFFFFFFFF
     return 0
 
 
