@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from rfview.capture import protocol as wire
+from rfview.capture import messages as wire
 from rfview.capture.checked import CAPACITY, Checked
 from rfview.capture.client import Client
 from rfview.engine.check.machine import CheckedSimulator
