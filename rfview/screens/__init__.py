@@ -1,6 +1,7 @@
 """The Textual screens and the thread that works for them; what they show is painted in render/.
 
     host      the Textual app of every program: look, signals, defects, the failure that ended it
+    drivers   what a terminal or browser sends, as messages; what cannot be decoded is dropped
     main      opening     the main screen: layout, keys, mouse; its initial state
     handlers/             what each action of rfview/actions.py does
     worker                the thread that owns the session

@@ -15,13 +15,16 @@ from typing import Any, ClassVar
 
 from textual.app import App
 from textual.binding import Binding, BindingType
+from textual.driver import Driver
 from textual.screen import Screen
 from textual.theme import Theme
+from textual.worker import WorkerFailed
 
 from rfview import crash
 from rfview.ending import ENDING
 from rfview.engine.escapes import visible
 from rfview.palette import Palette
+from rfview.screens.drivers import sturdy
 from rfview.widgets.panel import StripCache
 
 LOOK_S = 1.0        # between checks that the terminal is still there
@@ -43,6 +46,7 @@ class HostApp(App[int]):
 
     def __init__(self, palette: Palette):
         self._hang_up: Callable[[], Any] = lambda: None     # ends the running screen, from any thread
+        self._fail: Callable[[Exception], Any] = lambda error: None     # as a defect does
         self._began_by = os.getppid()
         self._by_terminal = palette.has_few_colours
         # rfview has its own look without colours; Textual's filter would turn colours into greys instead
@@ -51,6 +55,10 @@ class HostApp(App[int]):
         if no_color is not None:
             os.environ["NO_COLOR"] = no_color
         self.strips = StripCache(palette)
+
+    def get_driver_class(self) -> type[Driver]:
+        """Return the driver for this terminal, with our input thread."""
+        return sturdy(super().get_driver_class())
 
     def copy_to_clipboard(self, text: str) -> None:
         """Copy a text, with control characters in its data as escapes."""
@@ -65,9 +73,11 @@ class HostApp(App[int]):
         self.push_screen(self.main)
         if not self.is_headless:
             loop = asyncio.get_running_loop()
+            loop.set_exception_handler(self._callback_failed)
             for number in (*ENDING, signal.SIGINT):
                 loop.add_signal_handler(number, self.end_by_signal, number)
             self._hang_up = partial(loop.call_soon_threadsafe, self.end_by_signal, signal.SIGHUP)
+            self._fail = lambda error: loop.call_soon_threadsafe(self._handle_exception, error)
 
     def end_by_signal(self, number: int) -> None:
         """Give the terminal back and end with the exit code that shells report for a signal."""
@@ -75,12 +85,14 @@ class HostApp(App[int]):
 
     def run(self, **options: Any) -> int | None:
         """Show the screen until the user leaves or the terminal is gone."""
-        over = threading.Event()
+        over, threads_end = threading.Event(), threading.excepthook
         threading.Thread(target=self._end_without_terminal, args=(over,), name="rfview-terminal", daemon=True).start()
+        threading.excepthook = self._thread_failed
         try:
             return super().run(**options)
         finally:
             over.set()
+            threading.excepthook = threads_end
 
     def _end_without_terminal(self, over: threading.Event) -> None:
         """End as a hang-up does if the terminal is gone: Textual would read from it, or wait to write to it, forever.
@@ -99,12 +111,35 @@ class HostApp(App[int]):
         self.survived += 1
         self.main.say(crash.sentence(error), "error")  # type: ignore[attr-defined]
 
+    def _callback_failed(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        """Report a defect in what the event loop itself called, which asyncio would print across the screen."""
+        if isinstance(error := context.get("exception"), Exception):
+            self.survive(error)
+
+    def _thread_failed(self, died: threading.ExceptHookArgs) -> None:
+        """End the program since one of its threads ended with a defect; without a terminal it ends anyway."""
+        if isinstance(died.exc_value, Exception) and not isinstance(died.exc_value, OSError):
+            with suppress(RuntimeError):    # the screen has just ended
+                self._fail(died.exc_value)
+
     def _handle_exception(self, error: Exception) -> None:
         """End the program on a fatal defect; the caller gets the exception, and no traceback is printed in the terminal."""
+        error = error.error if isinstance(error, WorkerFailed) and isinstance(error.error, Exception) else error
         self.failure = self.failure or error
         crash.sentence(error)       # writes the report first, in case ending takes long
         super()._handle_exception(error)
         self._exit_renderables.clear()
+
+    def _fatal_error(self) -> None:
+        """Close the screen. Textual would also draw a traceback, which works only while an exception is being handled."""
+        self._close_messages_no_wait()
+
+    def panic(self, *renderables: Any) -> None:
+        """End as _handle_exception does on what Textual knows only as text."""
+        if self.failure is None:
+            self._handle_exception(RuntimeError(f"Textual's panic: {' '.join(map(str, renderables))}"))
+        else:
+            self._close_messages_no_wait()
 
 
 def has_terminal() -> bool:

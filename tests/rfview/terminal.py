@@ -95,9 +95,9 @@ class Terminal(Screen):
         self._size(self.master)
         os.kill(self.process.pid, signal.SIGWINCH)
 
-    def send(self, text: str) -> None:
-        """Type a text, all at once."""
-        os.write(self.master, text.encode())
+    def send(self, text: str | bytes) -> None:
+        """Type a text, all at once; bytes are sent as they are."""
+        os.write(self.master, text.encode() if isinstance(text, str) else text)
 
     def wait(self, holds: str | Callable[[str], bool], seconds: float = PATIENCE_S) -> str:
         """Read until the screen shows a text or satisfies a condition; return the screen."""

@@ -21,14 +21,26 @@ from tests.rfview.terminal import REPOSITORY, Terminal
 
 RECORDED = REPOSITORY / "rfview" / "learn" / "recorded" / "first.rfs"
 FALLS = """
+import asyncio, threading
+import rfview.screens.drivers as drivers
 import rfview.screens.host as host
 mount = host.HostApp.on_mount
-def fall(): raise RuntimeError("the app falls\\x1b]0;x\\x07")
+def fall(*_): raise RuntimeError("the app falls\\x1b]0;x\\x07")
+async def fall_later(): fall()
 def on_mount(self):
     mount(self)
-    self.set_timer(1.0, fall)
+    {how}
 host.HostApp.on_mount = on_mount
 """
+# a defect in each kind of code that Textual runs, and in what asyncio and threads run
+PLACES = {
+    "a timer": "self.set_timer(1.0, fall)",
+    "a worker": "self.set_timer(1.0, lambda: self.run_worker(fall_later()))",
+    "a worker's thread": "self.set_timer(1.0, lambda: self.run_worker(fall, thread=True))",
+    "a message pump": "self.set_timer(1.0, lambda: self.call_later(fall))",
+    "the input thread": "self.set_timer(1.0, lambda: setattr(drivers.InputReader, 'tick', fall))",
+    "a thread": "self.set_timer(1.0, lambda: threading.Thread(target=fall).start())",
+}
 
 
 @pytest.fixture
@@ -107,9 +119,10 @@ def test_ctrl_z_gives_the_terminal_back_and_fg_takes_it_again(recording: str, ho
         came_back(terminal)
 
 
+@pytest.mark.parametrize("place", PLACES)
 def test_a_defect_that_ends_the_program_is_told_after_the_terminal_is_back(recording: str, home: dict[str, str],
-                                                                           tmp_path: Path) -> None:
-    (tmp_path / "sitecustomize.py").write_text(FALLS)
+                                                                           tmp_path: Path, place: str) -> None:
+    (tmp_path / "sitecustomize.py").write_text(FALLS.format(how=PLACES[place]))
     path = f"{tmp_path}{os.pathsep}{REPOSITORY}"
     with Terminal(["replay", recording], environ={**home, "PYTHONPATH": path}) as terminal:
         assert terminal.end() == 70
@@ -119,6 +132,15 @@ def test_a_defect_that_ends_the_program_is_told_after_the_terminal_is_back(recor
     reports = list((tmp_path / "state" / "rfview").glob("rfview-crash-*"))
     assert len(reports) == 1 and str(reports[0]) in said.replace("\r\n", "")
     assert "in fall" in reports[0].read_text()
+
+
+def test_a_panic_that_textual_knows_only_as_text_is_a_defect_like_any_other(recording: str, home: dict[str, str],
+                                                                            tmp_path: Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text(FALLS.format(how="self.set_timer(1.0, lambda: self.panic('no way on'))"))
+    with Terminal(["replay", recording], environ={**home, "PYTHONPATH": f"{tmp_path}{os.pathsep}{REPOSITORY}"}) as terminal:
+        assert terminal.end() == 70
+        came_back(terminal)
+        assert "internal error: RuntimeError: Textual's panic: no way on; report:" in terminal.raw
 
 
 def test_every_key_of_the_palette_is_safe(recording: str, home: dict[str, str]) -> None:

@@ -1,0 +1,130 @@
+"""Textual's drivers for terminal and browser, with an input thread that drops what cannot be decoded and goes on."""
+
+from __future__ import annotations
+
+import os
+import re
+import selectors
+from codecs import getincrementaldecoder
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Any
+
+from textual._xterm_parser import XTermParser
+from textual.driver import Driver
+from textual.drivers._byte_stream import ByteStream
+from textual.drivers.web_driver import WebDriver, _ExitInput
+from textual.events import Key, Resize
+from textual.message import Message
+
+READ_BYTES = 4096
+TICK_S = 0.1        # between looks at a lone Esc, and at the end of the program
+# a mouse report as old terminals send it: three bytes of any value, read by Textual as three characters and ignored
+X10 = re.compile(rb"\x1b\[M.{0,3}", re.S)
+X10_BYTES = 6
+MAX_CELLS = 10_000  # columns or rows of a terminal
+AS_ASCII = bytes(range(128)) + b"~" * 128
+
+
+class InputReader:
+    """Turns the bytes of a terminal into messages. Bytes and escape sequences without a meaning are dropped."""
+
+    def __init__(self) -> None:
+        self._decoder = getincrementaldecoder("utf-8")("ignore")
+        self._parser = XTermParser()
+        self._before = b""      # the last bytes read: a mouse report may arrive in pieces
+
+    def feed(self, data: bytes) -> Iterator[Message]:
+        """Yield the messages that end with these bytes."""
+        whole = self._before + data
+        clean = X10.sub(lambda report: report[0].translate(AS_ASCII), whole)[len(self._before):]
+        self._before = whole[1 - X10_BYTES:]
+        for character in self._decoder.decode(clean):
+            yield from self._guarded(self._parser.feed(character))
+
+    def tick(self) -> Iterator[Message]:
+        """Yield the messages that are complete since nothing follows, such as a lone Esc."""
+        yield from self._guarded(self._parser.tick())
+
+    def _guarded(self, messages: Any) -> Iterator[Message]:
+        """Yield the parser's messages; where it fails, begin anew with the next character."""
+        try:
+            for message in messages:
+                if isinstance(message, Resize) and not all(0 < side <= MAX_CELLS for side in message.size):
+                    self._parser.terminal_size = None       # so that the mouse is not where this would place it
+                elif not (isinstance(message, Key) and _has_surrogate(message.character)):
+                    yield message
+        except Exception:       # a sequence that no terminal sends, such as one whose number is no character
+            fresh, old = XTermParser(), self._parser
+            for name in ("last_x", "last_y", "mouse_pixels", "terminal_size", "terminal_pixel_size"):
+                setattr(fresh, name, getattr(old, name))
+            self._parser = fresh
+
+
+def _has_surrogate(text: str | None) -> bool:
+    """Say whether a text could not be written as UTF-8."""
+    return any("\ud800" <= char <= "\udfff" for char in text or "")
+
+
+class BrowserDriver(WebDriver):
+    """The driver of a session in a browser: messages that its server frames, each with what was typed or a fact."""
+
+    def run_input_thread(self) -> None:
+        """Turn what the server sends into messages until it ends."""
+        reader, packets = InputReader(), ByteStream()
+        try:
+            for data in self._input_reader:
+                for kind, payload in packets.feed(data) if data else ():
+                    if kind == "D":
+                        self._post(reader.feed(payload))
+                    else:
+                        with suppress(ValueError, TypeError, LookupError, AttributeError, RecursionError):   # unknown
+                            self._on_meta(kind, payload)
+                self._post(reader.tick())
+        except _ExitInput:
+            pass
+        finally:
+            self._input_reader.close()
+
+    def _post(self, messages: Iterator[Message]) -> None:
+        for message in messages:
+            self.process_message(message)
+
+
+def sturdy(base: type[Driver]) -> type[Driver]:
+    """Return our driver in place of one of Textual's; another, such as the one of tests, stays."""
+    if base is WebDriver:
+        return BrowserDriver
+    try:
+        from textual.drivers.linux_driver import LinuxDriver
+    except ImportError:     # not a POSIX system
+        return base
+
+    class TerminalDriver(LinuxDriver):
+        """The driver of a session in a terminal."""
+
+        def _run_input_thread(self) -> None:
+            try:
+                self.run_input_thread()
+            except Exception as error:
+                self._app.call_later(self._app._handle_exception, error)
+
+        def run_input_thread(self) -> None:
+            """Turn what is typed into messages until the program ends."""
+            reader = InputReader()
+            with selectors.SelectSelector() as selector:
+                selector.register(self.fileno, selectors.EVENT_READ)
+                while not self.exit_event.is_set():
+                    if selector.select(TICK_S):
+                        try:
+                            data = os.read(self.fileno, READ_BYTES)
+                        except OSError:     # the terminal is gone; the app notices by itself
+                            return
+                        if not data:        # the end of what was typed ahead
+                            self.exit_event.wait(TICK_S)
+                        for message in reader.feed(data):
+                            self.process_message(message)
+                    for message in reader.tick():
+                        self.process_message(message)
+
+    return TerminalDriver if base is LinuxDriver else base
