@@ -26,14 +26,15 @@ class Stop:
     """Where a move ended and why.
 
     reason: 'step', 'goto', 'breakpoint', 'condition', 'change', 'start', 'end', 'fault', 'interrupted' (moved up to
-    that point) or 'not found' (not moved). text: one sentence for users. breakpoint: its number, or None. warp:
-    the one that the breakpoint stopped for, or None. waiting: the warps that wait for an event, lowest first.
+    that point) or 'not found' (not moved). text: one sentence for users. breakpoints: the numbers of all that stopped
+    there. warp: the one for which they stopped or that wrote what changed, or None. waiting: the warps that wait for an
+    event, lowest first.
     """
 
     cycle: int
     reason: str
     text: str
-    breakpoint: int | None = None
+    breakpoints: tuple[int, ...] = ()
     warp: int | None = None
     waiting: tuple[int, ...] = ()
 
@@ -58,13 +59,13 @@ class Cursor:
         self.progress: CycleProgress | None = None
         self._history = History(self.cycle)
 
-    def _land(self, cycle: int, reason: str, text: str, breakpoint: int | None = None) -> Stop:
+    def _land(self, cycle: int, reason: str, text: str) -> Stop:
         """Move the cursor to `cycle`, add it to the history and return the stop."""
         if reason != "step" and cycle != self.cycle:
             self.came_from = self.cycle
         self.cycle = cycle
         self._history.visit(cycle, is_step=reason == "step")
-        return Stop(cycle, reason, text, breakpoint)
+        return Stop(cycle, reason, text)
 
     def _end_stop(self, why: str = "") -> Stop:
         """Land on the last cycle, with the kernel's fault if there is one."""

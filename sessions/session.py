@@ -262,6 +262,7 @@ class Session(Cursor):
 
     def _change(self, item: str, forward: bool) -> Stop:
         compiled = self.expression(item)
+        compiled.check_change()
         register = compiled.register
         target = search.where_changes(compiled) if register is None else search.where_written(*register)
         found = self._search(target, forward)
@@ -270,8 +271,8 @@ class Session(Cursor):
         if found is None:
             verb, where = "does not change" if register is None else "is not written", "after" if forward else "before"
             return Stop(self.cycle, "not found", f"{item} {verb} {where} cycle {self.cycle:,}")
-        what = f"{item} changed" if register is None else changes.written(self, item, register, found)
-        return self._land(found, "change", f"cycle {found:,}: {what}")
+        what = changes.written(self, item, compiled, found)
+        return replace(self._land(found, "change", f"cycle {found:,}: {what}"), warp=changes.warp_of(compiled, found))
 
     def continue_(self) -> Stop:
         """Go forward to the next breakpoint hit, else to the end."""
@@ -306,12 +307,12 @@ class Session(Cursor):
                 point.hits += 1
                 if point.temporary:
                     del self.breakpoints[point.number]
-            first = stopping[0]
             self.cycle = start
-            change = f": {changes.watched(self, first.item, found)}" if first.kind == "watch" else ""
-            text = f"cycle {found:,}: breakpoint {first.number}, {first.text}{change}"
-            landed = self._land(found, "breakpoint", text, first.number)
-            return replace(landed, warp=first.warp_at(self.timeline, found))
+            said = "; ".join(self._hit(point, found) for point in stopping)
+            landed = self._land(found, "breakpoint", f"cycle {found:,}: {said}")
+            warps = (point.warp_at(self.timeline, found) for point in stopping)
+            return replace(landed, breakpoints=tuple(point.number for point in stopping),
+                           warp=next((warp for warp in warps if warp is not None), None))
         self.cycle = start
         if limit is not None:
             return self._go(limit, "step")
@@ -319,6 +320,11 @@ class Session(Cursor):
             self.reach(END)
             return self._end_stop()
         return self._land(self.timeline.first, "start", f"start of the session, cycle {self.timeline.first:,}")
+
+    def _hit(self, point: Breakpoint, cycle: int) -> str:
+        """Return which breakpoint stopped, and of a watchpoint what changed."""
+        change = f": {changes.watched(self, point.item, cycle)}" if point.kind == "watch" else ""
+        return f"breakpoint {point.number}, {point.text}{change}"
 
     def _search(self, target: Target, forward: bool, limit: int | None = None) -> int | Stop | None:
         """Return the nearest hit beyond the cursor, None, or the interruption. limit: as in search."""

@@ -10,7 +10,7 @@ from typing import Any
 
 from rfview.dap.arguments import Arguments
 from rfview.dap.frames import DEPTH, Sources
-from rfview.dap.points import Points
+from rfview.dap.points import EXCEPTIONS, Points
 from rfview.dap.progress import Compiling
 from rfview.dap.variables import Trees
 from rfview.dap.wire import Wire
@@ -22,6 +22,8 @@ MACHINE = 1             # thread of the whole machine
 FIRST_WARP = 2          # thread of warp 0
 REASONS = {"breakpoint": "breakpoint", "condition": "goto", "change": "data breakpoint", "goto": "goto",
            "interrupted": "pause", "fault": "exception", "start": "entry"}
+
+KINDS = {EXCEPTIONS: "exception", "data": "data breakpoint", "instructions": "instruction breakpoint"}
 
 
 @dataclass(frozen=True)
@@ -143,8 +145,9 @@ class Conversation:
 
     def reason(self, stop: Stop) -> str:
         """Return a stop's reason in the protocol's words."""
-        if self.points.is_exception(stop.breakpoint):
-            return "exception"
+        kind = self.points.kind(stop.breakpoints)
+        if kind in KINDS:
+            return KINDS[kind]
         return "pause" if self.was_interrupted else REASONS.get(stop.reason, "step")
 
     def stopped(self, stop: Stop, thread: int = 0) -> None:
@@ -156,7 +159,7 @@ class Conversation:
         self._printed = max(self._printed, stop.cycle)
         self.wire.event("stopped", reason=self.reason(stop), description=stop.text, text=stop.text,
                         threadId=self._thread_of(stop, thread), allThreadsStopped=True,
-                        hitBreakpointIds=self.points.known(stop.breakpoint))
+                        hitBreakpointIds=self.points.known(stop.breakpoints))
 
     def _thread_of(self, stop: Stop, thread: int) -> int:
         """Return a stop's thread: the warp that was hit, else the thread moved, else the last one or a resident one."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -69,11 +69,11 @@ class Points:
             if number in self.session.breakpoints:      # the console may have removed it
                 self.session.remove_breakpoint(number)
 
-    def known(self, number: int | None) -> list[int]:
-        """Return the editor's number of a session's breakpoint, as a list; empty for one set in the console."""
-        return [known for kind in self._kinds.values() for known, here in kind.numbers.items() if here == number]
+    def known(self, numbers: Sequence[int]) -> list[int]:
+        """Return the editor's numbers of a session's breakpoints, without those set in the console."""
+        return sorted(known for kind in self._kinds.values() for known, here in kind.numbers.items() if here in numbers)
 
-    def is_exception(self, number: int | None) -> bool:
-        """Say whether a breakpoint of the session is one of the editor's exceptions."""
-        kind = self._kinds.get(EXCEPTIONS)
-        return kind is not None and number in kind.numbers.values()
+    def kind(self, numbers: Sequence[int]) -> str:
+        """Return the request that set the first of a session's breakpoints that the editor has set, "" if none is."""
+        found = (name for number in numbers for name, kind in self._kinds.items() if number in kind.numbers.values())
+        return next(found, "")

@@ -51,9 +51,9 @@ class LaunchSession(Session):
         self._bring_back()
         return {argument.name: argument.back for argument in self._arguments if argument.back is not None}
 
-    def _land(self, cycle: int, reason: str, text: str, breakpoint: int | None = None) -> Stop:
+    def _land(self, cycle: int, reason: str, text: str) -> Stop:
         """Move the cursor, as every session does; at the end, bring back the results."""
-        stop = super()._land(cycle, reason, text, breakpoint)
+        stop = super()._land(cycle, reason, text)
         if self.timeline.closed and cycle == self.timeline.last and not self.timeline.fault:
             self._bring_back()
         return stop

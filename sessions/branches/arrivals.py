@@ -11,7 +11,7 @@ from rfview.engine.wording import plural
 from rfview.engine.program import NO_REG
 from rfview.engine.state import FREE
 from rfview.sessions.compare.values import place_of
-from rfview.sessions.heat.stores import STORES
+from rfview.sessions.timeline.stores import STORES
 from rfview.sessions.timeline.base import CycleProgress, Timeline
 
 MAX_ARRIVALS = 5_000

@@ -36,7 +36,7 @@ def execute(session: Session, line: str) -> Answer:
     if isinstance(result, Stop):
         session.kept["stop"] = result
         data = {"cycle": result.cycle, "reason": result.reason, "text": result.text}
-        if result.breakpoint is not None:
-            data["breakpoint"] = result.breakpoint
+        if result.breakpoints:
+            data["breakpoints"] = list(result.breakpoints)
         result = Answer(result.text, data, result)
     return Answer(result.text, {"command": line.strip(), **result.data}, result.stop, result.session)

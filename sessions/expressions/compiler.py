@@ -68,7 +68,8 @@ class Compiler(Names):
         if not isinstance(value, int):
             raise self.fail(node, f"{value!r} is not a number")
         if value >= 1 << 63:
-            raise self.fail(node, f"{value} does not fit into 64 bits")
+            signed = "" if value >= 1 << 64 else " with a sign, as all numbers here have"
+            raise self.fail(node, f"{value} does not fit into 64 bits{signed}")
         return fixed(np.int64(value), "i")
 
     def _boolop(self, node: ast.BoolOp) -> Node:

@@ -35,6 +35,11 @@ class Expression:
         """Return the log and the lanes if it is just a register, or a lane of one; else None."""
         return self._node.register
 
+    @property
+    def memory(self) -> list[int]:
+        """Return the words of the arena that it reads."""
+        return self._uses.memory
+
     def column(self, start: int, stop: int) -> np.ndarray:
         """Return the values at cycles start..stop-1: (n,) or (n, width), of i8, f8 or bool."""
         with np.errstate(all="ignore"):
@@ -51,6 +56,12 @@ class Expression:
         self.check_single()
         if self._node.constant:
             raise InputError(f"`{self.text}` is a constant; expected a condition such as `stall.long_scoreboard > 0`")
+
+    def check_change(self) -> None:
+        """Raise InputError if it is the same in every cycle."""
+        if self._node.constant:
+            hint = "".join(f"; {name} is an address, {name}[0] the first word there" for name in self._uses.places[:1])
+            raise InputError(f"`{self.text}` is a constant and never changes{hint}")
 
     def truth(self, start: int, stop: int) -> np.ndarray:
         """Return (n,) bool: where the condition holds; raises InputError if it has a value per warp or lane."""

@@ -133,6 +133,7 @@ class Names(ABC):
         if name in self.stalls:
             return fixed(np.int64(self.stalls[name]), "i")
         if name in self.places:
+            self.uses.places.append(name)
             return fixed(np.int64(self.places[name]["address"]), "i")
         if name in self._fields():
             return self._field(node, f"sm.{name}", [])
@@ -287,7 +288,11 @@ class Names(ABC):
         """Compile mem[address]."""
         if len(steps) != 1 or not isinstance(steps[0][1], ast.expr):
             raise self.fail(node, "expected mem[ADDRESS]")
-        address = self._index(steps[0][1])
+        index = steps[0][1]
+        if isinstance(index, ast.Constant) and isinstance(index.value, int) and 1 << 63 <= index.value < 1 << 64:
+            address = index.value       # addresses have no sign
+        else:
+            address = self._index(index)
         if address % 4:
             raise self.fail(node, f"address {address:#x} is not a multiple of 4")
         for entry in self.places.values():

@@ -52,13 +52,14 @@ class Node:
 class Uses:
     """What an expression reads, to skip chunks in which none of it changes.
 
-    words: state words. registers: numbers as in chunk.Writes. memory: words of the arena. timed: it may
-    change without them.
+    words: state words. registers: numbers as in chunk.Writes. memory: words of the arena. places: buffers and symbols
+    whose addresses it names. timed: it may change without them.
     """
 
     words: list[np.ndarray] = field(default_factory=list)
     registers: list[int] = field(default_factory=list)
     memory: list[int] = field(default_factory=list)
+    places: list[str] = field(default_factory=list)
     timed: bool = False
 
 
@@ -123,6 +124,8 @@ def reduced(operation: Operation, part: Node, kind: str) -> Node:
 
 def changed(timeline: Timeline, part: Node) -> Node:
     """Return where a value differs from the cycle before."""
+    if part.constant:
+        return fixed(np.bool_(False), "b")
     first, width = timeline.first, part.width
 
     def run(start: int, stop: int) -> np.ndarray:

@@ -5,7 +5,6 @@
     glyphs      a value's level on a scale, and the character that shows it
     registers   a warp's register, from the write log
     memory      a range of a buffer's elements, from the log of memory words
-    stores      which store wrote a word
     open        the register or buffer that a text names, and its history, kept with the session
 
 Everything comes from logs and zone maps; no machine state is reconstructed, whatever the design.

@@ -8,8 +8,8 @@ import numpy as np
 
 from rfview.engine.errors import InputError
 from rfview.sessions.byte_cache import ByteCache
-from rfview.sessions.heat.stores import STORES, store_at
-from rfview.sessions.heat.strip import NOBODY, UNKNOWN, WRITTEN, Moment, Strip, grouped, grown
+from rfview.sessions.timeline.stores import NOBODY, STORES, store_at
+from rfview.sessions.heat.strip import UNKNOWN, WRITTEN, Moment, Strip, grouped, grown
 from rfview.sessions.timeline.base import CycleProgress, Timeline
 
 WRITES_BYTES, BASE_BYTES = 48 << 20, 8 << 20

@@ -7,7 +7,8 @@ import numpy as np
 from rfview.engine import chunk
 from rfview.engine.errors import InputError
 from rfview.sessions.heat.kinds import KINDS, kind_of, typed
-from rfview.sessions.heat.strip import LOST, NOBODY, UNWRITTEN, WRITTEN, Moment, Strip, grouped, grown
+from rfview.sessions.heat.strip import LOST, UNWRITTEN, WRITTEN, Moment, Strip, grouped, grown
+from rfview.sessions.timeline.stores import NOBODY
 from rfview.sessions.timeline.base import CycleProgress, Timeline
 from rfview.sessions.timeline.register_log import Entries, RegisterLog
 

@@ -11,7 +11,7 @@ from rfview.sessions.timeline.base import CycleProgress, Timeline
 
 # contents of a cell: nothing yet, a value, a value of which the register file has lost bits
 UNWRITTEN, WRITTEN, LOST = range(3)
-NOBODY, UNKNOWN = -1, -2     # writers: none; not known from the log
+UNKNOWN = -2        # a writer that the log does not say; NOBODY: none
 # cycles per column, in the order of zooming
 STEPS = tuple(digit * 10**power for power in range(8) for digit in (1, 2, 5))
 BEFORE = 2, 3       # the part of a strip before the cursor

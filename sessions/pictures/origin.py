@@ -15,7 +15,7 @@ from rfview.engine.errors import InputError
 from rfview.engine.wording import plural
 from rfview.engine.program import NO_REG
 from rfview.sessions.heat.memory import MemoryHeat
-from rfview.sessions.heat.stores import STORES, store_at, words_of
+from rfview.sessions.timeline.stores import STORES, store_at, words_of
 from rfview.sessions.heat.registers import RegisterHeat
 from rfview.sessions.pictures.picture import variable_of
 from rfview.sessions.pictures.right import loses_bits, right_run

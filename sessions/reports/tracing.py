@@ -67,6 +67,9 @@ def over(timeline: Timeline, expressions: Sequence[str], target: Target | None, 
     if not expressions:
         raise InputError("trace: name at least one expression, for example `trace w3.pc at stall.barrier > 0`")
     compiled = [compile_expression(text, timeline) for text in expressions]
+    if target is None:
+        for expression in compiled:
+            expression.check_change()
     cycles: list[int] = []
     rows: list[tuple[Any, ...]] = []
     reached = last

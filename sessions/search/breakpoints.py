@@ -78,7 +78,7 @@ def set_condition(timeline: Timeline, point: Breakpoint, condition: str) -> None
     """Give a breakpoint another condition, '' for none; raises InputError for a wrong one."""
     compiled = compile_expression(condition, timeline) if condition else None
     if compiled is not None:
-        compiled.check_single()
+        compiled.check_condition()
     if point.kind == "if" and compiled is None:
         raise InputError(f"breakpoint {point.number} stops only on its condition; `delete {point.number}` removes it")
     point.condition, point.compiled = condition, compiled

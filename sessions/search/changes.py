@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rfview.sessions.expressions import Expression
 from rfview.sessions.expressions.types import kind_of, looks_like_float, word_text
 from rfview.sessions.expressions.values import value_text
+from rfview.sessions.timeline.stores import NOBODY, store_at
+from rfview.sessions.search import hits
 
 if TYPE_CHECKING:
     from rfview.sessions.session import Session
@@ -36,32 +39,59 @@ def old_and_new(session: Session, item: str, cycle: int, writer: str = "") -> st
     return f"{place}{was} → {now}{more}"
 
 
-def written(session: Session, item: str, register: Any, cycle: int) -> str:
-    """Return who wrote a register and what it held before and since: "w3.R5 written by `add.s32 ...` (pc 7): 0 → 3".
-
-    register: (its log, lanes), as in a compiled expression; an instruction must have written it at the cycle.
-    """
-    found = _writer(session, register, cycle)
-    assert found is not None
-    text, where = found
-    return f"{item} written by `{text}` ({where}): {old_and_new(session, item, cycle, text)}"
+def written(session: Session, item: str, expression: Expression, cycle: int) -> str:
+    """Return what changed an expression, and a register's values: "w3.R5 written by `add.s32 ...` (pc 7): 0 → 3"."""
+    by = _writer(session, expression, cycle)
+    if expression.register is None:
+        return f"{item} changed{by and ', written by '}{by and by[1]}"
+    assert by is not None
+    return f"{item} written by {by[1]}: {old_and_new(session, item, cycle, by[0])}"
 
 
 def watched(session: Session, item: str, cycle: int) -> str:
-    """Return what a watchpoint's item was and is, and, of a register, who wrote it: "lane 0: 0.5 → 0.25, by `mul...`"."""
-    register = session.expression(item).register
-    found = None if register is None else _writer(session, register, cycle)
-    text, where = found or ("", "")
-    change = old_and_new(session, item, cycle, text)
-    return f"{change}, written by `{text}` ({where})" if text else change
+    """Return what a watchpoint's item was and is, and who wrote it: "lane 0: 0.5 → 0.25, written by `mul...` (pc 7)"."""
+    expression = session.expression(item)
+    by = _writer(session, expression, cycle)
+    if by is None:
+        return old_and_new(session, item, cycle)
+    return f"{old_and_new(session, item, cycle, by[0] if expression.register else '')}, written by {by[1]}"
 
 
-def _writer(session: Session, register: Any, cycle: int) -> tuple[str, str] | None:
-    """Return (the instruction that wrote a register at a cycle, "pc 7, 12 lanes"), None if none did."""
-    log, lanes = register
-    write = log.write_at(cycle, lanes)
-    if write is None:
-        return None
-    pc, mask = write
+def warp_of(expression: Expression, cycle: int) -> int | None:
+    """Return the warp that an expression names, or that stored what it reads, when it changes at a cycle; None if none."""
+    named = hits.warp_of(expression, cycle)
+    stored = _store(expression, cycle) if named is None else None
+    return named if stored is None else stored[1]
+
+
+def _writer(session: Session, expression: Expression, cycle: int) -> tuple[str, str] | None:
+    """Return the instruction that wrote a register or a word of memory at a cycle, and it with its place; else None.
+
+    The place is "`add.s32 ...` (pc 7, 12 lanes)", for memory with its warp and lane.
+    """
+    if expression.register is not None:
+        log, lanes = expression.register
+        write = log.write_at(cycle, lanes)
+        if write is None:
+            return None
+        pc, mask = write
+        where = "" if mask.all() else f", {int(mask.sum())} lanes"
+    else:
+        stored = _store(expression, cycle)
+        if stored is None:
+            return None
+        pc, warp, lane = stored
+        where = f", w{warp}" + (f" lane {lane}" if lane != NOBODY else "")
     text = next((str(entry["text"]) for entry in session.info.get("program", ()) if entry["pc"] == pc), "")
-    return text, f"pc {pc}" + ("" if mask.all() else f", {int(mask.sum())} lanes")
+    return text, f"`{text}` (pc {pc}{where})"
+
+
+def _store(expression: Expression, cycle: int) -> tuple[int, int, int] | None:
+    """Return (pc, warp, lane) of the store that changed one of the words of memory that an expression reads, if known."""
+    timeline = expression.timeline
+    for word in expression.memory if cycle > timeline.first else ():
+        old, new = timeline.memory_column(word, cycle - 1, cycle + 1)
+        if old != new:
+            found = store_at(timeline, cycle, word)
+            return found if found[1] != NOBODY else None
+    return None

@@ -14,6 +14,7 @@ from rfview.sessions import warps
 from rfview.sessions.expressions import Expression, compile_expression
 from rfview.sessions.lines import moves
 from rfview.sessions.lines.table import lines_of
+from rfview.sessions.search import changes
 from rfview.sessions.search.hits import first_of, warp_of
 from rfview.sessions.search.search import ALL, NONE, at_edges
 from rfview.sessions.timeline.base import Timeline
@@ -236,11 +237,17 @@ class Watch(Kind):
         is_address = self.item.lower().startswith("0x") and self.item[2:].isalnum()
         self.watched = compile_expression(f"mem[{self.item}]" if is_address else self.item, timeline)
 
+        self.watched.check_change()
+
     def _cycles(self, timeline: Timeline, start: int, stop: int) -> np.ndarray:
         return self.watched.changes(start, stop)
 
     def _chunks(self, timeline: Timeline, low: int, high: int) -> np.ndarray:
         return at_edges(self.watched.may_change, low, high)
+
+    def warp_at(self, timeline: Timeline, cycle: int, condition: Expression | None) -> int | None:
+        """Return the warp that it names, or that wrote the memory watched."""
+        return changes.warp_of(self.watched, cycle)
 
 
 class Stall(Kind):

@@ -7,5 +7,6 @@
     verify        reads a recording completely and compares the states where chunks meet
     recipe        recipe files, from which a run can be simulated again; recipe_writing: runs a kernel and writes one
     recipe_filling  simulates a recipe's run, checked, into a file or live; simulate: the simulator of such a run
-    register_log  one register in the log of writes; invariants: sums that must hold at any cycle
+    register_log  one register in the log of writes; stores: which store wrote a word of memory
+    invariants    sums that must hold at any cycle
 """

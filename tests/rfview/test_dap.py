@@ -327,7 +327,58 @@ def test_a_stop_names_the_warp_that_was_hit_and_why_it_waits(editor: Editor) -> 
         assert addresses == list(range(addresses[0], addresses[0] + 60))
         editor.get("setInstructionBreakpoints", breakpoints=[{"instructionReference": instruction, "offset": -1}])
         stop = editor.move("reverseContinue", threadId=1)
-        assert stop["reason"] == "breakpoint" and stop["hitBreakpointIds"]
+        assert stop["reason"] == "instruction breakpoint" and stop["hitBreakpointIds"]
+    assert editor.end() == 0
+
+
+def test_a_stop_names_all_breakpoints_that_held_and_a_watch_the_warp_that_stored(editor: Editor) -> None:
+    with open_session(RECORDING) as truth:
+        source = {"name": truth.info["ptx"][0]["path"], "sourceReference": 1}
+        line = truth.info["program"][13]["line"]
+        wanted = [{"line": line}, {"line": line, "condition": "cycle < 0"}, {"line": line, "hitCondition": "2"}]
+        made = editor.get("setBreakpoints", source=source, breakpoints=wanted)["breakpoints"]
+        ids = [point["id"] for point in made]
+        assert editor.move("continue", threadId=1)["hitBreakpointIds"] == ids[:1]
+        second = editor.move("continue", threadId=1)
+        assert second["hitBreakpointIds"] == [ids[0], ids[2]] and second["description"].count("breakpoint ") == 2
+        editor.get("setBreakpoints", source=source, breakpoints=[])
+        name = truth.info["buffers"][-1]["name"]
+        for constant in (name, "5", f"{name} + 4", "barrier"):
+            told = editor.get("dataBreakpointInfo", name=constant)
+            assert told["dataId"] is None and "constant" in told["description"]
+        refused = editor.get("setDataBreakpoints", breakpoints=[{"dataId": name}])["breakpoints"][0]
+        assert not refused["verified"] and f"{name}[0]" in refused["message"]
+        watched = editor.get("dataBreakpointInfo", name=f"{name}[0]")["dataId"]
+        point = editor.get("setDataBreakpoints", breakpoints=[{"dataId": watched}])["breakpoints"][0]
+        stop = editor.move("continue", threadId=1)
+        assert stop["reason"] == "data breakpoint" and stop["hitBreakpointIds"] == [point["id"]]
+        # element 0 belongs to thread 0 of the grid: warp 0
+        assert stop["threadId"] == 2 and "w0 lane 0" in stop["description"] and "st.global" in stop["description"]
+    assert editor.end() == 0
+
+
+def test_every_request_with_pages_returns_the_page_that_was_asked_for(editor: Editor) -> None:
+    def frames(thread: int, **page: int) -> list[str]:
+        return [frame["name"] for frame in editor.get("stackTrace", threadId=thread, **page)["stackFrames"]]
+
+    def check(thread: int) -> None:
+        whole = frames(thread)
+        assert frames(thread, startFrame=0, levels=1) == whole[:1] and frames(thread, levels=0) == whole
+        assert frames(thread, startFrame=1) == whole[1:] and frames(thread, startFrame=5, levels=10) == []
+        assert not editor.ask("stackTrace", threadId=thread, startFrame=-1)["success"]
+
+    check(1)        # no warp has started: where they will
+    for _ in range(30):
+        editor.move("next", threadId=1, granularity="instruction")
+    check(1)
+    check(2)
+    scope = editor.get("scopes", frameId=2)["scopes"][0]["variablesReference"]
+    registers = editor.get("variables", variablesReference=scope)["variables"]
+    lanes = registers[0]["variablesReference"]
+    names = [line["name"] for line in editor.get("variables", variablesReference=lanes, start=3, count=2)["variables"]]
+    assert names == ["[3]", "[4]"]
+    assert editor.get("variables", variablesReference=lanes, filter="named")["variables"] == []
+    assert len(editor.get("variables", variablesReference=lanes, filter="indexed")["variables"]) == 32
     assert editor.end() == 0
 
 

@@ -157,7 +157,7 @@ def test_breakpoints_stop_at_the_same_cycles_forwards_and_backwards(
     expected = [cycle for cycle in hits(truth, kind) if cycle > 0]
     found = []
     while (stop := session.continue_()).reason == "breakpoint":
-        assert stop.breakpoint == point.number
+        assert stop.breakpoints == (point.number,)
         found.append(stop.cycle)
     assert found == expected and session.cycle == CYCLES
     back = []

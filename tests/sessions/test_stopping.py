@@ -227,6 +227,27 @@ def test_temporary_ignored_and_switched_off_watchpoints(session: Session) -> Non
     assert session.watch("0x70000000000c").watched.text == "mem[0x70000000000c]"
 
 
+@pytest.mark.parametrize("text", ["A", "5", "A + 4", "barrier", "-2.5", "changed(A)", "min(3, A)", "1 < 2"])
+def test_what_cannot_change_is_neither_watched_nor_traced_nor_searched(session: Session, text: str) -> None:
+    for ask in (session.watch, session.next_change, session.last_change, lambda item: trace(session, item),
+                lambda item: trace(session, "cycle", at=item), lambda item: trace(session, [item, "cycle"])):
+        with pytest.raises(InputError, match="is a constant" + (".*A is an address, A.0." if text == "A" and
+                                                              ask == session.watch else "")):
+            ask(text)
+    assert not session.breakpoints and session.cycle == 0
+    assert trace(session, text, at="cycle == 3").rows, "where another condition holds, it may be listed"
+
+
+def test_all_breakpoints_that_held_stop_together_in_both_directions(session: Session) -> None:
+    numbers = [session.add_breakpoint("cycle", cycle, condition=condition).number
+               for cycle, condition in ((40, ""), (50, ""), (40, "cycle > 3"), (40, "cycle < 3"), (40, ""))]
+    session.enable_breakpoint(numbers[-1], False)
+    for move in (session.continue_, lambda: (session.goto(45), session.reverse_continue())[1]):
+        stop = move()
+        assert (stop.cycle, stop.breakpoints) == (40, (numbers[0], numbers[2]))
+        assert stop.text == "cycle 40: breakpoint 1, cycle 40; breakpoint 3, cycle 40 if cycle > 3"
+
+
 def test_playing_stops_at_breakpoints_and_goes_no_further(session: Session) -> None:
     session.add_breakpoint("cycle", 55)
     assert [session.play(30).cycle for _ in range(4)] == [30, 55, 85, 115]

@@ -50,7 +50,7 @@ def data_breakpoint_info(conversation: Conversation, arguments: Arguments) -> Re
     reference = arguments.number("variablesReference", 0)
     expression = conversation.trees.expression(reference, name) if reference else name
     try:
-        conversation.session.value(expression)
+        conversation.session.expression(expression).check_change()
     except InputError as error:
         return Reply({"dataId": None, "description": str(error)})
     return Reply({"dataId": expression, "description": expression, "accessTypes": ["write"]})

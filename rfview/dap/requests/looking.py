@@ -32,17 +32,21 @@ def stack_trace(conversation: Conversation, arguments: Arguments) -> Reply:
         sm = conversation.session.snapshot().sm
         if not int(sm["resident"]) and not int(sm["launch"]["done_ctas"]):      # where warps will start
             frames = conversation.sources.stack_at(thread, int(sm["launch"]["entry_pc"]), conversation.line_offset)
-            return Reply({"stackFrames": frames, "totalFrames": len(frames)})
-        # the machine has no source to open
-        frame = {"id": thread, "name": f"cycle {conversation.session.cycle:,}", "line": 0, "column": 0,
-                 "presentationHint": "label"}
-        return Reply({"stackFrames": [frame], "totalFrames": 1})
-    conversation.thread = thread
-    frames = conversation.sources.stack(thread, warp, conversation.line_offset)
-    first, levels = arguments.number("startFrame", 0), arguments.number("levels", 0)
-    if first < 0 or levels < 0:
-        raise InputError("stackTrace: startFrame and levels: expected whole numbers of at least 0")
-    return Reply({"stackFrames": frames[first: first + levels if levels else None], "totalFrames": len(frames)})
+        else:   # the machine has no source to open
+            frames = [{"id": thread, "name": f"cycle {conversation.session.cycle:,}", "line": 0, "column": 0,
+                       "presentationHint": "label"}]
+    else:
+        conversation.thread = thread
+        frames = conversation.sources.stack(thread, warp, conversation.line_offset)
+    return Reply({"stackFrames": _page(arguments, frames, "startFrame", "levels"), "totalFrames": len(frames)})
+
+
+def _page(arguments: Arguments, items: list[Any], first: str, count: str) -> list[Any]:
+    """Return the part of a list that a request names by two of its arguments; a count of 0 means all that follow."""
+    start, number = arguments.number(first, 0), arguments.number(count, 0)
+    if start < 0 or number < 0:
+        raise InputError(f"{first} and {count}: expected whole numbers of at least 0")
+    return items[start: start + number if number else None]
 
 
 def scopes(conversation: Conversation, arguments: Arguments) -> Reply:
@@ -52,7 +56,10 @@ def scopes(conversation: Conversation, arguments: Arguments) -> Reply:
 
 def variables(conversation: Conversation, arguments: Arguments) -> Reply:
     """Return the lines below a line of a tree."""
-    return Reply({"variables": conversation.trees.children(arguments.number("variablesReference"))})
+    found = conversation.trees.children(arguments.number("variablesReference"))
+    if wanted := arguments.text("filter", ""):
+        found = [line for line in found if line["name"].startswith("[") == (wanted == "indexed")]
+    return Reply({"variables": _page(arguments, found, "start", "count")})
 
 
 def source(conversation: Conversation, arguments: Arguments) -> Reply:

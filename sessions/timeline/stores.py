@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from rfview.engine.state import MEMORY
-from rfview.sessions.heat.strip import NOBODY
 from rfview.sessions.timeline.base import Timeline
 
 STORES = ("st", "atom", "red")
 ADDRESS = re.compile(r"\[R(?P<register>\d+)(?P<offset>[+-](?:0x[0-9a-f]+|\d+))?\]")
+NOBODY = -1          # no store, warp or lane, as far as that can be determined
 WIDEST = 16         # bytes that one lane stores at most
 
 
