@@ -24,16 +24,17 @@
 from __future__ import annotations
 
 import os.path
-from typing import TYPE_CHECKING, Any
 
 if not os.path.isdir(os.path.join(os.path.dirname(__file__), "engine")):    # a checkout: they are next to this folder
     __path__.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 from rfview.engine import __version__
 
+TYPE_CHECKING = False       # importing typing takes 10 ms, in which Ctrl-C would print a traceback: see __main__
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
+    from typing import Any
 
     from rfview.launching.session import LaunchSession
     from rfview.sessions import Session

@@ -1,12 +1,12 @@
 """`python -m rfview` is the command `rfview`; Ctrl-C while its modules are imported ends it with one line."""
 
+# signal itself imports enum: some milliseconds in which Ctrl-C would print a traceback
+import _signal as signal  # type: ignore[import-not-found]
 import os
-import signal
 import sys
-from typing import Any
 
 
-def _interrupted(number: int, frame: Any) -> None:
+def _interrupted(number: int, frame: object) -> None:
     """End at once: nothing has begun, and an exception might be caught by whatever is being imported."""
     os.write(2, b"rfview: error: interrupted\n")
     os._exit(128 + number)

@@ -117,6 +117,7 @@ def _guarded(words: list[str]) -> int:
     except RfviewError as error:
         return _fail(*_lines(str(error), words), code=error.exit_code)
     except KeyboardInterrupt as stop:
+        exec("")    # Python notes an interrupt within exec, as of a dataclass, and would end itself by the signal at exit
         return _fail(f"interrupted{_notes(stop)}", code=INTERRUPTED)
     except ending.Ended as stop:
         return _fail(f"ended by a signal{_notes(stop)}", code=int(stop.code or 0))

@@ -25,6 +25,7 @@ Post = Callable[[Any], Any]
 Opener = Callable[[Callable[..., None]], "Session"]
 PATIENCE_S = 0.1        # a longer move shows its progress
 REPORT_S = 0.1          # between two progress reports
+STUCK_S = 1.0           # a move that is cancelled has ended by then
 
 
 @dataclass
@@ -56,7 +57,7 @@ class SessionWorker:
         self._cancel = threading.Event()
         self._closing = False
         self._working = True
-        self._began = 0.0
+        self._began = self._cancelled = float("inf")
         self._reported = 0.0
         self._busy_shown = False
         self._shown_hits: tuple[Any, ...] = ()
@@ -102,9 +103,21 @@ class SessionWorker:
         with self._wake:
             self._queue.clear()
         if self._working:
+            if not self._cancel.is_set():
+                self._cancelled = time.monotonic()
             self._cancel.set()
             return True
         return False
+
+    @property
+    def is_slow(self) -> bool:
+        """Say whether a request has been served for longer than STUCK_S."""
+        return self._working and time.monotonic() - self._began > STUCK_S
+
+    @property
+    def is_stuck(self) -> bool:
+        """Say whether a move was cancelled and goes on, as a loop in a design's hook does: nothing reports from within."""
+        return self._working and self._cancel.is_set() and time.monotonic() - self._cancelled > STUCK_S
 
     @property
     def closing(self) -> bool:
@@ -195,7 +208,7 @@ class SessionWorker:
         with self._wake:
             if self._closing or not self._queue:
                 return None
-            self._working = True
+            self._working, self._began = True, time.monotonic()
             self._cancel.clear()
             request = self._queue.popleft()
             while request.function is requests.step and self._queue and self._queue[0].function is requests.step:
@@ -217,7 +230,7 @@ class SessionWorker:
 
     def _serve(self, request: Request) -> None:
         """Serve one request; whatever goes wrong becomes a sentence in the event row."""
-        self._began, self._reported = time.monotonic(), 0.0
+        self._reported = 0.0
         self.start_cycle, self.target = self.session.cycle, None
         self._busy_shown = False
         try:

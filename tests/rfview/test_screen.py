@@ -18,7 +18,7 @@ from rfview.actions import ACTIONS, tokens_of
 from rfview.app import make_app, render_text
 from rfview.messages import Busy
 from rfview.render.layout import shown
-from rfview.screens import requests
+from rfview.screens import requests, worker
 from rfview.sessions.session import Session
 from rfview.sessions.targets import open_session
 from tests.rfview.fakes import FakeTimeline, make_session
@@ -128,6 +128,35 @@ def test_a_long_move_shows_its_progress_and_is_cancelled() -> None:
         assert 0 < app.cycle < 300 and "interrupted" in app.scene.message and app.scene.badge.kind != "busy"
         await app.press("S")
         assert app.scene.badge.text == "◄ PAST"
+
+    drive(test, opener=open_it)
+
+
+def test_a_second_ctrl_c_leaves_a_move_that_does_not_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As a loop in a hook of one's own; the first one only cancels, and so does Esc."""
+    monkeypatch.setattr(worker, "STUCK_S", 0.0)
+    began, over = threading.Event(), threading.Event()
+
+    class Stuck(FakeTimeline):
+        def extend(self, cycles: int) -> int:
+            began.set()
+            over.wait(PATIENCE_S)
+            return super().extend(1)
+
+    def open_it(report: Callable[..., None]) -> Session:
+        return Session(Stuck(live=True))
+
+    async def test(app: Driven) -> None:
+        await app.settle()
+        await app.pilot.press("3", "0", "0", "s")
+        await app.until(began.is_set)
+        for key in ("ctrl+c", "escape", "escape"):
+            await app.pilot.press(key)
+            await app.until(lambda: app.scene.message == "cancelled")
+            assert app.app.return_code is None
+        await app.pilot.press("ctrl+c")
+        await app.until(lambda: app.app.return_code == 130)
+        over.set()
 
     drive(test, opener=open_it)
 

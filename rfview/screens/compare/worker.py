@@ -83,11 +83,11 @@ class Worker:
             self._wake.notify()
 
     def cancel(self) -> bool:
-        """Stop the work in progress; return whether there was any."""
+        """Stop the work in progress; return whether there was any. Not if it was told before: compiled code may not end."""
         with self._wake:
             self._todo.clear()
-            self._cancel = self._working
-            return self._working
+            before, self._cancel = self._cancel, self._working
+            return self._working and not before
 
     @property
     def is_idle(self) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -67,8 +68,10 @@ def open_focused(main: MainScreen, pressed: Pressed) -> None:
 
 
 def close(main: MainScreen, pressed: Pressed) -> None:
-    """Cancel a long move, else close one layer; never quits."""
-    if main.busy and main.worker.cancel():
+    """Cancel a long move, else close one layer; quits only for Ctrl-C (the argument) during a move that does not end."""
+    if pressed.argument and main.worker.is_stuck:
+        main.app.end_by_signal(signal.SIGINT)  # type: ignore[attr-defined]
+    elif (main.busy or main.worker.is_slow) and main.worker.cancel():
         main.say("cancelled")
     elif focus.leave_layer(main):
         return
