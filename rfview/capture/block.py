@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from rfview.capture.device import Device
 from rfview.capture.folder import write
 from rfview.capture.launches import choice_of, missing
-from rfview.capture.python import hooks, numba_driver, triton_driver, versions
+from rfview.capture.python import hooks, numba_driver, torch_on_cpu, triton_driver, versions
 from rfview.capture.server import Server
 from rfview.engine import files
 from rfview.engine.errors import InputError
@@ -47,7 +47,8 @@ class _Process:
         except OSError as error:
             raise InputError(f"capture: {error.strerror or error}") from None
         self._hooks = hooks.AfterImport({"numba.cuda": lambda: numba_driver.install(self.machine),
-                                         "triton": lambda: triton_driver.install(self.machine)})
+                                         "triton": lambda: triton_driver.install(self.machine),
+                                         "torch": torch_on_cpu.leave_uncompiled})
         sys.meta_path.insert(0, self._hooks)
         owner = os.getpid()
         atexit.register(lambda: ours.shutdown(socket.SHUT_RDWR) if os.getpid() == owner else None)

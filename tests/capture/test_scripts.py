@@ -21,6 +21,7 @@ from rfview.engine.errors import InputError
 HERE = Path(__file__).parent
 REPOSITORY = HERE.parents[1]
 NUMBA, TRITON = HERE / "scripts" / "numba_kernels.py", HERE / "scripts" / "triton_rows.py"
+COMPILED = HERE / "scripts" / "triton_compiled.py"
 
 
 def is_missing(*names: str) -> bool:
@@ -80,6 +81,26 @@ def test_a_triton_script_with_tensors_on_cuda_is_recorded_with_its_lines(tmp_pat
     assert done.returncode == 3 and "all right" in done.stdout, (done.stdout, done.stderr)
     lines = rfview("lines", path)
     assert "e = tl.exp(x - tl.max(x, axis=0))" in lines.stdout, (lines.stdout, lines.stderr)
+
+
+@needs_triton
+def test_torch_compile_runs_functions_as_they_are_and_says_so_once(tmp_path: Path,
+                                                                   monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path / "triton"))
+    done = rfview("launches", "--json", tmp_path / "list.json", "--", COMPILED)
+    assert done.returncode == 3 and "all right" in done.stdout, (done.stdout, done.stderr)
+    assert done.stderr.count("torch.compile compiles nothing here") == 1
+    assert [row["kernel"] for row in json.loads((tmp_path / "list.json").read_text())["list"]] == ["double"] * 5
+
+
+def test_functions_put_in_a_module_are_objects_of_their_own_with_its_names() -> None:
+    module = types.ModuleType("some.module")
+    module.first = len      # type: ignore[attr-defined]
+    for name in ("first", "second"):
+        torch_on_cpu.put(module, name, torch_on_cpu.nothing)
+    assert module.first is not module.second and module.first(1, key=2) is None
+    assert (module.first.__qualname__, module.second.__name__, module.first.__module__) == ("first", "second", "some.module")
+    assert module.first.__doc__ == len.__doc__ and module.second.__doc__ is None
 
 
 def test_a_script_that_loses_its_connection_ends_in_a_sentence(tmp_path: Path) -> None:

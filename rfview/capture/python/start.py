@@ -18,10 +18,10 @@ def _own_modules() -> types.SimpleNamespace:
         module.__path__ = [folder]
         sys.modules[name] = module
     from rfview.capture import client, messages, protocol
-    from rfview.capture.python import hooks, numba_driver, triton_driver, versions
+    from rfview.capture.python import hooks, numba_driver, torch_on_cpu, triton_driver, versions
 
-    found = types.SimpleNamespace(client=client, hooks=hooks, numba=numba_driver, triton=triton_driver, versions=versions,
-                                  wire=messages, protocol=protocol)
+    found = types.SimpleNamespace(client=client, hooks=hooks, numba=numba_driver, torch=torch_on_cpu, triton=triton_driver,
+                                  versions=versions, wire=messages, protocol=protocol)
     for name in [name for name in sys.modules if name.partition(".")[0] == "rfview"]:
         del sys.modules[name]
     return found
@@ -33,6 +33,7 @@ def hook() -> types.SimpleNamespace:
     machine = own.hooks.Machine(own.client.of_environment(), own.hooks.leave)
     sys.meta_path.insert(0, own.hooks.AfterImport({
         "numba.cuda": lambda: own.numba.install(machine), "triton": lambda: own.triton.install(machine),
+        "torch": own.torch.leave_uncompiled,
     }))
     return own
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import re
 import sys
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import SimpleNamespace
 from typing import Any
 
@@ -17,6 +18,7 @@ NAME = "rfview SM"
 _CUDA = re.compile(r"cuda(:\d+)?\Z")
 # by address: tensors whose data_ptr() was called
 _asked: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
+_told: list[bool] = []      # not empty once the note about torch.compile was printed
 
 
 def pointed_at(words: Any) -> Iterator[Any]:
@@ -55,6 +57,33 @@ class Event:
 
     def wait(self, stream: Any = None) -> None:
         """Do nothing: launches are over when they return."""
+
+
+class Stream:
+    """A stream of launches, each of which is over when it returns."""
+
+    cuda_stream = 0
+
+    def __init__(self, device: Any = None, priority: int = 0, **named: Any) -> None:
+        self.device, self.priority = device, priority
+
+    def query(self) -> bool:
+        """Return True: launches are over when they return."""
+        return True
+
+    def synchronize(self) -> None:
+        """Do nothing: launches are over when they return."""
+
+    def wait_stream(self, stream: Any) -> None:
+        """Do nothing: launches are over when they return."""
+
+    def wait_event(self, event: Any) -> None:
+        """Do nothing: launches are over when they return."""
+
+    def record_event(self, event: Any) -> Any:
+        """Record an event in modelled time and return it."""
+        event.record(self)
+        return event
 
 
 class Interface:
@@ -116,6 +145,41 @@ def _properties(facts: dict[str, int]) -> SimpleNamespace:
     )
 
 
+def put(module: Any, name: str, act: Callable[..., Any]) -> None:
+    """Put a function in the place of `module.name` that does `act`.
+
+    Each is an object of its own, with the name of what it stands for: torch.compile's tables find functions by both.
+    """
+    def stand_in(*args: Any, **named: Any) -> Any:
+        return act(*args, **named)
+
+    stand_in.__name__ = stand_in.__qualname__ = name
+    stand_in.__module__, stand_in.__doc__ = module.__name__, getattr(getattr(module, name, None), "__doc__", None)
+    setattr(module, name, stand_in)
+
+
+def nothing(*args: Any, **named: Any) -> None:
+    """Do nothing: launches are over when they return, and there is one device."""
+
+
+def uncompiled(model: Any = None, **options: Any) -> Any:
+    """Return a function as it is, or a decorator that does: the CPU executes torch's operations, compiled or not.
+
+    What torch would compile for a GPU, or with a C++ compiler for the CPU, are these operations; kernels that the program
+    itself writes in Triton are launched either way.
+    """
+    if not _told:
+        _told.append(True)
+        print("rfview: note: torch.compile compiles nothing here: functions run as they are written, on the CPU; only the "
+              "program's own Triton kernels are launches", file=sys.stderr)
+    return model if model is not None else lambda model: model
+
+
+def leave_uncompiled() -> None:
+    """Make torch.compile return what it is given: called when torch has been imported, before anything can be compiled."""
+    put(sys.modules["torch"], "compile", uncompiled)
+
+
 def install(machine: Machine) -> None:
     """Make torch treat 'cuda' as the CPU from here on; does nothing if torch is not installed."""
     if "torch" not in sys.modules and importlib.util.find_spec("torch") is None:
@@ -124,20 +188,22 @@ def install(machine: Machine) -> None:
     from torch.overrides import TorchFunctionMode
 
     _mode(torch, TorchFunctionMode).__enter__()
-    nothing = lambda *args, **named: None
-    stream = SimpleNamespace(cuda_stream=0, query=lambda: True, synchronize=nothing, wait_stream=nothing,
-                             wait_event=nothing)
+    stream = Stream(torch.device("cpu"))
     if not hasattr(torch.cpu, "set_stream"):
-        torch.cpu.set_stream = nothing
+        put(torch.cpu, "set_stream", nothing)
     torch.cuda.Event = Interface(machine).Event  # type: ignore[misc, assignment]
-    for name, value in {
-        "is_available": lambda: True, "device_count": lambda: 1, "current_device": lambda: 0, "set_device": nothing,
-        "synchronize": nothing, "empty_cache": nothing, "get_device_name": lambda device=None: NAME,
-        "get_device_capability": lambda device=None: CAPABILITY,
+    torch.cuda.Stream = Stream  # type: ignore[misc, assignment]
+    stand_ins: dict[str, Callable[..., Any]] = {
+        "is_available": lambda: True, "init": nothing, "device_count": lambda: 1,
+        "current_device": lambda: 0, "set_device": nothing, "_exchange_device": lambda index: 0,
+        "_maybe_exchange_device": lambda index: 0, "synchronize": nothing, "empty_cache": nothing,
+        "get_device_name": lambda device=None: NAME, "get_device_capability": lambda device=None: CAPABILITY,
         "get_device_properties": lambda device=None: _properties(machine.facts),
-        "current_stream": lambda device=None: stream, "default_stream": lambda device=None: stream,
-        "manual_seed": nothing, "manual_seed_all": nothing, "is_bf16_supported": lambda *args, **named: True,
-        "memory_allocated": lambda device=None: 0, "max_memory_allocated": lambda device=None: 0,
-        "reset_peak_memory_stats": nothing,
-    }.items():
-        setattr(torch.cuda, name, value)
+        "current_stream": lambda device=None: stream, "default_stream": lambda device=None: stream, "set_stream": nothing,
+        "stream": lambda stream: contextlib.nullcontext(stream), "manual_seed": nothing, "manual_seed_all": nothing,
+        "is_bf16_supported": lambda *args, **named: True, "memory_allocated": lambda device=None: 0,
+        "max_memory_allocated": lambda device=None: 0, "reset_peak_memory_stats": nothing,
+        "mem_get_info": lambda device=None: (machine.facts["bytes"],) * 2,
+    }
+    for name, act in stand_ins.items():
+        put(torch.cuda, name, act)
