@@ -96,9 +96,9 @@ STATE = (
     ("pairs", "u8", (MAX_INFLIGHT // 64,)),     # bit per in-flight entry: not floating-point, and writes more than one row
     ("fraction", "i8"),                         # expected lost bits not drawn yet, in 2^-40 bits
     ("draws", "i8"),                            # random numbers used so far: the generator's counter
-    ("restored", "u4", (MAX_ROWS,)),            # cycle of the launch of the lower half's last write, or of its last refresh
+    ("restored", "i8", (MAX_ROWS,)),            # cycle of the launch of the lower half's last write, or of its last refresh
                                                 # as a precise row; refreshes as an approximate row follow from the clock
-    ("turns", "u4", (MAX_BANKS,)),              # refresh turns each bank has done (only with postpone; else by the clock)
+    ("turns", "i8", (MAX_BANKS,)),              # refresh turns each bank has done (only with postpone; else by the clock)
 )
 
 (ROW_REFRESHES, LOW_REFRESHES, APPROXIMATE_TURNS, GATED_TURNS, FORCED_REFRESHES, BITS_LOST, BITS_MASKED) = range(7)

@@ -67,7 +67,7 @@ BUFFER = np.dtype(
     [
         ("since_cycle", "i8"),            # first cycle of the current state
         ("gate_cycle", "i8"),             # cycle in which the gated entries were switched on
-        ("order", "u4"),                  # the smaller of two draining buffers is older
+        ("order", "i8"),                  # the smaller of two draining buffers is older
         ("lanes", "u4", (ENTRIES,)),      # valid lanes of each entry
         ("reg", "u1", (ENTRIES,)),        # register number of each entry
         ("owner", "u1"),                  # warp, while the buffer is not empty
@@ -87,7 +87,7 @@ STATE = (
     ("seen_cycle", "i8"),                               # cycle of the accesses in `seen`
     ("buffer", BUFFER, (2,)),                           # write buffers A and B
     ("queue", QUEUED_WRITE, (NUM_BANKS, QUEUE_ENTRIES)),  # late results on their way to STT-RAM, a ring per bank
-    ("switches", "u4"),                                 # times a buffer was taken, since the launch began
+    ("switches", "i8"),                                 # times a buffer was taken, since the launch began
     ("used_histogram", "u4", (16,)),                    # periods by entries used: 0..3, 4..7, ... 60..64
     ("rcm_index", "u1", (ENTRIES,)),                    # entry of each valid register
     ("seen", SEEN, (MAX_SEEN,)),                        # reads and writes of the last cycle that had any

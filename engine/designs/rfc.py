@@ -76,14 +76,15 @@ PARAMETERS = (
 
 ENTRY = np.dtype(
     [
+        ("order", "i8"),              # when it was allocated (lru: used); the smallest goes first
         ("valid", "u4"),              # lanes whose newest value is here, 0 = the entry is free
         ("dirty", "u4"),              # of these, lanes that the main file does not have
-        ("order", "u4"),              # when it was allocated (lru: used); the smallest goes first
         ("reg", "u1"),
         ("dead", "u1"),               # its last reader has been issued: not worth writing back
         ("far", "u1"),                # not read before the warp leaves (evict_first)
         ("evict", "u1"),              # to be written back through the next free port cycle
-    ]
+    ],
+    align=True,
 )
 
 STATE = (
@@ -101,7 +102,7 @@ STATE = (
     ("entry", ENTRY, (MAX_WARPS, MAX_ENTRIES)),
     ("reads", "u4", (MAX_WARPS,)),    # operands looked up since the warp joined
     ("hits", "u4", (MAX_WARPS,)),     # of these, served by the cache alone
-    ("order", "u4"),                  # order of the next allocation
+    ("order", "i8"),                  # order of the next allocation
     ("merging", "u4"),                # collectors with operands in `waiting`
     ("writes_in_cycle", "u4"),
     ("waiting", "u1", (MAX_COLLECTORS,)),  # operands to merge or allocate when the main file has given them

@@ -35,11 +35,11 @@ from rfview.engine.program import (MEM_LOAD, MEM_REDUCTION, MEM_STORE, SPACE_CON
                                    SPACE_LOCAL, SPACE_PARAM, SPACE_SHARED)
 from rfview.engine.state import LINE_BYTES
 from rfview.engine.values.arithmetic import (I64, M32, ONE64, S32, U32, U64, Z64, bits_f32, bits_f64, clz, ctz,
-                                             extend, f32_bits, f64_bits)
+                                             extend, f32_bits, f64_bits, low_bits)
 from rfview.engine.compile.device import device
 from rfview.engine.compile.jit import jit
 from rfview.engine.values.lanes import UNIT_STRIDE_4, UNIT_STRIDE_8, UNIT_STRIDE_16, run
-from rfview.engine.values.rounding import NAN32, NAN64, half_lane
+from rfview.engine.values.rounding import NAN32, NAN64, flush32, half_lane
 from rfview.engine.values.words import (copy_words, fill_series, handle, load as lane_load, load_long, load_word,
                                         store as lane_store, store_long, store_word)
 
@@ -388,11 +388,20 @@ def word_step(space):
 
 
 @jit
+def in_register(inst, value):
+    """Return what a register holds after the load of an element, whose bits are the lowest of `value`.
+
+    It is sign- or zero-extended to the register, whose row has zero upper bits if it is narrower. PTX ISA, Operand Size
+    Exceeding Instruction-Type Size: signed types are sign-extended, all others zero-extended. All loads extend here.
+    """
+    return low_bits(extend(value, U64(8) * U64(inst.width), inst.signed != 0), U64(inst.reg_bits))
+
+
+@jit
 def load(inst, rows, dst, mask, memory, scratch):
     """Load the resolved addresses into the rows from `dst` on; other lanes keep their values.
 
-    Element j of the vector fills one row, or two with 64-bit registers; narrow elements are sign- or zero-extended to
-    inst.reg_bits (16-bit registers have zero upper bits).
+    Element j of the vector fills one row, or two with 64-bit registers.
     """
     mask, dst = U32(mask), I64(dst)
     width, count = I64(inst.width), I64(inst.count)
@@ -405,8 +414,6 @@ def load(inst, rows, dst, mask, memory, scratch):
             if (mask >> U32(lane)) & U32(1) != U32(0):
                 lane_store(rows, dst, lane, load_word(memory, load_long(scratch, ADDR + lane) >> 2))
         return
-    bits, signed = U64(8 * width), inst.signed != 0
-    kept = U64(0xFFFF) if inst.reg_bits <= 16 else M32
     for lane in range(32):
         if (mask >> U32(lane)) & U32(1) == U32(0):
             continue
@@ -419,14 +426,12 @@ def load(inst, rows, dst, mask, memory, scratch):
                 if width == 8:
                     word += step
                     value |= U64(load_word(memory, word)) << S32
-                elif wide and signed:
-                    value = extend(value, S32, True)
                 word += step
             else:
-                place = shift + U64(element) * bits
-                value = U64(load_word(memory, word + step * I64(place >> U64(5))))
-                value = extend(value >> (place & U64(31)), bits, signed)
-            lane_store(rows, row, lane, U32(value & kept))
+                place = shift + U64(8 * width * element)
+                value = U64(load_word(memory, word + step * I64(place >> U64(5)))) >> (place & U64(31))
+            value = in_register(inst, value)
+            lane_store(rows, row, lane, U32(value & M32))
             row += 1
             if wide:
                 lane_store(rows, row, lane, U32(value >> S32))
@@ -513,14 +518,22 @@ def atomic_result(sub, kind, old, b, c):
 
 
 @jit
+def flushed_sum(old, b):
+    """Sum of two f32 with subnormal operands and results flushed to zeros of their sign."""
+    return flush32(float_sum(T_F32, flush32(old), flush32(b)))
+
+
+@jit
 def atomic(inst, rows, src, dst, mask, memory, scratch, on, words, capacity, noted):
     """Perform an atomic or reduction, lanes ascending; operand b in slots 2, 3, c in slots 4, 5; returns the log's length.
 
     Old values go to the rows from `dst` on unless it is a reduction (MEM_REDUCTION).
-    inst.aux: ATOM_* | type << 8. 16-bit operations (cas, exch, f16 add) work on their half of the word.
+    inst.aux: ATOM_* | type << 8. 16-bit operations (cas, exch, f16 add) work on their half of the word. An f32 is added
+    to global memory with subnormals flushed, to shared memory without (B0.17).
     """
     mask, src, dst = U32(mask), I64(src), I64(dst)
     sub, kind, width = I64(inst.aux) & 255, (I64(inst.aux) >> 8) & 255, I64(inst.width)
+    may_flush = sub == ATOM_ADD and kind == T_F32
     for lane in range(32):
         if (mask >> U32(lane)) & U32(1) == U32(0):
             continue
@@ -535,7 +548,10 @@ def atomic(inst, rows, src, dst, mask, memory, scratch, on, words, capacity, not
         elif width == 2:
             place = U64(8 * (load_long(scratch, ADDR + lane) & 2))
             old, b, c = (whole >> place) & U64(0xFFFF), b & U64(0xFFFF), c & U64(0xFFFF)
-        new = atomic_result(sub, kind, old, b, c)
+        if may_flush and load_long(scratch, SPACES + lane) == SPACE_GLOBAL:
+            new = flushed_sum(old, b)
+        else:
+            new = atomic_result(sub, kind, old, b, c)
         if width == 2:
             new = (whole & ~(U64(0xFFFF) << place)) | ((new & U64(0xFFFF)) << place)
         store_word(memory, word, U32(new & M32))

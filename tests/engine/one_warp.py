@@ -7,7 +7,9 @@ from pathlib import Path
 import numpy as np
 
 from rfview.engine.launch import load_launch_file
+from rfview.engine.ptx import load_module
 from rfview.engine.simulator import Simulator
+from tests.reference.interpreter import run_launches
 
 LAUNCH = """
 [[launch]]
@@ -31,3 +33,11 @@ def run_one_warp(folder: Path, ptx: str, words: np.ndarray, columns: int) -> np.
     simulator = Simulator(load_launch_file(folder / "k.toml"))
     simulator.run()
     return simulator.buffers()["out"]
+
+
+def run_on_both(folder: Path, ptx: str, words: np.ndarray, columns: int) -> np.ndarray:
+    """Do what `run_one_warp` does, after which the reference interpreter must leave the same words in `out`."""
+    found = run_one_warp(folder, ptx, words, columns)
+    spec = load_launch_file(folder / "k.toml")
+    np.testing.assert_array_equal(run_launches(spec, load_module(spec.module_path))["out"], found)
+    return found

@@ -326,7 +326,8 @@ class Machine:
         if space == SPACE_PARAM:
             return lambda thread: (self.params, get(thread) + offset & M32)
         if space == SPACE_GENERIC:
-            return lambda thread: generic(memory, thread.cta.shared, thread.local, get(thread) + offset & M64)
+            return lambda thread: generic(memory, thread.cta.shared, thread.local, self.params,
+                                          get(thread) + offset & M64)
 
         def direct(thread: Thread) -> tuple[Area, int]:
             address = get(thread) + offset & M64
@@ -368,13 +369,17 @@ class Machine:
         width = int(inst["width"])
         slot = 64 if width == 8 else 32
         where, get_b, get_c = self._where(inst), source(inst, 2, slot), source(inst, 4, slot)
-        update = atomic_function(sub, kind)
+        update, flush = atomic_function(sub, kind), functools.partial(floats.flush, operations.FORMATS["f32"])
+        flushes_global = sub == isa.ATOM_ADD and kind == "f32"      # PTX ISA, atom and red: not in shared memory
         put = store_function(int(inst["dst"][0]), int(inst["dst"][1]), 8 * width)
 
         def step(thread: Thread) -> int:
             area, address = where(thread)
             old = area.read(address, width)
-            area.write(address, width, update(old, get_b(thread), get_c(thread)))
+            if flushes_global and area is not thread.cta.shared:
+                area.write(address, width, flush(update(flush(old), flush(get_b(thread)), 0)))
+            else:
+                area.write(address, width, update(old, get_b(thread), get_c(thread)))
             put(thread, old)
             return pc + 1
 
@@ -542,7 +547,7 @@ class Machine:
 
     def _text(self, thread: Thread, address: int) -> str:
         """Return the zero-terminated text at a generic address."""
-        area, at = generic(self.memory, thread.cta.shared, thread.local, address)
+        area, at = generic(self.memory, thread.cta.shared, thread.local, self.params, address)
         raw = bytearray()
         while byte := area.read(at, 1):
             raw.append(byte)

@@ -8,7 +8,7 @@ import numpy as np
 
 from rfview.engine.launch import LaunchSpec
 from rfview.engine.program import Module
-from tests.reference.operations import LOCAL_WINDOW, SHARED_WINDOW, WINDOW_BYTES
+from tests.reference.operations import LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, WINDOW_BYTES
 
 FIRST_ADDRESS = 0x7000_0000_0000
 ALIGN = GAP = 512
@@ -102,10 +102,12 @@ class Memory:
         return found
 
 
-def generic(memory: Memory, shared: Area, local: Area, address: int) -> tuple[Area, int]:
+def generic(memory: Memory, shared: Area, local: Area, params: Area, address: int) -> tuple[Area, int]:
     """Resolve a generic address: return its area and the address inside it."""
     if SHARED_WINDOW <= address < SHARED_WINDOW + WINDOW_BYTES:
         return shared, address - SHARED_WINDOW
     if LOCAL_WINDOW <= address < LOCAL_WINDOW + WINDOW_BYTES:
         return local, address - LOCAL_WINDOW
+    if PARAM_WINDOW <= address < PARAM_WINDOW + WINDOW_BYTES:
+        return params, address - PARAM_WINDOW
     return memory.find(address), address

@@ -1,4 +1,4 @@
-"""Special registers: thread and CTA indices, lane masks, clocks."""
+"""Special registers: thread and CTA indices, lane masks, clocks; and parameters at fixed addresses."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from rfview.engine.isa import (SREG_CLOCK, SREG_CLOCK64, SREG_CLOCK_HI, SREG_CTA
                                SREG_LANEMASK_LE, SREG_LANEMASK_LT, SREG_NCTAID_X, SREG_NCTAID_Z, SREG_NSMID,
                                SREG_NTID_X, SREG_NTID_Z, SREG_NWARPID, SREG_TID_X, SREG_TID_Z, SREG_TOTAL_SMEM_SIZE,
                                SREG_WARPID)
+from rfview.engine.values.access import in_register
 
 
 @device
@@ -113,18 +114,14 @@ def load_parameter(sm, rows, inst, arena, out_row):
     row = out_row
     for _ in range(inst.count):
         word = np.int64(sm.launch.param_word) + at // 4
-        low = np.int64(arena[word])
-        if inst.width < 4:
-            bits = np.int64(inst.width) * 8
-            low = (low >> (at % 4 * 8)) & ((np.int64(1) << bits) - 1)
-            if inst.signed != 0 and (low >> (bits - 1)) & 1:
-                low -= np.int64(1) << bits
-        high = np.int64(arena[word + 1]) if inst.width == 8 else low >> 63
-        low &= 0xFFFF if inst.reg_bits == 16 else 0xFFFFFFFF
-        fill(rows, row, low)
+        bits = np.uint64(arena[word]) >> np.uint64(at % 4 * 8)
+        if inst.width == 8:
+            bits |= np.uint64(arena[word + 1]) << np.uint64(32)
+        value = np.uint64(in_register(inst, bits))
+        fill(rows, row, value & np.uint64(0xFFFFFFFF))
         row += 1
         if inst.reg_bits == 64:
-            fill(rows, row, high & 0xFFFFFFFF)
+            fill(rows, row, value >> np.uint64(32))
             row += 1
         at += np.int64(inst.width)
     return 0

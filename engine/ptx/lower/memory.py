@@ -179,10 +179,10 @@ def lower_load(low: Lowering, statement: Instruction) -> None:
     address = statement.operands[1]
     base = base_of(low, address)
     check_range(low, statement, access, address, base)
+    bits = data_width(low, items, access)
     if isinstance(base, CallParam) and isinstance(address, Address):
         if load_pieces(low, statement, items, access, base, address.offset):
             return
-    bits = data_width(low, items, access)
     insts = []
     for first, part in split(items, bits):
         inst = memory_inst(low, isa.OP_LD, access, statement.opcode, MEM_LOAD)
