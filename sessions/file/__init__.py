@@ -9,15 +9,16 @@
 
 Its bytes:
 
-    file     := magic frame(HEAD) (frame(CHNK) | frame(ZONE))* frame(INDX) trailer
+    file     := magic frame(HEAD) (frame(CHNK) | frame(ZONE) frame(PART))* frame(INDX) trailer
     magic    := 89 52 46 53 0D 0A 1A 0A                                     ("\\x89RFS\\r\\n\\x1a\\n")
     frame    := tag[4] length:u8 crc:u4 payload[length]      crc = CRC32 of tag, length and payload
     trailer  := offset of INDX:u8 crc:u4 of those 8 bytes, 52 46 53 45 4E 44 0D 0A                   ("RFSEND\\r\\n")
 
 All numbers are little endian. Every byte belongs to a magic or under a CRC. A file without a good trailer and INDX (a run
-that was killed, a damaged index) is read frame by frame up to the last complete one; frames with unknown tags are
-skipped. Every map is msgpack, read by field name, and unknown names are ignored, so fields can be added without a new
-format number; `format` increases when a field changes its meaning, and readers refuse unknown ones.
+that was killed, a damaged index) is read frame by frame up to the last complete one, from the last PART on if the file
+is large; frames with unknown tags are skipped. Every map is msgpack, read by field name, and unknown names are ignored, so
+fields can be added without a new format number; `format` increases when a field changes its meaning, and readers refuse
+unknown ones.
 
 Blobs are compressed with zstd. codec/README.md describes streams and number lists, and lists the streams of each blob.
 
@@ -61,4 +62,8 @@ INDX payload, a map
     totals       in the same blob: number list, (chunks + 1) x codes; the last row is the state after the last chunk
     printed      in the same blob: all printed lines
     end          map: finished (the kernel ran to its end), fault (text or nil), summary (the run's result or nil)
+
+PART payload, a map like that of INDX, of the chunks since the PART before (totals without a last row), which
+follows each ZONE of 64 chunks: with it a file opens at once while it grows, or if its run was killed
+    before       where the PART before is, 0 = nowhere
 """

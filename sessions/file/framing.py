@@ -21,7 +21,9 @@ END_MAGIC = b"RFSEND\r\n"
 FRAME = struct.Struct("<4sQI")
 CHUNK_HEAD = struct.Struct("<IIQI")
 TRAILER = struct.Struct("<QI8s")
-HEAD, CHUNK, ZONE, INDEX = b"HEAD", b"CHNK", b"ZONE", b"INDX"
+HEAD, CHUNK, ZONE, PART, INDEX = b"HEAD", b"CHNK", b"ZONE", b"PART", b"INDX"
+# last_frame reads at most so many bytes, in blocks, and tries so many places that look like a frame's begin
+SEARCHED_BYTES, BLOCK_BYTES, MOST_TRIED = 256 << 20, 4 << 20, 8
 
 
 class Damage(Exception):
@@ -77,6 +79,24 @@ def read_frame(file: BinaryIO, offset: int, expected: bytes | None = None) -> Fr
     if expected is not None and tag != expected:
         raise Damage(f"holds {tag!r} instead of {expected!r}")
     return Frame(tag, payload, offset + FRAME.size + length, crc)
+
+
+def last_frame(file: BinaryIO, tag: bytes) -> Frame | None:
+    """Return the last intact frame with a tag, searched for from the file's end; None if there is none near it."""
+    end, tried = file.seek(0, os.SEEK_END), 0
+    for begin in range(end - BLOCK_BYTES, end - SEARCHED_BYTES, -BLOCK_BYTES):
+        file.seek(max(begin, 0))
+        block = file.read(min(BLOCK_BYTES, BLOCK_BYTES + begin) + len(tag) - 1)
+        at = block.rfind(tag)
+        while at >= 0 and tried < MOST_TRIED:
+            try:
+                return read_frame(file, max(begin, 0) + at, tag)
+            except Damage:      # of other contents that happen to have these bytes, or cut short
+                tried += 1
+            at = block.rfind(tag, 0, at)
+        if begin <= 0 or tried == MOST_TRIED:
+            return None
+    return None
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,8 @@
-"""The index at the end of a session file: where its chunks are, with a summary of each."""
+"""The index at the end of a session file, and its parts written during the run: where the chunks are, with a summary."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,7 +22,8 @@ LINE_BYTES = 256            # memory used by a printed line, in addition to its 
 class Index:
     """Where the chunks are, with a summary of each; every list has one entry per chunk.
 
-    totals: (chunks + 1, codes) i8. zones: where each zone map is. end: finished, fault, summary of the run.
+    totals: (chunks + 1, codes) i8. zones: where each zone map is. end: finished, fault, summary of the run. before: of a
+    part, where the previous one is, 0 = nowhere; a part has no totals after its last chunk.
     """
 
     first: list[int] = field(default_factory=list)
@@ -36,6 +38,7 @@ class Index:
     zones: list[int] = field(default_factory=list)
     printed: list[tuple[int, str]] = field(default_factory=list)
     end: dict[str, Any] = field(default_factory=dict)
+    before: int = 0
 
     HEADS = ("first", "num", "chain")
     COUNTS = ("row_writes", "mem_writes", "row_sums", "mem_sums")
@@ -70,17 +73,37 @@ class Index:
         self.printed = [(cycle, text) for cycle, text in self.printed if cycle < self.last]
         self.end = {}
 
+    def part(self, chunks: int, zones: int, printed: int, before: int) -> Index:
+        """Return the part after so many chunks, zone maps and printed lines. before: see the class."""
+        lists: dict[str, Any] = {name: getattr(self, name)[chunks:] for name in (*self.LISTS, "totals")}
+        return Index(**lists, zones=self.zones[zones:], printed=self.printed[printed:], before=before)
+
+    @staticmethod
+    def joined(parts: Sequence[Index]) -> Index:
+        """Return the index made of these parts; raises Damage if they do not follow one another."""
+        lists: dict[str, Any] = {name: [entry for part in parts for entry in getattr(part, name)]
+                                 for name in (*Index.LISTS, "totals", "zones", "printed")}
+        index = Index(**lists)
+        if not index.is_consecutive():
+            raise Damage("its parts do not follow one another")
+        return index
+
+    def is_consecutive(self) -> bool:
+        """Return whether each chunk begins where the one before ends."""
+        return self.first[1:] == [first + num for first, num in zip(self.first, self.num)][:-1]
+
     def pack(self) -> bytes:
-        """Return the INDX payload."""
+        """Return the INDX or PART payload."""
         body: dict[str, Any] = {name: streams.pack(np.array(getattr(self, name), np.uint64)) for name in self.LISTS}
         body["totals"] = streams.pack(np.array(self.totals, np.int64).astype(np.uint64))
         body["zones"] = streams.pack(np.array(self.zones, np.uint64))
         body["printed"] = self.printed
-        return msgpack.packb({"body": streams.compress_map(body), "end": self.end}, default=streams.plain)
+        outer = {"body": streams.compress_map(body), "end": self.end, "before": self.before}
+        return msgpack.packb(outer, default=streams.plain)
 
     @staticmethod
-    def unpack(payload: bytes) -> Index:
-        """Read the INDX payload; raises Damage if it is invalid."""
+    def unpack(payload: bytes, *, is_part: bool = False) -> Index:
+        """Read the INDX or PART payload; raises Damage if it is invalid."""
         try:
             outer = limits.unpacked(payload, "the index")
             body = streams.decompress_map(outer["body"], "the index")
@@ -88,11 +111,12 @@ class Index:
             count = len(index.first)
             if any(len(getattr(index, name)) != count for name in Index.LISTS):
                 raise ValueError("its lists differ in length")
-            if index.first[1:] != [first + num for first, num in zip(index.first, index.num)][:-1]:
+            if not index.is_consecutive():
                 raise ValueError("its chunks do not follow one another")
-            index.totals = list(streams.unpack(body["totals"], np.int64).reshape(count + 1, -1))
+            index.totals = list(streams.unpack(body["totals"], np.int64).reshape(count + (not is_part), -1))
             index.zones = streams.unpack(body["zones"], np.int64).tolist()
             index.printed = [(int(cycle), str(text)) for cycle, text in body["printed"]]
+            index.before = run_info.typed(outer.get("before", 0), run_info.Cycle, "its predecessor")
             index.end = dict(run_info.typed(outer.get("end", {}), run_info.End, "its end"))
         except (*streams.DAMAGE, InputError) as error:
             raise Damage(f"cannot be read ({error!r})") from None

@@ -22,6 +22,7 @@ from rfview.sessions.file import framing
 from rfview.sessions.file.header import Header
 from rfview.sessions.file.index import Index
 from rfview.sessions.file.write_pipeline import WritePipeline
+from rfview.sessions.file.zone_maps import CHUNKS
 from rfview.sessions.layout import Layout
 
 if TYPE_CHECKING:
@@ -71,6 +72,7 @@ class Writer:
         framing.write_all(file, framing.MAGIC)
         self._coder: Any = None
         self._before = 0, 0     # chain and CRC of the previous chunk
+        self._parted = 0, 0, 0, 0       # chunks, zone maps and printed lines in the parts written; where the last one is
 
     def add(self, chunk: Chunk) -> None:
         """Code and write one chunk; the first must have rows and memory. Raises OSError, such as for a full disk."""
@@ -117,6 +119,8 @@ class Writer:
             offset, crc = framing.write_frame(self.file, tag, content)
             if tag == framing.ZONE:
                 self.index.zones.append(offset)
+                if len(self.index.first) % CHUNKS == 0:     # else it is the last one, and the whole index follows
+                    self._write_part()
             else:
                 self._before = 0, crc
             return
@@ -125,6 +129,12 @@ class Writer:
         offset, crc = framing.write_frame(self.file, tag, head.pack(), packed)
         self._before = head.chain, crc
         self.index.add(head, chunk, offset)
+
+    def _write_part(self) -> None:
+        """Write the index of the chunks since the last part, with which the file opens at once if this run is killed."""
+        part = self.index.part(*self._parted)
+        offset, _ = framing.write_frame(self.file, framing.PART, part.pack())
+        self._parted = len(self.index.first), len(self.index.zones), len(self.index.printed), offset
 
     def finish(self, end: dict[str, Any], totals: np.ndarray) -> int:
         """Write index and trailer; return the file's size in bytes. Raises OSError.

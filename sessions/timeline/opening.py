@@ -81,6 +81,7 @@ def _open(path: Path, file: BinaryIO, check: bool | None) -> RecordedTimeline:
         raise InputError(f"{path}: the header is damaged or cut off ({error}); nothing can be shown") from None
     header = Header.unpack(head.payload, path)
     walk = Walk(path, file, head, header.first)
+    checks = size <= CHECK_AT_OPEN_BYTES if check is None else check
     try:
         index_offset = framing.read_trailer(file, size)
         found = framing.read_frame(file, index_offset, framing.INDEX)
@@ -88,11 +89,11 @@ def _open(path: Path, file: BinaryIO, check: bool | None) -> RecordedTimeline:
             raise Damage("is not at the end of the file")
         index = Index.unpack(found.payload)
     except Damage as error:
-        index = walk.rebuilt()
+        index = walk.rebuilt(trusts=not checks)
         walk.warnings.insert(0, f"{path}: the index is missing or damaged ({error}); rebuilt from the chunks, up to cycle "
                                 f"{index.last:,}{walk.stopped}")
     else:
-        if check or (check is None and size <= CHECK_AT_OPEN_BYTES):
+        if checks:
             walk.check(index, index_offset)
     if not index.first:
         raise InputError(f"{path}: contains no complete chunk; nothing can be shown")
@@ -110,9 +111,12 @@ class Walk:
         self.stopped = ""
         self.warnings: list[str] = []
 
-    def rebuilt(self) -> Index:
-        """Return an index of the chunks up to the first one that is damaged, missing or out of order."""
-        index, offset, before = Index(), self.head.end, (0, self.head.crc)
+    def rebuilt(self, trusts: bool = False) -> Index:
+        """Return an index of the chunks up to the first one that is damaged, missing or out of order.
+
+        trusts: whether to take what the parts of the index say that were written during the run, without reading its chunks.
+        """
+        index, offset, before = (self._parts() if trusts else None) or (Index(), self.head.end, (0, self.head.crc))
         try:
             while True:
                 tag, payload, end, crc = framing.read_frame(self.file, offset)
@@ -131,6 +135,41 @@ class Walk:
                 self.stopped = f" (chunk {len(index.first)}: {error})"
         return index
 
+    def _parts(self) -> tuple[Index, int, tuple[int, int]] | None:
+        """Return the index up to its last part, that part's end, and chain and CRC of its last chunk; None if unusable."""
+        try:
+            frame = framing.last_frame(self.file, framing.PART)
+            if frame is None:
+                return None
+            end, parts = frame.end, [Index.unpack(frame.payload, is_part=True)]
+            most = end // framing.FRAME.size - len(parts[0].first)      # a chunk has at least a frame
+            while before := parts[-1].before:
+                at = frame.end - len(frame.payload) - framing.FRAME.size
+                if before >= at or most < 0:
+                    raise Damage("a part of the index has no place in the file")
+                frame = framing.read_frame(self.file, before, framing.PART)
+                parts.append(Index.unpack(frame.payload, is_part=True))
+                most -= len(parts[-1].first)
+            index = Index.joined(parts[::-1])
+            if index.first[0] != self.first:
+                raise Damage("the index begins elsewhere than the file")
+            last = framing.read_frame(self.file, index.offset[-1], framing.CHUNK)
+            head = framing.ChunkHead.split(last.payload)[0]
+            index.check(len(index.first) - 1, head)
+        except Damage:
+            return None
+        return index, end, (head.chain, last.crc)
+
+    def _skipped(self, offset: int, expected: int) -> int:
+        """Return the offset after the frames before `expected` that the index does not name; damage in them is no loss."""
+        while offset < expected:
+            try:
+                offset = framing.read_frame(self.file, offset).end
+            except Damage as error:
+                self.warnings.append(f"{self.path}: damaged at byte {offset:,} ({error}), where there is nothing to show")
+                return expected
+        return offset
+
     def check(self, index: Index, end: int) -> None:
         """Check every frame; cut the index before the first chunk that is damaged or in a wrong place, and warn.
 
@@ -142,8 +181,7 @@ class Walk:
         offset, chunk, before = self.head.end, 0, (0, self.head.crc)
         for place, (expected, tag, number) in enumerate(known):
             try:
-                while offset < expected:
-                    offset = framing.read_frame(self.file, offset).end
+                offset = self._skipped(offset, expected)
                 if offset != expected:
                     raise Damage("is not where the index places it")
                 if tag != framing.INDEX:

@@ -9,6 +9,8 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -27,6 +29,7 @@ from rfview.sessions.codec.changes import STATE, Changes, StoredChanges
 from rfview.sessions.codec.encode import Encoder, Seen
 from rfview.sessions.file import framing
 from rfview.sessions.file.header import FORMAT, dtype_from_json, dtype_to_json
+from rfview.sessions.file.index import Index
 from rfview.sessions.file.stored import StoredChunk
 from rfview.sessions.layout import Layout
 from rfview.sessions.file.writer import Writer, partials, record
@@ -74,6 +77,68 @@ def test_a_cut_file_opens_to_its_last_whole_chunk(small: Path, tmp_path: Path, t
         assert timeline.at(timeline.last).same_as(truth[timeline.last])
         assert (timeline.stall_totals(timeline.last) == truth[timeline.last].sm["stall_total"]).all()
         timeline.close()
+
+
+def state_at(cycle: int) -> Any:
+    """Return the double's state after so many cycles."""
+    double = Double(840)
+    double.step(cycle)
+    return double.snapshot()
+
+
+@pytest.fixture(scope="module")
+def grown(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """Return a recording of 210 chunks, with three parts of its index but not its end."""
+    path = tmp_path_factory.mktemp("grown") / "grown.rfs"
+    record(Double(cycles=840), path, chunk_cycles=4)
+    data = path.read_bytes()
+    return data[: [begin for tag, begin, _ in frames(data) if tag == b"INDX"][0]]
+
+
+def test_a_killed_run_opens_with_the_parts_of_its_index(grown: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    order, path, real = random.Random(7), tmp_path / "cut.rfs", framing.read_frame
+    begins = [begin for tag, begin, _ in frames(grown) if tag == b"CHNK"]
+    assert sum(tag == b"PART" for tag, _, _ in frames(grown)) == 3
+    for _ in range(25):
+        cut = order.randrange(begins[1], len(grown))
+        path.write_bytes(grown[:cut])
+        with closing(open_recording(path, check=True)) as slow:
+            expected = slow._index
+        read: list[int] = []
+        monkeypatch.setattr(framing, "read_frame", lambda file, at, tag=None: (read.append(at), real(file, at, tag))[1])
+        with closing(open_recording(path, check=False)) as timeline:
+            assert len(read) < 64 + 10 and timeline.warnings
+            found = timeline._index
+            for name in ("zones", "printed", *found.LISTS):
+                assert getattr(found, name) == getattr(expected, name), (cut, name)
+            assert np.array_equal(found.totals, expected.totals)
+            assert timeline.last >= 4 * sum(begin < cut for begin in begins) - 4, "at most the last chunk is lost"
+            assert timeline.at(timeline.last).same_as(state_at(timeline.last))
+        monkeypatch.setattr(framing, "read_frame", real)
+
+
+def test_a_damaged_or_foreign_part_of_the_index_is_not_believed(grown: bytes, tmp_path: Path) -> None:
+    path, order = tmp_path / "flip.rfs", random.Random(8)
+    parts = [(begin, end) for tag, begin, end in frames(grown) if tag == b"PART"]
+    with_part = [begin for begin, _ in parts]
+
+    def opens(data: bytes, least: int) -> None:
+        path.write_bytes(data)
+        with closing(open_recording(path, check=False)) as timeline:
+            assert least <= timeline.last <= 840 and timeline.warnings
+            assert timeline.at(timeline.last - 6).same_as(state_at(timeline.last - 6))
+
+    for number, (begin, end) in enumerate(parts, 1):
+        for place in (begin, begin + 5, begin + 13, *(order.randrange(begin, end) for _ in range(5))):
+            broken = bytearray(grown)
+            broken[place] ^= 1 << order.randrange(8)
+            opens(bytes(broken), 4 * 64 * number)       # as before any damaged frame, if no other part follows
+    last, (begin, end) = Index.unpack(grown[parts[-1][0] + framing.FRAME.size : parts[-1][1]], is_part=True), parts[-1]
+    for change in ({"before": begin}, {"before": 8}, {"before": with_part[0]}, {"first": last.first[1:] + [0]}, {"offset": [0] * 64},
+                   {"chain": [1] * 64}):
+        out = io.BytesIO()
+        framing.write_frame(out, b"PART", replace(last, **change).pack())
+        opens(grown[:begin] + out.getvalue() + grown[end:], 840)
 
 
 def flips(data: bytes) -> list[int]:
