@@ -39,11 +39,16 @@ MAXIMA = {
     "memory.const_line_bytes": 128,         # L2's
     "memory.l1_enabled": 2,
     "memory.l2_warm": 1,
+    "memory.bytes_per_cycle": ((1 << 31) - 1) // 256,   # kept as 256ths
+    "sm.ibuffer_entries": 255,
+    "sm.bank_ports": 2,
+    "kernel.max_registers": program.MAX_REGS,
     **{option.setting: program.MAX_REGS for option in compilation.OPTIONS.values() if not option.choices},
 }
 # sets and ways of the caches, with the number of lines that the state has room for
 CACHES = {"l1": state.MAX_L1_LINES, "l2": state.MAX_L2_LINES, "icache": state.MAX_ICACHE_LINES,
           "const": state.MAX_CCACHE_LINES}
+FOLLOWS = "follows from"    # in the source of a number that nobody set, but that another one changes
 CHOICES = {"sm.mapping": MAPPINGS, "scheduler.inner": INNER_POLICIES, "scheduler.parity": PARITIES,
            "scheduler.suspend": SUSPENDS, "memory.l1_hash": HASHES, "memory.l2_hash": HASHES,
            "memory.l1_stores": STORES,
@@ -88,6 +93,24 @@ class Config:
         number = replace(old, value=_convert(name, old.value, text), source="--set")
         return replace(self, numbers={**self.numbers, name: number})
 
+    def keeping_rows(self, changed: Config) -> Config:
+        """Return `changed`, this machine with another number of banks, with the register file's size kept.
+
+        Rows that the banks do not divide are left out, so that no bank is longer than another.
+        """
+        banks, rows = int(changed["sm.num_banks"]), int(self["sm.num_banks"]) * int(self["sm.rows_per_bank"])
+        if rows < banks:
+            raise InputError(f"--set sm.num_banks={banks}: the register file has only {rows} rows")
+        old = self.numbers["sm.rows_per_bank"]
+        if rows // banks == old.value:
+            return changed
+        kept = replace(old, value=rows // banks, source=f"{old.value} -> {rows // banks} {FOLLOWS} sm.num_banks")
+        return replace(changed, numbers={**changed.numbers, "sm.rows_per_bank": kept})
+
+    def notes(self) -> list[str]:
+        """Return a sentence for each number that follows from another that was set."""
+        return [f"{name} {number.source}" for name, number in self.numbers.items() if FOLLOWS in number.source]
+
     def values(self) -> dict[str, Any]:
         """Return the values by name, for info and summaries."""
         return {name: number.value for name, number in self.numbers.items()}
@@ -107,7 +130,7 @@ class Config:
         """Return how PTX is compiled for this machine; latencies are only given to scheduling."""
         schedule = self["kernel.schedule"] == "on"
         return compilation.Compilation(
-            max_registers=min(int(self["kernel.max_registers"]), program.MAX_REGS), schedule=schedule,
+            max_registers=int(self["kernel.max_registers"]), schedule=schedule,
             latencies=self._latencies() if schedule else Latencies(),
             registers=int(self["kernel.aim_registers"]), addresses_32=self["kernel.addresses"] == "32",
             banks=int(self["sm.num_banks"]) if self["kernel.numbering"] == "banks" else 0)

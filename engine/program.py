@@ -152,7 +152,7 @@ class Kernel:
     required_threads: tuple[int, int, int] = (0, 0, 0)
     spilled_words: int = 0
     stack_bytes: int = 0         # of local_bytes, the stack of recursive functions
-    notes: tuple[str, ...] = ()  # what an option of compilation could not achieve, a sentence each
+    notes: tuple[str, ...] = ()  # spills, and what an option of compilation could not achieve, a sentence each
 
 
 @dataclass(frozen=True)

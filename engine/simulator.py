@@ -546,7 +546,8 @@ class Simulator:
         return {
             "kernel": self.info["kernel"], "design": self.info["design"], "scheduler": self.scheduler,
             "preset": self.config.preset, "parameters": self.info["parameters"], "seed": self.seed,
-            "compile_notes": self.info["compile_notes"], "launches": len(self.placement.launches),
+            **{name: self.info[name] for name in ("compile_notes", "setting_notes", "spilled_words", "register_limit")},
+            "launches": len(self.placement.launches),
             "registers_per_thread": max(placed.registers for placed in self.placement.launches),
             "cycles": cycles, "warp_instructions": instructions,
             "thread_instructions": int(self.sm.events[events.THREAD_INSTRUCTIONS]),

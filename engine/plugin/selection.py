@@ -33,7 +33,8 @@ def select(variant: str, scheduler: str, preset: str, settings: Mapping[str, Any
     """Return the machine that options select.
 
     scheduler, preset: "paper" means the one of the design's paper. settings: {"section.key": value}, of the preset or the
-    design; beneath: of the preset only, which the design's own and `settings` override. Raises InputError.
+    design; beneath: of the preset only, which the design's own and `settings` override. Another number of banks keeps
+    the register file's size unless rows are set as well. Raises InputError.
     """
     design = find(parse_variant(variant)[0]).DESIGN
     preset = design.paper_preset if preset == PAPER else preset
@@ -47,8 +48,14 @@ def select(variant: str, scheduler: str, preset: str, settings: Mapping[str, Any
     for key in own:
         if key not in built.values:
             raise InputError(f"--set {key}: neither the preset nor the design {variant} has such a parameter")
-    for key, value in {**(beneath or {}), **built.settings, **settings}.items():
+    given = {**(beneath or {}), **built.settings, **settings}
+    before = config
+    for key, value in given.items():
         if key not in own:
             config = config.with_setting(key, value)
+    for key, value in built.settings.items():
+        before = before.with_setting(key, value)
+    if "sm.rows_per_bank" not in {**(beneath or {}), **settings} and config["sm.num_banks"] != before["sm.num_banks"]:
+        config = before.keeping_rows(config)
     config.check()
     return Selection(design, built, scheduler, config)

@@ -19,6 +19,7 @@ from rfview.engine.ptx.allocate.predicates import fit_predicates
 from rfview.engine.ptx.lower.recursion import FRAME_ALIGN
 from rfview.engine.ptx.paused import collector_paused
 from rfview.engine.ptx.parse.source import Source
+from rfview.engine.wording import plural
 from rfview.engine.ptx.allocate.spill import TooFewRegisters, allocate_data
 from rfview.engine.ptx.parse.syntax import Function, SyntaxModule
 from rfview.engine.ptx.virtual import VirtualInst, VirtualProgram, align_up
@@ -84,9 +85,16 @@ def decode(source: Source, module: SyntaxModule, entry: Function, how: Compilati
         registers=max(data.count, 1), predicates=predicates.count, shared_bytes=shared_bytes,
         local_bytes=align_up(program.local_bytes, 4), relocs=emitted.relocs, virtual=emitted.virtual,
         max_threads=entry.max_threads, required_threads=entry.required, spilled_words=program.spilled_words,
-        stack_bytes=stack_bytes, notes=(note,) if note else (),
+        stack_bytes=stack_bytes,
+        notes=tuple(filter(None, (note, _spill_note(program.spilled_words, data.count, how.limit)))),
     )
     return Decoded(kernel, program, before)
+
+
+def _spill_note(words: int, registers: int, limit: int) -> str:
+    """Return a sentence if values are in local memory for lack of registers, which changes what a run measures."""
+    return (f"{plural(words, 'word')} spilled to local memory; {plural(registers, 'register')} per thread, "
+            f"the limit is {limit}") if words else ""
 
 
 def allocate(program: VirtualProgram, how: Compilation) -> Allocated:

@@ -16,7 +16,7 @@ from rfview.engine.launch.mangling import cpp_name
 from rfview.engine.launch.placement import initial_bytes
 from rfview.engine.launch.spec import LaunchSpec
 from rfview.engine.plugin.selection import select
-from rfview.engine.program import Kernel, Module
+from rfview.engine.program import MAX_REGS, Kernel, Module
 from rfview.engine.ptx import decode_module
 from rfview.engine.ptx.link import link
 from rfview.engine.ptx.lower.device_library import HEAP
@@ -80,6 +80,7 @@ class Loaded:
         limit: registers per thread that the kernel is limited to, 0 for the preset's limit. Raises InputError if the
         launch does not fit on the machine.
         """
+        limit = min(limit, MAX_REGS)    # a program's limit may be that of a machine with more registers
         key = (kernel.name, limit)
         found = self._machines.pop(key, None)
         if found is None:

@@ -167,6 +167,8 @@ def table_of(variants: Sequence[str], schedulers: Sequence[str], results: Mappin
             note = f"{row['design']} has its own {own}"
             if note not in notes:
                 notes.append(note)
+    notes += dict.fromkeys(f"{variant}: {note}" for (variant, _), result in results.items() if variant in variants
+                           for note in (*result["setting_notes"], *result["compile_notes"]))
     if nodes.differ(row["node_nm"] for row in rows):
         notes.append("energies and areas are of the nodes of the designs' own papers: compare them by `of own` and EDA")
     if without := list(dict.fromkeys(row["design"] for row in rows if row["baseline"] is None)):

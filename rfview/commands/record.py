@@ -28,6 +28,9 @@ checksums of the state at intervals. It can be opened live on any computer, or f
   rfview record --fill gemm.rfr -o gemm.rfs
 part of a long run: rfview record bfs --from 'launch 2' --to 'launch 3'; --from 5,000 --to 'stall.barrier > 8'"""
 
+# what the run's constants say of settings and of compiling, in the JSON object too
+SAID = ("setting_notes", "compile_notes", "spilled_words", "register_limit")
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
@@ -128,10 +131,11 @@ def recipe(args: argparse.Namespace) -> int:
         result = write_recipe(simulator, output, lambda cycle: report(None, f"running {spec.name}: cycle {cycle:,}"))
     verdict = {None: "nothing to verify", True: "verified", False: "NOT VERIFIED"}[result.verified]
     if args.json:
-        say_json(output, result, sums=result.sums, verified=result.verified)
+        say_json(output, result, simulator.info, sums=result.sums, verified=result.verified)
     else:
         print(f"{output}: recipe of {plural(result.cycles, 'cycle')} in {result.file_bytes:,} bytes, "
               f"{plural(result.sums, 'state')} summed; {verdict}{held(simulator.info)}{replaced(args)}\n"
+              f"{notes(simulator.info)}"
               f"try: rfview debug {shlex.quote(str(output))}\n     rfview record --fill {shlex.quote(str(output))}")
     raise_fault(output, result.fault)
     return 1 if result.verified is False else 0
@@ -175,6 +179,11 @@ def held(info: Mapping[str, Any]) -> str:
     return f"; it contains the text of {', '.join(names)}" if names else ""
 
 
+def notes(info: Mapping[str, Any]) -> str:
+    """Return a line for each number that follows from a setting, and for each thing that compiling could not do."""
+    return "".join(f"  {note}\n" for note in (*info.get("setting_notes", ()), *info.get("compile_notes", ())))
+
+
 def replaced(args: argparse.Namespace) -> str:
     """Return a note that an existing file was replaced, "" if there was none."""
     return "; it replaces the file of that name" if args.replaces else ""
@@ -183,17 +192,18 @@ def replaced(args: argparse.Namespace) -> str:
 def say(args: argparse.Namespace, output: Path, result: RecordResult, info: Mapping[str, Any]) -> int:
     """Report what was recorded; a fault becomes the command's error."""
     if args.json:
-        say_json(output, result, chunks=result.chunks, bytes_per_cycle=round(result.bytes_per_cycle, 2))
+        say_json(output, result, info, chunks=result.chunks, bytes_per_cycle=round(result.bytes_per_cycle, 2))
     else:
         print(f"{output}: {plural(result.cycles, 'cycle')} in {result.file_bytes:,} bytes, "
-              f"{result.bytes_per_cycle:.1f} per cycle{held(info)}{replaced(args)}\n"
+              f"{result.bytes_per_cycle:.1f} per cycle{held(info)}{replaced(args)}\n{notes(info)}"
               f"try: rfview replay {shlex.quote(str(output))}")
     raise_fault(output, result.fault)
     return 0
 
 
-def say_json(output: Path, result: Any, **more: Any) -> None:
+def say_json(output: Path, result: Any, info: Mapping[str, Any], **more: Any) -> None:
     """Print one JSON object."""
+    more |= {name: info[name] for name in ("registers_per_thread", *SAID) if name in info}
     print(json.dumps({"file": str(output), "cycles": result.cycles, "bytes": result.file_bytes, **more,
                       "finished": result.finished, "fault": result.fault, "wall_s": round(result.wall_s, 6)}))
 

@@ -100,7 +100,7 @@ def text_of(summary: dict[str, Any]) -> str:
         f"{plural(summary['launches'], 'launch')}, "
         f"{plural(summary['registers_per_thread'], 'register')} per thread",
         *([f"  compiled with          {words}"] if (words := compilation.words_of_run(summary["parameters"])) else []),
-        *(f"    {note}" for note in summary["compile_notes"]),
+        *(f"    {note}" for note in (*summary["setting_notes"], *summary["compile_notes"])),
         f"  cycles                 {summary['cycles']:>15,}",
         f"  warp instructions      {summary['warp_instructions']:>15,}   IPC {summary['ipc']:.2f}",
         f"  thread instructions    {summary['thread_instructions']:>15,}",

@@ -154,7 +154,8 @@ class SessionWorker:
         session.came_from = None       # opening at a cycle is not a jump by the user
         self.switch_to(session)
         warnings = session.warnings
-        self._arrive_safely(warnings[0] if warnings else "", "error" if warnings else "info")
+        notes = [*session.info.get("setting_notes", ()), *session.info.get("compile_notes", ())]
+        self._arrive_safely(warnings[0] if warnings else "; ".join(notes), "error" if warnings else "info")
         while not self._closing:
             request = self._next()
             if request is not None:

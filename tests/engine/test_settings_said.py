@@ -1,0 +1,77 @@
+"""Settings are in their ranges and never clipped; what follows from another setting, and spilled words, are said."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from rfview.engine import config, kernels, state
+from rfview.engine.config import FOLLOWS, load_preset
+from rfview.engine.errors import InputError
+from rfview.engine.launch import load_launch_file
+from rfview.engine.plugin.selection import select
+from rfview.engine.simulator import Simulator
+
+NUMBERS = [(preset, name) for preset in config.preset_names() for name in load_preset(preset).numbers
+           if name not in config.CHOICES]
+
+
+@pytest.mark.parametrize(("preset", "name"), NUMBERS)
+def test_the_largest_value_of_every_setting_reaches_the_machine_and_the_next_is_refused(preset: str, name: str) -> None:
+    high = config.MAXIMA.get(name, 1 << 30)
+    found = load_preset(preset).with_setting(name, high)
+    record = np.zeros((), state.CONFIG).view(np.recarray)
+    found.fill(record, "gto")
+    section, _, key = name.partition(".")
+    if section in ("sm", "memory") and key in (state.CONFIG.names or ()):
+        assert int(record[key]) == high
+    elif section in ("latency", "initiation"):
+        assert int(record[f"{section}_cycles"][config.LATENCY_CLASSES.index(key)]) == high
+    elif name == "kernel.max_registers":
+        assert found.compilation().limit == high
+    for wrong in (high + 1, -1, "nan", "inf", 10**30):
+        with pytest.raises(InputError, match="expected"):
+            load_preset(preset).with_setting(name, wrong)
+
+
+def shape(design: str, **settings: int) -> tuple[int, int, list[str]]:
+    """Return (banks, rows per bank, what is said) of a machine; in settings, _ stands for sm."""
+    found = select(design, "gto", "fermi", {f"sm.{name}": value for name, value in settings.items()}).config
+    return found["sm.num_banks"], found["sm.rows_per_bank"], found.notes()
+
+
+def test_another_number_of_banks_keeps_the_size_of_the_register_file_and_says_so() -> None:
+    assert shape("sram") == (16, 64, []) and shape("sram", num_banks=16) == (16, 64, [])
+    assert shape("sram", num_banks=4) == (4, 256, ["sm.rows_per_bank 64 -> 256 follows from sm.num_banks"])
+    assert shape("sram", num_banks=32)[:2] == (32, 32)
+    assert shape("sram", num_banks=12) == (12, 85, ["sm.rows_per_bank 64 -> 85 follows from sm.num_banks"])
+    assert shape("sram", num_banks=4, rows_per_bank=64) == (4, 64, [])
+    assert shape("sram", rows_per_bank=32) == (16, 32, [])
+    # designs with a shape of their own: hrf has 2 banks of 512 rows, racetrack 16 of 128
+    assert shape("hrf") == (2, 512, []) and shape("hrf", num_banks=8)[:2] == (8, 128)
+    assert shape("racetrack") == (16, 128, []) and shape("racetrack", num_banks=8)[:2] == (8, 256)
+
+
+def test_a_launch_files_settings_beneath_count_as_set() -> None:
+    found = select("sram", "gto", "fermi", {}, beneath={"sm.num_banks": 8}).config
+    assert (found["sm.num_banks"], found["sm.rows_per_bank"]) == (8, 128) and FOLLOWS in found.notes()[0]
+    both = select("sram", "gto", "fermi", {"sm.num_banks": 8}, beneath={"sm.rows_per_bank": 64}).config
+    assert both["sm.rows_per_bank"] == 64 and not both.notes()
+
+
+def test_what_a_run_says_of_itself_runs_again_as_the_same_machine() -> None:
+    machine = Simulator(load_launch_file(kernels.path("vectoradd")), design="sram", settings={"sm.num_banks": 4})
+    again = select("sram", "gto", "fermi", {name: value for name, value in machine.info["parameters"].items()
+                                            if name.startswith("sm.")}).config
+    assert again["sm.rows_per_bank"] == machine.config["sm.rows_per_bank"] == 256 and machine.main_rows == 1024
+    assert machine.info["setting_notes"] == ["sm.rows_per_bank 64 -> 256 follows from sm.num_banks"]
+
+
+def test_spilled_words_are_said_with_the_registers_and_the_limit() -> None:
+    free = Simulator(load_launch_file(kernels.path("sgemm")), design="sram")
+    assert free.info["spilled_words"] == 0 and not free.info["compile_notes"] and free.info["register_limit"] == 63
+    tight = Simulator(load_launch_file(kernels.path("sgemm")), design="sram", settings={"kernel.max_registers": 16})
+    words = tight.info["spilled_words"]
+    assert words > 0 and tight.info["register_limit"] == 16
+    assert [f"{words} words spilled to local memory; 16 registers per thread, the limit is 16" in note
+            for note in tight.info["compile_notes"]] == [True]
