@@ -15,6 +15,7 @@ The carry flag (add.cc ...) is an ordinary predicate register of the allocator: 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -67,6 +68,7 @@ INST = np.dtype(
         ("src", "u1", (NUM_SRC_ROWS,)),   # register of each row slot, NO_REG = immediate or unused
         ("dst", "u1", (NUM_DST_ROWS,)),
         ("src_mask", "u1"),       # bit k: row slot k is read from the register file
+        ("repeats", "u1"),        # bit k: row slot k names the register of a lower slot and takes what was read for that
         ("imm_mask", "u1"),       # bit k: row slot k is filled with imm[k]
         ("num_dst", "u1"),        # destination rows in use
         ("unit", "u1"),
@@ -89,6 +91,18 @@ INST = np.dtype(
     ],
     align=True,
 )
+
+
+def source_masks(src: Sequence[int]) -> tuple[int, int]:
+    """Return src_mask and repeats of row slots that name registers or NO_REG: each register is read once (B0.16)."""
+    read = repeats = 0
+    for slot, reg in enumerate(src):
+        if reg != NO_REG:
+            if reg in src[:slot]:
+                repeats |= 1 << slot
+            else:
+                read |= 1 << slot
+    return read, repeats
 
 
 @dataclass(frozen=True)

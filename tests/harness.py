@@ -24,7 +24,8 @@ from rfview.engine.events import FIRST_DESIGN_EVENT
 from rfview.engine.launch import Arg, Buffer, Launch, LaunchSpec
 from rfview.engine.program import (INST, LAT_FP_ADD, LAT_FP_MAD, LAT_INT_ADD, LAT_SFU, NO_PC, NO_PRED, NO_REG,
                                    SPACE_CONST, SPACE_GLOBAL, SPACE_PARAM, SPACE_SHARED, UNIT_CTRL, UNIT_LDST, UNIT_SFU,
-                                   UNIT_SP, WAIT_FIXED, WAIT_LONG, WAIT_SHORT, Kernel, Module, Param)
+                                   UNIT_SP, WAIT_FIXED, WAIT_LONG, WAIT_SHORT, Kernel, Module, Param,
+                                   source_masks)
 from rfview.engine.simulator import Simulator
 from rfview.engine.stalls import ISSUED
 
@@ -59,8 +60,8 @@ class Assembly:
         need = 0
         for slot, reg in (src or {}).items():
             inst["src"][slot] = reg
-            inst["src_mask"] |= 1 << slot
             need |= 1 << reg
+        inst["src_mask"], inst["repeats"] = source_masks(inst["src"].tolist())
         for slot, value in (imm or {}).items():
             inst["imm"][slot] = value & 0xFFFFFFFF
             inst["imm_mask"] |= 1 << slot

@@ -25,10 +25,11 @@ def operands(machine: Machine, entry: int) -> list[tuple[int, str]]:
         return []
     unread, refused = int(row["unread"]), int(row["refused"])
     out = []
-    for slot, reg in enumerate(instruction["src"][:6]):
+    for reg in instruction["src"][:6]:
         if int(reg) == NONE:
             continue
-        waits, is_refused = (unread >> slot) & 1, (refused >> slot) & 1
+        fetched = list(instruction["src"]).index(reg)       # a register named twice is read for the first of its slots
+        waits, is_refused = (unread >> fetched) & 1, (refused >> fetched) & 1
         mark = "x" if waits and is_refused else "▯" if waits or is_refused else "▮"
         out.append((int(reg), mark))
     return out

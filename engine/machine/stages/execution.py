@@ -12,6 +12,7 @@ from rfview.engine.compile.jit import lean_entry
 from rfview.engine.program import UNIT_LDST, UNIT_SFU, UNIT_SP
 from rfview.engine.machine.collectors import MIN_COLLECT_CYCLES, oldest_collector
 from rfview.engine.machine.marks import touch_inflight
+from rfview.engine.machine.rows import copy_row
 from rfview.engine.machine.scoreboard import refresh_reads
 from rfview.engine.machine.stages.warp_state import reconsider
 from rfview.engine.machine.stages import memory as memory_stage
@@ -42,6 +43,7 @@ def start_execution(sm, key, rows, insts, arena, regions, log, mem_index):
         unit = sm.inflight[slot].unit
         if unit == UNIT_LDST:
             if sm.ldst_head == NONE8 and first_of_warp(sm, slot):
+                repeat_operands(sm, rows, insts[sm.inflight[slot].pc], collector)
                 memory_stage.begin(sm, key, rows, insts, arena, regions, log, mem_index, slot, collector)
                 leave_collector(sm, collector, slot)
                 sm.queued[PIPE_LDST] -= 1
@@ -105,6 +107,7 @@ def start(sm, key, rows, insts, arena, slot, collector, pipe):
     flight = sm.inflight[slot]
     inst = insts[flight.pc]
     result_row = sm.config.first_result_row + slot * 4
+    repeat_operands(sm, rows, inst, collector)
     if inst.op == OP_SREG:
         special_register(sm, rows, inst, np.int64(flight.warp), np.int64(flight.issue_cycle), result_row)
     elif inst.op == OP_LDPARAM:
@@ -123,6 +126,21 @@ def start(sm, key, rows, insts, arena, slot, collector, pipe):
     leave_collector(sm, collector, slot)
     sm.queued[PIPE_SFU if flight.unit == UNIT_SFU else PIPE_SP0] -= 1
     return schedule(sm, slot, sm.cycle + sm.config.latency_cycles[inst.latency_class])
+
+
+@device
+def repeat_operands(sm, rows, inst, collector):
+    """Give each row slot whose register a lower slot names too what was read for that one (B0.16)."""
+    left = np.uint64(inst.repeats)
+    first_row = sm.config.first_collector_row + collector * 6
+    while left != 0:
+        slot = ctz64(left)
+        left &= left - np.uint64(1)
+        source = np.int64(0)
+        while inst.src[source] != inst.src[slot]:
+            source += 1
+        copy_row(rows, first_row + source, first_row + slot)
+    return 0
 
 
 @device

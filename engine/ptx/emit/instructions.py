@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rfview.engine.isa import OP_BRA_UNI, OP_EXIT, OP_MOV32, OP_MOV64, OP_TRAP
-from rfview.engine.program import INST, NO_PC, NO_PRED, NO_REG, NUM_DST_ROWS, NUM_SRC_ROWS, WAIT_LONG, Reloc
+from rfview.engine.program import INST, NO_PC, NO_PRED, NO_REG, NUM_DST_ROWS, NUM_SRC_ROWS, WAIT_LONG, Reloc, source_masks
 from rfview.engine.ptx.optimise.cleanup import use_classes
 from rfview.engine.ptx.optimise.control_flow import immediate_post_dominators
 from rfview.engine.ptx.emit.disassemble import Namer, text_of
@@ -95,7 +95,8 @@ def fill_arrays(flat: list[VirtualInst], rows: list[tuple[list[int], list[int]]]
     insts["target"] = insts["reconv"] = NO_PC
     read = [mask_of(src) for src, _ in rows]
     written = [mask_of(dst) for _, dst in rows]
-    insts["src_mask"] = [sum(1 << slot for slot, reg in enumerate(src) if reg != NO_REG) for src, _ in rows]
+    masks = [source_masks(src) for src, _ in rows]
+    insts["src_mask"], insts["repeats"] = [read for read, _ in masks], [repeats for _, repeats in masks]
     insts["dst_regs"] = np.array(written, np.uint64)
     insts["need_regs"] = np.array([a | b for a, b in zip(read, written, strict=True)], np.uint64)
     fill_predicates(insts, flat, predicates)

@@ -97,7 +97,7 @@ def test_h1_rewrites_of_a_register_reach_the_array_once() -> None:
     assert registers_in(before, 0) == [1]
     assert [name for name in ("wb_writes", "wb_overwrites") for c in counted(m, name) if c <= t0] == \
         ["wb_writes"] * 3 + ["wb_overwrites"] * 2
-    assert len([c for c in counted(m, "wb_reads") if c <= t0]) == 4
+    assert len([c for c in counted(m, "wb_reads") if c <= t0]) == 2, "each addition names R1 twice, and fetches it once"
     assert [write[2:] for write in array_writes(m, 0)] == [(0, 1), (0, 19)], "the drain, and the late load from the queue"
     assert (array_value(m, 1, at=t0 + 3) == 0).all() and (array_value(m, 1, at=t0 + 4) == 4).all()
 
