@@ -24,9 +24,17 @@ class RegisterShortage(InputError):
 
 
 class KernelFault(RfviewError):
-    """The kernel misbehaved: out-of-bounds access, deadlock, trap, cycle limit (exit 3)."""
+    """The kernel misbehaved: out-of-bounds access, deadlock, trap, cycle limit (exit 3).
+
+    pc, warp, lane: the instruction at fault or at which it waits, and a warp slot and lane that execute it; -1 = unknown.
+    polls: whether the cycle limit ended a loop that waits for what others store.
+    """
 
     exit_code = 3
+
+    def __init__(self, message: str, *, pc: int = -1, warp: int = -1, lane: int = -1, polls: bool = False) -> None:
+        super().__init__(message)
+        self.pc, self.warp, self.lane, self.polls = pc, warp, lane, polls
 
 
 class AssertionFault(KernelFault):

@@ -121,6 +121,8 @@ MATCH_ANY32, MATCH_ALL32, MATCH_ANY64, MATCH_ALL64 = range(4)
 REDUX_ADD, REDUX_MIN_U, REDUX_MAX_U, REDUX_MIN_S, REDUX_MAX_S, REDUX_AND, REDUX_OR, REDUX_XOR = range(8)
 # aux of OP_BAR
 BAR_SYNC, BAR_ARRIVE, BAR_RED_POPC, BAR_RED_AND, BAR_RED_OR = range(5)
+# aux of OP_BAR_WARP: bar.warp.sync, which also waits for memory, or the wait of elect.sync
+BAR_WARP_SYNC, BAR_WARP_ELECT = range(2)
 # aux of OP_ATOM, OP_RED: operation | type << 8 (a T_* code)
 (ATOM_ADD, ATOM_AND, ATOM_OR, ATOM_XOR, ATOM_MIN, ATOM_MAX, ATOM_INC, ATOM_DEC, ATOM_EXCH, ATOM_CAS) = range(10)
 ATOM_OPS = {name: code for code, name in enumerate("add and or xor min max inc dec exch cas".split())}

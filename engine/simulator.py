@@ -37,6 +37,7 @@ from rfview.engine.machine.stages.regions import region_table
 
 
 COPIED_WORDS = 1 << 18
+LOOK_CYCLES = 1 << 20   # a run is looked at in these intervals: if nothing has issued meanwhile, it may have stopped
 
 
 @lru_cache
@@ -371,8 +372,9 @@ class Simulator:
         while self._clock[0] < stop and not self.finished:
             if not self._running[0]:
                 self._begin_launch()
+            look = (int(self._clock[0]) // LOOK_CYCLES + 1) * LOOK_CYCLES
             try:
-                code = machine.run(*self._machine, stop)
+                code = machine.run(*self._machine, min(stop, look))
             except (NumbaError, KeyError) as error:  # a design that does not compile: a typing error, or an unknown field
                 raise explain(error, map(designs.find, self.built.chain)) from None
             if not self._ran:
@@ -384,6 +386,8 @@ class Simulator:
                 self._host.serve()
             if code in (machine.FAULTED, machine.DEADLOCKED) and self.fault is None:
                 self.fault = faults.fault_of(self, deadlock=code == machine.DEADLOCKED)
+            if code == machine.STOPPED and self._clock[0] == look and look - faults.last_issue(self) > LOOK_CYCLES:
+                self.fault = faults.stopped_for_good(self)
             if self.fault is not None:
                 break
             if not self._running[0] and self._launch_index + 1 == len(self.placement.launches):

@@ -55,6 +55,8 @@ FOREVER = np.iinfo(np.int64).max // 4
 FREE, COLLECT, EXECUTE, MEMORY, WRITE_BACK, WRITTEN = range(6)
 # split states
 SPLIT_FREE, SPLIT_READY, SPLIT_PARENT, SPLIT_BARRIER, SPLIT_SYNC = range(5)
+# of a bar.red in a warp that has diverged: it issues again when the barrier is open, to fetch the results
+RESULTS_AT_OPENING = 256
 # blocker kinds: what `warp.blocker` names
 (BLOCK_NONE, BLOCK_REGISTER, BLOCK_PREDICATE, BLOCK_READER, BLOCK_UNIT, BLOCK_COLLECTOR, BLOCK_BARRIER, BLOCK_SCHEDULER,
  BLOCK_DESIGN, BLOCK_MEMORY, BLOCK_SYNC, BLOCK_SLEEP, BLOCK_FETCH) = range(13)
@@ -143,7 +145,8 @@ INFLIGHT = np.dtype(
         ("unit", "u1"),
         ("bank", "u1"),               # bank of the last refusal; of a bar.red its barrier
         ("transactions", "u1"),       # memory: lines (or bank passes) still to be handled
-        ("missed", "u1"),             # memory: 1 = some line missed L1, or was loaded past it
+        ("missed", "u1"),             # memory: 1 = some line missed L1, or was loaded past it; between lanes: 1 = its
+                                      # results were known when it issued, and psrc[1] has the lanes that took part
     ],
     align=True,
 )
@@ -214,9 +217,11 @@ SPLIT = np.dtype(
         ("pc", "u4"),
         ("reconv", "u4"),
         ("mask", "u4"),
-        ("sync_mask", "u4"),          # member mask waited for
+        ("sync_mask", "u4"),          # SPLIT_SYNC: the members awaited; SPLIT_BARRIER: the barrier, and RESULTS_AT_OPENING;
+                                      # SPLIT_READY: the lanes whose results wait in `exchanged`, usually none;
+                                      # SPLIT_PARENT: turns that went to others while lanes wait to reconverge
         ("parent", "u1"),             # NONE8 = root
-        ("pending", "u1"),            # children not yet back
+        ("pending", "u1"),            # children not yet back; SPLIT_SYNC: the kind of collective (collectives.kind_of)
         ("state", "u1"),
         ("spins", "u1"),              # backward branches while other splits of the warp are blocked
     ]
@@ -395,6 +400,9 @@ AUX = [
     ("at_unit", "u8", (4,)),                      # per unit: the warps whose head instruction needs that unit
     ("cached", "u8", (4,)),                       # per kind of state: the warps whose record already has it
     ("cached_under", "u2", (MAX_SCHEDULERS,)),    # per scheduler: conditions under which its warps got these states
+    # results of instructions between lanes, from the moment they are known until the lane's instruction issues
+    ("exchanged", "u4", (MAX_WARPS, 32)),         # per warp and lane: the result; of a bar.red what its barrier counted
+    ("exchanged_pred", "u4", (MAX_WARPS,)),       # per warp: the predicate result, one bit per lane
     # the order of warps
     ("older_warps", "u8", (MAX_WARPS,)),          # per warp: the warps that started before it
     # results in WRITE_BACK in the order of issue: a doubly linked list for each kind of bus, ALU and memory; NONE8 = none

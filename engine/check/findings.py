@@ -26,7 +26,6 @@ KINDS: dict[int, tuple[str, str]] = {
     layout.BARRIER_EXITED: ("barrier-exited", "is a barrier that threads never reach: they have ended"),
     layout.BARRIER_PART: ("barrier-part", "is a barrier that only some lanes of the warp reach together"),
     layout.MASK_WITHOUT_LANE: ("mask-without-lane", "is executed by a lane that its member mask leaves out"),
-    layout.MASK_ABSENT: ("mask-absent", "names a lane that takes no part"),
     layout.MASKS_DIFFER: ("masks-differ", "is executed by lanes that name different members"),
     layout.INACTIVE_LANE: ("inactive-lane", "reads the value of a lane that takes no part"),
     FAULT: ("fault", ""),
@@ -142,17 +141,13 @@ def _located(finding: Finding, known: Locations) -> Finding:
 
 def _fault(simulator: CheckedSimulator, fault: str) -> Finding:
     """Return the fault that ended a run as a finding."""
-    sm = simulator.sm
-    warp, pc = int(sm.error_warp), int(sm.error_pc)
-    if int(sm.error) == 0:      # a deadlock: the first waiting warp
-        waiting = int(sm.unfinished)
-        warp = (waiting & -waiting).bit_length() - 1 if waiting else 0
-        pc = int(sm.warp[warp].last_pc)
+    sm, cause = simulator.sm, simulator.fault
+    warp, pc, lane = (max(0, place) for place in (cause.warp, cause.pc, cause.lane)) if cause is not None else (0, 0, 0)
     entry = sm.warp[warp]
     cta = int(sm.cta[int(entry.cta)].id) if int(entry.cta) < len(sm.cta) else 0
     listing = simulator.info["program"][pc]
     return Finding("fault", fault, listing["kernel"], pc, int(listing["line"]), listing["text"], int(sm.launch.index), cta,
-                   warp, int(entry.warp_in_cta), int(sm.error_lane), max(0, simulator.cycle - 1), 1)
+                   warp, int(entry.warp_in_cta), lane, max(0, simulator.cycle - 1), 1)
 
 
 def _finding(simulator: CheckedSimulator, entry: list[int]) -> Finding:
@@ -220,8 +215,6 @@ def _sentence(kind: int, entry: list[int], place: str, mine: tuple[int, int], mo
         return f"reads {place}, which nothing wrote"
     if kind == layout.INACTIVE_LANE:
         return f"reads the value of lane {entry[layout.F_EXTRA]}, which takes no part"
-    if kind == layout.MASK_ABSENT:
-        return f"names lane {entry[layout.F_EXTRA]} as a member, which takes no part"
     if kind == layout.MASK_WITHOUT_LANE:
         return f"is executed by lane {entry[layout.F_LANE]}, which its member mask 0x{entry[layout.F_EXTRA]:08x} leaves out"
     if kind == layout.MASKS_DIFFER:

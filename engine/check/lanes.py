@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rfview.engine.check.layout import (INACTIVE_LANE, MASK_ABSENT, MASK_WITHOUT_LANE, MASKS_DIFFER)
+from rfview.engine.check.layout import INACTIVE_LANE, MASK_WITHOUT_LANE, MASKS_DIFFER
 from rfview.engine.check.note import NO_OTHER, note
 from rfview.engine.compile.bits import ctz64
 from rfview.engine.compile.device import device
@@ -13,40 +13,39 @@ from rfview.engine.program import NO_REG, SPACE_NONE
 
 
 @device
-def check_members(s, sm, inst, rows, slot, pc, mask, first_row):
-    """Check a shuffle, vote, match or reduction; first_row: of its operands, which are still in the collector."""
+def check_members(s, sm, inst, rows, slot, pc, mask, took_part, first_row):
+    """Check a shuffle, vote, match or reduction for the lanes of `mask`.
+
+    took_part: these, and lanes that executed it at another place. first_row: of its operands, still in the collector.
+    """
     synced = inst["flags"] & FLAG_NO_SYNC == 0
     member_row = 2
     if inst.op == OP_SHFL:
         member_row = 5
     elif inst.op == OP_VOTE:
         member_row = 0
-    live = ~np.int64(sm.warp[slot].exited) & 0xFFFFFFFF
     for lane in range(32):
         if not (mask >> lane) & 1:
             continue
         named = np.int64(rows[first_row + member_row].u[lane]) if synced else mask
         if synced:
-            check_mask(s, sm, slot, lane, pc, named, mask, live)
+            check_mask(s, sm, slot, lane, pc, named)
             for other in range(lane + 1, 32):
                 if (named & mask) >> other & 1 and np.int64(rows[first_row + member_row].u[other]) != named:
                     note(s, sm, MASKS_DIFFER, slot, lane, pc, NO_OTHER, 0, SPACE_NONE, other)
                     break
         if inst.op == OP_SHFL:
             source = source_lane(inst, rows, first_row, lane)
-            if source >= 0 and not (mask & named) >> source & 1:
+            if source >= 0 and not (took_part & named) >> source & 1:
                 note(s, sm, INACTIVE_LANE, slot, lane, pc, NO_OTHER, 0, SPACE_NONE, source)
     return 0
 
 
 @device
-def check_mask(s, sm, slot, lane, pc, named, mask, live):
-    """Check the member mask that a lane names; mask: the lanes that execute, live: those that have not ended."""
+def check_mask(s, sm, slot, lane, pc, named):
+    """Check the member mask that a lane names. A member that never comes ends in a fault."""
     if not (named >> lane) & 1:
         note(s, sm, MASK_WITHOUT_LANE, slot, lane, pc, NO_OTHER, 0, SPACE_NONE, named)
-    absent = named & live & ~mask
-    if absent != 0:
-        note(s, sm, MASK_ABSENT, slot, lane, pc, NO_OTHER, 0, SPACE_NONE, ctz64(np.uint64(absent)))
     return 0
 
 
@@ -55,11 +54,10 @@ def check_warp_barrier(s, sm, inst, slot, pc, lanes):
     """Check the mask of a bar.warp.sync that has it as an immediate."""
     if np.int64(inst.src[0]) != NO_REG:
         return 0
-    live = ~np.int64(sm.warp[slot].exited) & 0xFFFFFFFF
     named = np.int64(inst.imm[0])
     outside = lanes & ~named
     first = ctz64(np.uint64(outside)) if outside != 0 else ctz64(np.uint64(lanes))
-    return check_mask(s, sm, slot, first, pc, named, lanes, live)
+    return check_mask(s, sm, slot, first, pc, named)
 
 
 @device

@@ -27,7 +27,6 @@ barrier-exited       a barrier of the whole CTA opens without threads that have 
 barrier-part         an aligned barrier (bar.*, barrier.*.aligned) opens when only some lanes of a warp have reached it, or
                      lanes of a warp reach it at different places.
 mask-without-lane    a lane executes a .sync instruction whose member mask does not include it.
-mask-absent          a member mask names a lane that has not ended and does not execute the instruction with it.
 masks-differ         lanes that execute a .sync instruction together have different member masks.
 inactive-lane        a shuffle reads a lane that does not take part; the machine returns 0.
 fault                what stops the kernel: deadlocks at barriers, accesses outside of buffers, traps.

@@ -23,11 +23,11 @@ from rfview.engine.check.registers import check_registers
 from rfview.engine.compile.bits import bit64, ctz64, words_at
 from rfview.engine.compile.device import device
 from rfview.engine.events import INSTRUCTIONS
-from rfview.engine.isa import OP_BAR, OP_BAR_WARP, OP_EXIT, OP_MEMBAR, OP_TEX
+from rfview.engine.isa import BAR_ARRIVE, OP_BAR, OP_BAR_WARP, OP_EXIT, OP_MEMBAR, OP_TEX
+from rfview.engine.machine.stages.collectives import kind_of
 from rfview.engine.machine.stages.execution import start_execution
-from rfview.engine.machine.stages.split_table import waiting_lanes
 from rfview.engine.program import MEM_NONE, NO_PRED, UNIT_CTRL, UNIT_LDST
-from rfview.engine.state import MAX_WARPS
+from rfview.engine.state import FREE, MAX_INFLIGHT, MAX_SPLITS, MAX_WARPS, NONE8, SPLIT_SYNC
 
 
 @device
@@ -62,8 +62,8 @@ def follow(s, sm, insts):
             s[me + W_OPEN] = np.int64(entry.open_cycle) & 0xFFFFFFFF
         s[me + W_ISSUED] = entry.num_issued
         mask = np.int64(entry.mask)
-        if entry.num_splits > 1 and insts[entry.pc].op == OP_BAR_WARP:
-            mask |= np.int64(waiting_lanes(sm, slot, entry.pc))
+        if entry.num_splits > 1 and entry.split != NONE8 and insts[entry.pc].op == OP_BAR_WARP:
+            mask |= partners(sm, slot, kind_of(insts[entry.pc]), mask)
         s[me + W_MASK] = mask
     while opened != 0:
         slot = ctz64(opened)
@@ -89,6 +89,18 @@ def follow_collected(s, sm):
             check_registers(s, sm, np.int64(flight.warp), np.int64(flight.pc), np.int64(flight.mask),
                             np.int64(flight.active), data)
     return 0
+
+
+@device
+def partners(sm, slot, kind, mask):
+    """Return the lanes that wait for all of `mask` in a collective of a kind, wherever they are."""
+    table = sm.warp_cold[slot].split
+    lanes = np.int64(0)
+    for index in range(MAX_SPLITS):
+        split = table[index]
+        if split.state == SPLIT_SYNC and split.pending == kind and np.int64(split.sync_mask) & mask == mask:
+            lanes |= np.int64(split.mask)
+    return lanes
 
 
 @device
@@ -148,7 +160,9 @@ def follow_control(s, sm, inst, slot, pc, lanes, active):
     if lanes == 0:
         return 0
     if inst.op == OP_BAR:
-        arrive(s, sm, inst, slot, pc, lanes)
+        # not where lanes only part from those whose guard is false, or fetch the results of an open barrier
+        if (lanes == active or inst.aux == BAR_ARRIVE) and not fetches(sm, slot, pc):
+            arrive(s, sm, inst, slot, pc, lanes)
     elif inst.op == OP_BAR_WARP:
         check_warp_barrier(s, sm, inst, slot, pc, lanes)
         sync_lanes(s, slot, lanes, ~np.int64(sm.warp[slot].exited) & 0xFFFFFFFF)
@@ -160,6 +174,19 @@ def follow_control(s, sm, inst, slot, pc, lanes, active):
             s[me + W_EXIT_CYCLE] = sm.cycle - 1
         s[me + W_EXIT_LANES] = np.int64(s[me + W_EXIT_LANES]) | lanes
     return 0
+
+
+@device
+def fetches(sm, slot, pc):
+    """Return whether the instruction that a warp has just issued is a bar.red that fetches its results."""
+    if sm.num_inflight[slot] == 0:
+        return False
+    for index in range(MAX_INFLIGHT):
+        flight = sm.inflight[index]
+        if flight.stage != FREE and flight.warp == slot and flight.pc == pc and flight.missed != 0 and (
+                flight.issue_cycle == sm.warp[slot].last_issue_cycle):
+            return True
+    return False
 
 
 @device
@@ -177,7 +204,8 @@ def look_at(s, sm, rows, insts, arena, begun):
                 check_access(s, sm, inst, rows, arena, slot, pc, mask, first_row,
                              DATA + np.int64(collector) * DATA_ROWS)
         elif np.int64(s[np.int64(s[H_PCS]) + pc]) & BETWEEN_LANES:
-            check_members(s, sm, inst, rows, slot, pc, mask, first_row)
+            took_part = np.int64(flight.psrc[1]) if flight.missed != 0 else mask
+            check_members(s, sm, inst, rows, slot, pc, mask, took_part, first_row)
     return 0
 
 

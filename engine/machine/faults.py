@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from rfview.engine import state
 from rfview.engine.errors import KernelFault
 from rfview.engine.fault_codes import (ASSERTION, BARRIER, CALL, CYCLE_LIMIT, DEADLOCK, LOCAL_RANGE, MISALIGNED, PARAM_RANGE,
                                        READ_ONLY, SHARED_RANGE, SPLITS_FULL, SURFACE, SYNC_LANES, TEXTURE, TRAP,
                                        UNMAPPED)
+from rfview.engine.isa import FLAG_ORDERED, OP_BRA, OP_BRA_UNI, OP_MEMBAR, OP_NANOSLEEP
 from rfview.engine.launch.mangling import kernel_name
 from rfview.engine.program import MEM_ATOMIC, MEM_LOAD, MEM_REDUCTION, MEM_STORE
 from rfview.engine.ptx.parse.locations import locations
@@ -38,6 +41,7 @@ SENTENCES = {
 }
 
 DOES = {MEM_LOAD: "reads", MEM_STORE: "writes", MEM_ATOMIC: "reads and writes", MEM_REDUCTION: "reads and writes"}
+QUIET_CYCLES = 10_000    # a run at its limit in which nothing has issued for longer than any access takes has stopped
 NULL_BYTES = 4096  # addresses below this are members accessed through a null pointer
 # possible cause if an access leaves local memory at the stack
 STACK = ", the last {stack} as the stack of recursive calls and of alloca: these go too deep or take too much"
@@ -66,7 +70,7 @@ def fault_of(simulator: Simulator, *, deadlock: bool) -> KernelFault:
     )
     if code in NO_HEADER and (access := _header_access(simulator)):
         sentence = f"{access} {NO_HANDLE}"
-    return KernelFault(_where(simulator, int(sm.error_pc), int(sm.error_warp), int(sm.error_lane), sentence))
+    return _where(simulator, int(sm.error_pc), int(sm.error_warp), int(sm.error_lane), sentence)
 
 
 def _header_access(simulator: Simulator) -> str:
@@ -86,14 +90,71 @@ def _header_access(simulator: Simulator) -> str:
 def cycle_limit(simulator: Simulator) -> KernelFault:
     """Return the fault of a run that did not end, with what its warps do."""
     sm = simulator.sm
-    running = [warp for index, warp in enumerate(sm.warp[: int(sm.config.num_warps)]) if int(sm.unfinished) >> index & 1]
-    pcs = [int(warp.last_pc) for warp in running if int(warp.num_issued)]
+    if simulator.cycle - last_issue(simulator) > QUIET_CYCLES and (stopped := stopped_for_good(simulator)) is not None:
+        return stopped
+    running = _unfinished(simulator)
+    pcs = [int(sm.warp[warp].last_pc) for warp in running if int(sm.warp[warp].num_issued)]
     hottest = max(set(pcs), key=pcs.count) if pcs else 0
     listing = simulator.info["program"][hottest]
     sentence = SENTENCES[CYCLE_LIMIT].format(limit=simulator.max_cycles)
     hot = f"the hottest line is {_source(simulator, listing['line'])}PTX line {listing['line']}: {listing['text']}"
     warps = f"the warps: {states_of(simulator)}"
-    return KernelFault(f"kernel {kernel_name(listing['kernel'])} {sentence}; {hot}; {warps}{_left_out(simulator)}")
+    warp = next((warp for warp in running if int(sm.warp[warp].last_pc) == hottest), -1)
+    lane = _lowest(int(sm.warp[warp].mask)) if warp >= 0 else -1
+    return KernelFault(f"kernel {kernel_name(listing['kernel'])} {sentence}; {hot}; {warps}{_left_out(simulator)}",
+                       pc=hottest, warp=warp, lane=lane, polls=_polls(simulator, hottest))
+
+
+def last_issue(simulator: Simulator) -> int:
+    """Return the last cycle in which a warp of the running launch issued, or that in which the launch began."""
+    sm = simulator.sm
+    return max(int(sm.launch.start_cycle), int(sm.warp["last_issue_cycle"].max()))
+
+
+def stopped_for_good(simulator: Simulator) -> KernelFault | None:
+    """Return the fault of a machine in which nothing issues, sleeps, executes or accesses memory; None if something does.
+
+    Only the register file could let such a machine go on: a result that it does not accept, or a register that it does not
+    release.
+    """
+    sm, cycle = simulator.sm, simulator.cycle
+    running = _unfinished(simulator)
+    under_way = (sm.inflight["stage"] == state.EXECUTE) | (sm.inflight["stage"] == state.MEMORY)
+    if not running or (sm.inflight["done_cycle"][under_way] >= cycle).any() or (sm.mshr["until_cycle"] > cycle).any() or any(
+            int(sm.warp[warp].wake_cycle) > cycle for warp in running):
+        return None
+    kinds = {state.BLOCK_REGISTER: "R", state.BLOCK_READER: "R", state.BLOCK_PREDICATE: "P"}
+    warp = next((warp for warp in running if int(sm.warp[warp].blocker_kind) in kinds), running[0])
+    entry = sm.warp[warp]
+    kind = kinds.get(int(entry.blocker_kind))
+    register = f" and waits for {kind}{int(entry.blocker)}" if kind else ""
+    name = next(stall.name for stall in simulator.built.stalls if stall.code == int(entry.state))
+    sentence = f"has stopped: nothing has issued since cycle {last_issue(simulator):,}; w{warp} is in state {name}{register}"
+    return _where(simulator, int(entry.pc), warp, _lowest(int(entry.mask)), sentence)
+
+
+def _unfinished(simulator: Simulator) -> list[int]:
+    """Return the warp slots whose warps have not ended."""
+    waiting = int(simulator.sm.unfinished)
+    return [warp for warp in range(int(simulator.sm.config.num_warps)) if waiting >> warp & 1]
+
+
+def _lowest(lanes: int) -> int:
+    """Return the lowest lane of a mask, 0 if there is none."""
+    return (lanes & -lanes).bit_length() - 1 if lanes else 0
+
+
+def _polls(simulator: Simulator, pc: int) -> bool:
+    """Return whether the innermost loop around an instruction may wait for what others store: it reads memory in order."""
+    insts = simulator.insts
+    ends = [at for at in range(pc, len(insts)) if int(insts[at].op) in (OP_BRA, OP_BRA_UNI) and int(insts[at].target) <= pc]
+    if not ends:
+        return False
+    body = insts[int(insts[ends[0]].target) : ends[0] + 1]
+    loads = body["memory_kind"] == MEM_LOAD
+    ordered = (loads & (body["flags"] & FLAG_ORDERED != 0)) | (body["memory_kind"] == MEM_ATOMIC)
+    waits = np.isin(body["op"], (OP_MEMBAR, OP_NANOSLEEP))
+    return bool(ordered.any() or (loads.any() and waits.any()))
 
 
 def states_of(simulator: Simulator) -> str:
@@ -114,31 +175,37 @@ def _left_out(simulator: Simulator) -> str:
 
 
 def _deadlock(simulator: Simulator) -> KernelFault:
-    """Name the first warp that waits forever, and what it waits for."""
+    """Name the first warp that waits forever, a lane of it that waits, and for what."""
     sm = simulator.sm
-    for warp in range(int(sm.config.num_warps)):
-        if not (int(sm.unfinished) >> warp) & 1:
-            continue
-        entry = sm.warp[warp]
+    for warp in _unfinished(simulator):
+        live = ~int(sm.warp[warp].exited)
         table = sm.warp_cold[warp].split
-        for split in table:
-            if int(split.state) == state.SPLIT_SYNC:
-                sentence = SENTENCES[SYNC_LANES].format(address=int(split.sync_mask) & ~int(entry.exited))
-                return KernelFault(_where(simulator, int(split.pc), warp, 0, sentence))
-        return KernelFault(_where(simulator, int(entry.last_pc), warp, 0, SENTENCES[DEADLOCK]))
-    return KernelFault("the machine stopped: no warp can run")
+        waiting = sorted((split for split in table if int(split.state) in (state.SPLIT_SYNC, state.SPLIT_BARRIER)),
+                         key=lambda split: -int(split.state))
+        if not waiting:
+            continue
+        first = waiting[0]
+        lane = _lowest(int(first.mask) & live)
+        if int(first.state) == state.SPLIT_BARRIER:
+            past = not int(first.sync_mask) & state.RESULTS_AT_OPENING
+            return _where(simulator, int(first.pc) - past, warp, lane, SENTENCES[DEADLOCK])
+        come = sum(int(split.mask) for split in waiting if int(split.state) == state.SPLIT_SYNC
+                   and int(split.pending) == int(first.pending) and int(split.sync_mask) == int(first.sync_mask))
+        sentence = SENTENCES[SYNC_LANES].format(address=int(first.sync_mask) & live & ~come)
+        return _where(simulator, int(first.pc), warp, lane, sentence)
+    stopped = stopped_for_good(simulator)
+    return KernelFault("the machine stopped: no warp can run") if stopped is None else stopped
 
 
-def _where(simulator: Simulator, pc: int, warp: int, lane: int, sentence: str) -> str:
-    """Add kernel, line, text, warp, lane and cycle to a sentence."""
+def _where(simulator: Simulator, pc: int, warp: int, lane: int, sentence: str) -> KernelFault:
+    """Return the fault that a sentence describes, with kernel, line, text, warp, lane and cycle."""
     listing = simulator.info["program"][pc]
     cta = int(simulator.sm.warp[warp].cta)
     number = int(simulator.sm.cta[cta].id) if cta < state.MAX_CTAS else 0
-    return (
+    return KernelFault(
         f"kernel {kernel_name(listing['kernel'])} {sentence}; {_source(simulator, listing['line'])}"
         f"{simulator.spec.module_path.name}:{listing['line']}: {listing['text']}; "
-        f"warp {warp}, lane {lane}, CTA {number}, cycle {simulator.cycle:,}"
-    )
+        f"warp {warp}, lane {lane}, CTA {number}, cycle {simulator.cycle:,}", pc=pc, warp=warp, lane=lane)
 
 
 def _source(simulator: Simulator, line: int) -> str:

@@ -31,6 +31,10 @@ STATUS = {codes.MISALIGNED: wire.MISALIGNED, codes.ASSERTION: wire.ASSERT, codes
           codes.SYNC_LANES: wire.TIMEOUT, codes.BARRIER: wire.LAUNCH_FAILURE, codes.SPLITS_FULL: wire.LAUNCH_FAILURE,
           codes.PARAM_RANGE: wire.LAUNCH_FAILURE}
 
+# after the cycle limit, in a loop that polls memory
+ALONE = ("; launches run one after another, and the program waits for each: a loop that waits for another stream's "
+         "launch, or for the program, cannot end")
+
 
 @dataclass(frozen=True)
 class Request:
@@ -225,7 +229,8 @@ class _Run:
         printed = "".join(text for _, text in machine.printed)
         if fault is None:
             return Outcome(wire.SUCCESS, machine.cycle, printed)
-        return Outcome(self._status(machine), machine.cycle, printed, str(fault))
+        alone = ALONE if fault.polls else ""
+        return Outcome(self._status(machine), machine.cycle, printed, f"{fault}{alone}")
 
     def as_chosen(self, runs: bool) -> Outcome:
         """Run it with only the memory mapped that can be reached from its parameters; save that memory before and after.

@@ -99,7 +99,9 @@ def _parted_lanes(trail: Trail, moment: Moment, warp: int) -> None:
         parted = [split for split in table if split["state"] == state]
         if parted:
             lanes = sum(int(split["mask"]).bit_count() for split in parted)
-            pc = int(parted[0]["pc"]) - (state == layout.SPLIT_BARRIER)  # it points past the barrier already
+            first = parted[0]       # at a barrier, its pc usually points past that already
+            pc = int(first["pc"]) - (
+                state == layout.SPLIT_BARRIER and not int(first["sync_mask"]) & layout.RESULTS_AT_OPENING)
             trail.add(
                 f"{plural(lanes, 'lane')} of w{warp} wait {where}", f"at PC {pc}: {moment.text(pc)}", warp=warp, pc=pc
             )

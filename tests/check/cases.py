@@ -93,13 +93,13 @@ CASES = (
     Case("barriers", "guarded", "barrier-part", 1, 32),
     Case("lanes", "inactive", "inactive-lane", 1, 32),
     Case("lanes", "left_out", "mask-without-lane", 1, 32),
-    Case("lanes", "absent", "mask-absent", 1, 32),
+    Case("lanes", "absent", "fault", 1, 32),
     Case("lanes", "masks_differ", "masks-differ", 1, 32),
     Case("lanes", "vote", "mask-without-lane", 1, 32),
     Case("lanes", "warp_barrier", "mask-without-lane", 1, 32),
     Case("lanes", "beyond_the_block", "inactive-lane", 1, 20),
     Case("lanes", "match", "mask-without-lane", 1, 32),
-    Case("lanes", "redux", "mask-absent", 1, 32),
+    Case("lanes", "redux", "fault", 1, 32),
 )
 
 

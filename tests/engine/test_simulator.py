@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rfview.engine import kernels, plugin, ptx
+from rfview.engine import kernels, plugin, ptx, state
 from rfview.engine.errors import InputError, KernelFault
 from rfview.engine.launch import load_launch_file
 from rfview.engine.simulator import Simulator
@@ -229,3 +229,16 @@ def test_who_loads_a_long_module_hears_of_it(monkeypatch: pytest.MonkeyPatch) ->
     Simulator(load_launch_file(kernels.path("vectoradd")), progress=lambda *what: told.append(what))
     assert [fraction for fraction, _ in told] == [None, 1.0]
     assert told[0][1].startswith("loading vectoradd: ") and told[0][1].endswith(" lines of PTX")
+
+
+@pytest.mark.parametrize("limit", [100_000, 3_000_000])
+def test_a_register_that_is_never_released_ends_the_run_with_the_warp_and_the_last_issue(limit: int) -> None:
+    machine = Machine(Assembly().mov(1, 8).add(2, 1, imm=1).add(3, 2, imm=1).exit(), max_cycles=limit)
+    simulator = machine.simulator
+    while not (simulator.sm.wheel != state.NONE8).any():
+        simulator.step(1)
+    simulator.sm.wheel[:] = state.NONE8         # the result of the first instruction never comes
+    said = "nothing has issued since cycle [0-9]+; w0 is in state wait and waits for R1; .*add.*warp 0, lane 0"
+    with pytest.raises(KernelFault, match=said):
+        simulator.run()
+    assert simulator.cycle == min(limit, 2 << 20)

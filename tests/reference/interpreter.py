@@ -429,7 +429,7 @@ class Machine:
         inst = self.insts[thread.pc]
         op, aux, flags = int(inst["op"]), int(inst["aux"]), int(inst["flags"])
         if op == isa.OP_BAR_WARP:
-            return op, source(inst, 0, 32)(thread)
+            return op, aux, source(inst, 0, 32)(thread)
         if op == isa.OP_ACTIVEMASK or flags & isa.FLAG_NO_SYNC:
             return op, thread.pc, None
         slot = {isa.OP_SHFL: 5, isa.OP_VOTE: 0, isa.OP_MATCH: 2, isa.OP_REDUX: 2}[op]

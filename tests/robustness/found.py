@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 FOLDER = Path(__file__).parent / "found"
-GOOD = frozenset({"done", "refused", "ended", "warned", "nothing", "part", "whole", "loaded", "fault"})
+GOOD = frozenset({"done", "refused", "ended", "warned", "nothing", "part", "whole", "loaded", "fault", "equal"})
 
 
 class Keeping:

@@ -10,8 +10,8 @@ from rfview.engine.events import BARRIERS
 from rfview.engine.isa import BAR_ARRIVE, BAR_RED_AND, BAR_RED_OR, BAR_RED_POPC
 from rfview.engine.machine.marks import begin_of, mark_cold, touch_inflight
 from rfview.engine.machine.stages.completion import end_is_known, schedule
-from rfview.engine.machine.stages.splits import leave_barrier, park_at_barrier
-from rfview.engine.state import BLOCK, EXECUTE, NUM_BARRIERS, SM
+from rfview.engine.machine.stages.splits import choose_split, leave_barrier, park_at_barrier
+from rfview.engine.state import BLOCK, EXECUTE, NONE8, NUM_BARRIERS, SM
 
 FIRST_BARRIER_BLOCK = begin_of("barrier") // BLOCK
 BARRIER_BYTES = SM["barrier"].subdtype[0].itemsize
@@ -24,15 +24,14 @@ def mark_barrier(sm, cta, barrier):
 
 
 @device
-def arrive(sm, rows, insts, warp, barrier, count, kind, predicate):
-    """Let the active lanes of a warp arrive at a barrier of its CTA, and wait there unless `kind` is arrive.
+def arrive(sm, rows, insts, warp, lanes, barrier, count, kind, predicate, awaited):
+    """Let lanes of a warp arrive at a barrier of its CTA, and wait there unless `kind` is arrive.
 
-    count: threads the barrier waits for, 0 = all of the CTA. predicate: lane mask for bar.red.
+    count: threads the barrier waits for, 0 = all of the CTA. predicate: lane mask for bar.red. awaited: the barrier, or
+    that and RESULTS_AT_OPENING.
     """
-    entry = sm.warp[warp]
-    cta = np.int64(entry.cta)
+    cta = np.int64(sm.warp[warp].cta)
     counter = sm.barrier[cta][barrier]
-    lanes = np.int64(entry.mask) & ~np.int64(entry.exited)
     if counter.arrived == 0:
         counter.red_and = 1
         counter.red_or = 0
@@ -49,8 +48,11 @@ def arrive(sm, rows, insts, warp, barrier, count, kind, predicate):
     mark_barrier(sm, cta, barrier)
     sm.events[BARRIERS] += 1
     if kind != BAR_ARRIVE:
-        park_at_barrier(sm, warp, barrier)
-    return check(sm, rows, insts, cta, barrier)
+        park_at_barrier(sm, warp, awaited)
+    check(sm, rows, insts, cta, barrier)
+    if sm.warp[warp].split == NONE8 and sm.warp[warp].num_splits > 1:
+        choose_split(sm, warp)
+    return 0
 
 
 @device
@@ -68,15 +70,31 @@ def check(sm, rows, insts, cta, barrier):
     mark_barrier(sm, cta, barrier)
     first = np.int64(sm.cta[cta].first_warp)
     for warp in range(first, first + np.int64(sm.cta[cta].num_warps)):
-        leave_barrier(sm, warp, barrier)
+        lanes = leave_barrier(sm, warp, barrier)
+        if lanes != 0:
+            keep_reductions(sm, warp, lanes, counter)
         give_reductions(sm, rows, insts, warp, cta, barrier)
     return 1
 
 
 @device
+def keep_reductions(sm, warp, lanes, counter):
+    """Keep what a barrier counted for those of its lanes that fetch their results after it has opened."""
+    for lane in range(32):
+        if (lanes >> lane) & 1:
+            sm.exchanged[warp][lane] = counted(counter)
+    return 0
+
+
+@device
+def counted(counter):
+    """Return what a barrier counted as one word: the threads whose predicate is true, whether all are, whether any is."""
+    return np.int64(counter.red_count) | np.int64(counter.red_and) << 16 | np.int64(counter.red_or) << 17
+
+
+@device
 def give_reductions(sm, rows, insts, warp, cta, barrier):
     """Complete the bar.red instructions of a warp that waited for this barrier's result."""
-    counter = sm.barrier[cta][barrier]
     for word in range(len(sm.inflight_used)):
         used = np.uint64(sm.inflight_used[word])
         while used != 0:
@@ -88,21 +106,26 @@ def give_reductions(sm, rows, insts, warp, cta, barrier):
                 continue
             if flight.bank != barrier:
                 continue
-            kind = insts[flight.pc].aux
-            value = 0
-            if kind == BAR_RED_POPC:
-                value = np.int64(counter.red_count)
-            elif kind == BAR_RED_AND:
-                value = np.int64(counter.red_and)
-            elif kind == BAR_RED_OR:
-                value = np.int64(counter.red_or)
-            flight.pval[0] = 0xFFFFFFFF if value != 0 else 0
-            result = rows[sm.config.first_result_row + slot * 4].u
-            for lane in range(32):
-                result[lane] = value
-            touch_inflight(sm, slot)
-            schedule(sm, slot, sm.cycle + 1)
+            give_reduction(sm, rows, slot, insts[flight.pc].aux, counted(sm.barrier[cta][barrier]))
     return 0
+
+
+@device
+def give_reduction(sm, rows, slot, kind, word):
+    """Complete a bar.red instruction with what its barrier counted."""
+    value = word & 0xFFFF
+    if kind == BAR_RED_AND:
+        value = (word >> 16) & 1
+    elif kind == BAR_RED_OR:
+        value = (word >> 17) & 1
+    elif kind != BAR_RED_POPC:
+        value = np.int64(0)
+    sm.inflight[slot].pval[0] = 0xFFFFFFFF if value != 0 else 0
+    result = rows[sm.config.first_result_row + slot * 4].u
+    for lane in range(32):
+        result[lane] = value
+    touch_inflight(sm, slot)
+    return schedule(sm, slot, sm.cycle + 1)
 
 
 @device

@@ -9,20 +9,20 @@ from rfview.engine.compile.bits import bit64, ctz64, popcount
 from rfview.engine.compile.device import device
 from rfview.engine.events import BRANCHES, DIVERGENT_BRANCHES
 from rfview.engine.fault_codes import BARRIER, CALL, SURFACE, TRAP
-from rfview.engine.isa import (BAR_ARRIVE, BAR_SYNC, OP_BAR, OP_BAR_WARP, OP_BRA, OP_BRA_UNI, OP_BRKPT, OP_EXIT,
-                               OP_MEMBAR, OP_NANOSLEEP, OP_TRAP, TRAP_CALL, TRAP_SURFACE)
+from rfview.engine.isa import (BAR_ARRIVE, BAR_SYNC, BAR_WARP_ELECT, OP_BAR, OP_BAR_WARP, OP_BRA, OP_BRA_UNI, OP_BRKPT,
+                               OP_EXIT, OP_MEMBAR, OP_NANOSLEEP, OP_TRAP, TRAP_CALL, TRAP_SURFACE)
 from rfview.engine.program import NO_REG
 from rfview.engine.machine.marks import touch_inflight
-from rfview.engine.machine.stages import barriers, forward_progress, split_table, splits
+from rfview.engine.machine.stages import barriers, collectives, forward_progress, split_table, splits
 from rfview.engine.machine.stages.inflight import allocate
-from rfview.engine.state import EXECUTE, NONE8, NUM_BARRIERS
+from rfview.engine.state import EXECUTE, NONE8, NUM_BARRIERS, RESULTS_AT_OPENING
 
 
 @device
 def waits_for_memory(inst):
     """Return whether an instruction may issue only after the warp's earlier accesses have been performed."""
     op = inst.op
-    return op == OP_BAR or op == OP_MEMBAR or op == OP_BAR_WARP
+    return op == OP_BAR or op == OP_MEMBAR or (op == OP_BAR_WARP and inst.aux != BAR_WARP_ELECT)
 
 
 @device
@@ -67,6 +67,8 @@ def execute(sm, rf, spec, rows, insts, warp, pc, lanes, active):
     elif op == OP_TRAP or op == OP_BRKPT:
         code = CALL if inst.aux == TRAP_CALL else SURFACE if inst.aux == TRAP_SURFACE else TRAP
         fault(sm, code, warp, ctz64(np.uint64(lanes)), pc, 0, 0)
+    elif op == OP_MEMBAR:       # a loop with a fence may wait for what others store
+        sm.warp[warp].polled = 1
     return splits.advance(sm, warp, pc + 1)
 
 
@@ -90,29 +92,40 @@ def branch(sm, warp, pc, inst, taken, active):
 
 @device
 def barrier(sm, rf, spec, rows, insts, warp, pc, lanes, active):
-    """Arrive at a CTA barrier; bar.red holds its results in the scoreboard until the barrier opens."""
+    """Arrive at a CTA barrier; bar.red holds its results in the scoreboard until the barrier opens, unless it diverged."""
     inst = insts[pc]
+    kind = np.int64(inst.aux)
+    reduces = kind != BAR_SYNC and kind != BAR_ARRIVE
+    if collectives.results_wait(sm, warp) != 0:
+        slot = hold_results(sm, warp, pc, lanes, active, inst)
+        collectives.fetch_results(sm, rows, warp, slot, lanes)
+        barriers.give_reduction(sm, rows, slot, kind, np.int64(sm.exchanged[warp][ctz64(np.uint64(lanes))]))
+        return splits.advance(sm, warp, pc + 1)
+    if lanes != active and kind != BAR_ARRIVE:      # only the lanes whose guard is true wait: as in a branch
+        return splits.diverge(sm, warp, pc, pc + 1, pc + 1, lanes, active & ~lanes)
     number = operand(sm, rf, spec, rows, inst, warp, 0)
     if number < 0 or number >= NUM_BARRIERS:
         fault(sm, BARRIER, warp, ctz64(np.uint64(lanes)), pc, number, 0)
         return splits.advance(sm, warp, pc + 1)
     count = operand(sm, rf, spec, rows, inst, warp, 2)
-    kind = np.int64(inst.aux)
-    predicate = np.int64(0)
-    if kind != BAR_SYNC and kind != BAR_ARRIVE:
+    if kind == BAR_ARRIVE:
+        barriers.arrive(sm, rows, insts, warp, lanes, number, count, kind, 0, number)
+        return splits.advance(sm, warp, pc + 1)
+    predicate, awaited = np.int64(0), number
+    sm.warp[warp].pc = pc + 1
+    if reduces:
         source = np.int64(inst.psrc[0])
         if source != NONE8:
             predicate = np.int64(sm.warp_cold[warp].pred[source])
             if inst.psrc_negate[0]:
                 predicate ^= 0xFFFFFFFF
-        slot = hold_results(sm, warp, pc, lanes, active, inst)
-        sm.inflight[slot].bank = number
-    sm.warp[warp].pc = pc + 1
-    if kind == BAR_ARRIVE:
-        sm.warp[warp].pc = pc
-        barriers.arrive(sm, rows, insts, warp, number, count, kind, predicate)
-        return splits.advance(sm, warp, pc + 1)
-    return barriers.arrive(sm, rows, insts, warp, number, count, kind, predicate)
+        if sm.warp[warp].num_splits > 1:    # held results would block the lanes for which this one waits
+            awaited = number | RESULTS_AT_OPENING
+            sm.warp[warp].pc = pc
+        else:
+            slot = hold_results(sm, warp, pc, lanes, active, inst)
+            sm.inflight[slot].bank = number
+    return barriers.arrive(sm, rows, insts, warp, lanes, number, count, kind, predicate, awaited)
 
 
 @device

@@ -112,7 +112,7 @@ def start(sm, key, rows, insts, arena, slot, collector, pipe):
         special_register(sm, rows, inst, np.int64(flight.warp), np.int64(flight.issue_cycle), result_row)
     elif inst.op == OP_LDPARAM:
         load_parameter(sm, rows, inst, arena, result_row)
-    else:
+    elif flight.missed == 0:        # else its results were exchanged when it issued (collectives.py)
         first_row = sm.config.first_collector_row + collector * 6
         packed = execute(key, inst, rows, first_row, result_row, flight.mask, flight.psrc[0], flight.psrc[1])
         flight.pval[0] = np.uint64(packed) & np.uint64(0xFFFFFFFF)

@@ -1,6 +1,7 @@
-"""Forward progress as on compute_70: lanes that others wait for run even from a reconvergence point.
+"""Forward progress as on compute_70: which split of a warp runs, so that no lane waits for one that could come.
 
-Without it, a lock held by one lane, or a shuffle that some lanes have not reached, would block its warp forever.
+RULES.md, B7, has the table of what waits for whom. Lanes at a reconvergence point wait only for company: they run on
+whenever nothing else in their warp can, or when a loop that polls memory has had its turns.
 """
 
 from __future__ import annotations
@@ -9,18 +10,34 @@ import numpy as np
 
 from rfview.engine.compile.device import device
 from rfview.engine.events import SPLIT_YIELDS
-from rfview.engine.machine.stages.split_table import (add_child, lanes_below, load_split, mark_warp, next_ready,
-                                                      store_split, waiting_lanes)
-from rfview.engine.state import MAX_SPLITS, NONE8, SPLIT_SYNC
+from rfview.engine.machine.stages.split_table import (add_child, deepest, load_split, make_room, mark_warp, next_ready,
+                                                      parked_lanes, store_split, waiting_members)
+from rfview.engine.state import MAX_SPLITS, NONE8, SPLIT_BARRIER, SPLIT_PARENT, SPLIT_READY, SPLIT_SYNC
+
+
+@device
+def next_split(sm, warp):
+    """Return the split to run in a warp whose running one ended or waits, made ready; -1 if the warp has to wait.
+
+    The deepest ready split comes first; then one whose members have all come or gone; then lanes at the reconvergence
+    point nearest to a split that waits: it may wait for them.
+    """
+    index = deepest(sm, warp, SPLIT_READY, -1)
+    if index < 0:
+        index = completed_members(sm, warp)
+    if index < 0:
+        index = run_ahead_of(sm, warp, SPLIT_SYNC)
+    if index < 0:
+        index = run_ahead_of(sm, warp, SPLIT_BARRIER)
+    return index
 
 
 @device
 def count_spin(sm, warp):
     """Count a backward branch of a split while others of its warp are blocked; after spin_limit of them, let one run.
 
-    A ready sibling comes first. If there is none and the loop polls memory, lanes waiting at an enclosing
-    reconvergence point run ahead of the spinning ones: one of them may hold the lock (forward progress as on
-    compute_70).
+    A ready sibling comes first. If the loop polls memory, lanes at a reconvergence point have their turn as well, once
+    every ready split has had one: any of them may hold the lock.
     """
     entry = sm.warp[warp]
     here = np.int64(entry.split)
@@ -35,8 +52,14 @@ def count_spin(sm, warp):
     if table[here].spins < sm.config.spin_limit:
         return 0
     table[here].spins = 0
-    if other < 0:
-        other = run_ahead(sm, warp, here)
+    if completed_members(sm, warp) >= 0:
+        other = next_ready(sm, warp, here)
+    if polled != 0:
+        at = parked_above(sm, warp, here)
+        if at < 0:
+            at = parked_anywhere(sm, warp)
+        if at >= 0 and (other < 0 or passed_over(sm, warp, at)):
+            other = run_ahead(sm, warp, at)
     if other < 0:
         return 0
     store_split(sm, warp)
@@ -46,38 +69,76 @@ def count_spin(sm, warp):
 
 
 @device
-def run_ahead(sm, warp, here):
-    """Make the lanes waiting at the nearest reconvergence point above `here` a split of their own; -1 if there are none."""
+def passed_over(sm, warp, at):
+    """Count a turn that lanes at a reconvergence point did not get; return whether every ready split has had its turn."""
+    table = sm.warp_cold[warp].split
+    ready = 0
+    for index in range(MAX_SPLITS):
+        if table[index].state == SPLIT_READY:
+            ready += 1
+    table[at].sync_mask += 1
+    return table[at].sync_mask >= ready
+
+
+@device
+def parked_above(sm, warp, here):
+    """Return the nearest parent above `here` at whose reconvergence point lanes wait, or -1."""
     table = sm.warp_cold[warp].split
     at = np.int64(table[here].parent)
     while at != NONE8:
-        waiting = np.int64(table[at].mask) & ~np.int64(sm.warp[warp].exited) & ~lanes_below(sm, warp, at)
-        if waiting != 0:
-            table[at].mask = np.int64(table[at].mask) & ~waiting
-            return add_child(sm, warp, np.int64(table[at].parent), table[at].pc, table[at].reconv, waiting)
+        if parked_lanes(sm, warp, at) != 0:
+            return at
         at = np.int64(table[at].parent)
-    return -1
+    return np.int64(-1)
 
 
 @device
-def run_missing_ahead(sm, warp):
-    """Return a new split of lanes that wait at a reconvergence point and are awaited as members, or -1."""
+def parked_anywhere(sm, warp):
+    """Return a parent at whose reconvergence point lanes wait, or -1."""
     table = sm.warp_cold[warp].split
     for index in range(MAX_SPLITS):
-        if table[index].state == SPLIT_SYNC:
-            other = run_ahead(sm, warp, index)
-            if other >= 0:
-                return other
-    return -1
+        if table[index].state == SPLIT_PARENT and parked_lanes(sm, warp, index) != 0:
+            return np.int64(index)
+    return np.int64(-1)
 
 
 @device
-def completed_sync(sm, warp):
-    """Return a split whose member mask is now complete (lanes may have exited while it waited), or -1."""
+def run_ahead(sm, warp, at):
+    """Make the lanes waiting at the reconvergence point of parent `at` a ready split of their own; return it."""
+    make_room(sm, warp)
+    waiting = parked_lanes(sm, warp, at)
+    table = sm.warp_cold[warp].split
+    table[at].mask = np.int64(table[at].mask) & ~waiting
+    table[at].sync_mask = 0
+    while table[at].pc == table[at].reconv:     # the next join is at the same place
+        at = np.int64(table[at].parent)
+        table[at].mask = np.int64(table[at].mask) & ~waiting
+    return np.int64(add_child(sm, warp, np.int64(table[at].parent), table[at].pc, table[at].reconv, waiting))
+
+
+@device
+def run_ahead_of(sm, warp, state):
+    """Let the lanes at the reconvergence point nearest to a split in `state` run; return their split, or -1."""
     table = sm.warp_cold[warp].split
     for index in range(MAX_SPLITS):
-        if table[index].state == SPLIT_SYNC:
-            need = np.int64(table[index].sync_mask) & ~np.int64(sm.warp[warp].exited)
-            if need & ~waiting_lanes(sm, warp, table[index].pc) == 0:
-                return index
-    return -1
+        if table[index].state == state:
+            at = parked_above(sm, warp, index)
+            if at >= 0:
+                return run_ahead(sm, warp, at)
+    return np.int64(-1)
+
+
+@device
+def completed_members(sm, warp):
+    """Return a split whose members have all come (lanes may have exited while it waited), made ready, or -1."""
+    table = sm.warp_cold[warp].split
+    for index in range(MAX_SPLITS):
+        split = table[index]
+        if split.state == SPLIT_SYNC:
+            need = np.int64(split.sync_mask) & ~np.int64(sm.warp[warp].exited)
+            if need & ~waiting_members(sm, warp, np.int64(split.pending), need) == 0:
+                split.state = SPLIT_READY
+                split.pending = 0
+                split.sync_mask = 0
+                return np.int64(index)
+    return np.int64(-1)

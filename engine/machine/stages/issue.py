@@ -17,8 +17,8 @@ from rfview.engine.isa import FLAG_ORDERED, OP_ACTIVEMASK
 from rfview.engine.machine import schedulers
 from rfview.engine.machine.scoreboard import refresh_reads
 from rfview.engine.machine.schedulers import active_set
-from rfview.engine.machine.stages import control, split_table, splits
-from rfview.engine.machine.stages.collectives import is_collective
+from rfview.engine.machine.stages import control, splits
+from rfview.engine.machine.stages.collectives import fetch_results, is_collective, meet, results_wait
 from rfview.engine.machine.stages.evaluate import READY, evaluate
 from rfview.engine.machine.stages.inflight import allocate
 from rfview.engine.machine.stages.issue_cache import UNSELECTED, cache_states, decide_clear
@@ -90,9 +90,11 @@ def send(sm, rf, spec, rows, insts, warp):
     pc = np.int64(entry.pc)
     inst = insts[pc]
     lanes = np.int64(entry.mask)
-    if entry.num_splits > 1 and is_collective(inst):
-        lanes |= split_table.waiting_lanes(sm, warp, pc)
-        splits.release_members(sm, warp, pc)
+    took_part = np.int64(0)
+    if is_collective(inst):
+        if entry.num_splits > 1:
+            lanes |= meet(sm, rf, spec, rows, insts, warp, inst)
+        took_part = results_wait(sm, warp)
     active = lanes
     if inst.guard != NO_PRED:
         value = np.int64(sm.warp_cold[warp].pred[inst.guard])
@@ -113,6 +115,8 @@ def send(sm, rf, spec, rows, insts, warp):
         return control.execute(sm, rf, spec, rows, insts, warp, pc, lanes, active)
     if lanes != 0 or inst.op == OP_ACTIVEMASK:
         slot = allocate(sm, warp, pc, lanes, active, inst)
+        if took_part != 0:
+            fetch_results(sm, rows, warp, slot, took_part)
         enter_collector(sm, rf, spec, rows, slot, inst)
         hooks.on_issue(sm, rf, spec, rows, slot, inst)
     return splits.advance(sm, warp, pc + 1)

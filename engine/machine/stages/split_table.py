@@ -11,11 +11,11 @@ from rfview.engine.compile.bits import bit64
 from rfview.engine.compile.device import device
 from rfview.engine.machine.marks import begin_of, mark_cold
 from rfview.engine.machine.stages.warp_state import reconsider
-from rfview.engine.state import (BLOCK, MAX_SPLITS, NONE8, SPLIT_FREE, SPLIT_PARENT, SPLIT_READY, SPLIT_SYNC,
-                                 WARP_COLD)
+from rfview.engine.state import BLOCK, MAX_SPLITS, NONE8, SPLIT_FREE, SPLIT_READY, SPLIT_SYNC, WARP_COLD
 
 FIRST_WARP_BLOCK = begin_of("warp_cold") // BLOCK
 BLOCKS_PER_WARP = WARP_COLD.itemsize // BLOCK
+SPARE_SPLITS = 3        # a divergent branch adds two entries, lanes that run ahead one
 PREDICATES, PRODUCERS = (WARP_COLD.fields[name][1] // BLOCK for name in ("pred", "pred_producer"))
 assert WARP_COLD["pred"].itemsize == BLOCK
 
@@ -77,7 +77,7 @@ def flush_ibuffer(sm, warp):
 
 @device
 def free_split(sm, warp):
-    """Return a free table entry; the table cannot overflow, as splits partition 32 lanes (at most 63 are needed)."""
+    """Return a free table entry; the table cannot overflow (make_room)."""
     table = sm.warp_cold[warp].split
     for index in range(MAX_SPLITS):
         if table[index].state == SPLIT_FREE:
@@ -145,28 +145,58 @@ def next_ready(sm, warp, here):
 
 @device
 def lanes_below(sm, warp, parent):
-    """Return the lanes of all leaves below a parent, the running one included."""
+    """Return the lanes of all children of a parent: those that run or wait in them, and those parked at their own joins."""
     entry = sm.warp[warp]
     table = sm.warp_cold[warp].split
     lanes = np.int64(0)
     for index in range(MAX_SPLITS):
-        state = table[index].state
-        if state == SPLIT_FREE or state == SPLIT_PARENT:
-            continue
-        at = np.int64(table[index].parent)
-        while at != NONE8 and at != parent:
-            at = np.int64(table[at].parent)
-        if at == parent:
+        if table[index].state != SPLIT_FREE and table[index].parent == parent:
             lanes |= np.int64(entry.mask) if index == entry.split else np.int64(table[index].mask)
     return lanes
 
 
 @device
-def waiting_lanes(sm, warp, pc):
-    """Return the lanes of all splits that wait for members at `pc`."""
+def waiting_members(sm, warp, kind, need):
+    """Return the lanes of all splits that wait in a collective of a kind (collectives.kind_of) for the members `need`."""
     table = sm.warp_cold[warp].split
+    live = ~np.int64(sm.warp[warp].exited)
     lanes = np.int64(0)
     for index in range(MAX_SPLITS):
-        if table[index].state == SPLIT_SYNC and table[index].pc == pc:
-            lanes |= np.int64(table[index].mask)
+        split = table[index]
+        if split.state == SPLIT_SYNC and split.pending == kind and np.int64(split.sync_mask) & live == need & live:
+            lanes |= np.int64(split.mask)
     return lanes
+
+
+@device
+def make_room(sm, warp):
+    """If the table is nearly full, remove parents with a single child and no waiting lanes; the child takes their place.
+
+    Such parents remain where waiting lanes ran ahead or exited. Without them, every parent joins two or more disjoint sets
+    of the 32 lanes: its children and those that wait. So at most 63 entries are in use.
+    """
+    entry = sm.warp[warp]
+    if entry.num_splits < MAX_SPLITS - SPARE_SPLITS:
+        return 0
+    table = sm.warp_cold[warp].split
+    for index in range(MAX_SPLITS):
+        child = table[index]
+        if child.state == SPLIT_FREE:
+            continue
+        at = np.int64(child.parent)
+        while at != NONE8 and table[at].pending == 1 and parked_lanes(sm, warp, at) == 0:
+            child.reconv = table[at].reconv
+            child.parent = table[at].parent
+            table[at].state = SPLIT_FREE
+            entry.num_splits -= 1
+            at = np.int64(child.parent)
+        if index == entry.split:
+            entry.reconv = child.reconv
+    return mark_warp(sm, warp)
+
+
+@device
+def parked_lanes(sm, warp, at):
+    """Return the lanes that wait at the reconvergence point of parent `at`."""
+    mask = np.int64(sm.warp_cold[warp].split[at].mask)
+    return mask & ~np.int64(sm.warp[warp].exited) & ~lanes_below(sm, warp, at)

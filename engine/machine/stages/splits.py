@@ -3,7 +3,7 @@
 Every leaf is a set of lanes with one pc. A divergent branch turns its split into a parent that waits at the
 reconvergence pc, with a child for each path; a child that reaches its `reconv` is done, and when all are, the parent
 continues. A branch that reconverges at the same pc as its own split adds a sibling instead of a level, so loops do
-not deepen the tree. The deepest ready split runs.
+not deepen the tree. forward_progress.py chooses the split that runs.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from __future__ import annotations
 import numpy as np
 
 from rfview.engine.compile.device import device
-from rfview.engine.machine.stages.forward_progress import completed_sync, run_missing_ahead
-from rfview.engine.machine.stages.split_table import (add_child, deepest, flush_ibuffer, load_split, mark_warp,
-                                                      store_split)
+from rfview.engine.machine.stages.forward_progress import next_split
+from rfview.engine.machine.stages.split_table import (add_child, deepest, flush_ibuffer, load_split, make_room,
+                                                      mark_warp, store_split)
 from rfview.engine.machine.stages.warp_state import reconsider
 from rfview.engine.program import NO_PC
-from rfview.engine.state import (MAX_SPLITS, NONE8, SPLIT_BARRIER, SPLIT_FREE, SPLIT_PARENT, SPLIT_READY,
-                                 SPLIT_SYNC)
+from rfview.engine.state import (MAX_SPLITS, NONE8, NUM_BARRIERS, RESULTS_AT_OPENING, SPLIT_BARRIER, SPLIT_FREE,
+                                 SPLIT_PARENT, SPLIT_READY, SPLIT_SYNC)
 
 
 @device
@@ -46,6 +46,7 @@ def advance(sm, warp, pc):
 def diverge(sm, warp, target, fall, reconv, taken, rest):
     """Split the running lanes into those that go to `target` and those that continue at `fall`."""
     entry = sm.warp[warp]
+    make_room(sm, warp)
     here = np.int64(entry.split)
     store_split(sm, warp)
     table = sm.warp_cold[warp].split
@@ -60,6 +61,7 @@ def diverge(sm, warp, target, fall, reconv, taken, rest):
     table[here].state = SPLIT_PARENT
     table[here].pc = reconv
     table[here].pending = 0
+    table[here].sync_mask = 0
     if np.int64(target) != np.int64(reconv) or reconv == NO_PC:
         add_child(sm, warp, here, target, reconv, taken)
     if np.int64(fall) != np.int64(reconv) or reconv == NO_PC:
@@ -78,21 +80,17 @@ def narrow(sm, warp, index, pc, mask):
 
 @device
 def choose_split(sm, warp):
-    """Run the deepest ready split; with none, one whose missing lanes have since come or gone; with none, those lanes, if
-    they wait at a reconvergence point (forward progress as on compute_70); else the warp waits.
-
-    Return 1, or 0 when nothing in the warp can run.
-    """
-    index = deepest(sm, warp, SPLIT_READY, -1)
-    if index < 0:
-        index = completed_sync(sm, warp)
-        if index >= 0:
-            sm.warp_cold[warp].split[index].state = SPLIT_READY
-        else:
-            index = run_missing_ahead(sm, warp)
+    """Run another split; return 1, or 0 when nothing in the warp can run."""
+    index = next_split(sm, warp)
     if index >= 0:
         load_split(sm, warp, index)
         return 1
+    return stop(sm, warp)
+
+
+@device
+def stop(sm, warp):
+    """Let a warp wait, as nothing in it can run; return 0."""
     sm.warp[warp].split = NONE8
     mark_warp(sm, warp)
     reconsider(sm, warp)
@@ -116,6 +114,7 @@ def end_split(sm, warp, index):
         lanes = np.int64(table[parent].mask) & ~np.int64(sm.warp[warp].exited)
         table[parent].mask = lanes
         table[parent].state = SPLIT_READY
+        table[parent].sync_mask = 0
         if lanes != 0 and table[parent].pc != table[parent].reconv:
             break
         at = parent
@@ -142,61 +141,97 @@ def settle_arrived(sm, warp):
 
 
 @device
-def wait_for_members(sm, warp, need):
-    """Park the running split until the lanes `need` arrive; return 1 if another split runs meanwhile."""
-    return park(sm, warp, SPLIT_SYNC, need)
-
-
-@device
-def release_members(sm, warp, pc):
-    """Let every split that waited at `pc` continue after it."""
-    table = sm.warp_cold[warp].split
-    for index in range(MAX_SPLITS):
-        if table[index].state == SPLIT_SYNC and table[index].pc == pc:
-            table[index].pc = pc + 1
-            table[index].state = SPLIT_READY
-    settle_arrived(sm, warp)
-    return mark_warp(sm, warp)
-
-
-@device
-def park_at_barrier(sm, warp, barrier):
-    """Let the running split wait at a CTA barrier; its pc already points past it."""
-    sm.warp[warp].barrier = barrier
-    return park(sm, warp, SPLIT_BARRIER, barrier)
-
-
-@device
-def park(sm, warp, state, awaited):
-    """Let the running split wait in a state, for what its sync_mask says; return 1 if another split runs meanwhile."""
-    store_split(sm, warp)
-    split = sm.warp_cold[warp].split[sm.warp[warp].split]
-    split.state = state
-    split.sync_mask = awaited
+def wait_for_members(sm, warp, kind, need):
+    """Park the running split until the lanes `need` come to a collective of its kind; return 1 if another split runs."""
+    sm.warp_cold[warp].split[sm.warp[warp].split].pending = kind
+    park(sm, warp, SPLIT_SYNC, need)
     return choose_split(sm, warp)
 
 
 @device
+def release_members(sm, warp, kind, need, pc, results):
+    """Let the splits that waited in a complete collective go on; return the lanes of those at `pc`, which are past it.
+
+    results: 0, or the lanes that took part: splits elsewhere then issue their own instruction, and find its results.
+    """
+    table = sm.warp_cold[warp].split
+    live = ~np.int64(sm.warp[warp].exited)
+    lanes = np.int64(0)
+    for index in range(MAX_SPLITS):
+        split = table[index]
+        if split.state != SPLIT_SYNC or split.pending != kind or np.int64(split.sync_mask) & live != need & live:
+            continue
+        split.state = SPLIT_READY
+        split.pending = 0
+        if split.pc == pc or results == 0:
+            lanes |= np.int64(split.mask)
+            split.pc += 1
+            split.sync_mask = 0
+        else:
+            split.sync_mask = results
+    settle_arrived(sm, warp)
+    mark_warp(sm, warp)
+    return lanes
+
+
+@device
+def park_at_barrier(sm, warp, barrier):
+    """Let the running split wait at a CTA barrier, and a ready one of its warp run; the barrier may open now.
+
+    Its pc already points past the barrier, unless it will fetch results there.
+    """
+    sm.warp[warp].barrier = barrier & (NUM_BARRIERS - 1)
+    park(sm, warp, SPLIT_BARRIER, barrier)
+    index = deepest(sm, warp, SPLIT_READY, -1) if sm.warp[warp].num_splits > 1 else -1
+    return load_split(sm, warp, index) if index >= 0 else stop(sm, warp)
+
+
+@device
+def park(sm, warp, state, awaited):
+    """Let the running split wait in a state, for what its sync_mask says."""
+    store_split(sm, warp)
+    split = sm.warp_cold[warp].split[sm.warp[warp].split]
+    split.state = state
+    split.sync_mask = awaited
+    return 0
+
+
+@device
 def leave_barrier(sm, warp, barrier):
-    """Make the splits of a warp that wait at `barrier` ready again, from the next cycle on."""
+    """Make the splits of a warp that wait at `barrier` ready again, from the next cycle on.
+
+    A split that waited with RESULTS_AT_OPENING issues its instruction once more, to fetch the results: return the lanes of
+    these.
+    """
     table = sm.warp_cold[warp].split
     entry = sm.warp[warp]
-    found = 0
-    others = 0
+    if entry.num_splits == 1 and table[0].state == SPLIT_BARRIER and table[0].sync_mask == barrier:
+        table[0].state = SPLIT_READY
+        table[0].sync_mask = 0
+        entry.barrier = NONE8
+        entry.open_cycle = sm.cycle
+        load_split(sm, warp, 0)
+        return np.int64(0)
+    found, lanes = 0, np.int64(0)
+    other = np.int64(NONE8)
     for index in range(MAX_SPLITS):
-        if table[index].state == SPLIT_BARRIER:
-            if table[index].sync_mask == barrier:
-                table[index].state = SPLIT_READY
+        split = table[index]
+        if split.state == SPLIT_BARRIER:
+            number = np.int64(split.sync_mask) & (NUM_BARRIERS - 1)
+            if number == barrier:
+                fetching = np.int64(split.mask) if np.int64(split.sync_mask) & RESULTS_AT_OPENING != 0 else np.int64(0)
+                split.state = SPLIT_READY
+                split.sync_mask = fetching
+                lanes |= fetching
                 found = 1
             else:
-                others = 1
+                other = number
     if found == 0:
-        return 0
-    if others == 0:
-        entry.barrier = NONE8
+        return lanes
+    entry.barrier = other
     entry.open_cycle = sm.cycle
     mark_warp(sm, warp)
     settle_arrived(sm, warp)
     if entry.split == NONE8:
         choose_split(sm, warp)
-    return 1
+    return lanes

@@ -5,6 +5,7 @@ from __future__ import annotations
 from rfview.engine.ptx.lower.arithmetic import lower_mov, lower_table
 from rfview.engine.ptx.lower.async_copy import fresh
 from rfview.engine.ptx.lower.context import Lowering
+from rfview.engine.ptx.lower.control import lower_warp_barrier
 from rfview.engine.ptx.parse.syntax import Instruction, Name, Number, Operand, Pair
 
 
@@ -43,6 +44,7 @@ def lower_elect(low: Lowering, statement: Instruction) -> None:
     if statement.opcode != "elect.sync" or len(operands) != 2:
         raise low.fail("expected 'elect.sync leader|is_leader, mask'")
     leader, chosen = (operands[0].first, operands[0].second) if isinstance(operands[0], Pair) else (operands[0], None)
+    lower_warp_barrier(low, statement)
     mask, lane, number = (fresh(low, f"%elect.{part}") for part in ("mask", "lane", "number"))
     _step(low, statement, "mov.b32", mask, operands[1])
     _step(low, statement, "brev.b32", lane, mask)

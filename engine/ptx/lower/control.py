@@ -126,9 +126,11 @@ def lower_cluster_barrier(low: Lowering, statement: Instruction) -> None:
 
 
 def lower_warp_barrier(low: Lowering, statement: Instruction) -> None:
+    """Lower bar.warp.sync, or the wait for all members of elect.sync: the last operand is the mask."""
     inst = control_inst(low, isa.OP_BAR_WARP, statement)
+    inst.aux = isa.BAR_WARP_ELECT if statement.opcode == "elect.sync" else isa.BAR_WARP_SYNC
     inst.types = ("b32",)
-    low.fill(inst, 0, statement.operands[0], "b32")
+    low.fill(inst, 0, statement.operands[-1], "b32")
     low.emit(low.guard_of(inst, statement))
 
 
