@@ -92,7 +92,7 @@ class Parser(argparse.ArgumentParser):
             self.error(f"unexpected argument {word!r}")
         known = [text for action in self._actions for text in action.option_strings]
         near = difflib.get_close_matches(name, known, n=1)
-        mine = f"; if it is the program's: {self.prog} [OPTIONS] -- PROGRAM {name}" if takes_program else ""
+        mine = f"; if it is the program's: {self.prog} [OPTIONS] PROGRAM {name}" if takes_program else ""
         self.error(f"unknown option {name}" + (f"; did you mean {near[0]}?" if near else "") + mine)
 
 
@@ -178,7 +178,6 @@ def parsed(name: str, rest: list[str]) -> tuple[Any, argparse.Namespace]:
     """Return a command's module and its parsed arguments; raises UsageError, and SystemExit for --help."""
     if name not in COMMANDS:
         raise UsageError(_unknown(name))
-    _no_empty_words(rest)
     module = importlib.import_module(f"rfview.commands.{name}")
     parser = Parser(
         prog=f"rfview {name}", description=COMMANDS[name][0].upper() + COMMANDS[name][1:] + ".",
@@ -186,20 +185,36 @@ def parsed(name: str, rest: list[str]) -> tuple[Any, argparse.Namespace]:
     )
     declare(name, module, parser)
     takes_program = getattr(module, "TAKES_PROGRAM", False)
-    program = rest[rest.index("--") + 1 :] if takes_program and "--" in rest else None
-    if takes_program:       # its arguments may come before and after options
-        args, unknown = parser.parse_known_intermixed_args(rest if program is None else rest[: rest.index("--")])
+    if takes_program:       # other targets may stand before and after options
+        from rfview.commands import programs
+
+        own, program = programs.split(parser, rest)
+        _no_empty_words(own)
+        args, unknown = parser.parse_known_intermixed_args(own)
         args.program = program
     else:
+        _no_empty_words(rest)
         args, unknown = parser.parse_known_args(rest)
     if unknown:
+        if not takes_program and (refusal := _of_program(args)):
+            raise UsageError(refusal)
         parser.refuse(unknown, takes_program=takes_program)
     return module, args
 
 
+def _of_program(args: argparse.Namespace) -> str:
+    """Return what to say of a program that is given to a command for kernels, "" if none is."""
+    target = getattr(args, "target", None)
+    if not isinstance(target, str):
+        return ""
+    from rfview.commands import options
+
+    return options.not_a_kernel(target) if options.is_program(target) else ""
+
+
 def _no_empty_words(words: list[str]) -> None:
     """Raise UsageError for an empty word, as a shell variable without a value leaves it; a program's own may be empty."""
-    for at, word in enumerate(words[: words.index("--") if "--" in words else None]):
+    for at, word in enumerate(words):
         if not word:
             before = f" after {words[at - 1]}" if at else ""
             raise UsageError(f"the argument{before} is empty; is a shell variable not set?")

@@ -31,9 +31,8 @@ def run(args: argparse.Namespace) -> int:
     """Write the folder; end with the program's exit code."""
     if words.is_meant(args, args.target or ""):
         return of_kernel(args)
-    if args.launch is None:
-        raise InputError("capture: expected --launch KERNEL[:NTH] or --launch NUMBER; `rfview launches` lists the "
-                         "program's launches")
+    if not programs.is_program(args):
+        raise InputError(f"capture: expected a program or FILE::KERNEL, got {args.target or 'nothing'}")
     from rfview.capture.folder import write
 
     code, device = programs.captured(args, stops=args.stop)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -51,7 +52,8 @@ def of_program(args: argparse.Namespace) -> int:
     _code, device = programs.captured(args, runs_choice=False, stops=True)
     with tempfile.TemporaryDirectory(prefix="rfview-") as folder:
         file = write(programs.taken_of(device), Path(folder))
-        return shown(argparse.Namespace(**{**vars(args), "target": str(file)}))
+        chosen = ["--launch", args.launch, *(["--python", args.python] if args.python else []), *programs.words_of(args)]
+        return shown(argparse.Namespace(**{**vars(args), "target": str(file), "chosen": chosen}))
 
 
 def shown(args: argparse.Namespace) -> int:
@@ -62,7 +64,7 @@ def shown(args: argparse.Namespace) -> int:
         return screen.plain_text(options.open_target(args), args)
     if not screen.is_terminal():
         with options.open_target(args) as session:
-            return screen.show_text(session, args, args.target)
+            return screen.show_text(session, args, shlex.join(getattr(args, "chosen", [args.target])))
     from rfview import keymap
 
     keys = keymap.load()

@@ -10,7 +10,8 @@ from rfview.engine.errors import InputError
 from rfview.launching import words
 
 EPILOG = """examples:
-  nvcc -lineinfo -ptx app.cu && rfview lines app.toml
+  nvcc -lineinfo -ptx app.cu && rfview lines app.toml                a launch file's PTX
+  nvcc -lineinfo app.cu -o app && rfview record ./app 64 && rfview lines app.rfs    a program's
   rfview lines run.rfs --first 10,000 --last 20,000 --top 10
   rfview lines gemm --ptx --design stt
 The share is of all warp-cycles in which a warp could run: it issued, or was held up before an instruction of the line. Reads
@@ -39,7 +40,7 @@ def run(args: argparse.Namespace) -> int:
         raise InputError(f"--top {args.top}: expected at least 1")
     with options.open_target(args) as session:
         if not args.ptx and not session.lines:
-            raise InputError(f"{args.target}: the PTX has no source lines; compile with `nvcc -lineinfo -ptx` "
+            raise InputError(f"{args.target}: the PTX has no source lines; compile with nvcc -lineinfo "
                              "(numba-cuda: lineinfo=True), or take --ptx for lines of the PTX")
         session.goto(args.last if args.last is not None else "end")
         found = line_report(session, args.first, ptx=args.ptx)

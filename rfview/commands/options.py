@@ -133,7 +133,12 @@ def refuse_machine(args: argparse.Namespace, command: str, holder: str = "recipe
 
 
 def command_of(name: str, args: argparse.Namespace) -> str:
-    """Return the command line that runs the same kernel on the same machine again, without defaults."""
+    """Return the command line that runs the same kernel on the same machine again, without defaults.
+
+    args.chosen: the launch of a program, and the program, behind whose name there are no options of rfview.
+    """
+    if hasattr(args, "chosen"):
+        return shlex.join(["rfview", name, *machine_words(args), *args.chosen])
     return shlex.join(["rfview", name, *getattr(args, "typed", [args.target]), *machine_words(args)])
 
 
@@ -183,8 +188,7 @@ def launch_path(target: str) -> Path:
     """Return the launch file that a target names; raises InputError, which says what to type instead, if it names none."""
     path = Path(target)
     if is_program(target):
-        raise InputError(f"{target}: a program is not a kernel; rfview launches {shlex.quote(target)} runs it and lists "
-                         "what it launches, and rfview capture makes a folder of one of them, for this command")
+        raise InputError(not_a_kernel(target))
     if is_recipe(target):
         raise InputError(f"{target}: a recipe is not a kernel; open it with rfview debug {shlex.quote(target)}, or record "
                          f"it with rfview record --fill {shlex.quote(target)}")
@@ -208,6 +212,12 @@ def launch_path(target: str) -> Path:
     from rfview.engine import kernels
 
     return kernels.path(target)
+
+
+def not_a_kernel(target: str) -> str:
+    """Return what to do with a program instead of giving it to a command for kernels."""
+    return (f"{target}: a program is not a kernel; rfview launches {shlex.quote(target)} runs it and lists its launches; "
+            "rfview capture makes a folder of one of them, and rfview record a recording, for this command")
 
 
 def is_program(target: str) -> bool:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import os
+import re
 import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -17,13 +19,14 @@ if TYPE_CHECKING:
 
 EPILOG = """the program is an unmodified CUDA program built by nvcc, or an unmodified Python script with numba-cuda 0.30 or
 Triton 3.8 or 3.9. Its kernels run here, without a GPU, and it carries on with their results. torch tensors stay in CPU
-memory even if the script says device='cuda'; Triton's autotuner takes the first configuration that runs. `--` ends
-rfview's options:
-  rfview record softmax.py --launch softmax_kernel --stop -o softmax.rfs
+memory even if the script says device='cuda'; Triton's autotuner takes the first configuration that runs. Each process
+that the program starts has a device of its own, and its launches are in the same list. rfview's options stand before the
+program: everything behind its name is the program's own:
+  rfview record --launch softmax_kernel --stop -o softmax.rfs softmax.py
   nvcc app.cu -o app
   rfview launches ./app 100
-  rfview record ./app 100 --launch matmul:1 --stop -o m.rfs
-  rfview launches --design stt -- ./app --size 100"""
+  rfview record --launch matmul:1 --stop -o m.rfs ./app 100
+  rfview launches --design stt ./app --size 100 -o out.txt"""
 
 
 FIRST = "0"
@@ -48,6 +51,54 @@ def add_python(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--python", metavar="PYTHON",
                         help="the Python that runs a script (default: the one in its #! line, else the active "
                              "environment's, else this one)")
+
+
+def split(parser: argparse.ArgumentParser, words: list[str]) -> tuple[list[str], list[str] | None]:
+    """Return rfview's own words, and the command line of the program that they name, None if they name none.
+
+    A program begins at its name, or behind `--`, and everything from there on is its own.
+    """
+    place = _first_argument(parser, words)
+    if place is not None and (_chooses(words[:place]) or starts_program(words[place:]) or parser.prog.endswith(" launches")):
+        known = {text for action in parser._actions for text in action.option_strings if text.startswith("--")} - {"--help"}
+        ours = next((word for word in words[place + 1 :] if word.partition("=")[0] in known), None)
+        if ours is not None:
+            say(f"{ours} stands behind {words[place]} and goes to the program; rfview's options stand before it")
+        return words[:place], words[place:]
+    if "--" in words:
+        return words[: words.index("--")], words[words.index("--") + 1 :]
+    return words, None
+
+
+def _first_argument(parser: argparse.ArgumentParser, words: list[str]) -> int | None:
+    """Return the place of the first word that is neither an option nor an option's value; None behind `--` or if none is."""
+    takes_value = {text: action.nargs != 0 for action in parser._actions for text in action.option_strings}
+    place = 0
+    while place < len(words) and words[place] != "--":
+        if not words[place].startswith("-") or words[place] == "-":
+            return place
+        place += 2 if takes_value.get(words[place]) else 1
+    return None
+
+
+def _chooses(words: list[str]) -> bool:
+    """Return whether options of rfview choose a program's launch: what follows them is a program."""
+    return any(word.partition("=")[0] in ("--launch", "--stop") for word in words)
+
+
+def starts_program(words: list[str]) -> bool:
+    """Return whether a command line is a program's: an executable, a script, or a Python with a script."""
+    name = words[0]
+    if "::" in name:
+        return False
+    if name.endswith(".py") or options.is_program(name):
+        return True
+    if re.fullmatch(r"python[\d.]*", os.path.basename(name)):
+        return any(word.endswith(".py") for word in words[1:2])
+    if not os.path.isfile(name) or not os.access(name, os.X_OK):
+        return False
+    with open(name, "rb") as file:
+        return file.read(2) == b"#!"
 
 
 def words_of(args: argparse.Namespace) -> list[str]:
@@ -115,10 +166,7 @@ def is_program(args: argparse.Namespace) -> bool:
 
 def names_program(args: argparse.Namespace) -> bool:
     """Return whether a target is a program or script, with or without arguments."""
-    target = args.target or ""
-    if args.words or getattr(args, "program", None):
-        return True
-    return "::" not in target and (target.endswith(".py") or options.is_program(target))
+    return bool(args.words or getattr(args, "program", None)) or starts_program([args.target or ""])
 
 
 def rows_of(launches: Launches) -> list[dict[str, Any]]:

@@ -121,11 +121,14 @@ def show_text(session: Session, args: argparse.Namespace, target: str) -> int:
     check_warp(args.warp, int(session.info["num_warps"]), "--warp")
     width, height = shutil.get_terminal_size(TEXT_SIZE) if sys.stdout.isatty() else TEXT_SIZE
     print(render_text(session, max(width, 80), max(height, 24), ascii_only=args.ascii, warp=args.warp))
+    commands = f'rfview script {target} -c "goto 50%; print warp[0].pc"'
+    if hasattr(args, "chosen"):
+        commands = f"rfview record -o run.rfs {target}     a recording of it, for script, replay and export"
     print(f"""
 This is {target}, as text because {no_terminal()}. In a terminal it can be stepped through.
 try: rfview                             a recorded run, with keys; ? lists them
      rfview run vectoradd               a kernel on the cycle-level machine
      rfview debug gemm --design stt     a live run, forwards and backwards
-     rfview script {target} -c "goto 50%; print warp[0].pc"
+     {commands}
 """.rstrip())
     return 0

@@ -66,7 +66,7 @@ def _said(log: str, file: Path) -> str:
     first = next((line for line in lines if "error" in line), lines[0] if lines else "cannot be compiled")
     if "cannot open source file" in first or "undefined" in first:
         first += ("; NVRTC compiles kernels alone: put them in a file of their own, or have nvcc in PATH, or compile the "
-                  "program and name its launch (rfview debug ./app --launch KERNEL)")
+                  "program and name its launch (rfview debug --launch KERNEL ./app)")
     return first.removeprefix(str(file))
 
 

@@ -40,11 +40,11 @@ PTX may come from any compiler: nvcc -ptx, numba.cuda.compile_ptx, Triton. Then:
 PROGRAMS = """\
 rfview launches ./app 100                             run a CUDA program as nvcc compiled it; list its kernel launches
 rfview check ./app 100                                look for races, uninitialised reads and wrong barriers in every launch
-rfview record ./app 100 --launch matmul:1 -o m.rfs    record the second launch of kernel matmul
-rfview debug ./app 100 --launch matmul:1              step through it, forwards and backwards
-rfview capture ./app 100 --launch 3 --output DIR      write it as a launch file with its data, to run, compare, sweep or send
-rfview launches --design stt -- ./app --size 100      everything after `--` belongs to the program
-rfview record softmax.py --launch softmax_kernel --stop -o s.rfs   a script with numba-cuda or Triton, unchanged
+rfview record --launch matmul:1 -o m.rfs ./app 100    record the second launch of kernel matmul
+rfview debug --launch matmul:1 ./app 100              step through it, forwards and backwards
+rfview capture --launch 3 --output DIR ./app 100      write it as a launch file with its data, to run, compare, sweep or send
+rfview launches --design stt ./app --size 100         everything behind the program's name is its own
+rfview record --launch softmax_kernel --stop -o s.rfs softmax.py   a script with numba-cuda or Triton, unchanged
     from Python: with rfview.capture(launch="matmul:0", output="m.rfs") as c: ...   the launches of your own process
 
 Nothing is re-linked and no GPU is needed: a stand-in replaces the CUDA runtime in the program, kernels run on the modelled

@@ -22,7 +22,7 @@ BAR = 8
 AROUND = 3          # lines without instructions that are shown before and after those with some
 MARK, NUMBER, SHARE = 1, 5, 7
 LEAST_BELOW = 14    # rows of the panel from which the chosen line's instructions are shown below
-NONE = ("the PTX has no source lines: compile with nvcc -lineinfo -ptx, in numba-cuda",
+NONE = ("the PTX has no source lines: compile with nvcc -lineinfo, in numba-cuda",
         "with lineinfo=True; Triton always writes them.", "`rfview lines TARGET --ptx` counts by lines of the PTX.")
 Entry = tuple[str, int, int]        # path, line or 0 for the file's name or -1 for a gap, number in LineTable.lines or -1
 

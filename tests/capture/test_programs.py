@@ -79,7 +79,7 @@ def test_a_fault_is_said_with_its_place(program: Path) -> None:
 
 @needs_nvcc
 def test_a_program_that_does_not_look_at_a_fault_is_no_success(program: Path, tmp_path: Path) -> None:
-    done = rfview("launches", program, 16, "--json", tmp_path / "list.json")
+    done = rfview("launches", "--json", tmp_path / "list.json", program, 16)
     assert done.returncode == 1 and "ended with code 0 although 1 launch ended in a fault" in done.stderr, done.stderr
     assert json.loads((tmp_path / "list.json").read_text())["exit_code"] == 0
 
@@ -106,7 +106,7 @@ def test_a_program_that_a_signal_ends_gives_128_and_its_number(program: Path) ->
 
 @needs_nvcc
 def test_a_captured_launch_runs_alone_in_as_many_cycles_and_bit_for_bit(program: Path, tmp_path: Path) -> None:
-    listed = rfview("launches", program, 2, "--json", tmp_path / "list.json")
+    listed = rfview("launches", "--json", tmp_path / "list.json", program, 2)
     assert listed.returncode == 3, listed.stderr
     cycles = [row["cycles"] for row in json.loads((tmp_path / "list.json").read_text())["list"]]
     for chosen in ("1", "add:1"):
@@ -131,30 +131,30 @@ def test_a_folder_holds_the_textures_and_surfaces_of_its_launch(program: Path, t
 
 @needs_nvcc
 def test_a_recording_of_a_launch_has_its_cycles_and_stop_ends_the_program_behind_it(program: Path, tmp_path: Path) -> None:
-    done = rfview("record", program, 0, "--launch", "add", "--stop", "-o", tmp_path / "a.rfs")
+    done = rfview("record", "--launch", "add", "--stop", "-o", tmp_path / "a.rfs", program, 0)
     assert done.returncode == 0, done.stderr
     said = rfview("info", tmp_path / "a.rfs")
     assert said.returncode == 0 and "add" in said.stdout
-    whole = rfview("record", program, 0, "--launch", "add:1", "-o", tmp_path / "b.rfs")
+    whole = rfview("record", "--launch", "add:1", "-o", tmp_path / "b.rfs", program, 0)
     assert whole.returncode == 3, whole.stderr
 
 
 @needs_nvcc
 def test_debug_opens_the_launch_before_it_ran(program: Path) -> None:
-    done = rfview("debug", program, 3, "--launch", "count")
+    done = rfview("debug", "--launch", "count", program, 3)
     assert done.returncode == 0 and "count" in done.stdout, done.stderr
 
 
 @needs_nvcc
 def test_a_launch_that_there_is_not_says_which_there_are(program: Path, tmp_path: Path) -> None:
-    done = rfview("capture", program, 3, "--launch", "cuont", "-o", tmp_path / "x")
+    done = rfview("capture", "--launch", "cuont", "-o", tmp_path / "x", program, 3)
     assert done.returncode == 2 and "made 1 launch of count" in done.stderr and not (tmp_path / "x").exists()
 
 
 @needs_nvcc
 def test_without_a_choice_the_first_launch_is_meant(program: Path, tmp_path: Path) -> None:
-    done = rfview("record", program, 3, "--output", tmp_path / "first.rfs")
-    chosen = rfview("record", program, 3, "--launch", "0", "--output", tmp_path / "chosen.rfs")
+    done = rfview("record", "--output", tmp_path / "first.rfs", program, 3)
+    chosen = rfview("record", "--launch", "0", "--output", tmp_path / "chosen.rfs", program, 3)
     assert done.returncode == chosen.returncode == 3, "the program ends with what it was given"
     assert "the program's first launch; --launch chooses" in done.stderr and "--launch chooses" not in chosen.stderr
     with open_session(tmp_path / "first.rfs") as one, open_session(tmp_path / "chosen.rfs") as other:
@@ -210,7 +210,7 @@ def test_a_program_with_the_shared_runtime_whose_device_code_was_linked_of_parts
 
 @pytest.mark.parametrize(("words", "said"), [
     (["launches"], "expected a program"), (["launches", "./not-there"], "there is no such program"),
-    (["capture", "true", "--launch", "-1"], "--launch"), (["capture", "true"], "--launch"),
+    (["capture", "--launch", "-1", "true"], "--launch"), (["capture"], "expected a program or FILE::KERNEL"),
     (["record", "--stop"], "expected a program and its arguments"),
 ])
 def test_command_lines_that_cannot_be_understood_end_in_a_sentence(words: list[str], said: str) -> None:

@@ -194,8 +194,10 @@ def test_a_script_without_launches_runs_as_under_python(tmp_path: Path) -> None:
     script = tmp_path / "plain.py"
     script.write_text("import sys\nimport beside\nassert not [m for m in sys.modules if m.startswith('rfview')]\n"
                       "print(__name__, sys.argv[1:], beside.NAME)\nsys.exit(5)\n")
-    done = rfview("launches", script, "one", "--two")
-    assert done.returncode == 2 and "-- PROGRAM --two" in done.stderr, done.stderr
+    for words in ([script], ["--", script], ["--design", "stt", script]):
+        done = rfview("launches", *words, "one", "--two", "-h", "", "--json")
+        assert done.returncode == 5 and "__main__ ['one', '--two', '-h', '', '--json'] beside" in done.stdout, done.stderr
+        assert "--json stands behind" in done.stderr or words[0] == "--"
     done = rfview("launches", "--", script, "one", "--two")
     assert done.returncode == 5 and "__main__ ['one', '--two'] beside" in done.stdout, done.stderr
     tool = tmp_path / "tool"

@@ -89,7 +89,7 @@ def test_standard_output_is_no_file_to_write(capsys: pytest.CaptureFixture[str])
 
 
 @pytest.mark.parametrize("words", [
-    ["compare", "vectoradd", "--csv"], ["compare", "vectoradd", "--svg"], ["launches", "./app", "--json"],
+    ["compare", "vectoradd", "--csv"], ["compare", "vectoradd", "--svg"], ["launches", "--json"],
     ["image", "vectoradd", "c", "--png"], ["export", "vectoradd", "--to", "sqlite", "-o"],
     ["export", "vectoradd", "--to", "csv", "-o"], ["reproduce", "--html"], ["map", "vectoradd", "-o"],
     ["sweep", "results", "--plot", "ipc,kernel", "--svg"], ["dap", "--vsix"]])
