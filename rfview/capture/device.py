@@ -47,6 +47,7 @@ class Request:
     shared_bytes: int
     params: bytes
     is_cooperative: bool = False
+    has_clusters: bool = False
 
 
 @dataclass(frozen=True)
@@ -296,7 +297,10 @@ def _machine(module: Loaded, kernel: Kernel, spec: LaunchSpec, image: GivenMemor
 
 
 def _refused(request: Request) -> Outcome | None:
-    """Return the outcome of a launch whose grid or block no GPU accepts, None if they are fine."""
+    """Return the outcome of a launch whose grid or block no GPU accepts, or that has clusters; None if it is fine."""
+    if request.has_clusters:
+        return Outcome(wire.NOT_SUPPORTED, 0, "", f"{short_name(request.kernel)} is launched in clusters of several CTAs, "
+                                                  "which the modelled SM does not have")
     grid, block = request.grid, request.block
     threads = block[0] * block[1] * block[2]
     fine = (all(1 <= size <= most for size, most in zip((*grid, *block), (*MAX_GRID, *MAX_BLOCK)))

@@ -21,7 +21,7 @@ LINK = "RFVIEW_LINK"            # environment variable: the name of the server's
 STOPPED = 0x7FFFFFFF            # a status: the program has done what it was started for and is to exit
 FORM_PTX, FORM_FATBIN, FORM_PARTS = range(3)
 KIND_DEVICE, KIND_HOST, KIND_MANAGED, KIND_ARRAY = range(4)
-COOPERATIVE = 1                 # a flag of launches
+COOPERATIVE, CLUSTERS = 1, 2    # flags of launches; CLUSTERS: of more than one CTA
 
 REQUEST_HEAD = struct.Struct("<II")
 REPLY_HEAD = struct.Struct("<iII")
@@ -108,7 +108,7 @@ def cpp_header() -> str:
     constants = {"VERSION": VERSION, "MAX_MODULE": MAX_MODULE, "BASE": BASE, "SCRATCH": SCRATCH, "CAPACITY": CAPACITY}
     lines = ["// Made from messages.py.", "#pragma once", "#include <stdint.h>", "namespace rfview {",
              *(f"const uint64_t {name} = {value}ull;" for name, value in constants.items()),
-             f"const int STOPPED = {STOPPED};", f"const uint32_t COOPERATIVE = {COOPERATIVE};",
+             f"const int STOPPED = {STOPPED};", f"const uint32_t COOPERATIVE = {COOPERATIVE}, CLUSTERS = {CLUSTERS};",
              "enum Form : uint32_t { PTX, FATBIN, PARTS };", "enum Kind : uint32_t { DEVICE, HOST, MANAGED, ARRAY };",
              "struct __attribute__((packed)) RequestHead { uint32_t operation, size; };",
              "struct __attribute__((packed)) ReplyHead { int32_t status; uint32_t size, text; };",

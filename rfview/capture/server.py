@@ -174,7 +174,7 @@ class Server:
             return Reply(self.device.failed, b"", "an earlier launch left the device with an error")
         name, params = rest[:length].decode(), rest[length:]
         outcome = self.device.launch(Request(module, name, (gx, gy, gz), (bx, by, bz), shared, params,
-                                             bool(flags & wire.COOPERATIVE)))
+                                             bool(flags & wire.COOPERATIVE), bool(flags & wire.CLUSTERS)))
         if outcome.text:
             self.say(outcome.text)
         result = wire.LAUNCH.result.pack(outcome.cycles, rest=outcome.printed.encode("utf-8", "surrogateescape"))

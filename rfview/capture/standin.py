@@ -7,7 +7,6 @@ import os
 import platform
 import re
 import shutil
-import stat
 import subprocess
 import sys
 import tempfile
@@ -15,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from rfview.capture.messages import cpp_header
-from rfview.engine.compile.cache import CACHE_FOLDER
+from rfview.engine.compile.cache import CACHE_FOLDER, distrust
 from rfview.engine.errors import InputError
 
 SOURCES = Path(__file__).parent / "runtime"
@@ -57,20 +56,10 @@ def library(say: Callable[[float | None, str], None]) -> Path:
 
 
 def is_intact(folder: Path) -> bool:
-    """Return whether a folder holds a complete library that only this user can have written.
-
-    Raises InputError for a folder of another user: what others put there is not to be executed.
-    """
+    """Return whether a folder holds a complete library that only this user can have written."""
     try:
-        held = folder.lstat()
-    except FileNotFoundError:
-        return False
-    if not stat.S_ISDIR(held.st_mode) or held.st_uid != os.geteuid():
-        raise InputError(f"{folder}: belongs to another user, or is no folder; code in it is not executed: remove it, or "
-                         "set RFVIEW_CACHE_DIR to a folder of your own")
-    if held.st_mode & 0o022:        # others may have changed what is in it
-        return False
-    try:
+        if any(distrust(path.lstat()) or path.is_symlink() for path in (folder, folder / SONAME, folder / SUM)):
+            return False
         return (folder / SUM).read_text(encoding="ascii") == hashlib.sha256((folder / SONAME).read_bytes()).hexdigest()
     except (OSError, ValueError):
         return False
@@ -116,7 +105,7 @@ def rest() -> str:
 def _compile(compiler: str, headers: Path, folder: Path) -> None:
     """Compile everything into a temporary folder, and move the library into `folder` once it is complete."""
     folder.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder.parent, prefix="cudart-new-") as name:
+    with tempfile.TemporaryDirectory(dir=folder.parent, prefix="cudart-new-", ignore_cleanup_errors=True) as name:
         made = Path(name)
         (made / "messages.h").write_text(cpp_header(), encoding="utf-8")
         (made / "rest.cpp").write_text(rest(), encoding="utf-8")
@@ -129,10 +118,12 @@ def _compile(compiler: str, headers: Path, folder: Path) -> None:
         if done.returncode:
             first = next((line for line in done.stderr.splitlines() if "error" in line), done.stderr[:200])
             raise InputError(f"g++ cannot compile the stand-in for CUDA's runtime with the headers in {headers}: {first}")
+        if folder.is_symlink() or folder.exists() and distrust(folder.lstat()):
+            folder.rename(made / "distrusted")
         folder.mkdir(mode=0o700, exist_ok=True)
-        folder.chmod(0o700)
         (made / SUM).write_text(hashlib.sha256((made / SONAME).read_bytes()).hexdigest(), encoding="ascii")
         for name in (SONAME, SUM):      # the sum last: it vouches for the library
+            (made / name).chmod(0o700)
             with (made / name).open("rb") as file:
                 os.fsync(file.fileno())
             os.replace(made / name, folder / name)

@@ -233,6 +233,38 @@ int main(int argc, char **argv) {
       if (cudaStreamEndCapture(s, &graph) != cudaErrorStreamCaptureInvalidated || cudaEventRecord(e, s)) return 26;
       return cudaEventQuery(e) == cudaSuccess ? 3 : 27;
     }
+    case 17: {  // sizes and addresses that no host memory has, and rows whose sizes overflow
+      static char area[1 << 16];
+      void *q;
+      size_t pitch, huge = ~(size_t)0;
+      cudaPitchedPtr rows;
+      cudaChannelFormatDesc f = cudaCreateChannelDesc<float4>();
+      cudaArray_t array;
+      char stack[20000];
+      memset(stack, 5, sizeof stack);
+      if (cudaHostRegister(area, huge, 0) != cudaErrorInvalidValue || cudaHostRegister(area, huge - 9000, 0) != cudaErrorInvalidValue) return 20;
+      if (cudaHostRegister(area, 0, 0) != cudaErrorInvalidValue || cudaHostRegister(nullptr, 8, 0) != cudaErrorInvalidValue) return 21;
+      if (cudaHostRegister(area, (size_t)1 << 40, 0) != cudaErrorInvalidValue || cudaHostRegister(area, 8, 1 << 20) != cudaErrorInvalidValue) return 22;
+      if (cudaHostRegister((void *)"read-only", 8, 0) != cudaErrorInvalidValue || cudaHostRegister((void *)4096, 8, 0) != cudaErrorInvalidValue) return 23;
+      if (cudaHostGetDevicePointer(&q, area, 0) != cudaErrorInvalidValue || cudaHostUnregister(area) != cudaErrorHostMemoryNotRegistered) return 24;
+      if (cudaHostRegister(area, sizeof area, 0) || cudaHostRegister(area + 100, 8, 0) != cudaErrorHostMemoryAlreadyRegistered) return 25;
+      if (cudaHostGetDevicePointer(&q, area, 0) || q != area || cudaHostUnregister(area)) return 26;
+      if (cudaHostRegister(stack, sizeof stack, 0)) return 27;
+      add<<<1, 64>>>((float *)stack, (float *)stack, (float *)stack, 0);
+      if (cudaDeviceSynchronize() || cudaHostUnregister(stack)) return 28;
+      for (char byte : stack) if (byte != 5) return 29;
+      if (cudaMallocHost(&q, huge) != cudaErrorMemoryAllocation || cudaMallocManaged(&q, huge) != cudaErrorMemoryAllocation) return 30;
+      if (cudaMallocManaged(&q, 8, 7) != cudaErrorInvalidValue || cudaMallocManaged(&q, 0) != cudaErrorInvalidValue) return 31;
+      if (cudaMallocPitch(&q, &pitch, huge, 2) != cudaErrorMemoryAllocation || cudaMallocPitch(&q, &pitch, 512, huge / 256) != cudaErrorMemoryAllocation) return 32;
+      if (cudaMalloc3D(&rows, make_cudaExtent(1 << 20, (size_t)1 << 32, 1 << 20)) != cudaErrorMemoryAllocation) return 33;
+      if (cudaMallocArray(&array, &f, (size_t)1 << 40, (size_t)1 << 20) != cudaErrorMemoryAllocation) return 34;
+      if (cudaMallocHost(&q, 4096) || cudaHostRegister(q, 4096, 0) != cudaErrorHostMemoryAlreadyRegistered || cudaHostUnregister(q) != cudaErrorHostMemoryNotRegistered) return 35;
+      if (cudaMalloc(&p[0], 4096) || cudaHostGetDevicePointer(&q, p[0], 0) != cudaErrorInvalidValue) return 36;
+      if (cudaMemset(p[0], 0, huge) != cudaErrorInvalidValue || cudaMemset2D(p[0], 64, 0, 64, huge) != cudaErrorInvalidValue) return 37;
+      if (cudaMemcpy(area, p[0], huge, cudaMemcpyDefault) != cudaErrorInvalidValue || cudaMemcpy2D(p[0], 8, area, 8, 0, huge, cudaMemcpyDefault)) return 38;
+      if (cudaMemset2D(p[0], 8, 0, 64, 2) != cudaErrorInvalidValue || cudaFree(p[0])) return 39;
+      return cudaMemset(p[0], 0, 8) == cudaErrorInvalidValue ? 3 : 40;  // freed
+    }
     case 16:  // a fault that the program does not look at
       add<<<1, 64>>>(nullptr, nullptr, nullptr, n);
       return 0;

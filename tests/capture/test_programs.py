@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import shutil
@@ -18,7 +19,7 @@ from rfview.sessions import open_session
 
 from rfview.capture import fatbin
 from rfview.capture.program import check, libraries
-from rfview.capture.standin import SOURCES, rest
+from rfview.capture.standin import SONAME, SOURCES, SUM, is_intact, rest
 from rfview.engine.errors import InputError
 from tests.conftest import PATIENCE_S
 
@@ -43,7 +44,7 @@ def rfview(*words: object, cwd: Path = REPOSITORY) -> subprocess.CompletedProces
 
 
 @needs_nvcc
-@pytest.mark.parametrize("number", [0, 1, 2, 3, 4, 5, 7, 9, 12, 13, 15])
+@pytest.mark.parametrize("number", [0, 1, 2, 3, 4, 5, 7, 9, 12, 13, 15, 17])
 def test_a_program_finds_its_own_check_passed_and_ends_with_its_exit_code(program: Path, number: int) -> None:
     done = rfview("launches", program, number)
     assert done.returncode == 3, (done.stdout, done.stderr)
@@ -90,6 +91,33 @@ def test_a_copy_past_the_end_of_an_allocation_is_refused_and_said(program: Path)
     assert done.returncode == 3, done.stderr
     assert "takes 801 bytes" in done.stderr and "1 more than the 800 bytes allocated" in done.stderr
     assert "--set sm.shared_bytes=65536" in done.stderr
+
+
+@needs_nvcc
+def test_launches_that_cannot_run_are_listed_with_the_reason(tmp_path: Path) -> None:
+    (tmp_path / "nested.cu").write_text("""
+#include <stdio.h>
+__global__ void child(int *p) { *p = 1; }
+__global__ void parent(int *p) { child<<<1, 1>>>(p); }
+__global__ void plain(int *p) { p[threadIdx.x] = 2; }
+int main() {
+  int *p; cudaMalloc(&p, 256);
+  parent<<<2, 2>>>(p);
+  int code = cudaGetLastError() == cudaSuccess;
+  cudaLaunchAttribute cluster; cluster.id = cudaLaunchAttributeClusterDimension;
+  cluster.val.clusterDim.x = 2, cluster.val.clusterDim.y = cluster.val.clusterDim.z = 1;
+  cudaLaunchConfig_t config = {}; config.gridDim = 4, config.blockDim = 32, config.attrs = &cluster, config.numAttrs = 1;
+  code += 2 * (cudaLaunchKernelEx(&config, plain, p) == cudaSuccess);
+  plain<<<1, 32, 60000>>>(p); code += 4 * (cudaGetLastError() == cudaSuccess);
+  plain<<<1, 32>>>(p); return code + 8 * (cudaDeviceSynchronize() != cudaSuccess);
+}""")
+    subprocess.run(["nvcc", "-rdc=true", tmp_path / "nested.cu", "-o", tmp_path / "nested", "-lcudadevrt"], check=True)
+    done = rfview("launches", "--json", tmp_path / "list.json", tmp_path / "nested")
+    assert done.returncode == 0, (done.stdout, done.stderr)
+    parent, cluster, large, plain = json.loads((tmp_path / "list.json").read_text())["list"]
+    assert parent["kernel"] == "parent" and parent["grid"] == [2, 1, 1] and "dynamic parallelism" in parent["result"]
+    assert "clusters of several CTAs" in cluster["result"] and "--set sm.shared_bytes=60000" in large["result"]
+    assert (plain["label"], plain["result"]) == ("plain:2", "") and "[[launch]]" not in done.stderr
 
 
 @needs_nvcc
@@ -228,6 +256,30 @@ def test_a_damaged_table_of_sections_is_no_reason_to_refuse_a_program(tmp_path: 
             path.write_bytes(content)
             check(path)
             assert libraries(path) == []
+
+
+def test_a_library_that_is_damaged_cut_short_or_writable_by_others_is_not_loaded(tmp_path: Path) -> None:
+    folder = tmp_path / "cudart"
+    assert not is_intact(folder)
+    folder.mkdir(mode=0o700)
+    content = b"code" * 1000
+    for name, data in ((SONAME, content), (SUM, hashlib.sha256(content).hexdigest().encode())):
+        (folder / name).write_bytes(data)
+        (folder / name).chmod(0o600)
+    assert is_intact(folder)
+    for damaged in (content[:-1], b"", b"x" + content[1:]):
+        (folder / SONAME).write_bytes(damaged)
+        assert not is_intact(folder)
+    (folder / SONAME).write_bytes(content)
+    for path in (folder, folder / SONAME, folder / SUM):
+        mode = path.stat().st_mode
+        path.chmod(mode | 0o002)
+        assert not is_intact(folder), path
+        path.chmod(mode)
+    assert is_intact(folder)
+    (folder / SONAME).rename(folder / "other")
+    (folder / SONAME).symlink_to("other")
+    assert not is_intact(folder)
 
 
 def test_every_name_of_the_runtime_is_there_or_says_that_it_is_not() -> None:

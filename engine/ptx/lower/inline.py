@@ -59,7 +59,7 @@ def lower_call(low: Lowering, statement: Instruction, lower_body: Callable[[Lowe
 def missing(name: str) -> str:
     """Say what to do about a call of a function without a body, for an error message."""
     if "cuda" in name.lower():
-        return ": kernels cannot call the CUDA runtime or launch kernels; give each launch its own [[launch]] table"
+        return ": kernels cannot launch kernels (dynamic parallelism) or call CUDA's runtime; launch them from the host"
     return "; supported system calls: vprintf, __assertfail, malloc, free. Compile all device code into one file"
 
 

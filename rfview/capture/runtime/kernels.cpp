@@ -65,10 +65,23 @@ Variable *symbol_of(const void *host) {
 struct Configuration { dim3 grid, block; size_t shared; cudaStream_t stream; };
 static thread_local std::vector<Configuration> pushed;
 
+// A launch of a kernel that cannot be run; the server adds it to the list with its reason.
+static void list_refused(const void *host, dim3 grid, dim3 block, size_t shared, uint32_t flags) {
+  std::lock_guard<std::mutex> hold(lock_);
+  auto found = functions().find(host);
+  if (found == functions().end() || found->second.module->status) return;
+  const Function &one = found->second;
+  ask(Launch{one.module->number, {grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, (uint32_t)shared, flags, (uint32_t)one.name.size()},
+      nullptr, one.name);
+}
+
 cudaError_t run_kernel(const void *host, dim3 grid, dim3 block, void **args, size_t shared, uint32_t flags) {
   if (state()) return fail(state());
   Function *one = function_of(host);
-  if (!one) return fail(why);
+  if (!one) {
+    list_refused(host, grid, block, shared, flags);
+    return fail(why);
+  }
   std::string params, printed;
   for (size_t k = 0; k < one->params.size(); k++) {
     const Param &param = one->params[k];
@@ -156,8 +169,9 @@ API(cudaLaunchCooperativeKernel)(const void *f, dim3 g, dim3 b, void **args, siz
 API(cudaLaunchKernelExC)(const cudaLaunchConfig_t *c, const void *f, void **args) {
   uint32_t flags = 0;
   for (unsigned k = 0; k < c->numAttrs; k++) {
-    if (c->attrs[k].id == cudaLaunchAttributeCooperative && c->attrs[k].val.cooperative) flags = 1;
-    if (c->attrs[k].id == cudaLaunchAttributeClusterDimension) return (cudaError_t)rfview_not_supported("a launch with clusters");
+    const cudaLaunchAttributeValue &value = c->attrs[k].val;
+    if (c->attrs[k].id == cudaLaunchAttributeCooperative && value.cooperative) flags |= COOPERATIVE;
+    if (c->attrs[k].id == cudaLaunchAttributeClusterDimension && value.clusterDim.x * value.clusterDim.y * value.clusterDim.z > 1) flags |= CLUSTERS;
   }
   return launch(f, c->gridDim, c->blockDim, args, c->dynamicSmemBytes, flags, c->stream);
 }
