@@ -33,7 +33,7 @@ EVENTS = (
 HITS = 0
 
 STALLS = (
-    Stall(SLOW_WRITE, "slow_write", "slow", "▽", "w", "register_file", "The bank is busy with a slow write."),
+    Stall(SLOW_WRITE, "slow_write", "slow", "▽", "W", "register_file", "The bank is busy with a slow write."),
 )
 
 

@@ -17,6 +17,7 @@ from rfview.engine.events import EVENTS
 from rfview.engine.stalls import FIRST_FOREIGN_CODE, MAX_CODES, STALLS, Stall
 
 MAX_EVENTS = 32                         # counters after the machine's own
+MARKS = ("glyph", "ascii")      # what tells stalls apart on the screens
 FAMILIES = tuple(dict.fromkeys(stall.family for stall in STALLS))
 PANELS = {"grid": ("per", "glyphs", "max"), "table": ("per", "show"), "values": ("unit", "show")}     # kind -> its own keys
 NAMED = re.compile(r"\b(rf|event)\.(\w+)")                # names in expressions
@@ -89,6 +90,10 @@ def clashes(outer: Any, main: Any, *, adds_energy: bool) -> Iterator[str]:
             if stall.code == other.code or stall.name == other.name:
                 yield (f"stall {stall.name!r}, code {stall.code}, clashes with {main.name}'s {other.name!r}, code "
                        f"{other.code}; both must differ")
+            for what in MARKS:
+                if getattr(stall, what) == getattr(other, what):
+                    yield (f"stall {stall.name!r}: {what} {getattr(stall, what)!r} is also that of {main.name}'s "
+                           f"{other.name!r}")
     for name in outer.energy_pj or {}:
         if adds_energy and name in mains:
             yield (f"energy_pj of {name!r}, an event of {main.name}, whose energy already includes it; charge the design's "
@@ -114,6 +119,7 @@ def _parameter_slips(parameter: Any) -> Iterator[str]:
 def _stall_slips(stalls: Iterable[Any]) -> Iterator[str]:
     """Yield what is wrong with the design's own stall reasons; the machine's may be used but not redefined."""
     codes = {stall.code: stall.name for stall in STALLS}
+    marks = {(what, getattr(stall, what)): stall.name for stall in STALLS for what in MARKS}
     for stall in stalls:
         if not isinstance(stall, Stall):
             yield f"stall {stall!r}: expected Stall(code, name, short, glyph, ascii, family, sentence)"
@@ -126,6 +132,11 @@ def _stall_slips(stalls: Iterable[Any]) -> Iterator[str]:
             yield f"stall {stall.name!r}: the name is taken"
         if len(stall.glyph) != 1 or len(stall.ascii) != 1:
             yield f"stall {stall.name!r}: glyph and ascii must be one character each"
+        for what in MARKS:
+            mark = (what, getattr(stall, what))
+            if mark in marks:
+                yield f"stall {stall.name!r}: {what} {mark[1]!r} is already that of {marks[mark]!r}"
+            marks[mark] = stall.name
         if stall.family not in FAMILIES:
             yield f"stall {stall.name!r}: family {stall.family!r}, expected one of {', '.join(FAMILIES)}"
         codes[stall.code] = stall.name

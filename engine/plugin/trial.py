@@ -15,12 +15,12 @@ from numba.core.errors import NumbaError
 from rfview.engine import plugin as designs
 from rfview.engine.compile import jit
 from rfview.engine.plugin.compiler_errors import explain
-from rfview.engine.plugin.conformance import HOOKS
+from rfview.engine.plugin.conformance import HOOKS, problems
 from rfview.engine.errors import InputError
 
 
 def check(sm: Any, rf: Any, spec: Any, rows: Any, insts: Any, built: designs.Built) -> None:
-    """Compile the hooks of every user's design in a chain on their own; raises InputError with the mistakes, a line each.
+    """Check every design in a chain, compiling a user's hooks on their own; raises InputError with a line per mistake.
 
     The arguments are those of the machine's step; only their types matter.
     """
@@ -30,7 +30,9 @@ def check(sm: Any, rf: Any, spec: Any, rows: Any, insts: Any, built: designs.Bui
              "inst": numba.typeof(insts[0]), "mask": types.uint32}
     slips = []
     for level, name in enumerate(built.chain):
-        if name not in designs.BUILT_IN:
+        if name in designs.BUILT_IN:    # not checked when it was imported, so that listing reads no sources
+            slips += problems(designs.find(name))
+        else:
             known = given | {"rf": numba.typeof(rf), "spec": numba.typeof(spec)}
             slips += _slips(designs.find(name), known)
         if level + 1 < len(built.chain):

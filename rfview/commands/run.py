@@ -64,10 +64,25 @@ def run(args: argparse.Namespace) -> int:
 
     node = nodes.node_nm(simulator.built.chain, simulator.built.values, simulator.config.preset)
     summary = {**simulator.summary(), "node_nm": node, "wall_s": round(wall, 6)}
+    summary |= about_energy(simulator, summary["energy_pj"])
     if found is not None:
         summary["check"] = found.as_dict()
     print(json.dumps(summary) if args.json else text_of(summary))
     return 1 if summary["verified"] is False or (found is not None and found.found) else 0
+
+
+def about_energy(simulator: Simulator, energy: Mapping[str, float]) -> dict[str, Any]:
+    """Return the baseline to which a design's energies belong, None for sram's, and the parts that are not given."""
+    from rfview.engine import plugin as designs
+    from rfview.engine.papers import baselines
+
+    name, preset = simulator.built.chain[0], simulator.config.preset
+    base = (baselines.baseline_of(name, simulator.built.values, preset) if name in designs.BUILT_IN
+            else baselines.foreign_baseline(name))
+    usual = baselines.baseline_of("sram", {}, preset)
+    stated = (designs.design(name).technology or {}).get("leakage_mw", (None,))[0]
+    return {"baseline": base.name if base is not None and base.name != usual.name else None,
+            "energy_not_given": ["leakage"] if not energy.get("leakage") and stated != 0 else []}
 
 
 def targets_of(simulator: Simulator, folder: Path) -> dict[str, Path]:
@@ -112,12 +127,20 @@ def text_of(summary: dict[str, Any]) -> str:
               for name, count in rows.items() if count or name == "issued"]
     energy = summary.get("energy_pj")
     if energy and energy.get("total") is not None:
-        unit, size = energy_unit(energy["total"])
-        parts = ", ".join(f"{part} {energy[part] / size:,.3f}" for part in ("dynamic", "leakage", "refresh"))
-        node = f" at {summary['node_nm']} nm" if summary["node_nm"] else ""
-        lines.append(f"  register file energy   {energy['total'] / size:>15,.3f} {unit}{node}: {parts}")
+        lines.append(energy_line(summary, energy))
     lines.append(verdict(summary))
     return "\n".join(lines)
+
+
+def energy_line(summary: dict[str, Any], energy: Mapping[str, float]) -> str:
+    """Return the energy and its parts. Tables of other papers are not comparable with sram's, and may lack parts."""
+    unit, size = energy_unit(energy["total"])
+    parts = ", ".join(f"{part} " + ("not given" if part in summary["energy_not_given"] else f"{energy[part] / size:,.3f}")
+                      for part in ("dynamic", "leakage", "refresh"))
+    node = f" at {summary['node_nm']} nm" if summary["node_nm"] else ""
+    own = (f"\n    to be compared with that of its own baseline, {summary['baseline']}, not with sram's (rfview compare)"
+           if summary["baseline"] else "")
+    return f"  register file energy   {energy['total'] / size:>15,.3f} {unit}{node}: {parts}{own}"
 
 
 def verdict(summary: dict[str, Any]) -> str:

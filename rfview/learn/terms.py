@@ -54,12 +54,18 @@ def paragraphs(text: str) -> list[str]:
 
 
 def states(info: Mapping[str, Any] | None = None) -> Iterator[Term]:
-    """Yield the warp states; with a session's info, those of its design included, even if rfview does not know it."""
+    """Yield the warp states with those of bundled designs; with a session's info its own, even of an unknown design."""
+    from rfview.engine import plugin as designs
     from rfview.engine.stalls import STALLS
 
-    table = [stall._asdict() for stall in STALLS] if info is None else info.get("stalls", [])
-    for stall in table:
-        source = sources.STATES.get(stall["name"]) or f"the design's: {(info or {}).get('design_source', 'unnamed')}"
+    if info is None:
+        known = [(stall._asdict(), "") for stall in STALLS]
+        for design in map(designs.design, designs.BUILT_IN):
+            known += [(stall._asdict(), design.source) for stall in design.stalls]
+    else:
+        known = [(stall, info.get("design_source", "unnamed")) for stall in info.get("stalls", [])]
+    for stall, of in known:
+        source = sources.STATES.get(stall["name"]) or f"the design's: {of}"
         text = f"{stall['glyph']} ({stall['ascii']})  {stall['sentence']}"
         yield Term(stall["name"], "warp state", text, source)
 

@@ -16,6 +16,7 @@ import shlex
 import socket
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib import resources
 from pathlib import Path
 from string import Template
@@ -31,7 +32,9 @@ STATIC = Path(textual_serve.__file__).parent / "static"     # the terminal's scr
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 ANY = ("0.0.0.0", "::", "")
 HEARTBEAT_S = 15    # a page that does not answer for this long is closed
-END_S = 10          # how long a session may take to end
+END_S = 10          # how long a session may take to end when its page closes
+SHUTDOWN_S = 0.7    # and when the server ends
+CLOSE_S = 0.2       # for a page's answer to the end of its connection
 SIZES = range(8, 65)        # font sizes in pixels
 CELLS = range(20, 1001)     # columns and rows of a terminal
 HEADERS = {
@@ -54,6 +57,15 @@ class Page(AppService):
         await super().run()
         await self.remote_close()
 
+    async def end(self, seconds: float) -> None:
+        """End the session; kill it if that takes too long, as when it waits for a page that does not read."""
+        with suppress(TimeoutError, OSError):
+            await asyncio.wait_for(self.stop(), seconds)
+        if self._process is not None:
+            with suppress(ProcessLookupError):
+                self._process.kill()
+            await self._process.wait()
+
 
 class Server:
     """Serves one command line of rfview. names: values of the Host header that are accepted; empty: all."""
@@ -66,19 +78,31 @@ class Server:
         self.public = public.rstrip("/")
         names = {*LOOPBACK, host, urlsplit(public).hostname or host}
         self.names = set() if host in ANY and not public else names
+        self.pages: set[Page] = set()
 
     def application(self) -> web.Application:
         """Return the web application; anything but its secret path is not found."""
         app = web.Application(middlewares=[self.guard])
+        app.on_shutdown.append(self.end)
         app.add_routes([
             web.get(f"/{self.token}/", self.page), web.get(f"/{self.token}/ws", self.session),
             web.static(f"/{self.token}/static", STATIC),
         ])
         return app
 
+    async def end(self, application: web.Application) -> None:
+        """End all sessions, as the server ends."""
+        await asyncio.gather(*(page.end(SHUTDOWN_S) for page in list(self.pages)), return_exceptions=True)
+
     @web.middleware
     async def guard(self, request: web.Request, handler: Handler) -> web.StreamResponse:
-        """Answer only requests with an accepted Host, from one of our own pages."""
+        """Answer only requests that can be read, with an accepted Host, from one of our own pages."""
+        try:
+            return await self._guarded(request, handler)
+        except (ValueError, OSError):       # an address that is none, a path that no file can have
+            raise web.HTTPBadRequest(text="rfview cannot read this request\n") from None
+
+    async def _guarded(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         if self.names and urlsplit(f"//{request.host}").hostname not in self.names:
             raise web.HTTPForbidden(text="rfview does not serve this host name; see rfview serve --public-url\n")
         origin = request.headers.get("Origin")
@@ -112,7 +136,7 @@ class Server:
         """Run a session while its page is open."""
         if request.headers.get("Origin") is None:       # every browser sends it, and so can programs
             raise web.HTTPForbidden(text="rfview expects an Origin header\n")
-        socket_ = web.WebSocketResponse(heartbeat=HEARTBEAT_S)
+        socket_ = web.WebSocketResponse(heartbeat=HEARTBEAT_S, timeout=CLOSE_S)
         await socket_.prepare(request)
 
         async def close() -> None:
@@ -120,13 +144,15 @@ class Server:
 
         page = Page(self.command, write_bytes=socket_.send_bytes, write_str=socket_.send_str, close=close,
                     download_manager=DownloadManager())
+        self.pages.add(page)
         await page.start(_within(request.query.get("width"), CELLS, 80), _within(request.query.get("height"), CELLS, 24))
         try:
             async for message in socket_:
                 if message.type == WSMsgType.TEXT:
                     await handle(page, socket_, message.data)
         finally:
-            await asyncio.wait_for(asyncio.shield(page.stop()), END_S)
+            await asyncio.shield(page.end(END_S))
+            self.pages.discard(page)
         return socket_
 
 
@@ -135,11 +161,11 @@ async def handle(page: AppService, socket_: web.WebSocketResponse, text: str) ->
     try:
         kind, *rest = json.loads(text)
         data = rest[0] if rest else None
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, RecursionError):
         return
     match kind, data:
         case "stdin", str():
-            await page.send_bytes(data.encode("utf-8", "replace"))
+            await page.send_bytes(data.encode("utf-8", "ignore"))
         case "resize", {"width": width, "height": height}:
             await page.set_terminal_size(_within(width, CELLS, 80), _within(height, CELLS, 24))
         case "ping", str():
@@ -154,7 +180,7 @@ def _within(given: object, allowed: range, otherwise: int) -> int:
     """Return a number sent by a page, clamped to its range."""
     try:
         return min(max(int(str(given)), allowed.start), allowed.stop - 1)
-    except ValueError:
+    except (ValueError, RecursionError):
         return otherwise
 
 
@@ -167,4 +193,4 @@ def serve(server: Server, host: str, port: int) -> None:
     with socket.create_server((host, port), family=family) as listening:
         base = server.public or f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}"
         print(f"{server.title}: open {base}/{server.token}/\nCtrl-C ends it.", flush=True)
-        web.run_app(server.application(), sock=listening, print=None, access_log=None)
+        web.run_app(server.application(), sock=listening, print=None, access_log=None, shutdown_timeout=CLOSE_S)

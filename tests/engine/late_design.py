@@ -23,7 +23,7 @@ PARAMETERS = (
 EVENTS = (("decompressions", "compressed rows read"),)
 
 STALLS = (
-    Stall(DECOMPRESS, "decompress", "decomp", "▽", "z", "register_file", "An operand is being decompressed."),
+    Stall(DECOMPRESS, "decompress", "decomp", "▽", "D", "register_file", "An operand is being decompressed."),
 )
 
 

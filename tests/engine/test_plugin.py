@@ -17,7 +17,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rfview.engine import plugin as designs, hooks, state
+from rfview.engine import kernels, plugin as designs, hooks, state
+from rfview.engine.compile import jit
+from rfview.engine.launch import load_launch_file
+from rfview.engine.simulator import Simulator
 from rfview.engine.plugin import compiler_errors, conformance
 from rfview.engine.errors import InputError
 from tests.engine import plugin_skeleton
@@ -148,11 +151,37 @@ def test_what_a_design_and_its_main_file_both_have_is_refused(own: str, expected
 def test_stall_codes_of_two_design_files_in_a_chain_differ(tmp_path: Path) -> None:
     template = Path(designs.__file__).parents[1] / "designs" / "template.py"
     (tmp_path / "main.py").write_text(template.read_text())
-    stall = 'Stall(32, "slower", "slow", "s", "s", "register_file", "Slower.")'
+    stall = 'Stall(32, "slower", "slow", "S", "S", "register_file", "Slower.")'
     (tmp_path / "over.py").write_text(OVER.replace("import Design", "import Design\nfrom rfview.engine.stalls import Stall")
                                       .replace("takes_main=True", f"takes_main=True, stalls=({stall},)"))
     with pytest.raises(InputError, match="stall 'slower', code 32, clashes with template's 'slow_write', code 32; both must"):
         designs.build(f"{tmp_path / 'over.py'}[main={tmp_path / 'main.py'}]", {}, "")
+
+
+@pytest.mark.parametrize(("glyph", "letter", "expected"), [
+    ("L", "l", "stall 'slow_write': glyph 'L' is already that of 'long_scoreboard'"),
+    ("▽", "L", "stall 'slow_write': ascii 'L' is already that of 'long_scoreboard'"),
+    ("·", "W", "stall 'slow_write': glyph '·' is already that of 'finished'")])
+def test_a_designs_marks_differ_from_the_machines(glyph: str, letter: str, expected: str, tmp_path: Path) -> None:
+    template = Path(designs.__file__).parents[1] / "designs" / "template.py"
+    text = template.read_text()
+    assert '"▽", "W"' in text
+    (tmp_path / "mine.py").write_text(text.replace('"▽", "W"', f'"{glyph}", "{letter}"'))
+    with pytest.raises(InputError, match=re.escape(expected)):
+        designs.build(str(tmp_path / "mine.py"), {}, "")
+
+
+def test_a_bundled_designs_slip_is_found_before_its_machine_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    if jit.OFF:
+        pytest.skip("nothing is compiled")
+    machine = Simulator(load_launch_file(kernels.path("vectoradd")), design="rfc")
+    machine.try_hooks()
+    source = Path(str(designs.find("rfc").__file__)).read_text()
+    called = source.replace("hooks.arbitrate(sm", "arbitrated(sm", 1)
+    assert called != source
+    monkeypatch.setattr(conformance, "read_text", lambda path: called)
+    with pytest.raises(InputError, match="design rfc.*arbitrated"):
+        machine.try_hooks()
 
 
 def test_the_energy_of_a_design_over_another_by_hand(tmp_path: Path) -> None:

@@ -81,6 +81,11 @@ def test_only_who_knows_the_secret_and_asks_us_by_name_is_answered(served: Serve
     assert served.get(Host="elsewhere.example")[0] == 403
     assert served.get(Host="localhost:8080")[0] == 200         # a forwarded port
     assert served.get(Origin="http://elsewhere.example")[0] == 403
+    for header in ({"Host": "[::1"}, {"Host": "[x]"}, {"Host": ""}, {"Host": "127.0.0.1:x"},
+                   {"Origin": "http://[::1"}, {"Origin": "null"}):
+        assert served.get(**header)[0] in ((200, 400, 403) if header == {"Host": "127.0.0.1:x"} else (400, 403)), header
+    for path in ("static/%00", "static/%ff", "static/..%2f..%2fserver.py", "static/" + "a" * 5000, "?fontsize=" + "9" * 5000):
+        assert served.get(served.url + path)[0] in ((200,) if path[0] == "?" else (400, 403, 404)), path
 
 
 async def watched(socket: aiohttp.ClientWebSocketResponse, screen: Screen, holds: str | Callable[[str], bool]) -> None:
@@ -114,7 +119,9 @@ def test_keys_mouse_and_the_end_of_a_page(served: Served) -> None:
             assert served.children() == []
             socket, screen = await connected(served, client, f"http://{served.host}"), Screen(*SIZE)
             await watched(socket, screen, "cycle 900 ")
-            for nonsense in ("", "[", "7", "[]", '["stdin", 5]', '["resize", {"width": "x"}]', '["resize"]'):
+            for nonsense in ("", "[", "7", "[]", '["stdin", 5]', '["resize", {"width": "x"}]', '["resize"]', '["stdin", ""]',
+                             "[" * 100_000, '["resize", ' * 9_000, '["stdin", "\\ud800"]', '{"stdin": 1}', "9" * 9_000,
+                             '["stdin", "\\u001b[1114112;2u"]'):
                 await socket.send_str(nonsense)
             await typed(socket, "5s")
             await watched(socket, screen, "cycle 905 ")
@@ -150,6 +157,24 @@ def test_sessions_end_with_the_server(served: Served) -> None:
             return running
 
     assert len(asyncio.run(drive())) == 1
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_the_server_ends_with_its_sessions_while_pages_are_open_or_do_not_read(served: Served, number: int) -> None:
+    async def drive() -> tuple[list[int], int]:
+        async with aiohttp.ClientSession() as client:
+            socket = await connected(served, client, f"http://{served.host}")
+            await watched(socket, Screen(*SIZE), "cycle 900 ")
+            deaf = await connected(served, client, f"http://{served.host}")
+            await typed(deaf, "s" * 10)         # and read nothing of what it shows
+            running = served.children()
+            served.process.send_signal(number)
+            code = await asyncio.to_thread(served.process.wait, PATIENCE_S)
+            return running, code
+
+    running, code = asyncio.run(drive())
+    assert len(running) == 2 and code in (0, 130, 143)
+    assert not any(Path(f"/proc/{session}").exists() for session in running)
 
 
 @pytest.mark.parametrize(("words", "message"), [
