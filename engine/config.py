@@ -25,6 +25,7 @@ INNER_POLICIES = ("greedy", "rr")
 PARITIES = ("off", "prefer", "strict")
 SUSPENDS = ("pending", "marked")
 STORES = ("update", "evict")    # what a global store does to a line that L1 holds
+ON_FAULT = ("stop", "report")    # what a bad access does: it ends the run, or is dropped and reported
 HASHES = ("none", "fermi")     # from line to set: the remainder, or with higher bits folded in
 MAXIMA = {
     "sm.num_warps": state.MAX_WARPS,
@@ -51,7 +52,7 @@ CACHES = {"l1": state.MAX_L1_LINES, "l2": state.MAX_L2_LINES, "icache": state.MA
 FOLLOWS = "follows from"    # in the source of a number that nobody set, but that another one changes
 CHOICES = {"sm.mapping": MAPPINGS, "scheduler.inner": INNER_POLICIES, "scheduler.parity": PARITIES,
            "scheduler.suspend": SUSPENDS, "memory.l1_hash": HASHES, "memory.l2_hash": HASHES,
-           "memory.l1_stores": STORES,
+           "memory.l1_stores": STORES, "kernel.on_fault": ON_FAULT,
            **{option.setting: option.choices for option in compilation.OPTIONS.values() if option.choices}}
 MAY_BE_ZERO = {
     "sm.max_banks_per_cycle", "sm.branch_cycles", "memory.l1_enabled", "memory.fixed_memory_cycles", "kernel.registers",
@@ -207,5 +208,6 @@ def load_preset(name: str) -> Config:
             numbers[f"{section}.{key}"] = Number(value, unit, source)
     for option in compilation.OPTIONS.values():     # the same in every preset: they are not part of a machine
         numbers.setdefault(option.setting, Number(option.usual, option.unit, f"option: {option.what}"))
+    numbers["kernel.on_fault"] = Number("stop", "", "option: what a bad memory access does")
     assert len(LATENCY_CLASSES) <= program.NUM_LATENCY_CLASSES
     return Config(name, numbers)

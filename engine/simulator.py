@@ -113,6 +113,7 @@ class Simulator:
         self.fault: KernelFault | None = None
         self.finished = False
         self.printed: list[tuple[int, str]] = []
+        self.reports: list[faults.Report] = []
         self._host = HostCalls(self)
         self._launch_index = -1
         self._journal: Journal | None = None
@@ -201,6 +202,7 @@ class Simulator:
             sm["warp"][name] = state.NONE8
         for name in ("wheel", "wheel_next", "write_first", "write_last", "ldst_head", "host_call"):
             sm[name] = state.NONE8
+        sm["reports_faults"] = self.config["kernel.on_fault"] == "report"
         for name in ("l1", "l2", "icache", "ccache", "mshr"):
             sm[name]["line"] = -1
         if self.config["memory.l2_warm"]:
@@ -234,6 +236,7 @@ class Simulator:
         self._clear_state()
         self.fault, self.finished, self._launch_index = None, False, -1
         self.printed.clear()
+        self.reports.clear()
 
     @property
     def variant(self) -> str:
@@ -384,6 +387,9 @@ class Simulator:
                 break
             if code == machine.HOST_CALL:
                 self._host.serve()
+            if code == machine.FAULTED and int(self.sm.reported):
+                faults.note_report(self)
+                code = machine.FAULTED if int(self.sm.error) else machine.STOPPED
             if code in (machine.FAULTED, machine.DEADLOCKED) and self.fault is None:
                 self.fault = faults.fault_of(self, deadlock=code == machine.DEADLOCKED)
             if code == machine.STOPPED and self._clock[0] == look and look - faults.last_issue(self) > LOOK_CYCLES:
@@ -447,6 +453,7 @@ class Simulator:
         self.finished = checkpoint.finished
         self.fault = None
         del self.printed[checkpoint.num_printed :]
+        self.reports = [one for one in self.reports if one.cycle < checkpoint.cycle]
 
     # branching off: another machine that continues from here with something changed
 
@@ -470,6 +477,7 @@ class Simulator:
             raise InputError("these settings change the layout of rows or memory; they must be chosen before a run begins")
         self.restore(checkpoint)
         self._sm_array["config"] = config
+        self._sm_array["reports_faults"] = self.config["kernel.on_fault"] == "report"
         self.sm.undecided = self.sm.unfinished
         self.sm.was_idle = 0
 

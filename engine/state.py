@@ -418,6 +418,10 @@ AUX = [
     ("scratch", "i8", (264,)),                    # its addresses and lines; values/access.py names the places in it
     ("num_lines", "i4"),                          # its lines or shared-memory passes
     ("next_line", "i4"),                          # how many of them have been sent
+    # bad accesses under kernel.on_fault=report: dropped and noted, where others stop the machine
+    ("reports_faults", "u1"),                     # whether they are
+    ("reported", "u1"),                           # the code of one in this cycle; the rest is in error_*
+    ("dropped", "u4"),                            # lanes of LD/ST's instruction that access nothing
 ]
 
 

@@ -13,6 +13,7 @@ from rfview.engine.program import SPACE_LOCAL, SPACE_SHARED
 
 if TYPE_CHECKING:
     from rfview.engine.check.machine import CheckedSimulator
+    from rfview.engine.machine.faults import Report
 
 FAULT = layout.INACTIVE_LANE + 1
 # name and meaning, by kind; the last is a fault of the kernel, which the machine reports
@@ -119,6 +120,7 @@ def findings_of(simulator: CheckedSimulator) -> Findings:
     fault = None if simulator.fault is None else str(simulator.fault)
     if fault is not None:
         found.append(_fault(simulator, fault))
+    found += [_reported(simulator, one) for one in simulator.reports]
     if found:
         known = locations(simulator.module.text)
         found = [_located(one, known) for one in found]
@@ -148,6 +150,13 @@ def _fault(simulator: CheckedSimulator, fault: str) -> Finding:
     listing = simulator.info["program"][pc]
     return Finding("fault", fault, listing["kernel"], pc, int(listing["line"]), listing["text"], int(sm.launch.index), cta,
                    warp, int(entry.warp_in_cta), lane, max(0, simulator.cycle - 1), 1)
+
+
+def _reported(simulator: CheckedSimulator, one: Report) -> Finding:
+    """Return a bad access that was dropped as a finding."""
+    listing = simulator.info["program"][one.pc]
+    return Finding("fault", one.text, listing["kernel"], one.pc, int(listing["line"]), listing["text"], one.launch, one.cta,
+                   one.warp, one.warp_in_cta, one.lane, one.cycle, one.count)
 
 
 def _finding(simulator: CheckedSimulator, entry: list[int]) -> Finding:

@@ -29,7 +29,8 @@ barrier-part         an aligned barrier (bar.*, barrier.*.aligned) opens when on
 mask-without-lane    a lane executes a .sync instruction whose member mask does not include it.
 masks-differ         lanes that execute a .sync instruction together have different member masks.
 inactive-lane        a shuffle reads a lane that does not take part; the machine returns 0.
-fault                what stops the kernel: deadlocks at barriers, accesses outside of buffers, traps.
+fault                what stops the kernel: deadlocks at barriers, accesses outside of buffers, traps. With --on-fault report
+                     a bad access stops nothing: its lanes store nothing and load 0, and what follows is checked, too.
 
 Strong accesses are atomics, and loads and stores that are volatile, relaxed, acquire or release. One access is ordered
 before another

@@ -198,6 +198,8 @@ def look_at(s, sm, rows, insts, arena, begun):
         flight = sm.inflight[sm.collector[collector].inflight]
         pc, slot, mask = np.int64(flight.pc), np.int64(flight.warp), np.int64(flight.mask)
         inst = insts[pc]
+        if inst.unit == UNIT_LDST:
+            mask &= ~np.int64(sm.dropped)
         first_row = np.int64(sm.config.first_collector_row) + collector * 6
         if inst.unit == UNIT_LDST:
             if inst.memory_kind != MEM_NONE and inst.op != OP_TEX and sm.error == 0:

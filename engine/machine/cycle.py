@@ -52,7 +52,7 @@ def run(sms, rfs, specs, keys, rows, insts, arena, regions, logs, mem_index, sto
         else:
             capture.forget_marks(sm)
             log.mem_count = 0
-        if sm.error != 0:
+        if sm.error != 0 or sm.reported != 0:
             return FAULTED
         if sm.host_call != NONE8:
             return HOST_CALL

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rfview.engine import state
 from rfview.engine.errors import KernelFault
-from rfview.engine.fault_codes import (ASSERTION, BARRIER, CALL, CYCLE_LIMIT, DEADLOCK, LOCAL_RANGE, MISALIGNED, PARAM_RANGE,
-                                       READ_ONLY, SHARED_RANGE, SPLITS_FULL, SURFACE, SYNC_LANES, TEXTURE, TRAP,
-                                       UNMAPPED)
+from rfview.engine.fault_codes import (ASSERTION, BARRIER, CALL, CYCLE_LIMIT, DEADLOCK, LOCAL_RANGE, MISALIGNED,
+                                       NO_FAULT, PARAM_RANGE, READ_ONLY, SHARED_RANGE, SPLITS_FULL, SURFACE, SYNC_LANES,
+                                       TEXTURE, TRAP, UNMAPPED)
 from rfview.engine.isa import FLAG_ORDERED, OP_BRA, OP_BRA_UNI, OP_MEMBAR, OP_NANOSLEEP
 from rfview.engine.launch.mangling import kernel_name
 from rfview.engine.program import MEM_ATOMIC, MEM_LOAD, MEM_REDUCTION, MEM_STORE
@@ -53,12 +54,45 @@ NO_HANDLE = ("takes for a surface or texture what is none of the launch file's [
              "not a buffer")
 
 
-def fault_of(simulator: Simulator, *, deadlock: bool) -> KernelFault:
-    """Turn the fault record of the state into an error: kernel, what, PTX line, warp, lane, cycle."""
+@dataclass
+class Report:
+    """Bad accesses of one instruction that were dropped (kernel.on_fault=report): the first of them, and how many warps'."""
+
+    text: str
+    launch: int
+    pc: int
+    warp: int
+    lane: int
+    cta: int
+    warp_in_cta: int
+    cycle: int
+    count: int = 1
+
+    def __str__(self) -> str:
+        return f"{self.text}; dropped" + (f", as {self.count - 1:,} more of this instruction" if self.count > 1 else "")
+
+
+def note_report(simulator: Simulator) -> None:
+    """Add the bad access that the machine has dropped to the simulator's reports."""
+    sm = simulator.sm
+    code, pc, warp = int(sm.reported), int(sm.error_pc), int(sm.error_warp)
+    sm.reported = 0
+    for known in simulator.reports:
+        if (known.pc, known.launch) == (pc, int(sm.launch.index)):
+            known.count += 1
+            return
+    entry = sm.warp[warp]
+    simulator.reports.append(Report(
+        str(fault_of(simulator, deadlock=False, code=code)), int(sm.launch.index), pc, warp, int(sm.error_lane),
+        int(sm.cta[int(entry.cta)].id), int(entry.warp_in_cta), simulator.cycle - 1))
+
+
+def fault_of(simulator: Simulator, *, deadlock: bool, code: int = NO_FAULT) -> KernelFault:
+    """Turn the fault record of the state into an error: kernel, what, PTX line, warp, lane, cycle. code: if not its own."""
     sm = simulator.sm
     if deadlock:
         return _deadlock(simulator)
-    code = int(sm.error)
+    code = code or int(sm.error)
     address = int(sm.error_address)
     launch = sm.launch
     stack = simulator.placement.launches[int(launch.index)].kernel.stack_bytes

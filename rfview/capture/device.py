@@ -228,10 +228,11 @@ class _Run:
             return Outcome(_resource(self.module, request), 0, "", str(error))
         fault = self._step(machine)
         printed = "".join(text for _, text in machine.printed)
+        texts = [str(one) for one in machine.reports]
         if fault is None:
-            return Outcome(wire.SUCCESS, machine.cycle, printed)
-        alone = ALONE if fault.polls else ""
-        return Outcome(self._status(machine), machine.cycle, printed, f"{fault}{alone}")
+            return Outcome(wire.SUCCESS, machine.cycle, printed, "\n".join(texts))
+        texts.append(f"{fault}{ALONE if fault.polls else ''}")
+        return Outcome(self._status(machine), machine.cycle, printed, "\n".join(texts))
 
     def as_chosen(self, runs: bool) -> Outcome:
         """Run it with only the memory mapped that can be reached from its parameters; save that memory before and after.

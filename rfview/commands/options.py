@@ -47,8 +47,18 @@ def add_machine(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--set", action="append", default=[], metavar="SECTION.KEY=VALUE", dest="settings",
                        help="change a number in sm, latency, initiation, memory, scheduler, kernel or the design")
     add_compile(group)
+    group.add_argument("--on-fault", action="append", default=[], type=on_fault, metavar="stop|report", dest="settings",
+                       help="whether a bad memory access ends the run (default), or is dropped and reported: the store "
+                            "writes nothing, the load gives 0, and the run goes on; short for --set kernel.on_fault")
     group.add_argument("--max-cycles", type=positive, default=defaults.MAX_CYCLES, metavar="N",
                        help=f"stop with exit 3 after this many cycles (default {defaults.MAX_CYCLES:,})")
+
+
+def on_fault(text: str) -> str:
+    """Return the setting that --on-fault stands for."""
+    if text not in ("stop", "report"):
+        raise argparse.ArgumentTypeError(f"expected stop or report, not {text}")
+    return f"kernel.on_fault={text}"
 
 
 def add_compile(parser: Any) -> None:
@@ -63,6 +73,13 @@ def add_check(parser: Any) -> None:
     parser.add_argument("--check", action="store_true",
                         help="also look for races, uninitialised reads, wrong barriers and lane masks; exit with 1 "
                              "if there are any")
+
+
+def tell_reports(simulator: Any) -> bool:
+    """Print the bad accesses that were dropped (--on-fault report); return whether there are any."""
+    for one in simulator.reports:
+        print(f"rfview: {one}", file=sys.stderr)
+    return bool(simulator.reports)
 
 
 def tell_found(simulator: Any, args: argparse.Namespace, fault: bool) -> Any:

@@ -115,7 +115,8 @@ def recording(args: argparse.Namespace) -> int:
         else:
             result = record(simulator, output, progress=told, compiling=report)
     found = options.tell_found(simulator, args, fault=True)
-    return say(args, output, result, simulator.info) or int(found is not None and bool(found.found))
+    is_bad = options.tell_reports(simulator) or (found is not None and bool(found.found))
+    return say(args, output, result, simulator.info) or int(is_bad)
 
 
 def recipe(args: argparse.Namespace) -> int:

@@ -58,6 +58,7 @@ def run(args: argparse.Namespace) -> int:
             wall = time.perf_counter() - began
             for _cycle, text in simulator.printed:
                 print(text, end="" if text.endswith("\n") else "\n", file=sys.stderr if args.json else sys.stdout)
+            options.tell_reports(simulator)
             found = options.tell_found(simulator, args, fault=simulator.fault is not None)
     save_buffers(simulator, targets)
     from rfview.engine.plugin import nodes
@@ -68,7 +69,7 @@ def run(args: argparse.Namespace) -> int:
     if found is not None:
         summary["check"] = found.as_dict()
     print(json.dumps(summary) if args.json else text_of(summary))
-    return 1 if summary["verified"] is False or (found is not None and found.found) else 0
+    return 1 if summary["verified"] is False or simulator.reports or (found is not None and found.found) else 0
 
 
 def about_energy(simulator: Simulator, energy: Mapping[str, float]) -> dict[str, Any]:

@@ -49,19 +49,54 @@ def begin(sm, key, rows, insts, arena, regions, log, mem_index, slot, collector)
         load_parameter(sm, rows, inst, arena, result_row)
         constants.note_parameter(sm, sm.scratch, inst.offset)
         return begun(sm, inst, flight, slot)
+    sm.dropped = 0
+    code, lanes = np.int64(1), np.int64(flight.mask)
     if inst.op == OP_TEX:
-        code = texel.fetch(key, inst, rows, first_row, result_row, flight.mask, arena, regions, sm.scratch)
+        code = np.int64(texel.fetch(key, inst, rows, first_row, result_row, flight.mask, arena, regions, sm.scratch))
+        if code != 0:
+            note_fault(sm, inst, flight, code)
     else:
         own = memory_of(sm, np.int64(flight.warp))
-        code = access.access(key, inst, rows, first_row, result_row, flight.mask, arena, regions, own, sm.scratch, log,
-                             mem_index)
-    if code != 0:
-        size = np.int64(inst.width) * np.int64(inst.count)
-        lane, address = sm.scratch[access.FAULT_LANE], sm.scratch[access.FAULT_ADDRESS]
-        fault(sm, code, np.int64(flight.warp), lane, flight.pc, address, size)
+        while code != 0:
+            lanes = np.int64(flight.mask) & ~np.int64(sm.dropped)
+            code = np.int64(access.access(key, inst, rows, first_row, result_row, np.uint32(lanes), arena, regions, own,
+                                          sm.scratch, log, mem_index))
+            if code != 0:
+                note_fault(sm, inst, flight, code)
+                if sm.reports_faults == 0:
+                    break
+                drop_lane(sm, rows, inst, result_row)
+    if code != 0 or lanes == 0:
         return without_access(sm, slot)
-    settle_space(sm, inst, sm.scratch, flight.mask)
+    settle_space(sm, inst, sm.scratch, np.uint32(lanes))
     return begun(sm, inst, flight, slot)
+
+
+@device
+def note_fault(sm, inst, flight, code):
+    """Note a bad access, which stops the machine at the end of this cycle unless such accesses are reported."""
+    size = np.int64(inst.width) * np.int64(inst.count)
+    lane, address = sm.scratch[access.FAULT_LANE], sm.scratch[access.FAULT_ADDRESS]
+    if sm.reports_faults == 0 or inst.op == OP_TEX:
+        return fault(sm, code, np.int64(flight.warp), lane, flight.pc, address, size)
+    if sm.error == 0 and sm.reported == 0:
+        sm.reported = code
+        sm.error_warp = flight.warp
+        sm.error_lane = lane
+        sm.error_pc = flight.pc
+        sm.error_address = address
+        sm.error_size = size
+    return 0
+
+
+@device
+def drop_lane(sm, rows, inst, result_row):
+    """Leave the lane with the bad access out of the instruction: it stores nothing, and what it loads is 0."""
+    lane = sm.scratch[access.FAULT_LANE]
+    sm.dropped = np.int64(sm.dropped) | np.int64(1) << lane
+    for row in range(np.int64(inst.num_dst)):
+        rows[result_row + row].u[lane] = 0
+    return 0
 
 
 @device
