@@ -246,7 +246,8 @@ class _Run:
             return Outcome(wire.SUCCESS, 0, "")
         part = replace(whole, variables=tuple(one for one in whole.variables if one.address in found))
         outcome = self.outcome(part)
-        if outcome.status == wire.ILLEGAL_ADDRESS and len(found) < len(memory.live):
+        is_bad = outcome.status == wire.ILLEGAL_ADDRESS or (self.machine is not None and bool(self.machine.reports))
+        if is_bad and len(found) < len(memory.live):
             put_back(memory, self.before)
             self.before = copied(memory, list(memory.live))
             outcome = self.outcome(whole)

@@ -66,7 +66,7 @@ def begin(sm, key, rows, insts, arena, regions, log, mem_index, slot, collector)
                 if sm.reports_faults == 0:
                     break
                 drop_lane(sm, rows, inst, result_row)
-    if code != 0 or lanes == 0:
+    if code != 0 or (lanes == 0 and sm.dropped != 0):
         return without_access(sm, slot)
     settle_space(sm, inst, sm.scratch, np.uint32(lanes))
     return begun(sm, inst, flight, slot)
