@@ -10,7 +10,7 @@ import pytest
 from tests.engine.one_warp import run_one_warp
 
 PTX = """.version 8.4
-.target sm_89
+.target sm_90
 .address_size 64
 .visible .entry k(.param .u64 in, .param .u64 out) {{
   .reg .b32 %r<14>; .reg .b64 %rd<4>;

@@ -25,8 +25,8 @@ def source(opcode: str, coordinates: str, kind: str = "f32", texture: str = "%rd
   ld.param.u64 %rd2, [out]; ld.param.u64 %rd3, [in]; ld.param.u64 %rd1, [tex];
   mov.u32 %r1, %tid.x; mul.wide.u32 %rd4, %r1, 16; add.u64 %rd5, %rd2, %rd4; add.u64 %rd6, %rd3, %rd4;
   ld.global.v4.f32 {{%f1, %f2, %f3, %f4}}, [%rd6]; ld.global.v4.u32 {{%r2, %r3, %r4, %r5}}, [%rd6];
-  {opcode} {{%f10, %f11, %f12, %f13}}, [{texture}, {{{coordinates}}}]{extra};
-  st.global.v4.f32 [%rd5], {{%f10, %f11, %f12, %f13}};
+  {opcode} {{%r10, %r11, %r12, %r13}}, [{texture}, {{{coordinates}}}]{extra};
+  st.global.v4.b32 [%rd5], {{%r10, %r11, %r12, %r13}};
   ret;
 }}
 """
@@ -243,14 +243,14 @@ def test_levels_gradients_and_queries(tmp_path: Path) -> None:
     plain = run(tmp_path, source("tex.2d.v4.f32.f32", "%f1, %f2"), where, texels, table())
     for opcode, extra in (("tex.level.2d.v4.f32.f32", ", %f3"), ("tex.grad.2d.v4.f32.f32", ", {%f1, %f2}, {%f3, %f4}")):
         assert (run(tmp_path, source(opcode, "%f1, %f2", extra=extra), where, texels, table()) == plain).all()
-    query = source("tex.2d.v4.f32.f32", "%f1, %f2").replace("st.global.v4.f32 [%rd5], {%f10, %f11, %f12, %f13}", """
+    query = source("tex.2d.v4.f32.f32", "%f1, %f2").replace("st.global.v4.b32 [%rd5], {%r10, %r11, %r12, %r13}", """
         suq.width.b32 %r10, [%rd1]; txq.height.b32 %r11, [%rd1]; txq.normalized_coords.b32 %r12, [%rd1];
         st.global.v4.u32 [%rd5], {%r10, %r11, %r12, %r11}""")
     assert (run(tmp_path, query, where, texels, table(normalized=True)) == [5, 4, 1, 4]).all()
 
 
 def test_only_components_that_are_read_are_written(tmp_path: Path) -> None:
-    text = source("tex.2d.v4.f32.f32", "%f1, %f2").replace("{%f10, %f11, %f12, %f13};", "{%f12, %f12, %f12, %f12};")
+    text = source("tex.2d.v4.f32.f32", "%f1, %f2").replace("{%r10, %r11, %r12, %r13};", "{%r12, %r12, %r12, %r12};")
     where = np.full((LANES, 4), 1.0, "f4")
     got = run(tmp_path, text, where, np.arange(64, dtype="f4").reshape(4, 4, 4), table(channels=4))
     assert (got.view("f4") == 22.0).all()

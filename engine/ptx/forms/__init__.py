@@ -15,7 +15,10 @@ Each base name has one function, in the file of its kind; it consumes the modifi
 
     form                                                  one form: its modifiers, and the OpInfo made from them
     arithmetic  compare  convert  logic  special  warp    the forms of one kind each
-    control                                               spellings and operands of what has no opcode here: fences, hints
+    table  table_values  table_memory  table_matrix       every form of PTX: modifiers, operands, what it needs of the target
+    grammar                                               the notation of the table; the forms that an opcode can be
+    operands                                              the notation of operands; the registers that each takes
+    special_registers                                     their types, and what stands for those that the machine lacks
 """
 
 from __future__ import annotations

@@ -102,7 +102,7 @@ def cnot(form: Form) -> OpInfo:
 def fns(form: Form) -> OpInfo:
     form.type("b32")
     form.done()
-    return general_int(INT_FNS, "b32", ("b32", "u32", "s32"), "b32", LAT_OTHER)
+    return general_int(INT_FNS, "b32", ("b32",) * 3, "b32", LAT_OTHER)
 
 
 def bmsk(form: Form) -> OpInfo:

@@ -6,8 +6,7 @@ kernel.py's tables say which file lowers which instruction.
     immediates  access  functions         bits of numbers; plain loads and stores; a module's functions and their addresses
     inline  indirect  recursion  device_library   calls: inlined, indirect and recursive ones; malloc and the grid barrier
     stack                                 alloca: areas whose size is known only at run time
-    dialect                               refuses forms of older PTX versions
-    operand_types                         checks the types of registers and numbers in instructions
+    check  operand_kinds  single_operand  a statement against the table of forms, before it is lowered
     binding                               binds the parameters of a called function to the arguments
     expand  steps                         forms that become several instructions; emitting scalar statements
     arithmetic  simd  video               arithmetic, mov and cvta; packed values; bytes and halves of operands
@@ -17,6 +16,5 @@ kernel.py's tables say which file lowers which instruction.
     memory  async_copy  bulk_copy         loads, stores, atomics; asynchronous copies
     mbarrier  cluster                     barrier objects in shared memory; clusters of one CTA
     matrix  products  tensor  sparse      exchange of matrix tiles; matrix products: Volta's, all others, with a sparse A
-    refusals                              unsupported instructions, and what to compile for instead
     texture  cube  surface                texture instructions; those on cube maps; surface accesses
 """

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from rfview.engine import isa
 from rfview.engine.program import GRID_WORKSPACE, WAIT_FIXED
 from rfview.engine.ptx import forms
+from rfview.engine.ptx.forms.special_registers import OF_CLUSTERS, STAND_INS
 from rfview.engine.ptx.lower.context import Lowering, describe
 from rfview.engine.ptx.lower.names import Place, Register
 from rfview.engine.ptx.parse.syntax import TYPE_BYTES, Instruction, Name, Number, Pair, Vector
@@ -14,9 +15,6 @@ from rfview.engine.ptx.virtual import VirtualInst
 
 _SLOT_OF = (0, 2, 4, 5)
 _COPIED = ("op", "flags", "aux", "unit", "latency_class", "wait_class")
-_CLUSTER_PLACES = {"%clusterid": "%ctaid", "%nclusterid": "%nctaid"}
-_CLUSTER_FACTS = {"%cluster_ctaid": 0, "%cluster_nctaid": 1, "%cluster_ctarank": 0, "%cluster_nctarank": 1,
-                  "%is_explicit_cluster": 0}
 _IMPURE = {isa.OP_SHFL, isa.OP_VOTE, isa.OP_MATCH, isa.OP_REDUX, isa.OP_ACTIVEMASK}
 
 
@@ -78,8 +76,9 @@ def fill_sources(low: Lowering, statement: Instruction, inst: VirtualInst, info:
             inst.psrc.append(var)
             inst.psrc_negate.append(negated)
             continue
-        if len(inst.psrc) < info.num_psrc and place == len(info.src_types) and isinstance(operand, Number):
-            inst.psrc.append(constant_predicate(low, bool(operand.value)))
+        if len(inst.psrc) < info.num_psrc and isinstance(operand, Number) and (
+                place == len(info.src_types) or info.op == isa.OP_VOTE):
+            inst.psrc.append(low.constant_predicate(bool(operand.value)))
             inst.psrc_negate.append(False)
             continue
         if place >= len(info.src_types):
@@ -88,14 +87,6 @@ def fill_sources(low: Lowering, statement: Instruction, inst: VirtualInst, info:
         place += 1
     if place != len(info.src_types):
         raise low.fail(f"'{statement.opcode}' has too many predicate operands")
-
-
-def constant_predicate(low: Lowering, value: bool) -> int:
-    """Emit a predicate that is always `value`; return it."""
-    inst = VirtualInst(isa.OP_PRED, "mov.pred", low.line)
-    inst.aux, inst.wait_class, inst.pdst = isa.PRED_TRUE if value else isa.PRED_FALSE, WAIT_FIXED, [low.temp(1).var]
-    low.emit(inst)
-    return inst.pdst[0]
 
 
 def fill_destination(low: Lowering, inst: VirtualInst, info: forms.OpInfo, operand: object) -> VirtualInst | None:
@@ -162,7 +153,7 @@ def lower_mov(low: Lowering, statement: Instruction) -> None:
         raise low.fail(f"'{statement.opcode}' needs a destination and a source")
     dst, src = statement.operands
     if isinstance(src, Name) and src.text.startswith("%") and low.names.find(src.text) is None:
-        src = in_own_cluster(low, src)
+        src = in_the_machine(low, src)
         statement = Instruction(statement.line, statement.opcode, [dst, src], statement.guard, statement.guard_negate)
     if isinstance(dst, Vector) and len(dst.items) > 1:
         unpack(low, statement, dst.items, src)
@@ -178,14 +169,14 @@ def lower_mov(low: Lowering, statement: Instruction) -> None:
         lower_table(low, statement)
 
 
-def in_own_cluster(low: Lowering, name: Name) -> Name | Number:
-    """Replace a special register of the cluster by what it holds if every cluster is one CTA; keep other names."""
-    base, _, axis = name.text.partition(".")
-    if base in _CLUSTER_PLACES or base in _CLUSTER_FACTS:
+def in_the_machine(low: Lowering, name: Name) -> Name | Number:
+    """Replace a special register that the machine does not have by what stands for it; keep other names."""
+    vector, dot, axis = name.text.rpartition(".")
+    text = f"{vector}.{'xyzw'['rgba'.index(axis)]}" if dot and axis in "rgba" else name.text
+    if text.startswith(OF_CLUSTERS):
         low.check_clusters()
-    if base in _CLUSTER_PLACES:
-        return Name(f"{_CLUSTER_PLACES[base]}.{axis}")
-    return Number("int", _CLUSTER_FACTS[base]) if base in _CLUSTER_FACTS else name
+    stand_in = STAND_INS.get(text, text)
+    return Name(stand_in) if isinstance(stand_in, str) else Number("int", stand_in)
 
 
 def special(low: Lowering, statement: Instruction, dst: object, name: str) -> None:
@@ -242,8 +233,6 @@ def pack(low: Lowering, statement: Instruction, dst: object, items: Sequence[obj
 
 def check_parts(low: Lowering, statement: Instruction, items: Sequence[object]) -> None:
     """Refuse a pack or unpack by another instruction than mov.b16 to .b64, and registers of another width than the parts."""
-    if statement.opcode not in ("mov.b64", "mov.b32", "mov.b16"):
-        raise low.fail(f"'{statement.opcode}' does not move parts of a register; use mov.b64, mov.b32 or mov.b16")
     bits = int(statement.opcode[5:]) // len(items)
     for item in items:
         found = low.names.find(item.text) if isinstance(item, Name) else None

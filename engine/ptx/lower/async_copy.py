@@ -30,12 +30,13 @@ def lower_async_copy(low: Lowering, statement: Instruction) -> None:
         return lower_copies_arrive(low, statement)
     if statement.opcode.split(".")[2] in _ORDER_ONLY:
         return no_operation(low, statement)
-    if len(operands) < 3 or not isinstance(operands[2], Number) or operands[2].value not in (4, 8, 16):
-        raise low.fail(f"'{statement.opcode}' copies 4, 8 or 16 bytes")
+    assert isinstance(operands[2], Number)
     size = operands[2].value
-    if size != 16 and ".cg." in statement.opcode:
-        raise low.fail(f"'{statement.opcode}' copies 16 bytes, found {size}; cp.async.ca copies 4, 8 or 16")
     given = operands[3] if len(operands) > 3 else None
+    if given is not None and low.is_predicate(given):     # one that says to read nothing
+        size_read = fresh(low, "%copy.size")
+        lower_table(low, Instruction(statement.line, "selp.u32", [size_read, Number("int", 0), operands[2], given]))
+        given = size_read
     if isinstance(given, Name):
         found = low.resolve(given)
         if not isinstance(found, Register) or found.bits != 32:

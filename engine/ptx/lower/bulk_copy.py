@@ -13,7 +13,6 @@ from rfview.engine.ptx.lower.context import Lowering
 from rfview.engine.ptx.lower.mbarrier import count_bytes
 from rfview.engine.ptx.lower.memory import no_operation
 from rfview.engine.ptx.lower.names import Register
-from rfview.engine.ptx.lower.refusals import reason_of
 from rfview.engine.ptx.lower.steps import Steps
 from rfview.engine.ptx.parse.syntax import Address, Instruction, Name, Operand, Vector
 
@@ -36,8 +35,6 @@ def lower_bulk_copy(low: Lowering, statement: Instruction) -> None:
     """Lower copies between global and shared memory, or within one, that a barrier or a group tracks."""
     is_reduction = statement.opcode.startswith("cp.reduce")
     parts = statement.opcode.split(".")[4 if is_reduction else 3:]
-    if "tensor" in parts:
-        raise low.fail(f"'{statement.opcode}': {reason_of(statement.opcode)}")
     if parts[:1] and parts[0] in _ORDER_ONLY:
         return no_operation(low, statement)
     rest = [part for part in parts[2:] if part not in _HINTS]

@@ -5,15 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from rfview.engine.errors import PtxError
-from rfview.engine.isa import OP_BRA, OP_BRA_UNI, OP_MOV32, OP_MOV64, OP_SREG, SREGS, TYPE_BITS
+from rfview.engine.isa import (OP_BRA, OP_BRA_UNI, OP_MOV32, OP_MOV64, OP_PRED, OP_SREG, PRED_FALSE, PRED_TRUE, SREGS,
+                               TYPE_BITS)
 from rfview.engine.program import LAT_OTHER, UNIT_CTRL, WAIT_FIXED
 from rfview.engine.ptx import forms
+from rfview.engine.ptx.forms.special_registers import TYPES as SPECIAL_TYPES
 from rfview.engine.ptx.lower.access import store_pieces
 from rfview.engine.ptx.lower.functions import function_address
 from rfview.engine.ptx.lower.immediates import immediate_bits, is_of_type
 from rfview.engine.ptx.lower.names import Body, CallParam, LabelId, Names, Parts, Place, Register
 from rfview.engine.ptx.parse.source import Source
-from rfview.engine.ptx.parse.syntax import (Address, Function, Group, Instruction, Name, Negated, Number, Pair,
+from rfview.engine.ptx.parse.syntax import (Address, Function, Group, Instruction, Minus, Name, Negated, Number, Pair,
                                             SyntaxModule, Vector)
 from rfview.engine.ptx.virtual import NONE, Variables, VirtualInst
 
@@ -181,6 +183,8 @@ class Lowering:
             return Place(self.module.variables[name.text].space, symbol=name.text)
         if name.text in self.module.functions:
             return Place("code", function_address(self.module, name.text))
+        if name.text in SPECIAL_TYPES:
+            raise self.fail(f"the special register '{name.text}' cannot stand here; mov it to a register")
         what = "special register" if name.text.startswith("%") and "." in name.text else \
             "register" if name.text.startswith("%") else "name"
         near = self.names.similar(name.text)
@@ -222,6 +226,18 @@ class Lowering:
         if register.bits != 1:
             raise self.fail(f"expected a predicate register, found {describe(name)}")
         return register.var, negated
+
+    def constant_predicate(self, value: bool) -> int:
+        """Emit a predicate that is always `value`; return it."""
+        inst = VirtualInst(OP_PRED, "mov.pred", self.line)
+        inst.aux, inst.wait_class, inst.pdst = PRED_TRUE if value else PRED_FALSE, WAIT_FIXED, [self.temp(1).var]
+        return self.emit(inst).pdst[0]
+
+    def predicate_or_constant(self, operand: object) -> tuple[int, bool]:
+        """Return (variable, negated) of a predicate operand, which may be a number."""
+        if isinstance(operand, Number):
+            return self.constant_predicate(bool(operand.value)), False
+        return self.predicate(operand)
 
     def is_predicate(self, operand: object) -> bool:
         if isinstance(operand, Negated):
@@ -333,6 +349,7 @@ def describe(operand: object) -> str:
     if isinstance(operand, Number):
         return f"the number {operand.value}" if operand.kind == "int" else "a floating-point number"
     kinds = {Address: "an address", Vector: "a vector", Pair: "a pair a|b", Negated: "a negated predicate",
+             Minus: "a register with a sign",
              Group: "a list in parentheses"}
     return kinds.get(type(operand), "nothing")
 

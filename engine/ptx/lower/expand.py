@@ -9,7 +9,7 @@ from __future__ import annotations
 from rfview.engine.isa import TYPE_BITS
 from rfview.engine.ptx.lower.context import Lowering
 from rfview.engine.ptx.lower.steps import Steps
-from rfview.engine.ptx.parse.syntax import Instruction, Name, Operand, Pair
+from rfview.engine.ptx.parse.syntax import Instruction, Name, Operand, Pair, Vector
 
 _HALVES = {"add": 1, "sub": 1, "fma": 2}  # number of sources that are halves; they come first
 _SIGNS = {"f32": 1 << 31, "f16": 1 << 15, "bf16": 1 << 15, "f16x2": 0x80008000, "bf16x2": 0x80008000}
@@ -29,6 +29,8 @@ def is_expanded(statement: Instruction) -> bool:
         return True
     if base == "cvt" and parts[:1] == ["pack"] or base == "lop3" and parts[-2:-1] in (["and"], ["or"], ["xor"]):
         return True
+    if "oob" in parts:
+        return True
     return is_mixed or is_of_three or base == "cvt" and parts[-2:] == ["tf32", "f32"]
 
 
@@ -36,6 +38,8 @@ def lower_expanded(low: Lowering, statement: Instruction) -> None:
     """Lower {add,sub,fma}.f32.{f16,bf16}, {min,max}.f32 d, a, b, c, redux.sync.{min,max}.f32, and the like."""
     base = statement.opcode.split(".")[0]
     steps = Steps(low, statement)
+    if ".oob." in statement.opcode:
+        return clear_out_of_bounds(steps)
     if base in _HALVES:
         return sum_of_halves(steps)
     if base == "cvt" and "satfinite" in statement.opcode and ".tf32." not in statement.opcode:
@@ -76,6 +80,31 @@ def sum_of_halves(steps: Steps) -> None:
     steps.emit(".".join([base, *parts[:-1]]), result, *wide, addend)
 
 
+def clear_out_of_bounds(steps: Steps) -> None:
+    """Lower fma.rn.oob: a result is 0 where an operand is the NaN 0xFFFF, which tensor copies put outside of a tensor."""
+    opcode = steps.whole.opcode.replace(".oob", "")
+    result, *sources = steps.whole.operands
+    count = 2 if opcode.endswith("x2") else 1
+    value = steps.value(opcode, *sources, bits=16 * count)
+    columns = [halves_of(steps, operand, count) for operand in (value, *sources)]
+    cleared: list[object] = []
+    for half, *given in zip(*columns, strict=True):
+        is_outside = steps.value("setp.eq.b16", given[0], 0xFFFF, bits=1)
+        for one in given[1:]:
+            is_outside = steps.value("setp.eq.or.b16", one, 0xFFFF, is_outside, bits=1)
+        cleared.append(steps.value("selp.b16", 0, half, is_outside, bits=16))
+    steps.emit("mov.b32", result, Vector(cleared)) if count == 2 else steps.emit("mov.b16", result, cleared[0])  # type: ignore
+
+
+def halves_of(steps: Steps, operand: Operand, count: int) -> list[Operand]:
+    """Return the halves of an operand, or the one that it is."""
+    if count == 1:
+        return [operand]
+    halves: list[Operand] = [steps.new(16), steps.new(16)]
+    steps.emit("mov.b32", Vector([*halves]), operand)
+    return halves
+
+
 def to_tf32(steps: Steps) -> None:
     """Round a float to 10 bits of mantissa: to the nearest, ties away from zero or to even, or towards zero."""
     mode, *others = steps.whole.opcode.split(".")[1:-2] or [""]
@@ -103,7 +132,7 @@ def reduce_floats(steps: Steps) -> None:
     if not is_known or parts[2:] not in ([], ["abs"], ["NaN"], ["abs", "NaN"]) or len(steps.whole.operands) != 3:
         raise refused(steps, "redux.sync.min.NaN.f32")
     result, source, mask = steps.whole.operands
-    value = steps.value("mov.b32", source)
+    value = steps.value("mov.f32", source)
     is_nan = steps.value("testp.notanumber.f32", value, bits=1)
     if "abs" in parts:
         value = steps.value("and.b32", value, 0x7FFFFFFF)
@@ -129,7 +158,7 @@ def multiply_signs(steps: Steps) -> None:
         raise refused(steps, "min.xorsign.abs.f32")
     result, *sources = steps.whole.operands
     bits = TYPE_BITS[kind]
-    held = [steps.value(f"mov.b{bits}", source, bits=bits) for source in sources]
+    held = [steps.value("mov.f32" if kind == "f32" else f"mov.b{bits}", source, bits=bits) for source in sources]
     sizes = [steps.value(f"abs.{kind}", value, bits=bits) for value in held]
     size = steps.value(".".join([base, *parts[:-3], kind]), *sizes, bits=bits)
     sign = steps.value(f"and.b{bits}", steps.value(f"xor.b{bits}", *held, bits=bits), _SIGNS[kind], bits=bits)
@@ -162,10 +191,20 @@ def pack_integers(steps: Steps) -> None:
         raise refused(steps, "cvt.pack.sat.u8.s32.b32")
     result, first, second, *rest = steps.whole.operands
     least, most = (-(1 << bits - 1), (1 << bits - 1) - 1) if sign == "s" else (0, (1 << bits) - 1)
+    first, second = (low_word(steps, item) for item in (first, second))
     upper, lower = (steps.value("min.s32", steps.value("max.s32", item, least), most) for item in (first, second))
     above: Operand | int = steps.value("shl.b32", rest[0], 2 * bits) if rest else 0
     packed = steps.value("bfi.b32", upper, steps.value("bfi.b32", lower, above, 0, bits), bits, bits)
     steps.emit("mov.b32", result, packed)
+
+
+def low_word(steps: Steps, operand: Operand) -> Operand:
+    """Return an operand of 32 bits, the lower half of a register of 64."""
+    if not isinstance(operand, Name) or steps.low.register(operand).bits < 64:
+        return operand
+    word = steps.new()
+    steps.emit("mov.b64", Vector([word, Name("_")]), operand)
+    return word
 
 
 def logic_and_predicate(steps: Steps) -> None:

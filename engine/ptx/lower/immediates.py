@@ -10,11 +10,11 @@ from rfview.engine.ptx.parse.syntax import Number
 
 
 def is_of_type(number: Number, type_name: str) -> bool:
-    """Return whether an instruction that works on a type takes a number, as in ptxas: halves have none.
+    """Return whether an instruction that works on a type takes a number, as in ptxas: halves and packed values have none.
 
     Floating-point numbers go with .f32, .f64 and the bits of their own width; decimal ones are doubles.
     """
-    if "f16" in type_name:
+    if "f16" in type_name or "x2" in type_name:
         return False
     if number.kind == "int":
         return type_name[0] != "f"

@@ -8,14 +8,15 @@ from rfview.engine import isa
 from rfview.engine.program import UNIT_LDST, WAIT_SHORT
 from rfview.engine.ptx.lower.access import Access
 from rfview.engine.ptx.lower.binding import as_param, bind, fits, pairs
+from rfview.engine.ptx.forms.operands import kind_of
 from rfview.engine.ptx.lower.context import CallsAgain, Frame, Lowering, describe
 from rfview.engine.ptx.lower.device_library import function_at
 from rfview.engine.ptx.lower.indirect import lower_indirect_call
 from rfview.engine.ptx.lower.memory import store_piece
 from rfview.engine.ptx.lower.names import CallParam, Names, Register, register_bits
-from rfview.engine.ptx.lower.operand_types import check_operand
 from rfview.engine.ptx.lower.recursion import call_recursive, group_of
 from rfview.engine.ptx.lower.stack import give_back, kept, uses_stack
+from rfview.engine.ptx.lower.operand_kinds import wrong
 from rfview.engine.ptx.parse.syntax import Function, Group, Instruction, Name, Scope
 from rfview.engine.ptx.virtual import VirtualInst
 
@@ -168,5 +169,6 @@ def store_result(low: Lowering, statement: Instruction, inst: VirtualInst, resul
         low.names.table[name] = register
         store_piece(low, Instruction(statement.line, "mov.b32", []), found, 0, Access(0, "b32", 1, False), Name(name))
     else:
-        check_operand(low, statement.opcode, result, "b32")
+        if problem := wrong(low, kind_of("=b32_"), result):
+            raise low.fail(f"'{statement.opcode}' {problem}")
         low.emit(low.move(low.destination(result, 32), low.rows(register)))

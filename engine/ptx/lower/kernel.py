@@ -10,8 +10,8 @@ from rfview.engine.ptx.lower.arithmetic import lower_cvta, lower_mov, lower_tabl
 from rfview.engine.ptx.lower.async_copy import is_async_copy, lower_async_copy
 from rfview.engine.ptx.lower.cluster import lower_cta_rank, lower_elect, lower_map_address, lower_policy
 from rfview.engine.ptx.lower.bulk_copy import is_bulk_copy, lower_bulk_copy
+from rfview.engine.ptx.lower.check import checked
 from rfview.engine.ptx.lower.context import CallsAgain, Frame, Lowering
-from rfview.engine.ptx.lower.dialect import check_dialect
 from rfview.engine.ptx.lower.control import (control_inst, lower_barrier, lower_branch, lower_fence,
                                              lower_indexed_branch, lower_nanosleep, lower_return, lower_trap)
 from rfview.engine.ptx.optimise.control_flow import reverse_post_order
@@ -22,10 +22,8 @@ from rfview.engine.ptx.lower.mbarrier import lower_mbarrier, mentions_bytes
 from rfview.engine.ptx.lower.memory import lower_atomic, lower_load, lower_store, no_operation
 from rfview.engine.ptx.lower.expand import is_expanded, lower_expanded
 from rfview.engine.ptx.lower.names import CallParam, LabelId, Names, Place, TargetList
-from rfview.engine.ptx.lower.operand_types import check_form, check_types
 from rfview.engine.ptx.lower.parts import in_parts
 from rfview.engine.ptx.lower.products import lower_mma
-from rfview.engine.ptx.lower.refusals import REFUSED, reason_of
 from rfview.engine.ptx.lower.simd import is_packed, lower_packed
 from rfview.engine.ptx.lower.small_floats import is_small_float, lower_small_float
 from rfview.engine.ptx.lower.recursion import lay_out_frames
@@ -189,27 +187,32 @@ def place_variable(low: Lowering, variable: Variable) -> object:
 
 
 def lower_statement(low: Lowering, statement: Instruction) -> None:
-    if (low.has_parts or statement.opcode.endswith(".b128")) and (parts := in_parts(low, statement)) is not None:
+    """Check a statement of the text, then lower it; a call is checked against the function that it names."""
+    if statement.opcode.startswith("call"):
+        return lower_call(low, statement, lower_scope)
+    form, first = checked(low, statement), len(low.items)
+    lower_form(low, form)
+    if form is not statement:       # views show the modifiers in the order of the text
+        for inst in low.items[first:]:
+            if isinstance(inst, VirtualInst) and inst.mnemonic == form.opcode:
+                inst.mnemonic = statement.opcode
+
+
+def lower_form(low: Lowering, statement: Instruction) -> None:
+    """Lower a statement whose form has been checked."""
+    may_have_parts = low.has_parts or statement.opcode.endswith(".b128") or statement.opcode.startswith("mov.v")
+    if may_have_parts and (parts := in_parts(low, statement)) is not None:
         for part in parts:
-            lower_statement(low, part)
+            lower_form(low, part)
         return
     base = statement.opcode.split(".", 1)[0]
     handler = _HANDLERS.get(base)
-    check_form(low, statement)
-    if base == "mov":
-        check_types(low, statement)
     if handler is not None:
         handler(low, statement)
-    elif base == "call":
-        lower_call(low, statement, lower_scope)
     elif is_async_copy(statement.opcode):
         lower_async_copy(low, statement)
-    elif base in REFUSED:
-        raise low.fail(f"'{statement.opcode}': {reason_of(statement.opcode)}")
     elif is_bulk_copy(statement.opcode):
         lower_bulk_copy(low, statement)
-    elif base == "cp":
-        raise low.fail(f"unsupported instruction '{statement.opcode}'; nearest: 'cp.async.ca.shared.global'")
     elif is_small_float(statement.opcode):
         lower_small_float(low, statement)
     elif is_expanded(statement):
@@ -219,8 +222,6 @@ def lower_statement(low: Lowering, statement: Instruction) -> None:
     elif is_video(statement.opcode):
         lower_video(low, statement)
     else:
-        check_dialect(low, statement)
-        check_types(low, statement)
         lower_table(low, statement)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Sequence
 
 from rfview.engine import isa
@@ -13,8 +12,6 @@ from rfview.engine.ptx import forms
 from rfview.engine.ptx.lower.access import Access, memory_inst
 from rfview.engine.ptx.lower.context import Lowering, describe
 from rfview.engine.ptx.lower.names import CallParam, Place, Register
-from rfview.engine.ptx.lower.operand_types import check_operand, goes_with
-from rfview.engine.ptx.lower.refusals import reason_of
 from rfview.engine.ptx.parse.syntax import Address, Instruction, Name, Number, Vector
 from rfview.engine.ptx.virtual import VirtualInst
 
@@ -25,58 +22,29 @@ SPACES = {
 }
 # spaces in which a 32-bit module's addresses are the low words of the machine's
 _WIDE = {SPACE_GLOBAL, SPACE_CONST, SPACE_GENERIC}
-# modifiers that do not change the value: scopes, ordering and cache hints
-_SCOPES = {"cta", "cluster", "gpu", "sys"}
-_SCOPED = {"relaxed", "acquire", "release"}     # of ld and st; those of atom have .gpu as the scope that is not written
 _PAST_L1 = {"cg", "cv", "volatile", "mmio", "cluster", "gpu", "sys"}     # of ld: other SMs' stores are seen from L2 on
-_IGNORED = {
-    "ld": {*_SCOPES, "weak", "relaxed", "acquire", "mmio", "volatile", "nc", "ca", "cg", "cs", "lu", "cv"},
-    "ldu": set(),
-    "st": {*_SCOPES, "weak", "relaxed", "release", "mmio", "volatile", "wb", "cg", "cs", "wt"},
-    "atom": {*_SCOPES, "relaxed", "acquire", "release", "acq_rel", "noftz"},
-}
-_IGNORED["red"] = _IGNORED["atom"]
-# the types of each atomic operation
-_BITS, _INTEGERS, _HALVES = ("b32", "b64"), ("u32", "s32", "u64", "s64"), ("f16", "f16x2", "bf16", "bf16x2")
-ATOMIC_TYPES = {
-    "and": _BITS, "or": _BITS, "xor": _BITS, "exch": (*_BITS, "b128"), "cas": ("b16", *_BITS, "b128"),
-    "inc": ("u32",), "dec": ("u32",), "min": _INTEGERS + _HALVES, "max": _INTEGERS + _HALVES,
-    "add": ("u32", "s32", "u64", "f32", "f64", *_HALVES),
-}
-_MOVED = tuple(kind for kind in isa.TYPE_BITS if "f16" not in kind and kind != "pred")     # types of loads and stores
-_ATOMIC = (*_MOVED, *_HALVES)
+_ORDERED = {"volatile", "relaxed", "acquire", "release", "mmio", "acq_rel"}
 MAX_DATA_ROWS = 4
 
 
-def access_of(low: Lowering, statement: Instruction, operations: Sequence[str] = ()) -> Access:
-    """Read the modifiers of ld, st, atom or red. Raises for an unknown one, naming the nearest known."""
+def access_of(low: Lowering, statement: Instruction) -> Access:
+    """Read the modifiers of ld, st, atom or red; cache hints and scopes change no value."""
     access = Access(SPACE_GENERIC, "", 1, False)
     base, *parts = statement.opcode.split(".")
-    if base not in _IGNORED:
+    if base not in ("ld", "ldu", "st", "atom", "red"):
         raise low.fail(f"'{statement.opcode}' is no access to memory")
-    ignored, types = _IGNORED[base], _ATOMIC if base in ("atom", "red") else _MOVED
     for part in parts:
         if part in SPACES:
             access.space = SPACES[part]
-        elif part in types:
+        elif part in isa.TYPE_BITS:
             access.type = part
         elif part in ("v2", "v4", "v8"):
             access.count = int(part[1:])
-        elif part in operations:
+        elif part in isa.ATOM_OPS:
             access.operation = part
-        elif part in ignored or part.startswith(("L1::", "L2::", "level::")):
-            access.is_past_l1 |= part in _PAST_L1
-            access.is_ordered |= part in ("volatile", "relaxed", "acquire", "release", "mmio", "acq_rel", "sc")
-        elif reason := reason_of(statement.opcode):
-            raise low.fail(f"'{statement.opcode}': {reason}")
         else:
-            known = sorted({*SPACES, *types, *ignored, *operations, "v2", "v4"})
-            near = difflib.get_close_matches(part, known, n=1, cutoff=0.0)[0]
-            raise low.fail(f"unsupported modifier '.{part}' of '{statement.opcode}'; nearest supported: '.{near}'")
-    if base in ("ld", "st") and not _SCOPED.isdisjoint(parts) and _SCOPES.isdisjoint(parts):
-        raise low.fail(f"'{statement.opcode}' needs a scope such as .gpu")
-    if not access.type:
-        raise low.fail(f"'{statement.opcode}' needs a type of 8 to 64 bits such as .u32")
+            access.is_past_l1 |= part in _PAST_L1
+            access.is_ordered |= part in _ORDERED
     return access
 
 
@@ -141,9 +109,6 @@ def moved(low: Lowering, statement: Instruction, operand: object, access: Access
 def data_width(low: Lowering, items: Sequence[object], access: Access) -> int:
     """Return the register width of the data operands: 16, 32 or 64 bits; it must be the same for all."""
     named = [item for item in items if isinstance(item, Name) and item.text != "_"]
-    for item in named:
-        if not goes_with(kind := low.register(item).kind, access.type):
-            raise low.fail(f"'{item.text}' is declared .{kind}, the instruction moves .{access.type}")
     widths = {low.register(item).bits for item in named}
     if 1 in widths:
         raise low.fail("a predicate cannot be loaded or stored")
@@ -257,8 +222,6 @@ def lower_store(low: Lowering, statement: Instruction) -> None:
     for first, part in split(items, bits):
         inst = memory_inst(low, isa.OP_ST, access, statement.opcode, MEM_STORE)
         set_address(low, inst, address)
-        if inst.space in (SPACE_CONST, SPACE_PARAM):
-            raise low.fail("cannot store to constant or parameter memory")
         inst.count, inst.reg_bits = len(part), bits
         shift_address(inst, first * access.width)
         slot = 2
@@ -331,27 +294,17 @@ def piece_to_register(low: Lowering, statement: Instruction, register: Register,
 def lower_atomic(low: Lowering, statement: Instruction) -> None:
     """Lower atom and red: address in slots 0, 1, operand b in 2, 3, operand c in 4, 5."""
     is_atom = statement.opcode.startswith("atom")
-    access = access_of(low, statement, tuple(isa.ATOM_OPS))
+    access = access_of(low, statement)
     if access.count > 1 and access.operation:
         return lower_atomic_vector(low, statement, access)
-    if not access.operation or access.width < 2:
-        raise low.fail(f"unsupported instruction '{statement.opcode}'; nearest supported form: 'atom.global.add.u32'")
-    if access.type not in (known := ATOMIC_TYPES[access.operation]):
-        raise low.fail(f"'{statement.opcode}': .{access.operation} works on .{', .'.join(known)}")
-    if access.space not in (SPACE_GLOBAL, SPACE_SHARED, SPACE_GENERIC):
-        raise low.fail("atomics work on global, shared and generic addresses")
     operands = statement.operands[is_atom:]
     expected = 3 if access.operation == "cas" else 2
-    if len(operands) < expected:
-        raise low.fail(f"'{statement.opcode}' needs {expected + is_atom} operands, found {len(statement.operands)}")
     op, kind = (isa.OP_ATOM, MEM_ATOMIC) if is_atom else (isa.OP_RED, MEM_REDUCTION)
     inst = memory_inst(low, op, access, statement.opcode, kind)
     inst.aux = isa.ATOM_OPS[access.operation] | isa.TYPE_CODES[access.type] << 8
     if is_atom:
         inst.wait_class = WAIT_LONG
     set_address(low, inst, operands[0])
-    for operand in statement.operands[:is_atom] + operands[1:expected]:
-        check_operand(low, statement.opcode, operand, access.type)
     for slot, operand in zip((2, 4), operands[1:expected], strict=False):
         low.fill(inst, slot, operand, access.type)
     if is_atom:

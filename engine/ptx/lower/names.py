@@ -139,7 +139,9 @@ class Names:
     def numbered(self, name: str) -> Register | Parts | None:
         vector, dot, _ = name.rpartition(".")
         if dot:     # v1.x of `.reg .v2 .f32 v<4>`: looking up v1 adds it to the table
-            return self.table.get(name) if self.numbered(vector) is not None else None  # type: ignore[return-value]
+            if vector not in self.table and self.numbered(vector) is None:
+                return None
+            return self.table.get(name)  # type: ignore[return-value]
         match = _NUMBERED.match(name)
         if match is None:
             return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from rfview.engine.ptx.forms.special_registers import VECTORS
 from rfview.engine.ptx.lower.context import Lowering
 from rfview.engine.ptx.lower.locked import is_locked, lower_locked
 from rfview.engine.ptx.lower.names import Parts
@@ -34,8 +35,12 @@ def in_parts(low: Lowering, statement: Instruction) -> list[Instruction] | None:
 
 def taken_apart(low: Lowering, operand: Operand) -> Operand:
     """Return the vector of parts that a register of several values stands for; those inside a vector are flattened."""
-    if isinstance(operand, Name) and isinstance(found := low.names.find(operand.text), Parts):
-        return Vector([Name(part) for part in found.names])
+    if isinstance(operand, Name):
+        found = low.names.find(operand.text)
+        if isinstance(found, Parts):
+            return Vector([Name(part) for part in found.names])
+        if found is None and operand.text.lstrip("%") in VECTORS:
+            return Vector([Name(f"{operand.text}.{axis}") for axis in "xyzw"])
     if isinstance(operand, Vector):
         items = [taken_apart(low, item) for item in operand.items]  # type: ignore[arg-type]
         return Vector([part for item in items for part in (item.items if isinstance(item, Vector) else [item])])
@@ -51,17 +56,28 @@ def moves(low: Lowering, statement: Instruction, operands: list[Operand]) -> lis
         source = Vector([Number("int", source.value & (1 << 64) - 1), Number("int", source.value >> 64)])
     if not isinstance(to, Vector) or not isinstance(source, Vector):
         return rebuilt(statement, operands)
-    if len(to.items) != len(source.items):
-        raise low.fail(f"'{statement.opcode}' moves {len(source.items)} values to {len(to.items)} registers")
     kind = statement.opcode.rpartition(".")[2].replace("b128", "b64")
-    bits = {"8": 16}.get(kind[1:], int(kind[1:])) if kind[1:].isdecimal() else 0
-    if not bits:
-        raise low.fail(f"unsupported instruction '{statement.opcode}'; nearest supported form: 'mov.v2.b32'")
+    bits = max(int(kind[1:]), 16)
     steps = Steps(low, statement)
+    if len(to.items) != len(source.items):      # 128 bits as four words
+        return words(steps, to.items, source.items)
     kind = f"b{bits}"
     held = [steps.value(f"mov.{kind}", item, bits=bits) for item in source.items]  # type: ignore[arg-type]
     for item, value in zip(to.items, held, strict=True):
         steps.emit(f"mov.{kind}", item, value)  # type: ignore[arg-type]
+    return []
+
+
+def words(steps: Steps, to: list[object], source: list[object]) -> list[Instruction]:
+    """Move two halves of 64 bits to four words, or back."""
+    if len(source) == 2:
+        held = [steps.value("mov.b64", half, bits=64) for half in source]  # type: ignore[arg-type]
+        for place, half in enumerate(held):
+            steps.emit("mov.b64", Vector(to[2 * place : 2 * place + 2]), half)
+        return []
+    halves = [steps.value("mov.b64", Vector(source[place : place + 2]), bits=64) for place in (0, 2)]
+    for item, value in zip(to, halves, strict=True):
+        steps.emit("mov.b64", item, value)  # type: ignore[arg-type]
     return []
 
 

@@ -17,12 +17,13 @@ from rfview.engine.ptx.parse.syntax import TYPE_BYTES, Address, Instruction, Nam
 from rfview.engine.ptx.lower.texture import GEOMETRIES, texture_operand
 from rfview.engine.textures import H_BASE_LOW, H_WIDTH
 
+_CACHED = {"ca", "cg", "cs", "cv", "wb", "wt"}     # hints that change no value
 _MODES = ("trap", "clamp", "zero")
 
 
 def lower_surface(low: Lowering, statement: Instruction) -> None:
     """Lower suld.b and sust.b of 1D to 3D and layered surfaces; .trap, .clamp or .zero handle out-of-range accesses."""
-    base, *parts = statement.opcode.split(".")
+    base, *parts = [part for part in statement.opcode.split(".") if part not in _CACHED]
     count = int(parts[2][1:]) if len(parts) == 5 and parts[2] in ("v2", "v4") else 1
     shape = parts[:2] + parts[-2:]
     if (len(parts) not in (4, 5) or len(parts) == 5 and count == 1 or shape[0] != "b" or shape[1] not in GEOMETRIES

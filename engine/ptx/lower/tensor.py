@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from rfview.engine.ptx.lower.context import Lowering
 from rfview.engine.ptx.lower.memory import elements
 from rfview.engine.ptx.lower.names import Register
-from rfview.engine.ptx.lower.refusals import reason_of
 from rfview.engine.ptx.lower.small_floats import lower_small_float
 from rfview.engine.ptx.lower.steps import Steps
 from rfview.engine.ptx.parse.syntax import Address, Instruction, Name, Operand, Vector
@@ -28,6 +27,7 @@ _SUMS = {"f16": ("f16", "f32"), "bf16": ("f32",), "tf32": ("f32",), "f64": ("f64
          **dict.fromkeys(("s8", "u8", "s4", "u4", "b1"), ("s32",))}
 SEGMENTS_OF_4 = 0x1C1F  # shfl's clamp and mask operand: lane numbers within groups of four
 _WMMA_SHAPES = {(16, 16, 16), (32, 8, 16), (8, 32, 16), (16, 16, 8), (8, 8, 4), (8, 8, 32), (8, 8, 128)}
+_ROUNDS = ("rn", "rz", "rm", "rp")
 _NEAREST = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
 
 
@@ -82,7 +82,7 @@ def tile_of(low: Lowering, statement: Instruction) -> Tile:
     if "b1" in types:
         known |= {"popc", "xor", "and"}
     else:
-        known |= {"satfinite"} if "s32" in types else {"rn"} if "f64" in types else set()
+        known |= {"satfinite"} if "s32" in types else {*_ROUNDS} if "f64" in types else set()
     if base == "wmma" and {"e4m3", "e5m2"} & {*types}:      # types that wmma does not have
         raise refused(low, statement)
     if shape is None or not {part for part in parts if not _SHAPE.match(part)} <= known:
@@ -97,8 +97,6 @@ def tile_of(low: Lowering, statement: Instruction) -> Tile:
 
 
 def refused(low: Lowering, statement: Instruction) -> Exception:
-    if reason := reason_of(statement.opcode):
-        return low.fail(f"'{statement.opcode}': {reason}")
     return low.fail(f"unsupported instruction '{statement.opcode}'; nearest supported form: '{_NEAREST}'")
 
 
@@ -221,8 +219,9 @@ class _Product(_Lanes):
                 total = self.value(f"dp4a.{signs}", left, right, total)
             return total
         is_double = tile.a == "f64"
+        rounding = next((part for part in self.whole.opcode.split(".") if part in _ROUNDS), "rn")
         for left, right in zip(a, b, strict=True):
-            opcode = "fma.rn.f64" if is_double else "fma.rn.f32"
+            opcode = f"fma.{rounding}.f64" if is_double else "fma.rn.f32"
             total = self.value(opcode, left, right, total, bits=64 if is_double else 32)
         return total
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from rfview.engine.ptx.lower.context import Lowering
 from rfview.engine.ptx.lower.steps import Steps
-from rfview.engine.ptx.parse.syntax import Instruction, Name, Operand, Vector
+from rfview.engine.ptx.parse.syntax import Instruction, Minus, Name, Operand, Vector
 
 _SCALAR = ("vadd", "vsub", "vabsdiff", "vmin", "vmax", "vshl", "vshr", "vmad", "vset")
 _PACKED = tuple(f"{base}{count}" for base in ("vadd", "vsub", "vavrg", "vabsdiff", "vmin", "vmax", "vset") for count in "24")
@@ -71,18 +71,24 @@ class _Form:
         target, place = self._selected(operands[0])
         merges = place != (0, 32)
         has_third = self.base == "vmad" or bool(self.second) or merges
-        if len(operands) != 3 + has_third:
-            raise self.low.fail(f"'{self.statement.opcode}' needs {3 + has_third} operands, found {len(operands)}")
+        minus = [isinstance(operand, Minus) for operand in operands]
+        operands = [operand.name if isinstance(operand, Minus) else operand for operand in operands]
         a, b = (self._extended(operand, sign) for operand, sign in zip(operands[1:3], self.signs, strict=True))
         third = operands[3] if has_third else None
         if self.base == "vmad":
             assert third is not None
-            addend = self._extended(third, "s" if "s" in self.signs else self.result[0])
+            is_minus = minus[1] != minus[2]
+            is_signed = "s" in self.signs or is_minus
+            addend = self._extended(third, "s" if is_signed else self.result[0] if not minus[3] else "u")
+            if is_minus:
+                a = self.steps.value("neg.s64", a, bits=64)
+            if minus[3]:
+                addend = self.steps.value("neg.s64", addend, bits=64)
             value = self.steps.value("mad.lo.s64", a, b, addend, bits=64)
             if self.plus_one:
                 value = self.steps.value("add.s64", value, 1, bits=64)
             if self.scale:
-                value = self.steps.value(f"shr.{'s' if 's' in self.signs else 'u'}64", value, self.scale, bits=64)
+                value = self.steps.value(f"shr.{'s' if is_signed or minus[3] else 'u'}64", value, self.scale, bits=64)
         else:
             value = self._computed(a, b)
         low_word: Operand = self._low_word(self._saturated(value, place[1]))

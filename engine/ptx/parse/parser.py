@@ -10,7 +10,7 @@ from rfview.engine.ptx.parse import constants
 from rfview.engine.ptx.parse.lexer import DIRECTIVE, END, NUMBER, PUNCT, STRING, WORD, Tokens, number_value
 from rfview.engine.ptx.parse.source import Source
 from rfview.engine.ptx.parse.syntax import (TYPE_BYTES, Address, AddressByte, BranchTargets, Function, Group, Instruction,
-                                            Label, Name, Negated, Number, Operand, Pair, RegisterDeclaration, Scope,
+                                            Label, Minus, Name, Negated, Number, Operand, Pair, RegisterDeclaration, Scope,
                                             SyntaxModule, Variable, Vector)
 from rfview.engine.ptx.paused import collector_paused
 
@@ -561,6 +561,9 @@ class _Parser:
         if text == "!" and self.kinds[self.at + 1] == WORD:
             self.at += 1
             return Negated(Name(self.word("a predicate")))
+        if text == "-" and self.kinds[self.at + 1] == WORD and self.texts[self.at + 1] != "WARP_SZ":
+            self.at += 1
+            return Minus(Name(self.word("a register")))
         if kind in (NUMBER, WORD) or text in ("-", "~", "+", "!", "("):
             at, value = self.at, self.expression()
             if isinstance(value, Name):     # in parentheses

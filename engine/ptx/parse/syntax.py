@@ -67,13 +67,20 @@ class Negated:
 
 
 @dataclass(slots=True)
+class Minus:
+    """`-r`, of vmad alone."""
+
+    name: Name
+
+
+@dataclass(slots=True)
 class Group:
     """`(a, b)` of a call."""
 
     items: list[object]
 
 
-Operand = Name | Number | Address | Vector | Pair | Negated | Group
+Operand = Name | Number | Address | Vector | Pair | Negated | Minus | Group
 
 
 @dataclass(slots=True)

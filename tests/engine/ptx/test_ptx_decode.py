@@ -19,7 +19,7 @@ from rfview.engine.program import (NO_PC, SPACE_CONST, SPACE_GENERIC, SPACE_GLOB
 from rfview.engine.ptx import decode_module, load_module
 
 REPOSITORY = Path(__file__).resolve().parents[3]
-HEAD = ".version 9.0\n.target sm_75\n.address_size 64\n"
+HEAD = ".version 9.0\n.target sm_100a\n.address_size 64\n"
 REGISTERS = ".reg .pred %p<9>; .reg .b16 %rs<9>; .reg .b32 %r<20>; .reg .b64 %rd<20>; .reg .f32 %f<9>;\n"
 
 
@@ -82,7 +82,8 @@ def test_masks_name_what_is_read_and_written():
     ("ld.global.u16 %rs1, [%rd1];", isa.OP_LD, {"width": 2, "signed": 0, "reg_bits": 16}),
     ("ld.volatile.global.u64 %rd2, [%rd1+-8];", isa.OP_LD, {"width": 8, "reg_bits": 64, "num_dst": 2, "offset": -8}),
     ("ld.u32 %r1, [%rd1];", isa.OP_LD, {"space": SPACE_GENERIC, "wait_class": WAIT_LONG}),
-    ("ld.const.u32 %r1, [64];", isa.OP_LD, {"space": SPACE_CONST, "imm_mask": 3, "wait_class": WAIT_SHORT}),
+    ("ld.local.u32 %r1, [64];", isa.OP_LD, {"space": SPACE_LOCAL, "imm_mask": 3, "wait_class": WAIT_LONG}),
+    ("ld.const.u32 %r1, [%r2];", isa.OP_LD, {"space": SPACE_CONST, "wait_class": WAIT_SHORT}),
     ("ld.acquire.gpu.global.L1::no_allocate.L2::128B.u32 %r1, [%rd1];", isa.OP_LD, {"space": SPACE_GLOBAL}),
     ("st.local.v2.b64 [%rd1], {%rd2, %rd3};", isa.OP_ST, {"space": SPACE_LOCAL, "count": 2, "src_mask": 0b111111}),
     ("atom.global.cas.b32 %r1, [%rd1], %r2, %r3;", isa.OP_ATOM, {"aux": isa.ATOM_CAS | isa.T_U32 << 8, "memory_kind": 3,
@@ -139,7 +140,7 @@ def test_wide_vectors_are_split_and_keep_their_address():
     ("3.4028234663852886e38", 0x7F7FFFFF), ("1e-60", 0), ("0.1", 0x3DCCCCCD), ("0f7FA00000", 0x7FA00000),
 ])
 def test_a_double_is_rounded_to_a_float_as_in_c(number: str, bits: int) -> None:
-    kernel = decode(f"mov.f32 %f1, {number}; st.global.f32 [0], %f1; ret;")
+    kernel = decode(f"mov.f32 %f1, {number}; st.local.f32 [0], %f1; ret;")
     assert int(only(kernel, isa.OP_ST)["imm"][2]) == bits
 
 
@@ -250,8 +251,8 @@ def test_printf_and_assert_become_machine_instructions():
 
 
 def test_indexed_branches_become_a_chain():
-    kernel = decode("mov.u32 %r1, %tid.x; T: .branchtargets A, B, C; brx.idx %r1, T; A: st.shared.u32 [0], 1; ret; "
-                    "B: st.shared.u32 [0], 2; ret; C: ret;")
+    kernel = decode("mov.u32 %r1, %tid.x; T: .branchtargets A, B, C; brx.idx %r1, T; A: st.local.u32 [0], 1; ret; "
+                    "B: st.local.u32 [0], 2; ret; C: ret;")
     assert np.count_nonzero(kernel.insts["op"] == isa.OP_BRA) == 2
 
 
@@ -304,7 +305,7 @@ def test_what_is_only_written_behind_its_reads_reads_as_zero(optimize):
 
 
 def test_names_in_an_inner_scope_hide_those_outside():
-    kernel = plain("mov.u32 %r1, 1; { .reg .b32 %r1; mov.u32 %r1, 2; L: } st.shared.u32 [0], %r1; ret;")
+    kernel = plain("mov.u32 %r1, 1; { .reg .b32 %r1; mov.u32 %r1, 2; L: } st.local.u32 [0], %r1; ret;")
     store, outer = only(kernel, isa.OP_ST), kernel.insts[0]
     assert store["src"][2] == outer["dst"][0]
 
@@ -312,30 +313,30 @@ def test_names_in_an_inner_scope_hide_those_outside():
 @pytest.mark.parametrize("body, words", [
     ("addd.s32 %r1, %r2, %r3;", ["unsupported instruction 'addd.s32'", "add.s32"]),
     ("add.q32 %r1, %r2, %r3;", ["add.q32", "nearest supported form"]),
-    ("ld.globl.u32 %r1, [%rd1];", ["'.globl'", ".global"]),
-    ("atom.global.foo.u32 %r1, [%rd1], 1;", ["'.foo'"]),
+    ("ld.globl.u32 %r1, [%rd1];", ["'ld.globl.u32'", "'ld.global.nc.u32'"]),
+    ("atom.global.foo.u32 %r1, [%rd1], 1;", ["'atom.global.foo.u32'", "'atom.global.min.u32'"]),
     ("wgmma.fence.sync.aligned;", ["tensor-core", "compile for sm_80"]),
     ("cvt.rn.e2m1x2.f32 %r1, %f1, %f2;", ["unsupported", "satfinite"]),
-    ("wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32 {%f1}, {%r1}, {%r1}, {%f1};", ["takes 4 registers"]),
+    ("wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32 {%f1}, {%r1}, {%r1}, {%f1};", ["takes 8 registers"]),
     ("mma.sync.aligned.m8n8k4.row.col.f16.f16.f16.f16 {%r1}, {%r1}, {%r1}, {%r1};", ["takes 4 registers"]),
     ("mma.sync.aligned.kind::f8f6f4.m16n8k32.row.col.f32.e2m1.e2m1.f32 {%r1}, {%r1}, {%r1}, {%r1};", ["compile for sm_89"]),
     ("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.u32 [%rd1], %r2, [%rd1];", ["compile for sm_80"]),
     ("tensormap.replace.tile.rank.global.b1024.b32 [%rd1], 1;", ["tensor maps", "compile for sm_80"]),
     ("tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [t, {%f1, %f2}];", ["unknown name 't'"]),
-    ("tex.cube.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f1, %f2}];", ["tex.cube", "needs 3 coordinates"]),
-    ("tex.cube.v4.f32.s32 {%f1, %f2, %f3, %f4}, [%rd1, {%r1, %r2, %r3}];", ["tex.cube", "f32"]),
+    ("tex.cube.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f1, %f2}];", ["tex.cube", "takes 4 coordinates, found 2"]),
+    ("tex.cube.v4.f32.s32 {%f1, %f2, %f3, %f4}, [%rd1, {%r1, %r2, %r3, %r3}];", ["tex.cube", "f32"]),
     ("bra NOWHERE;", ["unknown label 'NOWHERE'"]),
     ("add.s32 %r77, %r1, %r2;", ["unknown register '%r77'"]),
-    ("mov.u32 %r1, %tid.w;", ["%tid.w"]),
+    ("mov.u64 %rd1, %tid.w;", ["the special register '%tid.w' has 32 bits"]),
     ("ld.global.u32 %r1, [nothing];", ["unknown name 'nothing'"]),
-    ("add.s32 %r1, %r2;", ["needs 2 source operands, found 1"]),
+    ("add.s32 %r1, %r2;", ["takes 3 operands, found 2"]),
     ("add.s32 %rd1, %r2, %r3;", ["'%rd1' is declared .b64", ".s32"]),
     ("add.s64 %rd1, %r2, %rd3;", ["'%r2' is declared .b32", ".s64"]),
-    ("add.s32 %r1, %f2, %r3;", ["'%f2' is declared .f32, 'add.s32' works on .s32"]),
+    ("add.s32 %r1, %f2, %r3;", ["'add.s32' works on .s32, '%f2' is declared .f32"]),
     ("add.u32 %r1, %r2, %rs1;", ["'%rs1' is declared .b16"]),
     ("mul.wide.s32 %f1, %r2, %r3;", ["'%f1' is declared .f32", ".s64"]),
     ("mov.u32 %r1, %f1;", ["'%f1' is declared .f32"]),
-    ("cvt.rn.f32.s32 %f1, %f2;", ["'%f2' is declared .f32, 'cvt.rn.f32.s32' works on .s32"]),
+    ("cvt.rn.f32.s32 %f1, %f2;", ["'cvt.rn.f32.s32' works on .s32, '%f2' is declared .f32"]),
     ("shfl.sync.up.b32 %rs1, %r2, 1, 0, -1;", ["'%rs1' is declared .b16"]),
     ("add.s32 %r1, %r2, 1.5;", ["'add.s32' works on .s32", "floating-point number"]),
     ("add.f32 %f1, %f2, 1;", ["'add.f32' works on .f32", "the number 1"]),
@@ -346,54 +347,54 @@ def test_names_in_an_inner_scope_hide_those_outside():
     ("fma.rn.bf16x2 %r1, %r2, %r3, 1;", ["'fma.rn.bf16x2' works on .bf16x2"]),
     ("cvt.f32.f16 %f1, 1.0;", ["'cvt.f32.f16' works on .f16"]), ("neg.f16 %rs1, 1;", ["'neg.f16' works on .f16"]),
     ("st.global.f32 [%rd1], 1;", ["'st.global.f32' works on .f32"]), ("st.global.b32 [%rd1], 1.0;", ["works on .b32"]),
-    ("atom.global.exch.b32 %r1, [%rd1], 1.0;", ["works on .b32"]), ("bar.warp.sync 1.0;", ["works on .b32"]),
+    ("atom.global.exch.b32 %r1, [%rd1], 1.0;", ["works on .b32"]), ("bar.warp.sync 1.0;", ["works on .u32"]),
     ("ld.global.u32 %r1, [%f1];", ["address", "'%f1' is declared .f32"]),
     ("setp.hi.s32 %p1, %r1, %r2;", ["unsupported instruction 'setp.hi.s32'"]),
-    ("fma.f32 %f1, %f2, %f3, %f4;", ["unsupported", "fma.rz.f32"]),
+    ("fma.f32 %f1, %f2, %f3, %f4;", ["unsupported", "fma.rn.f32"]),
     ("cvt.f16.f32 %rs1, %f1;", ["unsupported", "cvt.rn.f16.f32"]),
     ("cvt.f32.s32 %f1, %r1;", ["unsupported", "cvt.rn.f32.s32"]),
-    ("red.global.inc.f32 [%rd1], %f1;", ["'red.global.inc.f32'", ".inc works on .u32"]),
-    ("atom.global.add.s64 %rd2, [%rd1], %rd3;", [".add works on .u32, .s32, .u64"]),
-    ("atom.shared.and.u32 %r2, [%r1], %r3;", [".and works on .b32, .b64"]),
+    ("red.global.inc.f32 [%rd1], %f1;", ["'red.global.inc.f32'", "'red.global.inc.u32'"]),
+    ("atom.global.add.s64 %rd2, [%rd1], %rd3;", ["'atom.global.add.s64'", "'atom.global.min.s64'"]),
+    ("atom.shared.and.u32 %r2, [%r1], %r3;", ["'atom.shared.and.u32'", "'atom.shared.and.b32'"]),
     ("atom.global.add.f32 %r1, [%rd1], %f1; atom.global.add.u32 %f1, [%rd1], %r2;", ["'%f1' is declared .f32"]),
-    ("st.global.s32 [%rd1], %f1;", ["'%f1' is declared .f32, the instruction moves .s32"]),
-    ("ld.global.wt.u32 %r1, [%rd1];", ["unsupported modifier '.wt'"]),
-    ("st.global.ca.u32 [%rd1], %r1;", ["unsupported modifier '.ca'"]),
-    ("ld.acquire.global.u32 %r1, [%rd1];", ["scope"]),
-    ("cp.async.cg.shared.global [%r1], [%rd1], 8;", ["copies 16 bytes, found 8"]),
+    ("st.global.s32 [%rd1], %f1;", ["'st.global.s32' works on .s32, '%f1' is declared .f32"]),
+    ("ld.global.wt.u32 %r1, [%rd1];", ["'ld.global.wt.u32'", "'ld.global.u32'"]),
+    ("st.global.ca.u32 [%rd1], %r1;", ["'st.global.ca.u32'", "'st.global.u32'"]),
+    ("ld.acquire.global.u32 %r1, [%rd1];", ["'ld.acquire.gpu.global.u32'"]),
+    ("cp.async.cg.shared.global [%r1], [%rd1], 8;", ["takes the number 16, found 8"]),
     ("wmma.load.a.sync.aligned.m5n5k5.row.f16 {%r1}, [%rd1];", ["unsupported instruction"]),
-    ("membar.all;", ["unsupported", "membar.gl"]), ("fence.sc;", ["unsupported", "fence.acq_rel.gpu"]),
+    ("membar.all;", ["unsupported", "membar.gl"]), ("fence.sc;", ["unsupported", "fence.sc.gpu"]),
     ("call k, ();", ["'k' is a kernel"]),
     ("add.s32 %r1, %p1, %r3;", ["predicate"]),
     ("selp.b32 %r1, %r2, %r3, %r4;", ["predicate"]),
-    ("st.global.v2.u32 [%rd1], %r1;", ["moves 2 elements, found 1"]),
+    ("st.global.v2.u32 [%rd1], %r1;", ["takes 2 registers here, found 1"]),
     ("ld.global.v2.u32 {%r1, %r1}, [%rd1];", ["named twice"]),
-    ("st.const.u32 [0], %r1;", ["cannot store"]),
+    ("st.const.u32 [%rd1], %r1;", ["unsupported instruction 'st.const.u32'"]),
     ("@%r1 ret;", ["predicate register"]),
     ("call.sat nobody, ();", ["unsupported", "call.uni"]), ("call nobody, ();", ["unknown function 'nobody'"]),
     ("call %rd1, ();", ["no function whose address is taken"]),
-    ("setp.lt.s32 %p1, %r1, %r2, %p2;", ["needs 2 source operands"]),
+    ("setp.lt.s32 %p1, %r1, %r2, %p2;", ["takes 3 operands, found 4"]),
     ("alloca.u64 %rd1, 32, 24;", ["alignment", "power of two"]), ("alloca.b64 %rd1, 32;", ["unsupported", "alloca.u64"]),
-    ("ld.global.b128 %rd1, [%rd2];", ["register of 128 bits"]),
-    ("mov.b64 %rd1, {%rs1, %rs2};", ["'%rs1' is declared .b16, but each of 2 parts of 'mov.b64' has 32 bits"]),
-    ("mov.b32 {%r1, %r2}, %r3;", ["'%r1' is declared .b32", "16 bits"]), ("mov.b64 {%r1, %rs2}, %rd1;", ["'%rs2'"]),
-    ("mov.u64 %rd1, {%r1, %r2};", ["'mov.u64' does not move parts"]), ("mov.b64 {_, _}, %rd1;", ["takes a part"]),
-    ("ld.global.f16 %rs1, [%rd1];", ["unsupported modifier '.f16'"]), ("st.global.tf32 [%rd1], 1;", ["modifier '.tf32'"]),
-    ("bar.warp.arrive -1;", ["unsupported", "bar.warp.sync"]), ("bar.warp.sync %f1;", ["'%f1' is declared .f32"]),
-    ("barrier.warp.sync;", ["unsupported"]), ("bar.sync 0, 32, 5;", ["a barrier and a thread count, found 3"]),
+    ("ld.global.b128 %rd1, [%rd2];", ["'ld.global.b128' works on .b128, '%rd1' is declared .b64"]),
+    ("mov.b64 %rd1, {%rs1, %rs2};", ["'mov.b64' works on .b32, '%rs1' is declared .b16"]),
+    ("mov.b32 {%r1, %r2}, %r3;", ["'mov.b32' works on .b16, '%r1' is declared .b32"]), ("mov.b64 {%r1, %rs2}, %rd1;", ["'%rs2'"]),
+    ("mov.u64 %rd1, {%r1, %r2};", ["'mov.u64' needs a register or number, found a vector"]), ("mov.b64 {_, _}, %rd1;", ["takes a part"]),
+    ("ld.global.f16 %rs1, [%rd1];", ["'ld.global.f16'", "nearest"]), ("st.global.tf32 [%rd1], 1;", ["'st.global.tf32'", "nearest"]),
+    ("bar.warp.arrive -1;", ["unsupported", "bar.cta.arrive"]), ("bar.warp.sync %f1;", ["'%f1' is declared .f32"]),
+    ("barrier.warp.sync;", ["unsupported"]), ("bar.sync 0, 32, 5;", ["takes 1 to 2 operands, found 3"]),
     ("bar.sync.aligned 0;", ["unsupported"]), ("bar.red.popc.u32 %f1, 0, %p1;", ["'%f1' is declared .f32"]),
     ("barrier.cluster.wait.release;", ["unsupported"]), ("barrier.cluster.wait 0;", ["takes no operands, found 1"]),
     ("membar.gl.cta;", ["unsupported", "membar.gl"]), ("fence.sc.gpu.cta;", ["unsupported"]), ("ret 1;", ["takes no operands"]),
     ("nanosleep 3;", ["unsupported", "nanosleep.u32"]), ("nanosleep.u32 %rs1;", ["'%rs1' is declared .b16"]),
     ("prefetch.global.L2 %rd1;", ["an address in brackets, found '%rd1'"]), ("prefetch.L2 [no];", ["unknown name 'no'"]),
     ("pmevent %r1;", ["takes a number, found '%r1'"]), ("griddepcontrol.foo;", ["griddepcontrol.wait"]), ("nop;", ["unsupported"]),
-    ("vadd.s32.u32.u32 ;", ["needs 3 or 4 operands, found 0"]), ("txq %r1, [%rd1];", ["unsupported", "txq.width.b32"]),
-    ("cvt.satfinite %r1, %f1;", ["unsupported"]), ("cvt.rn.satfinite.f16.f32;", ["unsupported"]), ("mbarrier;", ["unsupported"]),
-    ("atom.global.cas.b128;", ["unsupported", "128 bits"]), ("sust.b.1d.b32.trap [%rd1, {%r4}], {};", ["1 elements, found 0"]),
+    ("vadd.s32.u32.u32 ;", ["operands, found 0"]), ("txq %r1, [%rd1];", ["unsupported", "txq.width.b32"]),
+    ("cvt.satfinite %r1, %f1;", ["unsupported"]), ("cvt.rn.satfinite.f16.f32;", ["takes 2 operands, found 0"]), ("mbarrier;", ["unsupported"]),
+    ("atom.global.cas.b128;", ["takes 4 operands, found 0"]), ("sust.b.1d.b32.trap [%rd1, {%r4}], {};", ["takes 1 register here, found 0"]),
     ("mma.sync.m16n8k16 {%r1, %r2}, {%r3, %r4}, {%r5}, {%r6, %r7};", ["unsupported", "m16n8k16.row.col"]),
     ("mma.sync.aligned.m16n8k8.row.col.f16.f16.f16.f16 {%r1, %r2}, {%r3, %r4}, {%r5}, {%r6, %r7, %r8, %r9};",
      ["takes 2 registers here, found 4"]),
-    ("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%rd1], 16, %r2;", ["unsupported"]),
+    ("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%rd1], 16, %r2;", ["takes an address in brackets, found '%r2'"]),
 ])
 def test_errors_of_lowering_name_line_text_and_what_was_expected(body, words):
     with pytest.raises(PtxError) as caught:

@@ -15,7 +15,7 @@ from rfview.engine.simulator import Simulator
 from tests.reference.interpreter import run_launches
 
 pytestmark = pytest.mark.nojit
-NEW = ".version 8.7\n.target sm_100\n.address_size 64\n.visible .entry k(.param .u64 io)\n{\n"
+NEW = ".version 8.8\n.target sm_100a\n.address_size 64\n.visible .entry k(.param .u64 io)\n{\n"
 REGISTERS = """.reg .pred %p<4>; .reg .b16 %h<4>; .reg .b32 %r<12>; .reg .b64 %rd<12>; .reg .f32 %f<9>;
 ld.param.u64 %rd1, [io]; mov.u32 %r1, %tid.x; mad.wide.u32 %rd2, %r1, 4, %rd1; ld.global.u32 %r2, [%rd2];
 """
@@ -92,7 +92,7 @@ ldu.global.u32 %r8, [%r2]; add.u32 %r8, %r8, %r7; st.global.u32 [%r2], %r8; exit
     got = run_kernel(tmp_path, text, np.arange(32, dtype=np.uint32), 32)
     assert got.tolist() == [i + 10 * (i % 4 + 1) for i in range(32)]
     wide = text.replace(".address_size 32", ".address_size 64")
-    with pytest.raises(ValueError, match="64-bit address"):
+    with pytest.raises(PtxError, match="converts addresses of 32 bits"):
         run_kernel(tmp_path, wide, np.arange(32, dtype=np.uint32), 32)
     with pytest.raises(PtxError, match="cvta.shared.u32.*cvta.shared.u64"):
         decode_module(text.replace("cvta.to.global.u32", "cvta.shared.u32"), "m.ptx").kernels["k"]
@@ -204,10 +204,10 @@ def test_min_and_max_with_the_product_of_the_signs(tmp_path: Path) -> None:
 @pytest.mark.parametrize("kind, one", [("f16", 0x3C00), ("bf16", 0x3F80)])
 def test_max_of_halves_with_the_product_of_the_signs(tmp_path: Path, kind: str, one: int) -> None:
     words = np.array([0x00008000, one << 16 | one | 0x8000, (one + 7) << 16, 0x8001 << 16 | one + 3], np.uint32)
-    body = f"max.xorsign.abs.{kind}x2 %r3, %r2, {one << 16 | one | 0x8000:#x};"
+    body = f"mov.b32 %r1, {one << 16 | one | 0x8000:#x}; max.xorsign.abs.{kind}x2 %r3, %r2, %r1;"
     want = [one << 16 | one, one << 16 | one, one + 7 << 16 | one | 0x8000, (one | 0x8000) << 16 | one + 3 | 0x8000]
     assert words_after(tmp_path, body, words, 4).tolist() == want
-    body = f"max.NaN.xorsign.abs.{kind}x2 %r3, %r2, {one << 16 | 0xFFFF:#x};"
+    body = f"mov.b32 %r1, {one << 16 | 0xFFFF:#x}; max.NaN.xorsign.abs.{kind}x2 %r3, %r2, %r1;"
     want = [one << 16 | 0x7FFF, one << 16 | 0x7FFF, one + 7 << 16 | 0x7FFF, (one | 0x8000) << 16 | 0x7FFF]
     assert words_after(tmp_path, body, words, 4).tolist() == want
     body = (f"mov.b32 {{%h1, %h2}}, %r2; mov.b16 %h2, {one | 0x8000:#x}; min.xorsign.abs.{kind} %h1, %h1, %h2;"

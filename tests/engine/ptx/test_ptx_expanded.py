@@ -44,14 +44,14 @@ VIDEO = [
     ("vmad.s32.s32.s32.po.sat %r3, %r2, %r4.b1, %r5;",
      lambda x, y: clamped(part(x, 0, 32, True) * part(y, 8, 8, True) + (x >> 16) + 1, 32, True)),
     ("vset.s32.u32.lt.add %r3, %r2.b0, %r4.b0, %r5;", lambda x, y: (part(x, 0, 8, True) < (y & 255)) + (x >> 16)),
-    ("vset4.u32.u32.ge.add %r3, %r2, %r4, 5;",
+    ("vset4.u32.u32.ge.add %r3, %r2, %r4, %r8;",
      lambda x, y: 5 + sum(part(x, k, 8, False) >= part(y, k, 8, False) for k in (0, 8, 16, 24))),
-    ("vadd2.s32.s32.s32.sat %r3, %r2, %r4, 0;",
+    ("vadd2.s32.s32.s32.sat %r3, %r2, %r4, %r0;",
      lambda x, y: sum((clamped(part(x, k, 16, True) + part(y, k, 16, True), 16, True) & 65535) << k for k in (0, 16))),
-    ("vavrg4.s32.s32.s32 %r3, %r2, %r4, 0;",
+    ("vavrg4.s32.s32.s32 %r3, %r2, %r4, %r0;",
      lambda x, y: sum(((lambda t: t + (t >= 0) >> 1)(part(x, k, 8, True) + part(y, k, 8, True)) & 255) << k
                       for k in (0, 8, 16, 24))),
-    ("vabsdiff4.s32.s32.s32.sat %r3, %r2, %r4, 0;",
+    ("vabsdiff4.s32.s32.s32.sat %r3, %r2, %r4, %r0;",
      lambda x, y: sum(clamped(abs(part(x, k, 8, True) - part(y, k, 8, True)), 8, True) << k for k in (0, 8, 16, 24))),
     ("vadd4.u32.u32.u32.sat %r3.b20, %r2, %r4, %r5;",
      lambda x, y: (x >> 16) & 0xFF00 | sum(min(part(x, k, 8, False) + part(y, k, 8, False), 255) << k for k in (0, 16))),
@@ -73,7 +73,7 @@ VIDEO = [
 
 @pytest.mark.parametrize("body, want", VIDEO, ids=[body.split()[0] for body, _ in VIDEO])
 def test_an_instruction_of_several_steps(tmp_path: Path, body: str, want) -> None:  # noqa: ANN001
-    setup = "mad.lo.u32 %r4, %r2, 3, 1; shr.u32 %r5, %r2, 16; shr.s32 %r6, %r2, 20; shr.s32 %r7, %r4, 24;\n"
+    setup = "mad.lo.u32 %r4, %r2, 3, 1; shr.u32 %r5, %r2, 16; shr.s32 %r6, %r2, 20; shr.s32 %r7, %r4, 24; mov.u32 %r8, 5; mov.u32 %r0, 0;\n"
     got = words_after(tmp_path, setup + body, WORDS.copy())
     pairs = [(int(x), (int(x) * 3 + 1) & 0xFFFFFFFF) for x in WORDS]
     assert got.tolist() == [want(x, y) & 0xFFFFFFFF for x, y in pairs]
@@ -107,8 +107,10 @@ def test_floats_become_the_nearest_small_ones(tmp_path: Path, kind: str) -> None
     ties = (gap == gap.min(1, keepdims=True)).sum(1) > 1
     codes = np.where(ties & (codes & 1 == 1), codes + 1, codes)
     want = np.where(np.isnan(data), nan, codes | np.where(np.signbit(data), sign, 0))
-    body = (f"mov.b32 %f1, %r2; neg.f32 %f2, %f1; cvt.rn.satfinite.{kind}.f32 %h1, %f2, %f1; "
-            f"cvt.rn.satfinite.relu.{kind}.f32 %h2, %f2, %f1; mov.b32 %r3, {{%h1, %h2}};")
+    to = "b8" if bits == 4 else "b16"       # two of 4 bits fill a byte
+    body = (f".reg .{to} a, b; mov.b32 %f1, %r2; neg.f32 %f2, %f1; cvt.rn.satfinite.{kind}.f32 a, %f2, %f1; "
+            f"cvt.rn.satfinite.relu.{kind}.f32 b, %f2, %f1; cvt.u16.u{to[1:]} %h1, a; cvt.u16.u{to[1:]} %h2, b; "
+            "mov.b32 %r3, {%h1, %h2};")
     for first in range(0, len(data), 160 if jit.OFF else 32):      # without JIT only every fifth warp
         got = words_after(tmp_path, body, data[first:first + 32].view(np.uint32).copy())
         wanted, is_nan, mask = want[first:first + 32], np.isnan(data[first:first + 32]), (1 << apart) - 1
@@ -125,7 +127,8 @@ def test_small_floats_become_halves(tmp_path: Path, kind: str) -> None:
     if kind == "e5m2x2":
         values[124] = np.inf
     codes = np.arange(max(32, 1 << bits), dtype=np.uint32) & (1 << bits) - 1
-    body = f"cvt.u16.u32 %h1, %r2; cvt.rn.f16x2.{kind} %r3, %h1;"
+    to = "8" if kind == "e2m1x2" else "16"
+    body = f".reg .b{to} a; cvt.u{to}.u32 a, %r2; cvt.rn.f16x2.{kind} %r3, a;"
     for first in range(0, len(codes), 32):
         some = codes[first:first + 32]
         got = words_after(tmp_path, body, some | (some ^ sign) << apart)
@@ -259,14 +262,14 @@ def test_bulk_copies_back_to_global_memory_and_reductions(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("body, words", [
-    ("vadd.u32.u32 %r1, %r2, %r3;", "needs the types"), ("vadd.u32.u32.u32.shr7 %r1, %r2, %r3;", "vadd.u32.u32.u32"),
-    ("vadd.u32.u32.u32 %r1, %r2, %r3, %r4;", "needs 3 operands"), ("vadd4.u32.u32.u32 %r1, %r2.b8210, %r3, %r4;", "b8210"),
+    ("vadd.u32.u32 %r1, %r2, %r3;", "nearest supported form: 'vadd.u32.u32.u32'"), ("vadd.u32.u32.u32.shr7 %r1, %r2, %r3;", "vadd.u32.u32.u32"),
+    ("vadd.u32.u32.u32 %r1, -%r2, %r3;", "found a register with a sign"), ("vadd4.u32.u32.u32 %r1, %r2.b8210, %r3, %r4;", "b8210"),
     ("vadd4.u32.u32.u32 %r1.b02, %r2, %r3, %r4;", "b02"), ("vadd2.u32.u32.u32 %r1.h1, %r2.b10, %r3, %r4;", "b10"),
-    ("vmin2.s32.s32.s32.sat.max %r1, %r2, %r3, %r4;", "side by side"), ("cvt.pack.sat.u8.s32 %r1, %r2, %r3;", "cvt.pack"),
+    ("vmin2.s32.s32.s32.sat.max %r1, %r2, %r3, %r4;", "nearest supported form: 'vmin2"), ("cvt.pack.sat.u8.s32 %r1, %r2, %r3;", "cvt.pack"),
     ("cvt.rn.e4m3x2.f32 %h1, %f1, %f2;", "satfinite"), ("lop3.or.b32 %r1, %r2, %r3, %r4, 3, %p1;", "d|p"),
     ("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%rd1, {%r2, %r3}], [%r4];",
      "tensor maps"),
-    ("cp.async.bulk.shared::cluster.global.bulk_group [%r1], 4, 16;", "bulk copy takes"),
+    ("cp.async.bulk.shared::cluster.global.bulk_group [%r1], 4, 16;", "unsupported instruction"),
     ("cp.async.bulk.shared::cluster.local [%r1], [%rd1], 16;", "unsupported instruction"),
 ])
 def test_other_forms_are_refused(body: str, words: str) -> None:
