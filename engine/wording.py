@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 import unicodedata
 from collections.abc import Collection, Iterable, Sequence
 
@@ -23,6 +24,12 @@ def energy_unit(pj: float) -> tuple[str, float]:
 def whole(text: str, base: int = 10) -> int:
     """Read a whole number as people and our own texts write it: 5000, 5_000 or 5,000; raises ValueError. base: as of int."""
     return int(text.replace(",", "").replace("_", ""), base)
+
+
+def shortened(text: str) -> str:
+    """Return a text of at most 1,000 characters, with words of over 200 cut: a stranger's file has names of any length."""
+    text = re.sub(r"\S{200,}", lambda word: f"{word[0][:60]}...", text)
+    return text if len(text) <= 1000 else f"{text[:997]}..."
 
 
 def ordinal(number: int) -> str:

@@ -15,7 +15,7 @@ from rfview.engine.launch.pointers import load_address, load_pointers
 from rfview.engine.launch.repeats import written_out
 from rfview.engine.launch.results import METRICS
 from rfview.engine.launch.spec import Arg, Buffer, Expect, Launch, LaunchSpec
-from rfview.engine.launch.table import LaunchError, Table, cut, loads, read_toml, shown
+from rfview.engine.launch.table import LaunchError, Table, loads, read_toml, shown
 from rfview.engine.launch.textures import load_texture
 from rfview.engine.textures import Texture
 from rfview.engine.wording import did_you_mean
@@ -169,7 +169,7 @@ def _extent(table: Table, key: str, limits: tuple[int, int, int]) -> tuple[int, 
 def _arg_table(launch: Table, place: int, arg: Any) -> Table:
     """Return the table of one argument; the error for a bare value says how to write it."""
     if not isinstance(arg, dict):
-        kind, text = ("buffer", f'"{cut(arg)}"') if isinstance(arg, str) else ("value", shown(arg))
+        kind, text = ("buffer", f'"{arg}"') if isinstance(arg, str) else ("value", shown(arg))
         launch.fail(f"args[{place}]", f"expected a table such as {{{kind} = {text}}}, got {shown(arg)}")
     return Table(launch.file, f"{launch.key}.args[{place}]", arg)
 

@@ -253,7 +253,7 @@ def recipe_body(stored: Any) -> RecipeBody:
     body = typed(stored, RecipeBody, "its contents")
     for part in ("buffers", "symbols", "expect"):
         for entry in body[part]:        # type: ignore[literal-required]
-            array_of(entry[1], f"{part}.{entry[0][:60]}")
+            array_of(entry[1], f"{part}.{entry[0]}")
     cycles = [entry[0] for entry in body["sums"]]
     if cycles != sorted(set(cycles)) or cycles and cycles[-1] > body["cycles"]:
         raise ValueError(f"its contents: sums: expected ascending cycles up to {body['cycles']:,}")

@@ -32,6 +32,7 @@ from rfview.engine.compilation import words_of_run
 from rfview.engine.plugin import origin as design_origin
 from rfview.engine.errors import InputError
 from rfview.engine.progress import Progress
+from rfview.engine.wording import shortened
 from rfview.sessions.codec import limits, streams
 from rfview.sessions.file import framing
 from rfview.sessions.file.run_info import RecipeBody, RecipeRun, array_of, recipe_body
@@ -81,7 +82,7 @@ class Recipe:
         for name, stored, rtol, atol, reason in body["expect"]:
             array, held = array_of(stored, name), memory.get(name)
             if held is None or (held.array.dtype, held.array.size) != (array.dtype, array.size):
-                raise InputError(f"its contents: expect.{name[:60]}: expected the name of a buffer or symbol, and an array "
+                raise InputError(f"its contents: expect.{name}: expected the name of a buffer or symbol, and an array "
                                  "like it")
             expect[name] = Expect(name, array, rtol, atol, reason)
         return replace(spec, expect=expect, max_bytes=limits.Limit.bytes // limits.ARRAYS,
@@ -95,7 +96,7 @@ class Recipe:
             return simulator_like(self.info, self.spec(), "simulating it again", max_cycles=self.info["max_cycles"],
                                   progress=progress)
         except InputError as error:         # of the launch file, PTX or machine in it, which do not know this file
-            raise InputError(f"{self.path}: {error}") from None
+            raise InputError(f"{self.path}: {shortened(str(error))}") from None
 
     def origin(self, machine: Any) -> str:
         """Return which version wrote the recipe and which version this is, as part of a sentence."""
@@ -134,7 +135,7 @@ def open_recipe(path: str | Path) -> Recipe:
             raise InputError(f"{path}: recipe format {str(number)[:20]}, this rfview reads format {FORMAT}; update it")
         return Recipe(path, recipe_body(streams.decompress_map(outer["body"], f"{path}: the recipe", limits.ARRAYS)))
     except streams.DAMAGE as error:
-        raise InputError(f"{path}: the recipe cannot be used ({streams.said(error)}); write it again") from None
+        raise InputError(f"{path}: the recipe cannot be used ({shortened(streams.said(error))}); write it again") from None
 
 
 def describe(path: str | Path) -> dict[str, Any]:
