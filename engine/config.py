@@ -176,7 +176,7 @@ def _convert(name: str, old: Any, text: Any) -> Any:
     word = {"true": 1, "on": 1, "false": 0, "off": 0}.get(str(text).lower())
     try:
         value: int | float = word if word is not None else float(text) if isinstance(old, float) else int(str(text), 0)
-    except ValueError:
+    except (TypeError, ValueError):     # TypeError: a list
         kind = "a number" if isinstance(old, float) else "a whole number"
         raise InputError(f"--set {name}={text}: expected {kind}, for example {name}={old}") from None
     low = 0 if name in MAY_BE_ZERO else 1

@@ -222,6 +222,7 @@ def test_a_recipe_whose_parts_do_not_belong_together_is_one_clear_error(made: Pa
         (lambda body: body["buffers"][0][1].__setitem__(1, [3]), r"buffers\.\w+: has [\d,]+ bytes, but its type and shape need 12"),
         (lambda body: body["buffers"][0][1].__setitem__(1, [1 << 40]), "would take .* bytes, more than"),
         (lambda body: body["expect"][0].__setitem__(0, "x"), r"expect\.x: expected the name of a buffer"),
+        (lambda body: body["info"]["parameters"].update({"memory.bytes_per_cycle": [1] * 5000}), "expected a number, for example"),
         (lambda body: body["info"].update(seed="1"), r"info\.seed: expected `int`, got `str`"),
         (lambda body: body["sums"].append(body["sums"][0]), "expected ascending cycles"),
         (lambda body: body["info"]["ptx"][0].update(text=".global .b8 g[2100000000];".join(
