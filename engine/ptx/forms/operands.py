@@ -81,8 +81,8 @@ def kind_of(text: str) -> Kind:
     if "|" in text:
         first, _, second = text.partition("|")
         return Kind("pair", element=kind_of(first), more=second)
-    if text in ("p", "=p", "p!"):
-        return Kind(text.rstrip("!"), "pred", more=text[1:].strip("p"))
+    if text in ("p", "=p", "p!", "=p!"):
+        return Kind(text.rstrip("!"), "pred", more="!" * text.endswith("!"))
     if text.lstrip("=-")[:1] in ("w", "x"):
         size = int(text[-1]) if text[-1] in "24" else 0
         return Kind("video", "u32", registers_for("u32") | {"f16x2"}, size=size, more=text)

@@ -50,8 +50,8 @@ mma                | sync aligned m16n8k256 row col s32 b1 b1 s32 xor popc | 4!{
 mma                | sync aligned m16n8k256 row col s32 b1 b1 s32 and popc | 4!{=u32} 4!{u32} 2!{u32} 4!{u32} | @7.1,80
 mma                | sync aligned m16n8k16 row col f32 F8 F8 f32      | 4!{=f32} 2!{b32} 1!{b32} 4!{f32} | @8.7,89
 mma                | sync aligned m16n8k32 row col f32 F8 F8 f32      | 4!{=f32} 4!{b32} 2!{b32} 4!{f32} | @8.4,89
-mma                | sync aligned m16n8k16 row col f16 F8 F8 f16      | 2!{=b32} 2!{b32} 1!{b32} 2!{b32} | @8.7,89
-mma                | sync aligned m16n8k32 row col f16 F8 F8 f16      | 2!{=b32} 4!{b32} 2!{b32} 2!{b32} | @8.7,89
+mma                | sync aligned m16n8k16 row col f16 F8 F8 f16      | 2!{=f16x2} 2!{b32} 1!{b32} 2!{f16x2} | @8.7,89
+mma                | sync aligned m16n8k32 row col f16 F8 F8 f16      | 2!{=f16x2} 4!{b32} 2!{b32} 2!{f16x2} | @8.7,89
 SPARSE             | sync aligned m16n8k16 row col f16 f16 f16 f16    \
                    | 2!{=f16x2} 2!{f16x2} 2!{f16x2} 2!{f16x2} u32! #0..3 | @7.1,80
 SPARSE             | sync aligned m16n8k16 row col f32 f16 f16 f32    \
@@ -78,8 +78,8 @@ SPARSE             | sync aligned m16n8k128 row col satfinite? s32 u4/s4 u4/s4 s
                    | 4!{=u32} 4!{u32} 4!{u32} 4!{u32} u32! #0..0 | @7.1,80
 SPARSE             | sync aligned m16n8k64 row col f32 F8 F8 f32      | 4!{=f32} 4!{b32} 4!{b32} 4!{f32} u32! #0..0 \
                    | @8.4,89
-SPARSE             | sync aligned m16n8k64 row col f16 F8 F8 f16      | 2!{=b32} 4!{b32} 4!{b32} 2!{b32} u32! #0..0 \
-                   | @8.7,89
+mma.sp::ordered_metadata | sync aligned m16n8k64 row col f16 F8 F8 f16      \
+                   | 2!{=f16x2} 4!{b32} 4!{b32} 2!{f16x2} u32! #0..0 | @8.7,89
 wmma.load.a wmma.load.b | sync aligned row/col m16n16k16/m8n32k16/m32n8k16 SPACEW? f16 | 8!{=f16x2} [] s? | @6.0,70
 wmma.load.c        | sync aligned row/col m16n16k16/m8n32k16/m32n8k16 SPACEW? f16 | 4!{=f16x2} [] s? | @6.0,70
 wmma.store.d       | sync aligned row/col m16n16k16/m8n32k16/m32n8k16 SPACEW? f16 | [] 4!{f16x2} s? | @6.0,70
@@ -116,7 +116,7 @@ wmma.mma           | sync aligned row/col row/col m16n16k16/m8n32k16/m32n8k16 f3
 wmma.mma           | sync aligned row/col row/col m16n16k16/m8n32k16/m32n8k16 f16 f32 \
                    | 4!{=f16x2} 8!{f16x2} 8!{f16x2} 8!{f32} | @6.0,70
 wmma.mma           | sync aligned row/col row/col m16n16k16/m8n32k16/m32n8k16 f32 f32 \
-                   | 8!{=f32} 8!{b32} 8!{b32} 8!{f32} | @6.0,70
+                   | 8!{=f32} 8!{f16x2} 8!{f16x2} 8!{f32} | @6.0,70
 wmma.mma           | sync aligned row/col row/col m16n16k16 s32 u8 u8 s32 satfinite? \
                    | 8!{=u32} 2!{u32} 2!{u32} 8!{u32} | @6.3,72
 wmma.mma           | sync aligned row/col row/col m16n16k16 s32 s8 s8 s32 satfinite? \

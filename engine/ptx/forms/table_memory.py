@@ -52,8 +52,8 @@ createpolicy.fractional | POLICY CREATE2? b64                         | =u64 f32
 createpolicy.range | global? POLICY CREATE2? b64                      | =u64 []global u32 u32 | @7.4,80
 createpolicy.cvt   | L2 b64                                           | =u64 u64           | @7.4,80
 -- asynchronous copies, and barrier objects
-cp.async           | ca shared/shared::cta global HINT? PRE?          | []shared []global #4,8,16 b32? h | @7.0,80
-cp.async           | cg shared/shared::cta global HINT? PRE?          | []shared []global #16 b32? h | @7.0,80
+cp.async           | ca shared/shared::cta global HINT? PRE?          | []shared []global #4,8,16 u32? h | @7.0,80
+cp.async           | cg shared/shared::cta global HINT? PRE?          | []shared []global #16 u32? h | @7.0,80
 cp.async           | ca shared/shared::cta global HINT? PRE?          | []shared []global #4,8,16 p h | @7.5,80
 cp.async           | cg shared/shared::cta global HINT? PRE?          | []shared []global #16 p h | @7.5,80
 cp.async.commit_group cp.async.wait_all |                             |                    | @7.0,80
@@ -169,9 +169,9 @@ fence.proxy.tensormap::generic | acquire SCOPE                        | [] #128 
 -- lanes of a warp, and clusters
 shfl               | sync up/down/bfly/idx b32                        | =T_|p? T b32 b32 u32 | @6.0,30
 shfl               | up/down/bfly/idx b32                             | =T_|p? T b32 b32   | @3.0,30 <6.3,69
-vote               | sync all/any/uni pred                            | =p p u32           | @6.0,30
+vote               | sync all/any/uni pred                            | =p! p u32           | @6.0,30
 vote               | sync ballot b32                                  | =T p u32           | @6.0,30
-vote               | all/any/uni pred                                 | =p p               | @1.2 <6.3,69
+vote               | all/any/uni pred                                 | =p! p               | @1.2 <6.3,69
 vote               | ballot b32                                       | =T p               | @2.0,20 <6.3,69
 match              | any sync b32/b64                                 | =u32 T u32         | @6.0,70
 match              | all sync b32/b64                                 | =u32_|p? T u32     | @6.0,70

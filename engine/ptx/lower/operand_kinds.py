@@ -38,7 +38,7 @@ def _predicate(low: Lowering, kind: Kind, operand: object, form: Form) -> str:
         return "" if operand.kind == "int" else f"needs a predicate, found {describe(operand)}"
     if isinstance(name, Name) and not (kind.what == "=p" and isinstance(operand, Negated)):
         found = low.names.find(name.text)
-        if isinstance(found, Register) and found.bits == 1 or kind.what == "=p" and name.text == "_":
+        if isinstance(found, Register) and found.bits == 1 or kind.what == "=p" and not kind.more and name.text == "_":
             return ""
         if kind.what == "p" and is_special(low, name) and SPECIAL_TYPES[name.text] == "pred" \
                 and form.opcode == "mov.pred":
@@ -82,6 +82,8 @@ def _address(low: Lowering, kind: Kind, operand: object, form: Form) -> str:
         own = "param"
     elif isinstance(found, Place):
         own = found.space
+        if own == "param" and form.row.base == "st":
+            return f"cannot write the parameter '{operand.base.text}'"
     else:
         return f"takes a register or variable as the address, found {describe(operand.base)}"
     if own == "code":
