@@ -123,6 +123,11 @@ def _chosen(base: Any, chain: tuple[str, ...]) -> dict[str, Any]:
     """Return the user's settings, without the parameters of the designs in `chain`."""
     usual = {**load_preset(base.config.preset).values(), **base.spec.compile, **base.built.settings}
     chosen = {key: value for key, value in base.config.values().items() if value != usual.get(key)}
+    if "sm.num_banks" in chosen:    # rows that follow from the banks do so anew in another design; others were chosen
+        rows = int(base.config["sm.rows_per_bank"])
+        follow = int(usual["sm.num_banks"]) * int(usual["sm.rows_per_bank"]) // int(chosen["sm.num_banks"])
+        chosen = {key: value for key, value in chosen.items() if key != "sm.rows_per_bank"}
+        chosen |= {} if rows == follow else {"sm.rows_per_bank": rows}
     for key, value in base.built.values.items():
         owner, _, name = key.partition(".")
         if owner in chain:

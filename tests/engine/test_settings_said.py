@@ -11,6 +11,7 @@ from rfview.engine.errors import InputError
 from rfview.engine.launch import load_launch_file
 from rfview.engine.plugin.selection import select
 from rfview.engine.simulator import Simulator
+from rfview.sessions.branches import swap
 
 NUMBERS = [(preset, name) for preset in config.preset_names() for name in load_preset(preset).numbers
            if name not in config.CHOICES]
@@ -75,3 +76,12 @@ def test_spilled_words_are_said_with_the_registers_and_the_limit() -> None:
     assert words > 0 and tight.info["register_limit"] == 16
     assert [f"{words} words spilled to local memory; 16 registers per thread, the limit is 16" in note
             for note in tight.info["compile_notes"]] == [True]
+
+
+@pytest.mark.parametrize(("settings", "rows"), [
+    ({"sm.num_banks": 4}, 512),                             # racetrack has 16 banks of 128 rows
+    ({"sm.num_banks": 4, "sm.rows_per_bank": 64}, 64), ({"sm.rows_per_bank": 32}, 32)])
+def test_a_swapped_design_keeps_the_rows_that_were_chosen_and_derives_others_anew(settings: dict[str, int], rows: int) -> None:
+    base = Simulator(load_launch_file(kernels.path("vectoradd")), design="sram", settings=settings)
+    chosen = swap._chosen(base, ())
+    assert select("racetrack", "gto", "fermi", chosen).config["sm.rows_per_bank"] == rows
