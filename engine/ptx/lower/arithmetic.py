@@ -39,8 +39,6 @@ def lower_table(low: Lowering, statement: Instruction) -> None:
     """Lower an instruction of the opcode table."""
     inst, info = from_table(low, statement)
     operands = list(statement.operands)
-    if not operands:
-        raise low.fail(f"'{statement.opcode}' needs operands")
     if info.op == isa.OP_LOP3 and isinstance(operands[-1], Number) and len(operands) == 5:
         inst.aux = operands[-1].value & 0xFF
         operands.pop()
@@ -149,8 +147,6 @@ def predicate_result(low: Lowering, operand: object) -> int:
 
 def lower_mov(low: Lowering, statement: Instruction) -> None:
     """Lower mov: registers, immediates, special registers, addresses, packs and unpacks, predicates."""
-    if len(statement.operands) != 2:
-        raise low.fail(f"'{statement.opcode}' needs a destination and a source")
     dst, src = statement.operands
     if isinstance(src, Name) and src.text.startswith("%") and low.names.find(src.text) is None:
         src = in_the_machine(low, src)
@@ -289,8 +285,6 @@ def lower_cvta(low: Lowering, statement: Instruction) -> None:
         inst.aux = 0
     elif len(low.frames) > 1 and info.aux in (isa.CVTA_FROM_PARAM, isa.CVTA_TO_PARAM):
         inst.aux = isa.CVTA_FROM_LOCAL if info.aux == isa.CVTA_FROM_PARAM else isa.CVTA_TO_LOCAL
-    if len(statement.operands) != 2:
-        raise low.fail(f"'{statement.opcode}' needs a destination and a source")
     low.fill(inst, 0, statement.operands[1], info.src_types[0])
     inst.dst = low.destination(statement.operands[0], bits)
     if len(inst.dst) != bits // 32:

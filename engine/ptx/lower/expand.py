@@ -72,9 +72,6 @@ def refused(steps: Steps, nearest: str) -> Exception:
 def sum_of_halves(steps: Steps) -> None:
     """Convert the halves, which is exact, then compute."""
     base, *parts = steps.whole.opcode.split(".")
-    count = _HALVES[base]
-    if len(steps.whole.operands) != count + 2:
-        raise steps.low.fail(f"'{steps.whole.opcode}' needs {count + 2} operands, found {len(steps.whole.operands)}")
     result, *halves, addend = steps.whole.operands
     wide: list[Operand] = [steps.value(f"cvt.f32.{parts[-1]}", half) for half in halves]
     steps.emit(".".join([base, *parts[:-1]]), result, *wide, addend)
@@ -108,9 +105,6 @@ def halves_of(steps: Steps, operand: Operand, count: int) -> list[Operand]:
 def to_tf32(steps: Steps) -> None:
     """Round a float to 10 bits of mantissa: to the nearest, ties away from zero or to even, or towards zero."""
     mode, *others = steps.whole.opcode.split(".")[1:-2] or [""]
-    allowed = {"rna": {"satfinite"}, "rn": {"relu", "satfinite"}, "rz": {"relu", "satfinite"}}
-    if mode not in allowed or not {*others} <= allowed[mode] or len(steps.whole.operands) != 2:
-        raise refused(steps, "cvt.rna.tf32.f32")
     result, source = steps.whole.operands
     if "relu" in others:
         source = steps.value("max.NaN.f32", source, steps.value("mov.b32", 0))
@@ -128,9 +122,6 @@ def to_tf32(steps: Steps) -> None:
 def reduce_floats(steps: Steps) -> None:
     """Reduce as integers that sort like the floats, -0 below 0; a NaN sorts at one end; a NaN result is canonical."""
     parts = steps.whole.opcode.split(".")[1:-1]
-    is_known = parts[:1] == ["sync"] and parts[1:2] in (["min"], ["max"])
-    if not is_known or parts[2:] not in ([], ["abs"], ["NaN"], ["abs", "NaN"]) or len(steps.whole.operands) != 3:
-        raise refused(steps, "redux.sync.min.NaN.f32")
     result, source, mask = steps.whole.operands
     value = steps.value("mov.f32", source)
     is_nan = steps.value("testp.notanumber.f32", value, bits=1)
@@ -153,9 +144,6 @@ def multiply_signs(steps: Steps) -> None:
     """Combine the magnitude that min or max returns with the product of the signs; a NaN is returned as it is."""
     base, *parts = steps.whole.opcode.split(".")
     kind = parts[-1]
-    if base not in ("min", "max") or parts[-3:-1] != ["xorsign", "abs"] or kind not in _SIGNS \
-            or len(steps.whole.operands) != 3:
-        raise refused(steps, "min.xorsign.abs.f32")
     result, *sources = steps.whole.operands
     bits = TYPE_BITS[kind]
     held = [steps.value("mov.f32" if kind == "f32" else f"mov.b{bits}", source, bits=bits) for source in sources]
@@ -170,8 +158,6 @@ def multiply_signs(steps: Steps) -> None:
 def to_finite_halves(steps: Steps) -> None:
     """Clamp floats to the largest finite halves of a type, then convert; a NaN stays a NaN."""
     parts = steps.whole.opcode.split(".")
-    if parts[1] not in ("rn", "rz") or len(steps.whole.operands) != (3 if parts[-2].endswith("x2") else 2):
-        raise refused(steps, "cvt.rn.satfinite.f16.f32")
     result, *sources = steps.whole.operands
     largest = _LARGEST[parts[-2]]
     clamped: list[Operand] = []
@@ -186,9 +172,6 @@ def pack_integers(steps: Steps) -> None:
     kinds = {f"{sign}{bits}": (sign, bits) for sign in "us" for bits in (2, 4, 8, 16)}
     parts = steps.whole.opcode.split(".")[2:]
     sign, bits = kinds.get(parts[1] if len(parts) > 1 else "", ("u", 8))
-    wanted = ["sat", f"{sign}{bits}", "s32"] + ["b32"] * (bits < 16)
-    if parts != wanted or len(steps.whole.operands) != len(wanted):
-        raise refused(steps, "cvt.pack.sat.u8.s32.b32")
     result, first, second, *rest = steps.whole.operands
     least, most = (-(1 << bits - 1), (1 << bits - 1) - 1) if sign == "s" else (0, (1 << bits) - 1)
     first, second = (low_word(steps, item) for item in (first, second))
@@ -210,14 +193,10 @@ def low_word(steps: Steps, operand: Operand) -> Operand:
 def logic_and_predicate(steps: Steps) -> None:
     """Lower lop3.{and,or}.b32 d|p, a, b, c, table, q: p combines q with whether d is nonzero."""
     operands = steps.whole.operands
-    if steps.whole.opcode not in ("lop3.and.b32", "lop3.or.b32"):
-        raise refused(steps, "lop3.or.b32")
-    if len(operands) != 6 or not isinstance(operands[0], Pair):
-        raise steps.low.fail("expected 'lop3.or.b32 d|p, a, b, c, table, q'")
     value = steps.value("lop3.b32", *operands[1:5])
-    operation, result, chosen = steps.whole.opcode.split(".")[1], operands[0].first, operands[0].second
-    if not isinstance(result, Name) or not isinstance(chosen, Name):
-        raise steps.low.fail(f"'{steps.whole.opcode}' gives a register and a predicate")
+    pair = operands[0]
+    assert isinstance(pair, Pair) and isinstance(pair.first, Name) and isinstance(pair.second, Name)
+    operation, result, chosen = steps.whole.opcode.split(".")[1], pair.first, pair.second
     steps.emit(f"setp.ne.{operation}.b32", chosen, value, 0, operands[5])
     if result.text != "_":
         steps.emit("mov.b32", result, value)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from rfview.engine.ptx.lower.arithmetic import lower_mov, lower_table
 from rfview.engine.ptx.lower.async_copy import fresh
-from rfview.engine.ptx.lower.context import Lowering, describe
+from rfview.engine.ptx.lower.context import Lowering
 from rfview.engine.ptx.lower.memory import elements, lower_load, lower_store
 from rfview.engine.ptx.lower.names import Register
 from rfview.engine.ptx.lower.steps import Steps
@@ -21,26 +21,15 @@ def lower_matrix(low: Lowering, statement: Instruction) -> None:
     """Lower {ld,st}matrix.sync.aligned.m8n8.{x1,x2,x4}{.trans}.shared.b16."""
     base, *parts = statement.opcode.split(".")
     is_transposed = "trans" in parts
-    rest = [part for part in parts if part not in ("trans", "shared", "shared::cta")]
-    if rest[2:4] and rest[2] in _COUNTS:  # the count may come before the shape
-        rest[2:4] = rest[3:1:-1]
-    is_known = len(rest) == 5 and rest[:3] == ["sync", "aligned", "m8n8"] and rest[3] in _COUNTS and rest[4] == "b16"
-    if not is_known or len(statement.operands) != 2:
-        raise low.fail(f"unsupported instruction '{statement.opcode}'; nearest supported form: "
-                       f"'{base}.sync.aligned.m8n8.x4.shared.b16'")
     is_load = base == "ldmatrix"
     data, address = statement.operands if is_load else statement.operands[::-1]
     items = elements(data)
-    if not isinstance(address, Address) or len(items) != _COUNTS[rest[3]]:
-        raise low.fail(f"'{statement.opcode}' moves {_COUNTS[rest[3]]} registers, found {describe(data)}")
+    assert isinstance(address, Address)
     _Matrices(low, statement).run(is_load, is_transposed, items, address)
 
 
 def lower_transposition(low: Lowering, statement: Instruction) -> None:
     """Lower movmatrix.sync.aligned.m8n8.trans.b16: a lane's halves come from two rows of the source's column."""
-    if statement.opcode != "movmatrix.sync.aligned.m8n8.trans.b16" or len(statement.operands) != 2:
-        raise low.fail(f"unsupported instruction '{statement.opcode}'; nearest supported form: "
-                       "'movmatrix.sync.aligned.m8n8.trans.b16'")
     result, source = statement.operands
     steps = Steps(low, statement)
     lane = steps.value("mov.u32", Name("%laneid"))

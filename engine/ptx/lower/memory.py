@@ -138,8 +138,6 @@ def check_range(low: Lowering, statement: Instruction, access: Access, address: 
 def lower_load(low: Lowering, statement: Instruction) -> None:
     """Lower ld, ldu; a parameter at a constant address becomes OP_LDPARAM."""
     access = access_of(low, statement)
-    if len(statement.operands) < 2:
-        raise low.fail(f"'{statement.opcode}' needs a destination and an address")
     items = moved(low, statement, statement.operands[0], access)
     address = statement.operands[1]
     base = base_of(low, address)
@@ -208,8 +206,6 @@ def shift_address(inst: VirtualInst, count: int) -> None:
 def lower_store(low: Lowering, statement: Instruction) -> None:
     """Lower st; st.param writes the registers that hold a call parameter."""
     access = access_of(low, statement)
-    if len(statement.operands) < 2:
-        raise low.fail(f"'{statement.opcode}' needs an address and a value")
     items = moved(low, statement, statement.operands[1], access)
     address = statement.operands[0]
     base = base_of(low, address)

@@ -24,11 +24,6 @@ def is_packed(opcode: str) -> bool:
 def lower_packed(low: Lowering, statement: Instruction, lower: Callable[[Lowering, Instruction], None]) -> None:
     """Lower a packed instruction; `lower` lowers the scalar statements that replace it."""
     base, *parts = statement.opcode.split(".")
-    if "sat" in parts:
-        raise low.fail(f"unsupported instruction '{statement.opcode}'; nearest supported form: '{base}.rn.f32x2'")
-    needed = 4 if base == "fma" else 3
-    if len(statement.operands) != needed:
-        raise low.fail(f"'{statement.opcode}' needs {needed} operands, found {len(statement.operands)}")
     if parts[-1] == "f32x2":
         _Steps(low, statement, lower, 32, "u").run_pair(".".join([base, *parts[:-1], "f32"]))
     else:

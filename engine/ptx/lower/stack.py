@@ -34,9 +34,6 @@ def lower_stack(low: Lowering, statement: Instruction) -> None:
     """Lower alloca{.u32,.u64} d, size{, align}; stacksave d; stackrestore s."""
     base, *modifiers = statement.opcode.split(".")
     operands = statement.operands
-    wanted = (2, 3) if base == "alloca" else (1,)
-    if modifiers not in (["u32"], ["u64"]) or len(operands) not in wanted:
-        raise low.fail(f"unsupported instruction '{statement.opcode}'; nearest supported form: '{base}.u64'")
     if low.groups:
         raise low.fail(f"'{statement.opcode}' in a kernel with recursive functions is not supported; give the array a size "
                        "that is known when it is compiled")

@@ -26,9 +26,6 @@ def lower_surface(low: Lowering, statement: Instruction) -> None:
     base, *parts = [part for part in statement.opcode.split(".") if part not in _CACHED]
     count = int(parts[2][1:]) if len(parts) == 5 and parts[2] in ("v2", "v4") else 1
     shape = parts[:2] + parts[-2:]
-    if (len(parts) not in (4, 5) or len(parts) == 5 and count == 1 or shape[0] != "b" or shape[1] not in GEOMETRIES
-            or shape[2] not in ("b8", "b16", "b32", "b64") or shape[3] not in _MODES or len(statement.operands) != 2):
-        raise low.fail(f"unsupported instruction '{statement.opcode}'; nearest supported form: '{base}.b.2d.b32.trap'")
     is_load = base == "suld"
     data, where = statement.operands if is_load else statement.operands[::-1]
     _Access(low, statement, shape[1], f"{shape[2]}", count, shape[3]).run(is_load, data, where)

@@ -142,8 +142,6 @@ class _Product(_Lanes):
     def run(self) -> None:
         """Fetch what each lane multiplies and accumulate, element by element along k."""
         tile, operands = self.tile, self.whole.operands
-        if len(operands) != 4:
-            raise self.low.fail(f"'{self.whole.opcode}' needs four operands, found {len(operands)}")
         high, wide = tile.rows // 8, tile.columns // 8
         repeats = 2 if self.whole.opcode.startswith("wmma") and tile.a == "f16" else 1
         a = self.vector(operands[1], high * tile.chunks, max(high * tile.chunks, 8 * (repeats > 1)))

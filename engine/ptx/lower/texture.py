@@ -85,8 +85,6 @@ def texture_operand(low: Lowering, operand: object) -> tuple[object, list[object
 def lower_texture_query(low: Lowering, statement: Instruction) -> None:
     """Lower txq and suq: load a word of the texture's or surface's header."""
     query = statement.opcode.partition(".")[2].partition(".")[0]
-    if query not in _QUERIES or len(statement.operands) != 2:
-        raise low.fail(f"unsupported instruction '{statement.opcode}'; nearest supported form: 'txq.width.b32'")
     target, operand = statement.operands
     if not isinstance(operand, Address):
         raise low.fail(f"expected a texture in brackets, found {describe(operand)}")

@@ -30,10 +30,6 @@ def lower_video(low: Lowering, statement: Instruction) -> None:
     form = _Form(low, statement, base.rstrip("24"), others)
     if base.startswith("vset"):
         types.insert(0, "u32")
-    if len(types) != 3:
-        raise low.fail(f"'{statement.opcode}' needs the types of its result and of two operands")
-    if len(statement.operands) not in (3, 4):
-        raise low.fail(f"'{statement.opcode}' needs 3 or 4 operands, found {len(statement.operands)}")
     form.result, form.signs = types[0], (types[1][0], types[2][0])
     if base in _PACKED:
         form.packed(int(base[-1]))
@@ -103,8 +99,6 @@ class _Form:
     def packed(self, count: int) -> None:
         """Compute the elements that the result's mask selects; the others are those of operand c. .add sums instead."""
         operands = self.statement.operands
-        if len(operands) != 4:
-            raise self.low.fail(f"'{self.statement.opcode}' needs 4 operands, found {len(operands)}")
         if self.second not in ("", "add"):
             raise self.low.fail(f"'{self.statement.opcode}': packed elements are added up or put side by side")
         bits = 32 // count
