@@ -57,7 +57,7 @@ cp.async           | cg shared/shared::cta global HINT? PRE?          | []shared
 cp.async           | ca shared/shared::cta global HINT? PRE?          | []shared []global #4,8,16 p h | @7.5,80
 cp.async           | cg shared/shared::cta global HINT? PRE?          | []shared []global #16 p h | @7.5,80
 cp.async.commit_group cp.async.wait_all |                             |                    | @7.0,80
-cp.async.wait_group |                                                 | #0..               | @7.0,80
+cp.async.wait_group |                                                 | #                  | @7.0,80
 cp.async.mbarrier.arrive | noinc? shared/shared::cta? b64             | []                 | @7.0,80
 cp.async.bulk      | shared::cluster global mbarrier::complete_tx::bytes multicast::cluster? HINT? \
                    | []shared []global u32%16 []shared m h | @8.0,90
@@ -68,7 +68,7 @@ cp.async.bulk      | shared::cluster shared::cta mbarrier::complete_tx::bytes | 
 cp.async.bulk      | global shared::cta bulk_group HINT? cp_mask?     | []global []shared u32%16 h k | @8.0,90
 cp.async.bulk.prefetch.L2 | global HINT?                              | []global u32%16 h     | @8.0,90
 cp.async.bulk.commit_group |                                          |                    | @8.0,90
-cp.async.bulk.wait_group | read?                                      | #0..               | @8.0,90
+cp.async.bulk.wait_group | read?                                      | #                  | @8.0,90
 cp.reduce.async.bulk | shared::cluster shared::cta mbarrier::complete_tx::bytes and/or/xor b32 \
                    | []shared []shared u32%16 []shared | @8.0,90
 cp.reduce.async.bulk | shared::cluster shared::cta mbarrier::complete_tx::bytes inc/dec u32 \
