@@ -93,7 +93,7 @@ def other(chance: random.Random, path: Path) -> None:
     """Put another function's file there, or swap the two."""
     name = chance.choice([name for name in originals() if name != path.name])
     path.write_bytes(originals()[name])
-    if chance.random() < 0.5:
+    if chance.random() < 0.5 and (path.parent / name).is_file():        # not what `replaced` has put there
         (path.parent / name).write_bytes(originals()[path.name])
 
 
