@@ -60,6 +60,7 @@ class _Signals:
         self.ends_at, self.code = float("inf"), 0
         self.handled_at = 0.0           # by the main thread
         self._over = False
+        self._target = -1               # the end of the watching thread's pipe that signals are written to
 
     @contextmanager
     def handled(self) -> Iterator[None]:
@@ -103,6 +104,12 @@ class _Signals:
 
     def _end_within(self, seconds: float, code: int) -> None:
         self.ends_at, self.code = min(self.ends_at, time.monotonic() + seconds), code
+        self._wake()
+
+    def _wake(self) -> None:
+        """Have the watching thread look again: it may have seen the signal before its handler ran."""
+        with suppress(OSError):     # there is none, or a full pipe wakes it anyway
+            os.write(self._target, b"\0")
 
     def _raise_again(self, seconds: float) -> None:
         """Raise the error once more after some time, and each second for Ended, unless it is being handled."""
@@ -124,9 +131,9 @@ class _Signals:
     @contextmanager
     def _watched(self) -> Iterator[None]:
         """Watch in a thread which signals come."""
-        source, target = os.pipe()
-        os.set_blocking(target, False)
-        before = signal.set_wakeup_fd(target, warn_on_full_buffer=False)
+        source, self._target = os.pipe()
+        os.set_blocking(self._target, False)
+        before = signal.set_wakeup_fd(self._target, warn_on_full_buffer=False)
         thread = threading.Thread(target=self._look, args=(source,), name="rfview-signals", daemon=True)
         thread.start()
         try:
@@ -134,11 +141,10 @@ class _Signals:
         finally:
             signal.set_wakeup_fd(before)
             self._over = True
-            with suppress(BlockingIOError):     # a full pipe wakes the thread as well
-                os.write(target, b"\0")
+            self._wake()
             thread.join()
             os.close(source)
-            os.close(target)
+            os.close(self._target)
 
     def _look(self, source: int) -> None:
         came: list[tuple[float, int]] = []      # signals that the main thread has not handled
