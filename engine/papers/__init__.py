@@ -61,7 +61,6 @@ class Claim:
     null: float = 0.0
     bound: str = ""
     digits: int | None = None
-    old_band: tuple[float, float] | None = None
     named: int = 0
     measurement: str = ""
     not_derivable: str = ""

@@ -16,7 +16,9 @@ With g our value, v the paper's (if its text prints two figures, all between the
     exact        -                                               the printed digits, or in the printed range
 
 Only small losses have an absolute tolerance. A count that is a parameter with few values (4 of M, 6 of the TLP) has +-1,
-since +-2 would include nearly all of them. If the mechanism hardly acted, the claim is not tested.
+since +-2 would include nearly all of them. If the mechanism hardly acted, success says nothing and the claim is not tested;
+an output that is wrong nevertheless is a failure. A mean that is within although single items on both sides of the paper's
+value would each fail is within by cancelling.
 """
 
 from __future__ import annotations
@@ -32,24 +34,25 @@ NOT_DERIVABLE, CONTRADICTS, UNTESTED = "not derivable", "contradicts itself", "n
 JUDGED = (EXACT, WITHIN, DIRECTION, FAILS)                       # best first
 VERDICTS = (*JUDGED, NOT_DERIVABLE, CONTRADICTS, UNTESTED)
 STEPS = ("judged", "direction or better", "within or better", "own judged", "own direction or better",
-         "own within or better", "words only", "held before", "numbers before")
+         "own within or better", "by cancelling", "words only")
 NEAR, FACTOR = 0.25, 4.0
 LEAST_ACTED = 100            # lost bits, shifts, spills per run: with fewer, the mechanism hardly acted
 WORDS = ("pass", "words")    # sorts that have no "within"
+OUTPUTS = ("pass", "exact")  # sorts that an output meets or not, however seldom the mechanism acted
 RULE = ("exact: the printed digits; effects and maxima: within 25 % of the paper's distance from no effect, direction: the "
         "same sign and a quarter to four times; small losses: 25 % or 1 point, direction: twice or 2 points; bounds: on the "
         "right side, direction: within 25 %; ranges: mean in it, every item within 25 % of its ends; scales: 1.25 times, "
         "direction: 4 times; counts: +-1, direction: +-2; words: direction only. Not tested where the mechanism acted under "
-        f"{LEAST_ACTED} times a run; other kernels: fewer than half of those that the paper names, or it names none")
-OLD_NEAR, OLD_POINTS = 0.25, 2.0
+        f"{LEAST_ACTED} times a run, unless an output is wrong; by cancelling: within as a mean, with items on both sides that "
+        "would each fail; other kernels: fewer than half of those that the paper names, or none named")
 
 
 @dataclass(frozen=True)
 class Finding:
     """A claim with its outcome: the verdict, one of VERDICTS, the number if any, a sentence, and how it was judged.
 
-    other_kernels: fewer than half of the kernels that the paper names were run, or it names none. held_before: whether the
-    number was accepted under the former rule; None if there is no number.
+    other_kernels: fewer than half of the kernels that the paper names were run, or it names none. cancelling: the items with
+    the largest opposite errors, if the claim is within only because they cancel.
     """
 
     claim: Claim
@@ -57,7 +60,7 @@ class Finding:
     number: Number | None
     note: str
     other_kernels: bool = False
-    held_before: bool | None = None
+    cancelling: tuple[str, ...] = ()
 
     @property
     def words_only(self) -> bool:
@@ -79,13 +82,15 @@ def check(claim: Claim, compute: Callable[[], Number] | None, reason: str, own: 
         return Finding(claim, aside or UNTESTED, None, "; ".join(part for part in (why, number.note) if part))
     needs_runs = claim.kind != EXACT_KIND or claim.named > 0
     other = needs_runs and (not claim.named or 2 * len(set(number.ran) & set(own)) < claim.named)
-    before = held_before(claim, number)
     if aside:
-        return Finding(claim, aside, number, "; ".join(part for part in (why, number.note) if part), other, before)
+        return Finding(claim, aside, number, "; ".join(part for part in (why, number.note) if part), other)
+    verdict = judge(claim, number)
     if number.acted is not None and number.acted[0] < LEAST_ACTED:
-        note = f"{number.acted[0]:,.0f} {number.acted[1]} a run, so that nothing is tested; {number.note}"
-        return Finding(claim, UNTESTED, number, note, other, before)
-    return Finding(claim, judge(claim, number), number, number.note, other, before)
+        times = f"{number.acted[0]:,.0f} {number.acted[1]} a run"
+        if verdict == FAILS and claim.sort in OUTPUTS:
+            return Finding(claim, FAILS, number, f"with only {times}; {number.note}", other)
+        return Finding(claim, UNTESTED, number, f"{times}, so that nothing is tested; {number.note}", other)
+    return Finding(claim, verdict, number, number.note, other, opposite_errors(claim, number) if verdict == WITHIN else ())
 
 
 def judge(claim: Claim, number: Number) -> str:
@@ -94,6 +99,17 @@ def judge(claim: Claim, number: Number) -> str:
     if within:
         return EXACT if claim.sort == "exact" else WITHIN
     return DIRECTION if direction else FAILS
+
+
+def opposite_errors(claim: Claim, number: Number) -> tuple[str, ...]:
+    """Return the items furthest above and below the paper's value, if on both sides there are items that would each fail."""
+    low, high = ends(claim)
+    failing = {name: value for name, value in number.each.items() if judge(claim, Number(value)) == FAILS}
+    above = [name for name, value in failing.items() if value > high]
+    below = [name for name, value in failing.items() if value < low]
+    if not above or not below or len(number.each) < 2:
+        return ()
+    return min(below, key=failing.__getitem__), max(above, key=failing.__getitem__)
 
 
 def ends(claim: Claim) -> tuple[float, float]:
@@ -204,7 +220,7 @@ def counts(findings: Iterable[Finding]) -> dict[str, int]:
     """Count findings: by verdict, and in steps of which each is a subset of the one before.
 
     The steps of STEPS are judged, direction or better, within or better; "own": on the paper's own kernels; words only:
-    those in the right direction that cannot be more; held before, of numbers before: under the former rule.
+    those in the right direction that cannot be more.
     """
     found = dict.fromkeys((*VERDICTS, *STEPS), 0)
     for one in findings:
@@ -213,20 +229,6 @@ def counts(findings: Iterable[Finding]) -> dict[str, int]:
         for name, is_so in zip(("judged", "direction or better", "within or better"), steps):
             found[name] += is_so
             found[f"own {name}"] += is_so and not one.other_kernels
+        found["by cancelling"] += bool(one.cancelling)
         found["words only"] += steps[1] and one.words_only
-        found["held before"] += one.held_before is True
-        found["numbers before"] += one.held_before is not None
     return found
-
-
-def held_before(claim: Claim, number: Number) -> bool:
-    """Say whether a number was accepted by the former rule: in the range, or within 25 % of the value or 2 points."""
-    got, low, high = number.value, *(claim.old_band or (claim.low, claim.high))
-    if low is not None and high is not None:
-        return low <= got <= high
-    if not math.isfinite(claim.value) or not math.isfinite(got):
-        return claim.value == got
-    if claim.kind == EXACT_KIND:
-        return agrees_as_printed(got, claim.value)
-    near = OLD_NEAR * abs(claim.value)
-    return abs(got - claim.value) <= max(near, OLD_POINTS if claim.unit in ("%", "points") else 0.0)

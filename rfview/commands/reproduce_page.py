@@ -26,7 +26,6 @@ th:first-child, td:first-child { text-align: left } svg text { font: 11px system
 rect.one { fill: #2b6cb0 } rect.all { fill: #1a365d } rect.band { fill: #dd6b20; opacity: .25 } line.paper { stroke: #dd6b20; stroke-width: 2 }
 line.none { stroke: #4a5568 }
 """  # noqa: E501 - a style sheet
-COLUMNS = (*text.COLUMNS.items(), ("held before", "held before"), ("of", "numbers before"))
 
 
 def page(findings: Sequence[Finding], num_runs: int, version: str) -> str:
@@ -50,9 +49,9 @@ def count_tables(findings: Sequence[Finding]) -> list[str]:
     parts = []
     for kind, rows in text.tallies(findings).items():
         parts.append(f"<h2>{escape(kind.capitalize())} claims, by paper</h2><table><tr><th></th>"
-                     + "".join(f"<th>{escape(name)}</th>" for name, _ in COLUMNS) + "</tr>")
+                     + "".join(f"<th>{escape(name)}</th>" for name in text.COLUMNS) + "</tr>")
         parts += [f"<tr><td>{escape('each once' if name == 'measurements' else name)}</td>"
-                  + "".join(f"<td>{row[key]}</td>" for _, key in COLUMNS) + "</tr>" for name, row in rows.items()]
+                  + "".join(f"<td>{row[key]}</td>" for key in text.COLUMNS.values()) + "</tr>" for name, row in rows.items()]
         parts.append("</table>")
     return parts
 
@@ -60,10 +59,12 @@ def count_tables(findings: Sequence[Finding]) -> list[str]:
 def section(finding: Finding) -> str:
     """Return the section of a claim: verdict, values, figure, note and cause."""
     claim = finding.claim
-    said = finding.verdict + (", other kernels" if finding.other_kernels else "")
-    parts = [f'<h3 id="{escape(claim.id)}"><span class="verdict {escape(finding.verdict.split()[0])}">{escape(said)}</span> '
+    verdict = finding.verdict + (", by cancelling" if finding.cancelling else "")
+    verdict += ", other kernels" if finding.other_kernels else ""
+    note = "; ".join(part for part in (text.cancelling_text(finding), finding.note) if part)
+    parts = [f'<h3 id="{escape(claim.id)}"><span class="verdict {escape(finding.verdict.split()[0])}">{escape(verdict)}</span> '
              f"{escape(claim.id)}: {escape(text.subject(claim))}</h3><p>{escape(text.values(finding))}</p>", figure(finding),
-             f'<p class="note">{escape(finding.note)}</p>']
+             f'<p class="note">{escape(note)}</p>']
     if claim.cause and text.is_off(finding):
         parts.append(f'<p class="note"><b>Cause</b> {escape(claim.cause)}</p>')
     return "\n".join(part for part in parts if part)

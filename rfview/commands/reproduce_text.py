@@ -28,7 +28,8 @@ TITLES = {
 }
 INDENT, WIDTH = " " * 21, 118
 # column -> (name in counts(), for simulated claims)
-COLUMNS = {"judged": "judged", "direction": "direction or better", "within": "within or better", "words": "words only",
+COLUMNS = {"judged": "judged", "direction": "direction or better", "within": "within or better",
+           "cancelling": "by cancelling", "words": "words only",
            "own judged": "own judged", "own dir.": "own direction or better", "own within": "own within or better",
            "not deriv.": "not derivable", "contrad.": "contradicts itself", "not tested": "not tested"}
 
@@ -83,18 +84,16 @@ def count_lines(findings: Sequence[Finding]) -> list[str]:
                 if name != "measurements":
                     lines.append(f"exact, {name}: {row['judged']} judged, {row['within or better']} as printed, "
                                  f"{row['not derivable']} not derivable, {row['contradicts itself']} contradict themselves, "
-                                 f"{row['not tested']} not tested; by the rule before {row['held before']} of "
-                                 f"{row['numbers before']} held")
+                                 f"{row['not tested']} not tested")
             lines.append("")
             continue
-        lines.append("simulated    " + " ".join(f"{name:>10}" for name in (*COLUMNS, "before")))
+        lines.append("simulated    " + " ".join(f"{name:>10}" for name in COLUMNS))
         for name, row in rows.items():
-            before = f"{row['held before']} of {row['numbers before']}"
             label = "each once" if name == "measurements" else name
-            lines.append(f"{label:<13}" + " ".join(f"{row[key]:>10}" for key in COLUMNS.values()) + f" {before:>10}")
-        lines += ["direction is part of judged, within and words are parts of direction; own: at least half of the kernels",
-                  "that the paper names; each once: claims that share a measurement count once, by the worst; before: held",
-                  "of those with a number, under the rule before this one", ""]
+            lines.append(f"{label:<13}" + " ".join(f"{row[key]:>10}" for key in COLUMNS.values()))
+        lines += ["direction is part of judged, within and words are parts of direction, cancelling of within; own: at least",
+                  "half of the kernels that the paper names; each once: claims that share a measurement count once, by the",
+                  "worst", ""]
     return lines
 
 
@@ -110,7 +109,16 @@ def finding_lines(finding: Finding) -> list[str]:
     """Return a claim as lines: verdict and subject; the paper's value and ours, kernels, spread; reason; cause."""
     claim = finding.claim
     lines = [f"  {finding.verdict:<18} {claim.id:<24} {subject(claim)}", INDENT + values(finding)]
-    return [*lines, *wrapped(finding.note), *wrapped(f"cause: {claim.cause}" if claim.cause and is_off(finding) else "")]
+    cause = f"cause: {claim.cause}" if claim.cause and is_off(finding) else ""
+    return [*lines, *wrapped(cancelling_text(finding)), *wrapped(finding.note), *wrapped(cause)]
+
+
+def cancelling_text(finding: Finding) -> str:
+    """Return "within by cancelling: sgemm -30 %, sad +12 %" for a claim whose items have opposite errors, else ""."""
+    if not finding.cancelling or finding.number is None:
+        return ""
+    items = (f"{name} {finding.number.each[name]:+.3g} {finding.claim.unit}" for name in finding.cancelling)
+    return f"within by cancelling: {', '.join(items)}"
 
 
 def is_off(finding: Finding) -> bool:
@@ -187,7 +195,7 @@ def finding_dict(finding: Finding) -> dict[str, Any]:
         "paper_value": claim.value, "low": claim.low, "high": claim.high, "value": number.value if number else None,
         "kernels": dict(number.each) if number else {}, "ran": list(number.ran) if number else [], "named": claim.named,
         "other_kernels": finding.other_kernels, "verdict": finding.verdict, "words_only": finding.words_only,
-        "held_before": finding.held_before, "measurement": claim.measurement, "note": finding.note, "cause": claim.cause,
+        "cancelling": list(finding.cancelling), "measurement": claim.measurement, "note": finding.note, "cause": claim.cause,
         "conditions": claim.conditions,
     }
 

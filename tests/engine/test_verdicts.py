@@ -5,10 +5,12 @@ from __future__ import annotations
 import dataclasses
 import math
 
+import numpy as np
 import pytest
 
 from rfview.engine import papers as claims
 from rfview.engine.papers import Claim, Number, verdicts
+from rfview.engine.papers.edram_errors import PASS_OR_FAIL
 from rfview.engine.papers.verdicts import CONTRADICTS, DIRECTION, EXACT, FAILS, NOT_DERIVABLE, UNTESTED, WITHIN
 
 LADDER = (FAILS, DIRECTION, WITHIN)
@@ -128,10 +130,40 @@ def test_no_tolerance_of_the_file_is_wider_than_the_effect() -> None:
         assert one.sort not in ("range", "words") or one.low is not None, one.id
 
 
-def test_the_rule_before_is_kept_for_its_count() -> None:
-    held = verdicts.held_before
-    assert held(claim("effect", 4.0, unit="x"), Number(5)) and not held(claim("effect", 4.0, unit="x"), Number(5.1))
-    assert held(claim("effect", 1.0), Number(3)) and not held(claim("effect", 1.0, unit="x"), Number(3))
-    assert held(claim("small loss", 0.0, old_band=(-1.0, 1.0)), Number(0.9))
-    assert not held(claim("small loss", 0.0, old_band=(-1.0, 1.0)), Number(1.1))
-    assert held(claim("pass", math.inf), Number(math.inf)) and not held(claim("effect", 1.0), Number(math.inf))
+def test_a_wrong_output_is_a_failure_however_few_bits_were_lost() -> None:
+    few = {"acted": (12.0, "bits lost")}
+    passes = verdicts.check(claim("pass", 1), lambda: Number(1.0, "fine", **few), "")
+    fails = verdicts.check(claim("pass", 1), lambda: Number(0.0, "off", **few), "")
+    assert (passes.verdict, fails.verdict, fails.note) == (UNTESTED, FAILS, "with only 12 bits lost a run; off")
+    error = verdicts.check(claim("exact", 0.0, digits=2), lambda: Number(0.3, "off", **few), "")
+    effect = verdicts.check(claim("effect", 40), lambda: Number(-3.0, "nothing moved", **few), "")
+    assert (error.verdict, effect.verdict) == (FAILS, UNTESTED)
+
+
+def test_a_mean_within_by_opposite_errors_names_the_largest() -> None:
+    """No loss is claimed: -30 % and +12 % would each fail, and their mean with eight zeros is within a point."""
+    each = {**{f"k{i}": 0.0 for i in range(6)}, "sgemm": -30.0, "bfs": -4.0, "sad": 12.0, "lj": 14.0}
+    found = verdicts.check(claim("small loss", 0), lambda: Number(-0.8, each=each), "")
+    assert (found.verdict, found.cancelling) == (WITHIN, ("sgemm", "lj"))
+    one_sided = verdicts.check(claim("small loss", 0), lambda: Number(0.9, each={"a": 0.0, "b": 9.0}), "")
+    spread = verdicts.check(claim("effect", 40), lambda: Number(40, each={"a": 20.0, "b": 60.0}), "")
+    assert one_sided.cancelling == spread.cancelling == ()
+    off = verdicts.check(claim("small loss", 0), lambda: Number(5.0, each=each), "")
+    assert (off.verdict, off.cancelling) == (FAILS, ())
+    assert verdicts.counts([found, spread])["by cancelling"] == 1
+
+
+@pytest.mark.parametrize(("program", "wanted", "got", "passes"), [
+    ("sgemm", [100.0, 0.1], [100.99, 0.109], True),        # 1 % of the value, or 0.01
+    ("sgemm", [100.0, 0.1], [101.1, 0.1], False),
+    ("sgemm", [100.0, 0.1], [100.0, 0.111], False),
+    ("spmv", [50.0, 0.1], [50.09, 0.1049], True),          # 0.2 %, or 0.0001 of the largest, which is 0.005
+    ("spmv", [50.0, 0.1], [50.0, 0.106], False),
+    ("mri-q", [-50.0, 0.1], [-50.11, 0.1], False),
+    ("cutcp", [100.0, 100.0], [100.4, 99.8], True),        # 0.5 % of the value, and 0.25 % of the sum
+    ("cutcp", [100.0, 100.0], [100.4, 100.4], False),
+    ("sgemm", [math.inf, math.nan], [math.inf, math.nan], True),
+    ("sgemm", [1.0], [math.nan], False),
+])
+def test_parboils_output_tests_by_hand(program: str, wanted: list[float], got: list[float], passes: bool) -> None:
+    assert PASS_OR_FAIL[program].passes(np.array(wanted, np.float32), np.array(got, np.float32)) is passes
