@@ -6,15 +6,14 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 from rfview.engine import compilation, program, state
 from rfview.engine.compilation import Latencies
+from rfview.engine.defaults import PRESETS, preset_names
 from rfview.engine.errors import InputError
 from rfview.engine.wording import suggest
 
-PRESETS = Path(__file__).parent / "presets"
 LATENCY_CLASSES = (
     "int_add", "int_max", "int_mul", "int_mad", "int_div", "shfl", "fp_add", "fp_max", "fp_mul", "fp_mad", "fp_div",
     "dp_add", "dp_max", "dp_mul", "dp_mad", "dp_div", "sfu", "fp_div_approx", "fp_root", "dp_root",
@@ -24,6 +23,7 @@ MAPPINGS = ("sequential", "gpgpusim")
 INNER_POLICIES = ("greedy", "rr")
 PARITIES = ("off", "prefer", "strict")
 SUSPENDS = ("pending", "marked")
+LANES = ("all", "active")
 STORES = ("update", "evict")    # what a global store does to a line that L1 holds
 ON_FAULT = ("stop", "report")    # what a bad access does: it ends the run, or is dropped and reported
 HASHES = ("none", "fermi")     # from line to set: the remainder, or with higher bits folded in
@@ -52,7 +52,7 @@ CACHES = {"l1": state.MAX_L1_LINES, "l2": state.MAX_L2_LINES, "icache": state.MA
 FOLLOWS = "follows from"    # in the source of a number that nobody set, but that another one changes
 CHOICES = {"sm.mapping": MAPPINGS, "scheduler.inner": INNER_POLICIES, "scheduler.parity": PARITIES,
            "scheduler.suspend": SUSPENDS, "memory.l1_hash": HASHES, "memory.l2_hash": HASHES,
-           "memory.l1_stores": STORES, "kernel.on_fault": ON_FAULT,
+           "memory.l1_stores": STORES, "kernel.on_fault": ON_FAULT, "energy.lanes": LANES,
            **{option.setting: option.choices for option in compilation.OPTIONS.values() if option.choices}}
 MAY_BE_ZERO = {
     "sm.max_banks_per_cycle", "sm.branch_cycles", "memory.l1_enabled", "memory.fixed_memory_cycles", "kernel.registers",
@@ -186,20 +186,18 @@ def _convert(name: str, old: Any, text: Any) -> Any:
     return value
 
 
-def preset_names() -> list[str]:
-    """Return the names of the bundled presets."""
-    return sorted(path.stem for path in PRESETS.glob("*.toml"))
-
-
 @lru_cache
 def load_preset(name: str) -> Config:
-    """Read a preset by name; raises InputError, which lists all presets."""
+    """Read a preset by name, over the one that it is `based_on`; raises InputError, which lists all presets."""
     path = PRESETS / f"{name}.toml"
     if name not in preset_names():
         raise InputError(f"--preset {name}: no such preset; there are {', '.join(preset_names())}")
-    numbers: dict[str, Number] = {}
-    for section, entries in tomllib.loads(path.read_text(encoding="utf-8")).items():
+    sections = tomllib.loads(path.read_text(encoding="utf-8"))
+    base = sections.pop("based_on", None)
+    numbers: dict[str, Number] = dict(load_preset(base).numbers) if base else {}
+    for section, entries in sections.items():
         for key, (value, unit, source) in entries.items():
+            assert not base or f"{section}.{key}" in numbers, f"{name}: {base} has no {section}.{key}"
             numbers[f"{section}.{key}"] = Number(value, unit, source)
     for option in compilation.OPTIONS.values():     # the same in every preset: they are not part of a machine
         numbers.setdefault(option.setting, Number(option.usual, option.unit, f"option: {option.what}"))

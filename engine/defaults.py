@@ -1,8 +1,16 @@
-"""The machine that a run gets if it names no other; the word for a paper's own; the cycles after which a run is stopped."""
+"""The machine that a run gets if it names no other, and the presets there are; the cycles after which a run is stopped."""
 
+from pathlib import Path
+
+PRESETS = Path(__file__).parent / "presets"
 DESIGN = "sram"
 SCHEDULER = "gto"
 PRESET = "fermi"
 MACHINE = {"design": DESIGN, "scheduler": SCHEDULER, "preset": PRESET}      # by the names of options and keyword arguments
 PAPER = "paper"     # as scheduler or preset: the one of the design's paper
 MAX_CYCLES = 100_000_000
+
+
+def preset_names() -> list[str]:
+    """Return the names of the bundled presets."""
+    return sorted(path.stem for path in PRESETS.glob("*.toml"))

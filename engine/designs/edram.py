@@ -652,4 +652,5 @@ DESIGN = Design(
     event="refresh",
     lens="edram",
     is_lossy=True,
+    paper_preset="edram",
 )

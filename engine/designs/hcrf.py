@@ -693,6 +693,7 @@ DESIGN = Design(
     technology=TECHNOLOGY,
     panels=PANELS,
     paper_scheduler="lrr",
+    paper_preset="hcrf",
     tracks=(("exchanged", "rf.num_exchanged", 0),
             ("moving", "rf.num_moving", 0)),
     places=(("SRAM cells", ("s_reads",), ("s_writes",)),

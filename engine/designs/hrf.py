@@ -1014,6 +1014,7 @@ DESIGN = Design(
     technology=TECHNOLOGY,
     panels=PANELS,
     paper_scheduler="switch_on_stall",
+    paper_preset="hrf",
     tracks=(("A used", "rf.buffer[0].used", 64),
             ("B used", "rf.buffer[1].used", 64),
             ("queued", "sum(b.queue)", 0)),

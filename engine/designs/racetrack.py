@@ -733,6 +733,7 @@ DESIGN = Design(
     technology=TECHNOLOGY,
     panels=PANELS,
     paper_scheduler="lrr",
+    paper_preset="racetrack",
     tracks=(("banks busy", "popcount(rf.busy)", 0),
             ("shifts", "event.shifts", -1)),
     places=(("tapes", ("rm_reads",), ("rm_writes",)),

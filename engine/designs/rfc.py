@@ -900,9 +900,7 @@ def main_energy(run):
     if main == "sram":
         reads, writes = run.counts.get("rf_reads", 0), run.counts.get("rf_writes", 0)
         return {"dynamic": GRANULES * (MRF_READ_PJ * reads + MRF_WRITE_PJ * writes), "leakage": 0.0, "refresh": 0.0}
-    parts = dict(designs.energy((main,), run))
-    parts.pop("total")
-    return parts
+    return dict(run.main)
 
 
 def main_of(values) -> str:

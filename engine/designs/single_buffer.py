@@ -376,4 +376,5 @@ DESIGN = Design(
     tracks=(("in buffer", "rf.count", 16),),
     places=(("STT-RAM", ("stt_reads",), ("stt_writes",)),
             ("buffer", ("buffer_reads", "buffer_drains"), ("buffer_writes",))),
+    paper_preset="hrf",
 )

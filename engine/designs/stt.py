@@ -126,4 +126,5 @@ DESIGN = Design(
             ("writes", "count(b.activity == 2)", 0)),
     places=(("STT-RAM", ("rf_reads",), ("rf_writes",)),),
     lens="banks",
+    paper_preset="hrf",
 )

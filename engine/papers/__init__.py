@@ -34,12 +34,28 @@ SORTS = ("effect", "small loss", "bound", "range", "maximum", "scale", "count", 
 
 
 @dataclass(frozen=True)
+class Experiment:
+    """What is changed to show why a claim's number differs, or how an open point of its paper, read otherwise, moves it.
+
+    what: in words. settings: {"section.key": value} of the machine or of a design; preset, scheduler: others than the
+    paper's; kernels, without: these kernels alone, or all but these.
+    """
+
+    what: str
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    preset: str = ""
+    scheduler: str = ""
+    kernels: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Claim:
     """One statement of a paper. value: in `unit`; low, high: its range, if it gives one, else None.
 
     sort, null, bound, digits: how it is judged (verdicts); named: how many kernels the paper names for it; measurement:
     claims with the same one are a single measurement; not_derivable, contradicts: why it is not judged; cause: why the
-    result differs.
+    result differs, which the experiments show.
     """
 
     id: str
@@ -66,6 +82,7 @@ class Claim:
     not_derivable: str = ""
     contradicts: str = ""
     cause: str = ""
+    experiments: tuple[Experiment, ...] = ()
     more: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -113,7 +130,9 @@ def load() -> dict[str, Claim]:
     found: dict[str, Claim] = {}
     for entry in tomllib.loads(FILE.read_text(encoding="utf-8"))["claim"]:
         known = {key: entry.pop(key) for key in list(entry) if key in Claim.__dataclass_fields__}
-        claim = Claim(**known, low=entry.pop("lo", None), high=entry.pop("hi", None), more=entry)
+        shown = tuple(Experiment(**{key: tuple(one) if isinstance(one, list) else one for key, one in each.items()})
+                      for each in entry.pop("experiment", ()))
+        claim = Claim(**known, low=entry.pop("lo", None), high=entry.pop("hi", None), experiments=shown, more=entry)
         assert claim.id not in found and claim.kind in (EXACT, SIMULATED) and claim.sort in SORTS, claim.id
         found[claim.id] = claim
     return found

@@ -24,10 +24,12 @@ class Baseline:
     refresh_mw: float
     area_mm2: float | None
 
-    def energy_pj(self, counts: Mapping[str, int], cycles: int, clock_mhz: float) -> dict[str, float]:
-        """Return the energy of a run of `sram` with these event counts."""
-        microseconds = cycles / clock_mhz
-        parts = {"dynamic": self.read_pj * counts["rf_reads"] + self.write_pj * counts["rf_writes"],
+    def energy_pj(self, result: Mapping[str, Any]) -> dict[str, float]:
+        """Return the energy of a run of `sram` from its summary, for the lanes that its machine's energy.lanes says."""
+        counts, machine = result["counts"], result["parameters"]
+        microseconds = result["cycles"] / machine["sm.clock_mhz"]
+        rows = self.read_pj * counts["rf_reads"] + self.write_pj * counts["rf_writes"]
+        parts = {"dynamic": designs.lanes_share(counts, machine) * rows,
                  "leakage": self.leakage_mw * 1e3 * microseconds, "refresh": self.refresh_mw * 1e3 * microseconds}
         return {**parts, "total": sum(parts.values())}
 

@@ -42,7 +42,7 @@ class OutputTest:
         finite = np.isfinite(wanted) & np.isfinite(got)
         largest = np.abs(wanted[np.isfinite(wanted)]).max(initial=0.0)
         allowed = np.maximum(self.relative * np.abs(wanted), max(self.absolute, self.of_largest * largest))
-        error = np.abs(np.where(finite, got - wanted, 0.0))
+        error = np.abs(np.where(finite, got, 0.0) - np.where(finite, wanted, 0.0))
         if not np.all(same | (finite & (error <= allowed))):
             return False
         if self.of_sum is None:

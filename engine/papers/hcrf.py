@@ -55,7 +55,7 @@ def table_power(results: dict[str, Any], design: str) -> dict[str, float]:
     for name, result in results.items():
         counts, cycles, clock = result["counts"], result["cycles"], result["parameters"]["sm.clock_mhz"]
         if design == "sram":
-            found[name] = baseline_of("hcrf", {}).energy_pj(counts, cycles, clock)["total"] / cycles
+            found[name] = baseline_of("hcrf", {}).energy_pj(result)["total"] / cycles
         else:
             dynamic = own("stt_read_pj") * counts["rf_reads"] + own("stt_write_pj") * counts["rf_writes"]
             found[name] = dynamic / cycles + own("stt_leakage_mw") * 1e3 / clock

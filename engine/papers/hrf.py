@@ -46,8 +46,8 @@ def area_with_buffers() -> Number:
 
 
 EXACT: dict[str, Callable[[], Number]] = {
-    "hrf-active-period": lambda: Number(11000 / (load_preset("fermi")["sm.num_warps"] - 1),
-                                        "the paper's 11,000 cycles shared out over the other 47 warps of the preset"),
+    "hrf-active-period": lambda: Number(11000 / (load_preset("hrf")["sm.num_warps"] - 1),
+                                        "the paper's 11,000 cycles shared out over the other 47 warps"),
     "hrf-area-stt": lambda: Number(100 * technology("stt", "area_mm2") / technology("sram", "area_mm2"), "Table 1"),
     "hrf-area-pg": area_with_buffers,
     "hrf-wb-waste": lambda: Number(100 * (1 - table("hrf").ALWAYS_ON / table("hrf").ENTRIES), "48 of 64 entries are gated"),

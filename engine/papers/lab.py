@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from rfview.engine import kernels
-from rfview.engine.papers import Number, load, workloads
+from rfview.engine import defaults, kernels, plugin as designs
+from rfview.engine.papers import Experiment, Number, load, workloads
 from rfview.engine.batch import Job, Result, Runs
 
 Each = dict[str, float]
@@ -20,15 +21,22 @@ OF_PAPER: dict[str, dict[str, Any]] = {
 
 
 class Lab:
-    """Runs sets of kernels and keeps the results: a paper's kernels, or the core kernels if it is for no paper.
+    """Runs sets of kernels and keeps the results: a paper's kernels on its machine, or without one the core kernels.
 
-    only: restricts the kernels to these; size: for kernels that have several.
+    only: restricts the kernels to these; size: for kernels that have several; changed: what an experiment changes.
     """
 
-    def __init__(self, runs: Runs, only: Sequence[str] | None = None, *, paper: str = "", size: str = "small") -> None:
-        self.runs, self.only, self.paper, self.size = runs, only, paper, size
+    def __init__(self, runs: Runs, only: Sequence[str] | None = None, *, paper: str = "", size: str = "small",
+                 changed: Experiment | None = None) -> None:
+        self.runs, self.only, self.paper, self.size, self.changed = runs, only, paper, size, changed
+        self.preset = designs.design(paper).paper_preset if paper else defaults.PRESET
         every = workloads.own(paper) if paper else tuple(only or kernels.CORE)
-        self.kernels = tuple(name for name in every if only is None or name in only)
+        self.kernels = tuple(name for name in every if (only is None or name in only)
+                             and not (changed and name in changed.without))
+
+    def having(self, changed: Experiment) -> Lab:
+        """Return a lab of the same paper with something changed, over the same runs."""
+        return Lab(self.runs, changed.kernels or self.only, paper=self.paper, size=self.size, changed=changed)
 
     def for_paper(self, paper: str) -> Lab:
         """Return a lab of another paper's kernels, over the same runs."""
@@ -71,17 +79,30 @@ class Lab:
         launch = tomllib.loads(kernels.path(kernel, self.size).read_text(encoding="utf-8"))["launch"][0]
         return math.prod(launch["block"])
 
-    def job(self, kernel: str, design: str, scheduler: str, preset: str = "fermi", **changes: Any) -> Job:
-        """Return the job of one kernel, compiled like the paper's; changes: kind, outputs."""
-        job = Job(str(kernels.path(kernel, self.size)), design, scheduler, preset, **changes)
+    def job(self, kernel: str, design: str, scheduler: str, preset: str = "", **changes: Any) -> Job:
+        """Return the job of one kernel, compiled like the paper's; changes: kind, outputs. preset: default the paper's."""
+        job = Job(str(kernels.path(kernel, self.size)), design, scheduler, preset or self.preset, **changes)
         return job.having(OF_PAPER.get(self.paper))
 
-    def many(self, design: str, scheduler: str, *, names: Iterable[str] | None = None, preset: str = "fermi",
+    def many(self, design: str, scheduler: str, *, names: Iterable[str] | None = None, preset: str = "",
              settings: Mapping[str, Any] | None = None, kind: str = "run", outputs: bool = False) -> dict[str, Result]:
         """Run kernels (default: all) on one machine and return their results by name."""
         chosen = self.kernels if names is None else self.of(names)
-        jobs = [self.job(name, design, scheduler, preset, kind=kind, outputs=outputs).having(settings) for name in chosen]
-        return dict(zip(chosen, self.runs.all(jobs)))
+        jobs = {name: self.job(name, design, scheduler, preset, kind=kind, outputs=outputs).having(settings)
+                for name in chosen}
+        return self.results(jobs)
+
+    def results(self, jobs: Mapping[str, Job]) -> dict[str, Result]:
+        """Run jobs, with what the experiment changes, and return their results by name."""
+        return dict(zip(jobs, self.runs.all([self._changed(job) for job in jobs.values()])))
+
+    def _changed(self, job: Job) -> Job:
+        """Return a job with the experiment's changes: of the machine, and of the job's own design."""
+        if self.changed is None:
+            return job
+        job = replace(job, preset=self.changed.preset or job.preset, scheduler=self.changed.scheduler or job.scheduler)
+        others = {name for name in designs.BUILT_IN if name != designs.parse_variant(job.design)[0]}
+        return job.having({key: value for key, value in self.changed.settings.items() if key.split(".")[0] not in others})
 
 
 def speed(base: Mapping[str, Result], other: Mapping[str, Result]) -> Each:

@@ -22,7 +22,6 @@ from rfview.engine.papers.table_1 import (ROWS_TABLE_1, as_table_1, left_out, oc
 from rfview.engine.papers.lab import Each, Lab, average, count, mean, over, ratio, speed
 from rfview.engine.tools import mapping
 
-LIMIT = {"sm.max_banks_per_cycle": 4}
 FIG_7 = (0, 3, 1, 4, 1, 2)
 PLAIN = "racetrack[preshift=0]"
 LEAST_CHANGE = 0.05      # of a ladder's first step: shares of a smaller change mean nothing,
@@ -74,7 +73,7 @@ def each_kernel(lab: Lab, design: str, names: Iterable[str] | None = None, *, ki
         if ctas:
             changes["sm.max_ctas"] = ctas[name]
         jobs[name] = lab.job(name, design, "lrr", kind=kind).having(changes)
-    return dict(zip(jobs, lab.runs.all(list(jobs.values()))))
+    return lab.results(jobs)
 
 
 def best_ctas(lab: Lab) -> dict[str, int]:
@@ -85,7 +84,7 @@ def best_ctas(lab: Lab) -> dict[str, int]:
 def steps(lab: Lab) -> list[dict[str, Result]]:
     """Return the paper's ladder: sram, plain racetrack, + TLP, + mapping, + preshift."""
     ctas = best_ctas(lab)
-    return [each_kernel(lab, "sram", settings=LIMIT), each_kernel(lab, PLAIN), each_kernel(lab, PLAIN, ctas=ctas),
+    return [each_kernel(lab, "sram"), each_kernel(lab, PLAIN), each_kernel(lab, PLAIN, ctas=ctas),
             each_kernel(lab, PLAIN, ctas=ctas, kind="mapped"), each_kernel(lab, "racetrack", ctas=ctas, kind="mapped")]
 
 
@@ -143,9 +142,7 @@ def energy(results: dict[str, Result]) -> Each:
     found = {}
     for name, result in results.items():
         if result["design"].startswith("sram"):
-            base = baseline_of("racetrack", {})
-            clock = result["parameters"]["sm.clock_mhz"]
-            found[name] = base.energy_pj(result["counts"], result["cycles"], clock)["total"]
+            found[name] = baseline_of("racetrack", {}).energy_pj(result)["total"]
         else:
             found[name] = result["energy_pj"]["total"]
     return found

@@ -15,19 +15,19 @@ ROWS_TABLE_1 = {"rm-t1-hotspot": (256, 60), "rm-t1-btree": (256, 30), "rm-t1-his
 
 def resident(threads: int, registers: int, rows: int) -> int:
     """Return the number of CTAs that fit: by CTA slots, threads, and a register file of so many warp-registers."""
-    config = load_preset("fermi")
+    config = load_preset("racetrack")
     return int(min(config["sm.max_ctas"], config["sm.max_threads"] // threads, 32 * rows // (threads * registers)))
 
 
 def rows_of(design: str) -> int:
     """Return the warp-registers of a design's register file."""
-    config, own = load_preset("fermi"), designs.design(design).settings
+    config, own = load_preset("racetrack"), designs.design(design).settings
     return int(config["sm.num_banks"]) * int(own.get("sm.rows_per_bank", config["sm.rows_per_bank"]))
 
 
 def occupancy(threads: int, registers: int) -> float:
     """Return the occupancy with 128 KB in percent."""
-    return 100 * resident(threads, registers, rows_of("sram")) * threads / load_preset("fermi")["sm.max_threads"]
+    return 100 * resident(threads, registers, rows_of("sram")) * threads / load_preset("racetrack")["sm.max_threads"]
 
 
 def row_of_table_1(claim: str) -> Number:

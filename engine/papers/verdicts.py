@@ -43,8 +43,8 @@ RULE = ("exact: the printed digits; effects and maxima: within 25 % of the paper
         "same sign and a quarter to four times; small losses: 25 % or 1 point, direction: twice or 2 points; bounds: on the "
         "right side, direction: within 25 %; ranges: mean in it, every item within 25 % of its ends; scales: 1.25 times, "
         "direction: 4 times; counts: +-1, direction: +-2; words: direction only. Not tested where the mechanism acted under "
-        f"{LEAST_ACTED} times a run, unless an output is wrong; by cancelling: within as a mean, with items on both sides that "
-        "would each fail; other kernels: fewer than half of those that the paper names, or none named")
+        f"{LEAST_ACTED} times a run, unless an output is wrong; by cancelling: within as a mean, with items on both sides "
+        "that would each fail; other kernels: fewer than half of those that the paper names, or none named")
 
 
 @dataclass(frozen=True)

@@ -39,6 +39,17 @@ class Run:
         return milliwatts * 1e3 * self.cycles / self.clock_mhz
 
 
+def lanes_share(counts: Mapping[str, Any], machine: Mapping[str, Any]) -> Any:
+    """Return the share of a whole row's energy that an access costs, by the machine's energy.lanes (RULES B8.1).
+
+    1 for "all"; for "active" the mean share of a warp's lanes that executed the instructions issued so far.
+    """
+    if machine.get("energy.lanes", "all") != "active":
+        return 1.0
+    issued = np.asarray(counts.get("instructions", 0))
+    return np.where(issued == 0, 1.0, counts.get("thread_instructions", 0) / np.maximum(32 * issued, 1))[()]
+
+
 def table_energy(found: Design, run: Run) -> dict[str, float]:
     """Return dynamic, leakage and refresh energy in pJ: counts x energy_pj, and cycles x technology["leakage_mw"]."""
     dynamic = sum(run.counts.get(name, 0) * pj for name, (pj, _) in (found.energy_pj or {}).items())
@@ -49,12 +60,23 @@ def table_energy(found: Design, run: Run) -> dict[str, float]:
 def energy(chain: tuple[str, ...], run: Run) -> dict[str, float]:
     """Return the energy of a run under the outermost design of a chain, with the total.
 
+    Where the machine's energy.lanes is "active", accesses cost energy for the lanes that execute alone: dynamic energy is
+    that of whole rows times their mean share of a warp (RULES B8.1).
+    """
+    parts = whole_rows(chain, run)
+    parts["dynamic"] = parts["dynamic"] * lanes_share(run.counts, run.machine)
+    return {**parts, "total": sum(parts.values())}
+
+
+def whole_rows(chain: tuple[str, ...], run: Run) -> dict[str, Any]:
+    """Return the parts of the energy of a run, of whole rows, under the outermost design of a chain.
+
     It comes from its file's `energy`, else from its table plus the energy of the main file that it is built over. Raises
     InputError if a file's function fails or returns anything but the three parts; ValueError, as raised,
     if it cannot take arrays.
     """
     outer = find(chain[0])
-    main = {name: value for name, value in energy(chain[1:], run).items() if name in PARTS} if len(chain) > 1 else {}
+    main = whole_rows(chain[1:], run) if len(chain) > 1 else {}
     if hasattr(outer, "energy"):
         run = replace(run, main=main)
         parts: dict[str, Any] = host.call(outer, "energy", run, passing=() if np.ndim(run.cycles) == 0 else (ValueError,))
@@ -67,4 +89,4 @@ def energy(chain: tuple[str, ...], run: Run) -> dict[str, float]:
     else:
         parts = table_energy(outer.DESIGN, run)
         parts = {name: parts[name] + main.get(name, 0.0) for name in PARTS}
-    return {**parts, "total": sum(parts.values())}
+    return dict(parts)

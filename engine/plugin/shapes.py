@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from rfview.engine.config import load_preset, preset_names
+from rfview.engine.config import load_preset
+from rfview.engine.defaults import preset_names
 from rfview.engine.errors import InputError
 from rfview.engine.plugin.description import Parameter
 from rfview.engine.state import MAX_ROWS, SCHEDULERS

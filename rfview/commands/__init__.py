@@ -8,5 +8,6 @@ Others:
     first                  plain `rfview`: the start screen
     fair                   settings shared by all machines of a comparison
     compare_output  compare_recordings  new_launch             parts of compare and kernels
-    reproduce_text  reproduce_page  reproduce_figure           what reproduce found: as text, as a page; one figure
+    reproduce_text  reproduce_page  reproduce_figure  reproduce_why   the claims' outcomes: as text, as a page; one figure;
+                           what changes a number
 """

@@ -47,7 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--schedulers", default=defaults.SCHEDULER, metavar="LIST",
                         help="lrr, gto, two_level, switch_on_stall, or paper for each design's own (default %(default)s)")
     parser.add_argument("--preset", default=defaults.PRESET, metavar="P",
-                        help="fermi, gebhart or gtx480 (default %(default)s)")
+                        help=f"one of {', '.join(defaults.preset_names())} (default %(default)s)")
     parser.add_argument("--set", action="append", default=[], metavar="SECTION.KEY=VALUE", dest="settings",
                         help="change a number of the machine, or of a design in the list")
     options.add_compile(parser)
@@ -79,7 +79,8 @@ def table_run(args: argparse.Namespace) -> int:
     path = os.path.realpath(options.launch_path(args.launch_files.get(kernel, kernel)))
     compare_output.check(args, variants, schedulers)
     if args.preset == defaults.PAPER:
-        raise InputError("--preset paper: a comparison needs one machine for all designs: fermi, gebhart or gtx480")
+        presets = ", ".join(defaults.preset_names())
+        raise InputError(f"--preset paper: a comparison needs one machine for all designs: {presets}")
     from rfview.engine.batch import Runs, simulator_of
 
     shared, notes = fair.shared_settings(variants, args.preset, given)
@@ -188,10 +189,9 @@ def row_of(variant: str, scheduler: str, result: Mapping[str, Any], sram: Mappin
     from rfview.engine.plugin import nodes
 
     machine, values, chain = (result["shape"][key] for key in ("machine", "values", "chain"))
-    clock = float(machine["sm.clock_mhz"])
     is_ours = chain[0] in designs.BUILT_IN
     base = (baselines.baseline_of(chain[0], values, result["preset"]) if is_ours else baselines.foreign_baseline(chain[0]))
-    base_energy = base.energy_pj(sram["counts"], sram["cycles"], clock)["total"] if base else None
+    base_energy = base.energy_pj(sram)["total"] if base else None
     area = places.area_mm2(chain, values, result["preset"])
     fine = result["misbehaved"] is None and sram["misbehaved"] is None
     relative_ipc = result["ipc"] / sram["ipc"] if fine and sram["ipc"] else None

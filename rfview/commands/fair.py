@@ -9,7 +9,10 @@ SHARED = {"sm.num_schedulers": "number of schedulers", "sm.max_banks_per_cycle":
 
 
 def shared_settings(variants: Sequence[str], preset: str, given: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    """Return the settings that some design's paper requires, which all designs get, and a note for each."""
+    """Return the settings that some design's paper requires, which all designs get, and a note for each.
+
+    A last note names the designs whose papers had another machine than this preset.
+    """
     from rfview.engine import plugin as designs
     from rfview.engine.config import load_preset
 
@@ -27,4 +30,9 @@ def shared_settings(variants: Sequence[str], preset: str, given: Mapping[str, An
             found[name] = wanted[variant]
             if found[name] != config[name]:
                 notes.append(f"every design runs with {name} = {found[name]} ({meaning}), because {variant} does")
+    other = {variant: designs.design(designs.parse_variant(variant)[0]).paper_preset for variant in variants
+             if designs.parse_variant(variant)[0] in designs.BUILT_IN}
+    listed = ", ".join(f"{variant} {name}" for variant, name in other.items() if name != preset)
+    if listed:
+        notes.append(f"one machine, preset {preset}, for all; the presets of the papers are {listed}")
     return found, notes

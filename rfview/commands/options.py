@@ -43,7 +43,8 @@ def add_machine(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--scheduler", default=defaults.SCHEDULER, metavar="S",
                        help="lrr, gto, two_level, switch_on_stall, or paper for the design's own (default %(default)s)")
     group.add_argument("--preset", default=defaults.PRESET, metavar="P",
-                       help="fermi, gebhart, gtx480, or paper for the design's own (default %(default)s)")
+                       help=f"{', '.join(defaults.preset_names())}, or paper for the design's own "
+                       "(default %(default)s)")
     group.add_argument("--set", action="append", default=[], metavar="SECTION.KEY=VALUE", dest="settings",
                        help="change a number in sm, latency, initiation, memory, scheduler, kernel or the design")
     add_compile(group)

@@ -40,6 +40,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--html", metavar="F", help="write one page with every claim and its figure to this file")
     parser.add_argument("--figure", metavar="ID", help="draw one claim or direction kernel by kernel, with the paper's "
                         "value; 'list' says what can be drawn")
+    parser.add_argument("--why", metavar="ID", help="run the experiments that show why a claim's number differs from the "
+                        "paper's, and print it before and after; 'all' runs every one")
     parser.add_argument("-o", "--output", metavar="FILE.svg", help="with --figure: also write it as SVG")
 
 
@@ -53,6 +55,10 @@ def run(args: argparse.Namespace) -> int:
         from rfview.commands import reproduce_figure
 
         return reproduce_figure.run(args)
+    if args.why is not None:
+        from rfview.commands import reproduce_why
+
+        return reproduce_why.run(args)
     if args.html is not None:
         if args.directions:
             raise InputError("--html: the page has claims; leave out --directions")

@@ -39,7 +39,8 @@ def page(findings: Sequence[Finding], num_runs: int, version: str) -> str:
              f"<p>rfview {escape(version)}, {num_runs} runs of kernels; nothing is tuned for a claim.</p>",
              f"<p><small>{escape(verdicts.RULE)}.</small></p>", *count_tables(findings)]
     for paper, own in text.by_paper(findings).items():
-        parts.append(f'<h2 id="{escape(paper)}">{escape(text.TITLES[paper])}</h2>')
+        parts.append(f'<h2 id="{escape(paper)}">{escape(text.TITLES[paper])}</h2>'
+                     f"<p>Machine: preset {escape(text.preset_of(paper))}.</p>")
         parts += [section(finding) for finding in own]
     return "\n".join([*parts, "</body></html>"]) + "\n"
 
@@ -62,7 +63,8 @@ def section(finding: Finding) -> str:
     verdict = finding.verdict + (", by cancelling" if finding.cancelling else "")
     verdict += ", other kernels" if finding.other_kernels else ""
     note = "; ".join(part for part in (text.cancelling_text(finding), finding.note) if part)
-    parts = [f'<h3 id="{escape(claim.id)}"><span class="verdict {escape(finding.verdict.split()[0])}">{escape(verdict)}</span> '
+    style = f"verdict {finding.verdict.split()[0]}"
+    parts = [f'<h3 id="{escape(claim.id)}"><span class="{escape(style)}">{escape(verdict)}</span> '
              f"{escape(claim.id)}: {escape(text.subject(claim))}</h3><p>{escape(text.values(finding))}</p>", figure(finding),
              f'<p class="note">{escape(note)}</p>']
     if claim.cause and text.is_off(finding):

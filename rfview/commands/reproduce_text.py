@@ -45,7 +45,7 @@ def text_of(directions: Sequence[Direction], findings: Sequence[Finding], num_ru
             lines += direction_lines(direction)
         lines.append("")
     for paper, own in by_paper(findings).items():
-        lines.append(f"{TITLES[paper]}: {len(own)} claims")
+        lines.append(f"{TITLES[paper]}: {len(own)} claims, preset {preset_of(paper)}")
         for finding in own:
             lines += finding_lines(finding)
         lines.append("")
@@ -53,6 +53,13 @@ def text_of(directions: Sequence[Direction], findings: Sequence[Finding], num_ru
         lines += [*count_lines(findings), *textwrap.wrap(f"Rule: {verdicts.RULE}.", WIDTH)]
     lines.append(f"{num_runs} runs of kernels; nothing is tuned for a claim.")
     return "\n".join(lines)
+
+
+def preset_of(paper: str) -> str:
+    """Return the preset with the machine of a paper, given by its design."""
+    from rfview.engine import plugin as designs     # start-up, as above
+
+    return str(designs.design(paper).paper_preset)
 
 
 def by_paper(findings: Sequence[Finding]) -> dict[str, list[Finding]]:
@@ -91,9 +98,8 @@ def count_lines(findings: Sequence[Finding]) -> list[str]:
         for name, row in rows.items():
             label = "each once" if name == "measurements" else name
             lines.append(f"{label:<13}" + " ".join(f"{row[key]:>10}" for key in COLUMNS.values()))
-        lines += ["direction is part of judged, within and words are parts of direction, cancelling of within; own: at least",
-                  "half of the kernels that the paper names; each once: claims that share a measurement count once, by the",
-                  "worst", ""]
+        lines += ["direction is part of judged, within and words of direction, cancelling of within; own: at least half of",
+                  "the kernels that the paper names; each once: claims that share a measurement count once, by the worst", ""]
     return lines
 
 

@@ -86,9 +86,9 @@ def panels() -> Iterator[Term]:
 
 def numbers(info: Mapping[str, Any] | None = None) -> Iterator[Term]:
     """Yield the machine's numbers: of all presets, or those in use in a session."""
-    from rfview.engine import config
+    from rfview.engine import config, defaults
 
-    names = config.preset_names() if info is None else [info["preset"]]
+    names = defaults.preset_names() if info is None else [info["preset"]]
     for preset in names:
         for name, number in config.load_preset(preset).numbers.items():
             value, source = number.value, number.source

@@ -26,7 +26,8 @@ from typing import Any
 
 from rfview.engine import defaults, kernels, plugin as designs
 from rfview.engine.batch import Job, keys
-from rfview.engine.config import load_preset, preset_names
+from rfview.engine.config import load_preset
+from rfview.engine.defaults import preset_names
 from rfview.engine.defaults import PAPER
 from rfview.engine.errors import InputError
 from rfview.engine.launch.table import Table, read_toml, shown

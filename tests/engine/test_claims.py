@@ -8,10 +8,12 @@ import math
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
+import numpy as np
 import pytest
 
 from rfview.engine import papers as claims, plugin as designs
 from rfview.engine import batch
+from rfview.engine.config import load_preset
 from rfview.engine.papers import baselines, lab, places, samples, verdicts
 from rfview.engine.plugin import nodes
 from rfview import cli
@@ -169,12 +171,55 @@ def test_srams_energy_follows_the_table_of_the_machine_that_ran() -> None:
     assert fermi["dynamic"] == pytest.approx(1024 * (10 * 0.203 + 0.191)) and fermi["leakage"] == pytest.approx(248.7e3)
 
 
+def test_energy_of_active_lanes_is_that_of_rows_times_their_mean_share() -> None:
+    """10 instructions with 80 of 320 lanes: a quarter of the dynamic energy, all of the leakage; before the first, whole rows."""
+    counts = {"rf_reads": 10, "rf_writes": 1, "instructions": 10, "thread_instructions": 80}
+    for chain, values in ((("sram",), {}), (("stt",), {}), (("rfc", "stt"), {"rfc.entries": 6, "rfc.active_warps": 8,
+                          "rfc.mrf_mm": 1.0, "rfc.rfc_mm": 0.1, "stt.write_cycles": 4})):
+        rows, active = (designs.energy(chain, designs.Run(counts, 700, 700.0, values, machine={"energy.lanes": lanes}))
+                        for lanes in ("all", "active"))
+        assert active["dynamic"] == pytest.approx(rows["dynamic"] / 4) and active["leakage"] == rows["leakage"]
+        assert active["total"] == pytest.approx(active["dynamic"] + active["leakage"])
+    assert designs.lanes_share({"instructions": 0, "thread_instructions": 0}, {"energy.lanes": "active"}) == 1
+    columns = {"instructions": np.array([0, 10]), "thread_instructions": np.array([0, 80])}
+    assert designs.lanes_share(columns, {"energy.lanes": "active"}).tolist() == [1, 0.25]
+
+
+def test_each_paper_has_a_machine_of_its_own_with_every_number_sourced() -> None:
+    used = {claims.PAPERS[paper]: designs.design(claims.PAPERS[paper]).paper_preset for paper in claims.PAPERS}
+    assert used == {"hrf": "hrf", "rfc": "gebhart", "hcrf": "hcrf", "edram": "edram", "racetrack": "racetrack"}
+    for name in used.values():
+        numbers = load_preset(name).numbers
+        assert set(numbers) == set(load_preset("fermi").numbers) and all(one.source for one in numbers.values())
+    assert load_preset("hrf")["sm.fetch_ports"] == load_preset("gtx480")["sm.fetch_ports"]     # taken from what it is based on
+
+
+def test_an_experiment_changes_the_machine_and_only_its_own_design(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Asked:
+        """Stands for Runs: keeps the jobs."""
+
+        def all(self, jobs: list[batch.Job]) -> list[dict[str, object]]:
+            self.jobs = jobs
+            return [{} for _ in jobs]
+
+    asked = Asked()
+    changed = claims.Experiment("x", {"sm.num_banks": 8, "stt.write_cycles": 3}, "fermi", "lrr", without=("bfs",))
+    other = lab.Lab(asked, ("bfs", "nw"), paper="hrf").having(changed)      # type: ignore[arg-type]
+    for design in ("sram", "stt[stall=bank]"):
+        assert list(other.many(design, "gto")) == ["nw"]
+        (job,) = asked.jobs
+        assert (job.preset, job.scheduler, dict(job.settings)["sm.num_banks"]) == ("fermi", "lrr", 8)
+        assert ("stt.write_cycles" in dict(job.settings)) == design.startswith("stt")
+    assert [lab.Lab(asked, paper=paper).preset for paper in ("hrf", "rfc", "")] == ["hrf", "gebhart", "fermi"]  # type: ignore[arg-type]
+
+
 def test_sram_is_its_own_baseline_under_both_presets() -> None:
-    counts = {"rf_reads": 100, "rf_writes": 40}
-    for preset, clock in (("fermi", 700.0), ("gebhart", 1000.0)):
+    counts = {"rf_reads": 100, "rf_writes": 40, "instructions": 10, "thread_instructions": 80}
+    for preset, clock, lanes in (("fermi", 700.0, "all"), ("gebhart", 1000.0, "all"), ("hrf", 700.0, "active")):
+        machine = {"sm.clock_mhz": clock, "energy.lanes": lanes}
         base = baselines.baseline_of("sram", {}, preset)
-        energy = designs.energy(("sram",), designs.Run(counts, 500, clock, {}, preset))
-        assert base.energy_pj(counts, 500, clock) == pytest.approx(energy)
+        energy = designs.energy(("sram",), designs.Run(counts, 500, clock, {}, preset, machine))
+        assert base.energy_pj({"counts": counts, "cycles": 500, "parameters": machine}) == pytest.approx(energy)
         assert places.area_mm2(("sram",), {}, preset) == base.area_mm2
     assert baselines.baseline_of("sram", {}, "gebhart") == baselines.baseline_of("rfc", {})
     assert baselines.baseline_of("stt", {}, "gebhart").name == "HRF's SRAM"

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from rfview.engine import compilation, kernels
-from rfview.engine.config import load_preset, preset_names
+from rfview.engine.config import load_preset
+from rfview.engine.defaults import preset_names
 from rfview.engine.errors import InputError
 from rfview.engine.launch import load_launch_file
 from rfview.engine.launch.files import launch_of_text

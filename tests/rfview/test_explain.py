@@ -6,7 +6,7 @@ import importlib
 
 import pytest
 
-from rfview.engine import config, plugin as designs, stalls
+from rfview.engine import config, defaults, plugin as designs, stalls
 from rfview.engine.errors import InputError
 from rfview import cli, palette
 from rfview.learn import sources, terms
@@ -42,7 +42,7 @@ def test_every_parameter_number_and_energy_is_a_term_with_its_source() -> None:
             assert (f"{name}.{entry.name}", f"parameter of {name}") in known
         for key in design.technology or {}:
             assert (f"{name}: {key}", f"technology of {name}") in known
-    for preset in config.preset_names():
+    for preset in defaults.preset_names():
         for name in config.load_preset(preset).numbers:
             assert (name, f"number of the machine, preset {preset}") in known
 
