@@ -29,7 +29,9 @@ Deviations, and choices where the paper is silent:
     the first T0 tick after it has become older than T0; under `literal` at every tick, whatever the age.
  9. `power_gate_unallocated`: a place that belongs to no resident warp is neither refreshed nor leaks; leakage is shared out
     evenly over rows, by the refresh turns that found their row gated.
-10. The values of a warp that has ended are dropped: its rows are precise until a new warp uses them.
+10. The values of a warp that has ended are dropped, so that nothing is lost in its rows; their flags stay, as only
+    instructions change them, and save refreshes until a new warp writes them (keep_flags, B4.9). A new warp's registers
+    count as written when it starts.
 11. "Flags are updated when retiring" fails out of order: an integer written to a source register after it was read, but
     before the floating-point instruction retires, would be flagged with it (in gemm_double an address, and the kernel
     faults). A source that has been written since the instruction was issued is left alone. For the same reason the rows of
@@ -83,6 +85,8 @@ PARAMETERS = (
               "never refresh the lower halves of approximate rows; all their bits flip", high=1),
     Parameter("double_low_word_only", 0, "0 or 1", "option of ours, deviation 2",
               "treat only the low register of a double as approximate", high=1, is_live=True),
+    Parameter("keep_flags", 1, "0 or 1", "tracking approximate values: flags \"are updated when retiring\"; deviation 10",
+              "keep a row's flag until an instruction changes it; 0: rows become precise when their warp ends", high=1),
     Parameter("power_gate_unallocated", 0, "0 or 1", "energy savings, Fig. 6; Jing et al., ISLPED'13",
               "switch off the rows that belong to no resident warp", high=1),
     Parameter("postpone", 0, "cycles", "Jing et al., ISCA'13; deviation 4",
@@ -126,8 +130,8 @@ TECHNOLOGY = {
 ENERGY_PJ = {
     "rf_reads": (READ_FJ[11] / 1e3, "Table 1, 11 nm"),
     "rf_writes": (WRITE_FJ[11] / 1e3, "Table 1, 11 nm"),
-    "row_refreshes": ((READ_FJ[11] + WRITE_FJ[11]) / 2e3, "half a row: read and write, Table 1, 11 nm"),
-    "low_refreshes": ((READ_FJ[11] + WRITE_FJ[11]) / 2e3, "half a row: read and write, Table 1, 11 nm"),
+    "row_refreshes": ((READ_FJ[11] + WRITE_FJ[11]) / 2e3, "assumed: half a row's read and write (Table 1, 11 nm; B4.10)"),
+    "low_refreshes": ((READ_FJ[11] + WRITE_FJ[11]) / 2e3, "assumed: half a row's read and write (Table 1, 11 nm; B4.10)"),
 }
 
 FRACTION_BITS = 40
@@ -233,14 +237,18 @@ def on_retire(sm, rf, spec, rows, slot, inst):
 
 
 def on_warp_start(sm, rf, spec, rows, warp):
-    """Start a warp with cleared, precise registers."""
-    mark_warp_precise(sm, rf, warp)
+    """Start a warp with cleared registers, which count as written now."""
+    if spec.keep_flags == 0:
+        mark_warp_precise(sm, rf, warp)
+    base = np.int64(sm.warp[warp].reg_base)
+    for reg in range(sm.launch.registers):
+        rf.restored[base + reg] = launch_cycle(sm)
     return registers.clear_warp(sm, rows, warp)
 
 
 def on_exit(sm, rf, spec, rows, warp):
-    """Forget the values of a warp that has ended."""
-    return mark_warp_precise(sm, rf, warp)
+    """Forget the values of a warp that has ended, and with keep_flags = 0 that they were approximate."""
+    return mark_warp_precise(sm, rf, warp) if spec.keep_flags == 0 else 0
 
 
 def end_cycle(sm, rf, spec, rows):
@@ -426,7 +434,12 @@ def low_age(sm, rf, spec, place):
 
 @device
 def expected_losses(sm, rf, spec, place):
-    """Return the bits that an approximate row is expected to lose at this T0 tick, in 2^-40 bits."""
+    """Return the bits that an approximate row is expected to lose at this T0 tick, in 2^-40 bits.
+
+    A row that belongs to no warp has nothing to lose.
+    """
+    if owner(sm, place) == NONE8:
+        return np.int64(0)
     t0 = retention(spec)
     if spec.error_mode == LITERAL:
         if spec.never_refresh_low != 0:
@@ -589,10 +602,9 @@ def leakage_mw(node):
     return LEAKAGE_UW[node] * BANKS / 1e3
 
 
-def refresh_mw(node, clock_mhz=700.0):
-    """Return the power in mW of refreshing all 1024 rows once per T0."""
-    seconds = NODES[node] / (clock_mhz * 1e6)
-    return BANKS * ROWS_PER_BANK * (READ_FJ[node] + WRITE_FJ[node]) * 1e-15 / seconds * 1e3
+def refresh_pj(node):
+    """Return the energy in pJ per cycle of refreshing all 1024 rows once per T0."""
+    return BANKS * ROWS_PER_BANK * (READ_FJ[node] + WRITE_FJ[node]) / 1e3 / NODES[node]
 
 
 def refresh_saving(m, approximate_share):

@@ -1,18 +1,18 @@
 """`racetrack`: a register file of racetrack memory, whose tapes move under their ports before an access.
 
 Liang & Wang, "Performance-centric optimization for racetrack memory based register file on GPUs", JCST 31(1), 2016. A
-bank keeps its registers as domains of 1024 tapes that move together under 8 ports: the register at position m of a bank
-is under port m // 16 when the tape is at offset o = m % 16, so an access costs |o - current| shift steps, then a
-cycle. At most 4 banks shift or access per cycle; results wait in a write buffer of each bank and go before its reads;
+bank keeps its registers as domains of 1024 tapes that move together under 16 ports: the register at position m of a bank
+is under port m // 8 when the tape is at offset o = m % 8, so an access costs |o - current| shift steps, two a cycle, and
+then a cycle. At most 4 banks shift or access per cycle; results wait in a write buffer of each bank and go before its reads;
 every other bank with a request may move ahead (preshift). Twice the capacity of `sram` in 55 % of its area. A mapping
 table (engine/tools/mapping.py, `rfview map`) gives the position of each register.
 The bits: rows of the main register file stay at their slots, as the position decides only about time; a result is in its
 write-buffer row until the tape has been written.
 
 Oddities of the paper: 2 KB of write buffer in 16 banks is one 1024-bit entry each, "each bank has two entries": two are
-kept. 256 KB in 16 banks are 128 registers per bank and 16 groups of 8, section 4.3.3 says 64 and 8. "0 < p(R)" must be
-0 <= p(R). Five busy banks are drawn in section 4.4 where four may be. "44 %" of the energy gain for the framework is the
-sum 11 + 8 + 15 = 34 %.
+kept. 256 KB in 16 banks are 128 registers per bank, section 4.3.3 says 64 under 8 ports; with 16 ports the offsets are 8,
+as there, in its 8! arrangements and in Fig. 6 (B5.1). "0 < p(R)" must be 0 <= p(R). Five busy banks are drawn in section
+4.4 where four may be. "44 %" of the energy gain for the framework is the sum 11 + 8 + 15 = 34 %.
 
 Deviations and additions: 1. The write buffer takes one result per bank and cycle; its own port is apart from the tape's.
 2. `forward` (B5.4) serves the head of the read queue from the newest buffered write of that register if it covers all
@@ -20,8 +20,9 @@ lanes asked for, one per bank and cycle, outside the limit on banks; else the re
 so nothing is ever merged. 3. A read that waits is counted as `shift` in a cycle in which its bank's tape moves, as
 `bank_conflict` where the bank serves another access or waits for one of the four places. 4. Steps of a preshifting bank
 count as preshift even if the bank gets a place before it is served (B5.7: demand and preshift steps are counted apart).
-5. With shift_cycles > 1 a step that has begun is finished before the tape turns round or is read; with 0 a tape jumps,
-its steps are still counted. 6. Buffered results of a CTA that ends are dropped (B0.7): they cost no tape write.
+5. A tape moves by up to shift_steps in shift_cycles: 0.61 ns a step (Table 3) are two in a cycle of 1.43 ns (B5.10). A
+movement of several cycles is finished before the tape turns round or is read; with 0 cycles a tape jumps; each step is
+counted and costs energy. 6. Buffered results of a CTA that ends are dropped (B0.7): they cost no tape write.
 7. The area is 55 % of `sram`'s (section 5.3); the paper gives the ratio only.
 """
 
@@ -53,9 +54,11 @@ TRACE_IS_WRITE = 1 << 15
 PARAMETERS = (
     Parameter("preshift", 1, "0 or 1", "section 4.4", "a bank that is not served moves toward the head of its queue",
               high=1, is_live=True),
-    Parameter("shift_cycles", 1, "cycles", "Table 3: 0.61 ns, below a cycle of 700 MHz", "of one step; 0: tapes jump",
-              high=1000, is_live=True),
-    Parameter("ports", 8, "ports per bank", "section 4.3.3", "offsets of a bank = its rows / ports",
+    Parameter("shift_cycles", 1, "cycles", "Table 3: 0.61 ns a step, a cycle of 700 MHz is 1.43",
+              "of one movement; 0: tapes jump", high=1000, is_live=True),
+    Parameter("shift_steps", 2, "steps", "Table 3: two steps of 0.61 ns in 1.43 ns; B5.10", "of one movement, at most",
+              low=1, high=64, is_live=True),
+    Parameter("ports", 16, "ports per bank", "section 4.3.3 and Fig. 6: 8 offsets; B5.1", "offsets = a bank's rows / ports",
               low=1, high=MAX_ROWS),
     Parameter("wb_entries", 2, "entries per bank", "section 5; 2 KB in all would be 1", "of the write buffer",
               low=1, high=MAX_ENTRIES),
@@ -79,12 +82,13 @@ ENTRY = np.dtype(
 )
 TAPE = np.dtype(
     [
-        ("step_end_cycle", "i8"),     # end (exclusive) of the step under way
+        ("step_end_cycle", "i8"),     # end (exclusive) of the movement under way
         ("shifts", "u4"),             # steps while the bank had a place
         ("preshifts", "u4"),          # steps without one
         ("current", "u2"),            # offset under every port: how far the tape is shifted
         ("target", "u2"),             # offset that the head of the queue needs; = current if it is empty
-        ("step", "u1"),               # STILL, or the direction of the step under way
+        ("step", "u1"),               # STILL, or the direction of the movement under way
+        ("stride", "u1"),             # its steps
         ("activity", "u1"),           # IDLE .. WAITING of the last cycle
         ("wb_first", "u1"),           # oldest entry of the write buffer
         ("wb_count", "u1"),           # entries in use
@@ -107,8 +111,8 @@ STATE = (
 EVENTS = (
     ("rm_reads", "reads at a port"),
     ("rm_writes", "writes at a port"),
-    ("shifts", "one-step shifts of banks that had a place: the paper's shift operations"),
-    ("preshifts", "one-step shifts of the other banks"),
+    ("shifts", "steps of tapes whose bank had a place: the paper's shift operations"),
+    ("preshifts", "steps of the tapes of other banks"),
     ("wb_writes", "results accepted by the write buffers"),
     ("wb_reads", "entries taken from the write buffers to the tapes"),
     ("wb_forwards", "reads served from the write buffers (forward)"),
@@ -194,7 +198,7 @@ def arbitrate(sm, rf, spec, rows, insts):
     arrived, under_way = look_at_tapes(sm, rf, working)
     serving = arrived & selected
     moving = under_way | working & ~arrived & may_move(rf, spec)
-    shift_tapes(sm, rf, spec, moving, moving & ~under_way)
+    shift_tapes(sm, rf, spec, moving)
     while serving != 0:
         bank = ctz64(serving)
         serving &= serving - np.uint64(1)
@@ -336,7 +340,7 @@ def target_queue_heads(sm, rf, spec, insts, banks):
 
 @device
 def finish_last_step(sm, rf, bank):
-    """Let a bank without work finish its current step, then stop."""
+    """Let a bank without work finish its current movement, then stop."""
     tape = rf.tape[bank]
     port = sm.bank[bank]
     tape.activity = IDLE
@@ -353,7 +357,7 @@ def finish_last_step(sm, rf, bank):
 
 @inlined
 def look_at_tapes(sm, rf, banks):
-    """Return which of the banks are at their target and which are within a step; show all as waiting for now."""
+    """Return which of the banks are at their target and which are moving; show all as waiting for now."""
     arrived = np.uint64(0)
     under_way = np.uint64(0)
     while banks != 0:
@@ -369,7 +373,7 @@ def look_at_tapes(sm, rf, banks):
 
 @inlined
 def may_move(rf, spec):
-    """Return the banks that may start a step: all of them with preshift, else those with a place."""
+    """Return the banks that may start to move: all of them with preshift, else those with a place."""
     if spec.shift_cycles == 0:
         return np.uint64(0)
     return np.uint64(rf.selected) if spec.preshift == 0 else ~np.uint64(0)
@@ -534,15 +538,17 @@ def jump_all(sm, rf, spec, banks):
 
 
 @inlined
-def shift_tapes(sm, rf, spec, moving, beginning):
-    """Move tapes for one cycle, of these `beginning` a step; show until when the banks are busy.
+def shift_tapes(sm, rf, spec, moving):
+    """Move tapes for one cycle; show until when the banks are busy.
 
-    Computed without data-dependent branches, which would often be mispredicted.
+    A movement that begins takes shift_cycles, for up to shift_steps. Computed almost without data-dependent branches, which
+    would often be mispredicted.
     """
     selected = np.uint64(rf.selected)
-    sm.events[spec.first_event + SHIFTS] += popcount(beginning & selected)
-    sm.events[spec.first_event + PRESHIFTS] += popcount(beginning & ~selected)
     cycles = np.int64(spec.shift_cycles)
+    most = np.int64(spec.shift_steps)
+    shifted = np.int64(0)
+    preshifted = np.int64(0)
     while moving != 0:
         bank = ctz64(moving)
         moving &= moving - np.uint64(1)
@@ -552,29 +558,37 @@ def shift_tapes(sm, rf, spec, moving, beginning):
         if tape.step == STILL:
             tape.step = UP if tape.target > tape.current else DOWN
             tape.step_end_cycle = sm.cycle + cycles
-            tape.shifts += has_place
-            tape.preshifts += 1 - has_place
+            stride = min(most, abs(np.int64(tape.target) - np.int64(tape.current)))
+            tape.stride = stride
+            tape.shifts += has_place * stride
+            tape.preshifts += (1 - has_place) * stride
+            shifted += has_place * stride
+            preshifted += (1 - has_place) * stride
         tape.activity = SHIFTING if has_place != 0 else PRESHIFTING
         after = next_offset(tape)
-        until = np.int64(tape.step_end_cycle) + abs(np.int64(tape.target) - after) * cycles
+        left = abs(np.int64(tape.target) - after)
+        until = np.int64(tape.step_end_cycle) + (left + most - 1) // most * cycles
         since = np.int64(port.since_cycle)
         port.since_cycle = since if port.until_cycle == until else np.int64(sm.cycle)
         port.until_cycle = until
         port.busy_code = SHIFT
         port.activity = BANK_BUSY
         continue_shift(sm, tape, after)
+    sm.events[spec.first_event + SHIFTS] += shifted
+    sm.events[spec.first_event + PRESHIFTS] += preshifted
     return 0
 
 
 @inlined
 def next_offset(tape):
-    """Return the tape's offset after the current step."""
-    return np.int64(tape.current) + (1 if tape.step == UP else -1)
+    """Return the tape's offset after the current movement."""
+    stride = np.int64(tape.stride)
+    return np.int64(tape.current) + (stride if tape.step == UP else -stride)
 
 
 @inlined
 def continue_shift(sm, tape, after):
-    """End the current step, which leads to offset `after`, if this is its last cycle."""
+    """End the current movement, which leads to offset `after`, if this is its last cycle."""
     if sm.cycle + 1 >= tape.step_end_cycle:
         tape.current = after
         tape.step = STILL
@@ -676,7 +690,7 @@ def _tape(trail: Trail, moment: Moment, rf: Any, tape: Any, bank: int, refusal: 
         )
         trail.end(
             "tape",
-            f"racetrack tape of bank {bank}, {plural(trail.value('racetrack.shift_cycles', 1), 'cycle')} a step",
+            f"racetrack tape of bank {bank}, {pace(trail)}",
             RELIEF,
         )
     elif activity == WAITING:
@@ -714,6 +728,12 @@ def _tape(trail: Trail, moment: Moment, rf: Any, tape: Any, bank: int, refusal: 
         trail.end("bank", f"racetrack bank {bank}, one access per cycle", _more_banks(trail))
 
 
+def pace(trail: Trail) -> str:
+    """Return how fast tapes move: "2 steps a cycle"."""
+    cycles, steps = trail.value("racetrack.shift_cycles", 1), trail.value("racetrack.shift_steps", 2)
+    return f"{plural(steps, 'step')} {'a cycle' if cycles == 1 else f'in {cycles} cycles'}"
+
+
 def _more_banks(trail: Trail) -> dict[str, int]:
     """Return the settings with twice as many banks of half the length."""
     banks, rows = trail.value("sm.num_banks", 16), trail.value("sm.rows_per_bank", 128)
@@ -722,7 +742,7 @@ def _more_banks(trail: Trail) -> dict[str, int]:
 
 DESIGN = Design(
     name="racetrack",
-    title="racetrack memory, 8 ports per bank, preshift",
+    title="racetrack memory, 16 ports per bank, preshift",
     source="Liang & Wang, JCST 31(1), 2016",
     parameters=PARAMETERS,
     state=STATE,

@@ -15,13 +15,13 @@ from rfview.engine import plugin as designs
 
 @dataclass(frozen=True)
 class Baseline:
-    """A paper's baseline: pJ of a row's read and write, static power in mW, area in mm2 (None: not given)."""
+    """A paper's baseline: pJ of a row's read and write, leakage in mW, pJ of refresh per cycle, area in mm2 or None."""
 
     name: str
     read_pj: float
     write_pj: float
     leakage_mw: float
-    refresh_mw: float
+    refresh_pj: float
     area_mm2: float | None
 
     def energy_pj(self, result: Mapping[str, Any]) -> dict[str, float]:
@@ -30,7 +30,7 @@ class Baseline:
         microseconds = result["cycles"] / machine["sm.clock_mhz"]
         rows = self.read_pj * counts["rf_reads"] + self.write_pj * counts["rf_writes"]
         parts = {"dynamic": designs.lanes_share(counts, machine) * rows,
-                 "leakage": self.leakage_mw * 1e3 * microseconds, "refresh": self.refresh_mw * 1e3 * microseconds}
+                 "leakage": self.leakage_mw * 1e3 * microseconds, "refresh": self.refresh_pj * result["cycles"]}
         return {**parts, "total": sum(parts.values())}
 
 
@@ -72,7 +72,7 @@ def baseline_of(design: str, values: Mapping[str, Any], preset: str = "fermi") -
         edram = designs.find("edram")
         node = int(values.get("edram.node", 11))
         return Baseline(f"precise eDRAM at {node} nm", edram.READ_FJ[node] / 1e3, edram.WRITE_FJ[node] / 1e3,
-                        edram.leakage_mw(node), edram.refresh_mw(node), None)
+                        edram.leakage_mw(node), edram.refresh_pj(node), None)
     sram = designs.design("sram")
     energy, table = sram.energy_pj or {}, sram.technology or {}
     return Baseline("HRF's SRAM", energy["rf_reads"][0], energy["rf_writes"][0], table["leakage_mw"][0], 0.0,

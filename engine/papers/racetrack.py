@@ -24,6 +24,7 @@ from rfview.engine.tools import mapping
 
 FIG_7 = (0, 3, 1, 4, 1, 2)
 PLAIN = "racetrack[preshift=0]"
+PORTS = 8                # per bank in section 4.3.3 (B5.1)
 LEAST_CHANGE = 0.05      # of a ladder's first step: shares of a smaller change mean nothing,
 LEAST_FASTER = 0.02      # of cycles, of which the total change is smaller in the paper, too
 STEPS = ("plain", "TLP", "mapping", "preshift")
@@ -41,10 +42,8 @@ def fig_7(offsets: Callable[[Any], list[int]]) -> int:
 
 
 def offsets_per_port(ctas: int) -> int:
-    """Return the offsets that CTAs of 256 threads with 32 registers take under each port."""
-    per_bank = ctas * 8 * 32 // table().NUM_BANKS
-    ports = next(parameter.default for parameter in designs.design("racetrack").parameters if parameter.name == "ports")
-    return per_bank // int(ports)
+    """Return the offsets that CTAs of 256 threads with 32 registers take under each of the ports of section 4.3.3."""
+    return ctas * 8 * 32 // table().NUM_BANKS // PORTS
 
 
 EXACT: dict[str, Callable[[], Number]] = {

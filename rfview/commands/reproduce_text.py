@@ -98,8 +98,9 @@ def count_lines(findings: Sequence[Finding]) -> list[str]:
         for name, row in rows.items():
             label = "each once" if name == "measurements" else name
             lines.append(f"{label:<13}" + " ".join(f"{row[key]:>10}" for key in COLUMNS.values()))
-        lines += ["direction is part of judged, within and words of direction, cancelling of within; own: at least half of",
-                  "the kernels that the paper names; each once: claims that share a measurement count once, by the worst", ""]
+        lines += ["direction is part of judged, within and words of direction, cancelling of within; own: at least half",
+                  "of the kernels that the paper names; each once: claims that share a measurement count once,",
+                  "by the worst", ""]
     return lines
 
 

@@ -85,7 +85,7 @@ class Tapes(Check):
                 watch.say(f"bank {bank} is accessed with its tape at {tape['current'][bank]}")
         if int(spec.shift_cycles):
             moved = np.abs(tape["current"].astype(int) - self.current.astype(int))
-            if self.simulator.cycle - 1 > int(self.sm.launch.start_cycle) and moved.max() > 1:
+            if self.simulator.cycle - 1 > int(self.sm.launch.start_cycle) and moved.max() > int(spec.shift_steps):
                 watch.say(f"a tape moved {moved.max()} steps in one cycle")
 
 

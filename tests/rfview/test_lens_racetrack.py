@@ -22,12 +22,12 @@ def engine(name: str) -> Engine:
     """Return a finished small run with all its snapshots."""
     if name == "one":
         program = Assembly().mov(16, 1).mov(3, 0).mov(4, 0).mov(5, 0).mov(6, 0).add(1, 0, 48).exit()
-        return Engine(program, registers=60, design="racetrack[preshift=0]",
+        return Engine(program, registers=60, design="racetrack[preshift=0,ports=8,shift_steps=1]",
                       settings={"racetrack.mapping": codes(r0=3, r1=7, r3=12)}).run()
     if name == "limit":
         program = wide_read(Assembly().add(30, 29, 31), 16, 17, 18, 19, 20).mov(2, 1).exit()
-        return Engine(program, registers=60, warps=3, design="racetrack").run()
-    return Engine(random_program(random.Random(3), 30), registers=34, warps=2, design="racetrack[wb_entries=4]").run()
+        return Engine(program, registers=60, warps=3, design="racetrack[ports=8,shift_steps=1]").run()
+    return Engine(random_program(random.Random(3), 30), registers=34, warps=2, design="racetrack[wb_entries=4,ports=8,shift_steps=1]").run()
 
 
 def text(lines: list[Any]) -> list[str]:

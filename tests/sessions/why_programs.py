@@ -45,7 +45,7 @@ def swapped(**positions: int) -> list[int]:
 def racetrack(program: Assembly, **positions: int) -> Session:
     """Return a session over one warp with 60 registers under `racetrack` without preshift."""
     return session(
-        program, design="racetrack[preshift=0]", registers=60, settings={"racetrack.mapping": swapped(**positions)}
+        program, design="racetrack[preshift=0,ports=8,shift_steps=1]", registers=60, settings={"racetrack.mapping": swapped(**positions)}
     )
 
 

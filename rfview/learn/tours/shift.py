@@ -12,18 +12,18 @@ TOUR = Tour(
     pages=(
         Page(
             title="The tape is elsewhere",
-            go=("until any(rf.tape.activity == 3 and abs(rf.tape.current - rf.tape.target) >= 2)",),
-            let={"bank": "rf.tape.activity == 3 and abs(rf.tape.current - rf.tape.target) >= 2", "start": "cycle",
+            go=("until any(rf.tape.activity == 3 and abs(rf.tape.current - rf.tape.target) >= 3)",),
+            let={"bank": "rf.tape.activity == 3 and abs(rf.tape.current - rf.tape.target) >= 3", "start": "cycle",
                  "far": "abs(rf.tape[$bank].current - rf.tape[$bank].target)"},
             panel="lens",
-            claims=("$far >= 2",),
-            text="A bank of racetrack memory keeps its registers as magnetic domains on tapes. Eight ports are placed "
-                 "along the tapes, and every 16th register is at a port. Bank {$bank} is shifted by "
+            claims=("$far >= 3",),
+            text="A bank of racetrack memory keeps its registers as magnetic domains on tapes. Sixteen ports are placed "
+                 "along the tapes, and every eighth register is at a port. Bank {$bank} is shifted by "
                  "{rf.tape[$bank].current} (◆), but the next request needs offset {rf.tape[$bank].target} (◇).",
-            source="racetrack sections 2.2 and 2.3; Table 3: a step takes less than a cycle",
+            source="racetrack sections 2.2 and 2.3; Table 3: a step takes 0.61 ns, two fit into a cycle of 1.43 ns",
             question="How many cycles until the tape of bank {$bank} is at offset {rf.tape[$bank].target}?",
-            choices=(("1", "cycle - $start == 1"), ("one per step: {$far}", "cycle - $start == $far"),
-                     ("more", "cycle - $start > $far")),
+            choices=(("1", "cycle - $start == 1"), ("one for two steps: fewer than {$far}", "cycle - $start > 1 and "
+                     "cycle - $start < $far"), ("one per step: {$far}, or more", "cycle - $start >= $far")),
             then=("until rf.tape[$bank].current == rf.tape[$bank].target",),
             answer="{cycle - $start} cycles. What it costs to read a register depends on where it lies.",
         ),

@@ -43,7 +43,7 @@ def parameter(machine: Machine, name: str, default: Any) -> Any:
 
 def num_offsets(machine: Machine) -> int:
     """Return how many offsets a tape has."""
-    return max(1, -(-machine.config["rows_per_bank"] // max(1, int(parameter(machine, "ports", 8)))))
+    return max(1, -(-machine.config["rows_per_bank"] // max(1, int(parameter(machine, "ports", 16)))))
 
 
 def read_queues(machine: Machine) -> dict[int, list[tuple[int, int]]]:

@@ -200,12 +200,26 @@ def test_everything_else_is_precise(form: str) -> None:
     assert not forms.lookup(base, tuple(modifiers)).is_float
 
 
-def test_a_new_warp_begins_with_precise_registers() -> None:
-    machine = run(Program().fadd(2, 0, 1).exit(), ctas=10)
+@pytest.mark.parametrize("keep", [0, 1])
+def test_flags_stay_from_warp_to_warp_unless_the_option_wipes_them(keep: int) -> None:
+    """10 CTAs of a warp in 8 places: the second warp of slot 0 finds R0, R1, R2 approximate, or with keep_flags=0 nothing."""
+    machine = run(Program().fadd(2, 0, 1).exit(), f"keep_flags={keep}", ctas=10)
     starts = [shot for before, shot in zip(machine.snapshots, machine.snapshots[1:], strict=False)
               if int(shot.sm.resident) & 1 and (shot.sm.warp[0].age != before.sm.warp[0].age or shot.cycle == 1)]
-    assert len(starts) == 2 and all(flagged(shot) == set() for shot in starts)
-    assert not machine.snapshots[-1].rf.approximate.any()
+    assert [flagged(shot) for shot in starts] == [set(), {0, 1, 2} if keep else set()]
+    assert bool(machine.snapshots[-1].rf.approximate.any()) == bool(keep)
+
+
+def test_rows_without_a_warp_lose_nothing_and_a_new_warps_registers_count_as_written() -> None:
+    """CTA 0's warp exits at once, leaving approximate rows; CTA 1's sleeps: only its own three rows can lose bits."""
+    program = Program().mov(2, ONES).mov(3, ONES).setp_f32(0, 2, 3).sleep(9 * T0).exit()
+    machine = start(program, "error_mode=certain,never_refresh_low=1", ctas=1, warps=2)
+    machine.run()
+    per_row = 32 * 16
+    assert machine.counts()["bits_lost"] + machine.counts()["bits_masked"] == 2 * 2 * per_row
+    lost = machine.counts()
+    machine.step(1)
+    assert machine.counts() == lost
 
 
 # --- refresh turns: B4.5, B4.6 ----------------------------------------------------------------------------------------
@@ -512,8 +526,11 @@ def test_the_failure_probability_is_the_one_decided() -> None:
 
 
 def ticking(variant: str, rows: int, value: int = ONES) -> tuple[Simulator, Any]:
-    """Return a simulator whose first rows are all approximate, and a function that runs the hook at T0 ticks."""
-    simulator = start(sleeper(), variant)
+    """Return a simulator whose first rows, up to 256, belong to warps and are approximate, and a function for T0 ticks.
+
+    The function runs the hook, over rows that hold `value`.
+    """
+    simulator = start(sleeper(), variant, warps=8, registers=32)
     simulator.step(40)
     sm, rf = simulator.sm, simulator.rf
     for word in range(rows // 64):
@@ -538,7 +555,7 @@ def test_as_many_bits_are_drawn_as_are_expected() -> None:
     """Over one counter period each row loses bits with P of its last age, and no failure is counted twice."""
     simulator, tick = ticking("m=4", 256)
     tick(1, 17)
-    ages = [16 * T0 - place * T0 // ROWS for place in range(256)]
+    ages = [16 * T0 - max(place * T0 // ROWS, int(simulator.rf.restored[place])) for place in range(256)]
     expected = sum(int(edram.LOST[age * edram.STEPS // T0]) for age in ages) / edram.ONE_BIT
     assert drawn(simulator) == math.floor(expected) > 100
     assert 0 <= int(simulator.rf.fraction) < edram.ONE_BIT
@@ -562,7 +579,7 @@ def test_a_stored_zero_is_masked() -> None:
 
 
 def test_lost_bits_are_spread_over_all_rows_lanes_and_bits() -> None:
-    simulator = start(sleeper(), "error_mode=literal,m=4")
+    simulator = start(sleeper(), "error_mode=literal,m=4", warps=4, registers=32)
     simulator.step(40)
     sm, rf, rows = simulator.sm, simulator.rf, simulator.rows
     for word in range(2):
@@ -657,8 +674,8 @@ def test_table_1(node: int, retention: int, read: float, write: float, leakage: 
 
 @pytest.mark.parametrize(("node", "refresh", "leakage"), [(22, 0.163, 0.664), (16, 0.293, 0.731), (11, 0.528, 0.803)])
 def test_power_follows_from_table_1(node: int, refresh: float, leakage: float) -> None:
-    """From Table 1: refresh power = 1024 rows x (read + write) / T0; 16 banks leak."""
-    assert edram.refresh_mw(node) == pytest.approx(refresh, abs=0.0006)
+    """From Table 1 at 700 MHz: refresh power = 1024 rows x (read + write) / T0; 16 banks leak."""
+    assert edram.refresh_pj(node) * 0.7 == pytest.approx(refresh, abs=0.0006)
     assert edram.leakage_mw(node) == pytest.approx(leakage, abs=0.0006)
 
 
@@ -667,7 +684,7 @@ def test_total_savings_follow_from_refresh_savings(node: int, share: float, sing
     """Fig. 5b: 3 / 4 % at 22 nm and 6 / 8 % at 11 nm follow from 16 / 22 % at 0.5 row accesses per cycle, 1/3 writes."""
     clock = 700e6
     dynamic_mw = 0.5 * (2 * edram.READ_FJ[node] + edram.WRITE_FJ[node]) / 3 * 1e-15 * clock * 1e3
-    refresh = edram.refresh_mw(node)
+    refresh = edram.refresh_pj(node) * 0.7
     got = refresh / (refresh + dynamic_mw + edram.leakage_mw(node))
     assert 100 * got == pytest.approx(share, abs=0.1)
     assert 16 * got == pytest.approx(single, abs=0.1) and 22 * got == pytest.approx(double, abs=0.1)
@@ -705,7 +722,7 @@ def test_energy_is_that_of_the_counted_events(node: int) -> None:
     assert energy["refresh"] == pytest.approx(halves * (read + write) / 2e3)
     assert energy["leakage"] == pytest.approx(edram.leakage_mw(node) * simulator.cycle / 0.7)
     assert energy["total"] == pytest.approx(energy["dynamic"] + energy["refresh"] + energy["leakage"])
-    full_power = edram.refresh_mw(node) * simulator.cycle / 0.7
+    full_power = edram.refresh_pj(node) * simulator.cycle
     if node == 11:
         assert energy["refresh"] == pytest.approx(full_power, rel=0.01)
         table = designs.table_energy(edram.DESIGN, Run(counts, simulator.cycle, 700.0, simulator.built.values))
@@ -798,8 +815,6 @@ def check_state(machine: Machine) -> None:
         assert not ((bank["activity"] == BANK_BUSY) & ((bank["read"] | bank["written"]) != 0)).any()
         resident = int(sm.resident)
         warps = [warp for warp in range(8) if resident >> warp & 1]
-        approximate = np.flatnonzero(np.unpackbits(shot.rf.approximate.view(np.uint8), bitorder="little"))
-        assert all(place // 20 in warps for place in approximate)
         for warp in warps:
             if before is None or not int(before.sm.resident) >> warp & 1:
                 continue
@@ -916,7 +931,10 @@ def test_precise_kernels_verify_and_their_refresh_energy_follows_the_flags(name:
     assert precise.cycle == flags.cycle
     share = count(flags, "approximate_turns") / count(flags, "row_refreshes")
     saved = 1 - flags.energy()["refresh"] / precise.energy()["refresh"]
-    assert saved == pytest.approx(edram.refresh_saving(3, share), abs=0.004)
+    rows = count(flags, "row_refreshes")
+    assert saved == pytest.approx((rows - count(flags, "low_refreshes")) / (2 * rows))
+    # the formula is for a share that does not change; here it grows, and lower halves are refreshed in the first period
+    assert saved == pytest.approx(edram.refresh_saving(3, share), abs=0.006)
 
 
 @WHOLE
