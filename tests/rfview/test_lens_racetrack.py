@@ -27,7 +27,7 @@ def engine(name: str) -> Engine:
     if name == "limit":
         program = wide_read(Assembly().add(30, 29, 31), 16, 17, 18, 19, 20).mov(2, 1).exit()
         return Engine(program, registers=60, warps=3, design="racetrack[ports=8,shift_steps=1]").run()
-    return Engine(random_program(random.Random(3), 30), registers=34, warps=2, design="racetrack[wb_entries=4,ports=8,shift_steps=1]").run()
+    return Engine(random_program(random.Random(3), 30), registers=34, warps=2, design="racetrack[wb_entries=4]").run()
 
 
 def text(lines: list[Any]) -> list[str]:
