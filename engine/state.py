@@ -144,7 +144,7 @@ INFLIGHT = np.dtype(
         # the rest changes less often
         ("unit", "u1"),
         ("bank", "u1"),               # bank of the last refusal; of a bar.red its barrier
-        ("transactions", "u1"),       # memory: lines (or bank passes) still to be handled
+        ("transactions", "u1"),       # memory: lines, bank passes or transfers still to be handled
         ("missed", "u1"),             # memory: 1 = some line missed L1, or was loaded past it; between lanes: 1 = its
                                       # results were known when it issued, and psrc[1] has the lanes that took part
     ],
@@ -277,8 +277,8 @@ CONFIG = np.dtype(
             "mapping scheduler active_set inner_policy parity suspend "
             "sp_queue sfu_queue ldst_queue "
             "l1_enabled l1_sets l1_ways l1_hit_cycles mshrs l2_sets l2_ways l2_hit_cycles dram_cycles "
-            "fixed_memory_cycles bytes_per_cycle_x256 queue_cycles shared_cycles const_cycles param_cycles "
-            "line_bytes shared_words spin_limit l1_hash l1_stores l2_hash flit_bytes fetch_ports "
+            "fixed_memory_cycles bytes_per_cycle_x256 queue_cycles shared_cycles shared_bytes_per_cycle const_cycles "
+            "param_cycles line_bytes shared_words spin_limit l1_hash l1_stores l2_hash flit_bytes fetch_ports "
             "icache_sets icache_ways icache_instructions "
             "const_sets const_ways const_line_bytes const_mshrs "
             "first_design_row num_recorded_rows first_collector_row first_result_row num_rows"

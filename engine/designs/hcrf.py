@@ -12,15 +12,16 @@ registers and needs no further rows; a read of the wrong s-cell returns the part
 Oddities of the paper: its exchange flags take "8 B" per bank, 32 row pairs need 4 B; section IV-B writes R17 and moves
 "R0", the partner of R17 is R1; an STT cell is "about 33 %" of an SRAM cell, Table II gives 57.5/146 = 39 %; "+50 % over
 the coarse-grained design" stands beside "HRF -50 %" (which would be +100 %); power is 56 % of SRAM in section V-D and
-1/2.27 = 44 % in Table IV; Table III prints 70 MHz for 700.
+1/2.27 = 44 % in Table IV; Table III prints 70 MHz for 700; Table I has BUE = 0 for the X-Transfer, which the text drives.
+The exchange tables have neither energy nor area here: the paper gives none.
 
 Deviations and additions: 1. The X-check is repeated every cycle until write-back (the accumulator `add R16,R16,1` would
 never remap early otherwise); early_remap = "issue_only" is the strict reading (B3.5). 2. Partial results never remap: a
 transfer overwrites all 1024 bits of the STT row; partial = "rmw" reads and merges first (B3.3). 3. One transfer may
 start per bank and cycle, the oldest instruction's first, and at most 64 are under way: 16 banks x 4 cycles, so never
 short with the paper's numbers (B3.4). 4. An early transfer looks at reads, writes and transfers of both rows, of any
-warp, in progress or of instructions in a collector; not at results that come from a pipe or from memory and may flip
-the pair back (B3.2); pending_writes = "flight" looks at these too, which the scoreboard knows. 5. X-Transfer costs the
+warp, in progress or of instructions in a collector, and at results in flight; with pending_writes = "collector" not at
+the latter, which may flip the pair back (B3.2, B3.6). 5. X-Transfer costs the
 energy and, under latency = "table", the time of a T-Write: not given. 6. Pairs follow the sequential
 slots under every mapping policy; a policy only names the bank whose port is used. 7. Lanes that have exited (or never
 existed) keep no value once their register was exchanged: nothing can read them.
@@ -61,8 +62,8 @@ PARAMETERS = (
     Parameter("partial", "masked", "masked, rmw", "assumed: the paper speaks of whole rows only",
               "a write of some lanes to an STT place: masked T-Write, or T-Read, merge and remap", ("masked", "rmw"),
               is_live=True),
-    Parameter("pending_writes", "collector", "collector, flight", "assumed: the paper names rows being written",
-              "results to come for the partner that keep an early transfer off: of collectors, or all in flight",
+    Parameter("pending_writes", "flight", "flight, collector", "HC-RF section IV-B: not being written; B3.6",
+              "results to come for the partner that keep an early transfer off: all in flight, or of collectors",
               ("collector", "flight"), is_live=True),
     Parameter("latency", "paper", "paper, table", "HC-RF section III-B (4x), or Table II in ns at the core clock",
               "where the cycles of slow accesses come from", ("paper", "table"), is_live=True),

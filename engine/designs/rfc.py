@@ -47,6 +47,7 @@ from rfview.engine.state import LEAVING, MAX_COLLECTORS, MAX_INFLIGHT, MAX_WARPS
 
 MAX_ENTRIES = 8
 FIFO, LRU = 0, 1
+SHORT = 0                            # of allocate
 ALL_LANES = 0xFFFFFFFF
 STAND_IN = MAX_INFLIGHT - 1          # in-flight entry that no instruction ever gets: it holds a register written back
 WALK = 96                            # instructions that the walk of section 5.3 follows
@@ -62,6 +63,9 @@ PARAMETERS = (
               high=1, is_live=True),
     Parameter("read_allocate", 0, "0 or 1", "RFC section 3.1", "also allocate operands read from the main file",
               high=1, is_live=True),
+    Parameter("allocate", "short", "short, all", "RFC section 3.3; 3.1 and Fig. 6: all",
+              "which results are allocated: not those of long-latency operations, which go to the main file; or every one",
+              ("short", "all"), is_live=True),
     Parameter("bypass", 0, "0 or 1", "RFC section 5.3", "results not read before the warp leaves go to the main file",
               high=1),
     Parameter("evict_first", 0, "0 or 1", "RFC section 5.3", "evict first what is not read before the warp leaves",
@@ -135,9 +139,11 @@ EVENTS = (
     ("rfc_exits", "live entries dropped because their warp ended"),
     ("rfc_fills", "operands allocated as they were read (read_allocate)"),
     ("rfc_departures", "warps that left the active set"),
+    ("rfc_shared_unit_reads", "of the cache's reads, those for SFU and LD/ST"),
+    ("rfc_shared_unit_writes", "of the cache's writes, results of SFU and LD/ST"),
 )
 (LOOKUPS, READS, PARTIAL_READS, WRITES, OVERWRITES, BYPASSES, EVICTIONS, FLUSHES, REMOVALS, DEAD, OVERTAKEN, EXITS,
- FILLS, DEPARTURES) = range(14)
+ FILLS, DEPARTURES, SHARED_READS, SHARED_WRITES) = range(16)
 
 # RFC Table 2, per 128-bit access: (entries per warp, active warps) -> (area um2, read pJ, write pJ)
 TABLE_2 = {
@@ -217,6 +223,8 @@ def write_back(sm, rf, spec, rows, warp, reg, mask, value_row, slot):
         touch(rf, place)
     registers.write_row(sm, rows, row_of(spec, warp, entry), value_row, mask)
     sm.events[spec.first_event + WRITES] += 1
+    if sm.inflight[slot].unit != UNIT_SP:
+        sm.events[spec.first_event + SHARED_WRITES] += 1
     if rf.write_cycle != sm.cycle:
         rf.write_cycle = sm.cycle
         rf.writes_in_cycle = 0
@@ -431,7 +439,7 @@ def is_needed(sm, warp, place):
 @device
 def goes_past(sm, rf, spec, warp, reg, slot):
     """Return whether a result goes straight to the main file: of a long-latency operation, or without a free entry."""
-    if np.uint64(sm.warp[warp].sb_long) & bit64(reg) != 0:
+    if spec.allocate == SHORT and np.uint64(sm.warp[warp].sb_long) & bit64(reg) != 0:
         return 1
     if np.uint64(sm.unfinished) & bit64(warp) == 0:
         return 1
@@ -658,7 +666,7 @@ def check_tags(sm, rf, spec, rows, slot, inst):
                     hit_regs |= bit64(reg)
                     missed_regs &= ~bit64(reg)
                     rf.hits[warp] += 1
-                    sm.events[spec.first_event + READS] += 1
+                    count_read(sm, spec, flight.unit)
                 else:
                     waiting |= np.int64(1) << operand
     if spec.read_allocate != 0:
@@ -723,7 +731,7 @@ def merge(sm, rf, spec, rows, insts, collector, is_fill):
             latch = sm.config.first_collector_row + collector * 6 + operand
             entry = find(rf, warp, reg)
             if entry >= 0 and is_fill == 0:
-                overlay(sm, rf, spec, rows, warp, entry, latch, np.int64(flight.mask))
+                overlay(sm, rf, spec, rows, warp, entry, latch, np.int64(flight.mask), flight.unit)
             elif entry < 0 and is_fill != 0 and spec.read_allocate != 0 and (np.int64(inst.last_use) >> operand) & 1 == 0:
                 fill(sm, rf, spec, rows, warp, reg, latch)
     if is_fill != 0:
@@ -734,7 +742,16 @@ def merge(sm, rf, spec, rows, insts, collector, is_fill):
 
 
 @device
-def overlay(sm, rf, spec, rows, warp, entry, latch, needed):
+def count_read(sm, spec, unit):
+    """Count a read of the cache for an instruction of a unit."""
+    sm.events[spec.first_event + READS] += 1
+    if unit != UNIT_SP:
+        sm.events[spec.first_event + SHARED_READS] += 1
+    return 0
+
+
+@device
+def overlay(sm, rf, spec, rows, warp, entry, latch, needed, unit):
     """Replace the lanes of a latch that are newer in the cache."""
     valid = np.int64(rf.entry[warp][entry].valid)
     row = row_of(spec, warp, entry)
@@ -742,7 +759,7 @@ def overlay(sm, rf, spec, rows, warp, entry, latch, needed):
         if (valid >> lane) & 1:
             rows[latch].u[lane] = rows[row].u[lane]
     if valid & needed != 0:
-        sm.events[spec.first_event + READS] += 1
+        count_read(sm, spec, unit)
         sm.events[spec.first_event + PARTIAL_READS] += 1
     return 0
 
@@ -888,8 +905,9 @@ def energy(run):
     written_back = sum(counts.get(name, 0) for name in ("rfc_evictions", "rfc_flushes", "rfc_removals"))
     cache = read_pj * (counts.get("rfc_reads", 0) + written_back)
     cache += write_pj * (counts.get("rfc_writes", 0) + counts.get("rfc_fills", 0))
-    wires = values["rfc.mrf_mm"] * (counts.get("rf_reads", 0) + counts.get("rfc_bypasses", 0))
-    wires += values["rfc.rfc_mm"] * (counts.get("rfc_reads", 0) + counts.get("rfc_writes", 0))
+    shared = counts.get("rfc_shared_unit_reads", 0) + counts.get("rfc_shared_unit_writes", 0)
+    wires = values["rfc.mrf_mm"] * (counts.get("rf_reads", 0) + counts.get("rfc_bypasses", 0) + shared)
+    wires += values["rfc.rfc_mm"] * (counts.get("rfc_reads", 0) + counts.get("rfc_writes", 0) - shared)
     parts = main_energy(run)
     return {**parts, "dynamic": parts["dynamic"] + GRANULES * (cache + WIRE_PJ_PER_MM * wires)}
 
@@ -911,6 +929,7 @@ def main_of(values) -> str:
 def normalized_energy(counts, entries: int = 6, warps: int = 8, mrf_mm: float = 0.0, rfc_mm: float = 0.0) -> float:
     """Return access and wire energy over that of the same accesses without a cache (RFC section 5.4).
 
+    Only the wires between cache and ALUs are shorter; those to the shared units are as long as the main file's (B2.7).
     counts: events of a run over `sram`. Without a cache each operand is a read, each result a write of the main file.
     """
     read_pj, write_pj = access_pj(entries, warps)
@@ -918,7 +937,8 @@ def normalized_energy(counts, entries: int = 6, warps: int = 8, mrf_mm: float = 
     written_back = counts["rfc_evictions"] + counts["rfc_flushes"] + counts["rfc_removals"]
     reads, writes = counts["rf_reads"], counts["rf_writes"]
     used = MRF_READ_PJ * reads + MRF_WRITE_PJ * writes + read_pj * (hits + written_back) + write_pj * results
-    used += WIRE_PJ_PER_MM * (mrf_mm * (reads + past) + rfc_mm * (hits + results))
+    shared = counts["rfc_shared_unit_reads"] + counts["rfc_shared_unit_writes"]
+    used += WIRE_PJ_PER_MM * (mrf_mm * (reads + past + shared) + rfc_mm * (hits + results - shared))
     plain_reads, plain_writes = reads + hits - counts["rfc_partial_reads"], results + past
     plain = MRF_READ_PJ * plain_reads + MRF_WRITE_PJ * plain_writes
     plain += WIRE_PJ_PER_MM * mrf_mm * (plain_reads + plain_writes)

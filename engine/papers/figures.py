@@ -72,7 +72,6 @@ def hcrf_costs(lab: Lab, scheduler: str) -> str:
     return (
         f"of 100 results {masked:.0f} are masked T-Writes (divergent code), each keeping its bank for 4 cycles: with "
         f"1-cycle T-Writes IPC is {without('t_write_cycles=1'):.3f} of sram's; and 100 results make {moved:.0f} transfers "
-        f"({most} {highest:.0f}): with none started against a partner's result in flight (pending_writes=flight, not the "
-        f"default) IPC is {without('pending_writes=flight'):.3f}; with both "
-        f"{without('pending_writes=flight,t_write_cycles=1'):.3f}"
+        f"({most} {highest:.0f}): with those started that a partner's result in flight may undo (pending_writes=collector) "
+        f"IPC is {without('pending_writes=collector'):.3f}"
     )

@@ -28,6 +28,7 @@ from rfview.engine.machine.stages.special import load_parameter
 from rfview.engine.state import LDST_GOES_ON, LDST_QUEUE_FULL, MEMORY, NONE8, PIPE_LDST
 
 SECTOR_BYTES = 32
+PASS_BYTES = 128            # of shared memory: a word from each of its 32 banks
 
 
 @device
@@ -158,9 +159,22 @@ def settle_space(sm, inst, scratch, mask):
     sm.access_space = space
     if sm.config.const_sets != 0 and (space == SPACE_CONST or space == SPACE_PARAM):
         constants.note_lines(sm, scratch, mask)
-    lines = scratch[access.PASSES] if space == SPACE_SHARED else scratch[access.NUM_LINES]
-    sm.num_lines = max(np.int64(1), np.int64(lines))
+    if space == SPACE_SHARED:
+        passes = max(np.int64(1), np.int64(scratch[access.PASSES]))
+        sm.events[SHARED_PASSES] += passes
+        sm.num_lines = passes
+        if sm.config.shared_bytes_per_cycle < PASS_BYTES:
+            sm.num_lines = max(passes, transfers(sm, inst, mask))
+    else:
+        sm.num_lines = max(np.int64(1), np.int64(scratch[access.NUM_LINES]))
     return 0
+
+
+@device
+def transfers(sm, inst, mask):
+    """Return in how many cycles a narrow shared memory delivers, or takes, what the lanes of an access ask for (B2.14)."""
+    size = popcount(np.uint64(mask)) * np.int64(inst.width) * np.int64(inst.count)
+    return (size + sm.config.shared_bytes_per_cycle - 1) // np.int64(sm.config.shared_bytes_per_cycle)
 
 
 @device
@@ -169,7 +183,6 @@ def count_access(sm, inst):
     space = np.int64(sm.access_space)
     if space == SPACE_SHARED:
         sm.events[SHARED_ACCESSES] += 1
-        sm.events[SHARED_PASSES] += sm.num_lines
     elif space == SPACE_CONST or space == SPACE_PARAM:
         sm.events[CONST_ACCESSES] += 1
     elif inst.memory_kind == MEM_LOAD:

@@ -244,7 +244,7 @@ def test_registers_lie_where_the_paper_says_and_pairs_are_rows_2i_and_2i_plus_1(
 def test_a_write_to_a_pair_in_transfer_waits_and_is_remapped_late_where_it_was_displaced() -> None:
     """B3.4, B3.2: R0's result arrives while R0 is being moved to STT, and then R16's, which was moved back."""
     program = Assembly().mov(0, 1).mov(3, 3).mov(4, 4).mov(16, 2).add(5, 16, 0).exit()
-    machine = run(program)
+    machine = run(program, "pending_writes=collector")
     t = issue_cycle(machine, "mov.u32 R16")
     arrival = issue_cycle(machine, "mov.u32 R0") + 6
     assert t <= arrival < t + 4
@@ -258,7 +258,7 @@ def test_a_write_to_a_pair_in_transfer_waits_and_is_remapped_late_where_it_was_d
 
 def test_with_pending_writes_in_flight_respected_there_is_no_such_ping_pong() -> None:
     program = Assembly().mov(0, 1).mov(3, 3).mov(4, 4).mov(16, 2).add(5, 16, 0).exit()
-    machine = run(program, "pending_writes=flight")
+    machine = run(program)
     arrival = issue_cycle(machine, "mov.u32 R0") + 6
     assert transfers(machine) == [(arrival + 1, arrival + 5, 0, False)]
     assert value(machine, 0, 5).tolist() == [3] * 32
@@ -481,7 +481,7 @@ def test_the_papers_own_scheduler_is_lrr() -> None:
 # --- random programs ------------------------------------------------------------------------------------------------
 
 VARIANTS = ("", "early_remap=issue_only", "early_remap=off", "remap=off", "partial=rmw", "latency=table",
-            "x_transfer_cycles=9,t_write_cycles=6", "pending_writes=flight", "partial=rmw,early_remap=off")
+            "x_transfer_cycles=9,t_write_cycles=6", "pending_writes=collector", "partial=rmw,early_remap=off")
 PHASES = (Phase.explicit, Phase.reuse, Phase.generate)      # no shrinking: a smaller seed is no simpler case
 REGS = (0, 1, 2, 12, 16, 17, 18, 8)      # pairs (0, 16), (1, 17), (2, 18), and across warps with 20 registers; R3: address
 

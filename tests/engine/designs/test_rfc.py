@@ -375,7 +375,7 @@ def ideal(reads_per_write: float, hit: float = 1.0) -> dict[str, float]:
     reads, writes = 1000 * reads_per_write, 1000.0
     return {"rf_reads": reads * (1 - hit), "rf_writes": writes * (1 - hit), "rfc_reads": reads * hit,
             "rfc_writes": writes * hit, "rfc_bypasses": writes * (1 - hit), "rfc_partial_reads": 0, "rfc_evictions": 0,
-            "rfc_flushes": 0, "rfc_removals": 0}
+            "rfc_flushes": 0, "rfc_removals": 0, "rfc_shared_unit_reads": 0, "rfc_shared_unit_writes": 0}
 
 
 def test_gb_all_hits_save_58_percent_section_5_4() -> None:
@@ -424,9 +424,19 @@ def test_energy_equals_counted_events() -> None:
     expected = sum(counts[name] * pj for name, (pj, _) in rfc.ENERGY_PJ.items())
     assert energy["dynamic"] == pytest.approx(expected) and energy["total"] == pytest.approx(expected)
     wired = rfc.energy(Run(counts, 1, 1000.0, m.simulator.built.values | {"rfc.mrf_mm": 1.0, "rfc.rfc_mm": 0.2}))
-    to_main = counts["rf_reads"] + counts["rfc_bypasses"]
-    to_cache = counts["rfc_reads"] + counts["rfc_writes"]
+    shared = counts["rfc_shared_unit_reads"] + counts["rfc_shared_unit_writes"]
+    assert shared == counts["rfc_shared_unit_reads"] == 1        # the store's R6; the load's result goes to the main file
+    to_main = counts["rf_reads"] + counts["rfc_bypasses"] + shared
+    to_cache = counts["rfc_reads"] + counts["rfc_writes"] - shared
     assert wired["dynamic"] == pytest.approx(expected + 60.8 * (to_main + 0.2 * to_cache))
+
+
+def test_with_allocate_all_a_loads_result_is_allocated_too() -> None:
+    """Sections 3.1 and 3.3: R4, a load's result, is read from the cache, or from the main file that it went to; R5 is a hit."""
+    program = Assembly().ld(4).add(5, 4, imm=1).st(5).exit()
+    for allocate, hits, past in (("all", 2, 0), ("short", 1, 1)):
+        counts = machine(program, design=f"rfc[allocate={allocate}]", scheduler="gto").run().simulator.counts()
+        assert (counts["rfc_reads"], counts["rfc_bypasses"]) == (hits, past), allocate
 
 
 def test_energy_over_stt_takes_its_table() -> None:
