@@ -70,15 +70,16 @@ def request(sm, line, size, is_store):
 def through_port(sm, size, is_store):
     """Reserve the SM's port to the interconnect for a request and its reply; return the cycle in which it is free.
 
-    One flit passes per cycle; a packet has a header of 8 bytes. A store sends its data and gets no reply.
+    One flit passes per cycle; a packet has a header of 8 bytes. A load takes the port for the line that comes back, a store
+    for its data and the acknowledgement (B0.11).
     """
     flit = np.int64(sm.config.flit_bytes)
     if flit == 0:
         return np.int64(sm.cycle)
     begin = max(np.int64(sm.cycle), np.int64(sm.port_free_cycle))
     data = -(-(np.int64(size) + HEADER_BYTES) // flit)
-    asked = np.int64(0) if is_store else -(-HEADER_BYTES // flit)
-    sm.port_free_cycle = begin + data + asked
+    acknowledged = -(-HEADER_BYTES // flit) if is_store else np.int64(0)
+    sm.port_free_cycle = begin + data + acknowledged
     return begin
 
 
