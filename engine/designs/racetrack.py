@@ -128,7 +128,7 @@ SRAM_AREA_MM2 = 0.194
 AREA_OF_SRAM = 0.55
 
 TECHNOLOGY = {
-    "leakage_mw": (NUM_BANKS * RM_LEAKAGE_MW + WB_LEAKAGE_MW, "mW", "Table 3: 16 banks of 7.95 (B5.11) and write buffers 1.12"),
+    "leakage_mw": (NUM_BANKS * RM_LEAKAGE_MW + WB_LEAKAGE_MW, "mW", "Table 3: 16 x 7.95 (B5.11), write buffers 1.12"),
     "area_mm2": (AREA_OF_SRAM * SRAM_AREA_MM2, "mm2", "section 5.3: 55 % of the SRAM's area, which is HRF's Table 1"),
     "area_of_sram": (AREA_OF_SRAM, "share of half as large an SRAM register file", "section 5.3"),
     "sram_leakage_mw": (NUM_BANKS * SRAM_LEAKAGE_MW, "mW", "Table 3: 16 banks of 12.31 (B5.11)"),

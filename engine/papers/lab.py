@@ -40,7 +40,7 @@ class Lab:
 
     def for_paper(self, paper: str) -> Lab:
         """Return a lab of another paper's kernels, over the same runs."""
-        return Lab(self.runs, self.only, paper=paper, size=self.size)
+        return Lab(self.runs, self.only, paper=paper, size=self.size, changed=self.changed)
 
     @property
     def single(self) -> tuple[str, ...]:
