@@ -130,8 +130,9 @@ def load() -> dict[str, Claim]:
     found: dict[str, Claim] = {}
     for entry in tomllib.loads(FILE.read_text(encoding="utf-8"))["claim"]:
         known = {key: entry.pop(key) for key in list(entry) if key in Claim.__dataclass_fields__}
-        shown = tuple(Experiment(**{key: tuple(one) if isinstance(one, list) else one for key, one in each.items()})
-                      for each in entry.pop("experiment", ()))
+        shown = tuple(Experiment(one["what"], one.get("settings", {}), one.get("preset", ""), one.get("scheduler", ""),
+                                 tuple(one.get("kernels", ())), tuple(one.get("without", ())))
+                      for one in entry.pop("experiment", ()))
         claim = Claim(**known, low=entry.pop("lo", None), high=entry.pop("hi", None), experiments=shown, more=entry)
         assert claim.id not in found and claim.kind in (EXACT, SIMULATED) and claim.sort in SORTS, claim.id
         found[claim.id] = claim

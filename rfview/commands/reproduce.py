@@ -41,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--figure", metavar="ID", help="draw one claim or direction kernel by kernel, with the paper's "
                         "value; 'list' says what can be drawn")
     parser.add_argument("--why", metavar="ID", help="run the experiments that show why a claim's number differs from the "
-                        "paper's, and print it before and after; 'all' runs every one")
+                        "paper's, and print it before and after, or with --html write it there; 'all' runs every one")
     parser.add_argument("-o", "--output", metavar="FILE.svg", help="with --figure: also write it as SVG")
 
 
@@ -55,10 +55,11 @@ def run(args: argparse.Namespace) -> int:
         from rfview.commands import reproduce_figure
 
         return reproduce_figure.run(args)
-    if args.why is not None:
-        from rfview.commands import reproduce_why
+    from rfview.commands import reproduce_why
 
+    if args.why is not None and args.html is None:
         return reproduce_why.run(args)
+    chosen = reproduce_why.chosen_claims(args.why, args.design) if args.why is not None else []
     if args.html is not None:
         if args.directions:
             raise InputError("--html: the page has claims; leave out --directions")
@@ -73,9 +74,10 @@ def run(args: argparse.Namespace) -> int:
         labs = {paper: Lab(runs, kernels, paper=paper, size=args.size) for paper in PAPERS}
         directions = [] if args.exact else directions_of(Lab(runs, kernels), args.design)
         findings = [] if args.directions else list(findings_of(labs, args.design, with_runs=not args.exact))
+        shown = {claim.id: reproduce_why.outcome(claim, labs[claim.paper_design]) for claim in chosen}
         num_runs = len(runs)
     if args.html is not None:
-        files.write(args.html, reproduce_page.page(findings, num_runs, __version__))
+        files.write(args.html, reproduce_page.page(findings, num_runs, __version__, shown))
     if args.json:
         print(json.dumps(reproduce_text.plain({
             "version": __version__, "rule": verdicts.RULE, "runs": num_runs,

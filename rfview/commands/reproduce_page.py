@@ -6,9 +6,9 @@ The page is self-contained: it includes its drawings, and its policy forbids any
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rfview.commands import reproduce_text as text
 
@@ -28,8 +28,9 @@ line.none { stroke: #4a5568 }
 """  # noqa: E501 - a style sheet
 
 
-def page(findings: Sequence[Finding], num_runs: int, version: str) -> str:
-    """Return the page as HTML."""
+def page(findings: Sequence[Finding], num_runs: int, version: str,
+         shown: Mapping[str, Mapping[str, Any]] | None = None) -> str:
+    """Return the page as HTML. shown: by claim, what its experiments gave (reproduce_why.outcome)."""
     from rfview.engine.papers import verdicts      # start-up: listing commands does not need it
 
     parts = ['<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">',
@@ -41,7 +42,7 @@ def page(findings: Sequence[Finding], num_runs: int, version: str) -> str:
     for paper, own in text.by_paper(findings).items():
         parts.append(f'<h2 id="{escape(paper)}">{escape(text.TITLES[paper])}</h2>'
                      f"<p>Machine: preset {escape(text.preset_of(paper))}.</p>")
-        parts += [section(finding) for finding in own]
+        parts += [section(finding, (shown or {}).get(finding.claim.id)) for finding in own]
     return "\n".join([*parts, "</body></html>"]) + "\n"
 
 
@@ -57,19 +58,31 @@ def count_tables(findings: Sequence[Finding]) -> list[str]:
     return parts
 
 
-def section(finding: Finding) -> str:
-    """Return the section of a claim: verdict, values, figure, note and cause."""
+def section(finding: Finding, shown: Mapping[str, Any] | None = None) -> str:
+    """Return the section of a claim: verdict, values, how it is measured, figure, note, cause and experiments."""
     claim = finding.claim
     verdict = finding.verdict + (", by cancelling" if finding.cancelling else "")
     verdict += ", other kernels" if finding.other_kernels else ""
     note = "; ".join(part for part in (text.cancelling_text(finding), finding.note) if part)
     style = f"verdict {finding.verdict.split()[0]}"
     parts = [f'<h3 id="{escape(claim.id)}"><span class="{escape(style)}">{escape(verdict)}</span> '
-             f"{escape(claim.id)}: {escape(text.subject(claim))}</h3><p>{escape(text.values(finding))}</p>", figure(finding),
+             f"{escape(claim.id)}: {escape(text.subject(claim))}</h3><p>{escape(text.values(finding))}</p>",
+             f'<p class="note">Measured as: {escape(claim.how)}</p>', figure(finding),
              f'<p class="note">{escape(note)}</p>']
     if claim.cause and text.is_off(finding):
         parts.append(f'<p class="note"><b>Cause</b> {escape(claim.cause)}</p>')
+    if shown:
+        parts.append(experiments(shown))
     return "\n".join(part for part in parts if part)
+
+
+def experiments(shown: Mapping[str, Any]) -> str:
+    """Return a table of what a claim's number becomes when its causes, or our readings of its paper, are changed."""
+    rows = [("as judged", "", shown["value"], "")]
+    rows += [(one["what"], one["with"], one["value"], one["moved"]) for one in shown["experiments"]]
+    cells = "".join(f"<tr><td>{escape(what)}<br><small>{escape(options)}</small></td><td>{escape(text.number_text(value))} "
+                    f"{escape(shown['unit'])}</td><td>{escape(moved)}</td></tr>" for what, options, value, moved in rows)
+    return f"<table><tr><th>changed</th><th>value</th><th></th></tr>{cells}</table>"
 
 
 def figure(finding: Finding) -> str:

@@ -29,8 +29,8 @@ NEARER, FURTHER, UNMOVED = "nearer to the paper", "further from the paper", "as 
 
 def run(args: argparse.Namespace) -> int:
     """Measure the claim with each of its experiments, or every claim that has some, and print before and after."""
-    if args.exact or args.directions or args.html is not None:
-        raise InputError("--why: it runs experiments of claims; leave out --exact, --directions and --html")
+    if args.exact or args.directions:
+        raise InputError("--why: it runs experiments of claims; leave out --exact and --directions")
     chosen = chosen_claims(args.why, args.design)
     from rfview.engine.batch import Runs
     from rfview.engine.papers.lab import Lab

@@ -87,6 +87,14 @@ def test_the_page_asks_for_nothing_and_everything_in_it_is_escaped() -> None:
     assert "a&lt;b&gt;" in html and "a<b>" not in html and "memory &amp; &lt;latency&gt;" in html and "1 &lt;b&gt;" in html
 
 
+def test_the_page_shows_what_experiments_gave() -> None:
+    shown = {"hcrf-y": {"value": 12.0, "unit": "%", "experiments": [
+        {"what": "memory at <20> cycles", "with": "memory.fixed_memory_cycles=20", "value": 31.0, "moved": "nearer to the paper"}]}}
+    html = reproduce_page.page(FOUND, 7, "1", shown)
+    assert "memory at &lt;20&gt; cycles" in html and "memory.fixed_memory_cycles=20" in html and "31 %" in html
+    assert html.count("nearer to the paper") == 1 and "Measured as:" in html
+
+
 def test_a_figure_has_a_bar_per_kernel_from_no_effect_and_the_papers_line() -> None:
     """Values -5 and 29, 12 over all, the paper's 40: the axis goes from -5 to 40 over WIDE pixels."""
     root = ElementTree.fromstring(reproduce_page.figure(FOUND[1]))
