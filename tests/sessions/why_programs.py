@@ -15,6 +15,7 @@ from rfview.sessions.session import Session
 from rfview.sessions.why import Chain
 from tests.harness import Assembly, Machine, spaces
 
+COLLECTOR = "hcrf[pending_writes=collector]"    # transfers that a result in flight undoes, to see both kinds
 TWO_LEVEL = {"scheduler": "two_level", "preset": "gebhart"}
 QUICK = {"latency.int_add": 1}
 PADDING = 5  # moves, so that the read of R1 coincides with the refresh of its bank
@@ -232,7 +233,7 @@ CASES: dict[str, tuple[Callable[[], Session], int, str]] = {
     "stt_write: a full queue": (full_queue, 0, "stt_write"),
     "stt_write: a T-Write": (
         lambda: session(
-            other_lanes(Assembly()).mov(16, 9, guard=0).add(1, 16, imm=0).add(2, 1, imm=0).exit(), design="hcrf"
+            other_lanes(Assembly()).mov(16, 9, guard=0).add(1, 16, imm=0).add(2, 1, imm=0).exit(), design=COLLECTOR
         ),
         0,
         "stt_write",
@@ -246,7 +247,7 @@ CASES: dict[str, tuple[Callable[[], Session], int, str]] = {
         "wb_full",
     ),
     "x_transfer": (
-        lambda: session(Assembly().mov(0, 1).mov(3, 3).mov(4, 4).mov(16, 2).add(5, 16, 0).exit(), design="hcrf"),
+        lambda: session(Assembly().mov(0, 1).mov(3, 3).mov(4, 4).mov(16, 2).add(5, 16, 0).exit(), design=COLLECTOR),
         0,
         "x_transfer",
     ),
