@@ -78,7 +78,8 @@ def test_code_with_32_bit_addresses_leaves_the_same_memory(text, limit, optimize
     module = parse_module(source)
     wanted = memory_after(run(virtual_steps(lower_kernel(source, module, module.functions["k"])[0]), placed, 0))
     kernel = decode_module(text, "k.ptx", how=Compilation(limit, optimize, addresses_32=True)).kernels["k"]
-    assert kernel.registers <= limit and registers_in_range(kernel, kernel.registers) and not kernel.notes
+    assert kernel.registers <= limit and registers_in_range(kernel, kernel.registers)
+    assert all("spilled" in note for note in kernel.notes)
     assert memory_after(run(physical_steps(kernel), placed, 0xDEADBEEF)) == wanted
 
 
@@ -133,8 +134,9 @@ def test_a_schedule_spills_no_more_than_the_text_does(text, limit):
 
 
 def computed(kernel: Kernel) -> list[int]:
-    """Return a kernel's opcodes, sorted, without copies, some of which allocation drops."""
-    return sorted(int(op) for op in kernel.insts["op"] if op not in (isa.OP_MOV32, isa.OP_MOV64))
+    """Return a kernel's opcodes, sorted, without copies, some of which allocation drops, and loads of parameters, which it
+    repeats instead of keeping them."""
+    return sorted(int(op) for op in kernel.insts["op"] if op not in (isa.OP_MOV32, isa.OP_MOV64, isa.OP_LDPARAM))
 
 
 def texts_of(body: str) -> list[str]:
