@@ -75,20 +75,20 @@ def test_a_why_is_warp_3_stalled_to_the_root_cause(capsys: pytest.CaptureFixture
     assert "without it: --set" in script(capsys, "drain", "goto 1052; why 3")
 
 
-def test_b_first_queue_of_four_on_bank_2_back_to_who_caused_it(capsys: pytest.CaptureFixture[str]) -> None:
+def test_b_first_queue_of_three_on_bank_5_that_holds_w0_up_back_to_who_caused_it(capsys: pytest.CaptureFixture[str]) -> None:
     async def test(app: Driven) -> None:
         await app.settle()
         do = Counted(app)
-        await do.line("until bank[2].queue >= 4")
-        assert app.cycle == 56
-        await do.keys("tab", "j", "j", "e")
-        here = app.session.snapshot().sm["bank"][2]
-        assert app.scene.bank == 2 and f"WHY w{app.scene.warp} does not issue" in app.window_text()
-        assert "bank 2" in app.window_text() and int(here["queue"]) >= 4
-        assert do.count == 30
+        await do.line("until bank[5].queue >= 3 and w0.state == bank_conflict")
+        assert app.cycle == 252
+        await do.keys("tab", *("j" * 5), "e")
+        here = app.session.snapshot().sm["bank"][5]
+        assert app.scene.bank == 5 and "WHY w0 does not issue" in app.window_text()
+        assert "bank 5 serves another access" in app.window_text() and int(here["queue"]) >= 3
+        assert do.count == 63
 
     drive(test, opener=at("shift", 0))
-    assert "cycle 56" in script(capsys, "shift", "until bank[2].queue >= 4")
+    assert "cycle 252" in script(capsys, "shift", "until bank[5].queue >= 3 and w0.state == bank_conflict")
 
 
 def test_c_a_watchpoints_last_writer(capsys: pytest.CaptureFixture[str]) -> None:
@@ -141,11 +141,11 @@ def test_f_what_preshifting_gains(capsys: pytest.CaptureFixture[str]) -> None:
         do = Counted(app)
         await do.keys("v", "p", "p", "r", "tab", "backspace", "0", "]", "enter")
         text = await do.comparison()
-        assert "1,203" in text and "1,816" in text
+        assert "1,048" in text and "1,328" in text
         assert do.count == 10
 
     drive(test, opener=at("shift", "50%"))
-    assert "1,816" in script(capsys, "shift", "rerun a set racetrack.preshift=0; goto end; compare")
+    assert "1,328" in script(capsys, "shift", "rerun a set racetrack.preshift=0; goto end; compare")
 
 
 def test_g_who_lives_without_refresh_and_what_it_does_to_the_output(capsys: pytest.CaptureFixture[str]) -> None:

@@ -53,7 +53,7 @@ def request(sm, line, size, is_store):
     sm.l2[way].line = line
     sm.l2[way].used_cycle = sm.cycle
     mark_entry(sm, L2, L2_BYTES, way)
-    port = through_port(sm, size, is_store)
+    port = through_port(sm, size)
     if found >= 0 and not is_store:
         sm.events[L2_HITS] += 1
         return port + np.int64(sm.config.l2_hit_cycles)
@@ -67,19 +67,17 @@ def request(sm, line, size, is_store):
 
 
 @device
-def through_port(sm, size, is_store):
+def through_port(sm, size):
     """Reserve the SM's port to the interconnect for a request and its reply; return the cycle in which it is free.
 
     One flit passes per cycle; a packet has a header of 8 bytes. A load takes the port for the line that comes back, a store
-    for its data and the acknowledgement (B0.11).
+    for the line that it sends (B0.11).
     """
     flit = np.int64(sm.config.flit_bytes)
     if flit == 0:
         return np.int64(sm.cycle)
     begin = max(np.int64(sm.cycle), np.int64(sm.port_free_cycle))
-    data = -(-(np.int64(size) + HEADER_BYTES) // flit)
-    acknowledged = -(-HEADER_BYTES // flit) if is_store else np.int64(0)
-    sm.port_free_cycle = begin + data + acknowledged
+    sm.port_free_cycle = begin - (-(np.int64(size) + HEADER_BYTES) // flit)
     return begin
 
 
