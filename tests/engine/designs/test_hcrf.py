@@ -265,7 +265,7 @@ def test_with_pending_writes_in_flight_respected_there_is_no_such_ping_pong() ->
 
 
 def test_a_result_still_in_a_collector_holds_its_partners_transfer_up() -> None:
-    machine = run(Assembly().mov(0, 1).mov(16, 2).exit())
+    machine = run(Assembly().mov(0, 1).mov(16, 2).exit(), "pending_writes=collector")
     collected = issue_cycle(machine, "mov.u32 R0") + 2
     assert transfers(machine)[0] == (collected, collected + 4, 0, False)
 
@@ -282,7 +282,7 @@ def test_a_read_of_the_partner_waiting_in_a_collector_holds_a_transfer_up() -> N
 def test_a_load_whose_pair_was_flipped_back_meanwhile_is_remapped_late() -> None:
     """B3.2: a register's place is looked up again when the value arrives."""
     program = Assembly().ld(16, offset=8).add(1, 2, imm=0).mov(0, 5).add(3, 0, imm=1).add(4, 16, 0).exit()
-    machine = run(program, data=[0, 0, 77])
+    machine = run(program, "pending_writes=collector", data=[0, 0, 77])
     assert [late for *_, late in transfers(machine)] == [False, False, True]
     assert value(machine, 0, 16).tolist() == [77] * 32 and value(machine, 0, 0).tolist() == [5] * 32
     assert value(machine, 0, 4).tolist() == [82] * 32 and machine.count("late_transfers") == 1
@@ -475,7 +475,7 @@ def test_flags_take_4_bytes_per_bank() -> None:
 
 
 def test_the_papers_own_scheduler_is_lrr() -> None:
-    assert designs.design("hcrf").paper_scheduler == "lrr" and designs.design("hcrf").paper_preset == "fermi"
+    assert designs.design("hcrf").paper_scheduler == "lrr" and designs.design("hcrf").paper_preset == "hcrf"
 
 
 # --- random programs ------------------------------------------------------------------------------------------------
