@@ -53,7 +53,7 @@ def request(sm, line, size, is_store):
     sm.l2[way].line = line
     sm.l2[way].used_cycle = sm.cycle
     mark_entry(sm, L2, L2_BYTES, way)
-    port = through_port(sm, size)
+    port = through_port(sm, size, is_store)
     if found >= 0 and not is_store:
         sm.events[L2_HITS] += 1
         return port + np.int64(sm.config.l2_hit_cycles)
@@ -67,17 +67,18 @@ def request(sm, line, size, is_store):
 
 
 @device
-def through_port(sm, size):
+def through_port(sm, size, is_store):
     """Reserve the SM's port to the interconnect for a request and its reply; return the cycle in which it is free.
 
-    One flit passes per cycle; a packet has a header of 8 bytes. A load takes the port for the line that comes back, a store
-    for the line that it sends (B0.11).
+    One flit passes per cycle; a packet has a header of 8 bytes. A store sends its data and gets no reply.
     """
     flit = np.int64(sm.config.flit_bytes)
     if flit == 0:
         return np.int64(sm.cycle)
     begin = max(np.int64(sm.cycle), np.int64(sm.port_free_cycle))
-    sm.port_free_cycle = begin - (-(np.int64(size) + HEADER_BYTES) // flit)
+    data = -(-(np.int64(size) + HEADER_BYTES) // flit)
+    asked = np.int64(0) if is_store else -(-HEADER_BYTES // flit)
+    sm.port_free_cycle = begin + data + asked
     return begin
 
 
