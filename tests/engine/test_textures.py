@@ -247,6 +247,12 @@ def test_levels_gradients_and_queries(tmp_path: Path) -> None:
         suq.width.b32 %r10, [%rd1]; txq.height.b32 %r11, [%rd1]; txq.normalized_coords.b32 %r12, [%rd1];
         st.global.v4.u32 [%rd5], {%r10, %r11, %r12, %r11}""")
     assert (run(tmp_path, query, where, texels, table(normalized=True)) == [5, 4, 1, 4]).all()
+    fixed = query.replace("suq.width", "txq.num_mipmap_levels").replace("txq.height", "suq.memory_layout").replace(
+        "txq.normalized_coords", "txq.num_samples")
+    assert (run(tmp_path, fixed, where, texels, table()) == [1, 0, 1, 0]).all()
+    layers = query.replace("suq.width", "txq.array_size").replace("txq.height", "suq.array_size")
+    got = run(tmp_path, layers, where, np.tile(texels, (3, 1, 1)), table(size=[5, 4, 3]))
+    assert (got[:, :2] == [3, 3]).all()
 
 
 def test_only_components_that_are_read_are_written(tmp_path: Path) -> None:

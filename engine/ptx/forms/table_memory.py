@@ -200,12 +200,9 @@ tex.grad           | 3d/cube/acube v4 u32/s32/f32 f32                 | 4{=T} te
 tld4               | r/g/b/a 2d v4 u32/s32/f32 f32                    | 4{=T} texture
 tld4               | r/g/b/a a2d/cube/acube v4 u32/s32/f32 f32        | 4{=T} texture      \
                    | !gathers from layered textures and cube maps
-txq                | width/height/depth/channel_data_type/channel_order/normalized_coords b32 | =b32 []tex
-txq                | array_size/num_mipmap_levels/num_samples b32     | =b32 []tex         \
-                   | !layers, levels and samples of textures
-suq                | width/height/depth/channel_data_type/channel_order b32 | =b32 []surf
-suq                | array_size/memory_layout b32                     | =b32 []surf        \
-                   | !layers and layouts of surfaces
+txq                | width/height/depth/array_size/channel_data_type/channel_order/normalized_coords b32 | =b32 []tex
+txq                | num_mipmap_levels/num_samples b32                | =b32 []tex
+suq                | width/height/depth/array_size/channel_data_type/channel_order/memory_layout b32 | =b32 []surf
 suld.b             | 1d/2d/3d/a1d/a2d CACHE? VEC2? b8/b16/b32/b64 trap/clamp/zero | *{=T~} surface
 sust.b             | 1d/2d/3d/a1d/a2d STORE? VEC2? b8/b16/b32/b64 trap/clamp/zero | surface *{T~}
 """

@@ -18,6 +18,7 @@ GEOMETRIES = {"1d": (1, False), "2d": (2, False), "3d": (3, False), "a1d": (1, T
 _COMPONENTS = "rgba"
 _QUERIES = {"width": H_WIDTH, "height": H_HEIGHT, "depth": H_DEPTH, "array_size": H_DEPTH, "channel_order": H_ORDER,
             "channel_data_type": H_DATA_TYPE, "normalized_coords": H_FLAGS}
+_FIXED = {"num_mipmap_levels": 1, "num_samples": 1, "memory_layout": 0}    # the same for all: no surface is linear memory
 _TYPES = ("f32", "u32", "s32", "b32")
 
 
@@ -83,13 +84,16 @@ def texture_operand(low: Lowering, operand: object) -> tuple[object, list[object
 
 
 def lower_texture_query(low: Lowering, statement: Instruction) -> None:
-    """Lower txq and suq: load a word of the texture's or surface's header."""
+    """Lower txq and suq: a word of the texture's or surface's header, or what is the same for all."""
     query = statement.opcode.partition(".")[2].partition(".")[0]
     target, operand = statement.operands
     if not isinstance(operand, Address):
         raise low.fail(f"expected a texture in brackets, found {describe(operand)}")
-    moved = Address(operand.base, operand.offset + 4 * _QUERIES[query])
     guard = (statement.guard, statement.guard_negate)
+    if query in _FIXED:
+        lower_table(low, Instruction(statement.line, "mov.b32", [target, Number("int", _FIXED[query])], *guard))
+        return
+    moved = Address(operand.base, operand.offset + 4 * _QUERIES[query])
     lower_load(low, Instruction(statement.line, "ld.global.u32", [target, moved], *guard))
     if query == "normalized_coords":  # bit 1 of the flags
         lower_table(low, Instruction(statement.line, "bfe.u32", [target, target, Number("int", 1), Number("int", 1)],

@@ -21,6 +21,5 @@ def test_verdicts_are_those_of_ptxas_but_for_the_differences_that_are_explained(
 def test_at_least_995_of_1000_verdicts_are_equal_and_each_difference_has_a_reason() -> None:
     lines = stored()
     counts = Counter(sign for sign, *_ in lines)
-    assert len(lines) >= 2000 and counts["!"] <= 0.005 * len(lines) and counts["+"] > 0.3 * len(lines)
+    assert len(lines) >= 2000 and counts["!"] + counts["~"] <= 0.005 * len(lines) and counts["+"] > 0.3 * len(lines)
     assert all(reason for sign, _, reason in lines if sign == "!")
-    assert counts["~"] <= 0.02 * len(lines)
