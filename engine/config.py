@@ -169,20 +169,21 @@ class Config:
 
 def _convert(name: str, old: Any, text: Any) -> Any:
     """Turn a setting's text into a value of the type of `old`, checked against its range."""
+    given = str(text) if len(str(text)) <= 60 else f"{str(text)[:60]}..."      # it may come from a file
     if name in CHOICES:
         if str(text) not in CHOICES[name]:
-            raise InputError(f"--set {name}={text}: expected one of {', '.join(CHOICES[name])}")
+            raise InputError(f"--set {name}={given}: expected one of {', '.join(CHOICES[name])}")
         return str(text)
     word = {"true": 1, "on": 1, "false": 0, "off": 0}.get(str(text).lower())
     try:
         value: int | float = word if word is not None else float(text) if isinstance(old, float) else int(str(text), 0)
     except (TypeError, ValueError):     # TypeError: a list
         kind = "a number" if isinstance(old, float) else "a whole number"
-        raise InputError(f"--set {name}={text}: expected {kind}, for example {name}={old}") from None
+        raise InputError(f"--set {name}={given}: expected {kind}, for example {name}={old}") from None
     low = 0 if name in MAY_BE_ZERO else 1
     high = MAXIMA.get(name, 1 << 30)
     if not low <= value <= high:
-        raise InputError(f"--set {name}={text}: expected {low}..{high}")
+        raise InputError(f"--set {name}={given}: expected {low}..{high}")
     return value
 
 

@@ -172,7 +172,7 @@ def test_a_register_changed_before_its_store_changes_that_element_alone(design: 
     assert value is not None and value.place == f"c[{changed[0]}]" and value.cycle_a == value.cycle_b > cycle
 
 
-OTHER = {"stall": "bank", "remap": "off", "early_remap": "issue_only", "partial": "rmw", "pending_writes": "collector",
+OTHER = {"stall": "bank", "remap": "off", "early_remap": "issue_only", "partial": "rmw", "pending_writes": "collector", "allocate": "all",
          "replacement": "lru", "error_mode": "none", "read_ports": "1", "inner": "rr", "suspend": "marked",
          "parity": "prefer", "write_ports": 2}
 
