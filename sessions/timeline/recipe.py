@@ -101,8 +101,8 @@ class Recipe:
     def origin(self, machine: Any) -> str:
         """Return which version wrote the recipe and which version this is, as part of a sentence."""
         mine = machine.info
-        return (f"it is from rfview {self.info['engine_version']} ({self.info['source_hash']}), this is "
-                f"{mine['engine_version']} ({mine['source_hash']})")
+        return shortened(f"it is from rfview {self.info['engine_version']} ({self.info['source_hash']}), this is "
+                         f"{mine['engine_version']} ({mine['source_hash']})")
 
 
 def is_recipe(path: str | Path) -> bool:
