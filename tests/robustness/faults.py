@@ -12,6 +12,7 @@ import io
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from types import ModuleType
 from typing import Any
 from unittest import mock
 
@@ -84,15 +85,14 @@ class Faulty(io.RawIOBase):
 def writing(fails: int) -> Iterator[Counter]:
     """Make one of the calls of files.NewFile fail: open, write, fsync and replace."""
     counter = Counter(fails)
-    make = os.fdopen
 
     def opened(handle: int, *arguments: Any, **options: Any) -> Any:
-        return Faulty(make(handle, *arguments, **options), counter)
+        return Faulty(os.fdopen(handle, *arguments, **options), counter)
 
-    with (mock.patch("rfview.engine.files.os.open", counter.over("open", os.open)),
-          mock.patch("rfview.engine.files.os.fsync", counter.over("fsync", os.fsync)),
-          mock.patch("rfview.engine.files.os.replace", counter.over("replace", os.replace)),
-          mock.patch("rfview.engine.files.os.fdopen", opened)):
+    calls = ModuleType("os")        # only what files.py calls fails, not the compile cache's own files
+    vars(calls).update(vars(os), fdopen=opened, open=counter.over("open", os.open),
+                       fsync=counter.over("fsync", os.fsync), replace=counter.over("replace", os.replace))
+    with mock.patch("rfview.engine.files.os", calls):
         yield counter
 
 

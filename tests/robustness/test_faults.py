@@ -24,10 +24,10 @@ def show(title: str, outcomes: Counter[str]) -> None:
                                                                        sorted(outcomes.items())), sep="\n")
 
 
-def states(path: Path) -> list[Any]:
-    """Return the states of a recording that can be read."""
+def states(path: Path) -> dict[int, Any]:
+    """Return states of a recording that can be read, by their cycle: several of each chunk, and the last."""
     with closing(open_recording(path)) as timeline:
-        return [timeline.at(cycle) for cycle in range(timeline.first, timeline.last + 1)]
+        return {cycle: timeline.at(cycle) for cycle in (*range(timeline.first, timeline.last, 9), timeline.last)}
 
 
 @pytest.mark.parametrize("is_there", [False, True], ids=["new", "replaced"])
@@ -55,10 +55,10 @@ def test_a_recording_whose_calls_fail_one_by_one_loses_nothing(tmp_path: Path, i
         left = partials(target)
         assert not (target.exists() and not is_there and failed and not left) or counter.calls[fails] in ("open", "fsync")
         for path in [*left, *([target] if target.exists() else [])]:
-            for mine, theirs in zip(states(path), truth):
-                assert mine.same_as(theirs)
+            for cycle, state in states(path).items():
+                assert cycle not in truth or state.same_as(truth[cycle])
         if is_there or not failed:
-            assert len(states(target)) == len(truth), "the file of before, or the new one, is whole"
+            assert states(target).keys() == truth.keys(), "the file of before, or the new one, is whole"
         assert {path.name for path in folder.iterdir()} <= {"run.rfs", *(path.name for path in left)}
         outcomes[f"{counter.calls[fails]}: {'one error' if failed else 'done'}, {'kept' if left else 'nothing'} left"] += 1
         fails += 1
@@ -76,7 +76,7 @@ def test_a_recording_that_cannot_be_read_everywhere_says_so(tmp_path: Path) -> N
         with faults.reading("rfview.engine.files", fails) as counter:
             try:
                 with closing(open_recording(path)) as timeline:
-                    for cycle in range(timeline.first, timeline.last + 1, 7):
+                    for cycle in range(timeline.first, timeline.last, 9):
                         assert timeline.at(cycle).same_as(truth[cycle])
                     whole = timeline.last == CYCLES and not timeline.warnings
                 outcome = "whole" if whole else "a warning"
