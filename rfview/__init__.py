@@ -18,15 +18,10 @@
     start/                         the start screen of plain `rfview`
     web/                           the screens in a browser: a server, its page
     launching/                     a kernel of one's own with arrays: `rfview.launch`, --arg
-    engine/  sessions/             installed here, beside this folder in a checkout: the machine; recordings and verbs
+    engine/  sessions/             the machine; recordings and verbs (links to folders beside this one in a checkout)
 """
 
 from __future__ import annotations
-
-import os.path
-
-if not os.path.isdir(os.path.join(os.path.dirname(__file__), "engine")):    # a checkout: they are next to this folder
-    __path__.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 from rfview.engine import __version__
 

@@ -23,6 +23,7 @@ pytestmark = pytest.mark.slow
 LARGEST = 5_200_000      # bytes of the wheel: 3.2 MB before the papers' workloads, and at most 2 MB for them
 LEFTOVERS = ("engine/kernels/gemm/__pycache__/reference.cpython-311.pyc", "rfview/learn/kernels/sum.ptx.orig~",
              "sessions/__pycache__/session.cpython-313.pyc")
+INSIDE = ("engine", "sessions")         # rfview/NAME is a link to the folder NAME
 FOREIGN = "raise RuntimeError('this folder is somebody else\\'s')\n"
 Runs = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -46,6 +47,8 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
         target = source / name_of(path)
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, target)
+    for name in INSIDE:
+        (source / "rfview" / name).symlink_to(f"../{name}")
     for name in LEFTOVERS:
         (source / name).parent.mkdir(exist_ok=True)
         (source / name).write_bytes(b"left over")
@@ -64,7 +67,7 @@ def run(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Runs:
     installed, elsewhere = tmp_path_factory.mktemp("installed"), tmp_path_factory.mktemp("elsewhere")
     subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", "--no-compile",
                     "--disable-pip-version-check", "--target", str(installed), str(wheel)], check=True, timeout=PATIENCE_S)
-    for name in ("engine", "sessions"):
+    for name in INSIDE:
         (elsewhere / name).mkdir()
         (elsewhere / name / "__init__.py").write_text(FOREIGN)
     programs = {"python": sys.executable, "rfview": str(installed / "bin" / "rfview")}
@@ -88,6 +91,19 @@ def test_the_wheel_holds_every_tracked_file_of_the_packages_and_nothing_else(whe
     held.remove(manual)
     assert sorted(package_files() - held) == []
     assert sorted(held - about - package_files()) == []
+
+
+def test_the_links_of_a_checkout_lead_to_its_folders() -> None:
+    assert [os.readlink(REPOSITORY / "rfview" / name) for name in INSIDE] == ["../engine", "../sessions"]
+
+
+def test_a_checkout_without_links_is_not_installed(tmp_path: Path) -> None:
+    for name in ("setup.py", "pyproject.toml", "README.md"):
+        shutil.copyfile(REPOSITORY / name, tmp_path / name)
+    (tmp_path / "rfview").mkdir()
+    (tmp_path / "rfview" / "engine").write_text("../engine")       # what git writes where links are not allowed
+    done = subprocess.run([sys.executable, "setup.py", "--version"], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 1 and "Developer Mode" in done.stderr and "Traceback" not in done.stderr
 
 
 def test_the_wheel_is_not_large(wheel: Path) -> None:
@@ -141,7 +157,7 @@ def test_a_run_compiles_and_is_recorded_beside_folders_of_the_same_names(run: Ru
 
 
 def test_types_are_checked_in_every_module() -> None:
-    done = subprocess.run([".ci/types", "-v"], cwd=REPOSITORY, capture_output=True, text=True, timeout=PATIENCE_S)
+    done = subprocess.run([sys.executable, "-m", "mypy", "-v"], cwd=REPOSITORY, capture_output=True, text=True, timeout=PATIENCE_S)
     read = {f"rfview/{name}" for name in re.findall(r"Found source: .*?path='[^']*?/rfview/([^']+\.py)'", done.stderr)}
     # a kernel's folder has no __init__: its reference is run by its path
     kernels = re.compile(r"rfview/engine/kernels/[^/]+/")
