@@ -1,8 +1,10 @@
-"""Draws the pictures of this folder from real sessions, with fixed keys and sizes; the same input gives the same bytes.
+"""Draws pictures of screens from real sessions, with fixed keys and sizes; the same input gives the same bytes.
 
+    python screenshots/make.py --golden         those kept here: a test compares them (tests/rfview/test_golden.py)
     python screenshots/make.py                  all of them; some need the engine, which compiles once
     python screenshots/make.py compare mono     those whose names contain one of the words
-    python screenshots/make.py --golden         those that a test compares (tests/rfview/test_golden.py), without the engine
+
+Pictures that no test compares and no document shows are for looking at: they are drawn into build/screenshots.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from typing import Any
 REPOSITORY = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(REPOSITORY))
 FOLDER = Path(__file__).resolve().parent
+UNKEPT = REPOSITORY / "build" / "screenshots"
 RECORDED = REPOSITORY / "sessions" / "recorded"
 SMALL, LARGE = (80, 24), (120, 40)
 CYCLES = 4000           # length of the runs recorded for pictures
@@ -263,8 +266,9 @@ def main(words: Sequence[str]) -> int:
         print(f"{FILM.name}.svg", flush=True)
     for shot in SHOTS:
         if (shot.golden if "--golden" in words else not words or any(word in shot.name for word in words)):
-            picture = draw(shot)
-            (FOLDER / f"{shot.name}.svg").write_text(picture, encoding="utf-8")
+            picture, folder = draw(shot), FOLDER if shot.golden else UNKEPT
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / f"{shot.name}.svg").write_text(picture, encoding="utf-8")
             total += len(picture.encode())
             print(f"{shot.name}.svg  {len(picture.encode()):,} bytes", flush=True)
     print(f"{total / 1e6:.2f} MB")
