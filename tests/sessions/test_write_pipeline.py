@@ -1,4 +1,4 @@
-"""The write pipeline codes and writes in order and compresses in any order; its caller gets the errors of all steps."""
+"""The write pipeline codes and writes in order; its caller gets the errors of all steps."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ class Trace:
         self.fail_in, self.slow = fail_in, slow
         self.coded: list[int] = []
         self.written: list[tuple[int, int]] = []
-        self.compressors: set[str] = set()
         self._order = random.Random(3)
 
     def _work(self, step: str, number: int) -> None:
@@ -34,7 +33,6 @@ class Trace:
         return [(piece, part) for part in range(piece % 3)]
 
     def compress(self, frame: tuple[int, int]) -> tuple[int, int]:
-        self.compressors.add(threading.current_thread().name)
         self._work("compress", frame[0])
         return frame
 
@@ -48,13 +46,13 @@ def run(work: Trace) -> None:
     try:
         for piece in range(PIECES):
             pipeline.put(piece)
-            assert piece + 1 - len(work.coded) <= LIMIT
+            assert piece + 1 - len(work.coded) <= LIMIT + 1
     finally:
         pipeline.finish()
 
 
 def threads() -> list[threading.Thread]:
-    return [thread for thread in threading.enumerate() if thread.name == "rfview-recorder"]
+    return [thread for thread in threading.enumerate() if thread.name.startswith(("rfview-coder", "rfview-writer"))]
 
 
 @pytest.mark.parametrize("slow", ("", "code", "compress", "write"))
@@ -64,12 +62,6 @@ def test_everything_is_written_in_order(slow: str) -> None:
     assert work.coded == list(range(PIECES))
     assert work.written == [(piece, part) for piece in range(PIECES) for part in range(piece % 3)]
     assert not threads()
-
-
-def test_who_would_have_to_wait_lends_a_hand() -> None:
-    work = Trace(slow="compress")
-    run(work)
-    assert work.compressors == {"rfview-recorder", threading.current_thread().name}
 
 
 @pytest.mark.parametrize("step", ("code", "compress", "write"))
