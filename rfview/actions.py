@@ -1,12 +1,13 @@
-"""The table of everything a key, the palette, the `:` prompt or a click can do; help and footer are generated from it."""
+"""The table of everything a key, the palette, the `:` prompt or a click can do on any screen; help and hints show it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 TIME, STOP, ASK, SCREEN = "MOVE IN TIME", "STOP AND COME BACK", "ASK", "SCREEN"
-CATEGORIES = (TIME, STOP, ASK, SCREEN)
+CATEGORIES = (TIME, STOP, ASK, SCREEN)      # of the main screen; its actions keep their keys on others that have them
+WINDOWS, COMPARE, OTHERS = "IN WINDOWS", "COMPARE", "TOURS AND START SCREEN"
+LOCAL = (WINDOWS, COMPARE, OTHERS)          # there, keys of these go before those of the main screen's actions
 NO_ACTION = "none"   # in a key file: the key does nothing
 ANY = "*"          # in a key sequence: whatever letter or digit comes next is the action's argument
 NAMED_KEYS = frozenset({"space", "enter", "escape", "tab", "backspace", "delete", "insert", "home", "end", "pageup",
@@ -19,7 +20,7 @@ class Action:
 
     keys: key sequences as typed ("gg", "]w", "m*", "ctrl+o"); the first is the one shown. command: what
     `:` takes. sentence: the help. hint: the word in the footer. reverse: the action in the opposite direction; both
-    share a row in the help. panels: the panels in which the keys work ((): all).
+    share a row in the help. Which screens have an action: those whose HANDLERS name it.
     """
 
     name: str
@@ -29,7 +30,6 @@ class Action:
     category: str
     hint: str = ""
     reverse: str = ""
-    panels: tuple[str, ...] = ()
 
     @property
     def takes_letter(self) -> bool:
@@ -124,15 +124,14 @@ ACTIONS: tuple[Action, ...] = (
     Action("up", ("k", "up"), "up", "up inside the panel", SCREEN),
     Action("other_side", ("o",), "other-side", "the warp beside it; 31o warp 31", SCREEN),
     Action("open", ("enter",), "open", "open the focused thing", SCREEN),
-    Action("close", ("escape",), "close", "close a layer, cancel a move", SCREEN),
+    Action("close", ("escape", "ctrl+c"), "close", "close a layer, cancel a move", SCREEN, "close"),
     Action("timeline", ("a",), "timeline", "all warps over time", SCREEN, "timeline"),
     Action("pipeline", ("P",), "pipeline", "the warp's instructions over time", SCREEN, "pipeline"),
     Action("lines", (";",), "source-lines", "source lines with what each cost", SCREEN, "lines"),
     Action("registers", ("r",), "registers", "the warp's registers by lane", SCREEN, "registers"),
-    Action("lanes_right", ("L",), "lanes-right", "REGISTERS: lanes right / left", SCREEN, "lanes", "lanes_left",
-           ("registers",)),
-    Action("lanes_left", ("H",), "lanes-left", "REGISTERS: lanes to the left", SCREEN, "", "", ("registers",)),
-    Action("number_format", ("F",), "format", "REGISTERS: hex, int, uint, float", SCREEN, "format", "", ("registers",)),
+    Action("lanes_right", ("L",), "lanes-right", "REGISTERS: lanes right / left", SCREEN, "lanes", "lanes_left"),
+    Action("lanes_left", ("H",), "lanes-left", "REGISTERS: lanes to the left", SCREEN),
+    Action("number_format", ("F",), "format", "REGISTERS: hex, int, uint, float", SCREEN, "format"),
     Action("source", ("p",), "source", "CODE: decoded, PTX, source lines", SCREEN),
     Action("zoom_in", ("+", "="), "zoom-in", "time: zoom in / out", SCREEN, "zoom ±", "zoom_out"),
     Action("zoom_out", ("-",), "zoom-out", "TIMELINE, overview: a longer range", SCREEN),
@@ -141,12 +140,74 @@ ACTIONS: tuple[Action, ...] = (
     Action("message", ("M",), "message", "the last message in full", SCREEN),
     Action("copy", ("y",), "copy", "copy the way to here / what the panel shows", SCREEN, "", "copy_panel"),
     Action("copy_panel", ("ctrl+y",), "copy-panel", "copy what the panel with the keys shows", SCREEN),
-    Action("quit", ("q", "ctrl+q"), "quit", "close / quit", SCREEN),
+    Action("quit", ("q", "ctrl+q"), "quit", "close / quit", SCREEN, "leave"),
+    # lists and text
+    Action("next_page", ("pagedown",), "", "a page down / up", WINDOWS, "page ±", "previous_page"),
+    Action("previous_page", ("pageup",), "", "a page up", WINDOWS),
+    Action("first_row", ("g", "home"), "", "the first row / the last", WINDOWS, "", "last_row"),
+    Action("last_row", ("G", "end"), "", "the last row", WINDOWS),
+    Action("read_on", ("space",), "", "a page down", WINDOWS),
+    Action("next_choice", ("l", "right", "ctrl+n"), "", "next / previous of what can be chosen", WINDOWS, "",
+           "previous_choice"),
+    Action("previous_choice", ("h", "left", "ctrl+p"), "", "previous of what can be chosen", WINDOWS),
+    Action("sort", ("o",), "", "sort by the next column", WINDOWS, "sort by the next column"),
+    Action("other_access", ("o",), "", "the other access of the finding", WINDOWS, "go to the other access"),
+    # another design, another kernel
+    Action("other_place", ("m",), "", "go to the same instruction, or to the same cycle", WINDOWS, "other place"),
+    Action("parameters", ("p",), "", "type the design's parameters", WINDOWS, "parameters"),
+    Action("launch_file", ("f",), "", "type the name of a launch file", WINDOWS, "a launch file by name"),
+    # breakpoints
+    Action("add_break", ("a",), "", "add a breakpoint", WINDOWS, "add"),
+    Action("add_watch", ("w",), "", "add a watchpoint", WINDOWS, "watch"),
+    Action("switch", ("space",), "", "on or off", WINDOWS, "on/off"),
+    Action("remove", ("delete", "backspace", "x"), "", "remove it", WINDOWS, "remove"),
+    Action("long_stall", ("l",), "", "stop at long stalls", WINDOWS, "long stall"),
+    Action("once", ("o",), "", "remove it at its next stop, or not", WINDOWS, "once"),
+    Action("condition", ("i",), "", "type a condition for it", WINDOWS, "condition"),
+    Action("skip_more", ("+", "="), "", "skip more / fewer of its hits", WINDOWS, "skip hits", "skip_fewer"),
+    Action("skip_fewer", ("-",), "", "skip fewer of its hits", WINDOWS),
+    Action("unbalanced", ("u",), "", "stop where sums are wrong", WINDOWS, "unbalanced"),
+    # the chain of reasons
+    Action("try_relief", ("f",), "", "try the setting that the chain names", WINDOWS, "try the relief"),
+    Action("run_both", ("F",), "", "run it and this run to their ends", WINDOWS, "both to the end"),
+    Action("go_to_relief", ("B",), "", "go to the branch in which it was tried", WINDOWS, "go there"),
+    # statistics
+    Action("left_end_back", ("h",), "", "the left end to the previous / next place", WINDOWS, "left end",
+           "left_end_on"),
+    Action("left_end_on", ("l",), "", "the left end to the next place", WINDOWS),
+    Action("right_end_back", ("H",), "", "the right end to the previous / next place", WINDOWS, "right end",
+           "right_end_on"),
+    Action("right_end_on", ("L",), "", "the right end to the next place", WINDOWS),
+    # values on a grid
+    Action("column_back", ("h", "left"), "", "a column back / on", WINDOWS, "column", "column_on"),
+    Action("column_on", ("right",), "", "a column on", WINDOWS),
+    Action("columns_back", ("H", "pageup"), "", "40 columns back / on", WINDOWS, "", "columns_on"),
+    Action("columns_on", ("L", "pagedown"), "", "40 columns on", WINDOWS),
+    Action("by_write", ("o",), "", "a column per write, or per stretch of cycles", WINDOWS, "writes only"),
+    Action("value_type", ("t",), "", "read the words as the next type", WINDOWS, "type"),
+    Action("log_scale", ("l",), "", "logarithmic colours, or linear", WINDOWS, "log"),
+    Action("begin", ("g", "0", "home"), "", "begin / end; with a count, that place", WINDOWS, "begin end", "end"),
+    Action("other_pane", ("tab", "shift+tab"), "", "the other pane or page", WINDOWS, "which"),
+    Action("lost_bit", ("b",), "", "go to where the bit was lost", WINDOWS, "to the lost bit"),
+    Action("png", ("p",), "", "write the picture to a file", WINDOWS, "PNG"),
+    # two runs, or more
+    Action("next_divergence", ("n",), "", "next / previous change of the warp's lag: where one run loses time", COMPARE,
+           "divergence ±", "previous_divergence"),
+    Action("previous_divergence", ("N",), "", "previous instruction at which the warp's lag changes", COMPARE),
+    Action("first_divergence", ("d",), "", "the first divergence of the two runs", COMPARE, "first"),
+    Action("lock", ("L",), "", "lock the runs by instruction or by cycle", COMPARE, "lock"),
+    Action("swap_runs", ("x",), "", "exchange A and B", COMPARE, "swap"),
+    # tours, the start screen
+    Action("page_before", ("backspace",), "", "the page before", OTHERS, "page before"),
+    Action("next_list", ("tab", "right"), "", "the next list", OTHERS, "next list"),
+    Action("previous_list", ("shift+tab", "left"), "", "the list before", OTHERS),
+    Action("turn_design", ("d",), "", "the register-file design on which kernels run", OTHERS, "design"),
 )
 BY_NAME = {action.name: action for action in ACTIONS}
-
-KEY_NAMES = {"right": "→", "left": "←", "up": "Up", "down": "Down", "space": "Space", "tab": "Tab", "enter": "Enter",
-             "escape": "Esc", "home": "Home", "end": "End"}
+MAIN = tuple(action.name for action in ACTIONS if action.category in CATEGORIES)        # the main screen's
+KEY_NAMES = {"right": "→", "left": "←", "up": "↑", "down": "↓", "space": "Space", "tab": "Tab", "enter": "Enter",
+             "escape": "Esc", "home": "Home", "end": "End", "pageup": "PgUp", "pagedown": "PgDn", "backspace": "Backspace",
+             "delete": "Del"}
 
 
 def tokens_of(sequence: str) -> tuple[str, ...]:
@@ -170,51 +231,3 @@ def key_label(sequence: str) -> str:
         else:
             words.append(token.upper() if len(token) > 1 and token[0] == "f" and token[1:].isdecimal() else token)
     return "".join(words)
-
-
-def keys_of(action: Action, own: Mapping[str, str] | None = None) -> tuple[str, ...]:
-    """Return the keys of an action: the user's own (key -> action name), then the table's that are still its own."""
-    mine = {tokens_of(key): name for key, name in (own or {}).items()}
-    left = (key for key in action.keys if not any(tokens_of(key)[: len(taken)] == taken for taken in mine))
-    return (*(key for key, name in (own or {}).items() if name == action.name), *left)
-
-
-def first_label(action: Action, own: Mapping[str, str] | None = None) -> str:
-    """Return the key to show for an action, "" if the user has reassigned all of its keys."""
-    keys = keys_of(action, own)
-    return key_label(keys[0]) if keys else ""
-
-
-def pair_label(action: Action, own: Mapping[str, str] | None = None) -> str:
-    """Return the keys of an action and its reverse: "s S"."""
-    labels = [first_label(action, own)]
-    if action.reverse:
-        labels.append(first_label(BY_NAME[action.reverse], own))
-    return " ".join(label for label in labels if label)
-
-
-def is_reverse(action: Action) -> bool:
-    """Return whether the action is listed in the row of the one it reverses."""
-    return any(other.reverse == action.name for other in ACTIONS)
-
-
-def help_rows(needle: str = "", own: Mapping[str, str] | None = None) -> list[tuple[str, str, str]]:
-    """Return (category, keys, sentence) for the help, one row per pair; only rows that contain `needle`."""
-    out = []
-    for action in ACTIONS:
-        if is_reverse(action):
-            continue
-        keys = pair_label(action, own)
-        if action.name == "panel":
-            keys = "Alt+0–9"
-        elif action.name == "focus_next":
-            keys = "Tab"
-        extra = [key_label(key) for key in keys_of(action, own)[1:2] if key != "="]
-        if action.reverse:
-            extra += [key_label(key) for key in keys_of(BY_NAME[action.reverse], own)[1:2]]
-        if action.name != "panel" and extra and all(len(key) == 1 for key in extra):
-            keys += "  " + " ".join(extra)
-        text = f"{keys} {action.sentence} {action.command} {action.name}".lower()
-        if needle.lower() in text:
-            out.append((action.category, keys, action.sentence))
-    return out

@@ -59,16 +59,10 @@ def make_app(opener: Callable[..., Session], *, title: str = "", theme: str | No
         target_command = command or f"rfview {'replay' if target.endswith('.rfs') else 'debug'} {target or title}"
 
         def __init__(self) -> None:
-            super().__init__(Palette(chosen, ascii_only))
+            super().__init__(Palette(chosen, ascii_only), keymap)
             self.worker = SessionWorker(opener, self._from_worker)
-            self.main = MainScreen(self.worker, self.strips, title, keymap)
+            self.main = MainScreen(self.worker, self.strips, title, self.own_keys)
             self.main.begin = begin
-
-        def compare(self, pair: Any, names: tuple[str, str], back: Any) -> None:
-            """Open the compare screen over two runs of the session; `back` is set when it closes."""
-            from rfview.screens.compare.lent import LentCompareScreen       # start-up: few compare from here
-
-            self.push_screen(LentCompareScreen(self.strips, pair, names, back))
 
         def on_mount(self) -> None:
             super().on_mount()

@@ -1,10 +1,11 @@
-"""Keys into actions: counts, sequences such as gg or ]s, letters for marks; and keys typed to filter a list."""
+"""Keys into actions: counts, sequences such as gg or ]s, letters for marks; keys typed to filter a list."""
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from rfview.actions import ACTIONS, ANY, BY_NAME, NO_ACTION, tokens_of
+from rfview.actions import ACTIONS, ANY, BY_NAME, LOCAL, MAIN, NO_ACTION, key_label, tokens_of
 
 MAX_LETTERS = 60       # of a filter
 
@@ -48,26 +49,62 @@ class Filter:
         return all(word in whole for word in self.text.lower().split())
 
 
-class KeyReader:
-    """Turns keys into actions: counts, sequences such as gg or ]s, and letters for marks."""
+class Keys:
+    """The keys of one screen's actions, by what is typed and as people write them."""
 
-    def __init__(self, keymap: dict[str, str] | None = None):
-        """keymap: key sequence -> action name, which overrides the table; "none" disables a key."""
-        self.own = dict(keymap or {})
+    def __init__(self, own: Mapping[str, str] | None = None, names: Collection[str] = MAIN):
+        """own: key sequence -> action name, before the table's; "none" disables a key. names: the screen's actions."""
+        self.own = dict(own or {})
         self.table: dict[tuple[str, ...], str] = {}
-        for action in ACTIONS:
-            for key in action.keys:
-                self.table[tokens_of(key)] = action.name
+        there = [action for action in ACTIONS if action.name in names]
+        for action in sorted(there, key=lambda action: action.category in LOCAL):
+            self.table |= dict.fromkeys(map(tokens_of, action.keys), action.name)
         for key, name in self.own.items():
             if name == NO_ACTION:
                 self.table.pop(tokens_of(key), None)
-                continue
-            if name not in BY_NAME:
+            elif name not in BY_NAME:
                 raise ValueError(f"keymap: no action {name!r}")
-            self.table[tokens_of(key)] = name
+            elif name in names:
+                self.table[tokens_of(key)] = name
         self.prefixes = {keys[:length] for keys in self.table for length in range(1, len(keys))}
-        self.pending: tuple[str, ...] = ()
-        self.digits = ""
+
+    def typed(self, name: str) -> list[str]:
+        """Return the keys of an action as the table writes them, the user's own first; [] if it has none here."""
+        mine = [key for key, action in self.own.items() if action == name]
+        return [key for key in (*mine, *(key for key in BY_NAME[name].keys if key not in mine))
+                if self.table.get(tokens_of(key)) == name and not self._is_hidden(tokens_of(key))]
+
+    def _is_hidden(self, keys: tuple[str, ...]) -> bool:
+        """Say whether a shorter sequence of the table begins these keys, so that they are never read to their end."""
+        return any(keys[:length] in self.table for length in range(1, len(keys)))
+
+    def keys_of(self, name: str) -> list[str]:
+        """Return the keys of an action as people write them."""
+        return [key_label(key) for key in self.typed(name)]
+
+    def first(self, name: str) -> str:
+        """Return the key to show for an action alone, "" without any."""
+        return next(iter(self.keys_of(name)), "")
+
+    def label(self, name: str, at: int = 0) -> str:
+        """Return the keys to show for an action and its reverse: "s S", "" without any; at: which of the keys of each.
+
+        name: of one action, or of several, which are then shown without their reverses.
+        """
+        names = name.split() if " " in name else [name, *filter(None, [BY_NAME[name].reverse])]
+        return " ".join(keys[min(at, len(keys) - 1)] for keys in map(self.keys_of, names) if keys)
+
+    def hints(self, *wanted: str | tuple[str, str] | tuple[str, str, int]) -> list[tuple[str, str]]:
+        """Return (keys, word) of actions that have keys. wanted: an action, or with its word here, and which key to show."""
+        rows = [(one, BY_NAME[one].hint) if isinstance(one, str) else one for one in wanted]
+        return [(keys, word) for name, word, *at in rows if (keys := self.label(name, *at))]
+
+
+class KeyReader(Keys):
+    """Turns the keys of one screen into its actions: counts, sequences such as gg or ]s, and letters for marks."""
+
+    pending: tuple[str, ...] = ()
+    digits = ""
 
     @property
     def shown(self) -> str:
@@ -80,7 +117,8 @@ class KeyReader:
 
     def feed(self, token: str) -> Pressed | None:
         """Take one key; return the action of a complete sequence, None if it is incomplete or unknown."""
-        if not self.pending and token.isdecimal() and len(token) == 1 and (self.digits or token != "0"):
+        is_digit = token.isdecimal() and len(token) == 1
+        if not self.pending and is_digit and (self.digits or (token,) not in self.table):
             self.digits = (self.digits + token)[:12]
             return None
         sequence = (*self.pending, token)

@@ -177,7 +177,7 @@ def app_of(shot: Shot) -> Any:
     """Return the app for a picture, not yet running."""
     kind, _, rest = shot.source.partition(":")
     if kind in ("pair", "many"):
-        from rfview.screens.compare.screen import make_compare_app
+        from rfview.screens.compare.app import make_compare_app
         from rfview.sessions.timeline.opening import open_recording
 
         return make_compare_app([open_recording(recording_of(source)) for source in rest.split()], rest.split(),

@@ -28,7 +28,10 @@ def is_meant(targets: list[str]) -> bool:
 
 def run(args: argparse.Namespace) -> int:
     """Open every target, recording those that are not recordings, and show or print the comparison."""
+    from rfview import keymap
+
     check(args)
+    own_keys = keymap.load()
     if len(args.targets) < 2:
         raise InputError(f"{args.targets[0]}: name a second run to compare it with: another session file, or "
                          "KERNEL@DESIGN to run it now")
@@ -36,9 +39,9 @@ def run(args: argparse.Namespace) -> int:
         shared = fair_settings(args)
         timelines = [open_run(target, args, stack, shared) for target in args.targets]
         if screen.is_terminal() and not args.json:
-            from rfview.screens.compare.screen import run_compare
+            from rfview.screens.compare.app import run_compare
 
-            return run_compare(timelines, list(args.targets), ascii_only=streams.is_ascii())
+            return run_compare(timelines, list(args.targets), ascii_only=streams.is_ascii(), own_keys=own_keys)
         print(report(timelines, list(args.targets), as_json=args.json))
     return 0
 

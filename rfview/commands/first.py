@@ -35,12 +35,13 @@ def run(parsed: Callable[[str, list[str]], tuple[Any, argparse.Namespace]]) -> i
     """
     if not screen.is_terminal():
         return show_bundled()
+    from rfview import keymap
     from rfview.start.items import BUNDLED
     from rfview.start.page import Page
     from rfview.start.screen import choose
 
-    shown, bundled = Page(), bundled_recording()
-    while (words := choose(bundled, shown, ascii_only=streams.is_ascii())) is not None:
+    shown, bundled, own_keys = Page(), bundled_recording(), keymap.load()
+    while (words := choose(bundled, shown, ascii_only=streams.is_ascii(), own_keys=own_keys)) is not None:
         shown.message = ""
         try:
             if words == BUNDLED:

@@ -130,14 +130,16 @@ def stalls_text() -> str:
 def keys_text() -> str:
     """Return the table of keys and commands that the screens use, with the user's own keys."""
     from rfview import keymap
-    from rfview.actions import ACTIONS, CATEGORIES, keys_of
+    from rfview.actions import ACTIONS, CATEGORIES, LOCAL, MAIN
+    from rfview.keys import Keys
 
     own = keymap.load()
-    rows = [(action.category, "  ".join(keys_of(action, own)).replace(" *", " _"), action.command,
-             action.sentence) for action in ACTIONS]
+    main = Keys(own)
+    rows = [(action.category, "  ".join((main if action.name in MAIN else Keys(own, {action.name})).typed(action.name))
+             .replace(" *", " _"), action.command, action.sentence) for action in ACTIONS]
     wide, wider = (max(len(row[column]) for row in rows) for column in (1, 2))
     lines = []
-    for category in CATEGORIES:
+    for category in (*CATEGORIES, *LOCAL):
         lines += [category, *(f"  {keys:<{wide}}  {command:<{wider}}  {sentence}"
                               for of, keys, command, sentence in rows if of == category), ""]
     return "\n".join([*lines, "Digits before a key are a count; typed after `:`, the commands do the same.",

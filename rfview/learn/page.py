@@ -5,6 +5,7 @@ from __future__ import annotations
 from textwrap import wrap
 
 from rfview.engine.wording import plural
+from rfview.keys import Keys
 from rfview.learn.tour import Shown
 from rfview.render.text import Line, Row, blank, cut, hint_row, progress
 
@@ -17,11 +18,11 @@ def has_passed(shown: Shown, cycle: int) -> bool:
     return cycle >= shown.target if forward else cycle <= shown.target
 
 
-def page_lines(shown: Shown, tour: str, width: int, cycle: int, chosen: int, said: str = "",
+def page_lines(shown: Shown, tour: str, width: int, cycle: int, chosen: int, keys: Keys, said: str = "",
                more: str = "") -> list[Line]:
     """Return a page; chosen: the reader's choice, 0 = none yet; said: a message to the reader in the last row.
 
-    more: the key that shows the rest of a page that does not fit, PgDn or PgUp.
+    more: the action that shows the rest of a page that does not fit, next_page or previous_page.
 
     ▌The drain stall (hrf)   1 of 3   Two buffers take turns                                   cycle 10
       STT-RAM hardly leaks, but a write takes it 4 cycles. So results go into a small SRAM buffer. ...
@@ -48,13 +49,14 @@ def page_lines(shown: Shown, tour: str, width: int, cycle: int, chosen: int, sai
         lines += _paragraph(shown.source, width, "dim")
     elif chosen:
         done, total = abs(cycle - shown.start), abs(shown.target - shown.start)
-        keys = ("s", ") }") if shown.target > shown.start else ("S", "( {")
-        row = Row(width).add("  ").add(keys[0], "key").add(" steps there", "dim")
+        names = ("step", "step_10", "step_100") if shown.target > shown.start else ("back", "back_10", "back_100")
+        one, *more_at_once = map(keys.first, names)
+        row = Row(width).add("  ").add(one, "key").add(" steps there", "dim")
         if width >= NARROW:
-            row.add(", ", "dim").add(keys[1], "key").add(" in tens and hundreds", "dim")
+            row.add(", ", "dim").add(" ".join(more_at_once), "key").add(" in tens and hundreds", "dim")
         row.add("  ").add(progress(done, total, 16 if width >= NARROW else 6), "p:moving")
         lines.append(row.add(f"  {done:,} of {plural(total, 'cycle')}", "text").line())
-    return [*lines, blank(width), _foot(shown, width, chosen, answered, said, more)]
+    return [*lines, blank(width), _foot(shown, width, chosen, answered, keys, said, more)]
 
 
 def _paragraph(text: str, width: int, role: str, mark: str = " ") -> list[Line]:
@@ -75,14 +77,15 @@ def _choice(shown: Shown, number: int, width: int, chosen: int, answered: bool) 
     return [row.line(), *(Row(width).to(6).add(part, role).line() for part in rest)]
 
 
-def _foot(shown: Shown, width: int, chosen: int, answered: bool, said: str, more: str) -> Line:
+def _foot(shown: Shown, width: int, chosen: int, answered: bool, keys: Keys, said: str, more: str) -> Line:
     if shown.question and not chosen:
         hints = [(f"1–{len(shown.choices)}", "your prediction")]
     elif not answered and shown.question:
-        hints = [("Enter", "jumps there")]
+        hints = keys.hints(("open", "jumps there"))
     else:
-        hints = [("Enter", "next page" if shown.number < shown.count else "end of the tour")]
+        hints = keys.hints(("open", "next page" if shown.number < shown.count else "end of the tour"))
     if more:        # before the end, reading on comes first; at the end, the next step
-        hints.insert(0 if more == "PgDn" else 1, (more, "more" if more == "PgDn" else "above"))
-    return hint_row(width, (*hints, ("Esc", "leave the tour"), ("Backspace", "page before"), ("K", "what is this")), "band",
-                    said)
+        is_before = more == "next_page"
+        hints.insert(0 if is_before else 1, (keys.first(more), "more" if is_before else "above"))
+    leaving = keys.hints(("close", "leave the tour"), "page_before", ("explain", "what is this"))
+    return hint_row(width, (*hints, *leaving), "band", said)

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from textual import events
+from typing import Any, ClassVar
 
 from rfview import line_history
+from rfview.actions import MAIN
 from rfview.engine.errors import InputError
-from rfview.keys import token_of
+from rfview.keys import Pressed
 from rfview.learn.page import has_passed, page_lines
 from rfview.learn.tour import Lesson, Shown, Tour
 from rfview.render.text import Line, fill
 from rfview.screens import requests
 from rfview.screens.handlers import focus
 from rfview.screens.windows.popup import Popup
+from rfview.widgets.keyed import Handlers, passed_on
 from rfview.widgets.window import WindowView
 
 LAST = 1 << 30      # as the first row shown: scrolls to the end of the page
@@ -66,6 +66,7 @@ class TourWindow(Popup):
             self.main.say(self.failure, "error")
             return
         if self.shown is not None and self.shown is not self.painted:
+            self.keys.reset()       # a count begun on the page before
             self.painted, self.chosen, self.seen, self.said, self.top = self.shown, 0, False, "", 0
             if self.shown.number == self.shown.count:
                 line_history.LineHistory(line_history.path("lessons")).add(self.tour.name)     # for the start screen
@@ -88,7 +89,7 @@ class TourWindow(Popup):
             return
         if self.painted is not None:
             width = self.app.size.width
-            lines = page_lines(self.painted, self.tour.title, width, self.cycle(), self.chosen, self.said)
+            lines = page_lines(self.painted, self.tour.title, width, self.cycle(), self.chosen, self.keys, self.said)
             rows = self.app.size.height
             self.wanted = (width, min(len(lines), max(rows - 6, rows * 2 // 3)))
         super().paint()
@@ -97,7 +98,7 @@ class TourWindow(Popup):
         """Return the page; if it does not fit, its head and keys stay in place, and the rest can be paged through."""
         if self.painted is None:
             return fill([], width, height)
-        facts = self.painted, self.tour.title, width, self.cycle(), self.chosen, self.said
+        facts = self.painted, self.tour.title, width, self.cycle(), self.chosen, self.keys, self.said
         lines = page_lines(*facts)
         if len(lines) <= height:
             self.top = self.room = 0
@@ -109,28 +110,47 @@ class TourWindow(Popup):
             self.top = answer if self.seen else len(body)
         self.top = max(0, min(self.top, len(body) - self.room))
         is_end = self.top + self.room >= len(body)
-        return [lines[0], *body[self.top : self.top + self.room], page_lines(*facts, more="PgUp" if is_end else "PgDn")[-1]]
+        foot = page_lines(*facts, more="previous_page" if is_end else "next_page")[-1]
+        return [lines[0], *body[self.top : self.top + self.room], foot]
 
-    async def on_key(self, event: events.Key) -> None:
-        event.stop()
-        event.prevent_default()
-        token = token_of(event.key, event.character)
-        if self.painted is None:
-            return
-        if token in ("escape", "q", "ctrl+q", "ctrl+c"):
-            self.dismiss()
-            self.main.say(f"left the tour; this is its run, all keys work: ? help, q quits (rfview learn {self.tour.name})")
-        elif token == "backspace" and self.painted.number > 1:
-            self.turn(self.painted.number - 2)
-        elif token == "enter":
-            self._on()
-        elif token in ("pagedown", "pageup") and self.room:
-            self.top += self.room if token == "pagedown" else -self.room
-            self.paint()
-        elif token.isdecimal() and self.painted.question and not self.chosen:
+    @property
+    def shown_message(self) -> str:
+        """The message in the last row."""
+        return self.said
+
+    def say(self, text: str, kind: str = "info") -> None:
+        """Show a message in the last row: the main screen's event row is below this window."""
+        self.said = text
+        self.paint()
+
+    def key(self, key: str, character: str | None) -> None:
+        """Take a key, once there is a page."""
+        if self.painted is not None:
+            super().key(key, character)
+
+    def filtered(self, token: str) -> bool:
+        """Take a digit as the reader's prediction, while one is wanted."""
+        assert self.painted is not None
+        if is_choice := token.isdecimal() and bool(self.painted.question) and not self.chosen:
             self._choose(int(token))
-        else:
-            self._pass_on(token)
+        return is_choice
+
+    def leave(self, pressed: Pressed) -> None:
+        """Close the window; its run stays."""
+        self.dismiss()
+        self.main.say(f"left the tour; this is its run, all keys work: {self.main.scene.key('help')} help, "
+                      f"{self.main.scene.key('quit')} quits (rfview learn {self.tour.name})")
+
+    def page_before(self, pressed: Pressed) -> None:
+        """Turn back."""
+        assert self.painted is not None
+        if self.painted.number > 1:
+            self.turn(self.painted.number - 2)
+
+    def scroll_page(self, by: int) -> None:
+        """Show the next part of a page that does not fit, or the previous one."""
+        self.top += by * self.room
+        self.paint()
 
     def _choose(self, number: int) -> None:
         """Store the reader's prediction."""
@@ -141,7 +161,7 @@ class TourWindow(Popup):
             self.said = f"1 to {len(self.painted.choices)}"
         self.paint()
 
-    def _on(self) -> None:
+    def on(self, pressed: Pressed) -> None:
         """Jump to the answer, or turn the page."""
         assert self.painted is not None
         if self.painted.question and not self.chosen:
@@ -153,13 +173,15 @@ class TourWindow(Popup):
             self.turn(self.painted.number)
         else:
             self.dismiss()
-            self.main.say(f"end of the tour {self.tour.name}; this is its run: continue as you like, q quits", "good")
+            self.main.say(f"end of the tour {self.tour.name}; this is its run: continue as you like, "
+                          f"{self.main.scene.key('quit')} quits", "good")
 
-    def _pass_on(self, token: str) -> None:
-        """Pass any other key to the main screen."""
-        pressed = self.main.keys.feed(token)
-        if pressed is not None and pressed.action not in NOT_HERE:
-            self.main.act(pressed)
+    HANDLERS: ClassVar[Handlers] = {
+        **passed_on(*(name for name in MAIN if name not in NOT_HERE)),
+        "open": on, "page_before": page_before, "close": leave, "quit": leave,
+        "next_page": lambda window, pressed: window.scroll_page(1),
+        "previous_page": lambda window, pressed: window.scroll_page(-1),
+    }
 
 
 def run_tour(tour: Tour, *, ascii_only: bool = False, keymap: dict[str, str] | None = None) -> int:

@@ -11,7 +11,7 @@ COMMAND_CELLS, KEY_CELLS = 18, 9
 
 
 def designs(rows: Sequence[tuple[str, str]], now: str, scheduler: str, kept: bool, follow: str, selected: int,
-            width: int, height: int) -> list[Line]:
+            width: int, height: int, hints: Sequence[tuple[str, str]] = ()) -> list[Line]:
     """Return the list of designs, and what Enter will do with the chosen one. rows: (name, title).
 
     ▌ANOTHER DESIGN  the same kernel anew, from cycle 0
@@ -27,13 +27,12 @@ def designs(rows: Sequence[tuple[str, str]], now: str, scheduler: str, kept: boo
     row = Row(width).add(" scheduler ", "dim").add("‹ ", "key").add(scheduler, "bold").add(" ›", "key")
     row.add("  as now" if kept else "", "dim")
     lines.append(row.at(min(38, width // 2), "then to ", "dim").add(follow, "bold").line())
-    lines.append(hint_row(width, (("Enter", "run"), ("← →", "scheduler"), ("p", "parameters"), ("m", "other place"),
-                                   ("Esc", "close"))))
+    lines.append(hint_row(width, hints))
     return fill(lines, width, height)
 
 
 def kernels(rows: Sequence[tuple[str, str]], now: str, selected: int, width: int, height: int,
-            typed: str = "") -> list[Line]:
+            hints: Sequence[tuple[str, str]] = (), typed: str = "") -> list[Line]:
     """Return the list of bundled kernels and the keys. rows: (name, description).
 
     ▌ANOTHER KERNEL  on this machine, from cycle 0
@@ -44,12 +43,12 @@ def kernels(rows: Sequence[tuple[str, str]], now: str, selected: int, width: int
     lines = [title(width, "ANOTHER KERNEL", typed or "on this machine, from cycle 0", focus=True,
                    right=f"{len(rows)} ")]
     lines += _rows([(name, text, "●" if name == now else " ") for name, text in rows], selected, width, height - 2)
-    lines.append(hint_row(width, (("Enter", "run"), ("/", "narrow"), ("f", "a launch file by name"),
-                                   ("Esc", "close"))))
+    lines.append(hint_row(width, hints))
     return fill(lines, width, height)
 
 
-def palette(rows: Sequence[tuple[str, str, str]], needle: str, selected: int, width: int, height: int) -> list[Line]:
+def palette(rows: Sequence[tuple[str, str, str]], needle: str, selected: int, width: int, height: int,
+            hints: Sequence[tuple[str, str]] = ()) -> list[Line]:
     """Return the actions that match what was typed, and the keys. rows: (name, key, sentence).
 
     ▌EVERY ACTION  st▏
@@ -67,8 +66,7 @@ def palette(rows: Sequence[tuple[str, str, str]], needle: str, selected: int, wi
         lines.append(row.add(cut(sentence, width - row.x - 1), "text").line())
     if not rows:
         lines.append(Row(width).add("  no action has these words", "dim").line())
-    hints = hint_row(width, (("a .. z", "narrow"), ("↑ ↓", "choose"), ("Enter", "do it"), ("Esc", "close")))
-    return [*fill(lines, width, height - 1), hints]
+    return [*fill(lines, width, height - 1), hint_row(width, (("a .. z", "narrow"), *hints))]
 
 
 def _rows(rows: Sequence[tuple[str, str, str]], selected: int, width: int, height: int) -> list[Line]:

@@ -10,10 +10,10 @@ from rfview.engine.wording import plural
 from rfview.render.text import Line, Row, cut, fill, hint_row, list_row, number, visible_from
 
 DETAIL_ROWS = 5
-HINTS = (("Enter", "go there"), ("o", "go to the other access"), ("y", "copy"), ("Esc", "close"))
 
 
-def render(found: Findings, selected: int, here: int, width: int, height: int) -> list[Line]:
+def render(found: Findings, selected: int, here: int, width: int, height: int,
+           hints: Sequence[tuple[str, str]] = ()) -> list[Line]:
     """Return the window's lines. selected: the chosen finding's number, from 0; here: the cursor's cycle.
 
     ▌CHECK  2 findings in 3,118 cycles
@@ -34,7 +34,7 @@ def render(found: Findings, selected: int, here: int, width: int, height: int) -
     detail = _detail(found.found, selected, width)
     rule = Row(width).add("─" * width, "dim").line()
     return [heading.line(), names.line(), *fill(lines, width, rows), rule, *fill(detail, width, DETAIL_ROWS),
-            hint_row(width, HINTS)]
+            hint_row(width, hints)]
 
 
 def _row(one: Finding, chosen: bool, is_here: bool, width: int) -> Line:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
-from rfview.actions import BY_NAME, first_label, pair_label
+from rfview.actions import BY_NAME
+from rfview.keys import Keys
 from rfview.render.overlay import text_of
-from rfview.render.scene import Scene
+from rfview.render.scene import DEFAULT_KEYS, Scene
 from rfview.render.text import Line, Row, cut, number
 
 FOOTER = ("step", "step_10", "continue", "next_issue", "next_rf", "next_stall", "why", "break_here", "timeline", "command",
@@ -56,7 +57,7 @@ def event_of(scene: Scene) -> tuple[str, str]:
 
 
 def footer_hints(panel: str, width: int, has_register_file: bool = True,
-                 own: Mapping[str, str] | None = None, activity: str = "",
+                 keys: Keys = DEFAULT_KEYS, activity: str = "",
                  is_alone: bool = False) -> list[tuple[str, str, str]]:
     """Return (keys, word, action) in the order of use; the painter keeps those that fit.
 
@@ -81,10 +82,9 @@ def footer_hints(panel: str, width: int, has_register_file: bool = True,
             if (name == "next_rf") != has_register_file:
                 continue
             name = "next_activity" if activity else name
-        action = BY_NAME[name]
-        label = first_label(action, own) if name in ("break_here", "mark") else pair_label(action, own)
+        label = keys.first(name) if name in ("break_here", "mark") else keys.label(name)
         if label:
-            out.append((label.replace(" a", ""), words.get(name, action.hint), name))
+            out.append((label.replace(" a", ""), words.get(name, BY_NAME[name].hint), name))
     return out
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from rfview.engine.wording import plural
 from rfview.render.heat_details import LEFT
 from rfview.render.heat_details import details as below
+from rfview.keys import Keys
 from rfview.render.text import BARS, Line, Row, fill, hint_row, number, title
 from rfview.sessions.commands.heat import letter_of, letters
 from rfview.sessions.heat.glyphs import MINUS, MINUS_ASCII, PLUS, PLUS_ASCII, characters, levels
@@ -18,9 +19,8 @@ from rfview.sessions.heat.strip import LOST, UNWRITTEN, Moment, Strip
 
 RIGHT = 10                  # cells after the columns, for the scale
 TALL = 24                   # rows from which a window has room for more than one line about the focused lane
-HINTS = (("← →", "column"), ("↑ ↓", "lane"), (". ,", "write ±"), ("Enter", "who wrote"), ("+ −", "zoom"),
-         ("o", "writes only"),
-         ("t", "type"), ("l", "log"), ("w", "watch"), ("e", "why"), ("y", "copy"), ("Esc", "close"))
+HINTS = (("column_back", "column", 1), ("up down", "lane", 1), ("next_change", "write ±"), ("open", "who wrote"),
+         ("zoom_in", "zoom"), "by_write", "value_type", "log_scale", "watch_here", "why", ("copy", "copy"), "close")
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ def cells_wanted(height: int, glyphs: bool, count: int) -> int:
     return count if count <= 32 else _room(height, glyphs) * (1 if glyphs else 2)
 
 
-def render(view: HeatView, width: int, height: int) -> list[Line]:
+def render(view: HeatView, width: int, height: int, keys: Keys) -> list[Line]:
     """Return a register's lanes, or a buffer's elements, by cycles.
 
      REGISTER w5.R3  f32   1 column = 8 cycles                + − zoom   o writes only
@@ -83,13 +83,13 @@ def render(view: HeatView, width: int, height: int) -> list[Line]:
     rows, each = rows_of(height, view.glyphs, strip.values.shape[1])
     count = strip.values.shape[1]
     first = _first_row(view, rows * each, count)
-    lines = [_title(view, width), _ruler(view, width)]
+    lines = [_title(view, width, keys), _ruler(view, width)]
     lines += _cells(view, width, first, rows, each)
     lines += [_wrote(view, width), *([_touched(view, width)] if height >= TALL and height - len(lines) > 4 else [])]
     left = height - len(lines) - 1
     lower = below(view, width, left)
     lines += fill(lower, width, max(0, left))
-    return [*lines[: height - 1], hint_row(width, _hints(view))]
+    return [*lines[: height - 1], hint_row(width, _hints(view, keys))]
 
 
 def place_at(view: HeatView, width: int, height: int, x: int, y: int) -> tuple[int, int] | None:
@@ -103,12 +103,12 @@ def place_at(view: HeatView, width: int, height: int, x: int, y: int) -> tuple[i
     return max(0, int(strip.edges[column + 1]) - 1), row * strip.each
 
 
-def _hints(view: HeatView) -> tuple[tuple[str, str], ...]:
+def _hints(view: HeatView, keys: Keys) -> list[tuple[str, str]]:
     """Return the keys that apply here."""
     is_buffer = view.strip.of != 32 or "[" in view.strip.item
     words = {"lane": "element", "who wrote": "who stored"} if is_buffer else {}
-    skipped = {"t"} if is_buffer else set()
-    return tuple((key, words.get(word, word)) for key, word in HINTS if key not in skipped)
+    wanted = [one for one in HINTS if not (is_buffer and one == "value_type")]
+    return [(shown, words.get(word, word)) for shown, word in keys.hints(*wanted)]
 
 
 def _first_row(view: HeatView, shown: int, count: int) -> int:
@@ -117,16 +117,17 @@ def _first_row(view: HeatView, shown: int, count: int) -> int:
     return min(max(0, count - shown), focus // shown * shown)
 
 
-def _title(view: HeatView, width: int) -> Line:
+def _title(view: HeatView, width: int, keys: Keys) -> Line:
     strip = view.strip
     name = "BUFFER" if "[" in strip.item else "REGISTER"
     per = int(strip.edges[1] - strip.edges[0])
     what = "a column is a write" if view.by_write else f"1 column = {plural(per, 'cycle')}"
     each = f"   the mean of {plural(strip.each, 'element')} a row" if strip.each > 1 else ""
     narrow = width < (140 if each else 100)
-    keys = "Esc closes" if narrow else "+ − zoom   o writes only   l log   Esc closes"
+    wanted = (("close", "closes"),) if narrow else (("zoom_in", "zoom"), "by_write", "log_scale", ("close", "closes"))
+    right = "   ".join(f"{shown} {word}" for shown, word in keys.hints(*wanted))
     return title(width, f"{name} {strip.item}", f"{strip.kind}{' log' if view.log else ''}   {what}{each}", focus=True,
-                 right=keys)
+                 right=right)
 
 
 def _ruler(view: HeatView, width: int) -> Line:
@@ -229,7 +230,7 @@ def _wrote(view: HeatView, width: int) -> Line:
     """Return the last writer in each column."""
     strip, here = view.strip, view.strip.column_of(view.cycle)
     names = letters(strip)
-    row = Row(width).add(f"{'stored' if 'BUFFER' in _title(view, 80).plain else 'wrote':>{LEFT - 1}} ", "dim")
+    row = Row(width).add(f"{'stored' if '[' in strip.item else 'wrote':>{LEFT - 1}} ", "dim")
     cells = []
     for column in range(len(strip.edges) - 1):
         letter = letter_of(strip, names, column)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from textwrap import wrap
 
-from rfview.actions import CATEGORIES, help_rows
-from rfview.render.scene import Look, Scene
-from rfview.render.text import Line, Row, blank, cut, hint_row
+from rfview.actions import ACTIONS, BY_NAME, CATEGORIES, MAIN
+from rfview.keys import Keys
+from rfview.render.scene import DEFAULT_KEYS, Look, Scene
+from rfview.render.text import Line, Row, blank, closes, cut, hint_row
 
 READING: tuple[tuple[str, str, str], ...] = (
     ("13", "changed", "changed in this cycle"),
@@ -32,19 +33,39 @@ MEANINGS = {
 }
 
 
+def help_rows(needle: str = "", keys: Keys = DEFAULT_KEYS) -> list[tuple[str, str, str]]:
+    """Return (category, keys, sentence) of the main screen's actions, one row per pair; only rows that contain `needle`."""
+    reversing = {action.reverse for action in ACTIONS}
+    out = []
+    for action in map(BY_NAME.__getitem__, MAIN):
+        if action.name in reversing:
+            continue
+        shown = keys.label(action.name)
+        if action.name == "panel":
+            shown = "Alt+0–9"
+        elif action.name == "focus_next":
+            shown = "Tab"
+        extra = [key for name in (action.name, action.reverse) if name for key in keys.keys_of(name)[1:2] if key != "="]
+        if action.name != "panel" and extra and all(len(key) == 1 for key in extra):
+            shown += "  " + " ".join(extra)
+        if needle.lower() in f"{shown} {action.sentence} {action.command} {action.name}".lower():
+            out.append((action.category, shown, action.sentence))
+    return out
+
+
 def _head(width: int, text: str) -> Line:
     return Row(width, "band").add(f" {text}", "title").line()
 
 
-def key_lines(width: int, category: str, needle: str, own: Mapping[str, str] | None = None) -> list[Line]:
+def key_lines(width: int, category: str, needle: str, keys: Keys = DEFAULT_KEYS) -> list[Line]:
     """Return one category of keys, [] if none of its rows match."""
-    rows = [(keys, sentence) for found, keys, sentence in help_rows(needle, own) if found == category]
+    rows = [row[1:] for row in help_rows(needle, keys) if row[0] == category]
     if not rows:
         return []
     lines = [_head(width, category)]
     column = 11
-    for keys, sentence in rows:
-        row = Row(width).add(" ").add(keys, "bold")
+    for shown, sentence in rows:
+        row = Row(width).add(" ").add(shown, "bold")
         row.to(column)
         if row.x > column:
             row.add(" ")
@@ -116,7 +137,7 @@ def columns_for(width: int) -> int:
     return 3 if width >= 118 else 2 if width >= 96 else 1
 
 
-def body(scene: Scene, width: int, needle: str, verbs: list[tuple[str, str]], own: Mapping[str, str] | None = None,
+def body(scene: Scene, width: int, needle: str, verbs: list[tuple[str, str]], keys: Keys = DEFAULT_KEYS,
          terms: Sequence[tuple[str, str]] = ()) -> list[Line]:
     """Return the help's rows: in three columns side by side if there is room, else in two or one.
 
@@ -125,13 +146,13 @@ def body(scene: Scene, width: int, needle: str, verbs: list[tuple[str, str]], ow
      ) (           10 cycles on / back   . ,    next / last change       ○ not_sel  was ready; another was chosen
 
     A search keeps the rows that contain the text: keys, words, states and commands; below them are the terms it finds,
-    each with its source. own: the user's keys.
+    each with its source.
     """
     width = max(width, NARROWEST)
     count = columns_for(width)
     cell = (width - 2 * (count - 1)) // count
     groups: list[list[Line]] = [[] for _ in range(count)]
-    parts = [key_lines(cell, name, needle, own) for name in CATEGORIES]
+    parts = [key_lines(cell, name, needle, keys) for name in CATEGORIES]
     states, reading = state_lines(scene, cell, needle), reading_lines(cell, needle)
     commands = verb_lines(cell, verbs, needle)
     if not (any(parts) or states or reading or commands or terms):
@@ -161,17 +182,18 @@ def body(scene: Scene, width: int, needle: str, verbs: list[tuple[str, str]], ow
     return lines
 
 
-def head(width: int, typed: str) -> Line:
+def head(width: int, typed: str, keys: Keys) -> Line:
     """Return the title row with the search."""
     row = Row(width, "band").add(" rfview", "title").add("  help       ", "text")
     if typed:
         row.add(typed, "bold")
     else:
-        row.add("/", "key").add(" searches keys, words and stalls", "tinfo")
-    return row.right(width - 1, "Esc closes", "tinfo").line()
+        row.add(keys.first("search"), "key").add(" searches keys, words and stalls", "tinfo")
+    return row.right(width - 1, closes(keys.first("close")), "tinfo").line()
 
 
-def foot(width: int, more: bool) -> Line:
+def foot(width: int, keys: Keys, more: bool) -> Line:
     """Return the last row."""
-    hints = (("/", "search"), ("j k PgUp PgDn", "scroll"), ("y", "copy key table"), ("Esc", "close"))
+    hints = keys.hints(("search", "search"), ("down up next_page previous_page", "scroll"), ("copy", "copy key table"),
+                       "close")
     return hint_row(width, hints, "band", "more below" if more else "")

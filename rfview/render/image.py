@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from rfview.render.image_details import below
+from rfview.keys import Keys
 from rfview.render.text import Line, Row, cut, fill, hint_row, number, title
 from rfview.scales import ERRORS, GREYS
 from rfview.sessions.commands.image import INK
@@ -18,8 +19,8 @@ from rfview.sessions.pictures.png import depths, scale, shares
 
 WIDE = 100                  # cells from which there are three panes side by side
 LEFT, GAP = 2, 3
-HINTS = (("← ↑ ↓ →", "pixel"), ("n N", "wrong ±"), ("Enter", "to the store"), ("b", "to the lost bit"), ("+ −", "zoom"),
-         ("Tab", "which"), ("p", "PNG"), ("s S", "step"), ("y", "copy"), ("Esc", "close"))
+HINTS = (("column_back up down next_choice", "pixel", 1), ("search_next", "wrong ±"), ("open", "to the store"), "lost_bit",
+         ("zoom_in", "zoom"), "other_pane", "png", ("step", "step"), ("copy", "copy"), "close")
 
 
 @dataclass(frozen=True)
@@ -93,7 +94,7 @@ def starts(panes: Panes, width: int) -> list[int]:
     return [LEFT + place * step for place in range(len(panes.shown))]
 
 
-def render(view: ImageView, width: int, height: int) -> list[Line]:
+def render(view: ImageView, width: int, height: int, keys: Keys) -> list[Line]:
     """Return a buffer as a picture.
 
      PICTURE out  128 × 128 f32   1 half cell = 4 × 4 pixels
@@ -110,14 +111,16 @@ def render(view: ImageView, width: int, height: int) -> list[Line]:
     per = f"1 {'cell' if view.glyphs else 'half cell'} = {panes.per} × {panes.per * (2 if view.glyphs else 1)} pixels"
     if view.graphics:
         per = f"{view.graphics}, 1 cell = {panes.per} × {2 * panes.per}"
+    wanted = (("close", "closes"),) if width < WIDE else (("zoom_in", "zoom"), "png", ("close", "closes"))
+    beside = [f"{shown} {word}" for shown, word in keys.hints(*wanted)]
     lines = [title(width, f"PICTURE {picture.name}", f"{picture.width} × {picture.height} {dtype}   {per}", focus=True,
-                   right="Esc closes" if width < WIDE else f"at {number(picture.cycle)}   + − zoom   p PNG   Esc closes")]
+                   right="   ".join([*([] if width < WIDE else [f"at {number(picture.cycle)}"]), *beside]))]
     lines.append(_headings(view, panes, width))
     lines += _body(view, panes, width)
     left = height - len(lines) - 1
     lines += fill(below(view, width, left), width, left)
-    hints = [pair for pair in HINTS if picture.is_right or pair[0] not in ("b",)]
-    return [*lines[: height - 1], hint_row(width, hints)]
+    hints = [one for one in HINTS if picture.is_right or one != "lost_bit"]
+    return [*lines[: height - 1], hint_row(width, keys.hints(*hints))]
 
 
 def _headings(view: ImageView, panes: Panes, width: int) -> Line:

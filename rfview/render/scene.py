@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from rfview.engine.stalls import STALLS
-from rfview.actions import BY_NAME, first_label
+from rfview.keys import Keys
 from rfview.render.machine import Machine
 from rfview.sessions.lines.counts import Counts
 from rfview.sessions.lines.table import LineTable
@@ -18,6 +17,7 @@ from rfview.sessions.reports.pipeline import Life
 from rfview.sessions.why.past import Past
 
 RATE_WINDOW = 1024     # cycles over which IPC and the shares of STALLS are measured
+DEFAULT_KEYS = Keys()
 KNOWN = {stall.code: stall for stall in STALLS}
 
 
@@ -204,8 +204,8 @@ class View:
     """What the user looks at, and how: everything that stays the same from one scene to the next.
 
     warp, bank, lane, reg: in focus. panel: has the focus. scroll: its rows. line: chosen in LINES, -1: the focused warp's.
-    watch: chosen in WATCHES. note: about the window's size. speed: cycles per second of playback. own_keys: key -> action
-    name of the user's key file.
+    watch: chosen in WATCHES. note: about the window's size. speed: cycles per second of playback. keys: of the main
+    screen's actions.
     """
 
     warp: int = 0
@@ -222,7 +222,7 @@ class View:
     title: str = ""
     note: str = ""
     speed: int = 10
-    own_keys: Mapping[str, str] = field(default_factory=dict)
+    keys: Keys = DEFAULT_KEYS
 
 
 @dataclass(frozen=True)
@@ -284,7 +284,7 @@ class Scene(View):
 
     def key(self, action: str) -> str:
         """Return the key of an action as people write it, "" if the user's key file leaves it without one."""
-        return first_label(BY_NAME[action], self.own_keys)
+        return self.keys.first(action)
 
     def look(self, code: int) -> Look:
         """Return how a state is shown; an unknown code is shown by its number."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rfview.engine.wording import plural
 from rfview.render.scene import Scene
-from rfview.render.text import Line, Row, bar, fill, number, percent
+from rfview.render.text import Line, Row, bar, closes, fill, number, percent
 from rfview.sessions.reports.statistics import Statistics
 
 BAR = 16
@@ -22,11 +22,10 @@ def render(scene: Scene, found: Statistics | None, ends: tuple[str, str], width:
     States, then event counts; the sum of the states is warps x cycles, the energy is the sum of its components.
     """
     heading = Row(width, "band").add("▌", "title").add("STATISTICS", "title").add(f"  {ends[0]}  to  {ends[1]}", "tinfo")
-    lines = [heading.right(width - 1, "Esc closes", "tinfo").line()]
+    lines = [heading.right(width - 1, closes(scene.key("close")), "tinfo").line()]
     if found is None:
         same = ends[0].split()[-1] == ends[1].split()[-1]
-        row = Row(width).add(" the two ends are the same cycle: h l move the left one, H L the right one" if same else
-                             " counting ...", "dim")
+        row = Row(width).add(" the two ends are the same cycle: move one of them" if same else " counting ...", "dim")
         lines.append(row.line())
         return fill(lines, width, height)
     lines += [_summary(found, width), *_energy(found, width), Row(width).line()]

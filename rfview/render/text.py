@@ -11,7 +11,7 @@ from rich.cells import cell_len
 from rfview.engine.escapes import visible
 
 BARS = " ▁▂▃▄▅▆▇█"
-LEAVING = ("Esc", "q")     # keys of hints that are never left out
+LEAVING = ("close", "leave")     # how the words of hints begin that are never left out
 EIGHTHS = ("", "▏", "▎", "▍", "▌", "▋", "▊", "▉")
 
 
@@ -125,12 +125,18 @@ def visible_from(index: int, count: int, rows: int) -> int:
     return max(0, min(count - rows, index - rows // 2))
 
 
+def closes(key: str) -> str:
+    """Return what a title says of the key that closes a window, "" if there is none."""
+    return f"{key} closes" if key else ""
+
+
 def hint_row(width: int, hints: Sequence[tuple[str, str]], ground: str = "", right: str = "") -> Line:
     """Return keys with a word each, as many as fit next to `right`; the key that closes the window is always kept."""
     row = Row(width, ground)
     sizes = [len(keys) + len(word) + 3 for keys, word in hints]
     for index, (keys, word) in enumerate(hints):
-        kept = sum(size for size, (key, _) in zip(sizes[index + 1 :], hints[index + 1 :], strict=True) if key in LEAVING)
+        kept = sum(size for size, (_, later) in zip(sizes[index + 1 :], hints[index + 1 :], strict=True)
+                   if later.startswith(LEAVING))
         if row.x + sizes[index] + kept <= width - len(right):
             row.add(" ").add(keys, "key").add(f" {word} ", "tinfo")
     return row.right(width - 1, right, "tinfo").line()

@@ -7,7 +7,7 @@ from textwrap import wrap
 
 from rfview.render.chain import Link, chain_of, links_of
 from rfview.render.scene import Scene
-from rfview.render.text import Line, Row, cut, fill, hint_row, number, title
+from rfview.render.text import Line, Row, closes, cut, fill, hint_row, number, title
 
 
 def heading(scene: Scene) -> str:
@@ -136,7 +136,7 @@ class _Axis:
 
 
 def render_popup(scene: Scene, width: int, height: int, selected: int = 0, below: Sequence[Line] = (),
-                 keys: Sequence[tuple[str, str]] = ()) -> list[Line]:
+                 hints: Sequence[tuple[str, str]] = ()) -> list[Line]:
     """Return the whole chain with its evidence and, on the right, when each link applies.
 
     ▌WHY w31 does not issue at 184,213                                   Esc closes
@@ -147,13 +147,13 @@ def render_popup(scene: Scene, width: int, height: int, selected: int = 0, below
     ━ so far, ╌ known to follow, │ now. Digits, j and k choose a link, Enter goes to the cycle in which it began; f tries the
     setting without which the resource would not delay it.
 
-    below: rows under the chain, such as the result of a relief; keys: what can be done with it.
+    below: rows under the chain, such as the result of a relief; hints: the keys of the last row.
     """
     links, losers = links_of(scene, scene.warp)
     height -= len(below)
     top = Row(width, "popup").add("▌", "title").add(f"{heading(scene)} at {number(scene.cycle)}", "title")
     axis = _Axis(scene, links, width)
-    lines = [top.right(width - 1, "Esc closes", "tinfo").line(), axis.scale().line()]
+    lines = [top.right(width - 1, closes(scene.key("close")), "tinfo").line(), axis.scale().line()]
     step = 2 if height >= 2 * len(links) + 3 else 1
     spare = height - 3 - bool(losers) - step * len(links) if width < 80 else 0
     for index, link in enumerate(links):
@@ -170,9 +170,8 @@ def render_popup(scene: Scene, width: int, height: int, selected: int = 0, below
     lines = lines[: height - 1]
     lines += [blank] * (height - 1 - len(lines))
     count = sum(not link.conclusion for link in links)
-    hints = ((f"1–{count}" if count > 1 else "1", "link"), ("j k", "choose"), *keys, ("Enter", "go to its first cycle"),
-             ("y", "copy as text"), ("Esc", "close"))
-    return [*lines, *below, hint_row(width, hints, "popup")]
+    digits = (f"1–{count}" if count > 1 else "1", "link")
+    return [*lines, *below, hint_row(width, (digits, *hints), "popup")]
 
 
 def _link_rows(scene: Scene, axis: _Axis, link: Link, index: int, chosen: bool, has_evidence: bool,

@@ -6,7 +6,7 @@ import os
 import re
 import selectors
 from codecs import getincrementaldecoder
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from typing import Any
 
@@ -26,12 +26,22 @@ MAX_CELLS = 10_000  # columns or rows of a terminal
 AS_ASCII = bytes(range(128)) + b"~" * 128
 
 
+class KeyParser(XTermParser):
+    """Textual's parser, but Alt with a character is that key: Textual takes Esc 5 for ∞, and Esc f for Ctrl+→."""
+
+    def _sequence_to_key_events(self, sequence: str, alt: bool = False) -> Iterable[Key]:
+        if len(sequence) == 2 and sequence[0] == "\x1b" and (sequence[1].isalnum() or sequence[1] in "-=§"):
+            yield from () if sequence[1].isupper() else (Key(f"alt+{sequence[1]}", None),)
+        else:
+            yield from super()._sequence_to_key_events(sequence, alt)
+
+
 class InputReader:
     """Turns the bytes of a terminal into messages. Bytes and escape sequences without a meaning are dropped."""
 
     def __init__(self) -> None:
         self._decoder = getincrementaldecoder("utf-8")("ignore")
-        self._parser = XTermParser()
+        self._parser = KeyParser()
         self._before = b""      # the last bytes read: a mouse report may arrive in pieces
 
     def feed(self, data: bytes) -> Iterator[Message]:
@@ -55,7 +65,7 @@ class InputReader:
                 elif not (isinstance(message, Key) and _has_surrogate(message.character)):
                     yield message
         except Exception:       # a sequence that no terminal sends, such as one whose number is no character
-            fresh, old = XTermParser(), self._parser
+            fresh, old = KeyParser(), self._parser
             for name in ("last_x", "last_y", "mouse_pixels", "terminal_size", "terminal_pixel_size"):
                 setattr(fresh, name, getattr(old, name))
             self._parser = fresh

@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -44,10 +44,12 @@ class HostApp(App[int]):
     pixels: Any = None  # widgets.pixels.Encoder, once a picture has been drawn with graphics
     main: Screen[Any]
 
-    def __init__(self, palette: Palette):
+    def __init__(self, palette: Palette, own_keys: Mapping[str, str] | None = None):
+        """own_keys: of the user's key file, key sequence -> action name; they hold on every screen."""
         self._hang_up: Callable[[], Any] = lambda: None     # ends the running screen, from any thread
         self._fail: Callable[[Exception], Any] = lambda error: None     # as a defect does
         self._began_by = os.getppid()
+        self.own_keys = own_keys or {}
         self._by_terminal = palette.has_few_colours
         # rfview has its own look without colours; Textual's filter would turn colours into greys instead
         no_color = os.environ.pop("NO_COLOR", None)
@@ -105,6 +107,12 @@ class HostApp(App[int]):
                     self._hang_up()             # a normal end saves what is kept for the next session
                 if not over.wait(END_S):
                     os._exit(128 + signal.SIGHUP)
+
+    def show_text(self, lines: Sequence[str], name: str) -> None:
+        """Show several lines in a window."""
+        from rfview.screens.windows.popup import TextWindow     # for a fast start
+
+        self.push_screen(TextWindow(tuple(lines), name))
 
     def survive(self, error: Exception) -> None:
         """Report what a handler or painter raised, write its crash report, and continue."""

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import shlex
 import textwrap
-from collections.abc import Callable
-from threading import Event
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from textual import events
@@ -13,7 +12,7 @@ from textual.app import ComposeResult
 from textual.screen import Screen
 
 from rfview import command_line, crash
-from rfview.actions import ACTIONS, key_label
+from rfview.actions import ACTIONS
 from rfview.engine.escapes import visible
 from rfview.line_history import LineHistory
 from rfview.keys import KeyReader, Pressed, token_of
@@ -29,13 +28,13 @@ from rfview.screens.handlers import focus, prompt
 from rfview.screens.handlers.table import HANDLERS
 from rfview.screens.handlers.time import Playback
 from rfview.screens.opening import first_facts, hints, offers, waiting
-from rfview.screens.windows.popup import Popup, TextWindow
+from rfview.screens.windows.popup import Popup
 from rfview.screens.windows.findings import FindingsWindow
 from rfview.screens.windows.tables import StatisticsWindow, TraceWindow
 from rfview.screens.worker import SessionWorker
 from rfview.sessions.commands.table import ALIASES, VERBS
 from rfview.widgets.footer import FooterView
-from rfview.widgets.guarded import Guarded
+from rfview.widgets.keyed import Keyed
 from rfview.widgets.overview import OverviewView
 from rfview.widgets.panel import PanelView, StripCache
 from rfview.widgets.prompt import Prompt
@@ -43,20 +42,20 @@ from rfview.widgets.prompt import Prompt
 WITHOUT_SESSION = ("quit", "help", "close", "message")      # actions that work before a session is open
 
 
-class MainScreen(Guarded, Screen[None]):
+class MainScreen(Keyed, Screen[None]):
     """Shows one session. Its own state is only the user's view: warp, panel, scroll, formats.
 
     The keys' handlers are in handlers/, the requests to the session in requests/.
     """
 
     worker: SessionWorker
-    keys: KeyReader
+    HANDLERS = HANDLERS
 
-    def __init__(self, worker: SessionWorker, strips: StripCache, title: str, keymap: dict[str, str] | None = None):
+    def __init__(self, worker: SessionWorker, strips: StripCache, title: str, own_keys: Mapping[str, str] | None = None):
         super().__init__(id="main")
         self.worker, self.strips = worker, strips
-        self.keys = KeyReader(keymap)
-        self.scene = waiting(title, self.keys.own)
+        self.keys = KeyReader(own_keys, HANDLERS)
+        self.scene = waiting(title, self.keys)
         self.is_open = False        # the session's first scene has arrived
         self.typed_early: list[tuple[str, str | None]] = []
         self.places: list[Place] = []
@@ -140,7 +139,7 @@ class MainScreen(Guarded, Screen[None]):
         """Paint one panel."""
         view, width = self.views[place.panel], self.app.size.width
         if isinstance(view, FooterView):
-            view.show_hints(hints(self.scene, width, self.keys.own, self.zoomed), width)
+            view.show_hints(hints(self.scene, width, self.zoomed), width)
         else:
             view.show(frame.paint(self.scene, place))
 
@@ -157,6 +156,11 @@ class MainScreen(Guarded, Screen[None]):
         """Replace some fields of the scene and paint."""
         self.scene = self.scene.at(**facts)
         self.repaint_panels()
+
+    @property
+    def shown_message(self) -> str:
+        """What the event row says."""
+        return self.scene.message
 
     def say(self, text: str, kind: str = "info") -> None:
         """Write the event row."""
@@ -206,7 +210,7 @@ class MainScreen(Guarded, Screen[None]):
         if message.kind == "stop":
             self.playback.stop()
         elif message.lines:
-            self.open_text(message.lines)
+            self.app.show_text(message.lines, "ANSWER")
         else:
             self.say(message.text, message.kind)
 
@@ -229,14 +233,12 @@ class MainScreen(Guarded, Screen[None]):
         elif isinstance(top, Popup) and message.kind == top.ANSWERS:
             top.answered(message.data)
 
-    def _compare(self, pair: Any, names: tuple[str, str], back: Event) -> None:
-        """Open the compare screen over two runs that the worker lends, if the app has that screen."""
-        app: Any = self.app
-        if hasattr(app, "compare"):
-            app.compare(pair, names, back)
-        else:
-            back.set()
-            self.say(f"`compare {names[1]}` compares as text; its screen opens in `rfview replay` and `debug`")
+    def _compare(self, pair: Any, names: tuple[str, str]) -> None:
+        """Open the compare screen over two runs of the session, whose worker serves it, too."""
+        from rfview.screens.compare.screen import CompareScreen     # for a fast start: few compare
+        from rfview.screens.compare.source import CompareSource
+
+        self.app.push_screen(CompareScreen(self.strips, lambda progress: CompareSource(pair, names, progress), self.worker))
 
     def on_failed(self, message: Failed) -> None:
         message.stop()
@@ -261,11 +263,6 @@ class MainScreen(Guarded, Screen[None]):
 
     # keys and mouse
 
-    async def on_key(self, event: events.Key) -> None:
-        event.stop()
-        event.prevent_default()
-        self.key(event.key, event.character)
-
     def on_prompt_typed(self, message: Prompt.Typed) -> None:
         message.stop()
         self.key(message.key, message.character)
@@ -283,7 +280,7 @@ class MainScreen(Guarded, Screen[None]):
         elif key == "ctrl+c":
             self.act(Pressed("close", argument=key))
         else:
-            self._key_of_an_action(key, character)
+            self.read(token_of(key, character))
 
     def _is_for_now(self, key: str, character: str | None) -> bool:
         """Say whether a key acts at once although the session is still being opened, which is slow if code is compiled."""
@@ -298,21 +295,11 @@ class MainScreen(Guarded, Screen[None]):
         elif not self.prompt.is_open:
             self.say("")
 
-    def _key_of_an_action(self, key: str, character: str | None) -> None:
-        pending, token = self.keys.shown, token_of(key, character)
-        pressed = self.keys.feed(token)
-        if pressed is not None:
-            if pending and self.scene.message == pending:
-                self.say("")        # the digits that were typed before the key
-            self.act(pressed)
-        elif self.keys.shown:
-            self.say(self.keys.shown)
-        elif token == "escape" or (typed := f"{pending} {token}".strip()) in self.unbound:
-            if pending and self.scene.message == pending:
-                self.say("")
-        else:
+    def unknown(self, typed: str) -> None:
+        """Report keys without a meaning, each once."""
+        if typed not in self.unbound:
             self.unbound.add(typed)
-            self.say(f"{key_label(typed)} does nothing; ? lists the keys")
+            super().unknown(typed)
 
     def act(self, pressed: Pressed) -> None:
         """Do an action; until a session is open, only those that need none."""
@@ -320,7 +307,7 @@ class MainScreen(Guarded, Screen[None]):
             return
         if self.playback.is_on and pressed.action not in ("play", "faster", "slower"):
             self.playback.stop()
-        HANDLERS[pressed.action](self, pressed)
+        super().act(pressed)
 
     def on_chosen(self, message: Chosen) -> None:
         message.stop()
@@ -342,7 +329,7 @@ class MainScreen(Guarded, Screen[None]):
         if not self.is_open:
             return
         if message.panel in ("overview", "status", "timeline", "pipeline"):
-            self.worker.ask(requests.step, message.by)
+            self.worker.ask_sum(requests.step, message.by)
         elif message.panel in shown(self.places):
             self.change(panel=message.panel)
             focus.move(self, message.by)
@@ -358,15 +345,11 @@ class MainScreen(Guarded, Screen[None]):
         self.prompt.styles.width = max(8, place.width - label)
         self.prompt.open(mode, text)
 
-    def open_text(self, lines: tuple[str, ...], name: str = "ANSWER") -> None:
-        """Show several lines in a window."""
-        self.app.push_screen(TextWindow(lines, name))
-
     def show_message(self) -> None:
         """Show the event row's message in full."""
         text = event_of(self.scene)[0]
         if text:
-            self.open_text(tuple(textwrap.wrap(text, max(20, min(108, self.app.size.width - 8)))), "MESSAGE")
+            self.app.show_text(tuple(textwrap.wrap(text, max(20, min(108, self.app.size.width - 8)))), "MESSAGE")
         else:
             self.say("no message now")
 

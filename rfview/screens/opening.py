@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from rfview.actions import BY_NAME, pair_label
+from rfview.keys import Keys
 from rfview.engine.escapes import visible
 from rfview.engine.wording import plural
 from rfview.render.footer import footer_hints
@@ -13,9 +13,9 @@ from rfview.render.scene import Badge, Scene
 from rfview.sessions.pictures.shape import count_of, shape_of
 
 
-def waiting(title: str, own_keys: Mapping[str, str] | None = None) -> Scene:
+def waiting(title: str, keys: Keys) -> Scene:
     """Return the scene shown until a session is open."""
-    return Scene(title=title, badge=Badge("busy", "opening"), message=f"opening {title}", own_keys=own_keys or {})
+    return Scene(title=title, badge=Badge("busy", "opening"), message=f"opening {title}", keys=keys)
 
 
 def first_facts(scene: Scene) -> dict[str, Any]:
@@ -38,18 +38,18 @@ def greeting(scene: Scene) -> str:
 
 def _hints(scene: Scene, pairs: tuple[tuple[str, str], ...], more: str = "", *, reverse: bool = False) -> str:
     """Return "s S step, G end; ? help" for (action, word) pairs that have keys; reverse: with the opposite actions' keys."""
-    parts = [(pair_label(BY_NAME[name], scene.own_keys) if reverse else scene.key(name), word)
+    parts = [(scene.keys.label(name) if reverse else scene.key(name), word)
              for name, word in pairs]
     keys = ", ".join([f"{key} {word}" for key, word in parts if key] + [more] * bool(more))
     return "; ".join(filter(None, (keys, f"{scene.key('help')} help" if scene.key("help") else "")))
 
 
-def hints(scene: Scene, width: int, own: Mapping[str, str], is_alone: bool = False) -> list[tuple[str, str, str]]:
-    """Return the footer's hints for the focused panel and design. own: the user's keys; is_alone: Esc leaves the panel."""
+def hints(scene: Scene, width: int, is_alone: bool = False) -> list[tuple[str, str, str]]:
+    """Return the footer's hints for the focused panel and design. is_alone: Esc leaves the panel."""
     has_stalls = any(look.is_register_file for look in scene.looks.values())
     common = [scene.look(code).is_register_file for code in scene.common]
     activity = visible(str(next(iter(scene.info.get("activities", ())), "")))
-    return footer_hints(scene.panel, width, has_stalls and any(common), own, activity, is_alone)
+    return footer_hints(scene.panel, width, has_stalls and any(common), scene.keys, activity, is_alone)
 
 
 def offers(info: Mapping[str, Any]) -> list[str]:

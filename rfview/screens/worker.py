@@ -1,4 +1,4 @@
-"""The thread that owns the session: serves requests, sums the steps of held keys, reports scenes; the screen never waits."""
+"""The thread that serves the requests of all screens, and owns the session; no screen ever waits."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from rfview import crash
 from rfview.engine.errors import InputError, RfviewError
 from rfview.messages import Arrived, Busy, Failed, Said
 from rfview.render.scene import Badge
-from rfview.screens import requests
 from rfview.screens.scenes.source import SceneSource
 
 if TYPE_CHECKING:
@@ -30,28 +29,22 @@ STUCK_S = 1.0           # a move that is cancelled has ended by then
 
 @dataclass
 class Request:
-    """A function of requests/, to be called with the worker and these arguments."""
+    """A function to be called with the worker and these arguments."""
 
     function: Callable[..., None]
     arguments: tuple[Any, ...]
 
 
-class SessionWorker:
-    """Owns the session and the source of its scenes; everything that touches them runs in this one thread.
+class Worker:
+    """A thread that serves requests one after another, so that a screen never waits.
 
-    target: the cycle to which the current request goes, None if that is not known; start_cycle: where it began.
-    columns: of the overview, set by the screen. rival: the recording last laid over the session.
+    Requests of all screens over one session are served by that session's worker. What a request raises is the business of
+    `failed`, since the thread must survive.
     """
 
-    def __init__(self, opener: Opener, post: Post):
-        """opener(report) opens the session, in this thread; post takes messages for the screen, from any thread."""
-        self.opener, self.post = opener, post
-        self._session: Session | None = None
-        self._source: SceneSource | None = None
-        self.rival: RecordedTimeline | None = None
-        self.start_cycle = 0
-        self.target: int | None = None
-        self.columns = 118
+    def __init__(self, post: Post):
+        """post takes messages for the screen, from any thread."""
+        self.post = post
         self._queue: deque[Request] = deque()
         self._wake = threading.Condition()
         self._cancel = threading.Event()
@@ -59,9 +52,160 @@ class SessionWorker:
         self._working = True
         self._began = self._cancelled = float("inf")
         self._reported = 0.0
+        self.thread = threading.Thread(target=self._main, name="session worker", daemon=True)
+
+    # called by screens
+
+    def start(self) -> None:
+        """Begin to serve requests."""
+        self.thread.start()
+
+    def ask(self, function: Callable[..., None], *arguments: Any) -> None:
+        """Queue a request: a function and its arguments after the worker."""
+        with self._wake:
+            self._queue.append(Request(function, arguments))
+            self._wake.notify()
+
+    def ask_latest(self, function: Callable[..., None], *arguments: Any) -> None:
+        """Queue a request that replaces queued ones of the same function."""
+        with self._wake:
+            self._queue = deque(request for request in self._queue if request.function is not function)
+        self.ask(function, *arguments)
+
+    def ask_sum(self, function: Callable[..., None], number: int) -> None:
+        """Queue a request with a number, added to that of the last one if that is of the same function: held keys."""
+        with self._wake:
+            if self._queue and self._queue[-1].function is function:
+                number += self._queue.pop().arguments[0]
+        self.ask(function, number)
+
+    def cancel(self) -> bool:
+        """Stop the request being served, and drop those queued; return whether one was being served."""
+        with self._wake:
+            self._queue.clear()
+        if self._working:
+            if not self._cancel.is_set():
+                self._cancelled = time.monotonic()
+            self._cancel.set()
+            return True
+        return False
+
+    @property
+    def is_slow(self) -> bool:
+        """Say whether a request has been served for longer than STUCK_S."""
+        return self._working and time.monotonic() - self._began > STUCK_S
+
+    @property
+    def is_cancelled(self) -> bool:
+        """Say whether the request being served is to stop."""
+        return self._cancel.is_set()
+
+    @property
+    def is_stuck(self) -> bool:
+        """Say whether a move was cancelled and goes on, as a loop in a design's hook does: nothing reports from within."""
+        return self._working and self._cancel.is_set() and time.monotonic() - self._cancelled > STUCK_S
+
+    @property
+    def is_idle(self) -> bool:
+        """Say whether no request is queued or being served."""
+        with self._wake:
+            return not self._queue and not self._working
+
+    @property
+    def is_last(self) -> bool:
+        """Say whether no other request waits for the one being served."""
+        with self._wake:
+            return not self._queue
+
+    def close(self, wait_s: float = 2.0) -> None:
+        """End the thread; the request being served is cancelled."""
+        with self._wake:
+            self._closing = True
+            self._queue.clear()
+            self._cancel.set()
+            self._wake.notify()
+        if self.thread.is_alive() and threading.current_thread() is not self.thread:
+            self.thread.join(wait_s)
+
+    # the thread
+
+    def _main(self) -> None:
+        if not self.opened():
+            self._working = False
+            return
+        while not self._closing:
+            request = self._next()
+            if request is not None:
+                self.serve(request)
+
+    def opened(self) -> bool:
+        """Prepare what requests need; return whether that succeeded."""
+        return True
+
+    def use_idle_time(self) -> bool:
+        """Do a little while no request is queued; return whether there is more to do."""
+        return False
+
+    def serve(self, request: Request) -> None:
+        """Serve a request."""
+        try:
+            request.function(self, *request.arguments)
+        except Exception as error:
+            self.failed(error)
+
+    def failed(self, error: Exception) -> None:
+        """Report what a request raised."""
+        self.post(Said(crash.told(error), "error"))
+
+    def is_due(self) -> bool:
+        """Say whether a request has lasted so long, and reported so long ago, that it reports its progress now."""
+        now = time.monotonic()
+        if now - self._began <= PATIENCE_S or now - self._reported <= REPORT_S:
+            return False
+        self._reported = now
+        return True
+
+    def _next(self) -> Request | None:
+        """Wait for the next request; None when the thread is to end."""
+        with self._wake:
+            if not self._queue:
+                self._working = False
+        while True:
+            with self._wake:
+                if self._queue or self._closing:
+                    break
+            if not self.use_idle_time():
+                with self._wake:
+                    if not self._queue and not self._closing:
+                        self._wake.wait()
+                    break
+        with self._wake:
+            if self._closing or not self._queue:
+                return None
+            self._working, self._began, self._reported = True, time.monotonic(), 0.0
+            self._cancel.clear()
+            return self._queue.popleft()
+
+
+class SessionWorker(Worker):
+    """Owns the session and the source of its scenes; everything that touches them runs in this one thread.
+
+    target: the cycle to which the current request goes, None if that is not known; start_cycle: where it began.
+    columns: of the overview, set by the screen. rival: the recording last laid over the session.
+    """
+
+    def __init__(self, opener: Opener, post: Post):
+        """opener(report) opens the session, in this thread."""
+        super().__init__(post)
+        self.opener = opener
+        self._session: Session | None = None
+        self._source: SceneSource | None = None
+        self.rival: RecordedTimeline | None = None
+        self.start_cycle = 0
+        self.target: int | None = None
+        self.columns = 118
         self._busy_shown = False
         self._shown_hits: tuple[Any, ...] = ()
-        self.thread = threading.Thread(target=self._main, name="session worker", daemon=True)
 
     @property
     def is_open(self) -> bool:
@@ -80,86 +224,27 @@ class SessionWorker:
         assert self._source is not None
         return self._source
 
-    # called by the screen
-
-    def start(self) -> None:
-        """Open the session in the background."""
-        self.thread.start()
-
-    def ask(self, function: Callable[..., None], *arguments: Any) -> None:
-        """Queue a request: a function of requests/ and its arguments after the worker."""
-        with self._wake:
-            self._queue.append(Request(function, arguments))
-            self._wake.notify()
-
-    def ask_latest(self, function: Callable[..., None], *arguments: Any) -> None:
-        """Queue a request that replaces queued ones of the same function."""
-        with self._wake:
-            self._queue = deque(request for request in self._queue if request.function is not function)
-        self.ask(function, *arguments)
-
-    def cancel(self) -> bool:
-        """Stop the move in progress; return whether there was one."""
-        with self._wake:
-            self._queue.clear()
-        if self._working:
-            if not self._cancel.is_set():
-                self._cancelled = time.monotonic()
-            self._cancel.set()
-            return True
-        return False
-
-    @property
-    def is_slow(self) -> bool:
-        """Say whether a request has been served for longer than STUCK_S."""
-        return self._working and time.monotonic() - self._began > STUCK_S
-
-    @property
-    def is_stuck(self) -> bool:
-        """Say whether a move was cancelled and goes on, as a loop in a design's hook does: nothing reports from within."""
-        return self._working and self._cancel.is_set() and time.monotonic() - self._cancelled > STUCK_S
-
-    @property
-    def closing(self) -> bool:
-        """Say whether the thread has been told to end."""
-        return self._closing
-
-    @property
-    def is_idle(self) -> bool:
-        """Say whether no request is queued or being served."""
-        with self._wake:
-            return not self._queue and not self._working
-
     def close(self, wait_s: float = 2.0) -> None:
-        """End the thread; a move in progress is cancelled."""
-        with self._wake:
-            self._closing = True
-            self._queue.clear()
-            self._cancel.set()
-            self._wake.notify()
-        if self.thread.is_alive() and threading.current_thread() is not self.thread:
-            self.thread.join(wait_s)
+        """End the thread, and close the recording laid over the session."""
+        super().close(wait_s)
         if self.rival is not None:
             self.rival.close()
 
     # the thread
 
-    def _main(self) -> None:
+    def opened(self) -> bool:
+        """Open the session, and show its first scene."""
         try:
             session = self.opener(self._opening)
         except Exception as error:
             self.post(Failed(f"{error}" or type(error).__name__, error))
-            self._working = False
-            return
+            return False
         session.came_from = None       # opening at a cycle is not a jump by the user
         self.switch_to(session)
         warnings = session.warnings
         notes = [*session.info.get("setting_notes", ()), *session.info.get("compile_notes", ())]
         self._arrive_safely(warnings[0] if warnings else "; ".join(notes), "error" if warnings else "info")
-        while not self._closing:
-            request = self._next()
-            if request is not None:
-                self._serve(request)
+        return True
 
     def switch_to(self, session: Session) -> None:
         """Show this session from now on: the one just opened, or another branch."""
@@ -187,37 +272,13 @@ class SessionWorker:
 
     def _compiling(self, share: float | None, text: str) -> None:
         """Report how far loading or compiling a recording's machine or another design is. Raises InputError after Esc."""
-        if self._cancel.is_set():
+        if self.is_cancelled:
             raise InputError("stopped while compiling; it starts over when it is needed again")
         self._busy_shown = True
         self.post(Busy("loading" if share is None else f"compiling {share:.0%}", f"{text}; Esc cancels"))
 
-    def _next(self) -> Request | None:
-        """Return the next request, with consecutive steps joined into one; scan for breakpoint hits while idle."""
-        with self._wake:
-            if not self._queue:
-                self._working = False
-        while True:
-            with self._wake:
-                if self._queue or self._closing:
-                    break
-            if self._source is None or not self._scan_once():
-                with self._wake:
-                    if not self._queue and not self._closing:
-                        self._wake.wait()
-                    break
-        with self._wake:
-            if self._closing or not self._queue:
-                return None
-            self._working, self._began = True, time.monotonic()
-            self._cancel.clear()
-            request = self._queue.popleft()
-            while request.function is requests.step and self._queue and self._queue[0].function is requests.step:
-                request.arguments = (request.arguments[0] + self._queue.popleft().arguments[0],)
-            return request
-
-    def _scan_once(self) -> bool:
-        """Scan one chunk; report new hits at the end of the scan. Return whether there is more to do."""
+    def use_idle_time(self) -> bool:
+        """Scan one chunk for breakpoint hits; report new ones at the end of the scan."""
         before = len(self.source.hits)
         try:
             more = self.source.scan()
@@ -229,19 +290,17 @@ class SessionWorker:
             return False
         return more or len(self.source.hits) != before
 
-    def _serve(self, request: Request) -> None:
+    def serve(self, request: Request) -> None:
         """Serve one request; whatever goes wrong becomes a sentence in the event row."""
-        self._reported = 0.0
         self.start_cycle, self.target = self.session.cycle, None
         self._busy_shown = False
-        try:
-            request.function(self, *request.arguments)
-        except RfviewError as error:
-            self._arrive_safely(str(error), "error")
-        except Exception as error:      # the thread must survive: a defect in one request is reported like any other error
-            self._arrive_safely(crash.sentence(error), "error")
+        super().serve(request)
         if self._busy_shown:
             self.post(Busy(""))
+
+    def failed(self, error: Exception) -> None:
+        """Report at the cursor what a request raised; a defect like any other error."""
+        self._arrive_safely(crash.told(error), "error")
 
     def _arrive_safely(self, text: str, kind: str) -> None:
         """Show the scene at the cursor, with a sentence; only the sentence if the scene cannot be built."""
@@ -256,26 +315,24 @@ class SessionWorker:
 
     def progress(self, cycle: int) -> bool:
         """Take a long move's report: show it now and then; return whether the move has to stop."""
-        now = time.monotonic()
-        if now - self._began > PATIENCE_S and now - self._reported > REPORT_S:
-            self._reported = now
+        if self.is_due():
             self._busy_shown = True
-            self.post(Busy(self._busy_text(cycle, now), "Esc cancels"))
-        return self._cancel.is_set()
+            self.post(Busy(self._busy_text(cycle), "Esc cancels"))
+        return self.is_cancelled
 
     def end_of_busy(self) -> None:
         """Show the scene at the cursor if a request that does not move it has reported progress."""
         if self._busy_shown:
             self.arrive()
 
-    def _busy_text(self, cycle: int, now: float) -> str:
+    def _busy_text(self, cycle: int) -> str:
         """Return the badge of a long move: how far, or how fast if the end is not known."""
         timeline = self.session.timeline
         if self.target is not None and self.target != self.start_cycle:
             share = (cycle - self.start_cycle) / (self.target - self.start_cycle)
             return f"seeking {max(0.0, min(1.0, share)):.0%}"
         if not timeline.closed and cycle >= timeline.last:
-            speed = max(0, cycle - self.start_cycle) / max(1e-6, now - self._began)
+            speed = max(0, cycle - self.start_cycle) / max(1e-6, time.monotonic() - self._began)
             return f"simulating {_speed(speed)}"
         share = (cycle - timeline.first) / max(1, timeline.last - timeline.first)
         return f"at {max(0.0, min(1.0, share)):.0%}"

@@ -5,23 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from rfview.keys import Filter
+from rfview.keys import Filter, Keys
 from rfview.render.text import BARS, Line, Row, bar_rows, cut, fill, hint_row, stretched, title
 from rfview.start.items import Item
 
 LISTS = ("RECORDINGS", "LESSONS", "KERNELS", "YOUR OWN")       # in Tab order
 INFO = {"RECORDINGS": "{}, newest first", "LESSONS": "five minutes each", "KERNELS": "{} bundled",
         "YOUR OWN": "what rfview runs, and what is here"}
-HINTS = (("↑ ↓", "choose"), ("Tab", "next list"), ("Enter", "open"), ("d", "design"), ("/", "search all"), ("?", "help"),
-         ("q", "leave"))
-HELP = (
-    "↑ ↓ j k    choose in a list; PageUp, PageDown, g and G go further",
-    "Tab        the next list, Shift+Tab the one before; a click chooses, a second one opens",
-    "Enter      open the recording, take the lesson, run the kernel; leaving it comes back here",
-    "d          the register-file design on which kernels run",
-    "/          letters narrow all lists; Enter keeps them so, Esc ends it",
-    "q Esc      leave rfview",
-)
+HINTS = (("up down", "choose", 1), "next_list", ("open", "open"), "turn_design",
+         ("search", "search all"), "help", ("quit", "leave"))
 PROMISE = "no GPU, compiler or toolkit needed"
 WIDE, HIGH = 100, 30        # columns and rows from which recordings have three rows and two curves
 NAME_CELLS, OWN_CELLS = 18, 26     # widths of the names of kernels and of programs
@@ -71,7 +63,7 @@ def places(width: int, height: int) -> dict[str, tuple[int, int, int, int]]:
             "KERNELS": (half, top + first, width - half, middle), "YOUR OWN": (0, top + first + middle, width, last)}
 
 
-def lines(page: Page, width: int, height: int) -> list[Line]:
+def lines(page: Page, width: int, height: int, keys: Keys) -> list[Line]:
     """Return the whole screen.
 
      rfview  a time-travelling visual debugger for GPU register files     no GPU, compiler or toolkit needed
@@ -88,8 +80,9 @@ def lines(page: Page, width: int, height: int) -> list[Line]:
     if page.filter.shown:
         hello = Row(width).add(f" {page.filter.shown}", "bold")
     else:
-        hello = Row(width).add(" New here?  ", "text").add("Enter", "bold").add(" opens a recorded run;  ", "text")
-        hello.add("Tab Enter", "bold").add(" takes the first lesson.", "text")
+        enter, tab = keys.first("open"), keys.first("next_list")
+        hello = Row(width).add(" New here?  ", "text").add(enter, "bold").add(" opens a recorded run;  ", "text")
+        hello.add(f"{tab} {enter}", "bold").add(" takes the first lesson.", "text")
     boxes = places(width, height)
     body = {name: _box(page, name, box[2], box[3]) for name, box in boxes.items()}
     rows = [head.line(), hello.line()]
@@ -104,7 +97,7 @@ def lines(page: Page, width: int, height: int) -> list[Line]:
     item = page.item
     said = page.message or (item.said if item is not None else "nothing matches these letters")
     rows.append(Row(width).add(" ").add(cut(said, width - 2), page.kind if page.message else "dim").line())
-    rows.append(hint_row(width, HINTS))
+    rows.append(hint_row(width, keys.hints(*HINTS)))
     return fill(rows, width, height)
 
 

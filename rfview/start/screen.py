@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from textual import events
 from textual.app import ComposeResult
@@ -14,19 +14,15 @@ from textual.message import Message
 from textual.screen import Screen
 
 from rfview.ending import Ended
-from rfview.keys import token_of
+from rfview.keys import Pressed
 from rfview.messages import Clicked, Wheeled
 from rfview.palette import Palette, choose_theme
-from rfview.render.text import Row, title
 from rfview.screens.host import HostApp
 from rfview.start import items, page
 from rfview.start.items import Item
 from rfview.start.page import LISTS, Page, places
-from rfview.widgets.guarded import Guarded
+from rfview.widgets.keyed import Handlers, Keyed, Words, pages, rows
 from rfview.widgets.panel import PanelView, StripCache
-
-MOVES = {"down": 1, "j": 1, "up": -1, "k": -1, "pagedown": 8, "pageup": -8, "g": -10_000, "home": -10_000, "G": 10_000,
-         "end": 10_000}
 
 
 class Found(Message):
@@ -37,14 +33,14 @@ class Found(Message):
         self.name, self.found, self.number = name, found, number
 
 
-class StartScreen(Guarded, Screen[None]):
+class StartScreen(Keyed, Screen[None]):
     """Four lists. chosen: the command line chosen with Enter, None if none has been."""
 
     def __init__(self, strips: StripCache, bundled: Path, shown: Page):
         super().__init__()
         self.strips, self.bundled, self.page = strips, bundled, shown
         self.chosen: tuple[str, ...] | None = None
-        self.helping = self.over = False
+        self.over = False
 
     def compose(self) -> ComposeResult:
         yield PanelView(self.strips, "start")
@@ -96,51 +92,51 @@ class StartScreen(Guarded, Screen[None]):
             return
         view = self.query_one(PanelView)
         view.place(0, 0, width, height)
-        lines = page.lines(self.page, width, height)
-        if self.helping:
-            text = [Row(width, "popup").add(f"  {line}", "text").line() for line in page.HELP]
-            lines[2 : 2 + len(text) + 1] = [title(width, "KEYS", "any key closes", focus=True), *text]
-        view.show(lines[:height])
+        view.show(page.lines(self.page, width, height, self.keys))
 
-    async def on_key(self, event: events.Key) -> None:
-        event.stop()
-        event.prevent_default()
-        token, now = token_of(event.key, event.character), self.page
-        now.message = ""
-        if self.helping:
-            self.helping = False
-        elif now.filter.is_typing:
+    @property
+    def shown_message(self) -> str:
+        """The message."""
+        return self.page.message
+
+    def key(self, key: str, character: str | None) -> None:
+        """Take a key; it ends the message of the one before."""
+        self.page.message = self.keys.shown
+        super().key(key, character)
+        self.paint()
+
+    def filtered(self, token: str) -> bool:
+        """Narrow the lists by what is typed."""
+        now = self.page
+        if is_typing := now.filter.is_typing:
             now.filter.feed(token)
             if not now.shown(now.focus):        # move the focus to a list that still has items
                 now.focus = next((name for name in LISTS if now.shown(name)), now.focus)
-        elif token == "?":
-            self.helping = True
-        elif token in ("escape", "q", "ctrl+c", "ctrl+q"):
-            if token == "escape" and now.filter.text:
-                now.filter.text = ""
-            else:
-                self.app.exit(0)
-        elif token in ("tab", "shift+tab", "right", "left"):
-            by = 1 if token in ("tab", "right") else -1
-            now.focus = LISTS[(LISTS.index(now.focus) + by) % len(LISTS)]
-        elif token in MOVES:
-            self._move(MOVES[token])
-        elif token == "/":
-            now.filter.is_typing = True
-        elif token == "d":
-            self._turn_design()
-        elif token == "enter":
-            self._open()
-        else:
-            now.message, now.kind = f"{token} does nothing here; ? lists the keys", "text"
-        self.paint()
+        return is_typing
 
-    def _move(self, by: int) -> None:
+    def narrow(self, pressed: Pressed) -> None:
+        """Begin to type."""
+        self.page.filter.is_typing = True
+
+    def leave(self, pressed: Pressed) -> None:
+        """End the search, else the program."""
+        if pressed.action == "close" and self.page.filter.text:
+            self.page.filter.text = ""
+        else:
+            self.app.exit(0)
+
+    def turn(self, by: int) -> None:
+        """Give the keys to another list."""
+        self.page.focus = LISTS[(LISTS.index(self.page.focus) + by) % len(LISTS)]
+
+    def move(self, by: int) -> None:
+        """Choose another item of the list."""
         now = self.page
         last = len(now.shown(now.focus)) - 1
         now.chosen[now.focus] = max(0, min(last, min(now.chosen[now.focus], last) + by))
 
-    def _turn_design(self) -> None:
+    def turn_design(self, pressed: Pressed) -> None:
+        """Run kernels on the next design."""
         from rfview.engine import plugin as designs
 
         names = list(designs.names())
@@ -148,7 +144,8 @@ class StartScreen(Guarded, Screen[None]):
         now.design = names[(names.index(now.design) + 1) % len(names)] if now.design in names else names[0]
         now.lists["KERNELS"] = items.kernels(now.design)
 
-    def _open(self) -> None:
+    def open(self, pressed: Pressed | None = None) -> None:
+        """Leave with the chosen item's command line."""
         item = self.page.item
         if item is None or not item.words:
             self.page.message, self.page.kind = ("" if item is None else item.said), "text"
@@ -166,26 +163,40 @@ class StartScreen(Guarded, Screen[None]):
                 if number is not None:
                     was, self.page.chosen[name] = self.page.chosen[name], number
                     if message.double and was == number:
-                        self._open()
+                        self.open()
         self.paint()
 
     def on_wheeled(self, message: Wheeled) -> None:
         message.stop()
-        self._move(message.by)
+        self.move(message.by)
         self.paint()
+
+    HANDLERS: ClassVar[Handlers] = {
+        "down": rows(1), "up": rows(-1), **pages(8), "next_list": lambda screen, pressed: screen.turn(1),
+        "previous_list": lambda screen, pressed: screen.turn(-1), "open": open, "turn_design": turn_design, "search": narrow,
+        "help": lambda screen, pressed: screen.show_keys(), "close": leave, "quit": leave,
+    }
+    WORDS: ClassVar[Words] = {
+        "down": "choose in a list", "open": "open the recording, take the lesson, run the kernel; leaving comes back here",
+        "next_list": "the next list; a click chooses, a second one opens",
+        "search": "letters narrow all lists; Enter keeps them so, Esc ends it", "help": "these keys",
+        "close": "end the search, else leave rfview", "quit": "leave rfview",
+    }
 
 
 class StartApp(HostApp):
     """The start screen as a Textual app."""
 
-    def __init__(self, bundled: Path, shown: Page, theme: str | None = None, ascii_only: bool = False):
-        super().__init__(Palette(choose_theme(theme, dict(os.environ)), ascii_only))
+    def __init__(self, bundled: Path, shown: Page, theme: str | None = None, ascii_only: bool = False,
+                 own_keys: Mapping[str, str] | None = None):
+        super().__init__(Palette(choose_theme(theme, dict(os.environ)), ascii_only), own_keys)
         self.main: StartScreen = StartScreen(self.strips, bundled, shown)
 
 
-def choose(bundled: Path, shown: Page, *, ascii_only: bool = False) -> tuple[str, ...] | None:
+def choose(bundled: Path, shown: Page, *, ascii_only: bool = False,
+           own_keys: Mapping[str, str] | None = None) -> tuple[str, ...] | None:
     """Show the start screen; return the chosen command line, None if the user quit. Raises Ended after a signal."""
-    app = StartApp(bundled, shown, ascii_only=ascii_only)
+    app = StartApp(bundled, shown, ascii_only=ascii_only, own_keys=own_keys)
     app.run()
     if app.failure is not None:
         raise app.failure

@@ -18,6 +18,7 @@ from rfview.widgets.guarded import Guarded
 EDITING = {
     "left": "cursor_left", "right": "cursor_right", "home": "home", "end": "end",
     "ctrl+a": "home", "ctrl+e": "end", "ctrl+left": "cursor_left_word", "ctrl+right": "cursor_right_word",
+    "alt+b": "cursor_left_word", "alt+f": "cursor_right_word",
     "backspace": "delete_left", "delete": "delete_right", "ctrl+d": "delete_right", "ctrl+w": "delete_left_word",
     "ctrl+u": "delete_left_all", "ctrl+k": "delete_right_all",
 }

@@ -8,18 +8,12 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
-from textual import events
-
 from rfview.app import make_app
 from rfview.screens import requests
 from rfview.sessions.session import Session
 from tests.conftest import PATIENCE_S
 from tests.rfview.fakes import make_session
-
-NAMES = {")": "right_parenthesis", "(": "left_parenthesis", "}": "right_curly_bracket", "{": "left_curly_bracket",
-         "]": "right_square_bracket", "[": "left_square_bracket", "$": "dollar_sign", "'": "apostrophe", ".": "full_stop",
-         ",": "comma", "<": "less_than_sign", ">": "greater_than_sign", "/": "slash", ":": "colon", "?": "question_mark",
-         "+": "plus", "-": "minus", "%": "percent_sign", " ": "space", "=": "equals_sign", "#": "number_sign", ";": "semicolon"}
+from tests.rfview.keyboard import bytes_of, typed
 
 
 class Driven:
@@ -83,11 +77,10 @@ class Driven:
                              f"message {self.scene.message!r}")
 
     async def press(self, *keys: str) -> None:
-        """Press keys, characters or key names."""
+        """Press keys, characters or key names: what a terminal sends for them."""
         for key in keys:
-            character = key if len(key) == 1 else " " if key == "space" else None
-            name = NAMES.get(key, f"upper_{key.lower()}" if len(key) == 1 and key.isupper() else key)
-            self.app.post_message(events.Key(name, character))
+            for event in typed(bytes_of(key)):
+                self.app.post_message(event)
             await self.drain()
         await self.settle()
 

@@ -16,7 +16,9 @@ from rfview import cli
 from rfview.render import lens, multiples
 from rfview.render.machine import Machine
 from rfview.render.scene import Scene
-from rfview.screens.compare.screen import make_compare_app
+from rfview.screens.compare.app import make_compare_app
+from rfview.screens.compare.screen import CompareScreen
+from rfview.screens.windows.popup import TextWindow
 from rfview.learn.tours import TOURS
 from rfview.screens.compare.multiples import MultiplesSource
 from rfview.sessions.compare import Comparison, report
@@ -58,6 +60,10 @@ class Shown:
     @property
     def picture(self) -> Any:
         return self.app.screen.picture
+
+    @property
+    def places(self) -> list[int]:
+        return [entry.run.cycle for entry in self.picture.bands]
 
     async def settle(self) -> None:
         for _ in range(2000):
@@ -147,10 +153,10 @@ def test_keys_of_the_pair_move_both_runs(files: list[str]) -> None:
         await shown.press("y")
         assert f"rfview replay stt.rfs --goto {shown.picture.runs[1].cycle}" in shown.text
         await shown.pilot.press("question_mark")
-        await shown.pilot.pause()
-        assert "exchange A and B" in shown.text
+        await shown.until(lambda: isinstance(shown.app.screen, TextWindow))
+        assert any("exchange A and B" in line for line in shown.app.screen.text)
         await shown.press("escape")
-        assert "exchange A and B" not in shown.text
+        assert isinstance(shown.app.screen, CompareScreen)
         await shown.press("G")
         assert shown.picture.runs[0].count >= shown.picture.common
         await shown.press("g")
@@ -161,11 +167,11 @@ def test_keys_of_the_pair_move_both_runs(files: list[str]) -> None:
 
 def test_digits_that_are_no_numbers_are_keys_without_a_meaning(files: list[str]) -> None:
     async def test(shown: Shown) -> None:
-        before = shown.text
+        cycles = shown.places
         await shown.press("\u2080")
-        assert shown.text == before
+        assert "\u2080 does nothing here" in shown.text and shown.places == cycles
         await shown.press("s")
-        assert shown.text != before
+        assert shown.places != cycles
 
     show(files, test)
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from rfview.engine import stalls
-from rfview.actions import ACTIONS, BY_NAME, CATEGORIES, tokens_of
+from rfview.actions import BY_NAME, CATEGORIES, MAIN, tokens_of
 from rfview.render.layout import PANELS, layout, shown
 from rfview.screens import requests
 from rfview.sessions.search.history import History
@@ -185,7 +185,7 @@ async def reset(app: Driven) -> None:
 @pytest.mark.parametrize("category", CATEGORIES)
 def test_every_key_does_what_its_action_says(category: str) -> None:
     async def test(app: Driven) -> None:
-        for action in ACTIONS:
+        for action in map(BY_NAME.get, MAIN):
             if action.category != category or action.name == "quit":
                 continue
             before, holds = CASES[action.name]
@@ -207,13 +207,13 @@ def test_every_key_does_what_its_action_says(category: str) -> None:
 
 
 def test_no_action_is_without_a_case() -> None:
-    missing = set(BY_NAME) - set(CASES) - {"quit"}      # quit is tested in test_keys.py
+    missing = set(MAIN) - set(CASES) - {"quit"}      # quit is tested in test_keys.py
     assert not missing, f"add cases for {', '.join(sorted(missing))}"
     assert not set(CASES) - set(BY_NAME)
 
 
 def test_an_action_that_takes_a_letter_is_typed_with_it_or_says_what_is_missing() -> None:
-    taking = [action for action in ACTIONS if action.takes_letter]
+    taking = [action for action in map(BY_NAME.get, MAIN) if action.takes_letter]
     assert [action.name for action in taking] == ["mark", "goto_mark", "diff_mark", "panel"]
 
     async def test(app: Driven) -> None:
@@ -245,7 +245,7 @@ def test_an_action_that_takes_a_letter_is_typed_with_it_or_says_what_is_missing(
 
 def test_every_action_with_a_command_can_be_typed() -> None:
     async def test(app: Driven) -> None:
-        for action in ACTIONS:
+        for action in map(BY_NAME.get, MAIN):
             if not action.command or action.name in UNTYPED:
                 continue
             await reset(app)

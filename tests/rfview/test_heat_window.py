@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from rfview.engine.errors import InputError
+from rfview.keys import Keys
 from rfview.render import heat as painter
 from rfview.screens import requests
 from rfview.screens.windows.heat import HeatWindow
@@ -163,6 +164,6 @@ def test_a_warm_screen_is_drawn_within_its_bound() -> None:
                 begin = time.process_time()
                 strip = found.strip(around(START, 104, per, timeline.first, timeline.last))
                 view = painter.HeatView(strip, found.moment(START, 3), START, 3, program=tuple(session.info["program"]))
-                assert len(painter.render(view, 120, 38)) == 38
+                assert len(painter.render(view, 120, 38, Keys())) == 38
                 best = min(best, time.process_time() - begin)
             assert best < 0.05, f"{per} cycles a column: {1000 * best:.1f} ms"

@@ -11,10 +11,20 @@ import pytest
 
 from rfview.engine.errors import InputError
 from rfview import cli, keymap
-from rfview.actions import ACTIONS, BY_NAME, help_rows, keys_of
-from rfview.keys import KeyReader, Pressed
+from rfview.actions import ACTIONS, ANY, BY_NAME, tokens_of
+from rfview.keys import KeyReader, Keys, Pressed, token_of
 from rfview.render.footer import footer_hints
+from rfview.render.help import help_rows
 from rfview.learn.tours import TOURS
+from rfview.learn.window import TourWindow
+from rfview.screens.compare.screen import CompareScreen, MultiplesScreen
+from rfview.screens.windows.heat import HeatWindow
+from rfview.screens.windows.help import HelpScreen
+from rfview.screens.windows.image import ImageWindow
+from rfview.screens.windows.popup import ExplainWindow, Popup
+from rfview.start.screen import StartScreen
+from rfview.widgets.keyed import Keyed
+from tests.rfview.keyboard import bytes_of, typed
 from tests.rfview.pilots import Driven, drive
 
 REPOSITORY = Path(__file__).parents[2]
@@ -91,13 +101,14 @@ def test_every_built_in_key_can_be_written_in_the_file(tmp_path: Path) -> None:
 
 def test_help_and_footer_show_the_keys_in_force() -> None:
     own = {"x": "why", "e": "none", "S": "play", "g": "step"}
-    assert keys_of(BY_NAME["why"], own) == ("x",) and keys_of(BY_NAME["play"], own)[0] == "S"
-    assert "g g" not in keys_of(BY_NAME["start"], own)
-    assert ("x", "why", "why") in footer_hints("warps", 120, own=own)
-    assert any(keys.startswith("x") and "blocked" in text for _, keys, text in help_rows("", own))
+    keys = Keys(own)
+    assert keys.keys_of("why") == ["x"] and keys.first("play") == "S"
+    assert "gg" not in keys.keys_of("start")
+    assert ("x", "why", "why") in footer_hints("warps", 120, keys=keys)
+    assert any(keys.startswith("x") and "blocked" in text for _, keys, text in help_rows("", keys))
     taken = dict.fromkeys(BY_NAME["why"].keys, "none")
-    assert not any(name == "why" for _, _, name in footer_hints("warps", 120, own=taken))
-    assert footer_hints("warps", 120) == footer_hints("warps", 120, own={})
+    assert not any(name == "why" for _, _, name in footer_hints("warps", 120, keys=Keys(taken)))
+    assert footer_hints("warps", 120) == footer_hints("warps", 120, keys=Keys({}))
 
 
 def test_the_help_command_lists_own_keys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
@@ -136,3 +147,66 @@ def test_sentences_name_the_keys_in_force() -> None:
 
     drive(test, goto="start", keymap={"x": "step", "s": "none", "Y": "help", "?": "none", "f1": "none", "f2": "why",
                                       "e": "none", "f3": "message", "M": "none"})
+
+
+@pytest.mark.parametrize("name", list(BY_NAME))
+def test_the_keys_of_every_action_arrive_as_terminals_send_them(name: str) -> None:
+    for token in {token for key in BY_NAME[name].keys for token in tokens_of(key) if token != ANY}:
+        assert [token_of(event.key, event.character) for event in typed(bytes_of(token))] == [token], token
+
+
+def test_what_terminals_send_for_alt_is_alt_everywhere() -> None:
+    assert [event.key for event in typed(b"\x1b5\x1bf\x1b=\x1b[53;3u")] == ["alt+5", "alt+f", "alt+=", "alt+5"]
+    assert [event.key for event in typed(b"\x1b[H\x1bOH\x1b[1~\x1bOA\x1b[1;5D")] == ["home"] * 3 + ["up", "ctrl+left"]
+    assert [event.character for event in typed("∞£".encode())] == ["∞", "£"]
+
+
+SCREENS = list(dict.fromkeys((*Popup.__subclasses__(), TourWindow, ExplainWindow, HeatWindow, ImageWindow, HelpScreen,
+                              CompareScreen, MultiplesScreen, StartScreen)))
+
+
+@pytest.mark.parametrize("screen", SCREENS, ids=lambda screen: screen.__name__)
+def test_a_key_of_ones_own_holds_on_every_screen_that_has_its_action(screen: type[Keyed]) -> None:
+    for name in screen.HANDLERS:
+        if BY_NAME[name].takes_letter:
+            continue
+        old = [tokens_of(key) for key in BY_NAME[name].keys if ANY not in key]
+        own = {"Z": name, **dict.fromkeys(BY_NAME[name].keys, "none")}
+        keys = KeyReader(own, screen.HANDLERS)
+        assert keys.feed("Z") == Pressed(name) and keys.first(name) == "Z"
+        assert not [key for key in old if keys.table.get(key) == name]
+
+
+@pytest.mark.parametrize("screen", SCREENS, ids=lambda screen: screen.__name__)
+def test_every_action_of_a_screen_has_a_key_there(screen: type[Keyed]) -> None:
+    keys = KeyReader(names=screen.HANDLERS)
+    assert [name for name in screen.HANDLERS if not keys.keys_of(name)] == []
+    assert set(screen.WORDS) <= set(screen.HANDLERS)
+
+
+def test_own_keys_step_in_windows_and_tours_whose_hints_show_them() -> None:
+    async def test(app: Driven) -> None:
+        await app.press("#")
+        assert "z S step" in app.window_text()
+        await app.press("z", "z")
+        assert app.cycle == 152
+        await app.press("s")
+        assert app.cycle == 152 and "s does nothing here; ? lists the keys" in app.scene.message
+        await app.press("3", "0", "z")
+        assert app.cycle == 182
+        await app.press("?")
+        assert "z S →" in app.window_text() and "one cycle on / back" in app.window_text()
+        await app.press("escape", "escape", "?")
+        assert "z S" in app.window_text()
+
+    drive(test, keymap={"s": "none", "z": "step"})
+
+
+def test_alt_with_a_digit_opens_the_panel_of_that_number() -> None:
+    async def test(app: Driven) -> None:
+        await app.press("alt+2")
+        assert app.scene.panel == "lens" and app.scene.message == "REGISTER FILE"
+        await app.press("alt+0")
+        assert app.scene.panel == "pipeline"
+
+    drive(test)

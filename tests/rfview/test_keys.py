@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from rfview.engine import stalls
-from rfview.actions import ACTIONS, BY_NAME, CATEGORIES, help_rows, is_reverse, key_label, pair_label, tokens_of
-from rfview.keys import KeyReader, Pressed, token_of
+from rfview.actions import ACTIONS, BY_NAME, CATEGORIES, LOCAL, MAIN, key_label, tokens_of
+from rfview.keys import KeyReader, Keys, Pressed, token_of
+from rfview.render.help import help_rows
 from rfview.render.footer import footer_hints
 from rfview.screens.handlers import focus
 from rfview.screens.handlers.table import HANDLERS
@@ -509,14 +510,14 @@ def test_held_keys_become_one_move() -> None:
 
 
 def test_every_action_can_be_done_and_is_listed_once() -> None:
-    keys = [tokens_of(key) for action in ACTIONS for key in action.keys]
-    assert set(HANDLERS) == set(BY_NAME), "HANDLERS of rfview/screens/handlers has a line for each action, and no other"
+    keys = [tokens_of(key) for name in MAIN for key in BY_NAME[name].keys]
+    assert set(HANDLERS) == set(MAIN), "HANDLERS of rfview/screens/handlers has a line for each action, and no other"
     assert len(keys) == len(set(keys)) and len(BY_NAME) == len(ACTIONS)
     for action in ACTIONS:
-        assert action.sentence and action.category in CATEGORIES
-        assert not action.reverse or BY_NAME[action.reverse].category == action.category
+        assert action.sentence and action.category in (*CATEGORIES, *LOCAL)
+        assert not action.reverse or BY_NAME[action.reverse].category == action.category or action.name == "begin"
     listed = {keys for _, keys, _ in help_rows()}
-    assert len(listed) == sum(not is_reverse(action) for action in ACTIONS)
+    assert len(listed) == len(set(MAIN) - {action.reverse for action in ACTIONS if action.name in MAIN})
     assert not help_rows("no such word anywhere")
 
 
@@ -534,7 +535,7 @@ def test_sequences_counts_and_letters() -> None:
 
 def test_labels_and_tokens() -> None:
     assert key_label("ctrl+o") == "Ctrl+o" and key_label("m *") == "m a" and key_label("g g") == "gg"
-    assert key_label("right") == "→" and key_label("f5") == "F5" and pair_label(BY_NAME["step"]) == "s S"
+    assert key_label("right") == "→" and key_label("f5") == "F5" and Keys().label("step") == "s S"
     assert token_of("S", "S") == "S" and token_of("space", " ") == "space" and token_of("alt+o", None) == "alt+o"
 
 
@@ -567,5 +568,5 @@ def test_the_footer_offers_the_events_of_the_design() -> None:
     from rfview.render.footer import footer_hints
 
     for has_register_file in (False, True):
-        assert ("]d [d", "refresh ±", "next_activity") in footer_hints("warps", 120, has_register_file, None, "refresh")
+        assert ("]d [d", "refresh ±", "next_activity") in footer_hints("warps", 120, has_register_file, activity="refresh")
     assert "RF stall ±" in [hint[1] for hint in footer_hints("warps", 120)]

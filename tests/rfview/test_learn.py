@@ -20,6 +20,7 @@ from rfview.commands import first, screen
 from rfview.learn.page import has_passed, page_lines
 from rfview.learn.tour import Lesson, Page, Shown, Tour, run_text
 from rfview.learn.tours import TOURS, tour
+from rfview.keys import KeyReader
 from rfview.learn.window import TourWindow, run_tour
 from rfview.sessions import open_session
 from rfview.sessions.session import Session
@@ -153,7 +154,7 @@ def test_pages_fit_the_width_and_keep_their_parts(name: str, width: int) -> None
     with open_session(TOURS[name].recording) as session:
         for shown in told(session, TOURS[name]):
             for chosen, cycle in ((0, shown.start), (1, shown.start), (shown.right, shown.target)):
-                lines = page_lines(shown, TOURS[name].title, width, cycle, chosen)
+                lines = page_lines(shown, TOURS[name].title, width, cycle, chosen, KeyReader(names=TourWindow.HANDLERS))
                 assert all(len(line.plain) == width for line in lines) and len(lines) <= 18
                 assert chosen != 0 or any(shown.source[:10] in line.plain for line in lines)
             assert any("✓" in line.plain for line in lines)

@@ -81,7 +81,7 @@ def test_the_file_lies_with_the_programs_state(monkeypatch: pytest.MonkeyPatch, 
 def test_a_key_that_does_nothing_says_so_once() -> None:
     async def test(app: Driven) -> None:
         await app.press("&")
-        assert "& does nothing; ? lists the keys" in app.scene.message
+        assert "& does nothing here; ? lists the keys" in app.scene.message
         await app.press("]", "z")
         assert "]z does nothing" in app.scene.message
         await app.press("s")

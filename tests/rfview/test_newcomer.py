@@ -49,7 +49,7 @@ def test_three_keys_end_at_a_screen_that_names_the_cause() -> None:
 
 @pytest.mark.slow
 def test_vectoradd_itself_why_it_stalls_and_what_gto_changes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    from rfview.screens.compare.screen import make_compare_app
+    from rfview.screens.compare.app import make_compare_app
 
     files = [tmp_path / f"{name}.rfs" for name in ("lrr", "gto")]
     for file in files:

@@ -12,7 +12,7 @@ import pytest
 from rfview.engine import kernels
 from rfview.engine.wording import signed
 from rfview.render.overlay import differing, marked
-from rfview.screens.compare.screen import make_compare_app
+from rfview.screens.compare.app import make_compare_app
 from rfview.screens.scenes.overlay import OverSource
 from rfview.sessions.compare import Comparison
 from rfview.sessions.file.writer import record

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from rfview.screens.compare.lent import LentCompareScreen
+from rfview.keys import Pressed
+from rfview.screens.compare.screen import CompareScreen
 from rfview.screens.windows.popup import WhyWindow
 from rfview.sessions import Session, open_session
 from tests.rfview.pilots import Driven, drive
@@ -44,19 +45,19 @@ def test_f_shows_the_gain_beside_the_chain(size: tuple[int, int]) -> None:
     drive(test, size=size, opener=opener)
 
 
-def test_the_compare_screen_has_both_runs_and_gives_them_back() -> None:
+def test_the_compare_screen_shows_both_runs_and_the_window_is_still_there_below_it() -> None:
     async def test(app: Driven) -> None:
         await app.settle()
         await app.press("e", "f")
-        app.app.screen.pressed("x")
+        app.app.screen.act(Pressed("compare"))
         for _ in range(2000):
             await asyncio.sleep(0.005)
             screen = app.app.screen
-            if isinstance(screen, LentCompareScreen) and screen.picture is not None:
+            if isinstance(screen, CompareScreen) and screen.picture is not None:
                 break
         text = "\n".join(line.plain for line in app.app.screen.lines)
         assert "A hrf lrr 3,177" in text and "B hrf[write_cycles=1] lrr 2,356" in text and "memory equal" in text
-        assert not app.app.worker.is_idle, "the worker waits for what it lent"
+        assert app.app.screen.worker is app.app.worker, "one thread reads the runs"
         app.app.screen.leave()
         await app.settle()
         assert isinstance(app.app.screen, WhyWindow)

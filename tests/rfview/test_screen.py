@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from rfview.engine.errors import InputError
-from rfview.actions import ACTIONS, tokens_of
+from rfview.actions import BY_NAME, MAIN, tokens_of
 from rfview.app import make_app, render_text
 from rfview.messages import Busy
 from rfview.render.layout import shown
@@ -51,7 +51,7 @@ def test_a_scene_may_arrive_before_a_window_is_there() -> None:
         for line in ("info warps", "step", "info stalls", "info time", "break cycle 200"):
             app.app.worker.ask(requests.command, line)     # each opens a window or moves, sooner than a window can open
         await app.settle()
-        app.app.main.open_text(("one", "two"))
+        app.app.show_text(("one", "two"), "ANSWER")
         app.app.screen.follow()
         await app.settle()
         assert "one" in app.window_text() and app.app.failure is None
@@ -388,8 +388,8 @@ def test_the_picture_of_a_cycle_is_the_same_every_time() -> None:
 def test_any_keys_in_any_order_leave_it_standing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)         # Y writes pictures
     rng = random.Random(13)
-    keys = [key for action in ACTIONS for sequence in action.keys for key in tokens_of(sequence.replace("*", "a"))]
-    keys = [key for key in [*keys, *"0123456789", "x", "Z"] if key not in ("q", "ctrl+q", "ctrl+p", ":", "/", "?", "f1")]
+    keys = [key for name in MAIN for sequence in BY_NAME[name].keys for key in tokens_of(sequence.replace("*", "a"))]
+    keys = [key for key in [*keys, *"0123456789", "x", "Z"] if key not in ("q", "ctrl+q", "ctrl+c", "ctrl+p", ":", "/", "?", "f1")]
 
     async def test(app: Driven) -> None:
         for _ in range(20):

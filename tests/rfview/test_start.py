@@ -6,15 +6,18 @@ import asyncio
 import shutil
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from rfview.commands.first import bundled_recording
 from rfview.line_history import LineHistory, path
 from rfview.start import items
+from rfview.keys import Keys
 from rfview.start.page import LISTS, Page, lines, number_at, places
-from rfview.start.screen import StartApp
-from tests.rfview.pilots import NAMES
+from rfview.start.screen import StartApp, StartScreen
+from rfview.widgets.panel import PanelView
+from tests.rfview.keyboard import bytes_of, typed
 from tests.rfview.terminal import REPOSITORY, Terminal
 
 CUDA = """#include <cuda.h>
@@ -77,7 +80,7 @@ def test_every_size_is_filled_exactly(size: tuple[int, int]) -> None:
                    "LESSONS": items.lessons(), "KERNELS": items.kernels("hrf"), "YOUR OWN": items.own(Path("/nowhere"))}
     for name in LISTS:
         shown.focus, shown.chosen[name] = name, 3
-        painted = lines(shown, *size)
+        painted = lines(shown, *size, Keys(names=StartScreen.HANDLERS))
         assert len(painted) == size[1] and all(len(line.plain) == size[0] for line in painted)
     for name, (x, y, width, height) in places(*size).items():
         assert x + width <= size[0] and number_at(shown, name, width, height, 0) is None
@@ -86,9 +89,10 @@ def test_every_size_is_filled_exactly(size: tuple[int, int]) -> None:
                 number_at(shown, name, width, height, row) for row in range(height)}
 
 
-def drive(test: Callable[[StartApp, Callable[..., Awaitable[None]]], Awaitable[None]], size: tuple[int, int] = (120, 40)) -> StartApp:
+def drive(test: Callable[[StartApp, Callable[..., Awaitable[None]]], Awaitable[None]], size: tuple[int, int] = (120, 40),
+          **options: Any) -> StartApp:
     """Run the start screen, driven by keys."""
-    app = StartApp(bundled_recording(), Page())
+    app = StartApp(bundled_recording(), Page(), **options)
 
     async def main() -> None:
         async with app.run_test(size=size) as pilot:
@@ -97,8 +101,10 @@ def drive(test: Callable[[StartApp, Callable[..., Awaitable[None]]], Awaitable[N
                 await pilot.pause(0.02)
 
             async def press(*keys: str) -> None:
-                await pilot.press(*(NAMES.get(key, key) for key in keys))
-                await pilot.pause()
+                for key in keys:
+                    for event in typed(bytes_of(key)):
+                        app.post_message(event)
+                    await pilot.pause()
 
             await test(app, press)
 
@@ -122,6 +128,14 @@ def test_keys_choose_and_enter_leaves_with_the_command(folder: Path) -> None:
 
     chosen = drive(kernel).main.chosen
     assert chosen is not None and chosen[:2] == ("debug", "gemm") and chosen[2] == "--design" and chosen[3] != "hrf"
+
+    async def own(app: StartApp, press: Callable[..., Awaitable[None]]) -> None:
+        await press("v", "v", "n", "j")
+        assert "j does nothing here" in app.main.page.message and app.main.page.focus == "KERNELS"
+        assert "z open" in "".join(line.plain for line in app.main.query_one(PanelView).lines)
+        await press("z")
+
+    assert drive(own, own_keys={"v": "next_list", "n": "down", "j": "none", "z": "open"}).main.chosen is not None
 
     async def nothing(app: StartApp, press: Callable[..., Awaitable[None]]) -> None:
         await press("/", *"zzzz", "enter", "enter", "escape")

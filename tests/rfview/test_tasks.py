@@ -12,7 +12,7 @@ from textual import events
 
 from rfview import cli
 from rfview.learn.tours import TOURS
-from rfview.screens.compare.lent import LentCompareScreen
+from rfview.screens.compare.screen import CompareScreen
 from rfview.sessions import Session, open_session
 from rfview.view import View
 from tests.rfview.pilots import Driven, drive
@@ -38,7 +38,7 @@ class Counted:
         for _ in range(4000):
             await asyncio.sleep(0.005)
             screen = self.app.app.screen
-            if isinstance(screen, LentCompareScreen) and screen.picture is not None:
+            if isinstance(screen, CompareScreen) and screen.picture is not None:
                 text = "\n".join(line.plain for line in screen.lines)
                 screen.leave()
                 await asyncio.sleep(0.1)

@@ -195,7 +195,7 @@ def test_a_key_for_a_window_below_another_leaves_both_as_they_are() -> None:
     async def test(app: Driven) -> None:
         await app.press("e")
         below = app.app.screen
-        app.app.main.open_text(("a line",))
+        app.app.show_text(("a line",), "ANSWER")
         await app.settle()
         below.post_message(events.Key("escape", None))
         await app.settle()

@@ -71,6 +71,10 @@ class MultiplesSource:
         main = tuple(int(part.argmax()) if part.any() else -1 for part in spent)
         return rate, main, data["ipc"], None if data["energy_pj"] is None else data["energy_pj"] / 1e6
 
+    def say(self, text: str, kind: str = "info") -> None:
+        """Set the message row."""
+        self.message, self.kind = text, kind
+
     def step(self, by: int) -> None:
         """Go forward or back by instructions or cycles, as the lock says."""
         self.message = ""

@@ -103,15 +103,16 @@ class CompareSource:
         text = f"first divergence, cycle {found.cycle:,}: {ordinal(found.n)} instruction of {self._warp_text()}"
         self.say("; ".join(filter(None, [self._different, text])))      # the difference may have caused it
 
-    def next_divergence(self, forward: bool) -> None:
-        """Go to the focused warp's next or previous instruction at which its lag changes."""
-        found = self.comparison.next_divergence(self.name, self.n, forward)
-        if found is None:
-            way = "after" if forward else "before"
-            self.say(f"the lag of {self._warp_text()} does not change {way} its {ordinal(self.n)} instruction")
-            return
-        self.set_instruction(self.name, found[0].n)
+    def next_divergence(self, by: int) -> None:
+        """Go to the focused warp's by-th next or (by < 0) previous instruction at which its lag changes."""
         self.say("")
+        for _ in range(abs(by)):
+            found = self.comparison.next_divergence(self.name, self.n, by > 0)
+            if found is None:
+                way = "after" if by > 0 else "before"
+                self.say(f"the lag of {self._warp_text()} does not change {way} its {ordinal(self.n)} instruction")
+                return
+            self.set_instruction(self.name, found[0].n)
 
     def step(self, by: int) -> None:
         """Go forward or back by cycles or by instructions of the focused warp, as the lock says."""

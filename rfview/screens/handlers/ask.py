@@ -123,14 +123,14 @@ def explain_term(main: MainScreen, word: str) -> None:
     from rfview.learn import terms      # for a fast start, as above
 
     try:
-        main.open_text(tuple(terms.text_of(word, width=main.app.size.width - 8, info=main.scene.info)))
+        main.app.show_text(tuple(terms.text_of(word, width=main.app.size.width - 8, info=main.scene.info)), "ANSWER")
     except InputError as error:
         main.say(str(error), "error")
 
 
 def show_help(main: MainScreen, pressed: Pressed) -> None:
     """Open the help."""
-    main.app.push_screen(HelpScreen(main.scene, main.keys.own))
+    main.app.push_screen(HelpScreen(main.scene))
 
 
 HANDLERS: dict[str, Handler] = {
@@ -140,7 +140,7 @@ HANDLERS: dict[str, Handler] = {
     "heat": heat, "image": image, "statistics": statistics,
     "brush": lambda main, pressed: main.worker.ask(requests.brush, ""),
     "every_hit": every_hit, "fork": fork,
-    "compare": lambda main, pressed: main.worker.ask(requests.lend_for_comparison), "overlay": overlay,
+    "compare": lambda main, pressed: main.worker.ask(requests.compare), "overlay": overlay,
     "swap_design": swap_design, "load_kernel": load_kernel,
     "follow": command("follow"), "next_arrival": command("follow next"), "previous_arrival": command("follow back"),
     "capture": capture, "check": command("check"), "search": lambda main, pressed: main.open_prompt("/"),

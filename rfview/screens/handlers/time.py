@@ -23,7 +23,7 @@ FRAME_S = 1 / 30
 
 def step(by: int) -> Handler:
     """Go forward (by > 0) or back by a number of cycles; a count repeats it."""
-    return lambda main, pressed: main.worker.ask(requests.step, by * (pressed.count or 1))
+    return lambda main, pressed: main.worker.ask_sum(requests.step, by * (pressed.count or 1))
 
 
 def event(kind: str, forward: bool) -> Handler:

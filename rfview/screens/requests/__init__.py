@@ -18,16 +18,16 @@ from rfview.screens.requests.moving import (
     run_to_line, step,
 )
 from rfview.screens.requests.questions import brush, brush_to, call, command, diff, relief, statistics
-from rfview.screens.requests.second_run import lend_for_comparison, overlay, overlay_warp
+from rfview.screens.requests.second_run import compare, overlay, overlay_warp
 from rfview.screens.requests.stops import (
     break_once, ignore_hits, remove_breakpoint, switch_breakpoint, toggle_breakpoint, toggle_line_breakpoint,
     toggle_watchpoint,
 )
 from rfview.screens.requests.values import HeatQuestion, heat, heat_kind, image, origin, written
 
-__all__ = ["HeatQuestion", "break_once", "brush", "brush_to", "call", "change", "columns", "command", "diff", "end",
-           "event", "find", "goto", "heat", "heat_kind", "history", "ignore_hits", "image", "land",
-           "lend_for_comparison", "line", "lines", "mark", "next_mark", "origin", "overlay", "overlay_warp",
-           "pipeline", "pipeline_warp", "play", "previous_stop", "refresh", "relief", "remove_breakpoint",
-           "restore_zoom", "resume", "run_to", "run_to_line", "statistics", "step", "switch_breakpoint", "timeline",
-           "toggle_breakpoint", "toggle_line_breakpoint", "toggle_watchpoint", "written", "zoom"]
+__all__ = ["HeatQuestion", "break_once", "brush", "brush_to", "call", "change", "columns", "command", "compare",
+           "diff", "end", "event", "find", "goto", "heat", "heat_kind", "history", "ignore_hits", "image", "land",
+           "line", "lines", "mark", "next_mark", "origin", "overlay", "overlay_warp", "pipeline", "pipeline_warp",
+           "play", "previous_stop", "refresh", "relief", "remove_breakpoint", "restore_zoom", "resume", "run_to",
+           "run_to_line", "statistics", "step", "switch_breakpoint", "timeline", "toggle_breakpoint",
+           "toggle_line_breakpoint", "toggle_watchpoint", "written", "zoom"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from typing import TYPE_CHECKING
 
 from rfview.engine.errors import RfviewError
@@ -15,8 +14,8 @@ if TYPE_CHECKING:
     from rfview.sessions.timeline.replay import RecordedTimeline
 
 
-def lend_for_comparison(worker: SessionWorker, name: str = "") -> None:
-    """Lend this session's run and a branch's, both run to their ends, to the compare screen; wait for their return.
+def compare(worker: SessionWorker, name: str = "") -> None:
+    """Answer with this session's run and a branch's, both run to their ends, for the compare screen.
 
     name: of the branch; "": the one that the command `compare` chooses.
     """
@@ -26,10 +25,7 @@ def lend_for_comparison(worker: SessionWorker, name: str = "") -> None:
     pair = ended_partners(worker.session, name)
     names = tuple(map(name_of, pair))
     worker.end_of_busy()
-    back = threading.Event()
-    worker.post(Answered("compare", (tuple(member.timeline for member in pair), names, back)))
-    while not back.wait(0.2) and not worker.closing:
-        pass
+    worker.post(Answered("compare", (tuple(member.timeline for member in pair), names)))
 
 
 def overlay(worker: SessionWorker, name: str, warp: int) -> None:

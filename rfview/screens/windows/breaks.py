@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
+from rfview.keys import Pressed
 from rfview.render import breaks
 from rfview.render.text import Line, hint_row
 from rfview.screens import requests
 from rfview.screens.windows.popup import STEPS, Popup
+from rfview.widgets.keyed import Handlers, Words, passed_on
 
-HINTS = (("a", "add"), ("w", "watch"), ("Space", "on/off"), ("Enter", "next"), ("Del", "remove"), ("l", "long stall"),
-         ("o", "once"), ("i", "condition"), ("+ -", "skip hits"), ("u", "unbalanced"), ("c C", "continue ±"),
-         ("Esc", "close"))
+HINTS = ("add_break", "add_watch", "switch", ("open", "next"), "remove", "long_stall", "once", "condition", "skip_more",
+         "unbalanced", "continue", "close")
+TYPED = {"add_break": "break ", "add_watch": "watch ", "long_stall": "break stall > "}     # what the prompt begins with
 
 
 class BreaksWindow(Popup):
@@ -30,54 +32,53 @@ class BreaksWindow(Popup):
 
     def lines(self, width: int, height: int) -> list[Line]:
         """Return the list and the keys."""
-        return [*breaks.render(self.main.scene, width, height - 1, self.selected), hint_row(width, HINTS)]
+        return [*breaks.render(self.main.scene, width, height - 1, self.selected), hint_row(width, self.keys.hints(*HINTS))]
 
     def count(self) -> int:
         """Return the number of breakpoints and marks."""
         return len(self.main.scene.breakpoints) + len(self.main.scene.marks)
 
-    def type(self, text: str) -> None:
-        """Close the window and open the prompt with a command to complete."""
-        self.dismiss()
-        self.main.call_after_refresh(self.main.open_prompt, ":", text)
-
-    def pressed(self, token: str) -> None:
-        """Switch, remove or add a breakpoint or mark, or go there."""
-        if token in ("c", "C"):
-            self.main.worker.ask(requests.resume, token == "c")
-        elif token in STEPS:
-            self.step(token)
-        elif token in ("a", "w", "l"):
-            self.type({"a": "break ", "w": "watch ", "l": "break stall > "}[token])
-        elif token == "u":
-            self.main.worker.ask(requests.command, "break unbalanced")
-        elif self.selected < len(self.main.scene.breakpoints):
-            self.pressed_on(self.main.scene.breakpoints[self.selected], token)
-        elif token == "enter" and self.selected < self.count():
-            self.main.worker.ask(requests.goto, self.main.scene.marks[self.selected - len(self.main.scene.breakpoints)][1])
-            self.dismiss()
-        elif token in ("delete", "backspace", "x") and self.selected < self.count():
-            name = self.main.scene.marks[self.selected - len(self.main.scene.breakpoints)][0]
-            self.main.worker.ask(requests.command, f"unmark {name}")
-            self.selected = max(0, self.selected - 1)
-
-    def pressed_on(self, point: Any, token: str) -> None:
-        """Handle a key that acts on the chosen breakpoint."""
-        worker = self.main.worker
-        if token == "space":
+    def with_point(self, pressed: Pressed) -> None:
+        """Switch, change, remove or go to the chosen breakpoint."""
+        worker, points, action = self.main.worker, self.main.scene.breakpoints, pressed.action
+        if self.selected >= len(points):
+            self.with_mark(action)
+            return
+        point = points[self.selected]
+        if action == "switch":
             worker.ask(requests.switch_breakpoint, point.number)
-        elif token == "o":
+        elif action == "once":
             worker.ask(requests.break_once, point.number)
-        elif token in ("+", "=", "-"):
-            worker.ask(requests.ignore_hits, point.number, -1 if token == "-" else 1)
-        elif token == "i":
+        elif action in ("skip_more", "skip_fewer"):
+            worker.ask(requests.ignore_hits, point.number, (1 if action == "skip_more" else -1) * (pressed.count or 1))
+        elif action == "condition":
             self.type(f"condition {point.number} {point.condition}")
-        elif token in ("delete", "backspace", "x"):
+        elif action == "remove":
             worker.ask(requests.remove_breakpoint, point.number)
             self.selected = max(0, self.selected - 1)
-        elif token == "enter":
+        else:
             before, after = breaks.nearest(point, self.main.scene.cycle)
             where = after if after is not None else before
             if where is not None:
                 worker.ask(requests.goto, where)
                 self.dismiss()
+
+    def with_mark(self, action: str) -> None:
+        """Go to the chosen mark, or remove it."""
+        if self.selected >= self.count():
+            return
+        name, cycle = self.main.scene.marks[self.selected - len(self.main.scene.breakpoints)]
+        if action == "open":
+            self.main.worker.ask(requests.goto, cycle)
+            self.dismiss()
+        elif action == "remove":
+            self.main.worker.ask(requests.command, f"unmark {name}")
+            self.selected = max(0, self.selected - 1)
+
+    HANDLERS: ClassVar[Handlers] = {
+        **dict.fromkeys(("open", "switch", "once", "condition", "skip_more", "skip_fewer", "remove"), with_point),
+        **dict.fromkeys(TYPED, lambda window, pressed: window.type(TYPED[pressed.action])),
+        "unbalanced": lambda window, pressed: window.main.worker.ask(requests.command, "break unbalanced"),
+        **passed_on("continue", "reverse_continue"), **Popup.HANDLERS, **STEPS,
+    }
+    WORDS: ClassVar[Words] = {**Popup.WORDS, "open": "go to its next stop, or to the mark"}

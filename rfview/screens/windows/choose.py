@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
-from textual import events
-
-from rfview.keys import Filter, token_of
+from rfview.keys import Filter, Pressed
 from rfview.render import choose
 from rfview.render.text import Line
 from rfview.screens import requests
 from rfview.screens.windows.popup import Popup
+from rfview.widgets.keyed import Handlers, Words
 
 
 class DesignsWindow(Popup):
@@ -41,29 +40,40 @@ class DesignsWindow(Popup):
         scheduler = self.schedulers[self.at]
         follow = f"the same instruction of w{self.main.scene.warp}" if self.follows_warp else "the same cycle"
         kept = scheduler == self.current
-        return choose.designs(self.rows, self.now, scheduler, kept, follow, self.selected, width, height)
+        hints = self.keys.hints(("open", "run"), ("previous_choice next_choice", "scheduler", 1), "parameters",
+                                "other_place", "close")
+        return choose.designs(self.rows, self.now, scheduler, kept, follow, self.selected, width, height,
+                              hints)
 
     def count(self) -> int:
         """Return the number of designs."""
         return len(self.rows)
 
-    def pressed(self, token: str) -> None:
-        """Change the scheduler or the cycle to go to, or run."""
-        if token in ("left", "h", "right", "l"):
-            self.at = (self.at + (1 if token in ("right", "l") else -1)) % len(self.schedulers)
-            self.paint()
-        elif token == "m":
-            self.follows_warp = not self.follows_warp
-            self.paint()
-        elif token == "p":      # in the prompt, Tab goes through its parameters
-            self.dismiss()
-            self.main.call_after_refresh(self.main.open_prompt, ":", f"swap {self.rows[self.selected][0]}[")
-        elif token == "enter":
-            self.dismiss()
-            place = f" warp {self.main.scene.warp}" if self.follows_warp else ""
-            name = self.rows[self.selected][0]
-            design = "-" if name == self.now else name
-            self.main.worker.ask(requests.command, f"swap {design} {self.schedulers[self.at]}{place}")
+    def turn_scheduler(self, by: int) -> None:
+        """Choose the next scheduler, or the previous one."""
+        self.at = (self.at + by) % len(self.schedulers)
+        self.paint()
+
+    def other_place(self, pressed: Pressed) -> None:
+        """Choose whether the new run goes to the same instruction or to the same cycle."""
+        self.follows_warp = not self.follows_warp
+        self.paint()
+
+    def run(self, pressed: Pressed) -> None:
+        """Run the kernel on the chosen design."""
+        self.dismiss()
+        place = f" warp {self.main.scene.warp}" if self.follows_warp else ""
+        name = self.rows[self.selected][0]
+        design = "-" if name == self.now else name
+        self.main.worker.ask(requests.command, f"swap {design} {self.schedulers[self.at]}{place}")
+
+    HANDLERS: ClassVar[Handlers] = {
+        "open": run, "next_choice": lambda window, pressed: window.turn_scheduler(1),
+        "previous_choice": lambda window, pressed: window.turn_scheduler(-1), "other_place": other_place,
+        # in the prompt, Tab goes through the design's parameters
+        "parameters": lambda window, pressed: window.type(f"swap {window.rows[window.selected][0]}["), **Popup.HANDLERS,
+    }
+    WORDS: ClassVar[Words] = {**Popup.WORDS, "open": "run the kernel on it", "previous_choice": "the scheduler"}
 
 
 class KernelsWindow(Popup):
@@ -85,30 +95,34 @@ class KernelsWindow(Popup):
 
     def lines(self, width: int, height: int) -> list[Line]:
         """Return the list."""
-        return choose.kernels(self.rows, self.now, self.selected, width, height, self.filter.shown)
+        hints = self.keys.hints(("open", "run"), ("search", "narrow"), "launch_file", "close")
+        return choose.kernels(self.rows, self.now, self.selected, width, height, hints, self.filter.shown)
 
     def count(self) -> int:
         """Return the number of kernels shown."""
         return len(self.rows)
 
-    async def on_key(self, event: events.Key) -> None:
+    def filtered(self, token: str) -> bool:
+        """Narrow the list by what is typed."""
         if not self.filter.is_typing:
-            await super().on_key(event)
-            return
-        event.stop()
-        event.prevent_default()
-        if self.filter.feed(token_of(event.key, event.character)):
+            return False
+        if self.filter.feed(token):
             self.selected = 0
             self.paint()
+        return True
 
-    def pressed(self, token: str) -> None:
-        """Run the chosen kernel, prompt for a file, or narrow the list."""
-        if token == "/":
-            self.filter.is_typing = True
-            self.paint()
-        elif token == "f" or (token == "enter" and self.rows):
+    def narrow(self, pressed: Pressed) -> None:
+        """Begin to type."""
+        self.filter.is_typing = True
+        self.paint()
+
+    def run(self, pressed: Pressed) -> None:
+        """Run the chosen kernel."""
+        if self.rows:
             self.dismiss()
-            if token == "enter":
-                self.main.worker.ask(requests.command, f"kernel {self.rows[self.selected][0]}")
-            else:
-                self.main.call_after_refresh(self.main.open_prompt, ":", "kernel ")
+            self.main.worker.ask(requests.command, f"kernel {self.rows[self.selected][0]}")
+
+    HANDLERS: ClassVar[Handlers] = {
+        "open": run, "search": narrow, "launch_file": lambda window, pressed: window.type("kernel "), **Popup.HANDLERS,
+    }
+    WORDS: ClassVar[Words] = {**Popup.WORDS, "open": "run it on this machine", "search": "letters narrow the list"}

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from rfview.engine.check.findings import Findings
+from rfview.keys import Pressed
 from rfview.render import findings
 from rfview.render.text import Line
 from rfview.screens import requests
 from rfview.screens.windows.popup import Popup
+from rfview.widgets.keyed import Handlers, Words, pages
 
 
 class FindingsWindow(Popup):
     """The findings of a check of the run. data: the JSON form of Findings."""
-
-    PAGE = 10
 
     def __init__(self, main: Any, data: dict[str, Any]):
         self.found = Findings.of_dict(data)
@@ -24,23 +24,32 @@ class FindingsWindow(Popup):
 
     def lines(self, width: int, height: int) -> list[Line]:
         """Return the visible findings, and the chosen one in full."""
-        return findings.render(self.found, self.selected, self.main.scene.cycle, width, height)
+        return findings.render(self.found, self.selected, self.main.scene.cycle, width, height,
+                               self.keys.hints(("open", "go there"), "other_access", "copy", "close"))
 
     def count(self) -> int:
         """Return the number of findings."""
         return len(self.found.found)
 
-    def pressed(self, token: str) -> None:
-        """Go to a finding or to the access with which it conflicts, copy."""
-        if token in ("enter", "o") and self.found.found:
-            one = self.found.found[self.selected]
-            if token == "o" and one.other_cycle < 0:
-                self.main.say("this finding has no other access", "error")
-                return
-            self.main.worker.ask(requests.goto, one.cycle if token == "enter" else one.other_cycle)
-            if token == "enter":
-                self.main.change(warp=one.warp, scroll=0)
-            self.dismiss()
-        elif token == "y" and self.found.found:
-            self.app.copy_to_clipboard("\n".join(one.as_text() for one in self.found.found))
-            self.main.say("copied the findings as text", "good")
+    def open(self, pressed: Pressed) -> None:
+        """Go to the chosen finding, or to the access with which it conflicts."""
+        if not self.found.found:
+            return
+        one = self.found.found[self.selected]
+        if pressed.action == "open":
+            self.main.worker.ask(requests.goto, one.cycle)
+            self.main.change(warp=one.warp, scroll=0)
+        elif one.other_cycle < 0:
+            self.main.say("this finding has no other access", "error")
+            return
+        else:
+            self.main.worker.ask(requests.goto, one.other_cycle)
+        self.dismiss()
+
+    def copy_all(self, pressed: Pressed) -> None:
+        """Copy all findings."""
+        if self.found.found:
+            self.copy("\n".join(one.as_text() for one in self.found.found), "the findings as text")
+
+    HANDLERS: ClassVar[Handlers] = {"open": open, "other_access": open, "copy": copy_all, **Popup.HANDLERS, **pages(10)}
+    WORDS: ClassVar[Words] = {**Popup.WORDS, "open": "go to the finding", "copy": "copy all findings"}

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from textual import events
 
+from rfview.keys import Pressed
 from rfview.messages import Clicked
 from rfview.render import heat
-from rfview.render.text import Line, Row, fill, title
+from rfview.render.text import Line, Row, closes, fill, title
 from rfview.screens import requests
-from rfview.screens.windows.popup import ValuesWindow, WhyWindow
+from rfview.screens.windows.popup import Popup, STEPS, ValuesWindow, WhyWindow
 from rfview.sessions.heat.registers import LANES
-from rfview.sessions.heat.strip import STEPS
+from rfview.sessions.heat.strip import STEPS as SCALES
+from rfview.widgets.keyed import Handler, Handlers, Words
 
-PER = 8, 3          # initial cycles per column: STEPS[3]
+PER = 8, 3          # initial cycles per column: SCALES[3]
+
+
+def columns(by: int) -> Handler:
+    """Go forward (by > 0) or back by a number of columns; a count repeats it."""
+    return lambda window, pressed: window.by_columns(by * (pressed.count or 1))
 
 
 class HeatWindow(ValuesWindow):
@@ -41,7 +48,7 @@ class HeatWindow(ValuesWindow):
             rows = max(rows, LANES)     # a register's lanes are never joined; those that do not fit scroll
         columns = heat.columns_of(self.app.size.width)
         self.main.worker.ask_latest(requests.heat, requests.HeatQuestion(
-            self.item, columns, rows, STEPS[self.zoom], self.by_write, self.lane))
+            self.item, columns, rows, SCALES[self.zoom], self.by_write, self.lane))
         self.paint()
 
     def answered(self, found: Any) -> None:
@@ -60,59 +67,50 @@ class HeatWindow(ValuesWindow):
         """Return the strip, or a note that it is being read."""
         if self.view is None:
             note = self.main.scene.message if self.main.scene.message_kind == "error" else "reading what was written"
-            return [title(width, f"{self.item}", "", focus=True, right="Esc closes"),
+            return [title(width, f"{self.item}", "", focus=True, right=closes(self.keys.first("close"))),
                     *fill([Row(width).add(f" {note}", "dim").line()], width, height - 1)]
-        return heat.render(self.view.at(log=self.is_log), width, height)
+        return heat.render(self.view.at(log=self.is_log), width, height, self.keys)
 
-    def pressed(self, token: str) -> None:
-        """Move in time, go to writes, zoom, change how values are shown."""
-        if token in ("left", "right", "h", "H", "L", "pageup", "pagedown"):
-            self.by_columns({"left": -1, "h": -1, "right": 1, "pageup": -40, "pagedown": 40, "H": -40, "L": 40}[token])
-        elif token in ("s", "S"):
-            self.step(token)
-        elif token in (".", ","):
-            self.main.worker.ask(requests.written, self.item, self.lane, token == ".")
-        elif token in ("+", "=", "-"):
-            self.zoom = max(0, min(len(STEPS) - 1, self.zoom + (1 if token == "-" else -1)))
-            self.by_write = False
-            self.follow()
-        elif token == "o":
-            self.by_write = not self.by_write
-            self.follow()
-        elif token == "l":
-            self.is_log = not self.is_log
-            self.paint()
-        elif token == "t":
-            self.main.worker.ask(requests.heat_kind, self.item)
-            self.follow()
-        elif token in ("g", "home", "0", "G", "end", "$"):
-            self.main.worker.ask(requests.goto, "start" if token in ("g", "home", "0") else "end")
-        else:
-            self.of_the_focus(token)
+    def change_zoom(self, by: int) -> None:
+        """Show more (by > 0) or fewer cycles in a column."""
+        self.zoom = max(0, min(len(SCALES) - 1, self.zoom + by))
+        self.by_write = False
+        self.follow()
 
-    def of_the_focus(self, token: str) -> None:
-        """Act on the focused lane: go to its last write, watch it, explain why its warp waits, copy the strip."""
+    def switch_columns(self, pressed: Pressed) -> None:
+        """Make a column a write, or a stretch of cycles."""
+        self.by_write = not self.by_write
+        self.follow()
+
+    def switch_scale(self, pressed: Pressed) -> None:
+        """Make colours logarithmic, or linear."""
+        self.is_log = not self.is_log
+        self.paint()
+
+    def next_type(self, pressed: Pressed) -> None:
+        """Read the words as the next type."""
+        self.main.worker.ask(requests.heat_kind, self.item)
+        self.follow()
+
+    def with_lane(self, pressed: Pressed) -> None:
+        """Go to the focused lane's last write, watch it, explain why its warp waits, or copy the strip."""
         view = self.view
         if view is None:
             return
-        if token == "enter":
-            if view.moment.since < 0:
-                self.main.say("not written so far; . goes to the next write")
-                return
-            self.main.worker.ask(requests.goto, view.moment.since)
-            if view.moment.warp >= 0:
-                self.main.change(warp=view.moment.warp, scroll=0)
-            self.dismiss()
-        elif token == "w":
+        if pressed.action == "watch_here":
             self.main.worker.ask(requests.toggle_watchpoint, self.place())
-        elif token == "e":
-            if view.moment.warp >= 0:
-                self.main.change(warp=view.moment.warp, scroll=0)
+        elif pressed.action == "copy":
+            self.copy("\n".join(line.plain.rstrip() for line in self.lines(*self.size_of_it())), "the strip as text")
+        elif pressed.action == "open" and view.moment.since < 0:
+            after = self.keys.first("next_change")
+            self.main.say("not written so far" + (f"; {after} goes to the next write" if after else ""))
+        else:
+            if pressed.action == "open":
+                self.main.worker.ask(requests.goto, view.moment.since)
+            self.focus_warp(view.moment.warp)
             self.dismiss()
-            self.main.app.push_screen(WhyWindow(self.main))
-        elif token == "y":
-            self.app.copy_to_clipboard("\n".join(line.plain.rstrip() for line in self.lines(*self.size_of_it())))
-            self.main.say("copied the strip as text", "good")
+            if pressed.action == "why":
+                self.main.app.push_screen(WhyWindow(self.main))
 
     def size_of_it(self) -> tuple[int, int]:
         """Return the window's width and height."""
@@ -141,7 +139,7 @@ class HeatWindow(ValuesWindow):
             at = max(0, min(len(strip.edges) - 2, here + by))
             self.main.worker.ask(requests.goto, int(strip.edges[at]))
         else:
-            self.main.worker.ask(requests.step, by * STEPS[self.zoom])
+            self.main.worker.ask_sum(requests.step, by * SCALES[self.zoom])
 
     def move(self, by: int) -> None:
         """Focus another lane, `by` rows of the strip further down."""
@@ -165,3 +163,20 @@ class HeatWindow(ValuesWindow):
             cycle, self.lane = place
             self.main.worker.ask(requests.goto, cycle)
             self.follow()
+
+    HANDLERS: ClassVar[Handlers] = {
+        "column_back": columns(-1), "column_on": columns(1), "columns_back": columns(-40), "columns_on": columns(40),
+        **Popup.HANDLERS, **STEPS,
+        "next_change": lambda window, pressed: window.main.worker.ask(requests.written, window.item, window.lane, True),
+        "last_change": lambda window, pressed: window.main.worker.ask(requests.written, window.item, window.lane, False),
+        "zoom_in": lambda window, pressed: window.change_zoom(-1), "zoom_out": lambda window, pressed: window.change_zoom(1),
+        "by_write": switch_columns, "log_scale": switch_scale, "value_type": next_type,
+        "begin": lambda window, pressed: window.main.worker.ask(requests.goto, "start"),
+        "end": lambda window, pressed: window.main.worker.ask(requests.goto, "end"),
+        **dict.fromkeys(("open", "watch_here", "why", "copy"), with_lane),
+    }
+    WORDS: ClassVar[Words] = {
+        **Popup.WORDS, "down": "the next / previous lane or element", "next_change": "the next / last write of the lane",
+        "zoom_in": "fewer / more cycles in a column", "open": "go to the write of the value at the cursor",
+        "watch_here": "watch the lane", "why": "why the warp that wrote it waits", "copy": "copy as text",
+    }

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from typing import ClassVar
+
 
 from textual import events
 from textual.app import ComposeResult
 
-from rfview.actions import help_rows
-from rfview.keys import Filter, token_of
+from rfview.keys import Filter, Pressed
 from rfview.render import help as help_lines
 from rfview.render.scene import Scene
 from rfview.widgets.guarded import Layer
+from rfview.widgets.keyed import Handlers, Keyed, pages, rows
 from rfview.widgets.window import WindowView
 
 
-class HelpScreen(Layer):
+class HelpScreen(Keyed, Layer):
     """Keys by intent, the states with their glyphs, the commands; text typed after / narrows it."""
 
-    def __init__(self, scene: Scene, own: Mapping[str, str] | None = None):
+    def __init__(self, scene: Scene):
         super().__init__()
         self.scene = scene
-        self.own = own or {}
         self.filter = Filter()
         self.scroll = 0
 
@@ -42,15 +42,15 @@ class HelpScreen(Layer):
         view = self.query_one(WindowView)
         view.styles.width, view.styles.height = width, height
         verbs = [(f"{name} {verb.signature}".strip(), verb.help) for name, verb in VERBS.items()]
-        body = help_lines.body(self.scene, width - 2, self.filter.text, verbs, self.own, self.terms())
-        rows = height - 3
-        self.scroll = max(0, min(self.scroll, len(body) - rows))
-        shown = body[self.scroll : self.scroll + rows]
+        body = help_lines.body(self.scene, width - 2, self.filter.text, verbs, self.scene.keys, self.terms())
+        room = height - 3
+        self.scroll = max(0, min(self.scroll, len(body) - room))
+        shown = body[self.scroll : self.scroll + room]
         blank = help_lines.blank(width)
-        lines = [help_lines.head(width, self.filter.shown), blank]
+        lines = [help_lines.head(width, self.filter.shown, self.keys), blank]
         lines += [line._replace(spans=((" ", "text"), *line.spans)) for line in shown]
         lines += [blank] * (height - 1 - len(lines))
-        view.show([*lines, help_lines.foot(width, self.scroll + rows < len(body))])
+        view.show([*lines, help_lines.foot(width, self.keys, self.scroll + room < len(body))])
 
     def terms(self) -> list[tuple[str, str]]:
         """Return the terms found by a search, each with its explanation and source."""
@@ -60,26 +60,47 @@ class HelpScreen(Layer):
 
         return [(term.name, f"{term.text.splitlines()[0]}  [{term.source}]") for term in terms.find(self.filter.text)[:12]]
 
-    async def on_key(self, event: events.Key) -> None:
-        event.stop()
-        event.prevent_default()
-        token = token_of(event.key, event.character)
-        if self.filter.is_typing:
+    @property
+    def shown_message(self) -> str:
+        """The main screen's message."""
+        return str(self.app.main.shown_message)
+
+    def say(self, text: str, kind: str = "info") -> None:
+        """Show a message on the main screen, to be read there."""
+        self.app.main.say(text, kind)
+
+    def filtered(self, token: str) -> bool:
+        """Search for what is typed."""
+        if is_typing := self.filter.is_typing:
             self.filter.feed(token)
             self.scroll = 0
-        elif token in ("escape", "q", "?"):
-            if token == "escape" and self.filter.text:
-                self.filter.text = ""
-            else:
-                self.dismiss()
-                return
-        elif token == "/":
-            self.filter.is_typing = True
-        elif token == "y":
-            table = "\n".join(f"{keys:<18} {sentence}" for _, keys, sentence in help_rows("", self.own))
-            self.app.copy_to_clipboard(table)
-        else:
-            step = {"j": 1, "down": 1, "k": -1, "up": -1, "pagedown": 15, "space": 15, "pageup": -15, "home": -9999,
-                    "end": 9999, "g": -9999, "G": 9999}.get(token, 0)
-            self.scroll += step
+            self.paint()
+        return is_typing
+
+    def search(self, pressed: Pressed) -> None:
+        """Begin to type."""
+        self.filter.is_typing = True
         self.paint()
+
+    def close(self, pressed: Pressed) -> None:
+        """End the search, else close the help."""
+        if pressed.action == "close" and self.filter.text:
+            self.filter.text = ""
+            self.paint()
+        else:
+            self.dismiss()
+
+    def copy_table(self, pressed: Pressed) -> None:
+        """Copy the table of keys."""
+        rows = help_lines.help_rows("", self.scene.keys)
+        self.app.copy_to_clipboard("\n".join(f"{keys:<18} {sentence}" for _, keys, sentence in rows))
+
+    def move(self, by: int) -> None:
+        """Scroll by a number of rows."""
+        self.scroll += by
+        self.paint()
+
+    HANDLERS: ClassVar[Handlers] = {
+        **dict.fromkeys(("close", "quit", "help"), close), "search": search, "copy": copy_table,
+        "down": rows(1), "up": rows(-1), "read_on": rows(15), **pages(15),
+    }

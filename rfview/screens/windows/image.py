@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from textual.app import ComposeResult
 
 from rfview.engine.errors import InputError
 from rfview.graphics import NAMES, choose, choose_kind
+from rfview.keys import Pressed
 from rfview.messages import Clicked
 from rfview.render import image, image_pixels
-from rfview.render.text import Line, Row, fill, title
+from rfview.render.text import Line, Row, closes, fill, title
 from rfview.screens import requests
-from rfview.screens.windows.popup import ValuesWindow
+from rfview.screens.windows.popup import STEPS, Popup, ValuesWindow
 from rfview.sessions.commands.image import facts, origin_text, write_png
+from rfview.widgets.keyed import Handlers, Words
 from rfview.widgets.picture import PictureView
-
-COLUMNS = {"left": -1, "h": -1, "right": 1, "l": 1}
 
 
 class ImageWindow(ValuesWindow):
@@ -105,9 +105,9 @@ class ImageWindow(ValuesWindow):
         if self.view is None:
             scene = self.main.scene
             note = scene.message if scene.message_kind == "error" else "reading, and on edram simulating without lost bits"
-            return [title(width, f"PICTURE {self.buffer}", "", focus=True, right="Esc closes"),
+            return [title(width, f"PICTURE {self.buffer}", "", focus=True, right=closes(self.keys.first("close"))),
                     *fill([Row(width).add(f" {note}", "dim").line()], width, height - 1)]
-        return image.render(self.view, width, height)
+        return image.render(self.view, width, height, self.keys)
 
     def choose(self, x: int, y: int) -> None:
         """Focus a pixel."""
@@ -130,37 +130,35 @@ class ImageWindow(ValuesWindow):
             per = image.panes_of(self.view, self.app.size.width, self.app.size.height - 2).per
             self.choose(self.view.x + right * per, self.view.y + down * per)
 
-    def pressed(self, token: str) -> None:
-        """Visit wrong pixels, zoom, switch panes, go to the store or to the lost bit, move in time, save, copy."""
-        view = self.view
-        if token in ("s", "S"):
-            self.step(token)
-        elif token in ("g", "0", "home", "G", "$", "end"):
-            self.main.worker.ask(requests.goto, "start" if token in ("g", "0", "home") else "end")
-        elif view is None:
-            return
-        elif token in COLUMNS:
-            self.move_focus(COLUMNS[token], 0)
-        elif token in ("n", "N"):
-            self.next_wrong(1 if token == "n" else -1)
-        elif token in ("+", "=", "-"):
-            per = image.panes_of(view, self.app.size.width, self.app.size.height - 2).per
-            self.view = view.at(zoom=max(1, min(64, per * 2 if token == "-" else per // 2)))
+    def filtered(self, token: str) -> bool:
+        """Go to the cycle of a link, by its digit."""
+        if is_link := token.isdecimal() and token != "0" and self.view is not None and not self.keys.shown:
+            self.go(int(token) - 1)
+        return is_link
+
+    def change_zoom(self, pressed: Pressed) -> None:
+        """Show fewer pixels in a cell, or more."""
+        if self.view is not None:
+            per = image.panes_of(self.view, self.app.size.width, self.app.size.height - 2).per
+            self.view = self.view.at(zoom=max(1, min(64, per // 2 if pressed.action == "zoom_in" else per * 2)))
             self.paint()
-        elif token == "tab":
-            self.view = view.at(pane=1 - view.pane)
+
+    def other_pane(self, pressed: Pressed) -> None:
+        """Show the other pane first."""
+        if self.view is not None:
+            self.view = self.view.at(pane=1 - self.view.pane)
             self.paint()
-        elif token in ("enter", "b") or token.isdecimal():
-            self.go(view, token)
-        elif token == "p":
-            self.save(view)
-        elif token == "y":
-            self.app.copy_to_clipboard(f"{facts(view.picture)}\n{origin_text(list(view.links or ()))}")
-            self.main.say("copied what is known about this pixel", "good")
+
+    def copy_facts(self, pressed: Pressed) -> None:
+        """Copy what is known about the focused pixel."""
+        if self.view is not None:
+            text = f"{facts(self.view.picture)}\n{origin_text(list(self.view.links or ()))}"
+            self.copy(text, "what is known about this pixel")
 
     def next_wrong(self, by: int) -> None:
         """Go to the next smaller (by 1) or larger (by -1) error."""
-        assert self.view is not None
+        if self.view is None:
+            return
         if not len(self.order):
             self.main.say("no pixel differs")
             return
@@ -168,26 +166,27 @@ class ImageWindow(ValuesWindow):
         at = (int(found[0]) + by) % len(self.order) if found.size else 0
         self.choose(int(self.order[at]) % self.view.picture.width, int(self.order[at]) // self.view.picture.width)
 
-    def go(self, view: image.ImageView, token: str) -> None:
-        """Go to the cycle of a link: Enter for the store, b for the lost bit, a digit for that link."""
-        links = list(view.links or ())
-        if token == "b":
+    def go(self, at: int | None) -> None:
+        """Go to the cycle of a link by its number from 0, the store's; None: to the lost bit's."""
+        links = list(self.view.links or ()) if self.view is not None else []
+        if at is None:
             chosen = next((link for link in links if link.kind == "lost"), None)
-            missing = "no lost bit is known for this pixel" if links else "still looking for it"
+            missing = "no lost bit is known for this pixel"
         else:
-            at = 0 if token == "enter" else int(token) - 1
-            chosen = links[at] if 0 <= at < len(links) else None
-            missing = "there is no such link" if links else "still looking for it"
+            chosen = links[at] if at < len(links) else None
+            missing = "there is no such link"
         if chosen is None or chosen.cycle < 0:
-            self.main.say(missing if chosen is None else chosen.sentence)
+            self.main.say((missing if links else "still looking for it") if chosen is None else chosen.sentence)
             return
         self.main.worker.ask(requests.goto, chosen.cycle)
-        if chosen.warp >= 0:
-            self.main.change(warp=chosen.warp, scroll=0, **({"reg": chosen.register} if chosen.register >= 0 else {}))
+        self.focus_warp(chosen.warp, **({"reg": chosen.register} if chosen.register >= 0 else {}))
         self.dismiss()
 
-    def save(self, view: image.ImageView) -> None:
+    def save(self, pressed: Pressed) -> None:
         """Write all panes to a PNG file named after kernel, buffer and cycle."""
+        view = self.view
+        if view is None:
+            return
         info = self.main.scene.info
         name = f"{info.get('name') or self.main.scene.title}-{self.buffer}-{view.picture.cycle}.png".replace("/", "_")
         try:
@@ -202,3 +201,21 @@ class ImageWindow(ValuesWindow):
             pixel = image.pixel_at(self.view, self.app.size.width, self.app.size.height - 2, message.x, message.y)
             if pixel is not None:
                 self.choose(*pixel)
+
+    HANDLERS: ClassVar[Handlers] = {
+        "column_back": lambda window, pressed: window.move_focus(-(pressed.count or 1), 0),
+        "next_choice": lambda window, pressed: window.move_focus(pressed.count or 1, 0),
+        **Popup.HANDLERS, **STEPS,
+        "search_next": lambda window, pressed: window.next_wrong(1),
+        "search_previous": lambda window, pressed: window.next_wrong(-1),
+        "open": lambda window, pressed: window.go(0), "lost_bit": lambda window, pressed: window.go(None),
+        "zoom_in": change_zoom, "zoom_out": change_zoom, "other_pane": other_pane, "png": save, "copy": copy_facts,
+        "begin": lambda window, pressed: window.main.worker.ask(requests.goto, "start"),
+        "end": lambda window, pressed: window.main.worker.ask(requests.goto, "end"),
+    }
+    WORDS: ClassVar[Words] = {
+        **Popup.WORDS, "column_back": "a pixel to the left", "next_choice": "a pixel to the right",
+        "down": "a pixel down / up",
+        "search_next": "the next smaller / larger error", "open": "go to the store; a digit to that link",
+        "zoom_in": "fewer / more pixels in a cell", "copy": "copy what is known about the pixel",
+    }

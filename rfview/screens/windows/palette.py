@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, ClassVar
 
-from textual import events
-
-from rfview.actions import ACTIONS, Action, first_label
-from rfview.keys import Filter, token_of
+from rfview.actions import BY_NAME, MAIN, Action
+from rfview.keys import Filter, Pressed
 from rfview.messages import Chosen
 from rfview.render import choose
 from rfview.render.text import Line
 from rfview.screens.windows.popup import Popup
+from rfview.widgets.keyed import Handlers, pages, rows
 
-PAGE = 10
-MOVES = {"down": 1, "ctrl+n": 1, "up": -1, "ctrl+p": -1, "pagedown": PAGE, "pageup": -PAGE}
+HINTS = (("up down", "choose", 1), ("open", "do it"), "close")
 
 
 class PaletteWindow(Popup):
@@ -31,36 +29,43 @@ class PaletteWindow(Popup):
 
         Left out are those that need a letter, and the palette itself.
         """
-        rows = []
-        for action in ACTIONS:
+        found = []
+        for action in map(BY_NAME.__getitem__, MAIN):
             name = action.command or action.name.replace("_", " ")
             # of a sentence for two opposite actions, only this action's half
             text = re.sub(r" / [\w']+", "", action.sentence, count=1) if action.reverse else action.sentence
             is_chosen_here = not action.takes_letter and action.name != "palette"
             if is_chosen_here and self.filter.finds(name, action.name, text):
-                rows.append((action, name, first_label(action, self.main.keys.own), text))
-        return sorted(rows, key=lambda row: not row[1].startswith(self.filter.text))
+                found.append((action, name, self.main.keys.first(action.name), text))
+        return sorted(found, key=lambda row: not row[1].startswith(self.filter.text))
 
     def lines(self, width: int, height: int) -> list[Line]:
         """Return the line typed and the actions that match it."""
-        return choose.palette([row[1:] for row in self.found], self.filter.text, self.selected, width, height)
+        return choose.palette([row[1:] for row in self.found], self.filter.text, self.selected, width, height,
+                              self.keys.hints(*HINTS))
 
     def count(self) -> int:
         """Return the number of matching actions."""
         return len(self.found)
 
-    async def on_key(self, event: events.Key) -> None:
-        event.stop()
-        event.prevent_default()
-        key = token_of(event.key, event.character)
-        if key in ("escape", "ctrl+c") or (key == "backspace" and not self.filter.text):
+    def filtered(self, token: str) -> bool:
+        """Narrow the list by a letter; without any, Backspace closes the window."""
+        if token in ("enter", "escape", "ctrl+c"):
+            return False
+        if token == "backspace" and not self.filter.text:
             self.dismiss()
-        elif key == "enter":
-            self.dismiss()
-            if self.found:
-                self.main.post_message(Chosen(self.found[self.selected][0].name))
-        elif key in MOVES:
-            self.move(MOVES[key])
-        elif self.filter.feed(key):
+        elif self.filter.feed(token):
             self.found, self.selected = self._found(), 0
             self.paint()
+        else:
+            return False
+        return True
+
+    def do(self, pressed: Pressed) -> None:
+        """Do the chosen action."""
+        self.dismiss()
+        if self.found:
+            self.main.post_message(Chosen(self.found[self.selected][0].name))
+
+    HANDLERS: ClassVar[Handlers] = {"open": do, "next_choice": rows(1), "previous_choice": rows(-1), **Popup.HANDLERS,
+                                                 **pages(10)}

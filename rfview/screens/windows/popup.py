@@ -11,32 +11,33 @@ from rich.cells import cell_len
 from textual import events
 from textual.app import ComposeResult
 
-from rfview.keys import token_of
+from rfview.keys import Pressed
 from rfview.messages import Wheeled
 from rfview.render import why
 from rfview.render.chain import chain_of, links_of
 from rfview.render.text import Line, Row, fill, title
 from rfview.screens import requests
 from rfview.widgets.guarded import Layer
+from rfview.widgets.keyed import Handlers, Keyed, Words, passed_on, rows
 from rfview.widgets.panel import StripCache
 from rfview.widgets.window import WindowView
 
-STEPS = ("s", "right", "S", "left")
-ROWS = {"down": 1, "j": 1, "up": -1, "k": -1}
-FAR = 1 << 30       # pages: to the first row or the last
-PAGES = {"pagedown": 1, "pageup": -1, "g": -FAR, "home": -FAR, "G": FAR, "end": FAR}
+STEPS = passed_on("step", "back", "step_10", "back_10", "step_100", "back_100")
 
 
-class Popup(Layer):
-    """A window with rows to choose from; subclasses paint it and define its keys.
+class Popup(Keyed, Layer):
+    """A window with rows to choose from; subclasses paint it and say what else its keys do.
 
-    EDGE: cells left free at its sides. PAGE: rows of a page, 0 for no keys that move by pages and to the ends.
-    ANSWERS: the kind of worker's answers that it takes, "" for none.
+    EDGE: cells left free at its sides. ANSWERS: the kind of worker's answers that it takes, "" for none.
     """
 
     EDGE: ClassVar[int] = 2
-    PAGE: ClassVar[int] = 0
     ANSWERS: ClassVar[str] = ""
+    HANDLERS: ClassVar[Handlers] = {
+        "down": rows(1), "up": rows(-1), "help": lambda window, pressed: window.show_keys(),
+        "close": lambda window, pressed: window.dismiss(), "quit": lambda window, pressed: window.dismiss(),
+    }
+    WORDS: ClassVar[Words] = {"help": "these keys", "down": "down / up", "close": "close the window", "quit": "close it"}
 
     def __init__(self, main: Any = None, wanted: tuple[int, int] = (96, 22)):
         super().__init__()
@@ -51,7 +52,18 @@ class Popup(Layer):
         """The app's cache of strips."""
         return self.app.strips  # type: ignore[attr-defined]
 
+    @property
+    def shown_message(self) -> str:
+        """The main screen's message."""
+        return str(self.main.shown_message)
+
+    def say(self, text: str, kind: str = "info") -> None:
+        """Show a message on the main screen, whose event row stays visible."""
+        self.main.say(text, kind)
+
     def on_mount(self) -> None:
+        if self.main is None:
+            self.main = self.app.main
         if self.strips.palette.has_few_colours:
             self.styles.background = "transparent"      # no colours to blend: the screen below stays as it is
         self.follow()
@@ -86,19 +98,6 @@ class Popup(Layer):
         """Return how many rows there are to choose from."""
         return 0
 
-    async def on_key(self, event: events.Key) -> None:
-        event.stop()
-        event.prevent_default()
-        token = token_of(event.key, event.character)
-        if token in ("escape", "q"):
-            self.dismiss()
-        elif token in ROWS:
-            self.move(ROWS[token])
-        elif self.PAGE and token in PAGES:
-            self.move(PAGES[token] * self.PAGE)
-        else:
-            self.pressed(token)
-
     def on_click(self, event: events.Click) -> None:
         if event.widget is self:
             self.dismiss()
@@ -108,12 +107,20 @@ class Popup(Layer):
         self.selected = max(0, min(self.count() - 1, self.selected + by))
         self.paint()
 
-    def step(self, token: str) -> None:
-        """Step with the window open; token: one of STEPS."""
-        self.main.worker.ask(requests.step, 1 if token in ("s", "right") else -1)
+    def copy(self, text: str, what: str) -> None:
+        """Copy a text, and say what it is."""
+        self.app.copy_to_clipboard(text)
+        self.say(f"copied {what}", "good")
 
-    def pressed(self, token: str) -> None:
-        """Handle any other key."""
+    def focus_warp(self, warp: int, **facts: Any) -> None:
+        """Focus a warp of the main screen, if there is one in question."""
+        if 0 <= warp < (self.main.scene.now.num_warps if self.main.scene.now else 0):
+            self.main.change(warp=warp, scroll=0, **facts)
+
+    def type(self, text: str) -> None:
+        """Close the window and open the prompt with a command to complete."""
+        self.dismiss()
+        self.main.call_after_refresh(self.main.open_prompt, ":", text)
 
 
 class ValuesWindow(Popup):
@@ -133,7 +140,7 @@ class ValuesWindow(Popup):
     def on_wheeled(self, message: Wheeled) -> None:
         """Zoom with the wheel."""
         message.stop()
-        self.pressed("-" if message.by > 0 else "+")
+        self.act(Pressed("zoom_out" if message.by > 0 else "zoom_in"))
 
 
 class WhyWindow(Popup):
@@ -165,14 +172,13 @@ class WhyWindow(Popup):
 
         return relief.lines(self.relief, width)
 
-    def keys(self) -> tuple[tuple[str, str], ...]:
-        """Return the keys for the relief that was tried, or can be tried."""
+    def of_relief(self) -> tuple[str, ...]:
+        """Return the actions for the relief that was tried, or can be tried."""
         if self.relief is not None and self.asked == self.here:
-            more = (("F", "both to the end"),) if self.relief.whole is None else ()
-            return (*more, ("x", "compare"), ("B", "go there"))
+            return (*(("run_both",) if self.relief.whole is None else ()), "compare", "go_to_relief")
         chain = chain_of(self.main.scene, self.main.scene.warp)
         named = chain is not None and chain.resource is not None and chain.resource.relief
-        return (("f", "try the relief"),) if named else ()
+        return ("try_relief",) if named else ()
 
     def paint(self) -> None:
         """Paint the window, as high as the chain is long."""
@@ -187,54 +193,61 @@ class WhyWindow(Popup):
 
     def lines(self, width: int, height: int) -> list[Line]:
         """Return the chain with evidence and times."""
-        return why.render_popup(self.main.scene, width, height, self.selected, self.below(width), self.keys())
+        hints = self.keys.hints(("down", "choose"), *self.of_relief(), ("open", "go to its first cycle"),
+                                ("copy", "copy as text"), "close")
+        return why.render_popup(self.main.scene, width, height, self.selected, self.below(width), hints)
 
     def count(self) -> int:
         """Return the number of links."""
         return len(links_of(self.main.scene, self.main.scene.warp)[0])
 
-    def pressed(self, token: str) -> None:
-        """Choose links by digit, go to one with Enter, try the relief, copy; s and S step with the window open."""
-        links, _ = links_of(self.main.scene, self.main.scene.warp)
-        if token.isdecimal() and 1 <= int(token) <= len(links):
+    def filtered(self, token: str) -> bool:
+        """Choose a link by its digit."""
+        if is_link := token.isdecimal() and 1 <= int(token) <= self.count():
             self.selected = int(token) - 1
             self.paint()
-        elif token == "enter" and links:
-            link = links[min(self.selected, len(links) - 1)]
-            if link.target is not None:
-                self.main.worker.ask(requests.goto, min(link.target.cycle, self.main.scene.last))
-                if link.target.bank >= 0:
-                    self.main.change(bank=link.target.bank)
-            elif link.until >= 0:
-                self.main.worker.ask(requests.goto, link.until)
-            if 0 <= link.warp < (self.main.scene.now.num_warps if self.main.scene.now else 0):
-                self.main.change(warp=link.warp, scroll=0)
-            self.dismiss()
-        elif token in ("f", "F", "x", "B"):
-            self.with_relief(token)
-        elif token == "y":
-            self.app.copy_to_clipboard(why.as_text(self.main.scene))
-            self.main.say("copied the chain as text", "good")
-        elif token in STEPS:
-            self.step(token)
+        return is_link
 
-    def with_relief(self, token: str) -> None:
-        """f: fork with the setting that the chain names; then F: run both to the end, x: compare, B: go to the branch."""
-        found = self.relief if self.asked == self.here else None
-        if token == "f" or found is None:
+    def open(self, pressed: Pressed) -> None:
+        """Go to the chosen link's first cycle, or to where a setting takes effect, and focus its warp."""
+        links, _ = links_of(self.main.scene, self.main.scene.warp)
+        if not links:
+            return
+        link = links[min(self.selected, len(links) - 1)]
+        if link.target is not None:
+            self.main.worker.ask(requests.goto, min(link.target.cycle, self.main.scene.last))
+            if link.target.bank >= 0:
+                self.main.change(bank=link.target.bank)
+        elif link.until >= 0:
+            self.main.worker.ask(requests.goto, link.until)
+        self.focus_warp(link.warp)
+        self.dismiss()
+
+    def with_relief(self, pressed: Pressed) -> None:
+        """Fork with the setting that the chain names; then run both to the end, compare them, or go to the branch."""
+        found, name = self.relief if self.asked == self.here else None, pressed.action
+        if name in ("try_relief", "run_both") or found is None:
             self.main.say("")
-            self.main.worker.ask(requests.relief, self.here, token == "F")
-        elif token == "F":
-            self.main.worker.ask(requests.relief, self.here, True)
-        elif token == "x":
-            self.main.worker.ask(requests.lend_for_comparison, found.branch)
+            self.main.worker.ask(requests.relief, self.here, name == "run_both")
+        elif name == "compare":
+            self.main.worker.ask(requests.compare, found.branch)
         else:
             self.main.worker.ask(requests.command, f"branch {found.branch}")
             self.dismiss()
 
+    HANDLERS: ClassVar[Handlers] = {
+        **Popup.HANDLERS, **STEPS, "open": open,
+        **dict.fromkeys(("try_relief", "run_both", "compare", "go_to_relief"), with_relief),
+        "copy": lambda window, pressed: window.copy(why.as_text(window.main.scene), "the chain as text"),
+    }
+    WORDS: ClassVar[Words] = {**Popup.WORDS, "open": "go to the chosen link's first cycle", "copy": "copy as text",
+                                          "compare": "compare both runs"}
+
 
 class TextWindow(Popup):
-    """Lines of text, scrolled with j and k."""
+    """Lines of text to scroll."""
+
+    HANDLERS: ClassVar[Handlers] = {**Popup.HANDLERS, "help": Popup.HANDLERS["close"]}
 
     def __init__(self, text: tuple[str, ...], name: str = "ANSWER"):
         super().__init__(None, (max(40, min(116, max(map(cell_len, text), default=0) + 4)), max(6, min(34, len(text) + 2))))
@@ -247,8 +260,9 @@ class TextWindow(Popup):
         self.folded = [part for line in self.text for part in _folded(line, width - 2)]
         first = max(0, min(self.selected, len(self.folded) - rows))
         shown = [Row(width).add(" ").add(line, "text").line() for line in self.folded[first : first + rows]]
-        more = "j k scroll   " if len(self.folded) > rows else ""
-        return [title(width, self.heading, "", focus=True, right=f"{more}Esc closes"), *fill(shown, width, rows)]
+        wanted = (("down", "scroll"),) if len(self.folded) > rows else ()
+        right = "   ".join(f"{keys} {word}" for keys, word in self.keys.hints(*wanted, ("close", "closes")))
+        return [title(width, self.heading, "", focus=True, right=right), *fill(shown, width, rows)]
 
     def count(self) -> int:
         """Return the number of lines as wrapped."""
@@ -259,6 +273,7 @@ class ExplainWindow(TextWindow):
     """Explains the focused item, on the other half of the screen if there is room; updated as time moves."""
 
     WIDE = 58       # cells
+    HANDLERS: ClassVar[Handlers] = {**Popup.HANDLERS, **STEPS}
 
     def __init__(self, main: Any, tell: Callable[[Any, int], list[str]]):
         """tell(scene, width) returns the lines."""
@@ -276,11 +291,6 @@ class ExplainWindow(TextWindow):
         is_left = place is not None and place.x < self.WIDE
         self.styles.align = ("center" if not beside else "right" if is_left else "left", "middle")
         super().paint()
-
-    def pressed(self, token: str) -> None:
-        """Step with s and S, with the window open."""
-        if token in STEPS:
-            self.step(token)
 
 
 def _folded(line: str, room: int) -> list[str]:

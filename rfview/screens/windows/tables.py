@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
+from rfview.keys import Pressed
 from rfview.render import statistics
 from rfview.render.text import Line, Row, cut, fill, hint_row, list_row, number, visible_from
 from rfview.screens import requests
@@ -11,6 +12,7 @@ from rfview.screens.windows.popup import STEPS, Popup
 from rfview.sessions.expressions.types import lanes_text
 from rfview.sessions.expressions.values import value_text
 from rfview.sessions.reports.statistics import Statistics
+from rfview.widgets.keyed import Handlers, Words, pages
 
 
 class StatisticsWindow(Popup):
@@ -71,8 +73,7 @@ class StatisticsWindow(Popup):
 
     def lines(self, width: int, height: int) -> list[Line]:
         """Return the table and the keys."""
-        hints = (("h l", "left end"), ("H L", "right end"), ("j k", "scroll"), ("s S", "step"), ("y", "copy"),
-                 ("Esc", "close"))
+        hints = self.keys.hints("left_end_back", "right_end_back", ("down", "scroll"), ("step", "step"), "copy", "close")
         names = tuple(f"{name} {number(cycle)}" for name, cycle in self.ends())
         body = statistics.render(self.main.scene, self.found, (names[0], names[1]), width, height - 1, self.selected)
         return [*body, hint_row(width, hints)]
@@ -81,29 +82,35 @@ class StatisticsWindow(Popup):
         """Return the number of rows that can be scrolled."""
         return len(self.found.states) + len(self.found.counts) if self.found else 1
 
-    def pressed(self, token: str) -> None:
-        """Move an end to the previous or next place, step, copy."""
-        if token in ("h", "l", "H", "L"):
-            places = [name for name, _ in self.places()]
-            self.fixed = None
-            name = self.left if token in "hl" else self.right
-            at = places.index(name) if name in places else 0
-            name = places[max(0, min(len(places) - 1, at + (1 if token in "lL" else -1)))]
-            self.left, self.right = (name, self.right) if token in "hl" else (self.left, name)
-            self.follow()
-        elif token in STEPS:
-            self.step(token)
-        elif token == "y" and self.found is not None:
+    def move_end(self, is_left: bool, by: int) -> None:
+        """Move an end to the next or previous place."""
+        places = [name for name, _ in self.places()]
+        self.fixed = None
+        name = self.left if is_left else self.right
+        at = places.index(name) if name in places else 0
+        name = places[max(0, min(len(places) - 1, at + by))]
+        self.left, self.right = (name, self.right) if is_left else (self.left, name)
+        self.follow()
+
+    def copy_table(self, pressed: Pressed) -> None:
+        """Copy the numbers."""
+        if self.found is not None:
             from rfview.sessions.reports.statistics import as_text
 
-            self.app.copy_to_clipboard(as_text(self.found))
-            self.main.say("copied the statistics as text", "good")
+            self.copy(as_text(self.found), "the statistics as text")
+
+    HANDLERS: ClassVar[Handlers] = {
+        "left_end_back": lambda window, pressed: window.move_end(True, -(pressed.count or 1)),
+        "left_end_on": lambda window, pressed: window.move_end(True, pressed.count or 1),
+        "right_end_back": lambda window, pressed: window.move_end(False, -(pressed.count or 1)),
+        "right_end_on": lambda window, pressed: window.move_end(False, pressed.count or 1),
+        "copy": copy_table, **STEPS, **Popup.HANDLERS,
+    }
+    WORDS: ClassVar[Words] = {**Popup.WORDS, "copy": "copy as text"}
 
 
 class TraceWindow(Popup):
     """The past hits of a tracepoint, one per row; Enter goes there. data: the JSON form of tracing.Trace."""
-
-    PAGE = 20
 
     def __init__(self, main: Any, data: dict[str, Any]):
         super().__init__(main, (min(116, 20 + 25 * len(data["expressions"])), 30))
@@ -127,7 +134,7 @@ class TraceWindow(Popup):
         first = visible_from(self.selected, len(self.order), rows)
         lines = [self.row(width, index, ends, at == self.selected)
                  for at, index in enumerate(self.order) if first <= at < first + rows]
-        hints = (("Enter", "go there"), ("o", "sort by the next column"), ("y", "copy"), ("Esc", "close"))
+        hints = self.keys.hints(("open", "go there"), "sort", "copy", "close")
         return [heading.line(), names.line(), *fill(lines, width, rows), hint_row(width, hints)]
 
     def columns(self, width: int) -> list[int]:
@@ -149,20 +156,26 @@ class TraceWindow(Popup):
         """Return the number of hits."""
         return len(self.order)
 
-    def pressed(self, token: str) -> None:
-        """Go to a hit, sort, copy."""
-        if token == "enter" and self.order:
+    def open(self, pressed: Pressed) -> None:
+        """Go to the chosen hit."""
+        if self.order:
             self.main.worker.ask(requests.goto, self.data["cycles"][self.order[self.selected]])
             self.dismiss()
-        elif token == "o":
-            self.sorted_by = (self.sorted_by + 1) % (1 + len(self.data["expressions"]))
-            key = self.sorted_by - 1
-            self.order = sorted(range(len(self.order)), key=lambda index: (
-                0 if key < 0 else self.data["rows"][index][key], self.data["cycles"][index]))
-            self.paint()
-        elif token == "y":
-            head = "\t".join(["cycle", *self.data["expressions"]])
-            rows = ["\t".join([str(self.data["cycles"][index]), *map(value_text, self.data["rows"][index])])
-                    for index in self.order]
-            self.app.copy_to_clipboard("\n".join([head, *rows]))
-            self.main.say("copied the table, tab-separated", "good")
+
+    def sort(self, pressed: Pressed) -> None:
+        """Sort by the next column."""
+        self.sorted_by = (self.sorted_by + 1) % (1 + len(self.data["expressions"]))
+        key = self.sorted_by - 1
+        self.order = sorted(range(len(self.order)), key=lambda index: (
+            0 if key < 0 else self.data["rows"][index][key], self.data["cycles"][index]))
+        self.paint()
+
+    def copy_table(self, pressed: Pressed) -> None:
+        """Copy the hits in the order shown."""
+        head = "\t".join(["cycle", *self.data["expressions"]])
+        rows = ["\t".join([str(self.data["cycles"][index]), *map(value_text, self.data["rows"][index])])
+                for index in self.order]
+        self.copy("\n".join([head, *rows]), "the table, tab-separated")
+
+    HANDLERS: ClassVar[Handlers] = {"open": open, "sort": sort, "copy": copy_table, **Popup.HANDLERS, **pages(20)}
+    WORDS: ClassVar[Words] = {**Popup.WORDS, "open": "go to the hit", "copy": "copy, tab-separated"}
