@@ -21,6 +21,7 @@ LATENCY_CLASSES = (
 )
 MAPPINGS = ("sequential", "gpgpusim")
 INNER_POLICIES = ("greedy", "rr")
+OUTER_POLICIES = ("ready", "next")     # which warp joins the active set: the next ready one, or the next one
 PARITIES = ("off", "prefer", "strict")
 SUSPENDS = ("pending", "marked")
 LANES = ("all", "active")
@@ -40,6 +41,7 @@ MAXIMA = {
     "memory.const_line_bytes": 128,         # L2's
     "memory.l1_enabled": 2,
     "memory.l2_warm": 1,
+    "memory.store_acks": 1,
     "memory.bytes_per_cycle": ((1 << 31) - 1) // 256,   # kept as 256ths
     "sm.ibuffer_entries": 255,
     "sm.bank_ports": 2,
@@ -50,14 +52,15 @@ MAXIMA = {
 CACHES = {"l1": state.MAX_L1_LINES, "l2": state.MAX_L2_LINES, "icache": state.MAX_ICACHE_LINES,
           "const": state.MAX_CCACHE_LINES}
 FOLLOWS = "follows from"    # in the source of a number that nobody set, but that another one changes
-CHOICES = {"sm.mapping": MAPPINGS, "scheduler.inner": INNER_POLICIES, "scheduler.parity": PARITIES,
+CHOICES = {"sm.mapping": MAPPINGS, "scheduler.inner": INNER_POLICIES, "scheduler.outer": OUTER_POLICIES,
+           "scheduler.parity": PARITIES,
            "scheduler.suspend": SUSPENDS, "memory.l1_hash": HASHES, "memory.l2_hash": HASHES,
            "memory.l1_stores": STORES, "kernel.on_fault": ON_FAULT, "energy.lanes": LANES,
            **{option.setting: option.choices for option in compilation.OPTIONS.values() if option.choices}}
 MAY_BE_ZERO = {
     "sm.max_banks_per_cycle", "sm.branch_cycles", "memory.l1_enabled", "memory.fixed_memory_cycles", "kernel.registers",
-    "memory.dram_cycles", "memory.flit_bytes", "memory.icache_sets", "memory.const_sets", "memory.l2_warm", "sm.fetch_ports",
-    "sm.refill_cycles", "sm.reserve_results",
+    "memory.dram_cycles", "memory.flit_bytes", "memory.icache_sets", "memory.const_sets", "memory.l2_warm",
+    "memory.store_acks", "sm.fetch_ports", "sm.refill_cycles", "sm.reserve_results",
     *(option.setting for option in compilation.OPTIONS.values() if not option.choices),
 }
 
@@ -160,6 +163,7 @@ class Config:
         record.scheduler = state.SCHEDULERS.index(scheduler)
         record.active_set = int(self["scheduler.active_set"])
         record.inner_policy = INNER_POLICIES.index(self["scheduler.inner"])
+        record.outer_policy = OUTER_POLICIES.index(self["scheduler.outer"])
         record.parity = PARITIES.index(self["scheduler.parity"])
         record.suspend = SUSPENDS.index(self["scheduler.suspend"])
         for index, name in enumerate(LATENCY_CLASSES):

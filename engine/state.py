@@ -42,6 +42,7 @@ MAX_L2_LINES = 8192
 MAX_ICACHE_LINES = 64
 MAX_CCACHE_LINES = 256
 LINE_BYTES = 128        # a line of L1 and L2; memory.line_bytes is what DRAM transfers per line
+SECTOR_BYTES = 32       # the unit of L2, and of what is stored there
 NUM_BARRIERS = 16
 MAX_EVENTS = 64
 WHEEL_SIZE = 4096
@@ -114,7 +115,8 @@ WARP = np.dtype(
         ("reg_base", "u2"),           # physical slot of register 0
         ("leave_code", "u1"),         # stall code that holds a leaving warp back
         ("suspended_pc", "u4"),       # suspend = marked: instruction that made the warp leave once
-        ("pad", "u4", (4,)),          # pads to whole cache lines, which the journal compares
+        ("pad", "u4", (2,)),          # pads to whole cache lines, which the journal compares
+        ("stored_cycle", "i8"),       # its stores are acknowledged in this cycle (memory.store_acks)
     ],
     align=True,
 )
@@ -274,11 +276,11 @@ CONFIG = np.dtype(
             "num_warps max_ctas max_threads num_schedulers num_banks rows_per_bank bank_ports max_banks_per_cycle "
             "num_collectors result_buses reserve_results num_sp ibuffer_entries fetch_width branch_cycles refill_cycles "
             "shared_bytes clock_mhz "
-            "mapping scheduler active_set inner_policy parity suspend "
+            "mapping scheduler active_set inner_policy outer_policy parity suspend "
             "sp_queue sfu_queue ldst_queue "
             "l1_enabled l1_sets l1_ways l1_hit_cycles mshrs l2_sets l2_ways l2_hit_cycles dram_cycles "
             "fixed_memory_cycles bytes_per_cycle_x256 queue_cycles shared_cycles shared_bytes_per_cycle const_cycles "
-            "param_cycles line_bytes shared_words spin_limit l1_hash l1_stores l2_hash flit_bytes fetch_ports "
+            "param_cycles line_bytes shared_words spin_limit l1_hash l1_stores l2_hash flit_bytes store_acks fetch_ports "
             "icache_sets icache_ways icache_instructions "
             "const_sets const_ways const_line_bytes const_mshrs "
             "first_design_row num_recorded_rows first_collector_row first_result_row num_rows"
@@ -304,6 +306,7 @@ HOT = [
     ("dispatch_age", "u4"),                       # `age` of the next warp to start
     ("dram_free_x256", "i8"),                     # memory port is free from this time on (cycle x 256)
     ("port_free_cycle", "i8"),                    # the SM's port to the interconnect is free from this cycle on
+    ("reply_free_cycle", "i8"),                   # its port for replies: the same, less the time that L2 takes
     ("need_fetch", "u8"),                         # warps whose I-buffer is empty
     ("ldst_head", "u1"),                          # in-flight entry handled by LD/ST, NONE8 = none
     ("ldst_reason", "u1"),                        # why LD/ST could not proceed (LDST_*)
@@ -415,7 +418,7 @@ AUX = [
     ("scheduler_mask", "u8", (MAX_SCHEDULERS,)),  # per scheduler: its warp slots
     # the instruction handled by LD/ST
     ("access_space", "u1"),                       # its state space
-    ("scratch", "i8", (264,)),                    # its addresses and lines; values/access.py names the places in it
+    ("scratch", "i8", (392,)),                    # its addresses and lines; values/access.py names the places in it
     ("num_lines", "i4"),                          # its lines or shared-memory passes
     ("next_line", "i4"),                          # how many of them have been sent
     # bad accesses under kernel.on_fault=report: dropped and noted, where others stop the machine

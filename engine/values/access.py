@@ -19,6 +19,7 @@ Local memory is interleaved: word k of a thread is arena word local_word + ((war
     [USED_SPACES]     bit 1 << SPACE_* for every space accessed
     [UNIT]            1 if the active lanes have a unit stride of 4 bytes in one region (then all of ADDR is set)
     [FAULT_LANE], [FAULT_ADDRESS]   first faulting lane and its address when the code is not 0
+    [SECTORS + k]     sectors of line k that are accessed, from sectors.note_sectors
 """
 
 from __future__ import annotations
@@ -59,6 +60,7 @@ REGION = np.dtype(
 
 ADDR, SPACES, LINES, MAX_LINES, WORK = 0, 32, 64, 128, 192
 (NUM_LINES, PASSES, USED_SPACES, UNIT, FAULT_LANE, FAULT_ADDRESS) = range(256, 262)
+SECTORS = 264
 
 SHARED_START, LOCAL_START, PARAM_START, WINDOW = (
     U64(SHARED_WINDOW), U64(LOCAL_WINDOW), U64(PARAM_WINDOW), U64(WINDOW_BYTES))

@@ -35,8 +35,8 @@ MACHINE = {
     "sm": ("num_collectors", "result_buses", "sp_queue", "sfu_queue", "ldst_queue", "ibuffer_entries", "fetch_width",
            "branch_cycles", "max_banks_per_cycle", "spin_limit"),
     "memory": ("l1_hit_cycles", "l2_hit_cycles", "dram_cycles", "fixed_memory_cycles", "bytes_per_cycle", "queue_cycles",
-               "shared_cycles", "const_cycles", "param_cycles", "mshrs", "const_mshrs", "flit_bytes"),
-    "scheduler": ("active_set", "inner", "suspend", "parity"),
+               "shared_cycles", "const_cycles", "param_cycles", "mshrs", "const_mshrs", "flit_bytes", "store_acks"),
+    "scheduler": ("active_set", "outer", "inner", "suspend", "parity"),
 }
 
 

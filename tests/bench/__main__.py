@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from rfview.engine.launch import load_launch_file
-from tests.bench import checking, designs, measure, rewinding, screen, searching, writers
+from tests.bench import checking, designs, measure, peer, rewinding, screen, searching, writers
 from tests.bench.judge import judge
 
-PARTS = ("workloads", "designs", "bundled", "long", "live", "writers", "start", "screen", "check", "registers")
+PARTS = ("workloads", "designs", "bundled", "long", "live", "writers", "start", "screen", "check", "registers", "peer")
 
 
 def main() -> int:
@@ -59,6 +59,9 @@ def main() -> int:
     if "check" in args.parts:
         say("checked runs compared with unchecked ones")
         rows += checking.rows(args.runs)
+    if "peer" in args.parts:
+        say("cycles beside GPGPU-Sim's")
+        rows += peer.rows()
     if "registers" in args.parts:
         say("registers")
         result["registers"] = measure.registers()

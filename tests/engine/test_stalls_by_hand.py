@@ -176,6 +176,18 @@ def test_suspended_outside_the_active_set() -> None:
                        ("suspended", 1), ("issued", 2)])
 
 
+@pytest.mark.parametrize("outer, active", [("ready", [None] * 6), ("next", [0, 1, 2, 0, 1, 2])])
+def test_the_next_warp_takes_a_place_though_it_waits(outer: str, active: list[int | None]) -> None:
+    """B0.20: one place for three warps, which have issued their loads in 2, 4 and 6 and wait for them."""
+    machine = Machine(
+        Assembly().mov(1, 5).ld(2).add(3, 2, imm=1).exit(), warps=3, scheduler="two_level",
+        settings={"sm.num_schedulers": 1, "scheduler.active_set": 1, "scheduler.outer": outer},
+    ).run()
+    members = [[int(shot.sm.warp[warp].membership) for warp in range(3)] for shot in machine.snapshots[8:14]]
+    assert [places.index(1) if 1 in places else None for places in members] == active
+    assert [machine.issues(warp)[2][0] for warp in range(3)] == [225, 227, 229]
+
+
 def test_war_is_booked_as_wait_and_counted() -> None:
     # B1: R17 is refused by bank 1 in cycle 2, so the mov that overwrites it cannot issue before its read in 3
     machine = Machine(Assembly().add(2, 1, 17).mov(17, 9).exit()).run()

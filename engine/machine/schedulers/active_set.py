@@ -2,7 +2,8 @@
 
 At the start of every cycle's issue, an active warp that waits for a long-latency result, a barrier, a membar or other
 lanes, or that has ended, leaves (rules B0.5, B0.6, B2.4); the design's on_leave may delay it for its own work.
-A free place goes to the next ready warp in round-robin order. `switch_on_stall` can enforce alternating parity of warp
+A free place goes to the next ready warp in round-robin order, or, with outer = next, to the next warp, ready or not, which
+leaves again in the next cycle if it still waits (B0.20). `switch_on_stall` can enforce alternating parity of warp
 ids: "strict" takes the same parity only when no unfinished warp of the other waits for memory.
 """
 
@@ -16,10 +17,11 @@ from rfview.engine.compile.device import device
 from rfview.engine.machine.stages.warp_state import reconsider
 from rfview.engine.machine.stages.control import waits_for_memory
 from rfview.engine.machine.schedulers.round_robin import next_from
-from rfview.engine.state import ACTIVE, LEAVING, NONE8, OUTSIDE, SWITCH_ON_STALL
+from rfview.engine.state import ACTIVE, LEAVING, NONE8, OUTSIDE, SWITCH_ON_STALL, TWO_LEVEL
 
 PARITY_OFF, PARITY_PREFER, PARITY_STRICT = 0, 1, 2
 SUSPEND_PENDING, SUSPEND_MARKED = 0, 1
+OUTER_READY, OUTER_NEXT = 0, 1
 EVEN = np.uint64(0x5555555555555555)
 
 
@@ -93,8 +95,9 @@ def may_join(sm, insts, warp):
 
 @device
 def join(sm, rf, spec, rows, insts, scheduler):
-    """Fill free places with ready warps, round robin by warp id."""
+    """Fill free places with ready warps, or with any, round robin by warp id."""
     state = sm.scheduler[scheduler]
+    takes_any = sm.config.scheduler == TWO_LEVEL and sm.config.outer_policy == OUTER_NEXT
     free = places(sm) - popcount(np.uint64(state.active))
     while free > 0:
         outside = np.uint64(sm.unfinished) & np.uint64(sm.scheduler_mask[scheduler]) & ~np.uint64(state.active)
@@ -102,7 +105,7 @@ def join(sm, rf, spec, rows, insts, scheduler):
         while outside != 0:
             warp = ctz64(outside)
             outside &= ~bit64(warp)
-            if may_join(sm, insts, warp):
+            if takes_any or may_join(sm, insts, warp):
                 ready |= bit64(warp)
         if ready == 0:
             return 0

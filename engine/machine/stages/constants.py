@@ -15,7 +15,7 @@ from rfview.engine.events import CONST_HITS, CONST_MISSES
 from rfview.engine.isa import OP_LDPARAM
 from rfview.engine.machine.stages import l2
 from rfview.engine.machine.stages.read_only import CCACHE, find_line, num_awaited, oldest_line, touch
-from rfview.engine.program import SPACE_PARAM, UNIT_LDST
+from rfview.engine.program import MEM_LOAD, SPACE_PARAM, UNIT_LDST
 from rfview.engine.state import LDST_CONST_CACHE, LINE_BYTES
 from rfview.engine.values import access
 
@@ -64,7 +64,7 @@ def load_line(sm, flight, line, hit_cycles):
         sm.ldst_reason = LDST_CONST_CACHE
         return np.int64(-1)
     size = np.int64(sm.config.const_line_bytes)
-    ready = l2.request(sm, l2.CONST_LINES + line * size // LINE_BYTES, size, False)
+    ready = l2.request(sm, l2.CONST_LINES + line * size // LINE_BYTES, size, MEM_LOAD)
     entry = lines[way]
     entry.line = line
     entry.fill_cycle = ready

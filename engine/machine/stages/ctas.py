@@ -43,11 +43,11 @@ def dispatch_ctas(sm, rf, spec, rows, memory, log, mem_index):
 
 @device
 def retire_cta(sm, rf, spec, rows, slot):
-    """Free the slots of a CTA once its last instructions have left the pipes."""
+    """Free the slots of a CTA once its last instructions have left the pipes, and its stores are acknowledged."""
     cta = sm.cta[slot]
     first = np.int64(cta.first_warp)
     for warp in range(first, first + np.int64(cta.num_warps)):
-        if sm.num_inflight[warp] != 0 or np.uint64(sm.ended) & bit64(warp) != 0:
+        if sm.num_inflight[warp] != 0 or np.uint64(sm.ended) & bit64(warp) != 0 or sm.warp[warp].stored_cycle > sm.cycle:
             return 0
     for warp in range(first, first + np.int64(cta.num_warps)):
         hooks.on_exit(sm, rf, spec, rows, warp)
@@ -108,6 +108,7 @@ def start_warp(sm, rf, spec, rows, memory, log, mem_index, slot, warp, index):
     sm.mem_pending[warp] = 0
     entry.wake_cycle = 0
     entry.open_cycle = -1
+    entry.stored_cycle = 0
     entry.membership = OUTSIDE
     entry.leave_code = 0
     entry.polled = 0

@@ -13,6 +13,7 @@ from rfview.engine.events import ICACHE_MISSES
 from rfview.engine.machine.schedulers.round_robin import next_from
 from rfview.engine.machine.stages import l2
 from rfview.engine.machine.stages.read_only import ICACHE, find_line, oldest_line, touch
+from rfview.engine.program import MEM_LOAD
 
 
 @device
@@ -87,7 +88,7 @@ def in_cache(sm, waiting, pointer):
             if way >= 0:
                 entry = lines[way]
                 entry.line = line
-                entry.fill_cycle = l2.request(sm, l2.CODE_LINES + line, sm.config.line_bytes, False)
+                entry.fill_cycle = l2.request(sm, l2.CODE_LINES + line, sm.config.line_bytes, MEM_LOAD)
                 touch(sm, lines, ICACHE, way)
                 sm.events[ICACHE_MISSES] += 1
     return held

@@ -11,7 +11,7 @@ from rfview.engine.compile.device import device
 from rfview.engine.events import L1_HITS, L1_MISSES, L1_PENDING_HITS
 from rfview.engine.machine.marks import begin_of, mark_entry
 from rfview.engine.machine.stages.l2 import request, set_of
-from rfview.engine.program import SPACE_GLOBAL
+from rfview.engine.program import MEM_LOAD, SPACE_GLOBAL
 from rfview.engine.state import FOREVER, L1_LINE, LDST_MSHRS_FULL, LDST_SET_FULL, MSHR
 
 # where the tables are in the cold section, and bytes of an entry
@@ -47,7 +47,7 @@ def load_line(sm, inst, flight, line):
     if way < 0:
         sm.ldst_reason = LDST_SET_FULL
         return np.int64(-1)
-    ready = request(sm, line, sm.config.line_bytes, False)
+    ready = request(sm, line, sm.config.line_bytes, MEM_LOAD)
     sm.events[L1_MISSES] += 1
     flight.missed = 1
     entry = sm.l1[way]

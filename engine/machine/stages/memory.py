@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rfview.engine.values import access, texel
+from rfview.engine.values import access, sectors, texel
 from rfview.engine.compile.bits import popcount
 from rfview.engine.compile.device import device
 from rfview.engine.events import (ATOMICS, CONST_ACCESSES, DRAM_BYTES, GLOBAL_LOADS, GLOBAL_STORES, LOCAL_ACCESSES,
@@ -25,9 +25,8 @@ from rfview.engine.machine.stages.completion import schedule
 from rfview.engine.machine.stages.control import fault
 from rfview.engine.machine.stages.l2 import backlog, request
 from rfview.engine.machine.stages.special import load_parameter
-from rfview.engine.state import LDST_GOES_ON, LDST_QUEUE_FULL, MEMORY, NONE8, PIPE_LDST
+from rfview.engine.state import LDST_GOES_ON, LDST_QUEUE_FULL, MEMORY, NONE8, PIPE_LDST, SECTOR_BYTES
 
-SECTOR_BYTES = 32
 PASS_BYTES = 128            # of shared memory: a word from each of its 32 banks
 
 
@@ -70,6 +69,8 @@ def begin(sm, key, rows, insts, arena, regions, log, mem_index, slot, collector)
     if code != 0 or (lanes == 0 and sm.dropped != 0):
         return without_access(sm, slot)
     settle_space(sm, inst, sm.scratch, np.uint32(lanes))
+    if inst.memory_kind != MEM_LOAD or inst["flags"] & FLAG_PAST_L1 != 0:
+        sectors.note_sectors(inst, rows, first_row, np.uint32(lanes), sm.scratch)
     return begun(sm, inst, flight, slot)
 
 
@@ -240,19 +241,22 @@ def handle_line(sm, inst, flight, line):
         return fixed_latency(sm, flight)
     is_load = inst.memory_kind == MEM_LOAD
     if is_load and sm.config.l1_enabled == 0:
-        return request(sm, line, sm.config.line_bytes, False)
+        return request(sm, line, sm.config.line_bytes, MEM_LOAD)
     if is_load and (inst["flags"] & FLAG_PAST_L1 == 0 or sm.config.l1_enabled == l1.IDEAL_L1):
         return l1.load_line(sm, inst, flight, line)
     if queue_full(sm):
         return -1
     if is_load:
         flight.missed = 1
-        return request(sm, line, bytes_of_line(sm, inst, flight), False)
+        return request(sm, line, bytes_of_line(sm), MEM_LOAD)
     if inst.memory_kind == MEM_STORE:
         l1.store_line(sm, line)
-        request(sm, line, bytes_of_line(sm, inst, flight), True)
+        stored = request(sm, line, bytes_of_line(sm), MEM_STORE)
+        if sm.config.store_acks != 0:
+            entry = sm.warp[flight.warp]
+            entry.stored_cycle = max(np.int64(entry.stored_cycle), np.int64(stored))
         return sm.cycle + 1
-    ready = request(sm, line, SECTOR_BYTES, False)
+    ready = request(sm, line, bytes_of_line(sm), np.int64(inst.memory_kind))
     return ready if inst.memory_kind == MEM_ATOMIC else sm.cycle + 1
 
 
@@ -279,9 +283,6 @@ def fixed_latency(sm, flight):
 
 
 @device
-def bytes_of_line(sm, inst, flight):
-    """Return what one line of a store, or of a load past L1, moves: its share of the lanes, in 32-byte sectors."""
-    total = np.int64(popcount(flight.mask)) * np.int64(inst.width) * np.int64(inst.count)
-    per_line = -(-total // max(np.int64(1), np.int64(sm.num_lines)))
-    sectors = -(-per_line // SECTOR_BYTES)
-    return min(np.int64(sm.config.line_bytes), sectors * SECTOR_BYTES)
+def bytes_of_line(sm):
+    """Return what LD/ST's line moves, of a store, an atomic or a load past L1: the sectors touched (rule B0.21)."""
+    return popcount(np.uint64(sm.scratch[access.SECTORS + sm.next_line])) * SECTOR_BYTES
