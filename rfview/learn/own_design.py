@@ -279,13 +279,15 @@ def fields() -> dict[str, str]:
 def _definitions(module: Any, names: list[str]) -> str:
     """Return the source of functions, classes and constants of a module, in the order given."""
     source = Path(str(module.__file__)).read_text(encoding="utf-8")
+    lines = source.splitlines(keepends=True)
     found = {}
     for node in ast.parse(source).body:
         is_named = isinstance(node, ast.FunctionDef | ast.ClassDef)
         targets = node.targets if isinstance(node, ast.Assign) else [node] if is_named else []
         for target in targets:
             name = getattr(target, "id", getattr(target, "name", ""))
-            found[name] = RULE.sub("", ast.get_source_segment(source, node) or "")
+            # ast.get_source_segment would split the source for each definition
+            found[name] = RULE.sub("", "".join(lines[node.lineno - 1 : node.end_lineno]).rstrip())
     return "\n\n".join(found[name] for name in names)
 
 

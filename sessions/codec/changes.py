@@ -39,9 +39,11 @@ class Changes:
     @staticmethod
     def of_blocks(blocks: Blocks) -> Changes:
         """Return the changes in a journal."""
+        when = np.repeat(np.arange(len(blocks.end), dtype=np.uint16), per_cycle(blocks.end))
+        if (blocks.mask == 1).all():        # a word each, as the chunks of a live run have
+            return Changes(blocks.first, when, blocks.value)
         block, bit = np.nonzero(bits(blocks.mask))
-        when = np.repeat(np.arange(len(blocks.end), dtype=np.uint16), per_cycle(blocks.end))[block]
-        return Changes((blocks.first[block] + bit).astype(np.uint32), when, blocks.value)
+        return Changes((blocks.first[block] + bit).astype(np.uint32), when[block], blocks.value)
 
     def apply(self, words: np.ndarray, offset: int) -> None:
         """Turn the state at the chunk's first cycle into that `offset` cycles later, in place."""

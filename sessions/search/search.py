@@ -92,7 +92,8 @@ def search(timeline: Timeline, target: Target, cycle: int, forward: bool, limit:
     periodically with the cycle reached.
     """
     first_chunk = -1
-    size = FEW_CHUNKS
+    sweeps = not forward and timeline.is_simulated      # chunks in ascending order: each is simulated once
+    size = 1 if sweeps else FEW_CHUNKS
     while timeline.first <= cycle and (limit is None or cycle <= limit):
         if cycle > timeline.last and (timeline.closed or timeline.extend(1) == 0):
             break
@@ -104,15 +105,20 @@ def search(timeline: Timeline, target: Target, cycle: int, forward: bool, limit:
         may_hit = target.may_hit(low, high) if timeline.chunk_starts() else np.full(high - low, ALL)
         if target.whole and low <= first_chunk < high:
             may_hit[first_chunk - low] = ALL
-        for start, stop in _stretches(timeline, may_hit, low, forward):
+        nearest = None
+        for start, stop in _stretches(timeline, may_hit, low, forward or sweeps):
             start, stop = (max(start, cycle), stop) if forward else (start, min(stop, cycle + 1))
             if limit is not None:
                 stop = min(stop, limit + 1)
             hits = np.flatnonzero(target.hits(start, stop)) if stop > start else ()
             if len(hits):
-                return start + int(hits[0 if forward else -1]), None
+                nearest = start + int(hits[0 if forward else -1])
+                if not sweeps:
+                    break
             if interrupted(stop if forward else start - 1):
-                return None, min(stop, timeline.last) if forward else start
+                return None, min(stop, timeline.last) if forward else cycle if sweeps else start
+        if nearest is not None:
+            return nearest, None
         cycle = _window(timeline, high - 1)[1] if forward else _window(timeline, low)[0] - 1
         if interrupted(cycle):
             return None, min(cycle, timeline.last) if forward else cycle + 1

@@ -53,10 +53,10 @@ class Timeline(ABC):
     """A range of cycles first..last (both can be shown) in chunks; live ones grow by `extend`.
 
     first, last: first and last cycle with a known state; `last` is the state after everything that has run so far.
-    closed: nothing can follow `last`. info: the run's constants (Simulator.info). fault: why the kernel was stopped, or
-    None. warnings: about the file. layout: the dtypes of `sm` and `rf`. zone_maps: summaries of
-    chunks, or None if the file has none. lines: of the program's sources, once requested
-    (lines.table.lines_of).
+    closed: nothing can follow `last`. is_simulated: states are run anew from earlier ones, not read. info: the run's
+    constants (Simulator.info). fault: why the kernel was stopped, or None. warnings: about the file. layout: the dtypes of
+    `sm` and `rf`. zone_maps: summaries of chunks, or None if the file has none. lines: of the program's sources, once
+    requested (lines.table.lines_of).
     """
 
     first: int
@@ -66,6 +66,7 @@ class Timeline(ABC):
     layout: Layout
     fault: str | None
     warnings: list[str]
+    is_simulated = False
     zone_maps: ZoneMaps | None = None
     lines: LineTable | None = None
 

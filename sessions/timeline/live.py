@@ -52,6 +52,8 @@ class LiveTimeline(Timeline):
     the simulator.
     """
 
+    is_simulated = True
+
     def __init__(self, simulator: Any, *, chunk_cycles: int = CHUNK_CYCLES, budget_bytes: int = KEYFRAME_BYTES):
         super().__init__(simulator.info, Layout(simulator.sm_dtype, simulator.rf_dtype))
         self.simulator = simulator
