@@ -245,17 +245,19 @@ def placed_launch(spec: LaunchSpec, kernel: Kernel, launch: Launch, entry_pc: in
     if kernel.max_threads and threads > kernel.max_threads:
         raise InputError(f"{where}: a block of {threads} threads, but the kernel allows only {kernel.max_threads}")
     shared = -(-(kernel.shared_bytes + launch.shared_bytes) // 4) * 4
+    unit = int(config["sm.register_unit"])      # rule B0.22
     limits = {
         "warps": int(config["sm.num_warps"]) // warps,
         "threads": int(config["sm.max_threads"]) // threads,
         "CTA slots": int(config["sm.max_ctas"]),
-        "registers": num_rows // (registers * warps),
+        "registers": num_rows // (-(-registers // unit) * unit * warps),
         "shared memory": int(config["sm.shared_bytes"]) // shared if shared else 1 << 30,
     }
     resident = min(limits.values())
     if resident == 0:
         short = min(limits, key=lambda name: limits[name])
-        remedies = {"registers": f"; --set kernel.max_registers={num_rows // warps} keeps the others in local memory",
+        most = num_rows // warps // unit * unit
+        remedies = {"registers": f"; --set kernel.max_registers={most} keeps the others in local memory",
                     "shared memory": f"; --set sm.shared_bytes={shared} provides it"}
         refused = RegisterShortage if short == "registers" else InputError
         raise refused(f"{where}: one CTA does not fit on the SM: not enough {short} ({threads} threads, {registers} "

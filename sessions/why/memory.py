@@ -241,7 +241,7 @@ def _name_source(trail: Trail, moment: Moment, flight: Flight, sent: int, done: 
     elif config.get("flit_bytes") and queued > 0:
         trail.end(
             "interconnect",
-            f"port to the interconnect, a flit of {config['flit_bytes']} bytes per cycle: "
+            f"ports of the interconnect, a flit of {config['flit_bytes']} bytes per cycle and direction: "
             f"{plural(queued, 'cycle')} of traffic before it",
             {"memory.flit_bytes": 0},
         )

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 from rfview.engine.wording import plural
 from rfview.sessions.why.moment import Flight, Moment
 from rfview.sessions.why.trail import COLLECT_CYCLES, Trail
 
+PASS_BYTES = 128            # that all banks of shared memory deliver in a pass
 PLACES = {
     "shared": ("shared memory", "shared_cycles"),
     "const": ("constant cache", "const_cycles"),
@@ -24,8 +27,12 @@ def explain(trail: Trail, moment: Moment, flight: Flight, where: str, done: int)
         _end_at_constants(trail, moment)
         return
     late = flight.since_cycle - flight.issue_cycle - COLLECT_CYCLES
-    passes = max(1, done - flight.since_cycle - cycles) if done >= 0 else flight.transactions + 1
+    passes = done - flight.since_cycle - cycles if done >= 0 else flight.transactions + moment.ran - flight.since_cycle
+    passes = max(1, passes)
     said = f"{plural(passes, 'pass')} of lanes" if where == "shared" else f"{plural(cycles, 'cycle')}"
+    needed = _passes_needed(moment, flight) if where == "shared" else passes
+    if passes > needed:
+        said = f"a {-(-passes // needed)}-way bank conflict: {said}"
     trail.add(
         f"it has been in {name} since {flight.since_cycle:,}",
         f"{said}, back in cycle {done:,}" if done >= 0 else said,
@@ -36,7 +43,19 @@ def explain(trail: Trail, moment: Moment, flight: Flight, where: str, done: int)
     )
     if late > cycles + passes:
         trail.collected_late(flight, late)
+    if passes - needed > cycles:
+        trail.end("shared memory banks",
+                  "shared memory, 32 banks of 4 bytes: lanes that want different words of a bank take turns")
+        return
     trail.end(name, f"{name}, {plural(cycles, 'cycle')}", {f"memory.{key}": 1})
+
+
+def _passes_needed(moment: Moment, flight: Flight) -> int:
+    """Return in how many passes shared memory could deliver what the lanes of an access ask for."""
+    bits = [int(found) for found in re.findall(r"\.[bsuf](8|16|32|64|128)\b", flight.text)] or [32]
+    words = [int(found) for found in re.findall(r"\.v([248])\b", flight.text)] or [1]
+    size = flight.mask.bit_count() * bits[-1] * words[0] // 8
+    return max(1, -(-size // int(moment.config.get("shared_bytes_per_cycle", PASS_BYTES))))
 
 
 def constants_awaited(trail: Trail, moment: Moment) -> None:

@@ -101,7 +101,19 @@ def _finished(trail: Trail, moment: Moment, warp: int) -> None:
     ]
     if live:
         trail.add(f"its CTA still runs {plural(len(live), 'warp')}", listed(live), warp=live[0])
+    elif (stored := _last_acknowledged(moment, cta)) > moment.ran:
+        trail.add("its CTA's stores are not all acknowledged", f"the last in cycle {stored:,}", until=stored)
+        trail.end("L2", "stores: a CTA keeps its place until L2 has acknowledged them", {"memory.store_acks": 0})
+        return
     trail.end("CTA slot", f"CTA slot {cta}: it is freed when the CTA's last warp has ended")
+
+
+def _last_acknowledged(moment: Moment, cta: int) -> int:
+    """Return the cycle in which the last store of a CTA is acknowledged, -1 in recordings of versions without it."""
+    warps = moment.sm["warp"]
+    if "stored_cycle" not in (warps.dtype.names or ()):
+        return -1
+    return max((int(warp["stored_cycle"]) for warp in warps[: moment.num_warps] if warp["cta"] == cta), default=-1)
 
 
 def _empty(trail: Trail, moment: Moment, warp: int) -> None:

@@ -216,3 +216,16 @@ def test_a_large_variable_takes_memory_only_for_what_is_touched(tmp_path: Path) 
     (tmp_path / "k.ptx").write_text(f"{HEAD}{text}.visible .entry plain() {{ ret; }}\n")
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=PATIENCE_S, check=False)
     assert done.stdout.splitlines() == ["0 0", "True", "True"], done
+
+
+@pytest.mark.parametrize("registers, unit, resident", [
+    (21, 1, 6), (21, 2, 5), (21, 4, 5),         # 8 warps in 1,024 rows: of 168, 176 and 192 rows each
+    (25, 1, 5), (25, 2, 4), (20, 4, 6), (32, 4, 4),
+])
+def test_registers_are_allocated_in_units(tmp_path: Path, registers: int, unit: int, resident: int) -> None:
+    """B0.22"""
+    (tmp_path / "k.ptx").write_text(HEAD + ".visible .entry k() { ret; }\n")
+    (tmp_path / "k.toml").write_text('[[launch]]\nkernel = "k"\ngrid = [9]\nblock = [256]\n')
+    spec = load_launch_file(tmp_path / "k.toml")
+    config = load_preset("fermi").with_setting("kernel.registers", registers).with_setting("sm.register_unit", unit)
+    assert place(spec, load_module(spec.module_path), config, 1024).launches[0].resident_ctas == resident

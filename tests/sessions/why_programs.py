@@ -171,6 +171,13 @@ CASES: dict[str, tuple[Callable[[], Session], int, str]] = {
         0,
         "short_scoreboard",
     ),
+    "short_scoreboard: a bank conflict of shared memory": (     # lanes 128 bytes apart: all in one bank
+        lambda: session(Assembly().sreg(1, isa.SREG_LANEID).emit(isa.OP_SHL32, "shl.b32 R1, R1, 7", dst=(1,), src={0: 1},
+                                                                 imm={2: 7}).ld(2, 1, shared=True).add(3, 2, imm=1).exit(),
+                        shared_bytes=4096),
+        0,
+        "short_scoreboard",
+    ),
     "short_scoreboard: a missing parameter": (
         lambda: session(Assembly().param(2, 0).add(3, 2, imm=1).exit(), settings={"memory.const_sets": 64}),
         0,
@@ -193,6 +200,9 @@ CASES: dict[str, tuple[Callable[[], Session], int, str]] = {
         lambda: session(Assembly().mov(1, 5).mov(2, 5).mov(3, 5).exit(), warps=2, settings={"sm.num_schedulers": 1}),
         1,
         "not_selected",
+    ),
+    "finished: stores": (
+        lambda: session(Assembly().st(2).exit(), preset="gtx480", settings={"memory.icache_sets": 0}), 0, "finished",
     ),
     "suspended": (
         lambda: session(
