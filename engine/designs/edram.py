@@ -57,6 +57,7 @@ from rfview.engine.state import BANK_BUSY, BANK_IDLE, MAX_BANKS, MAX_INFLIGHT, M
 
 INCREMENT, LITERAL, CERTAIN, NO_ERRORS = range(4)
 NODES = {22: 2048, 16: 1024, 11: 512}
+GPU_MHZ = 700
 MAX_M = 4
 
 
@@ -87,6 +88,9 @@ PARAMETERS = (
               "treat only the low register of a double as approximate", high=1, is_live=True),
     Parameter("keep_flags", 1, "0 or 1", "tracking approximate values: flags \"are updated when retiring\"; deviation 10",
               "keep a row's flag until an instruction changes it; 0: rows become precise when their warp ends", high=1),
+    Parameter("retention_mhz", 700, "MHz", "Table 1: \"1400 MHz (2x 700 MHz GPU clk)\"; B4.10",
+              "clock of the cycles in which Table 1 gives T0; cycles of the machine are those of 700 MHz",
+              low=GPU_MHZ, high=2 * GPU_MHZ),
     Parameter("power_gate_unallocated", 0, "0 or 1", "energy savings, Fig. 6; Jing et al., ISLPED'13",
               "switch off the rows that belong to no resident warp", high=1),
     Parameter("postpone", 0, "cycles", "Jing et al., ISCA'13; deviation 4",
@@ -285,10 +289,9 @@ def launch_cycle(sm):
 
 @device
 def retention(spec):
-    """Return T0 in cycles."""
-    if spec.node == 11:
-        return np.int64(512)
-    return np.int64(1024) if spec.node == 16 else np.int64(2048)
+    """Return T0 in cycles of the machine."""
+    cycles = np.int64(512) if spec.node == 11 else np.int64(1024) if spec.node == 16 else np.int64(2048)
+    return cycles * GPU_MHZ // np.int64(spec.retention_mhz)
 
 
 @device
@@ -602,9 +605,14 @@ def leakage_mw(node):
     return LEAKAGE_UW[node] * BANKS / 1e3
 
 
-def refresh_pj(node):
+def retention_cycles(node, mhz):
+    """Return T0 in cycles of the machine; mhz: the clock whose cycles Table 1's are (B4.10)."""
+    return NODES[node] * GPU_MHZ // mhz
+
+
+def refresh_pj(node, mhz=GPU_MHZ):
     """Return the energy in pJ per cycle of refreshing all 1024 rows once per T0."""
-    return BANKS * ROWS_PER_BANK * (READ_FJ[node] + WRITE_FJ[node]) / 1e3 / NODES[node]
+    return BANKS * ROWS_PER_BANK * (READ_FJ[node] + WRITE_FJ[node]) / 1e3 / retention_cycles(node, mhz)
 
 
 def refresh_saving(m, approximate_share):
@@ -623,9 +631,6 @@ PANELS = (
 
 # explains refusals, on the host, never compiled
 
-RETENTION = {22: 2048, 16: 1024, 11: 512}
-
-
 def why(trail: Trail, moment: Moment, rf: Any, refusal: Refusal) -> bool:
     """Explain an access refused for a refresh."""
     bank = refusal.bank
@@ -642,8 +647,9 @@ def why(trail: Trail, moment: Moment, rf: Any, refusal: Refusal) -> bool:
         until=moment.ran + 1,
         bank=bank,
     )
+    cycles = retention_cycles(node, trail.value("edram.retention_mhz", GPU_MHZ))
     relief = {"edram.node": 22} if node != 22 else {}
-    trail.end("eDRAM bank", f"eDRAM bank {bank}: every row is refreshed each {RETENTION[node]:,} cycles", relief)
+    trail.end("eDRAM bank", f"eDRAM bank {bank}: every row is refreshed each {cycles:,} cycles", relief)
     return True
 
 

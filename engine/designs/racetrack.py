@@ -64,8 +64,11 @@ PARAMETERS = (
               low=1, high=MAX_ENTRIES),
     Parameter("forward", 0, "0 or 1", "ours: the paper is silent", "reads may be served from the write buffer",
               high=1, is_live=True),
-    Parameter("mapping", "identity", "file", "section 4.3; `rfview map` writes it", "where each register lies in its bank",
+    Parameter("mapping", "identity", "identity, spread-N, or file", "section 4.3; `rfview map` writes it; Fig. 6: B5.13",
+              "where each register lies in its bank: in order, in order over N ports first, or as in the file",
               dtype=f"({MAX_ROWS},)u2", convert=codes_of),
+    Parameter("leakage_of", "bank", "bank or file", "Table 3 gives it beside the file's capacity and 16 banks; B5.11",
+              "what Table 3's leakage is of, also that of the SRAM compared with", ("bank", "file"), dtype=""),
     Parameter("profile", 0, "0 or 1", "section 4.3.1: profiling", "keep the order of requests, as `rfview map` needs it",
               high=1),
 )
@@ -147,6 +150,19 @@ ENERGY_PJ = {
     "wb_reads": (WB_READ_PJ, "Table 3"),
     "wb_forwards": (WB_READ_PJ, "Table 3"),
 }
+
+
+def leakage_mw(of):
+    """Return the leakage of tapes with write buffers, and of the SRAM compared with, in mW; of: "bank" or "file" (B5.11)."""
+    times = NUM_BANKS if of == "bank" else 1
+    return times * RM_LEAKAGE_MW + WB_LEAKAGE_MW, times * SRAM_LEAKAGE_MW
+
+
+def energy(run):
+    """Return dynamic, leakage and refresh energy of a run in pJ (Table 3)."""
+    dynamic = sum(run.counts.get(name, 0) * pj for name, (pj, _) in ENERGY_PJ.items())
+    leakage = run.leakage_pj(leakage_mw(run.values.get("racetrack.leakage_of", "bank"))[0])
+    return {"dynamic": dynamic, "leakage": leakage, "refresh": 0.0}
 
 
 def dynamic_bound(reads_per_write: float) -> float:

@@ -50,6 +50,12 @@ def foreign_baseline(design: str) -> Baseline | None:
     return Baseline(f"{design}'s SRAM", read, write, leakage, 0.0, float(area[0]) if area else None)
 
 
+def not_given(design: str, energy: Mapping[str, float]) -> list[str]:
+    """Return the parts of a run's energy, leakage or none, that are 0 because the design's tables give none."""
+    stated = (designs.design(design).technology or {}).get("leakage_mw", (None,))[0]
+    return ["leakage"] if not energy.get("leakage") and stated != 0 else []
+
+
 def baseline_of(design: str, values: Mapping[str, Any], preset: str = "fermi") -> Baseline:
     """Return the baseline of a built-in design's paper; values: the design's parameters by name.
 
@@ -62,8 +68,9 @@ def baseline_of(design: str, values: Mapping[str, Any], preset: str = "fermi") -
     if design == "racetrack":
         table = designs.design("racetrack").technology or {}
         area = table["area_mm2"][0] / table["area_of_sram"][0]
-        return Baseline("the racetrack paper's SRAM", table["sram_read_pj"][0], table["sram_write_pj"][0],
-                        table["sram_leakage_mw"][0], 0.0, area)
+        _, leakage = designs.find("racetrack").leakage_mw(values.get("racetrack.leakage_of", "bank"))
+        return Baseline("the racetrack paper's SRAM", table["sram_read_pj"][0], table["sram_write_pj"][0], leakage, 0.0,
+                        area)
     if design == "rfc" or (design == "sram" and preset == "gebhart"):
         rfc = designs.find("rfc")
         return Baseline("RFC's SRAM", rfc.MRF_READ_PJ * rfc.GRANULES, rfc.MRF_WRITE_PJ * rfc.GRANULES, 0.0, 0.0,
@@ -71,8 +78,9 @@ def baseline_of(design: str, values: Mapping[str, Any], preset: str = "fermi") -
     if design == "edram":
         edram = designs.find("edram")
         node = int(values.get("edram.node", 11))
+        refresh = edram.refresh_pj(node, values.get("edram.retention_mhz", edram.GPU_MHZ))
         return Baseline(f"precise eDRAM at {node} nm", edram.READ_FJ[node] / 1e3, edram.WRITE_FJ[node] / 1e3,
-                        edram.leakage_mw(node), edram.refresh_pj(node), None)
+                        edram.leakage_mw(node), refresh, None)
     sram = designs.design("sram")
     energy, table = sram.energy_pj or {}, sram.technology or {}
     return Baseline("HRF's SRAM", energy["rf_reads"][0], energy["rf_writes"][0], table["leakage_mw"][0], 0.0,

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 FORMAT = 1
 MAX_GROUPS = 16
 MAX_SLOTS = 4096
+BANKS, ROWS, SPREAD = 16, 128, "spread-"     # of the racetrack paper's register file; a mapping over its ports
 
 
 def count_moves(trace: Iterable[int], num_registers: int) -> np.ndarray:
@@ -189,7 +190,7 @@ def load_table(path: Path) -> list[list[int]]:
     try:
         data = tomllib.loads(files.read_text(path))
     except OSError as error:
-        raise ValueError(f"expected 'identity' or a mapping table of `rfview map`: {error.strerror or error}") from None
+        raise ValueError(f"expected 'identity', {SPREAD}16 or a table of `rfview map`: {error.strerror or error}") from None
     except (ValueError, RecursionError) as error:       # errors of TOML and UTF-8, and a number of thousands of digits
         raise ValueError(f"not a mapping table: {error}") from None
     if data.get("format") != FORMAT:
@@ -206,10 +207,20 @@ def load_table(path: Path) -> list[list[int]]:
     return positions
 
 
+def spread(text: str) -> list[list[int]]:
+    """Return the positions of "spread-N": row r of a bank under port r % N at offset r // N. Raises ValueError."""
+    ports = text.removeprefix(SPREAD)
+    if not ports.isascii() or not ports.isdecimal() or len(ports) > 3 or not 0 < int(ports) <= ROWS or ROWS % int(ports):
+        raise ValueError(f"expected {SPREAD}N for N ports, which divide the {ROWS} rows of a bank")
+    number = int(ports)
+    return [[row % number * (ROWS // number) + row // number for row in range(ROWS)]] * BANKS
+
+
 def codes_of(value: Any) -> Any:
     """Convert the text of racetrack.mapping for a run: "identity", or position XOR row (its code) for every slot.
 
-    A file contains the positions; slot = row * banks + bank. Codes are returned unchanged. Raises ValueError.
+    A file contains the positions; slot = row * banks + bank. "spread-16" spreads the rows of each of 16 banks over 16 ports
+    first, so that fewer rows take fewer offsets (B5.13). Codes are returned unchanged. Raises ValueError.
     """
     if isinstance(value, list | tuple):
         codes = [code if isinstance(code, int | np.integer) else -1 for code in value]
@@ -218,6 +229,6 @@ def codes_of(value: Any) -> Any:
         return [int(code) for code in codes]
     if str(value) == "identity":
         return "identity"
-    positions = load_table(Path(str(value)))
+    positions = spread(str(value)) if str(value).startswith(SPREAD) else load_table(Path(str(value)))
     banks, rows = len(positions), len(positions[0])
     return [positions[slot % banks][slot // banks] ^ (slot // banks) for slot in range(banks * rows)]

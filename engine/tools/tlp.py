@@ -2,7 +2,7 @@
 
 Liang & Wang, JCST 31(1), 2016, section 4.2: P(N) = P_cache(N) - (P_ideal(N) - P_RM(N)), all of them IPC. P_cache has the
 real caches and no shift time, P_ideal has an L1 that always hits and no shift time, P_RM has that L1 and real shifts. TLP
-is fixed before mapping and preshift (Fig. 4), so P_RM has neither.
+is fixed before mapping and preshift (Fig. 4), so P_RM has neither, but registers spread over the ports if they are (B5.13).
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from rfview.engine import defaults
 from rfview.engine.config import load_preset
+from rfview.engine.tools.mapping import SPREAD
 
 if TYPE_CHECKING:
     from rfview.engine.launch import LaunchSpec
@@ -61,6 +62,9 @@ def curve(
     given = dict(settings or {})
     say = progress or (lambda fraction, text: None)
 
+    layout = str(given.get("racetrack.mapping", ""))
+    plain = {**PLAIN_TAPES, **({"racetrack.mapping": layout} if layout.startswith(SPREAD) else {})}
+
     def machine(ctas: int, *changes: Mapping[str, Any]) -> Simulator:
         merged = {**given, "sm.max_ctas": ctas}
         for change in changes:
@@ -79,5 +83,5 @@ def curve(
     for ctas in range(1, most + 1):
         say((ctas - 1) / most, f"{ctas} of {most} CTAs per SM")
         points.append(Point(ctas, ipc(ctas, NO_SHIFT_TIME), ipc(ctas, NO_SHIFT_TIME, IDEAL_L1),
-                            ipc(ctas, PLAIN_TAPES, IDEAL_L1)))
+                            ipc(ctas, plain, IDEAL_L1)))
     return points

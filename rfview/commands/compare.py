@@ -6,7 +6,8 @@
 
 IPC/sram is relative to `sram` under the same scheduler on the same machine. Energy and area follow the tables of the
 design's own paper, at its node, so "of own" is relative to that paper's baseline for the same run. EDA = (baseline
-power / power) x (IPC / IPC of sram) x (baseline area / area), HC-RF's figure of merit: larger is better.
+power / power) x (IPC / IPC of sram) x (baseline area / area), HC-RF's figure of merit: larger is better. Its areas are
+those of whole register files where the paper gives them (HC-RF section V-B: 88 %, crossbar and periphery included).
 """
 
 from __future__ import annotations
@@ -200,7 +201,8 @@ def row_of(variant: str, scheduler: str, result: Mapping[str, Any], sram: Mappin
     if base_energy and fine and energy["total"] and sram["cycles"]:
         power_gain = (base_energy / sram["cycles"]) / (energy["total"] / result["cycles"])
     if area and base and base.area_mm2:
-        area_gain = base.area_mm2 / area
+        whole = (designs.design(chain[0]).technology or {}).get("area_of_sram")
+        area_gain = 1 / float(whole[0]) if whole else base.area_mm2 / area
     eda = power_gain * relative_ipc * area_gain if power_gain and relative_ipc and area_gain else None
     over = energy["total"] / base_energy if base_energy else None
     own = {key: value for key, value in machine.items() if value != sram["shape"]["machine"].get(key)}
@@ -210,7 +212,8 @@ def row_of(variant: str, scheduler: str, result: Mapping[str, Any], sram: Mappin
         "registers_per_thread": result["registers_per_thread"],
         "accesses": places.accesses(chain, result["counts"]), "other_events": places.others(result["counts"]),
         "warp_cycles": result["warp_cycles"], "issued": result["issued"], "stalls": result["stalls"],
-        "energy_pj": energy, "node_nm": nodes.node_nm(chain, values, result["preset"]),
+        "energy_pj": energy, "energy_not_given": baselines.not_given(chain[0], energy),
+        "node_nm": nodes.node_nm(chain, values, result["preset"]),
         "baseline": base.name if base else None, "energy_over_baseline": over,
         "area_mm2": area, "baseline_area_mm2": base.area_mm2 if base else None, "eda": eda,
         "output": output_of(result, sram), "verified": result["verified"], "misbehaved": result["misbehaved"],
@@ -271,7 +274,8 @@ def text_of(table: Mapping[str, Any]) -> str:
 def cells(row: Mapping[str, Any]) -> tuple[str, ...]:
     """Return a row of the main table as text."""
     energy = row["energy_pj"]
-    parts = [f"{energy[part] / 1e6:,.4g}" for part in ("total", "dynamic", "leakage", "refresh")]
+    parts = ["-" if part in row["energy_not_given"] else f"{energy[part] / 1e6:,.4g}"
+             for part in ("total", "dynamic", "leakage", "refresh")]
     node = "-" if row["node_nm"] is None else f"{row['node_nm']} nm"
     return (row["design"], row["scheduler"], f"{row['cycles']:,}", f"{row['ipc']:.3f}",
             optional(row["ipc_over_sram"], ".3f"), *parts, node, optional(row["energy_over_baseline"], ".3f"),

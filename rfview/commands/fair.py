@@ -31,7 +31,7 @@ def shared_settings(variants: Sequence[str], preset: str, given: Mapping[str, An
             if found[name] != config[name]:
                 notes.append(f"every design runs with {name} = {found[name]} ({meaning}), because {variant} does")
     other = {variant: designs.design(designs.parse_variant(variant)[0]).paper_preset for variant in variants
-             if designs.parse_variant(variant)[0] in designs.BUILT_IN}
+             if designs.parse_variant(variant)[0] in designs.BUILT_IN and designs.parse_variant(variant)[0] != "sram"}
     listed = ", ".join(f"{variant} {name}" for variant, name in other.items() if name != preset)
     if listed:
         notes.append(f"one machine, preset {preset}, for all; the presets of the papers are {listed}")

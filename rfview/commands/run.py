@@ -81,9 +81,8 @@ def about_energy(simulator: Simulator, energy: Mapping[str, float]) -> dict[str,
     base = (baselines.baseline_of(name, simulator.built.values, preset) if name in designs.BUILT_IN
             else baselines.foreign_baseline(name))
     usual = baselines.baseline_of("sram", {}, preset)
-    stated = (designs.design(name).technology or {}).get("leakage_mw", (None,))[0]
     return {"baseline": base.name if base is not None and base.name != usual.name else None,
-            "energy_not_given": ["leakage"] if not energy.get("leakage") and stated != 0 else []}
+            "energy_not_given": baselines.not_given(name, energy)}
 
 
 def targets_of(simulator: Simulator, folder: Path) -> dict[str, Path]:

@@ -142,6 +142,21 @@ def test_a_table_is_read_as_it_was_written(tmp_path: Path) -> None:
     assert mapping.codes_of(codes) == codes and mapping.codes_of("identity") == "identity"
 
 
+@pytest.mark.parametrize(("ports", "offsets"), [(16, 8), (8, 16)])
+def test_spread_registers_take_one_offset_more_for_each_round_of_the_ports(ports: int, offsets: int) -> None:
+    """B5.13, Fig. 6: with 8 ports 32 registers of a bank take 4 offsets, 64 take 8; in order they take 16 and 16."""
+    codes = mapping.codes_of(f"spread-{ports}")
+    for bank in (0, 15):
+        positions = [codes[row * 16 + bank] ^ row for row in range(128)]
+        assert sorted(positions) == list(range(128))
+        for rows in (32, 64, 128):
+            assert len({position % offsets for position in positions[:rows]}) == rows // ports
+    assert mapping.codes_of(codes) == codes
+    for text in ("spread-", "spread-x", "spread-0", "spread-129", "spread-7", "spread-1000000000"):
+        with pytest.raises(ValueError, match="ports"):
+            mapping.codes_of(text)
+
+
 @pytest.mark.parametrize(("text", "message"), [
     ("format = 2", "format 2, expected 1"),
     ("positions = [[0]]", "format None"),

@@ -30,8 +30,11 @@ def test_commas_inside_brackets_do_not_split() -> None:
 def test_hrf_in_the_list_means_one_scheduler_for_all() -> None:
     shared, notes = fair.shared_settings(["sram", "hrf[power_gating=true]"], "fermi", {})
     assert shared == {"sm.num_schedulers": 1} and "because hrf[power_gating=true] does" in notes[0]
-    assert fair.shared_settings(["sram", "hrf"], "fermi", {"sm.num_schedulers": "2"}) == ({}, [])
-    assert fair.shared_settings(["sram", "stt"], "fermi", {}) == ({}, [])
+    presets = "one machine, preset fermi, for all; the presets of the papers are "
+    assert notes[1:] == [presets + "hrf[power_gating=true] hrf"]
+    assert fair.shared_settings(["sram", "hrf"], "fermi", {"sm.num_schedulers": "2"}) == ({}, [presets + "hrf hrf"])
+    assert fair.shared_settings(["sram", "stt"], "fermi", {}) == ({}, [presets + "stt hrf"])
+    assert fair.shared_settings(["sram", "hrf"], "hrf", {})[1] == []      # sram is of no paper
 
 
 def test_a_design_given_by_its_file_has_an_exit_code(tmp_path: Path) -> None:
@@ -65,6 +68,14 @@ def test_two_designs_over_a_small_kernel(small: Path, capsys: pytest.CaptureFixt
     assert stt["eda"] == pytest.approx(power * stt["ipc_over_sram"] * 0.194 / 0.038)
 
 
+def test_areas_in_hcrfs_figure_of_merit_are_those_of_whole_register_files(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Section V-B: 88 % of SRAM's area with crossbar and periphery, as in Table IV, where the bare arrays are 72 %."""
+    found = table(capsys, str(small), "--designs", "hcrf,rfc")
+    hcrf, rfc = found["rows"]
+    assert hcrf["eda"] == pytest.approx(1 / (0.88 * hcrf["energy_over_baseline"]))     # power x time is energy
+    assert rfc["energy_not_given"] == ["leakage"] and hcrf["energy_not_given"] == []
+
+
 def test_the_text_names_registers_schedulers_and_places(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["compare", str(small), "--designs", "stt", "--workers", "1", "--set", "stt.write_cycles=6"]) == 0
     text = capsys.readouterr().out
@@ -76,7 +87,7 @@ def test_designs_without_a_baseline_share_one_note(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(compare, "row_of", lambda variant, scheduler, result, sram: {
         "design": variant, "baseline": None, "own_settings": {}, "node_nm": None})
     result = {"kernel": "k", "preset": "fermi", "registers_per_thread": 4, "launches": 1, "version": "",
-              "shape": {"machine": {"sm.num_schedulers": 2}}}
+              "setting_notes": [], "compile_notes": [], "shape": {"machine": {"sm.num_schedulers": 2}}}
     named = ("sram", "a", "b")
     schedulers = ("gto", "lrr")
     found = compare.table_of(named, schedulers, {(name, one): result for name in named for one in schedulers})

@@ -20,6 +20,7 @@ from rfview.engine import plugin as designs, isa, kernels
 from rfview.engine.designs import racetrack
 from rfview.engine.errors import InputError
 from rfview.engine.launch import load_launch_file
+from rfview.engine.papers.baselines import baseline_of
 from rfview.engine.simulator import Simulator
 from rfview.engine.state import MAX_INFLIGHT, NONE8
 from rfview.engine.tools import mapping
@@ -542,6 +543,10 @@ def test_table_3_energy_leakage_and_area() -> None:
     parts = designs.energy(("racetrack",), designs.Run(counts, 700, 700.0, {}))
     assert parts["dynamic"] == pytest.approx(100 * 117.12 + 50 * (173.22 + 14.60 + 15.60) + 40 * 56.16)
     assert parts["leakage"] == pytest.approx((16 * 7.95 + 1.12) * 1e3) and parts["refresh"] == 0
+    of_file = designs.energy(("racetrack",), designs.Run(counts, 700, 700.0, {"racetrack.leakage_of": "file"}))     # B5.11
+    assert of_file["leakage"] == pytest.approx((7.95 + 1.12) * 1e3) and of_file["dynamic"] == parts["dynamic"]
+    both = [baseline_of("racetrack", {"racetrack.leakage_of": of}).leakage_mw for of in ("bank", "file")]
+    assert both == pytest.approx([196.96, 12.31])
     technology = racetrack.DESIGN.technology
     assert technology["sram_leakage_mw"][0] == pytest.approx(196.96)
     assert technology["area_mm2"][0] / designs.design("sram").technology["area_mm2"][0] == pytest.approx(0.55)
