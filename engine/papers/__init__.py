@@ -1,9 +1,9 @@
 """The papers' claims, and what this machine computes or measures for them; nothing here is compiled into it.
 
-claims.toml holds the facts. Each paper has a module (hrf, rfc, hcrf, edram, racetrack) with four tables by claim: EXACT, a
-formula over the project's technology tables and machine presets; MEASURED, how the number follows from runs of the bundled
-kernels; UNTESTED, the reason; and DIRECTIONS, effects that the project promises for its own kernels. Nothing is tuned to a
-claim.
+claims.toml holds the facts, experiments.toml what is changed to show why a number differs. Each paper has a module (hrf,
+rfc, hcrf, edram, racetrack) with four tables by claim: EXACT, a formula over the project's technology tables and machine
+presets; MEASURED, how the number follows from runs of the bundled kernels; UNTESTED, the reason; and DIRECTIONS, effects
+that the project promises for its own kernels. Nothing is tuned to a claim.
 
     verdicts            the rule that judges all claims
     baselines  places   each paper's own baseline; where a design keeps values, and which events read and write there
@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 FILE = Path(__file__).parent / "claims.toml"
+EXPERIMENTS = Path(__file__).parent / "experiments.toml"
 PAPERS = {
     "hrf_dac15": "hrf", "rfc_isca11": "rfc", "hcrf": "hcrf", "edram_mdat16": "edram", "racetrack_jcst16": "racetrack",
 }
@@ -37,11 +38,13 @@ SORTS = ("effect", "small loss", "bound", "range", "maximum", "scale", "count", 
 class Experiment:
     """What is changed to show why a claim's number differs, or how an open point of its paper, read otherwise, moves it.
 
-    what: in words. settings: {"section.key": value} of the machine or of a design; preset, scheduler: others than the
-    paper's; kernels, without: these kernels alone, or all but these.
+    what: in words. reading: the rule of RULES.md whose other reading it is, "" if it shows a cause. settings:
+    {"section.key": value} of the machine or of a design; preset, scheduler: others than the paper's; kernels, without:
+    these kernels alone, or all but these.
     """
 
     what: str
+    reading: str = ""
     settings: Mapping[str, Any] = field(default_factory=dict)
     preset: str = ""
     scheduler: str = ""
@@ -113,7 +116,10 @@ class Number:
 
 @dataclass(frozen=True)
 class Direction:
-    """A promise about the project's own kernels. number: over all of them; wanted: as a phrase; holds: whether it is met."""
+    """A promise about the project's own kernels. number: over all of them; wanted: as a phrase; holds: whether it is met.
+
+    ends: the bounds in `wanted`; a number close to one of them is printed with the digits that show on which side it is.
+    """
 
     id: str
     design: str
@@ -122,17 +128,27 @@ class Direction:
     wanted: str
     number: Number
     holds: bool
+    ends: tuple[float, ...] = ()
+
+
+@lru_cache
+def experiments() -> dict[str, Experiment]:
+    """Return all experiments by name, in file order."""
+    found = {}
+    for name, entry in tomllib.loads(EXPERIMENTS.read_text(encoding="utf-8")).items():
+        kernels, without = (tuple(entry.pop(key, ())) for key in ("kernels", "without"))
+        found[name] = Experiment(**entry, kernels=kernels, without=without)
+    return found
 
 
 @lru_cache
 def load() -> dict[str, Claim]:
     """Return all claims by id, in file order."""
+    known_experiments = experiments()
     found: dict[str, Claim] = {}
     for entry in tomllib.loads(FILE.read_text(encoding="utf-8"))["claim"]:
         known = {key: entry.pop(key) for key in list(entry) if key in Claim.__dataclass_fields__}
-        shown = tuple(Experiment(one["what"], one.get("settings", {}), one.get("preset", ""), one.get("scheduler", ""),
-                                 tuple(one.get("kernels", ())), tuple(one.get("without", ())))
-                      for one in entry.pop("experiment", ()))
+        shown = tuple(known_experiments[name] for name in entry.pop("experiment", ()))
         claim = Claim(**known, low=entry.pop("lo", None), high=entry.pop("hi", None), experiments=shown, more=entry)
         assert claim.id not in found and claim.kind in (EXACT, SIMULATED) and claim.sort in SORTS, claim.id
         found[claim.id] = claim

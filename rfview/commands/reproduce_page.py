@@ -43,6 +43,7 @@ def page(findings: Sequence[Finding], num_runs: int, version: str,
         parts.append(f'<h2 id="{escape(paper)}">{escape(text.TITLES[paper])}</h2>'
                      f"<p>Machine: preset {escape(text.preset_of(paper))}.</p>")
         parts += [section(finding, (shown or {}).get(finding.claim.id)) for finding in own]
+    parts += choices(findings)
     return "\n".join([*parts, "</body></html>"]) + "\n"
 
 
@@ -73,14 +74,36 @@ def section(finding: Finding, shown: Mapping[str, Any] | None = None) -> str:
         parts.append(f'<p class="note"><b>Cause</b> {escape(claim.cause)}</p>')
     if shown:
         parts.append(experiments(shown))
+    elif readings := [one for one in claim.experiments if one.reading]:
+        listed = ", ".join(f"{escape(one.what)} ({link(one.reading)})" for one in readings)
+        parts.append(f'<p class="note">Other readings, which --why {escape(claim.id)} measures: {listed}</p>')
     return "\n".join(part for part in parts if part)
+
+
+def link(rule: str) -> str:
+    """Return a rule's number as a link to its text."""
+    return f'<a href="#{escape(rule)}">{escape(rule)}</a>'
+
+
+def choices(findings: Sequence[Finding]) -> list[str]:
+    """Return our choices at the open points that other readings of these claims are about: the rules, each once."""
+    from rfview.learn import rules      # start-up, as above
+
+    numbers = {one.reading for finding in findings for one in finding.claim.experiments if one.reading}
+    parts = ["<h2>Our choices where a paper is open</h2>"] if numbers else []
+    for number in sorted(numbers, key=lambda name: [int(part) for part in name[1:].split(".")]):
+        words = rules.rule(number).partition("** ")[2]
+        parts.append(f'<p id="{number}"><b>{number}</b> {escape(words)}</p>')
+    return parts
 
 
 def experiments(shown: Mapping[str, Any]) -> str:
     """Return a table of what a claim's number becomes when its causes, or our readings of its paper, are changed."""
     rows = [("as judged", "", shown["value"], "")]
-    rows += [(one["what"], one["with"], one["value"], one["moved"]) for one in shown["experiments"]]
-    cells = "".join(f"<tr><td>{escape(what)}<br><small>{escape(options)}</small></td><td>{escape(text.number_text(value))} "
+    for one in shown["experiments"]:
+        reading = f"other reading of {link(one['reading'])}: " if one["reading"] else ""
+        rows.append((one["what"], reading + escape(one["with"]), one["value"], one["moved"]))
+    cells = "".join(f"<tr><td>{escape(what)}<br><small>{options}</small></td><td>{escape(text.number_text(value))} "
                     f"{escape(shown['unit'])}</td><td>{escape(moved)}</td></tr>" for what, options, value, moved in rows)
     return f"<table><tr><th>changed</th><th>value</th><th></th></tr>{cells}</table>"
 

@@ -27,6 +27,7 @@ TITLES = {
     "racetrack": "racetrack memory (Liang and Wang, JCST 2016)",
 }
 INDENT, WIDTH = " " * 21, 118
+BY_ENDS = ("bound", "range", "words")      # sorts that are judged by being on one side of what the paper prints
 # column -> (name in counts(), for simulated claims)
 COLUMNS = {"judged": "judged", "direction": "direction or better", "within": "within or better",
            "cancelling": "by cancelling", "words": "words only",
@@ -107,7 +108,8 @@ def count_lines(findings: Sequence[Finding]) -> list[str]:
 def direction_lines(direction: Direction) -> list[str]:
     """Return a direction as lines: verdict and mean with spread, each kernel, and the note."""
     head = f"  {'holds' if direction.holds else 'does not hold':<18} {direction.id:<20} {direction.text}: "
-    head += f"{number_text(direction.number.value)} {direction.unit} {spread(direction.number)}, wanted {direction.wanted}"
+    value = beside(direction.number.value, *direction.ends)
+    head += f"{value} {direction.unit} {spread(direction.number)}, wanted {direction.wanted}"
     lines = [head, *wrapped(", ".join(f"{name} {number_text(one)}" for name, one in direction.number.each.items()))]
     return [*lines, *wrapped(direction.number.note)]
 
@@ -142,11 +144,14 @@ def subject(claim: Claim) -> str:
 
 def values(finding: Finding) -> str:
     """Return the paper's value and ours, with kernels and spread."""
+    from rfview.engine.papers import verdicts      # start-up, as above
+
     claim, number = finding.claim, finding.number
     text = f"paper ({claim.section}) {range_text(claim)} {claim.unit}"
     if number is None:
         return text
-    text += f", {'computed' if claim.kind == papers.EXACT else 'measured'} {number_text(number.value)} {claim.unit}"
+    ours = beside(number.value, *verdicts.ends(claim)) if claim.sort in BY_ENDS else number_text(number.value)
+    text += f", {'computed' if claim.kind == papers.EXACT else 'measured'} {ours} {claim.unit}"
     return " ".join(part for part in (text, kernels_text(finding), spread(number)) if part)
 
 
@@ -179,6 +184,16 @@ def number_text(value: float, digits: int = 3) -> str:
     if math.isfinite(value) and (value == int(value) or abs(value) >= 1000):
         return f"{value:,.0f}"
     return f"{value:.{digits}g}"
+
+
+def beside(value: float, *ends: float) -> str:
+    """Return a number with the digits, three or more, that put it on the same side of each end as it is unrounded."""
+    for digits in range(3, 12):
+        text = number_text(value, digits)
+        shown = float(text.replace(",", ""))
+        if all((shown > end, shown < end) == (value > end, value < end) for end in ends):
+            break
+    return text
 
 
 def wrapped(text: str) -> list[str]:

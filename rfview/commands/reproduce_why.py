@@ -3,7 +3,7 @@
     edram-refresh-single  refresh energy saved, edram over edram(precise), paper 16 %
       as judged                                       11.1 %   direction
       flags are wiped when a warp ends                 5.3 %   further from the paper
-      with edram.keep_flags=0
+        other reading of B4.9: edram.keep_flags=0
 """
 
 from __future__ import annotations
@@ -76,8 +76,8 @@ def after(claim: Claim, before: Number, changed: Experiment, number: Number) -> 
     else:
         near = math.isclose(*distance, rel_tol=1e-3, abs_tol=1e-9)
         moved = UNMOVED if near else NEARER if distance[1] < distance[0] else FURTHER
-    return {"what": changed.what, "with": described(changed), "value": number.value, "moved": moved, "note": number.note,
-            "kernels": list(number.ran)}
+    return {"what": changed.what, "reading": changed.reading, "with": described(changed), "value": number.value,
+            "moved": moved, "note": number.note, "kernels": list(number.ran)}
 
 
 def described(changed: Experiment) -> str:
@@ -96,5 +96,5 @@ def lines(row: dict[str, Any]) -> Sequence[str]:
     found.append(f"  {'as judged':<64} {text.number_text(row['value']):>9} {unit}")
     for one in row["experiments"]:
         found.append(f"  {one['what']:<64} {text.number_text(one['value']):>9} {unit}  {one['moved']}")
-        found.append(f"    {one['with']}")
+        found.append("    " + (f"other reading of {one['reading']}: " if one["reading"] else "") + one["with"])
     return [*found, *text.wrapped(row["cause"] and f"cause: {row['cause']}")]

@@ -88,11 +88,30 @@ def test_the_page_asks_for_nothing_and_everything_in_it_is_escaped() -> None:
 
 
 def test_the_page_shows_what_experiments_gave() -> None:
+    other = papers.experiments()["transfers-undone"]
+    claim = finding(Number(12.0), id="hcrf-y", experiments=(other,))
     shown = {"hcrf-y": {"value": 12.0, "unit": "%", "experiments": [
-        {"what": "memory at <20> cycles", "with": "memory.fixed_memory_cycles=20", "value": 31.0, "moved": "nearer to the paper"}]}}
-    html = reproduce_page.page(FOUND, 7, "1", shown)
+        {"what": "memory at <20> cycles", "reading": "", "with": "memory.fixed_memory_cycles=20", "value": 31.0,
+         "moved": "nearer to the paper"},
+        {"what": other.what, "reading": other.reading, "with": "hcrf.pending_writes=collector", "value": 9.0, "moved": "further"}]}}
+    html = reproduce_page.page([claim], 7, "1", shown)
     assert "memory at &lt;20&gt; cycles" in html and "memory.fixed_memory_cycles=20" in html and "31 %" in html
     assert html.count("nearer to the paper") == 1 and "Measured as:" in html
+    page = Page()
+    page.feed(html)
+    assert page.asked == [("href", "#B3.6")] and 'id="B3.6"' in html and "not being read or written or swapped" in html
+    unmeasured = reproduce_page.page([claim], 7, "1")
+    assert 'which --why hcrf-y measures: transfers that a result in flight may undo are started (<a href="#B3.6">' in unmeasured
+
+
+def test_a_number_close_to_its_bound_is_printed_on_its_side_of_it() -> None:
+    """0.96958 is below 0.97, 0.969999 too; 0.98 needs no more digits."""
+    assert [reproduce_text.beside(value, 0.97, 1.03) for value in (0.96958, 0.969999, 0.98, 0.97)] == [
+        "0.9696", "0.969999", "0.98", "0.97"]
+    direction = papers.Direction("x", "hcrf", "IPC", "x", "0.97 to 1.03", Number(0.96958), False, (0.97, 1.03))
+    assert "0.9696 x" in reproduce_text.direction_lines(direction)[0]
+    close = finding(Number(49.99), value=50.0, sort="bound", bound="least")
+    assert (close.verdict, "measured 49.99 %" in reproduce_text.values(close)) == (verdicts.DIRECTION, True)
 
 
 def test_a_figure_has_a_bar_per_kernel_from_no_effect_and_the_papers_line() -> None:
