@@ -22,6 +22,7 @@ def render_text(session: Session, width: int = 120, height: int = 40, *, ascii_o
     """
     from rfview.render.footer import footer_hints
     from rfview.render import frame
+    from rfview.render.panels import FIRST
     from rfview.screens.scenes.source import SceneSource
     from rfview.sessions.guard import consistent
 
@@ -34,7 +35,7 @@ def render_text(session: Session, width: int = 120, height: int = 40, *, ascii_o
         if not focus and resident:
             focus = (resident & -resident).bit_length() - 1
         scene = scene.at(warp=focus, panel="")
-        text = frame.as_text(scene, width, height, footer_hints("warps", width))
+        text = frame.as_text(scene, width, height, footer_hints(FIRST, width))
     return Palette("mono", ascii_only).text(text)
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from rfview.engine import files
 from rfview.engine.errors import InputError, RfviewError
-from rfview.render.layout import PANELS
+from rfview.render.panels import FOCUSABLE
 from rfview.render.registers import FORMATS
 
 if TYPE_CHECKING:
@@ -117,9 +117,9 @@ class View:
         if self.data.get("number_format") in FORMATS:
             facts["number_format"] = self.data["number_format"]
         main.scene = scene.at(**facts)
-        if self.data.get("back_to") in PANELS:
+        if self.data.get("back_to") in FOCUSABLE:
             focus.give_keys(main, self.data["back_to"])
-        if self.data.get("panel") in PANELS:
+        if self.data.get("panel") in FOCUSABLE:
             focus.give_keys(main, self.data["panel"])
         if self.data.get("zoomed") is True and not main.zoomed:
             main.zoomed = True

@@ -16,9 +16,9 @@ import numpy as np
 
 from rfview.engine.errors import InputError
 from rfview.learn import own_design, sources
-from rfview.render import here
 from rfview.render.lens import base_design, painter_of
 from rfview.render.operation import with_lines
+from rfview.render.panels import FIRST, PANELS
 
 WIDTH = 96
 LEAST = 20          # the narrowest width to wrap to, in columns
@@ -77,10 +77,12 @@ def _sentences(painter: Any) -> str:
 
 def panels() -> Iterator[Term]:
     """Yield each panel with how to read it, then its columns."""
-    for name, panel in sources.PANELS.items():
-        painter = importlib.import_module(f"rfview.render.{panel.painter}")
-        yield Term(name, "panel", _sentences(painter.render), panel.source)
-        for column, text, where in panel.columns:
+    shown: list[tuple[str, Any, Any]] = [(name, panel.paint, panel) for name, panel in PANELS.items() if panel.source]
+    for name, view in sources.VIEWS.items():
+        shown.append((name, importlib.import_module(f"rfview.render.{view.painter}").render, view))
+    for name, painter, source in shown:
+        yield Term(name, "panel", _sentences(painter), source.source)
+        for column, text, where in source.columns:
             yield Term(f"{name}: {column}", f"column of {name.upper()}", text, where)
 
 
@@ -223,33 +225,40 @@ def text_of(word: str, most: int = 12, width: int = WIDTH, info: Mapping[str, An
     return lines[:-1]
 
 
+def of_state(scene: Any) -> Iterator[Term]:
+    """Yield the focused warp's state."""
+    if scene.now is not None:
+        name = scene.look(scene.now.state[scene.warp]).name
+        yield from (term for term in states(scene.info) if term.name == name)
+
+
+def of_states(scene: Any) -> Iterator[Term]:
+    """Yield all states, those that STALLS lists first."""
+    seen = {scene.look(code).name for code in scene.common}
+    yield from sorted(states(scene.info), key=lambda term: term.name not in seen)
+
+
+def of_register_file(scene: Any) -> Iterator[Term]:
+    """Yield the terms of the run's design, and of the one under it."""
+    for name in scene.info.get("design_spec", {}).get("chain", [scene.info["design"]]):
+        yield from _of_design_here_or_not(name, scene.info)
+
+
 def at_focus(scene: Any, width: int = WIDTH) -> list[str]:
     """Return figures of what has the focus on a screen, then explanations with sources: panel, columns, state, design."""
     info = scene.info
-    panel = scene.panel if scene.panel in sources.PANELS else "warps"
-    own = list(states(info))
-    terms: list[Term] = []
-    if scene.now is not None and panel in ("warps", "why"):
-        name = scene.look(scene.now.state[scene.warp]).name
-        terms += [term for term in own if term.name == name]
-    if panel == "stalls":
-        seen = {scene.look(code).name for code in scene.common}
-        terms += sorted(own, key=lambda term: term.name not in seen)
-    if scene.now is not None and panel == "code":
-        terms += list(of_instruction(scene))
-    if panel == "lens":
-        for name in info.get("design_spec", {}).get("chain", [info["design"]]):
-            terms += _of_design_here_or_not(name, info)
-    about = [term for term in panels() if term.name == panel or term.name.startswith(f"{panel}: ")]
+    panel = PANELS.get(scene.panel, PANELS[FIRST])
+    terms = list(BESIDE[panel.terms](scene)) if panel.terms else []
+    about = [term for term in panels() if term.name == panel.name or term.name.startswith(f"{panel.name}: ")]
     if scene.now is not None:       # the panel itself is visible: no sample needed
         about[0] = _without_sample(about[0])
-    painter = painter_of(base_design(str(info.get("design", "")))) if panel == "lens" else None
+    painter = painter_of(base_design(str(info.get("design", "")))) if panel.terms == "design" else None
     if painter is not None:     # this design's own view replaces the general one
-        own_way = Term(panel, "panel", _sentences(painter), about[0].source)
+        own_way = Term(panel.name, "panel", _sentences(painter), about[0].source)
         about[0] = own_way if scene.now is None else _without_sample(own_way)
-    terms = [*terms, *about] if panel in ("warps", "why", "code") else [*about, *terms]
+    terms = [*terms, *about] if panel.terms_first else [*about, *terms]
     lines: list[str] = []
-    for what, figure in (found := here.facts(scene)):
+    for what, figure in (found := panel.facts(scene)):
         first = max(len(label) for label, _ in found) + 2
         lines += wrap(figure, max(LEAST, width), initial_indent=f"{what:<{first}}", subsequent_indent=" " * first)
     lines += [""] * bool(lines)
@@ -265,7 +274,7 @@ def _without_sample(term: Term) -> Term:
 
 def of_instruction(scene: Any) -> Iterator[Term]:
     """Yield the focused warp's next instruction, and the machine's latencies and initiation intervals for its unit."""
-    entry = scene.now.instruction(scene.now.pc[scene.warp])
+    entry = scene.now.instruction(scene.now.pc[scene.warp]) if scene.now is not None else None
     if entry is None:
         return
     unit = ("SP", "SFU", "LDST", "CTRL").index(entry["unit"]) if isinstance(entry["unit"], str) else int(entry["unit"])
@@ -278,3 +287,7 @@ def of_instruction(scene: Any) -> Iterator[Term]:
     yield Term(text, f"instruction, PTX line {entry['line']}", f"executed by the {name} unit",
                "PTX instruction set; executed literally, each operation rounded by itself")
     yield from chosen
+
+
+# Panel.terms -> what `K` explains besides the panel
+BESIDE = {"state": of_state, "states": of_states, "instruction": of_instruction, "design": of_register_file}

@@ -2,13 +2,12 @@
 
     scene   machine   what a frame is drawn from; a snapshot's fields as plain values
     text              lines of styled text and the shapes that painters share
+    panel   panels    what a panel is; all of them
     frame   layout    every panel painted into its place; the places by terminal size
     slots             which warp slots a run never fills
     status  overview  warps  lens  collectors  why  code  stalls  registers  timeline  pipeline  lines
-    watches
-    footer
-                      a painter per panel, by the panel's name; lens chooses one of lenses/
-    here              facts about the focused thing
+    watches event     a panel each: its painter, its place, what its keys do, its sources; lens chooses one of lenses/
+    footer            the row of keys
     relief            the measured result of a relief that WHY named
     chain   operation the chain of reasons as WHY draws it; short words for instructions
     image  image_details          a buffer as a picture; the pixel in focus

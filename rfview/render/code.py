@@ -6,9 +6,12 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from rfview.render.registers import lanes
+from rfview.engine.state import NONE8
 from rfview.engine.compilation import words_of_run
 from rfview.render.lines import cell
 from rfview.render.operation import compact_text, with_lines
+from rfview.render.panel import REST, RIGHT, Facts, Grant, Hit, Panel, Place, Shape, Spot
 from rfview.render.scene import BreakView, Scene
 from rfview.render.text import Line, Row, cut, fill, title
 
@@ -199,3 +202,52 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
         painter = source_lines if scene.code_source else decoded_lines
         lines += painter(scene, width, height - 1)
     return fill(lines, width, height)
+
+
+def scrolled(scene: Scene, by: int) -> Facts:
+    """Move the cursor by a number of instructions."""
+    count, pc = len(scene.info.get("program", ())), scene.now.pc[scene.warp] if scene.now else 0
+    return {"scroll": max(-pc, min(count - 1 - pc, scene.scroll + by))}
+
+
+def hit(scene: Scene, place: Place, x: int, y: int) -> Hit:
+    """Return the instruction clicked: a double click sets a breakpoint there."""
+    pc = pc_at(scene, place.height - 1, y)
+    return Hit(double=("break_here", str(pc)) if pc is not None else ("", ""))
+
+
+def facts(scene: Scene) -> list[tuple[str, str]]:
+    """Return the facts of the focused warp's next instruction."""
+    machine = scene.now
+    if machine is None:
+        return []
+    pc = machine.pc[scene.warp]
+    entry = machine.instruction(pc)
+    if entry is None:
+        return []
+    found = [(f"pc {pc}", f"{with_lines(entry['text'], scene.info['program'])}, line {entry['line']}")]
+    sources = [int(reg) for reg in entry.get("src", ()) if int(reg) != NONE8]
+    for reg in dict.fromkeys(sources):
+        found.append((f"reads R{reg}", lanes(machine, scene.warp, reg, pc)))
+    for reg in entry.get("dst", ()):
+        if int(reg) != NONE8:
+            found.append((f"writes R{int(reg)}", f"now {lanes(machine, scene.warp, int(reg), pc)}"))
+    here = [f"w{warp}" for warp in machine.resident_warps if machine.pc[warp] == pc and warp != scene.warp]
+    found.append(("also here", " ".join(here) or "no other warp"))
+    return found
+
+
+PANEL = Panel(
+    name="code", title="CODE", paint=render, overlaid="warp", facts=facts, terms="instruction", terms_first=True,
+    move=scrolled, item=lambda scene, count: f"w{scene.warp}.pc", at=hit,
+    spots={
+        Shape.MEDIUM: Spot(RIGHT, 4, (Grant(6, 4, whole=True), Grant(9, REST))),
+        Shape.NORMAL: Spot(RIGHT, 3, (Grant(1, 15), Grant(9, REST))),
+        **dict.fromkeys((Shape.WIDE, Shape.TALL), Spot(RIGHT, 6, (Grant(9, REST),))),
+    },
+    source="PTX as compiled; registers by graph colouring, as many as in the papers' PTXPlus",
+    columns=(
+        ("line", "the line in the PTX source", "PTX"),
+        ("registers", "destination, then sources: physical registers R0..R62 of a thread", "our allocator"),
+    ),
+)

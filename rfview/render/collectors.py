@@ -8,6 +8,7 @@ from rfview.engine import state as layout
 from rfview.render.lens import base_design
 from rfview.render.operation import PIPE_NAMES, operation
 from rfview.render.machine import Machine
+from rfview.render.panel import RIGHT, Grant, Panel, Shape, Spot
 from rfview.render.scene import Scene
 from rfview.render.text import Line, Row, fill, progress, title
 from rfview.sessions.why.memory import mshrs_in_use
@@ -170,3 +171,20 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
         lines.append(row.line())
     lines += pipes
     return fill(lines, width, height)
+
+
+PANEL = Panel(
+    name="collectors", title="COLLECTORS", paint=render, overlaid="machine",
+    spots={
+        Shape.NARROW: Spot(RIGHT, 2, (Grant(3, 11, whole=True),)),
+        Shape.MEDIUM: Spot(RIGHT, 2, (Grant(4, 7, whole=True),)),
+        Shape.NORMAL: Spot(RIGHT, 2, (Grant(1, 8), Grant(2, 9))),
+        **dict.fromkeys((Shape.WIDE, Shape.TALL), Spot(RIGHT, 2, (Grant(1, 7),))),
+    },
+    source="HC-RF section IV: operand collectors; their number: GTX480",
+    columns=(
+        ("unit", "an operand collector: it holds an instruction until its operands are read", "HC-RF section IV"),
+        ("▮ ▯ x", "operand read; still to be read; refused by its bank in this cycle", "our assumption: the marks"),
+        ("pipes", "SP, SFU and LDST with the cycles until they take the next instruction", "initiation: GTX480"),
+    ),
+)

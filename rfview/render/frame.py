@@ -2,42 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
-from rfview.render import (code, collectors, footer, lens, lines, overlay, overview, pipeline, registers, slots,
-                           stalls, status, timeline, warps, watches, why)
-from rfview.render.layout import Place, is_tiny, layout
+from rfview.render import footer, lens, overlay, slots, watches
+from rfview.render.layout import is_tiny, layout
+from rfview.render.panel import Content, Place
+from rfview.render.panels import PANELS
 from rfview.render.scene import Scene
 from rfview.render.text import Line, cells_of, clip
 
-LEAST_STALLS = 6        # rows of STALLS: a title, four states, the others
-Painter = Callable[[Scene, int, int], list[Line]]
-
-PAINTERS: dict[str, Painter] = {
-    "status": status.render,
-    "overview": overview.render,
-    "warps": warps.render,
-    "lens": lens.render,
-    "collectors": collectors.render,
-    "why": why.render,
-    "code": code.render,
-    "stalls": stalls.render,
-    "registers": registers.render,
-    "timeline": timeline.render,
-    "pipeline": pipeline.render,
-    "lines": lines.render,
-    "watches": watches.render,
-    "event": footer.render_event,
-}
-
 
 def paint(scene: Scene, place: Place) -> list[Line]:
-    """Return one panel's lines; the census replaces STALLS if that has too few rows for one per state."""
-    if scene.over is not None and place.panel in overlay.PANELS:
-        return overlay.lay_over(scene, place.panel, lambda one: paint(one, place))
-    if place.panel == "stalls" and place.height < LEAST_STALLS:
-        return stalls.render_now(scene, place.width, place.height)
-    return PAINTERS[place.panel](scene, place.width, place.height)
+    """Return one panel's lines."""
+    panel = PANELS[place.panel]
+    if scene.over is not None and panel.overlaid:
+        return overlay.lay_over(scene, panel.overlaid, lambda one: panel.paint(one, place.width, place.height))
+    return panel.paint(scene, place.width, place.height)
 
 
 def size_note(width: int, height: int) -> str:
@@ -47,8 +27,9 @@ def size_note(width: int, height: int) -> str:
 
 def places_of(scene: Scene, width: int, height: int, zoomed: bool = False) -> list[Place]:
     """Return the places of the panels that show a scene."""
-    return layout(width, height, scene.panel, zoomed, slots.used(scene.info),
-                  lens.columns_of(lens.base_design(str(scene.info.get("design", "")))), len(watches.watches(scene)))
+    columns = lens.columns_of(lens.base_design(str(scene.info.get("design", ""))))
+    content = Content(slots.used(scene.info), columns, len(watches.watches(scene)))
+    return layout(width, height, scene.panel, zoomed, content)
 
 
 def as_text(scene: Scene, width: int, height: int, hints: Sequence[tuple[str, str, str]] = ()) -> str:

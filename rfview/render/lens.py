@@ -9,9 +9,14 @@ from textwrap import wrap
 from types import ModuleType
 from typing import Any
 
+from rfview.engine.wording import plural
+import numpy as np
+
 from rfview.engine import plugin as designs
+from rfview.engine import state as layout_of_state
 from rfview.engine.errors import InputError
 from rfview.render.lenses import banks, panels
+from rfview.render.panel import RIGHT, Grant, Hit, Panel, Shape, Spot
 from rfview.render.scene import Scene
 from rfview.render.text import Line, Row, cut, fill, title
 
@@ -19,6 +24,10 @@ Places = Callable[[Any, int], list[tuple[str, str]]]    # (machine, warp) -> (te
 Painter = Callable[[Scene, int, int], list[Line]]
 
 WIDE = 58
+MAX_NUMBERS = 8         # shown of a design's field for one bank
+ACTIVITIES = {layout_of_state.BANK_IDLE: "idle", layout_of_state.BANK_READ: "reads", layout_of_state.BANK_WRITE: "writes",
+              layout_of_state.BANK_BUSY: "is busy with"}
+WHOLE = 18              # rows of the whole lens
 PANEL_ROWS = 6          # a design's panels get three quarters of the lens, at least this many rows; its banks the rest
 
 
@@ -158,3 +167,62 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
     if left >= 3:
         body += banks.render(scene, width, left)
     return fill([heading, *body], width, height)
+
+
+def warp_at_bank(scene: Scene) -> int | None:
+    """Return a warp that waits for the chosen bank, else the one it serves, or None; the focused warp goes first."""
+    machine = scene.now
+    if machine is None:
+        return None
+    waiting = [warp for bank, _, warp in banks.requests(machine) if bank == scene.bank]
+    owner = machine.bank[scene.bank]
+    if owner["activity"] != layout_of_state.BANK_IDLE and owner["owner_warp"] < machine.num_warps:
+        waiting.append(owner["owner_warp"])
+    return scene.warp if scene.warp in waiting else next(iter(waiting), None)
+
+
+def facts(scene: Scene) -> list[tuple[str, str]]:
+    """Return the facts of the chosen bank."""
+    machine = scene.now
+    if machine is None:
+        return []
+    number = scene.bank
+    if number >= len(machine.bank):
+        return []
+    bank = machine.bank[number]
+    found = [(f"bank {number}", f"at cycle {machine.cycle:,}")]
+    what = ACTIVITIES.get(bank["activity"], "?")
+    if bank["activity"] != layout_of_state.BANK_IDLE and bank["owner_warp"] < machine.num_warps:
+        until = bank["until_cycle"]
+        what += f" R{bank['owner_reg']} of w{bank['owner_warp']}" + (f" until {until:,}" if until > machine.cycle else "")
+    found.append(("now", what))
+    wanted = [f"w{warp}" for which, _, warp in banks.requests(machine) if which == number]
+    found.append(("wanted by", " ".join(dict.fromkeys(wanted)) or "nobody"))
+    held = int((machine.warp_places[0] == number).sum())
+    found.append(("holds", f"{plural(held, 'register')} of {plural(len(machine.resident_warps), 'warp')}"))
+    record = machine.snapshot.rf
+    for name in record.dtype.names or ():
+        values = np.asarray(record[name])
+        is_per_bank = values.dtype.names is None and values.ndim and len(values) == machine.num_banks
+        if is_per_bank and values[number].size <= MAX_NUMBERS:
+            found.append((f"rf.{name}", " ".join(str(int(one)) for one in values[number].ravel())))
+    return found
+
+
+PANEL = Panel(
+    name="lens", title="REGISTER FILE", paint=render, overlaid="design", facts=facts, terms="design", warp=warp_at_bank,
+    move=lambda scene, by: {"bank": max(0, min((scene.now.num_banks if scene.now else 1) - 1, scene.bank + by))},
+    item=lambda scene, count: f"bank[{scene.bank}].queue",
+    at=lambda scene, place, x, y: Hit({"bank": y - 1} if 1 <= y <= (scene.now.num_banks if scene.now else 0) else {}),
+    spots={
+        Shape.NARROW: Spot(RIGHT, 1, (Grant(1, 10),)),
+        Shape.MEDIUM: Spot(RIGHT, 1, (Grant(1, 10), Grant(2, WHOLE, whole=True))),
+        Shape.LOW: Spot(RIGHT, 1, (Grant(1, 10), Grant(2, WHOLE, whole=True), Grant(4, WHOLE))),
+        **dict.fromkeys((Shape.NORMAL, Shape.WIDE, Shape.TALL), Spot(RIGHT, 1, (Grant(1, WHOLE),))),
+    },
+    source="the design's paper, named below",
+    columns=(
+        ("rows", "banks or entries, by number; nothing moves", "the design's paper"),
+        ("queue", "requests that wait for the bank after this cycle's arbitration", "HC-RF section IV"),
+    ),
+)

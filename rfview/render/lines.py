@@ -10,6 +10,7 @@ import numpy as np
 
 from rfview.engine.wording import plural
 from rfview.render.operation import compact_text
+from rfview.render.panel import Hit, Panel, Place
 from rfview.render.scene import Scene
 from rfview.render.text import BARS, Line, Row, cut, fill, number, percent, title
 
@@ -239,3 +240,29 @@ def line_at(scene: Scene, height: int, y: int) -> int | None:
     rows, listing = height - 2 - _room_below(height), entries(table)
     index = _first(listing, chosen(scene), rows) + y - 2
     return listing[index][2] if 2 <= y < 2 + rows and index < len(listing) and listing[index][2] >= 0 else None
+
+
+def hit(scene: Scene, place: Place, x: int, y: int) -> Hit:
+    """Return the line clicked: a double click sets a breakpoint there."""
+    found = line_at(scene, place.height, y)
+    return Hit({"line": found}, double=("break_here", "")) if found is not None else Hit(double=("", ""))
+
+
+PANEL = Panel(
+    name="lines", title="LINES", paint=render, is_alone=True, enter="run_to_cursor", columns_of=lambda width: 1,
+    stays_gathered=True, at=hit,
+    line=lambda scene: chosen(scene) if scene.lines else -1,
+    move=lambda scene, by: {"line": max(0, min(len(scene.lines.lines) - 1, chosen(scene) + by))} if scene.lines else {},
+    hints=("next_line", "run_to_cursor", "break_here", "down", "close", "step", "continue", "why", "help"),
+    source="PTX ISA, .loc and .file: the compiler's line for an instruction; shares as in Nsight Compute",
+    columns=(
+        ("share", "of the warp-cycles of warps that could run, those spent before an instruction of the line",
+         "our assumption"),
+        ("warp-cycles", "the same relative to the most expensive line; colours: issues, then what held the warps up",
+         "our assumption"),
+        ("reads, writes", "warp registers that issued instructions name, before a design merges or caches any",
+         "our assumption"),
+        ("in FILE:LINE", "the function that the instruction was inlined from, if that is in another file or line",
+         "PTX ISA: inlined_at"),
+    ),
+)

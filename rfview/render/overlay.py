@@ -12,8 +12,6 @@ from rfview.engine.wording import signed
 from rfview.render.scene import Over, Scene
 from rfview.render.text import Line
 
-PANELS = ("lens", "collectors", "stalls", "code", "registers")     # WARPS is overlaid warp by warp
-WARP_PANELS = ("code", "registers")     # these show the focused warp, which may be in another slot in B
 IDENTITY = 4                            # cells of a warp's row that name it
 TOKEN = re.compile(r"[\w.,]+|\S")     # a whole number or word, or a single glyph
 
@@ -67,13 +65,16 @@ def underline(line: Line, mask: Sequence[bool]) -> Line:
     return Line(tuple(spans), line.ground)
 
 
-def lay_over(scene: Scene, panel: str, paint: Callable[[Scene], list[Line]]) -> list[Line]:
-    """Return a panel of A with what differs in B underlined, except in its title, which states facts of A."""
+def lay_over(scene: Scene, kind: str, paint: Callable[[Scene], list[Line]]) -> list[Line]:
+    """Return a panel of A with what differs in B underlined, except in its title, which states facts of A.
+
+    kind: Panel.overlaid. WARPS is overlaid warp by warp instead.
+    """
     lines = paint(bare(scene))
     over = scene.over
     assert over is not None
-    is_comparable = panel != "lens" or over.same_kind
-    other = theirs(scene, over.slot(scene.warp) if panel in WARP_PANELS else scene.warp) if is_comparable else None
+    is_comparable = kind != "design" or over.same_kind
+    other = theirs(scene, over.slot(scene.warp) if kind == "warp" else scene.warp) if is_comparable else None
     below = paint(other)[1:] if other is not None else []
     masks = [differing(mine.plain, other_line.plain) for mine, other_line in zip(lines[1:], below, strict=False)]
     return [lines[0], *(underline(line, masks[at] if at < len(masks) else ()) for at, line in enumerate(lines[1:]))]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rfview.render.panel import Hit, Panel
 from rfview.render.scene import Scene
 from rfview.render.text import BARS, Line, Row, blank, initial, number, round_up, short_number
 
@@ -160,3 +161,16 @@ def _brush(scene: Scene, columns: int, ends_only: bool = False) -> dict[int, tup
     if brush.last <= last:
         cells[right] = ("┤", "bold")
     return cells
+
+
+PANEL = Panel(
+    name="overview", title="OVERVIEW", paint=render, enter="timeline", is_axis=True,
+    at=lambda scene, place, x, y: Hit(cycle=cycle_of(scene, x - MARGIN, place.width - 2 * MARGIN), double=("", ""),
+                                      takes_focus=False),
+    source="our assumption: a letter names what blocks most, if that differs from the whole run",
+    columns=(
+        ("bars", "issue rate of each interval of the run", "our assumption: height is relative to the run's best"),
+        ("lost", "share of warp-cycles that the register file took, of warps that could be held up", "our assumption"),
+        ("letters", "what held up most warps, if it differs from what did so in most of the run", "our assumption"),
+    ),
+)

@@ -5,7 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from rfview.engine.wording import ordinal, plural
+from rfview.render import warps
+from rfview.render import timeline
 from rfview.render.operation import compact_text, with_lines
+from rfview.render.panel import Hit, Panel
 from rfview.render.scene import Pipes, Scene
 from rfview.render.text import Line, Row, cut, fill, list_row, number, title
 from rfview.render.timeline import ruler, with_cursor
@@ -174,3 +177,17 @@ def _foot(scene: Scene, pipes: Pipes, at: int, width: int) -> Line:
         words = [f"{' '.join(names)} of its {ordinal(pipes.rows[place].n)}" for place, names in sorted(by.items())]
         row.add("; reads " + ", ".join(words), "text")
     return row.line()
+
+
+PANEL = Panel(
+    name="pipeline", title="PIPELINE", paint=render, is_alone=True, is_axis=True, enter="registers", facts=warps.facts,
+    columns_of=columns_of, steps=("next_issue", "previous_issue"), hints=timeline.PANEL.hints,
+    at=lambda scene, place, x, y: Hit(cycle=cycle_at(scene, place.width, x), double=("", ""), takes_focus=False),
+    source="our assumption: until it issues, an instruction is in the states of its warp",
+    columns=(
+        ("row", "one execution of an instruction by the warp, numbered from 1", "our assumption"),
+        ("F I C E M W", "fetch, issue, operand collection, execution, memory, write-back", "HC-RF section II"),
+        ("▸ ◂", "the instruction whose result the chosen one reads; those that read its own",
+         "our allocator's registers"),
+    ),
+)

@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from rfview.sessions.expressions.types import readings
 from rfview.render.lens import base_design, places_of
 from rfview.render.machine import Machine
+from rfview.render.panel import Panel
 from rfview.render.scene import Scene
 from rfview.render.text import Line, Row, cut, fill, list_row, title, visible_from
 from rfview.sessions.expressions.ptx_names import names_at
@@ -154,3 +156,46 @@ def _predicates(scene: Scene, width: int) -> Line:
             role = "text" if int(predicates[index]) == int(before[index]) else "changed"
             row.add(f"  P{index} ", "dim").add(f"{int(predicates[index]):08x}", role)
     return row.line()
+
+
+def facts(scene: Scene) -> list[tuple[str, str]]:
+    """Return the facts of the chosen register."""
+    machine = scene.now
+    if machine is None:
+        return []
+    values = values_of(machine, scene.warp, scene.reg)
+    if values is None:
+        return []
+    pc = machine.pc[scene.warp]
+    name = names_at(scene.info, pc).get(scene.reg, "")
+    found = [(f"w{scene.warp}.R{scene.reg}", name or "no name in the PTX here")]
+    found.append(("lanes", lanes(machine, scene.warp, scene.reg, pc)))
+    found.append((f"lane {scene.lane}", readings(int(values[scene.lane]))))
+    bank, row = machine.place(scene.warp, scene.reg)
+    found.append(("lies in", f"bank {bank}, row {row}"))
+    found.append(("pending", "a write" if machine.sb_write[scene.warp] >> scene.reg & 1 else "no write"))
+    return found
+
+
+def lanes(machine: Machine, warp: int, reg: int, pc: int) -> str:
+    """Return what a register holds, briefly: one value, an arithmetic sequence, or those of the first and last lanes."""
+    values = values_of(machine, warp, reg)
+    if values is None:
+        return "cannot be read"
+    kind = kind_of(names_at(machine.info, pc).get(reg, ""), values)
+    first, steps = cell_text(int(values[0]), kind), pattern(values)
+    return f"{first}, {steps}" if steps else f"{first} in lane 0, {cell_text(int(values[-1]), kind)} in lane {LANES - 1}"
+
+
+PANEL = Panel(
+    name="registers", title="REGISTERS", paint=render, is_alone=True, overlaid="warp", enter="heat", values=True,
+    facts=facts,
+    move=lambda scene, by: {"reg": max(0, min((scene.now.registers if scene.now else 1) - 1, scene.reg + by))},
+    item=lambda scene, count: f"w{scene.warp}.R{scene.reg}" + (f"[{count}]" if count is not None else ""),
+    hints=("step", "lanes_right", "number_format", "next_change", "close", "command", "help"),
+    source="HC-RF section IV-A: warp w begins at slot w x n; 32 lanes of 32 bits are one row",
+    columns=(
+        ("name", "the PTX name that lives in the physical register at this instruction", "our allocator"),
+        ("lanes", "the value of each of the 32 threads; grey where the lane is not active", "HC-RF section IV-A"),
+    ),
+)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from rfview.engine.wording import plural
+from rfview.render.panel import LEFT, REST, RIGHT, Grant, Panel, Shape, Spot
 from rfview.render.scene import RATE_WINDOW, Scene
 from rfview.render.text import Line, Row, bar, fill, percent, title
+
+LEAST = 6       # rows: a title, four states, the others
 
 
 def _states_of(scene: Scene) -> list[int]:
@@ -46,10 +49,10 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
        7 others          6 █▉       10.4 %
 
     First number: warps in that state in this cycle. Bar and share: warp-cycles over the window. The rows are the run's
-    most common states and stay in place.
+    most common states and stay in place. With too few rows for one per state, the census NOW is shown.
     """
     focus = scene.panel == "stalls"
-    if scene.now is None or width < 30:
+    if scene.now is None or width < 30 or height < LEAST:
         return render_now(scene, width, height) if scene.now else fill([title(width, "STALLS", focus=focus)], width, height)
     cycles = scene.shares_cycles
     window = f"last {plural(min(cycles, RATE_WINDOW), 'cycle')}" if cycles else "no cycle yet"
@@ -91,3 +94,32 @@ def _entry(width: int, glyph: str, glyph_role: str, name: str, now: int, share: 
     row.right(22, str(now), "bold" if now else "faint").to(23)
     room = max(2, min(width - 23 - 9, 40))
     return row.add(bar(share, top, room), hue).right(width - 1, percent(share, total), "text").line()
+
+
+def facts(scene: Scene) -> list[tuple[str, str]]:
+    """Return the facts of all warps: how many are in each state now."""
+    machine = scene.now
+    if machine is None:
+        return []
+    found = [("warps now", f"of {machine.num_warps} slots")]
+    for code, count in enumerate(machine.count):
+        if count:
+            look = scene.look(code)
+            found.append((f"{look.glyph} {look.name}", str(count)))
+    return found
+
+
+PANEL = Panel(
+    name="stalls", title="STALLS", paint=render, overlaid="machine", facts=facts, terms="states",
+    spots={
+        Shape.NARROW: Spot(RIGHT, 3, (Grant(1, 4), Grant(2, 6))),
+        Shape.MEDIUM: Spot(LEFT, 2, (Grant(2, 9, whole=True), Grant(8, REST))),
+        Shape.NORMAL: Spot(RIGHT, 4, beside=34),      # of CODE
+        **dict.fromkeys((Shape.WIDE, Shape.TALL), Spot(RIGHT, 4, (Grant(3, 7), Grant(4, 12, halves=True)))),
+    },
+    source="our assumption: one state per warp slot and cycle; names as in Nsight Compute",
+    columns=(
+        ("now", "warps in that state in this cycle", "our assumption: one state per warp and cycle"),
+        ("share", "warp-cycles in it, of all warp-cycles of the window", "our assumption: 1,024 cycles"),
+    ),
+)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rfview.render.panel import Panel
 from rfview.render.scene import Scene
 from rfview.render.text import Line, Row, cut, number, percent, shorten
 from rfview.sessions.expressions.ptx_names import kernel_name
@@ -108,3 +109,14 @@ def _tail(scene: Scene, width: int) -> list[tuple[str, str]]:
         return [*parts, gap, (f"Σ {total} ✓", "text")]
     wrong = "Σ pJ ✕" if all("energy" in problem for problem in scene.problems) else f"Σ {total} ✕"
     return [*parts, gap, (wrong, "bad")]
+
+
+PANEL = Panel(
+    name="status", paint=render, is_axis=True,
+    source="our assumption: IPC counts warp instructions over the last 1,024 cycles",
+    columns=(
+        ("IPC", "warp instructions issued per cycle over the last 1,024 cycles", "our assumption: the window"),
+        ("Σ", "warp slots that are in exactly one state in this cycle; ✓ when all are", "our assumption: the check"),
+        ("badge", "LIVE: the machine's newest cycle; PAST: an earlier one; END: a recording's last", "our assumption"),
+    ),
+)

@@ -6,8 +6,10 @@ import math
 
 from rfview.engine.wording import plural
 from rfview.engine.stalls import NO_WARP
+from rfview.render import warps
 from rfview.render import slots
 from rfview.render.operation import operation, waits_for
+from rfview.render.panel import Hit, Panel
 from rfview.render.scene import Pipes, Scene, Span
 from rfview.render.text import BARS, Line, Row, cut, fill, initial, list_row, number, title, visible_from
 from rfview.render.warps import run_cells
@@ -182,3 +184,18 @@ def _foot(scene: Scene, span: Span, width: int) -> Line:
         near += [f"next {number(after[0])}"] if after else []
         row.add("   " + " · ".join(near), "dim")
     return row.line()
+
+
+PANEL = Panel(
+    name="timeline", title="TIMELINE", paint=render, is_alone=True, is_axis=True, enter="registers", facts=warps.facts,
+    columns_of=columns_of,
+    at=lambda scene, place, x, y: Hit(cycle=cycle_at(scene, x), warp=warp_at(scene, place.height, y), double=("", ""),
+                                      takes_focus=False),
+    hints=("step", "step_10", "zoom_in", "close", "next_issue", "next_stall", "continue", "mark", "why", "help"),
+    source="our assumption: a column of several cycles shows its most frequent state",
+    columns=(
+        ("row", "a warp; its states from left to right",
+         "our assumption: a column of several cycles shows its most frequent state"),
+        ("issued", "warps that issued, on the same axis", "at most one per scheduler and cycle: HC-RF Table III"),
+    ),
+)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from rfview.engine.wording import plural
 from rfview.engine.stalls import NO_WARP
 from rfview.render import slots
 from rfview.render.operation import operation, waits_for
 from rfview.render.overlay import lay_over_warp
+from rfview.render.panel import LEFT, REST, Grant, Hit, Panel, Place, Shape, Spot
 from rfview.render.scene import Scene
 from rfview.render.text import Line, Row, blank, fill, list_row, title, visible_from
 
@@ -215,3 +217,57 @@ def warp_at(scene: Scene, width: int, height: int, x: int, y: int) -> int | None
         block = min(blocks - 1, x // (width // blocks))
         warp = 2 * (block * need + first + index) + parity if 0 <= index < show else -1
     return warp if 0 <= warp < count else None
+
+
+def hit(scene: Scene, place: Place, x: int, y: int) -> Hit:
+    """Return the warp clicked."""
+    found = warp_at(scene, place.width, place.height, x, y)
+    return Hit({"warp": found, "scroll": 0} if found is not None else {}, double=("", ""))
+
+
+def facts(scene: Scene) -> list[tuple[str, str]]:
+    """Return the facts of the focused warp."""
+    machine = scene.now
+    if machine is None:
+        return []
+    warp = scene.warp
+    found = [(f"w{warp}", f"at cycle {machine.cycle:,}")]
+    if not machine.resident >> warp & 1:
+        return [*found, ("holds", "no warp")]
+    look, since = scene.look(machine.state[warp]), machine.since[warp]
+    found.append(("state", f"{look.glyph} {look.name}, since {since:,}, {plural(max(0, machine.cycle - since), 'cycle')}"))
+    if look.name not in ("issued", "not_selected"):
+        found.append(("waits for", waits_for(scene, warp) or "nothing named"))
+    entry = machine.instruction(machine.pc[warp])
+    if entry is not None:
+        found.append(("next", f"{entry['text']}, line {entry['line']}"))
+    record = machine.sm["warp"][warp]
+    active, paths = int(record["mask"]).bit_count(), int(record["num_splits"])
+    found.append(("threads", f"{active} of 32 active" + (f", the warp is in {paths} paths" if paths > 1 else "")))
+    cta = machine.sm["cta"][machine.cta[warp]]
+    found.append(("CTA", f"{int(cta['id'])}, its warp {int(record['warp_in_cta'])} of {int(cta['num_warps'])}"))
+    last = int(record["last_issue_cycle"])
+    count = plural(int(record["num_issued"]), "instruction")
+    found.append(("issued", f"{count}, the last in {last:,}" if last >= 0 else count))
+    return found
+
+
+PANEL = Panel(
+    name="warps", title="WARPS", paint=render, enter="registers", facts=facts, terms="state", terms_first=True, at=hit,
+    spots={
+        Shape.NARROW: Spot(LEFT, 1, (Grant(1, REST),)),
+        Shape.MEDIUM: Spot(LEFT, 1, (Grant(1, 25), Grant(9, REST))),
+        Shape.LOW: Spot(LEFT, 1, (Grant(1, REST),)),
+        Shape.NORMAL: Spot(LEFT, 1, (Grant(1, lambda content: -(-content.slots // 2) + 2, leaves=7),)),     # two in a row
+        Shape.WIDE: Spot(LEFT, 1, (Grant(1, REST),)),
+        Shape.TALL: Spot(LEFT, 1, (Grant(1, lambda content: content.slots + 3),)),
+    },
+    source="HRF Table 3: 48 warps; HC-RF Table III: two schedulers, by parity of the warp",
+    columns=(
+        ("id", "the warp slot; even ones belong to scheduler 0, odd ones to scheduler 1", "HC-RF Table III"),
+        ("state", "the glyph of what the warp did in the previous cycle", "`rfview help stalls` has each state's source"),
+        ("operation", "the next instruction to issue, from the instruction buffer", "our assumption: 2 per warp"),
+        ("waits for", "the register, unit, bank or buffer that blocks it", "our assumption: the first of several"),
+        ("now", "history: one cell per cycle, the current one last", "our assumption: a run is its glyph, then a line"),
+    ),
+)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from rfview.render.panel import LEFT, REST, RIGHT, Content, Grant, Panel, Shape, Spot
 from rfview.render.scene import RATE_WINDOW, Scene, Watch
 from rfview.render.text import BARS, Line, Row, cut, fill, list_row, number, visible_from
 from rfview.render.warps import run_cells
@@ -71,3 +72,31 @@ def plot(row: Row, scene: Scene, watch: Watch) -> Row:
     low, high = np.nanmin(known), np.nanmax(known)
     levels = np.nan_to_num(1 + np.rint(7 * (known - low) / (high - low or 1.0)), nan=0.0).astype(int)
     return row.cells((BARS[level], "p:fast") for level in levels.tolist()).add(scale, "dim")
+
+
+def chosen_item(scene: Scene, count: int | None) -> str:
+    """Return the chosen item, else the focused warp's state."""
+    found = watches(scene)
+    return found[min(scene.watch, len(found) - 1)].item if found else f"w{scene.warp}.state"
+
+
+def _rows(content: Content) -> int:
+    """Return the rows that all watches take, 0 without any."""
+    return 1 + content.watches if content.watches else 0
+
+
+PANEL = Panel(
+    name="watches", title="WATCHES", paint=render, enter="watches", item=chosen_item,
+    move=lambda scene, by: {"watch": max(0, min(len(watches(scene)) - 1, scene.watch + by))},
+    spots={
+        Shape.NORMAL: Spot(LEFT, 3, (Grant(3, lambda content: _rows(content) if content.width >= 160 else 0),)),
+        Shape.WIDE: Spot(RIGHT, 5, (Grant(2, lambda content: min(6, _rows(content))),)),
+        Shape.TALL: Spot(LEFT, 3, (Grant(9, REST),)),
+    },
+    source="our assumption: the window of IPC and STALLS; a register's type is how its words read",
+    columns=(
+        ("before, now", "the value in the previous cycle and in this one, a register's in the type of its words",
+         "our types"),
+        ("plot", "the mean of each interval of the last 1,024 cycles, from the least to the greatest", "our assumption"),
+    ),
+)

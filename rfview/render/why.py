@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from textwrap import wrap
 
+from rfview.render import warps
 from rfview.render.chain import Link, chain_of, links_of
+from rfview.render.panel import LEFT, REST, RIGHT, Grant, Hit, Panel, Shape, Spot
 from rfview.render.scene import Scene
 from rfview.render.text import Line, Row, closes, cut, fill, hint_row, number, title
 
@@ -204,3 +206,22 @@ def as_text(scene: Scene) -> str:
     """Return the chain as plain text, for the clipboard."""
     chain = chain_of(scene, scene.warp)
     return f"{heading(scene)} at {number(scene.cycle)}\n{chain.text()}" if chain else heading(scene)
+
+
+PANEL = Panel(
+    name="why", title="WHY", paint=render, enter="why", facts=warps.facts, terms="state", terms_first=True,
+    at=lambda scene, place, x, y: Hit(double=("why", "")),
+    spots={
+        Shape.NARROW: Spot(RIGHT, 4, (Grant(1, 5), Grant(2, 6), Grant(9, REST))),
+        Shape.MEDIUM: Spot(RIGHT, 3, (Grant(1, 5), Grant(3, 7, whole=True), Grant(5, 9), Grant(10, REST))),
+        Shape.LOW: Spot(RIGHT, 4, (Grant(1, 5), Grant(3, 8), Grant(9, REST))),
+        Shape.NORMAL: Spot(LEFT, 2, (Grant(2, 5), Grant(9, REST))),
+        Shape.WIDE: Spot(RIGHT, 3, (Grant(1, 8),)),
+        Shape.TALL: Spot(LEFT, 2, (Grant(2, 12),)),
+    },
+    source="our assumption: one chain, the first reason in the order in which the machine checks them",
+    columns=(
+        ("number", "the distance from the warp: 1 is what it waits for, 2 what that waits for", "our assumption"),
+        ("ready again", "the cycle in which the last link ends, if it is already known", "our assumption"),
+    ),
+)

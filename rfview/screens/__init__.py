@@ -2,9 +2,10 @@
 
     host      the Textual app of every program: look, signals, defects, the failure that ended it
     drivers   what a terminal or browser sends, as messages; what cannot be decoded is dropped
-    main      opening     the main screen: layout, keys, mouse; its initial state
+    desk      opening     what the main screen shows and can do; its initial state
+    main      playback    the main screen: keys, mouse, the worker's messages; moving on by itself
     handlers/             what each action of rfview/actions.py does
-    worker                the thread that owns the session
+    worker                the thread that serves all screens and owns the session
     requests/             what the screen can ask of that thread, one function each
     scenes/               builds a frame's scene from the session, in that thread
     windows/  compare/    windows over the main screen; the screens of `rfview compare`

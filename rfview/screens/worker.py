@@ -252,10 +252,9 @@ class SessionWorker(Worker):
         before, source = self._source, SceneSource(session)
         source.columns = self.columns
         if before is not None:      # open panels stay open
-            source.spans.columns, source.spans.zoom = before.spans.columns, before.spans.zoom
-            source.pipes.columns, source.pipes.zoom = before.pipes.columns, before.pipes.zoom
-            source.pipes.warp = before.pipes.warp
-            source.counts_lines = before.counts_lines
+            source.spans.zoom, source.pipes.zoom = before.spans.zoom, before.pipes.zoom
+            for name, mine in source.gathered.items():
+                mine.columns, mine.warp = before.gathered[name].columns, before.gathered[name].warp
         old, self._session, self._source = self._session, session, source
         for member in session.family.values():
             if member is not session:

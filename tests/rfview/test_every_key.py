@@ -10,7 +10,8 @@ import pytest
 
 from rfview.engine import stalls
 from rfview.actions import BY_NAME, CATEGORIES, MAIN, tokens_of
-from rfview.render.layout import PANELS, layout, shown
+from rfview.render.layout import layout, shown
+from rfview.render.panels import FOCUSABLE as PANELS
 from rfview.screens import requests
 from rfview.sessions.search.history import History
 from rfview.sessions.session import Session
@@ -232,12 +233,18 @@ def test_an_action_that_takes_a_letter_is_typed_with_it_or_says_what_is_missing(
         await app.press(":")
         await app.type("goto-mark a")
         assert app.session.cycle == START
-        await app.press(":")
-        await app.type("panel a")
-        assert app.scene.message == "panel: expected the number of one, such as panel 3"
+        for word, said in (("a", "expected a number from 1 to 12, or one of warps, lens"), ("li", "LINES"), ("register f",
+                           "REGISTER FILE"), ("w", "expected"), ("99", "expected")):
+            await app.press(":")
+            await app.type(f"panel {word}")
+            assert said in app.scene.message
+        assert app.scene.panel == "lens"
         await app.pilot.press("ctrl+p")
         await app.pilot.pause(0.05)
-        assert not {"palette", *(action.name for action in taking)} & {row[0].name for row in app.app.screen.found}
+        names = [row[0].name for row in app.app.screen.found]
+        assert not {"palette", "mark", "goto_mark", "diff_mark"} & {*names} and names.count("panel") == len(PANELS)
+        await app.press(*"panel time", "enter")
+        assert app.scene.panel == "timeline"
         await reset(app)
 
     drive(test, goto=START)

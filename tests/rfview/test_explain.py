@@ -11,7 +11,7 @@ from rfview.engine.errors import InputError
 from rfview import cli, palette
 from rfview.learn import sources, terms
 from rfview.render.help import MEANINGS
-from rfview.render.layout import PANELS
+from rfview.render.panels import FOCUSABLE, PANELS
 from rfview.screens.handlers import focus
 from tests.rfview.fakes import make_info
 from tests.rfview.pilots import Driven, drive
@@ -28,10 +28,10 @@ def test_every_state_has_a_source_a_colour_and_a_meaning() -> None:
 
 
 def test_every_panel_and_the_frame_around_them_is_explained_with_columns() -> None:
-    missing = {*PANELS, "status"} - set(sources.PANELS)
-    assert not missing, f"rfview/learn/sources.py: PANELS does not explain {missing}"
-    for name, panel in sources.PANELS.items():
-        assert importlib.import_module(f"rfview.render.{panel.painter}").render.__doc__.strip() and panel.columns, name
+    for name in (*FOCUSABLE, "status"):
+        assert PANELS[name].paint.__doc__.strip() and PANELS[name].source and PANELS[name].columns, name
+    for name, view in sources.VIEWS.items():
+        assert importlib.import_module(f"rfview.render.{view.painter}").render.__doc__.strip() and view.columns, name
 
 
 def test_every_parameter_number_and_energy_is_a_term_with_its_source() -> None:
@@ -169,7 +169,6 @@ def test_the_lens_is_explained_as_this_design_shows_it() -> None:
 def test_what_is_in_focus_is_told_in_figures_of_the_session(name: str) -> None:
     """K on a warp, a bank, an instruction, a register and the states, against the session's own values."""
     from rfview.learn.tours import TOURS
-    from rfview.render import here
     from rfview.render.machine import Machine
     from rfview.render.scene import Scene
     from rfview.sessions import open_session
@@ -179,7 +178,7 @@ def test_what_is_in_focus_is_told_in_figures_of_the_session(name: str) -> None:
         snapshot = session.snapshot()
         warp = next(w for w in range(len(snapshot.sm["warp"])) if int(snapshot.sm["resident"]) >> w & 1)
         scene = Scene(now=Machine(snapshot), info=session.info, warp=warp, bank=1, reg=1, lane=3)
-        told = {panel: dict(here.facts(scene.at(panel=panel))) for panel in PANELS}
+        told = {panel: dict(PANELS[panel].facts(scene)) for panel in FOCUSABLE}
         assert told["warps"][f"w{warp}"] == f"at cycle {session.cycle:,}"
         record = snapshot.sm["warp"][warp]
         assert f"since {int(record['state_since_cycle']):,}" in told["warps"]["state"]

@@ -13,7 +13,7 @@ from rfview.engine.errors import InputError
 from rfview import plain
 from rfview.plain import Linear, census, listed, sentences
 from rfview.render.frame import drawn
-from rfview.render.layout import Place
+from rfview.render.panel import Place
 from rfview.render.text import Line
 from rfview.sessions import open_session
 from rfview.sessions.session import Session

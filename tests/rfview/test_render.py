@@ -17,11 +17,13 @@ from rfview.engine.errors import InputError
 from rfview.engine.plugin import places
 from rfview.listing import columns
 from rfview.palette import STATES, THEMES, Palette, choose_theme
-from rfview.render import code, collectors, footer, frame, lens, overview, registers, status, warps, why
+from rfview.render import code, collectors, event, frame, lens, overview, registers, status, warps, why
 from rfview.render import stalls as stall_lines
 from rfview.render.chain import links_of
 from rfview.render.frame import drawn
-from rfview.render.layout import PANELS, Place, is_tiny, layout, shown
+from rfview.render.layout import is_tiny, layout, shown
+from rfview.render.panel import Content, Place
+from rfview.render.panels import FOCUSABLE as PANELS
 from rfview.render.lenses import banks, panels
 from rfview.render.machine import Machine
 from rfview.render.scene import Badge, Scene
@@ -76,7 +78,7 @@ def test_every_panel_fills_its_place_exactly(scene: Scene, size: tuple[int, int]
 def test_panels_do_not_overlap_and_stay_on_the_screen(size: tuple[int, int]) -> None:
     for slots, watches in ((48, 0), (48, 3), (30, 2), (8, 9)):
         taken = np.zeros((size[1], size[0]), int)
-        for place in layout(*size, slots=slots, watches=watches):
+        for place in layout(*size, content=Content(slots, watches=watches)):
             assert place.x >= 0 and place.y >= 0 and place.height > 0 and place.width > 0
             assert place.x + place.width <= size[0] and place.y + place.height <= size[1]
             taken[place.y : place.y + place.height, place.x : place.x + place.width] += 1
@@ -478,13 +480,13 @@ def test_register_formats() -> None:
 
 
 def test_events_and_faults_stand_in_the_event_row(scene: Scene) -> None:
-    assert "stopped" in footer.render_event(scene.at(message="stopped at breakpoint 2"), 80)[0].plain
+    assert "stopped" in event.render(scene.at(message="stopped at breakpoint 2"), 80)[0].plain
     fault = scene.at(fault="w3 reads 4 bytes at 0x10", last=150)
-    line = footer.render_event(fault, 80)[0]
+    line = event.render(fault, 80)[0]
     assert "kernel stopped: w3 reads" in line.plain and line.spans[1][1] == "bad"
     for size in (20, 40, 80, 120):
-        assert len(footer.render_event(scene.at(message="x" * 500), size)[0].plain) == size
-    assert footer.render_event(scene.at(message="lost " * 50), 80)[0].plain.rstrip().endswith("…  M shows all")
+        assert len(event.render(scene.at(message="x" * 500), size)[0].plain) == size
+    assert event.render(scene.at(message="lost " * 50), 80)[0].plain.rstrip().endswith("…  M shows all")
 
 
 @pytest.mark.parametrize("theme", THEMES)

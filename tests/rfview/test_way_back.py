@@ -7,13 +7,14 @@ import shutil
 import signal
 import termios
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from textual import events
 
-from rfview.render import frame
+from rfview.render.panels import PANELS
 from rfview.render.scene import Scene
 from rfview.screens.handlers.table import HANDLERS
 from tests.rfview.pilots import Driven, drive
@@ -221,9 +222,9 @@ def test_a_defect_is_one_line_and_a_report_and_the_session_goes_on(where: str, m
 
     async def test(app: Driven) -> None:
         if where == "painter":
-            monkeypatch.setitem(frame.PAINTERS, "stalls", raised)
+            monkeypatch.setitem(PANELS, "stalls", replace(PANELS["stalls"], paint=raised))
         elif where == "the event row's painter":
-            monkeypatch.setitem(frame.PAINTERS, "event", raised)
+            monkeypatch.setitem(PANELS, "event", replace(PANELS["event"], paint=raised))
         elif where == "handler":
             monkeypatch.setitem(HANDLERS, "zoom", raised)
         elif where == "request":

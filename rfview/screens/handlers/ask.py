@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from rfview.keys import Pressed
+from rfview.render import panels
 from rfview.screens import requests
 from rfview.screens.handlers import focus, search
 from rfview.screens.windows.choose import DesignsWindow, KernelsWindow
@@ -14,9 +15,9 @@ from rfview.screens.windows.popup import ExplainWindow, WhyWindow
 from rfview.screens.windows.tables import StatisticsWindow
 
 if TYPE_CHECKING:
-    from rfview.screens.main import MainScreen
+    from rfview.screens.desk import Desk
 
-Handler = Callable[["MainScreen", Pressed], None]
+Handler = Callable[["Desk", Pressed], None]
 
 
 def command(line: str) -> Handler:
@@ -29,36 +30,36 @@ def change(forward: bool) -> Handler:
     return lambda main, pressed: main.worker.ask(requests.change, focus.focused_item(main), forward)
 
 
-def why(main: MainScreen, pressed: Pressed) -> None:
-    """Open the whole chain of reasons; with a bank chosen, that of a warp that waits for or occupies it."""
-    if main.scene.panel == "lens" and (warp := focus.warp_at_bank(main)) is not None:
+def why(main: Desk, pressed: Pressed) -> None:
+    """Open the whole chain of reasons; in REGISTER FILE, that of a warp that waits for or occupies the bank."""
+    if (warp := panels.of(main.scene.panel).warp(main.scene)) is not None:
         focus.choose_warp(main, warp)
     main.app.push_screen(WhyWindow(main))
 
 
-def heat(main: MainScreen, pressed: Pressed) -> None:
+def heat(main: Desk, pressed: Pressed) -> None:
     """Show the focused register through time; if none is focused, prompt for one, or for a buffer."""
-    if main.scene.panel == "registers":
+    if panels.of(main.scene.panel).values:
         open_heat(main, focus.focused_item(main))
     else:
         main.open_prompt(":", f"heat w{main.scene.warp}.R{main.scene.reg}")
 
 
-def open_heat(main: MainScreen, item: str) -> None:
+def open_heat(main: Desk, item: str) -> None:
     """Show a register's lanes or a buffer's elements through time."""
     from rfview.screens.windows.heat import HeatWindow      # for a fast start: most sessions open none
 
     main.app.push_screen(HeatWindow(main, item))
 
 
-def image(main: MainScreen, pressed: Pressed) -> None:
+def image(main: Desk, pressed: Pressed) -> None:
     """Prompt for the buffer to show as a picture: the launch's last two-dimensional one is offered, or the last."""
     buffers = main.scene.info.get("buffers", ())
     flat = [one for one in buffers if len(one.get("shape", ())) >= 2] or list(buffers)
     main.open_prompt(":", f"image {flat[-1]['name']}" if flat else "image ")
 
 
-def open_image(main: MainScreen, text: str) -> None:
+def open_image(main: Desk, text: str) -> None:
     """Show a buffer as a picture; with `> FILE.png`, write it to a file as in scripts."""
     if ">" in text:
         main.worker.ask(requests.command, f"image {text}")
@@ -68,23 +69,23 @@ def open_image(main: MainScreen, text: str) -> None:
         main.app.push_screen(ImageWindow(main, text))
 
 
-def statistics(main: MainScreen, pressed: Pressed) -> None:
+def statistics(main: Desk, pressed: Pressed) -> None:
     """Open the statistics between two marks, or of the brushed stretch."""
     brush = main.scene.brush
     main.app.push_screen(StatisticsWindow(main, (brush.first, brush.last) if brush is not None else None))
 
 
-def every_hit(main: MainScreen, pressed: Pressed) -> None:
+def every_hit(main: Desk, pressed: Pressed) -> None:
     """Prompt for a tracepoint over the past that prints the focused item."""
     main.open_prompt(":", f"trace {focus.focused_item(main)} at ")
 
 
-def fork(main: MainScreen, pressed: Pressed) -> None:
+def fork(main: Desk, pressed: Pressed) -> None:
     """Prompt for the settings that a branch from here changes."""
     main.open_prompt(":", f"fork b{len(main.worker.session.family)} set ")
 
 
-def overlay(main: MainScreen, pressed: Pressed) -> None:
+def overlay(main: Desk, pressed: Pressed) -> None:
     """Lay the other run over this one, or take it off; prompt for a recording if no other run is known."""
     if main.scene.over is None and main.worker.rival is None and len(main.worker.session.family) == 1:
         main.open_prompt(":", "overlay ")
@@ -92,17 +93,17 @@ def overlay(main: MainScreen, pressed: Pressed) -> None:
         main.overlay("")
 
 
-def swap_design(main: MainScreen, pressed: Pressed) -> None:
+def swap_design(main: Desk, pressed: Pressed) -> None:
     """Choose another design or scheduler for the same kernel."""
     main.app.push_screen(DesignsWindow(main))
 
 
-def load_kernel(main: MainScreen, pressed: Pressed) -> None:
+def load_kernel(main: Desk, pressed: Pressed) -> None:
     """Choose another kernel for this machine."""
     main.app.push_screen(KernelsWindow(main))
 
 
-def capture(main: MainScreen, pressed: Pressed) -> None:
+def capture(main: Desk, pressed: Pressed) -> None:
     """Prompt for the file to record into from here on, or end the recording in progress here and write it."""
     if "capture" in main.worker.session.kept:
         main.worker.ask(requests.command, "capture stop")
@@ -110,14 +111,14 @@ def capture(main: MainScreen, pressed: Pressed) -> None:
         main.open_prompt(":", f"capture {main.scene.info.get('name') or main.scene.title}-{main.scene.cycle}.rfs")
 
 
-def explain(main: MainScreen, pressed: Pressed) -> None:
+def explain(main: Desk, pressed: Pressed) -> None:
     """Explain the focused item, with the paper's section or our assumption."""
     from rfview.learn import terms      # for a fast start: it collects every docstring that explains a term
 
     main.app.push_screen(ExplainWindow(main, terms.at_focus))
 
 
-def explain_term(main: MainScreen, word: str) -> None:
+def explain_term(main: Desk, word: str) -> None:
     """Explain a term in a window, or report that no explanation is known."""
     from rfview.engine.errors import InputError
     from rfview.learn import terms      # for a fast start, as above
@@ -128,7 +129,7 @@ def explain_term(main: MainScreen, word: str) -> None:
         main.say(str(error), "error")
 
 
-def show_help(main: MainScreen, pressed: Pressed) -> None:
+def show_help(main: Desk, pressed: Pressed) -> None:
     """Open the help."""
     main.app.push_screen(HelpScreen(main.scene))
 

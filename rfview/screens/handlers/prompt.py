@@ -15,10 +15,10 @@ from rfview.sessions.commands.table import ALIASES
 from rfview.sessions.warps import warp_number
 
 if TYPE_CHECKING:
-    from rfview.screens.main import MainScreen
+    from rfview.screens.desk import Desk
 
 
-def choose_warp(main: MainScreen, rest: str) -> bool:
+def choose_warp(main: Desk, rest: str) -> bool:
     """warp 5, w w5: focus a warp."""
     warp = warp_number(rest)
     if warp is None:
@@ -27,10 +27,10 @@ def choose_warp(main: MainScreen, rest: str) -> bool:
     return True
 
 
-def step_issue(word: str) -> Callable[[MainScreen, str], bool]:
+def step_issue(word: str) -> Callable[[Desk, str], bool]:
     """stepi, rsi, next-line, previous-line without a warp: step the focused warp."""
 
-    def handler(main: MainScreen, rest: str) -> bool:
+    def handler(main: Desk, rest: str) -> bool:
         if rest:
             return False
         main.worker.ask(requests.command, f"{word} {main.scene.warp}")
@@ -39,10 +39,10 @@ def step_issue(word: str) -> Callable[[MainScreen, str], bool]:
     return handler
 
 
-def change(forward: bool) -> Callable[[MainScreen, str], bool]:
+def change(forward: bool) -> Callable[[Desk, str], bool]:
     """next, last without an item: go to a change of the focused item."""
 
-    def handler(main: MainScreen, rest: str) -> bool:
+    def handler(main: Desk, rest: str) -> bool:
         if rest:
             return False
         main.worker.ask(requests.change, focus.focused_item(main), forward)
@@ -51,10 +51,10 @@ def change(forward: bool) -> Callable[[MainScreen, str], bool]:
     return handler
 
 
-def with_rest(do: Callable[[MainScreen, str], None]) -> Callable[[MainScreen, str], bool]:
+def with_rest(do: Callable[[Desk, str], None]) -> Callable[[Desk, str], bool]:
     """Call `do` with what follows the word, if anything does."""
 
-    def handler(main: MainScreen, rest: str) -> bool:
+    def handler(main: Desk, rest: str) -> bool:
         if rest:
             do(main, rest)
         return bool(rest)
@@ -62,7 +62,7 @@ def with_rest(do: Callable[[MainScreen, str], None]) -> Callable[[MainScreen, st
     return handler
 
 
-def heat(main: MainScreen, rest: str) -> bool:
+def heat(main: Desk, rest: str) -> bool:
     """heat w5.R3, heat C[0..127]: show values through time; without an item those of the focused one."""
     if rest:
         ask.open_heat(main, rest)
@@ -71,7 +71,7 @@ def heat(main: MainScreen, rest: str) -> bool:
     return True
 
 
-def image(main: MainScreen, rest: str) -> bool:
+def image(main: Desk, rest: str) -> bool:
     """image out 128x128: show a buffer as a picture; without a buffer, prompt for one."""
     if rest:
         ask.open_image(main, rest)
@@ -80,14 +80,14 @@ def image(main: MainScreen, rest: str) -> bool:
     return True
 
 
-def number_format(main: MainScreen, rest: str) -> bool:
+def number_format(main: Desk, rest: str) -> bool:
     """format hex: how REGISTERS shows numbers."""
     if rest in FORMATS:
         main.change(number_format=rest)
     return rest in FORMATS
 
 
-def help_on(main: MainScreen, rest: str) -> bool:
+def help_on(main: Desk, rest: str) -> bool:
     """help wb_drain: explain a term; help alone and help on a debugger command mean something else."""
     if rest and rest not in ALIASES:
         ask.explain_term(main, rest)
@@ -95,23 +95,20 @@ def help_on(main: MainScreen, rest: str) -> bool:
     return False
 
 
-def panel(main: MainScreen, rest: str) -> bool:
-    """panel 3: focus that panel."""
-    if rest.isdecimal():
-        screen.panel(main, Pressed("panel", None, rest))
-    else:
-        main.say("panel: expected the number of one, such as panel 3", "error")
+def panel(main: Desk, rest: str) -> bool:
+    """panel 3, panel lines: focus that panel."""
+    screen.panel(main, Pressed("panel", None, rest))
     return True
 
 
-def _quit(main: MainScreen, rest: str) -> bool:
+def _quit(main: Desk, rest: str) -> bool:
     """quit: end the program."""
     main.app.exit(0)
     return True
 
 
 # word -> function of the rest of the line; it returns False if the line means something else
-WORDS: dict[str, Callable[[MainScreen, str], bool]] = {
+WORDS: dict[str, Callable[[Desk, str], bool]] = {
     **dict.fromkeys(("q", "quit", "exit"), _quit),
     **dict.fromkeys(("warp", "w"), choose_warp),
     **{word: step_issue(word) for word in ("stepi", "si", "rsi", "reverse-stepi", "next-line", "nl", "previous-line", "pl")},
@@ -126,7 +123,7 @@ WORDS: dict[str, Callable[[MainScreen, str], bool]] = {
 }
 
 
-def entered(main: MainScreen, mode: str, text: str) -> None:
+def entered(main: Desk, mode: str, text: str) -> None:
     """Do what was typed. mode: / searches the program, : is a command."""
     if mode == "/":
         search.in_program(main, text)

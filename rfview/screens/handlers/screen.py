@@ -12,26 +12,32 @@ from rfview.engine import files
 from rfview.engine.errors import InputError
 from rfview.keys import Pressed
 from rfview.render.frame import drawn
-from rfview.render.layout import PANELS, TITLES
+from rfview.render import panels
+from rfview.render.panels import ALONE, FOCUSABLE, PANELS
 from rfview.render.registers import FORMATS
 from rfview.screens import requests
-from rfview.screens.handlers import focus, stop
-from rfview.screens.handlers.ask import open_heat
+from rfview.screens.handlers import focus
 from rfview.screens.windows.palette import PaletteWindow
-from rfview.screens.windows.popup import WhyWindow
 
 if TYPE_CHECKING:
-    from rfview.screens.main import MainScreen
+    from rfview.screens.desk import Desk
 
-Handler = Callable[["MainScreen", Pressed], None]
+Handler = Callable[["Desk", Pressed], None]
 
 
-def panel(main: MainScreen, pressed: Pressed) -> None:
-    """Focus a panel by its number; Alt+0 is the tenth."""
-    number = int(pressed.argument or "0") or 10
-    if 1 <= number <= len(PANELS):
-        focus.give_keys(main, PANELS[number - 1])
-        main.say(TITLES[PANELS[number - 1]])
+def panel(main: Desk, pressed: Pressed) -> None:
+    """Focus a panel by its number; Alt+0 is the tenth. Typed after `:panel`, its name or the beginning of it does, too."""
+    word = pressed.argument.lower()
+    number = (int(word) or 10) if word.isdecimal() else 0
+    named = [one for one in FOCUSABLE if word and (one.startswith(word) or PANELS[one].title.lower().startswith(word))]
+    chosen = FOCUSABLE[number - 1 : number] if number else named
+    if len(chosen) != 1 and word not in chosen:
+        typed = f"panel {pressed.argument}".strip()
+        main.say(f"{typed}: expected a number from 1 to {len(FOCUSABLE)}, or one of {', '.join(FOCUSABLE)}", "error")
+        return
+    name = word if word in chosen else chosen[0]
+    focus.give_keys(main, name)
+    main.say(PANELS[name].title)
 
 
 def move(by: int) -> Handler:
@@ -39,7 +45,7 @@ def move(by: int) -> Handler:
     return lambda main, pressed: focus.move(main, by * (pressed.count or 1))
 
 
-def other_side(main: MainScreen, pressed: Pressed) -> None:
+def other_side(main: Desk, pressed: Pressed) -> None:
     """Focus the neighbouring warp (even or odd); with a count, that warp."""
     focus.choose_warp(main, pressed.count if pressed.count is not None else main.scene.warp ^ 1)
 
@@ -49,25 +55,12 @@ def alone(name: str) -> Handler:
     return lambda main, pressed: focus.toggle_alone(main, name)
 
 
-def open_focused(main: MainScreen, pressed: Pressed) -> None:
+def open_focused(main: Desk, pressed: Pressed) -> None:
     """Open what is focused."""
-    if main.scene.panel == "overview":
-        focus.toggle_alone(main, "timeline")
-    elif main.scene.panel in ("warps", "timeline", "pipeline"):
-        focus.toggle_alone(main, "registers")
-    elif main.scene.panel == "registers":
-        open_heat(main, focus.focused_item(main))
-    elif main.scene.panel == "lines":
-        stop.go_to_chosen_line(main, None)
-    elif main.scene.panel == "watches":
-        stop.watches(main, pressed)
-    elif main.scene.panel == "why":
-        main.app.push_screen(WhyWindow(main))
-    else:
-        focus.zoom(main)
+    main.act(Pressed(panels.of(main.scene.panel).enter, pressed.count))
 
 
-def close(main: MainScreen, pressed: Pressed) -> None:
+def close(main: Desk, pressed: Pressed) -> None:
     """Cancel a long move, else close one layer; quits only for Ctrl-C (the argument) during a move that does not end."""
     if pressed.argument and main.worker.is_stuck:
         main.app.end_by_signal(signal.SIGINT)  # type: ignore[attr-defined]
@@ -84,28 +77,28 @@ def close(main: MainScreen, pressed: Pressed) -> None:
         main.say("" if main.scene.message and not pressed.argument else f"{keys} quits")
 
 
-def leave(main: MainScreen, pressed: Pressed) -> None:
+def leave(main: Desk, pressed: Pressed) -> None:
     """Close a layer, or end the program."""
     if not focus.leave_layer(main):
         main.leave()
 
 
-def lanes_right(main: MainScreen, pressed: Pressed) -> None:
+def lanes_right(main: Desk, pressed: Pressed) -> None:
     """Show lanes further right."""
     main.change(lane=min(31, main.scene.lane + 4 * (pressed.count or 1)))
 
 
-def lanes_left(main: MainScreen, pressed: Pressed) -> None:
+def lanes_left(main: Desk, pressed: Pressed) -> None:
     """Show lanes further left."""
     main.change(lane=max(0, min(main.scene.lane, 28) - 4 * (pressed.count or 1)))
 
 
-def number_format(main: MainScreen, pressed: Pressed) -> None:
+def number_format(main: Desk, pressed: Pressed) -> None:
     """Cycle through the number formats."""
     main.change(number_format=FORMATS[(FORMATS.index(main.scene.number_format) + 1) % len(FORMATS)])
 
 
-def source(main: MainScreen, pressed: Pressed) -> None:
+def source(main: Desk, pressed: Pressed) -> None:
     """Cycle CODE's contents: decoded (with source lines if the PTX has them), PTX, decoded without source lines."""
     scene = main.scene
     if scene.code_source or not scene.lines:
@@ -120,14 +113,14 @@ def zoom_time(by: int) -> Handler:
     return lambda main, pressed: main.worker.ask(requests.zoom, by * (pressed.count or 1), main.scene.panel)
 
 
-def screenshot(main: MainScreen, pressed: Pressed) -> None:
+def screenshot(main: Desk, pressed: Pressed) -> None:
     """Write the screen to a file named after kernel, design and cycle."""
     info = main.scene.info
     stem = files.stem_of(f"{info.get('name') or main.scene.title}-{info.get('design', '')}")
     write_screenshot(main, f"{stem}-{main.scene.cycle}.svg")
 
 
-def write_screenshot(main: MainScreen, name: str) -> None:
+def write_screenshot(main: Desk, name: str) -> None:
     """Write the screen as SVG with its colours, or as plain text if the name ends in .txt."""
     file = Path(os.path.expanduser(name))
     if file.suffix not in (".svg", ".txt"):
@@ -146,18 +139,18 @@ def write_screenshot(main: MainScreen, name: str) -> None:
     main.say(f"written: {file}", "good")
 
 
-def copy(main: MainScreen, pressed: Pressed) -> None:
+def copy(main: Desk, pressed: Pressed) -> None:
     """Copy the command line that opens this view, and show it."""
     text = main.view_command()
     main.app.copy_to_clipboard(text)
     main.say(f"copied: {text}", "good")
 
 
-def copy_panel(main: MainScreen, pressed: Pressed) -> None:
+def copy_panel(main: Desk, pressed: Pressed) -> None:
     """Copy the focused panel as text, as shown on the screen."""
     text = "\n".join(line.plain.rstrip() for line in main.views[main.scene.panel].lines)
     main.app.copy_to_clipboard(text)
-    main.say(f"copied {TITLES[main.scene.panel]} as text", "good")
+    main.say(f"copied {PANELS[main.scene.panel].title} as text", "good")
 
 
 HANDLERS: dict[str, Handler] = {
@@ -165,7 +158,7 @@ HANDLERS: dict[str, Handler] = {
     "focus_previous": lambda main, pressed: focus.turn(main, -1),
     "panel": panel, "zoom": lambda main, pressed: focus.zoom(main), "down": move(1), "up": move(-1),
     "other_side": other_side, "open": open_focused, "close": close,
-    "timeline": alone("timeline"), "pipeline": alone("pipeline"), "registers": alone("registers"), "lines": alone("lines"),
+    **{name: alone(name) for name in ALONE},
     "lanes_right": lanes_right, "lanes_left": lanes_left, "number_format": number_format, "source": source,
     "zoom_in": zoom_time(1), "zoom_out": zoom_time(-1),
     "palette": lambda main, pressed: main.app.push_screen(PaletteWindow(main)),

@@ -6,54 +6,51 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from rfview.keys import Pressed
-from rfview.render import lines
+from rfview.render import panels
 from rfview.screens import requests
 from rfview.screens.handlers import focus
 from rfview.screens.windows.breaks import BreaksWindow
 
 if TYPE_CHECKING:
-    from rfview.screens.main import MainScreen
+    from rfview.screens.desk import Desk
 
-Handler = Callable[["MainScreen", Pressed], None]
-
-
-def break_here(main: MainScreen, pressed: Pressed) -> None:
-    """Set or remove a breakpoint at the cursor of CODE or LINES; with a count, only for that warp."""
-    if main.scene.panel == "lines" and main.scene.lines:
-        main.worker.ask(requests.toggle_line_breakpoint, lines.chosen(main.scene), pressed.count)
-        return
-    main.worker.ask(requests.toggle_breakpoint, focus.cursor_pc(main), pressed.count)
+Handler = Callable[["Desk", Pressed], None]
 
 
-def go_to_chosen_line(main: MainScreen, forward: bool | None, count: int = 1) -> None:
-    """Go to where the focused warp reaches the line chosen in LINES; forward None: next, or previous if there is none."""
-    if main.scene.lines:
-        main.worker.ask(requests.run_to_line, lines.chosen(main.scene), main.scene.warp, forward, count)
-        main.change(line=-1)
+def break_here(main: Desk, pressed: Pressed) -> None:
+    """Set or remove a breakpoint at the cursor of CODE or LINES, or at the pc given; with a count, only for that warp."""
+    line = panels.of(main.scene.panel).line(main.scene)
+    if line is not None and line >= 0:
+        main.worker.ask(requests.toggle_line_breakpoint, line, pressed.count)
+    else:
+        pc = int(pressed.argument) if pressed.argument else focus.cursor_pc(main)
+        main.worker.ask(requests.toggle_breakpoint, pc, pressed.count)
 
 
-def breakpoints(main: MainScreen, pressed: Pressed) -> None:
+def breakpoints(main: Desk, pressed: Pressed) -> None:
     """Open the list of breakpoints and marks."""
     main.app.push_screen(BreaksWindow(main))
 
 
-def watch_here(main: MainScreen, pressed: Pressed) -> None:
+def watch_here(main: Desk, pressed: Pressed) -> None:
     """Start or stop watching the focused item; with a count in REGISTERS, only that lane."""
-    lane = f"[{pressed.count}]" if main.scene.panel == "registers" and pressed.count is not None else ""
-    main.worker.ask(requests.toggle_watchpoint, focus.focused_item(main) + lane)
+    main.worker.ask(requests.toggle_watchpoint, focus.focused_item(main, pressed.count))
 
 
-def watches(main: MainScreen, pressed: Pressed) -> None:
+def watches(main: Desk, pressed: Pressed) -> None:
     """Open the list of breakpoints at the watchpoints."""
     main.app.push_screen(BreaksWindow(main, at="watch"))
 
 
 def run_to_cursor(forward: bool | None) -> Handler:
-    """Go to where the focused warp reaches CODE's cursor; forward None: next time, or previous if there is none."""
+    """Go to where the focused warp reaches the cursor of CODE or LINES; forward None: next time, else the previous one."""
 
-    def handler(main: MainScreen, pressed: Pressed) -> None:
-        if main.scene.panel == "lines":
-            go_to_chosen_line(main, forward, pressed.count or 1)
+    def handler(main: Desk, pressed: Pressed) -> None:
+        line = panels.of(main.scene.panel).line(main.scene)
+        if line is not None:
+            if line >= 0:
+                main.worker.ask(requests.run_to_line, line, main.scene.warp, forward, pressed.count or 1)
+                main.change(line=-1)
             return
         main.worker.ask(requests.run_to, focus.cursor_pc(main), main.scene.warp, forward, pressed.count or 1)
         main.change(scroll=0)

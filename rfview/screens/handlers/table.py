@@ -9,8 +9,8 @@ from rfview.keys import Pressed
 from rfview.screens.handlers import ask, screen, stop, time
 
 if TYPE_CHECKING:
-    from rfview.screens.main import MainScreen
+    from rfview.screens.desk import Desk
 
-HANDLERS: dict[str, Callable[[MainScreen, Pressed], None]] = {
+HANDLERS: dict[str, Callable[[Desk, Pressed], None]] = {
     **time.HANDLERS, **stop.HANDLERS, **ask.HANDLERS, **screen.HANDLERS,
 }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -11,14 +10,11 @@ from rfview.keys import Pressed
 from rfview.screens import requests
 
 if TYPE_CHECKING:
-    from textual.timer import Timer
+    from rfview.screens.desk import Desk
 
-    from rfview.screens.main import MainScreen
-
-Handler = Callable[["MainScreen", Pressed], None]
+Handler = Callable[["Desk", Pressed], None]
 SPEEDS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000,
           1_000_000)
-FRAME_S = 1 / 30
 
 
 def step(by: int) -> Handler:
@@ -41,12 +37,12 @@ def line(forward: bool) -> Handler:
     return lambda main, pressed: main.worker.ask(requests.line, main.scene.warp, forward, pressed.count or 1)
 
 
-def start(main: MainScreen, pressed: Pressed) -> None:
+def start(main: Desk, pressed: Pressed) -> None:
     """Go to the first cycle; with a count, to that cycle."""
     main.worker.ask(requests.goto, pressed.count if pressed.count is not None else "start")
 
 
-def end(main: MainScreen, pressed: Pressed) -> None:
+def end(main: Desk, pressed: Pressed) -> None:
     """Go to the last cycle; with a count, to that cycle."""
     if pressed.count is not None:
         main.worker.ask(requests.goto, pressed.count)
@@ -54,7 +50,7 @@ def end(main: MainScreen, pressed: Pressed) -> None:
         main.worker.ask(requests.end)
 
 
-def percent(main: MainScreen, pressed: Pressed) -> None:
+def percent(main: Desk, pressed: Pressed) -> None:
     """Go to a share of the run: 50%."""
     if pressed.count is None:
         main.say("a number before it: 50% is the middle of the run")
@@ -62,46 +58,7 @@ def percent(main: MainScreen, pressed: Pressed) -> None:
         main.worker.ask(requests.goto, f"{pressed.count}%")
 
 
-class Playback:
-    """Plays the session at the scene's speed, frame by frame; waits while the last request is still being served."""
-
-    def __init__(self, main: MainScreen):
-        self.main = main
-        self._timer: Timer | None = None
-        self._due = 0.0         # cycles, including the fraction left over by earlier frames
-        self._clock = 0.0
-
-    @property
-    def is_on(self) -> bool:
-        """Say whether the session is being played."""
-        return self._timer is not None
-
-    def start(self) -> None:
-        """Start playing."""
-        self._due, self._clock = 0.0, time.monotonic()
-        self._timer = self.main.set_interval(FRAME_S, self._frame)
-
-    def stop(self) -> None:
-        """Stop playing and show the badge of a session at rest."""
-        if self._timer is not None:
-            self._timer.stop()
-            self._timer = None
-            self.main.worker.ask(requests.refresh, self.main.scene.message)
-
-    def _frame(self) -> None:
-        """Request as many cycles as the speed makes due."""
-        now = time.monotonic()
-        passed, self._clock = min(0.25, now - self._clock), now
-        if not self.main.worker.is_idle:
-            return
-        self._due += passed * self.main.scene.speed
-        cycles = int(self._due)
-        if cycles:
-            self._due -= cycles
-            self.main.worker.ask(requests.play, cycles, self.main.scene.speed)
-
-
-def play(main: MainScreen, pressed: Pressed) -> None:
+def play(main: Desk, pressed: Pressed) -> None:
     """Play, or pause."""
     if main.playback.is_on:
         main.playback.stop()
@@ -112,7 +69,7 @@ def play(main: MainScreen, pressed: Pressed) -> None:
 def speed(by: int) -> Handler:
     """Play faster (by > 0) or slower; a count repeats it."""
 
-    def handler(main: MainScreen, pressed: Pressed) -> None:
+    def handler(main: Desk, pressed: Pressed) -> None:
         at = min(range(len(SPEEDS)), key=lambda index: abs(SPEEDS[index] - main.scene.speed))
         chosen = SPEEDS[max(0, min(len(SPEEDS) - 1, at + by * (pressed.count or 1)))]
         main.change(speed=chosen, message=f"{plural(chosen, 'cycle')} a second", message_kind="info")

@@ -5,13 +5,13 @@ Each takes the worker, whose `session` and `source` nothing else touches meanwhi
     moving       places in time and marks; how a stop is reported
     stops        breakpoints and watchpoints
     questions    command lines, statistics, differences, a brushed stretch, a relief
-    gathering    what views show at their present widths: overview, TIMELINE, PIPELINE, LINES
+    gathering    what the overview and panels show at their present widths
     values       values through time: heat, writers, pictures
     second_run   a second run, laid over this one or compared with it
 """
 
 from rfview.screens.requests.gathering import (
-    columns, lines, pipeline, pipeline_warp, refresh, restore_zoom, timeline, zoom,
+    columns, gather, pipeline_warp, refresh, restore_zoom, zoom,
 )
 from rfview.screens.requests.moving import (
     change, end, event, find, goto, history, land, line, mark, next_mark, play, previous_stop, resume, run_to,
@@ -26,8 +26,8 @@ from rfview.screens.requests.stops import (
 from rfview.screens.requests.values import HeatQuestion, heat, heat_kind, image, origin, written
 
 __all__ = ["HeatQuestion", "break_once", "brush", "brush_to", "call", "change", "columns", "command", "compare",
-           "diff", "end", "event", "find", "goto", "heat", "heat_kind", "history", "ignore_hits", "image", "land",
-           "line", "lines", "mark", "next_mark", "origin", "overlay", "overlay_warp", "pipeline", "pipeline_warp",
-           "play", "previous_stop", "refresh", "relief", "remove_breakpoint", "restore_zoom", "resume", "run_to",
-           "run_to_line", "statistics", "step", "switch_breakpoint", "timeline", "toggle_breakpoint",
-           "toggle_line_breakpoint", "toggle_watchpoint", "written", "zoom"]
+           "diff", "end", "event", "find", "gather", "goto", "heat", "heat_kind", "history", "ignore_hits", "image",
+           "land", "line", "mark", "next_mark", "origin", "overlay", "overlay_warp", "pipeline_warp", "play",
+           "previous_stop", "refresh", "relief", "remove_breakpoint", "restore_zoom", "resume", "run_to",
+           "run_to_line", "statistics", "step", "switch_breakpoint", "toggle_breakpoint", "toggle_line_breakpoint",
+           "toggle_watchpoint", "written", "zoom"]

@@ -1,4 +1,4 @@
-"""Requests for what views show at their present widths: overview, TIMELINE, PIPELINE, LINES."""
+"""Requests for what the overview and panels show at their present widths."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
 
 def zoom(worker: SessionWorker, by: int, panel: str) -> None:
-    """Show a shorter (by > 0) or longer stretch of TIMELINE or PIPELINE if `panel` is one of them, else of the overview."""
+    """Show a shorter (by > 0) or longer stretch of a panel along whose time one can zoom, else of the overview."""
     source = worker.source
-    if panel in ("timeline", "pipeline"):
-        axis = source.spans if panel == "timeline" else source.pipes
+    axis = source.gathered.get(panel)
+    if axis is not None and axis.PER:
         axis.change_zoom(-by)
         worker.arrive(f"1 column = {plural(axis.per, 'cycle')}")
         return
@@ -37,21 +37,10 @@ def columns(worker: SessionWorker, count: int) -> None:
     show_again(worker)
 
 
-def timeline(worker: SessionWorker, count: int) -> None:
-    """From now on, gather what TIMELINE shows in `count` columns; 0 ends that."""
-    worker.source.spans.columns = count
-    show_again(worker)
-
-
-def pipeline(worker: SessionWorker, count: int, warp: int) -> None:
-    """From now on, gather what PIPELINE shows of a warp in `count` columns; 0 ends that."""
-    worker.source.pipes.columns, worker.source.pipes.warp = count, warp
-    show_again(worker)
-
-
-def lines(worker: SessionWorker) -> None:
-    """From now on, count what each source line cost, for LINES and CODE."""
-    worker.source.counts_lines = True
+def gather(worker: SessionWorker, panel: str, count: int, warp: int) -> None:
+    """From now on, gather what a panel shows of a warp, or of all, in `count` columns; 0 ends that."""
+    source = worker.source.gathered[panel]
+    source.columns, source.warp = count, warp
     show_again(worker)
 
 

@@ -14,17 +14,23 @@ if TYPE_CHECKING:
 class LineSource:
     """Keeps the counts, so that only new cycles are counted as the run continues."""
 
+    PER = ()        # its axis is not time
+
     def __init__(self, session: Session):
         self.session = session
+        self.columns = self.warp = 0    # columns: 1 since LINES has been opened, for CODE, too
         self._counter: Counter | None = None
         self._made: tuple[Counts, Counts] | None = None
 
     def costs(self, last: int, brush: Brush | None) -> tuple[Counts, Counts] | None:
         """Return the counts by instruction and by line of all cycles before `last`, or of the brushed stretch.
 
-        None if there are no lines or no cycles. An interrupted count covers only the cycles that it names.
+        None before LINES has been opened, or if there are no lines or no cycles. An interrupted count covers only the
+        cycles that it names.
         """
         session = self.session
+        if not self.columns:
+            return None
         first, end = (brush.first, brush.last) if brush is not None else (session.timeline.first, last)
         if not session.lines or end <= first:
             return None

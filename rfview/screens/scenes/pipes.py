@@ -17,6 +17,8 @@ MARGIN = 4, 5       # the stretch moves when the cursor enters its last fifth, o
 class PipeSource:
     """Keeps the last stretch, so that steps within it cost nothing."""
 
+    PER = PER
+
     def __init__(self, session: Session):
         self.session = session
         self.columns = 0        # 0: PIPELINE is closed

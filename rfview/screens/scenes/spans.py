@@ -25,9 +25,12 @@ MAX_CYCLES = 4_000_000     # of states read for one picture
 class SpanSource:
     """Keeps the states of the chunks shown, so that scrolling and zooming cost one chunk at a time."""
 
+    PER = PER
+
     def __init__(self, session: Session):
         self.session = session
         self.columns = 0        # 0: TIMELINE is closed
+        self.warp = 0           # of no interest: all are shown
         self.zoom = 0
         self._chunks: ByteCache[np.ndarray] = ByteCache(KEPT_BYTES)
         self._made: tuple[tuple[Any, ...], Span] | None = None

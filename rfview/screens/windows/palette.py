@@ -9,6 +9,7 @@ from rfview.actions import BY_NAME, MAIN, Action
 from rfview.keys import Filter, Pressed
 from rfview.messages import Chosen
 from rfview.render import choose
+from rfview.render.panels import FOCUSABLE, PANELS
 from rfview.render.text import Line
 from rfview.screens.windows.popup import Popup
 from rfview.widgets.keyed import Handlers, pages, rows
@@ -24,24 +25,26 @@ class PaletteWindow(Popup):
         self.filter = Filter(is_typing=True)
         self.found = self._found()
 
-    def _found(self) -> list[tuple[Action, str, str, str]]:
-        """Return (action, name, key, sentence) of the actions that contain every word typed, best first.
+    def _found(self) -> list[tuple[Action, str, str, str, str]]:
+        """Return (action, name, key, sentence, argument) of what contains every word typed, best first.
 
-        Left out are those that need a letter, and the palette itself.
+        Left out are actions that need a letter, and the palette itself; each panel is a row.
         """
-        found = []
+        keys = self.main.keys.keys_of("panel")
+        found = [(BY_NAME["panel"], f"panel {name}", *(keys[at : at + 1] or [""]), f"the panel {PANELS[name].title}", name)
+                 for at, name in enumerate(FOCUSABLE) if self.filter.finds("panel", name, PANELS[name].title)]
         for action in map(BY_NAME.__getitem__, MAIN):
             name = action.command or action.name.replace("_", " ")
             # of a sentence for two opposite actions, only this action's half
             text = re.sub(r" / [\w']+", "", action.sentence, count=1) if action.reverse else action.sentence
             is_chosen_here = not action.takes_letter and action.name != "palette"
             if is_chosen_here and self.filter.finds(name, action.name, text):
-                found.append((action, name, self.main.keys.first(action.name), text))
-        return sorted(found, key=lambda row: not row[1].startswith(self.filter.text))
+                found.append((action, name, self.main.keys.first(action.name), text, ""))
+        return sorted(found, key=lambda row: (not row[1].startswith(self.filter.text), bool(row[4])))
 
     def lines(self, width: int, height: int) -> list[Line]:
         """Return the line typed and the actions that match it."""
-        return choose.palette([row[1:] for row in self.found], self.filter.text, self.selected, width, height,
+        return choose.palette([row[1:4] for row in self.found], self.filter.text, self.selected, width, height,
                               self.keys.hints(*HINTS))
 
     def count(self) -> int:
@@ -65,7 +68,8 @@ class PaletteWindow(Popup):
         """Do the chosen action."""
         self.dismiss()
         if self.found:
-            self.main.post_message(Chosen(self.found[self.selected][0].name))
+            action, *_, argument = self.found[self.selected]
+            self.main.post_message(Chosen(action.name, None, argument))
 
     HANDLERS: ClassVar[Handlers] = {"open": do, "next_choice": rows(1), "previous_choice": rows(-1), **Popup.HANDLERS,
                                                  **pages(10)}
