@@ -9,12 +9,14 @@ doubled, moved, or taken from another instruction; another type, operand, width 
 from __future__ import annotations
 
 import argparse
+import itertools
 import random
 import re
 import subprocess
 import sys
 import tempfile
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -54,6 +56,16 @@ def frame(version: str, target: str) -> str:
     """Return what comes before the instructions: registers and variables of every kind."""
     q = ".reg .b128 %q<9>;\n" if float(version) >= 8.3 and int(target[3:].rstrip("af")) >= 70 else ""
     return f".version {version}\n.target {target}\n.address_size 64\n{_HEAD}{_BODY}{q}"
+
+
+def opcodes(base: str) -> Iterator[str]:
+    """Yield every form of the table that has an opcode of the machine, with each choice of its modifiers."""
+    for name, rows in table().rows.items():
+        for row in rows if name.split(".")[0] == base else ():
+            if not (row.lowered or row.refusal or any("{" in kind for kind in row.operands)):
+                for words in itertools.product(*([*slot.words] + [""] * slot.is_optional for slot in row.slots)):
+                    if "b128" not in words:
+                        yield ".".join([name, *filter(None, words)])
 
 
 # --- making lines -----------------------------------------------------------------------------------------------------

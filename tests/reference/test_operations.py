@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import zlib
 from collections.abc import Iterator
 from functools import cache
@@ -17,17 +16,14 @@ from rfview.engine.values.execute import unpack
 from rfview.engine.compile.jit import key_dtype, record, lean_entry
 from rfview.engine.program import INST
 from rfview.engine.ptx import forms
-from rfview.engine.ptx.forms.form import Form, Refused
 from rfview.engine.state import ROW
+from tests.ptx_forms import opcodes
 from tests.reference.operations import Operation, operation
 
 KEY = record(key_dtype())
 execute = lean_entry(machine.execute)
 FULL = 0xFFFFFFFF
-EXTRA = ("", "ftz", "sat", "rz", "rm", "rp", "rzi", "rmi", "rpi", "rni", "NaN", "relu", "ftz.sat", "ftz.rz", "cc",
-         "and", "or", "xor", "hi", "lo", "wide", "wrap", "clamp", "shiftamt", "ltu", "geu", "num", "nan", "ne", "le",
-         "ge")
-WARPS = 4
+WARPS, MOST = 4, 300
 BASES = tuple(base for base in forms.BASES if base not in ("shfl", "vote", "match", "activemask", "redux"))
 FLOATS = {
     32: (0, 1 << 31, 1, 0x007FFFFF, 0x00800000, 0x3F800000, 0xBF800000, 0x7F7FFFFF, 0x7F800000, 0xFF800000, 0x7FC00001,
@@ -44,47 +40,13 @@ WHOLE = (0, 1, 2, 7, 8, 15, 16, 31, 32, 33, 63, 64, 65, 127, 128, 255, 256, 0x7F
 
 @cache
 def forms_of(base: str) -> dict[str, forms.OpInfo]:
-    """Return a base's forms, found by varying the types and modifiers of the examples; one form per meaning."""
-    found: dict[str, forms.OpInfo] = {}
-    seen: set[tuple[Any, ...]] = set()
-    tried: set[tuple[str, ...]] = set()
-    types = [kind for kind in isa.TYPE_CODES if kind[0] != "b" or kind in ("b16", "b32", "b64", "bf16", "bf16x2")]
-    for example in (text for text in forms.EXAMPLES if text.split(".")[0] == base):
-        _, *modifiers = example.split(".")
-        places = [k for k, word in enumerate(modifiers) if word in isa.TYPE_CODES]
-        if "approx" in modifiers or "full" in modifiers:
-            continue
-        for kinds, extra in itertools.product(itertools.product(types, repeat=len(places)), EXTRA):
-            words = list(modifiers)
-            for place, kind in zip(places, kinds):
-                words[place] = kind
-            words += extra.split(".") if extra else []
-            if tuple(words) in tried:       # by an example that differs only in its types
-                continue
-            tried.add(tuple(words))
-            try:
-                info = forms.BASES[base](Form(base, tuple(words)))     # not `lookup`, which would search for the nearest form
-            except Refused:
-                continue
-            meaning = (info.op, info.flags, info.aux, info.src_types, info.dst_type)
-            if meaning not in seen and info.op != isa.OP_SFU and is_ptx(base, words):
-                seen.add(meaning)
-                found[".".join([base, *words])] = info
-    return found
-
-
-def is_ptx(base: str, words: list[str]) -> bool:
-    """Say whether the PTX manual has this form; the table takes some that it has not."""
-    if base == "slct":
-        return not any(word.endswith("x2") for word in words)
-    if base != "cvt":
-        return True
-    target, source = (word for word in words if word in isa.TYPE_CODES)
-    whole = any(word in ("rni", "rzi", "rmi", "rpi") for word in words)
-    if whole and "f" in target and target != source:
-        return False
-    return ("ftz" not in words or "f32" in (target, source)) and (
-        "relu" not in words or (source == "f32" and target in ("f16", "bf16", "f16x2", "bf16x2")))
+    """Return a base's forms, one per meaning, at most MOST; not the approximations of the special-function unit."""
+    found: dict[tuple[Any, ...], tuple[str, forms.OpInfo]] = {}
+    for opcode in opcodes(base):
+        info = forms.lookup(base, tuple(opcode.split(".")[1:]))
+        if info.op != isa.OP_SFU:
+            found.setdefault((info.op, info.flags, info.aux, info.src_types, info.dst_type), (opcode, info))
+    return dict(list(found.values())[:: max(len(found) // MOST, 1)])
 
 
 def operands(state: np.random.RandomState, kind: str) -> list[int]:

@@ -9,10 +9,14 @@ consist of types are called T, U, V, W in the operands. In a name with dots (`mu
     2T   twice the width of T; T~ registers may be wider   #    a number, #a..b one of that range, #a,b one of those
     []   an address in the instruction's space; []s in space s
     n{T} a vector of n; *{T} of as many as the modifier v2 .. v8 or x1 .. x4 says; T/ parts of T
-    T?   may be missing, with all that follow
+    A:T  a lane's part of matrix A (or B, C, D) of T; H:T half of A's
+    T?   may be missing, with all that follow              q    p, there with .and, .or or .xor; h, m, k: see _WITH
 
-NEEDS is `@version,target` (the least), `<version,target` (the last), or `!reason` for what PTX has and rfview does not.
-An alternative may have needs of its own (`cluster@7.8,90`).
+T takes the registers of that type; a type that is written out is a shift, a count or the like, which takes fewer.
+
+NEEDS is `@version,target` (the least), `<version,target` (the last), `>name` for a form that is lowered to several
+instructions (lower/kernel.py has the function of each name), and `!reason` for what PTX has and rfview does not.
+A name and an alternative may have needs of their own (`cluster@7.8,90`).
 """
 
 from __future__ import annotations
@@ -30,14 +34,18 @@ TYPE_WIDTHS = {
     "e4m3x4": 32, "e5m2x4": 32, "e3m2x4": 32, "e2m3x4": 32, "e2m1x4": 16,
 }
 SPACES = ("global", "shared", "shared::cta", "shared::cluster", "local", "const", "param", "param::entry", "param::func")
-# operands that are there if a modifier is: a cache policy, the CTAs of a cluster, a mask of bytes
-_WITH = {"h": "L2::cache_hint", "m": "multicast::cluster", "k": "cp_mask"}
+# operands that are there if a modifier is: a cache policy, the CTAs of a cluster, a mask of bytes, a predicate
+_WITH = {"h": {"L2::cache_hint"}, "m": {"multicast::cluster"}, "k": {"cp_mask"}, "q": {"and", "or", "xor"}}
 # what ptxas takes more than once, and what it takes and ignores where it has no meaning
 _REPEATED = frozenset({"sat", "cc", "NaN", "relu", "satfinite", "shiftamt", "sync", "uni", "approx"})
 _IGNORED = frozenset({"finite", "infinite", "number", "notanumber", "normal", "subnormal", "b8x16", "b6x16_p32",
                       "b4x16_p64"})
 _NEEDS = {"shared::cta": "7.8,30", "shared::cluster": "7.8,90"}      # of a modifier wherever it stands
 _COLUMNS = re.compile(r"(?<=\s)\|(?=\s|$)")
+# the type of the registers that hold elements of matrices, u32 for all integers
+_HELD_IN = {"f16": "f16x2", "bf16": "bf16x2", "e4m3": "b32", "e5m2": "b32", "tf32": "tf32", "f32": "f32", "f64": "f64"}
+_SHAPE = re.compile(r"m(\d+)n(\d+)k(\d+)")
+_INTEGERS = ("u8", "s8", "u16", "s16", "u32", "s32")    # for these ptxas takes registers declared .f16x2, too
 _COUNTS = {"v2": 2, "v4": 4, "v8": 8, "x1": 1, "x2": 2, "x4": 4}
 
 
@@ -78,6 +86,7 @@ class Row(NamedTuple):
     operands: tuple[str, ...]
     needs: Needs
     refusal: str
+    lowered: str
 
     def filled(self, parts: Iterable[str]) -> list[str] | None:
         """Return the modifier in each slot, "" for none; None if the parts do not fit."""
@@ -142,13 +151,17 @@ def rows_of(table: str, sets: dict[str, str]) -> dict[str, list[Row]]:
             continue
         names, modifiers, operands, needs = [*map(str.strip, _COLUMNS.split(line)), "", "", ""][:4]
         slots = tuple(slot(word, sets) for word in modifiers.split())
-        needed, refusal = NOTHING, ""
-        if "!" in needs:
-            needs, _, refusal = needs.partition("!")
+        needed, lowered = NOTHING, ""
+        needs, _, refusal = needs.partition("!")
         for word in needs.split():
-            needed = needed.joined(need(word))
-        for name in names.split():
-            found.setdefault(name, []).append(Row(name, slots, tuple(operands.split()), needed, refusal))
+            if word[0] == ">":
+                lowered = word[1:]
+            else:
+                needed = needed.joined(need(word))
+        for each in names.split():
+            name, _, least = each.partition("@")
+            found.setdefault(name, []).append(Row(name, slots, tuple(operands.split()), needed.joined(need(least)), refusal,
+                                                  lowered))
     return found
 
 
@@ -161,12 +174,23 @@ def bound(row: Row, chosen: list[str]) -> Form:
         if word and each.words[word] is not NOTHING:
             needs = needs.joined(each.words[word])
     space = next((word for word in chosen if word in SPACES), "")
-    named = dict(zip("TUVW", types, strict=False))
-    operands = tuple("".join(named.get(letter, letter) for letter in kind).replace("*", str(count)) for kind in row.operands
-                     if _WITH.get(kind, "") in ("", *chosen))
+    named = {letter: kind + "t" * (kind in _INTEGERS) for letter, kind in zip("TUVW", types, strict=False)}
+    given = ["".join(named.get(letter, letter) for letter in kind).replace("*", str(count)) for kind in row.operands
+             if kind.rstrip("!") not in _WITH or not _WITH[kind.rstrip("!")].isdisjoint(chosen)]
+    operands = tuple(fragment(kind, chosen) if ":" in kind else kind for kind in given)
     if types and row.base in _ACCESSES:
         needs = needs.joined(_of_access(row.base, chosen, space, count * TYPE_WIDTHS[types[0]]))
     return Form(".".join([row.base, *filter(None, chosen)]), operands, needs, row.refusal, space, row)
+
+
+def fragment(text: str, chosen: list[str]) -> str:
+    """Return the vector that holds a lane's part of a matrix: `=D:f32` of m16n8k8 is `4!{=f32}`."""
+    rows, columns, depth = next(map(int, shape.groups()) for word in chosen if (shape := _SHAPE.fullmatch(word)))
+    matrix, _, kind = text.lstrip("=").rstrip("t").partition(":")
+    elements = {"A": rows * depth, "H": rows * depth // 2, "B": depth * columns}.get(matrix, rows * columns)
+    bits = TYPE_WIDTHS[kind]
+    register = _HELD_IN.get(kind, "u32")
+    return f"{elements * bits // 32 // max(bits, 32)}!{{{'=' * (text[0] == '=')}{register}}}"
 
 
 def _of_access(base: str, chosen: list[str], space: str, bits: int) -> Needs:

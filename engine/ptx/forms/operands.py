@@ -18,10 +18,10 @@ def is_bits(kind: str) -> bool:
 
 
 @lru_cache(maxsize=None)
-def registers_for(kind: str, is_loose: bool = False) -> frozenset[str]:
+def registers_for(kind: str, is_loose: bool = False, is_named: bool = False) -> frozenset[str]:
     """Return the types of registers that an instruction that works on `kind` takes; is_loose: wider ones, too.
 
-    Integers of both signs go together, and .b types with all types of their width.
+    Integers of both signs go together, and .b types with all types of their width; is_named: the opcode names the type.
     """
     bits = max(TYPE_WIDTHS[kind], 8)
     if kind == "pred":
@@ -31,10 +31,10 @@ def registers_for(kind: str, is_loose: bool = False) -> frozenset[str]:
         width = TYPE_WIDTHS[declared]
         if width != bits and not (is_loose and width > bits or is_loose and bits == 8):
             continue
-        if declared == "f16x2" and kind in ("f16x2", "u16x2", "s16x2"):
-            found.add(declared)
-        is_integer = kind[0] in "us" and "x" not in kind
-        if is_bits(declared) or is_bits(kind) or is_integer and declared[0] in "us" or declared == kind:
+        is_pair = "x" in kind
+        as_integer = is_named or is_pair if declared == "f16x2" else declared[0] in "us" and not is_pair
+        is_integer = kind[0] in "us" and as_integer
+        if is_bits(declared) or is_bits(kind) or is_integer or declared == kind:
             found.add(declared)
     return frozenset(found)
 
@@ -54,7 +54,7 @@ class Kind(NamedTuple):
 
 
 _WORDS = ("any", "offset", "label", "targets", "texture", "surface", "n", "sv")
-_ALIASES = {"h": "u64", "m": "b16", "k": "b16", "s": "u32"}
+_ALIASES = {"h": "u64", "m": "b16", "k": "b16", "s": "u32", "q": "p", "q!": "p!"}
 
 
 @lru_cache(maxsize=None)
@@ -88,16 +88,18 @@ def kind_of(text: str) -> Kind:
         return Kind("video", "u32", registers_for("u32") | {"f16x2"}, size=size, more=text)
     if text == "=_":
         return Kind("_")
-    if "<" in text or "%" in text:
-        body, mark, limit = re.fullmatch(r"(\w+)([<%])(\d+)", text).groups()      # type: ignore[union-attr]
-        return kind_of(body)._replace(numbers=range(int(limit)) if mark == "<" else range(0, 1 << 32, int(limit)))
+    if limited := re.fullmatch(r"(\w+)([<>%])(\d+)", text):
+        sign, limit = limited[2], int(limited[3])
+        begin, end = {"<": (0, limit), ">": (limit + 1, 1 << 32), "%": (0, 1 << 32)}[sign]
+        return kind_of(limited[1])._replace(numbers=range(begin, end, limit if sign == "%" else 1))
     is_written, body = text[0] == "=", text.lstrip("=-")
-    marks = "".join(mark for mark in "_~!ams" if mark in body[2:])
-    kind = body.rstrip("_~!ams")
+    marks = "".join(mark for mark in "_~!amst" if mark in body[2:])
+    kind = body.rstrip("_~!amst")
     if kind[0] == "2":
         kind = f"{kind[1]}{2 * int(kind[2:])}"
     what = "=" if is_written else "-" if text[0] == "-" else "source"
-    return Kind(what, kind, registers_for(kind, "~" in marks), may_discard="_" in marks, more=marks.strip("_~"))
+    registers = registers_for(kind, "~" in marks, "t" in marks)
+    return Kind(what, kind, registers, may_discard="_" in marks, more=marks.strip("_~t"))
 
 
 def numbers_of(text: str) -> frozenset[int] | range | None:

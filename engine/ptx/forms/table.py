@@ -8,7 +8,7 @@ from __future__ import annotations
 import difflib
 from functools import lru_cache
 
-from rfview.engine.ptx.forms.grammar import NOTHING, Form, Row, Table, rows_of
+from rfview.engine.ptx.forms.grammar import NOTHING, TYPE_WIDTHS, Form, Row, Table, rows_of
 from rfview.engine.ptx.forms.table_matrix import MATRIX
 from rfview.engine.ptx.forms.table_memory import MEMORY
 from rfview.engine.ptx.forms.table_values import VALUES
@@ -32,7 +32,7 @@ SETS = {
     "POLICY": "L2::evict_last/L2::evict_normal/L2::evict_first/L2::evict_unchanged",
     "CREATE2": "L2::evict_first/L2::evict_unchanged",
     "SPACEC": "global/shared/shared::cta@7.8,30/shared::cluster@7.8,90/local/const@3.1/param@7.7,70/param::entry@8.3,70",
-    "SPACEW": "global/shared/shared::cta@7.8",
+    "SPACEW": "global/shared/shared::cta@7.8", "SHAPEW": "m16n16k16/m8n32k16/m32n8k16", "BOOL": "and/or/xor",
     "GEOMETRY": "1d/2d/3d/a1d/a2d/cube/acube/2dms/a2dms", "CACHE": "ca/cg/cs/cv", "STORE": "wb/cg/cs/wt",
 }
 
@@ -56,10 +56,7 @@ REFUSED = {
 @lru_cache(maxsize=1)
 def table() -> Table:
     """Return the table; it is read on first use."""
-    sparse = "\n".join(f"{line} 8.5" for line in MATRIX.splitlines() if line.startswith("SPARSE"))
-    text = "\n".join([VALUES, MEMORY, MATRIX.replace("SPARSE ", "mma.sp "),
-                      sparse.replace("SPARSE ", "mma.sp::ordered_metadata ")])
-    return Table(rows_of(text, SETS))
+    return Table(rows_of("\n".join([VALUES, MEMORY, MATRIX]), SETS))
 
 
 def forms_of(opcode: str) -> tuple[Form, ...]:
@@ -96,6 +93,8 @@ def completed(row: Row, parts: list[str]) -> tuple[int, str]:
         word = next((part for part in left if part in each.words), "" if each.is_optional else next(iter(each.words)))
         if word:
             words.append(word)
-            if word in left:
-                left.remove(word)
-    return len(left), ".".join(words)
+        if word in left:        # types keep their order
+            at = left.index(word)
+            left = [part for place, part in enumerate(left)
+                    if place > at or place < at and not (each.is_type and part in TYPE_WIDTHS)]
+    return len(parts) - sum(word in parts for word in words), ".".join(words)

@@ -89,29 +89,29 @@ mbarrier.inval     | shared/shared::cta? b64                          | []@share
 mbarrier.expect_tx mbarrier.complete_tx | shared/shared::cta/shared::cluster? b64 | []@shared u32 | @8.0,90
 mbarrier.expect_tx mbarrier.complete_tx | relaxed cta/cluster shared/shared::cta/shared::cluster? b64 \
                    | []@shared u32 | @8.0,90
-mbarrier.arrive mbarrier.arrive_drop | shared/shared::cta? b64 | =u64_ []@shared u32? | @7.0,80
-mbarrier.arrive mbarrier.arrive_drop | release cta/cluster shared/shared::cta? b64 | =u64_ []@shared u32? | @7.0,80
-mbarrier.arrive mbarrier.arrive_drop | shared::cluster b64 | =_ []@shared u32? | @8.0,90
-mbarrier.arrive mbarrier.arrive_drop | release cluster shared::cluster b64 | =_ []@shared u32? | @8.0,90
-mbarrier.arrive mbarrier.arrive_drop | shared::cluster b64 | []@shared u32?     | @8.0,90
-mbarrier.arrive mbarrier.arrive_drop | release cluster shared::cluster b64 | []@shared u32?     | @8.0,90
-mbarrier.arrive mbarrier.arrive_drop | relaxed cta/cluster shared/shared::cta? b64 | =u64_ []@shared u32? | @8.0,90
+mbarrier.arrive mbarrier.arrive_drop | shared/shared::cta? b64 | =u64_ []@shared u32>0? | @7.0,80
+mbarrier.arrive mbarrier.arrive_drop | release cta/cluster shared/shared::cta? b64 | =u64_ []@shared u32>0? | @7.0,80
+mbarrier.arrive mbarrier.arrive_drop | shared::cluster b64 | =_ []@shared u32>0? | @8.0,90
+mbarrier.arrive mbarrier.arrive_drop | release cluster shared::cluster b64 | =_ []@shared u32>0? | @8.0,90
+mbarrier.arrive mbarrier.arrive_drop | shared::cluster b64 | []@shared u32>0?     | @8.0,90
+mbarrier.arrive mbarrier.arrive_drop | release cluster shared::cluster b64 | []@shared u32>0?     | @8.0,90
+mbarrier.arrive mbarrier.arrive_drop | relaxed cta/cluster shared/shared::cta? b64 | =u64_ []@shared u32>0? | @8.0,90
 mbarrier.arrive.expect_tx mbarrier.arrive_drop.expect_tx | shared/shared::cta? b64 | =u64_ []@shared u32 | @8.0,90
 mbarrier.arrive.expect_tx mbarrier.arrive_drop.expect_tx | release/relaxed cta/cluster shared/shared::cta? b64 \
                    | =u64_ []@shared u32 | @8.0,90
 mbarrier.arrive.expect_tx mbarrier.arrive_drop.expect_tx | shared::cluster b64 | =_ []@shared u32 | @8.0,90
 mbarrier.arrive.expect_tx mbarrier.arrive_drop.expect_tx | release/relaxed cluster shared::cluster b64 \
                    | =_ []@shared u32 | @8.0,90
-mbarrier.arrive mbarrier.arrive_drop | noComplete release? cta? shared/shared::cta? b64 | =u64_ []@shared u32 | @7.0,80
+mbarrier.arrive mbarrier.arrive_drop | noComplete release? cta? shared/shared::cta? b64 | =u64_ []@shared u32>0 | @7.0,80
 mbarrier.pending_count | b64                                          | =u32 u64           | @7.0,80
 mbarrier.test_wait | shared/shared::cta? b64 | =p []@shared u64     | @7.0,80
 mbarrier.test_wait | acquire/relaxed@8.6 cta/cluster shared/shared::cta? b64 | =p []@shared u64     | @7.0,80
-mbarrier.test_wait.parity | shared/shared::cta? b64 | =p []@shared u32 | @7.1,80
-mbarrier.test_wait.parity | acquire/relaxed@8.6 cta/cluster shared/shared::cta? b64 | =p []@shared u32 | @7.1,80
+mbarrier.test_wait.parity | shared/shared::cta? b64 | =p []@shared u32<2 | @7.1,80
+mbarrier.test_wait.parity | acquire/relaxed@8.6 cta/cluster shared/shared::cta? b64 | =p []@shared u32<2 | @7.1,80
 mbarrier.try_wait  | shared/shared::cta? b64 | =p []@shared u64 u32? | @7.8,90
 mbarrier.try_wait  | acquire/relaxed@8.6 cta/cluster shared/shared::cta? b64 | =p []@shared u64 u32? | @7.8,90
-mbarrier.try_wait.parity | shared/shared::cta? b64 | =p []@shared u32 u32? | @7.8,90
-mbarrier.try_wait.parity | acquire/relaxed@8.6 cta/cluster shared/shared::cta? b64 | =p []@shared u32 u32? | @7.8,90
+mbarrier.try_wait.parity | shared/shared::cta? b64 | =p []@shared u32<2 u32? | @7.8,90
+mbarrier.try_wait.parity | acquire/relaxed@8.6 cta/cluster shared/shared::cta? b64 | =p []@shared u32<2 u32? | @7.8,90
 -- control
 bra                | uni?                                             | label
 brx.idx            | uni?                                             | u32 targets        | @6.0,30
@@ -126,30 +126,18 @@ alloca             | u64/u32                                          | =T T #? 
 stacksave          | u32/u64                                          | =T                 | @7.3,52
 stackrestore       | u32/u64                                          | T!                 | @7.3,52
 -- barriers and fences
-bar.sync           |                                                  | u32 n?
-bar.cta.sync       |                                                  | u32 n?            | @7.8
-bar.arrive         |                                                  | u32 n              | @2.0,20
-bar.cta.arrive     |                                                  | u32 n              | @7.8
-bar.red            |     popc u32                                     | =u32 u32 p         | @2.0,20
-bar.cta.red        |     popc u32                                     | =u32 u32 p         | @7.8
-bar.red            |     popc u32                                     | =u32 u32 n p       | @2.0,20
-bar.cta.red        |     popc u32                                     | =u32 u32 n p       | @7.8
-bar.red            |     and/or pred                                  | =p u32 p           | @2.0,20
-bar.cta.red        |     and/or pred                                  | =p u32 p           | @7.8
-bar.red            |     and/or pred                                  | =p u32 n p         | @2.0,20
-bar.cta.red        |     and/or pred                                  | =p u32 n p         | @7.8
-barrier.sync       |      aligned?                                   | u32 n?             | @6.0,30
-barrier.cta.sync   |      aligned?                                   | u32 n?             | @7.8,30
-barrier.arrive     |        aligned?                                 | u32 n              | @6.0,30
-barrier.cta.arrive |        aligned?                                 | u32 n              | @7.8,30
-barrier.red        |     popc aligned? u32                           | =u32 u32 p         | @6.0,30
-barrier.cta.red    |     popc aligned? u32                           | =u32 u32 p         | @7.8,30
-barrier.red        |     popc aligned? u32                           | =u32 u32 n p       | @6.0,30
-barrier.cta.red    |     popc aligned? u32                           | =u32 u32 n p       | @7.8,30
-barrier.red        |     and/or aligned? pred                        | =p u32 p           | @6.0,30
-barrier.cta.red    |     and/or aligned? pred                        | =p u32 p           | @7.8,30
-barrier.red        |     and/or aligned? pred                        | =p u32 n p         | @6.0,30
-barrier.cta.red    |     and/or aligned? pred                        | =p u32 n p         | @7.8,30
+bar.sync bar.cta.sync@7.8 |                                           | u32<16 n?
+bar.arrive bar.cta.arrive@7.8 |                                       | u32<16 n              | @2.0,20
+bar.red bar.cta.red@7.8 | popc u32                                    | =u32 u32<16 p         | @2.0,20
+bar.red bar.cta.red@7.8 | popc u32                                    | =u32 u32<16 n p       | @2.0,20
+bar.red bar.cta.red@7.8 | and/or pred                                 | =p u32<16 p           | @2.0,20
+bar.red bar.cta.red@7.8 | and/or pred                                 | =p u32<16 n p         | @2.0,20
+barrier.sync barrier.cta.sync@7.8 | aligned?                          | u32<16 n?             | @6.0,30
+barrier.arrive barrier.cta.arrive@7.8 | aligned?                      | u32<16 n              | @6.0,30
+barrier.red barrier.cta.red@7.8 | popc aligned? u32                   | =u32 u32<16 p         | @6.0,30
+barrier.red barrier.cta.red@7.8 | popc aligned? u32                   | =u32 u32<16 n p       | @6.0,30
+barrier.red barrier.cta.red@7.8 | and/or aligned? pred                | =p u32<16 p           | @6.0,30
+barrier.red barrier.cta.red@7.8 | and/or aligned? pred                | =p u32<16 n p         | @6.0,30
 bar.warp.sync      |                                                  | u32                | @6.0,30
 barrier.cluster.arrive | release/relaxed? aligned?                    |                    | @7.8,90
 barrier.cluster.wait | acquire? aligned?                              |                    | @7.8,90
@@ -176,9 +164,9 @@ vote               | ballot b32                                       | =T p    
 match              | any sync b32/b64                                 | =u32 T u32         | @6.0,70
 match              | all sync b32/b64                                 | =u32_|p? T u32     | @6.0,70
 activemask         | b32                                              | =T                 | @6.2,30
-redux              | sync add/min/max u32/s32                         | =T T u32           | @7.0,80
+redux              | sync add/min/max u32/s32                         | =u32 u32 u32       | @7.0,80
 redux              | sync and/or/xor b32                              | =u32 u32 u32          | @7.0,80
-redux              | sync min/max abs? NaN? f32                       | =T T u32           | @8.6,100a
+redux              | sync min/max abs? NaN? f32                       | =T T u32           | @8.6,100a >redux
 elect              | sync                                             | =u32_|p u32        | @8.0,90
 mapa               | shared::cluster? u32/u64                         | =T Ta u32          | @7.8,90
 getctarank         | shared::cluster? u32/u64                         | =u32 Ta            | @7.8,90

@@ -8,9 +8,9 @@ from rfview.engine import isa
 from rfview.engine.program import GRID_WORKSPACE, WAIT_FIXED
 from rfview.engine.ptx import forms
 from rfview.engine.ptx.forms.special_registers import OF_CLUSTERS, STAND_INS
-from rfview.engine.ptx.lower.context import Lowering, describe
+from rfview.engine.ptx.lower.context import Lowering, is_discarded
 from rfview.engine.ptx.lower.names import Place, Register
-from rfview.engine.ptx.parse.syntax import TYPE_BYTES, Instruction, Name, Number, Pair, Vector
+from rfview.engine.ptx.parse.syntax import Instruction, Name, Number, Operand, Pair, Vector
 from rfview.engine.ptx.virtual import VirtualInst
 
 _SLOT_OF = (0, 2, 4, 5)
@@ -60,12 +60,9 @@ def lower_predicate_constant(low: Lowering, inst: VirtualInst, operands: Sequenc
 
 def fill_sources(low: Lowering, statement: Instruction, inst: VirtualInst, info: forms.OpInfo,
                  operands: Sequence[object]) -> None:
-    """Assign the source operands to value slots and predicate sources; their numbers must match the opcode's."""
+    """Assign the source operands to value slots and predicate sources."""
     if info.flags & isa.FLAG_CC_IN:
         inst.psrc, inst.psrc_negate = [low.carry_flag()], [False]
-    expected = len(info.src_types) + info.num_psrc - bool(info.flags & isa.FLAG_CC_IN)
-    if len(operands) != expected:
-        raise low.fail(f"'{statement.opcode}' needs {expected} source operands, found {len(operands)}")
     place = 0
     is_loose = statement.opcode.startswith("cvt.")
     for operand in operands:
@@ -79,12 +76,8 @@ def fill_sources(low: Lowering, statement: Instruction, inst: VirtualInst, info:
             inst.psrc.append(low.constant_predicate(bool(operand.value)))
             inst.psrc_negate.append(False)
             continue
-        if place >= len(info.src_types):
-            raise low.fail(f"expected a predicate register, found {describe(operand)}")
         low.fill(inst, _SLOT_OF[place], operand, info.src_types[place], is_loose)
         place += 1
-    if place != len(info.src_types):
-        raise low.fail(f"'{statement.opcode}' has too many predicate operands")
 
 
 def fill_destination(low: Lowering, inst: VirtualInst, info: forms.OpInfo, operand: object) -> VirtualInst | None:
@@ -95,13 +88,9 @@ def fill_destination(low: Lowering, inst: VirtualInst, info: forms.OpInfo, opera
     if info.dst_type == "pred":
         inst.pdst = [predicate_result(low, first)]
         if second is not None:
-            if info.num_pdst < 2:
-                raise low.fail("this instruction has one predicate result")
             inst.pdst.append(predicate_result(low, second))
         return None
     if second is not None:
-        if info.num_pdst < 1 or info.flags & isa.FLAG_CC_OUT:
-            raise low.fail("this instruction has no predicate result")
         inst.pdst = [predicate_result(low, second)]
     assert info.dst_type is not None
     bits = isa.TYPE_BITS[info.dst_type]
@@ -110,14 +99,12 @@ def fill_destination(low: Lowering, inst: VirtualInst, info: forms.OpInfo, opera
 
 
 def fit_destination(low: Lowering, inst: VirtualInst, info: forms.OpInfo, bits: int) -> VirtualInst | None:
-    """Check the destination's width against the type; a cvt may have a wider register. Returns as fill_destination."""
+    """Fit the result of a cvt into a wider register. Returns as fill_destination."""
     is_cvt = inst.mnemonic.startswith("cvt.")
     if (bits == 64) == (len(inst.dst) == 2):
         if is_cvt and bits < 32 and info.op == isa.OP_CVT and low_bits(low, inst) == 32:
             inst.flags |= isa.FLAG_WIDE_DST
         return None
-    if not is_cvt or bits == 64:
-        raise low.fail(f"the destination has {32 * len(inst.dst)} bits, but the instruction produces {bits}")
     wide, narrow = inst.dst, low.temp(32)
     inst.dst = low.rows(narrow)
     if bits < 32 and info.op == isa.OP_CVT:
@@ -137,7 +124,7 @@ def low_bits(low: Lowering, inst: VirtualInst) -> int:
 
 
 def predicate_result(low: Lowering, operand: object) -> int:
-    if isinstance(operand, Name) and operand.text == "_":
+    if is_discarded(operand):
         return low.temp(1).var
     return low.predicate(operand)[0]
 
@@ -200,9 +187,8 @@ def address_of(low: Lowering, statement: Instruction, dst: object, src: Name) ->
     low.emit(low.guard_of(inst, statement))
 
 
-def pack(low: Lowering, statement: Instruction, dst: object, items: Sequence[object]) -> None:
+def pack(low: Lowering, statement: Instruction, dst: Operand, items: Sequence[Operand]) -> None:
     """mov.b64 d, {lo, hi} and the 16-bit and 8-bit packs."""
-    check_parts(low, statement, items)
     rows = low.destination(dst, 32)
     part = 32 * len(rows) // len(items)
     if len(rows) == 1 and low.variables.bits[rows[0] >> 1] == 16:
@@ -214,10 +200,7 @@ def pack(low: Lowering, statement: Instruction, dst: object, items: Sequence[obj
         inst.form = "pack"
         slots: Sequence[int] = (0, 1)
     else:
-        op = {(32, 2): isa.OP_PACK16, (64, 4): isa.OP_PACK16X4, (32, 4): isa.OP_PACK8X4}.get(
-            (32 * len(rows), len(items)))
-        if op is None or part < 8:
-            raise low.fail(f"cannot pack {len(items)} values into {describe(dst)}")
+        op = {(32, 2): isa.OP_PACK16, (64, 4): isa.OP_PACK16X4, (32, 4): isa.OP_PACK8X4}[32 * len(rows), len(items)]
         inst = VirtualInst(op, statement.opcode, statement.line)
         inst.wait_class, inst.form, slots = WAIT_FIXED, "pack", _SLOT_OF
     for slot, item in zip(slots, items, strict=False):
@@ -227,30 +210,17 @@ def pack(low: Lowering, statement: Instruction, dst: object, items: Sequence[obj
     low.emit(low.guard_of(inst, statement))
 
 
-def check_parts(low: Lowering, statement: Instruction, items: Sequence[object]) -> None:
-    """Refuse a pack or unpack by another instruction than mov.b16 to .b64, and registers of another width than the parts."""
-    bits = int(statement.opcode[5:]) // len(items)
-    for item in items:
-        found = low.names.find(item.text) if isinstance(item, Name) else None
-        if isinstance(found, Register) and found.kind and 8 * TYPE_BYTES[found.kind] != bits:
-            raise low.fail(f"{describe(item)} is declared .{found.kind}, but each of {len(items)} parts of "
-                           f"'{statement.opcode}' has {bits} bits")
-
-
-def unpack(low: Lowering, statement: Instruction, items: Sequence[object], src: object) -> None:
+def unpack(low: Lowering, statement: Instruction, items: Sequence[Operand], src: Operand) -> None:
     """mov.b64 {lo, hi}, s and the 16-bit and 8-bit unpacks; a `_` half is not moved."""
-    check_parts(low, statement, items)
-    if all(isinstance(item, Name) and item.text == "_" for item in items):
-        raise low.fail(f"'{statement.opcode}' needs a register that takes a part")
     total = int(statement.opcode[5:])
     if (total, len(items)) == (16, 2):      # two bytes: the lower two of four
         total, items = 32, [*items, Name("_"), Name("_")]
     part = total // len(items)
-    kept = [k for k, item in enumerate(items) if not (isinstance(item, Name) and item.text == "_")]
+    kept = [k for k, item in enumerate(items) if not is_discarded(item)]
     if part == 32 and len(items) == 2:
         probe = low.move([], [], statement.opcode)
         low.fill(probe, 0, src, "b64")
-        rows = [low.destination(items[k], 32)[0] for k in kept]
+        rows = low.destinations([items[k] for k in kept], 32)
         inst = low.move(rows, [], statement.opcode)
         for slot, k in enumerate(kept):
             inst.src[slot], inst.imm[slot] = probe.src[k], probe.imm[k]
@@ -259,17 +229,12 @@ def unpack(low: Lowering, statement: Instruction, items: Sequence[object], src: 
         inst.form = "unpack" if len(kept) == 2 else "plain"
         inst.types = ("b64",) if len(kept) == 2 else ("b32",)
     else:
-        op = {(32, 2): isa.OP_UNPACK16, (64, 4): isa.OP_UNPACK16X4, (32, 4): isa.OP_UNPACK8X4}.get(
-            (total, len(items)))
-        if op is None:
-            raise low.fail(f"cannot unpack {describe(src)} into {len(items)} parts")
+        op = {(32, 2): isa.OP_UNPACK16, (64, 4): isa.OP_UNPACK16X4, (32, 4): isa.OP_UNPACK8X4}[total, len(items)]
         inst = VirtualInst(op, statement.opcode, statement.line)
         inst.wait_class, inst.form, inst.types = WAIT_FIXED, "unpack", (f"b{total}",)
         low.fill(inst, 0, src, statement.opcode[4:])
-        inst.dst = [low.destination(item, 16)[0] for item in items]
+        inst.dst = low.destinations(items, 16)
         inst.count = len(items)
-    if len({row for row in inst.dst}) != len(inst.dst):
-        raise low.fail("the same register is named twice among the destinations")
     low.emit(low.guard_of(inst, statement))
 
 
@@ -287,6 +252,4 @@ def lower_cvta(low: Lowering, statement: Instruction) -> None:
         inst.aux = isa.CVTA_FROM_LOCAL if info.aux == isa.CVTA_FROM_PARAM else isa.CVTA_TO_LOCAL
     low.fill(inst, 0, statement.operands[1], info.src_types[0])
     inst.dst = low.destination(statement.operands[0], bits)
-    if len(inst.dst) != bits // 32:
-        raise low.fail(f"'{statement.opcode}' needs a {bits}-bit destination")
     low.emit(low.guard_of(inst, statement))

@@ -9,58 +9,46 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from rfview.engine.isa import TYPE_BITS
 from rfview.engine.ptx.lower.context import Lowering
 from rfview.engine.ptx.lower.mbarrier import count_bytes
-from rfview.engine.ptx.lower.memory import no_operation
 from rfview.engine.ptx.lower.names import Register
 from rfview.engine.ptx.lower.steps import Steps
 from rfview.engine.ptx.parse.syntax import Address, Instruction, Name, Operand, Vector
 
 _COPY_BYTES = 16  # sizes and addresses of copies are multiples of this
 _AT_ONCE = 4  # loads in flight at once in the loop, of four registers each
-_ORDER_ONLY = ("commit_group", "wait_group", "prefetch")
-_SHARED = ("shared::cta", "shared::cluster")
-_HINTS = ("L2::cache_hint", "multicast::cluster", "noftz")
-_ENDS = ("mbarrier::complete_tx::bytes", "bulk_group")
 _REDUCTIONS = ("add", "min", "max", "inc", "dec", "and", "or", "xor")
-_WIDTHS = {"f16": 16, "bf16": 16, "u32": 32, "s32": 32, "b32": 32, "f32": 32, "u64": 64, "s64": 64, "b64": 64, "f64": 64}
-
-
-def is_bulk_copy(opcode: str) -> bool:
-    """Return whether an opcode is lowered here."""
-    return opcode.startswith(("cp.async.bulk", "cp.reduce.async.bulk"))
 
 
 def lower_bulk_copy(low: Lowering, statement: Instruction) -> None:
-    """Lower copies between global and shared memory, or within one, that a barrier or a group tracks."""
-    is_reduction = statement.opcode.startswith("cp.reduce")
-    parts = statement.opcode.split(".")[4 if is_reduction else 3:]
-    if parts[:1] and parts[0] in _ORDER_ONLY:
-        return no_operation(low, statement)
-    rest = [part for part in parts[2:] if part not in _HINTS]
-    operation = [part for part in rest if part not in _ENDS]
-    is_known = parts[:1] and parts[0] in ("global", *_SHARED) and parts[1:2] and parts[1] in ("global", *_SHARED)
-    if is_reduction:
-        is_known = is_known and len(operation) == 2 and operation[0] in _REDUCTIONS and operation[1] in _WIDTHS
-    else:
-        is_known = is_known and not operation
-    ends = "bulk_group" not in rest
-    if not is_known or len(rest) - len(operation) != 1 or len(statement.operands) < 3 + ends \
-            or ends and not isinstance(statement.operands[3], Address):
-        raise low.fail(f"unsupported instruction '{statement.opcode}'; nearest: "
-                       "'cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes'")
+    """Lower a copy between global and shared memory, or within one, that a barrier or a group tracks."""
+    to, source = statement.opcode.split(".")[3:5]
+
+    def run(copy: _Copy) -> None:
+        copy.loop(_COPY_BYTES * _AT_ONCE, lambda: copy.move(_AT_ONCE))
+        copy.loop(_COPY_BYTES, lambda: copy.move(1))
+
+    transfer(low, statement, to, source, run)
+
+
+def lower_bulk_reduction(low: Lowering, statement: Instruction) -> None:
+    """Lower a copy that reduces each element into the one at the target."""
+    to, source, *words = statement.opcode.split(".")[4:]
+    operation, kind = next(word for word in words if word in _REDUCTIONS), words[-1]
+    noftz, width = ".noftz" if operation == "add" and kind in ("f16", "bf16") else "", TYPE_BITS[kind]
+    transfer(low, statement, to, source,
+             lambda copy: copy.loop(width // 8, lambda: copy.reduce(f"{operation}{noftz}.{kind}", width)))
+
+
+def transfer(low: Lowering, statement: Instruction, to: str, source: str, run: Callable[[_Copy], None]) -> None:
+    """Lower a transfer, under the statement's guard, and count its bytes at the barrier if it names one."""
     after = low.new_label()
     if statement.guard:
         low.branch(after, low.predicate(Name(statement.guard))[0], not statement.guard_negate)
-    copy = _Copy(low, statement, *(part.split("::")[0] for part in parts[:2]))
-    if is_reduction:
-        noftz = ".noftz" if operation[1] in ("f16", "bf16") and operation[0] == "add" else ""
-        width = _WIDTHS[operation[1]]
-        copy.loop(width // 8, lambda: copy.reduce(f"{operation[0]}{noftz}.{operation[1]}", width))
-    else:
-        copy.loop(_COPY_BYTES * _AT_ONCE, lambda: copy.move(_AT_ONCE))
-        copy.loop(_COPY_BYTES, lambda: copy.move(1))
-    if ends:
+    copy = _Copy(low, statement, to.partition("::")[0], source.partition("::")[0])
+    run(copy)
+    if ".bulk_group" not in statement.opcode:
         count_bytes(copy.steps, ".shared", statement.operands[3], copy.size, False)
     low.items.append(after)
 
@@ -78,8 +66,7 @@ class _Copy:
 
     def _address(self, operand: Operand, space: str) -> tuple[Name, int]:
         """Copy an address into a new register; return its name and width in bits."""
-        if not isinstance(operand, Address) or operand.base is None:
-            raise self.low.fail("a bulk copy takes two addresses in brackets, a size and a barrier or group")
+        assert isinstance(operand, Address) and operand.base is not None
         found = self.low.resolve(operand.base)
         bits = found.bits if isinstance(found, Register) else 64 if space == "global" else 32
         base = self.steps.value(f"mov.u{bits}", operand.base, bits=bits)

@@ -5,7 +5,7 @@ What passes here is lowered without further checks of its form; the statements t
 
 from __future__ import annotations
 
-from rfview.engine.ptx.forms.grammar import Form
+from rfview.engine.ptx.forms.grammar import Form, Row
 from rfview.engine.ptx.forms.operands import kind_of, may_be_missing
 from rfview.engine.ptx.forms.table import forms_of, nearest, reason_of
 from rfview.engine.ptx.lower.context import Lowering
@@ -15,8 +15,11 @@ from rfview.engine.ptx.parse.syntax import Instruction, Minus
 _HINT = ".L2::cache_hint"
 
 
-def checked(low: Lowering, statement: Instruction) -> Instruction:
-    """Return a statement with its modifiers in the manual's order. Raises PtxError if it is not PTX, or not supported."""
+def checked(low: Lowering, statement: Instruction) -> tuple[Instruction, Row]:
+    """Return a statement with its modifiers in the manual's order, and its row of the table.
+
+    Raises PtxError if the statement is not PTX, or not supported.
+    """
     opcode, nearest_miss, furthest = statement.opcode, "", -2
     for form in forms_of(opcode):
         problem, place = mismatch(low, form, statement.operands)
@@ -29,8 +32,8 @@ def checked(low: Lowering, statement: Instruction) -> Instruction:
             if _HINT in form.opcode:        # a policy changes no value
                 form, operands = form._replace(opcode=form.opcode.replace(_HINT, "")), operands[:-1]
             if form.opcode == opcode:
-                return statement
-            return Instruction(statement.line, form.opcode, operands, statement.guard, statement.guard_negate)
+                return statement, form.row
+            return Instruction(statement.line, form.opcode, operands, statement.guard, statement.guard_negate), form.row
         if place >= furthest:
             nearest_miss, furthest = problem, place
     if nearest_miss:

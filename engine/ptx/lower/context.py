@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from rfview.engine.errors import PtxError
@@ -15,8 +16,8 @@ from rfview.engine.ptx.lower.functions import function_address
 from rfview.engine.ptx.lower.immediates import immediate_bits, is_of_type
 from rfview.engine.ptx.lower.names import Body, CallParam, LabelId, Names, Parts, Place, Register
 from rfview.engine.ptx.parse.source import Source
-from rfview.engine.ptx.parse.syntax import (Address, Function, Group, Instruction, Minus, Name, Negated, Number, Pair,
-                                            SyntaxModule, Vector)
+from rfview.engine.ptx.parse.syntax import (Address, Function, Group, Instruction, Minus, Name, Negated, Number, Operand,
+                                            Pair, SyntaxModule, Vector)
 from rfview.engine.ptx.virtual import NONE, Variables, VirtualInst
 
 class CallsAgain(Exception):
@@ -249,12 +250,18 @@ class Lowering:
 
     def destination(self, operand: object, bits: int) -> list[int]:
         """Return the rows of a destination register; a `_` becomes a new, unused register."""
-        if isinstance(operand, Name) and operand.text == "_":
+        if is_discarded(operand):
             return self.rows(self.temp(bits))
         register = self.register(operand, "a destination register")
         if register.bits == 1:
             raise self.fail(f"expected a data register, found the predicate {describe(operand)}")
         return self.rows(register)
+
+    def destinations(self, items: Sequence[Operand], bits: int) -> list[int]:
+        """Return the rows of several destinations; what a register named more than once gets is its last value."""
+        rows = [self.destination(item, bits) for item in items]
+        return [row for place, one in enumerate(rows)
+                for row in (self.rows(self.temp(32 * len(one))) if one in rows[place + 1 :] else one)]
 
     def rows(self, register: Register) -> list[int]:
         """Return the rows of a register: one, or low and high."""
@@ -340,6 +347,11 @@ class Lowering:
                 return found.number
             raise self.fail(f"unknown label '{operand.text}'")
         raise self.fail(f"expected a label, found {describe(operand)}")
+
+
+def is_discarded(operand: object) -> bool:
+    """Return whether a result is `_`."""
+    return isinstance(operand, Name) and operand.text == "_"
 
 
 def describe(operand: object) -> str:

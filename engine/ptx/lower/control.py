@@ -9,7 +9,6 @@ from rfview.engine.ptx.lower.context import Lowering
 from rfview.engine.ptx.lower.names import TargetList
 from rfview.engine.ptx.parse.syntax import Instruction, Name, Number
 from rfview.engine.ptx.virtual import NONE, VirtualInst
-from rfview.engine.state import NUM_BARRIERS
 
 _BARRIERS = {
     "sync": isa.BAR_SYNC, "arrive": isa.BAR_ARRIVE, "red.popc.u32": isa.BAR_RED_POPC, "red.and.pred": isa.BAR_RED_AND,
@@ -81,8 +80,6 @@ def lower_barrier(low: Lowering, statement: Instruction) -> None:
             inst.pdst = [low.predicate(result)[0]]
         var, negated = low.predicate_or_constant(operands.pop())
         inst.psrc, inst.psrc_negate = [var], [negated]
-    if isinstance(operands[0], Number) and operands[0].kind == "int" and not 0 <= operands[0].value < NUM_BARRIERS:
-        raise low.fail(f"'{statement.opcode}' names barrier {operands[0].value}; a CTA has barriers 0 to {NUM_BARRIERS - 1}")
     low.fill(inst, 0, operands[0], "u32")
     low.fill(inst, 2, operands[1] if len(operands) > 1 else Number("int", 0), "u32")
     inst.types = ("u32", "u32") if len(operands) > 1 else ("u32",)

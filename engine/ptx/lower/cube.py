@@ -8,9 +8,8 @@ seamlessCubemap.
 
 from __future__ import annotations
 
-from typing import cast
-
 from rfview.engine.ptx.lower.context import Lowering
+from rfview.engine.ptx.lower.memory import elements
 from rfview.engine.ptx.lower.steps import Steps
 from rfview.engine.ptx.parse.syntax import Group, Instruction, Name, Number, Operand, Vector
 
@@ -21,14 +20,11 @@ _ZERO, _HALF = Number("f32", 0), Number("f32", 0x3F000000)
 def as_layers(low: Lowering, statement: Instruction, geometry: str) -> Instruction:
     """Turn a fetch from a cube map into one from a layered texture; the code that finds the face is emitted first."""
     where = statement.operands[1]
-    given = where.items[-1] if isinstance(where, Group) else None
+    assert isinstance(where, Group)
     first = CUBES[geometry]
-    if not isinstance(where, Group) or not isinstance(given, Vector) or len(given.items) < first + 3:
-        raise low.fail(f"'{statement.opcode}' needs {first + 3} coordinates in brackets")
-    if not statement.opcode.endswith(".f32"):
-        raise low.fail(f"'{statement.opcode}': the coordinates of a cube map are f32")
+    given: list[Operand] = [Number("int", 0)] * (1 - first)
+    layer, x, y, z = given + elements(where.items[-1])[: first + 3]
     steps = Steps(low, statement)
-    layer, x, y, z = [Number("int", 0)] * (1 - first) + cast("list[Operand]", given.items[: first + 3])
     face, u, v = _place(steps, x, y, z)
     if first:
         steps.emit("mad.lo.u32", face, layer, 6, face)

@@ -7,52 +7,14 @@ tf32 and finite halves; packing of saturated integers; lop3 with a predicate.
 from __future__ import annotations
 
 from rfview.engine.isa import TYPE_BITS
-from rfview.engine.ptx.lower.context import Lowering
+from rfview.engine.ptx.lower.context import is_discarded
 from rfview.engine.ptx.lower.steps import Steps
-from rfview.engine.ptx.parse.syntax import Instruction, Name, Operand, Pair, Vector
+from rfview.engine.ptx.parse.syntax import Name, Operand, Pair, Vector
 
-_HALVES = {"add": 1, "sub": 1, "fma": 2}  # number of sources that are halves; they come first
 _SIGNS = {"f32": 1 << 31, "f16": 1 << 15, "bf16": 1 << 15, "f16x2": 0x80008000, "bf16x2": 0x80008000}
 
 _LARGEST_TF32 = 0x7F7FE000
 _LARGEST = {kind + pair: size for kind, size in (("f16", 0x477FE000), ("bf16", 0x7F7F0000)) for pair in ("", "x2")}
-
-
-def is_expanded(statement: Instruction) -> bool:
-    """Return whether an instruction is lowered here."""
-    base, *parts = statement.opcode.split(".")
-    is_mixed = base in _HALVES and parts[-2:-1] == ["f32"] and parts[-1] in ("f16", "bf16")
-    is_of_three = base in ("min", "max") and parts[-1:] == ["f32"] and len(statement.operands) == 4
-    if base == "redux" and parts[-1:] == ["f32"] or "xorsign" in parts:
-        return True
-    if base == "cvt" and "satfinite" in parts and parts[-1] == "f32" and parts[-2] in _LARGEST:
-        return True
-    if base == "cvt" and parts[:1] == ["pack"] or base == "lop3" and parts[-2:-1] in (["and"], ["or"], ["xor"]):
-        return True
-    if "oob" in parts:
-        return True
-    return is_mixed or is_of_three or base == "cvt" and parts[-2:] == ["tf32", "f32"]
-
-
-def lower_expanded(low: Lowering, statement: Instruction) -> None:
-    """Lower {add,sub,fma}.f32.{f16,bf16}, {min,max}.f32 d, a, b, c, redux.sync.{min,max}.f32, and the like."""
-    base = statement.opcode.split(".")[0]
-    steps = Steps(low, statement)
-    if ".oob." in statement.opcode:
-        return clear_out_of_bounds(steps)
-    if base in _HALVES:
-        return sum_of_halves(steps)
-    if base == "cvt" and "satfinite" in statement.opcode and ".tf32." not in statement.opcode:
-        return to_finite_halves(steps)
-    if base == "cvt":
-        return pack_integers(steps) if statement.opcode.startswith("cvt.pack") else to_tf32(steps)
-    if base == "lop3":
-        return logic_and_predicate(steps)
-    if base == "redux":
-        return reduce_floats(steps)
-    if "xorsign" in statement.opcode:
-        return multiply_signs(steps)
-    least_of_three(steps)
 
 
 def least_of_three(steps: Steps) -> None:
@@ -63,10 +25,6 @@ def least_of_three(steps: Steps) -> None:
         opcode = opcode.replace(".abs.", ".")
         sources = [steps.value("abs.f32", source) for source in sources]
     steps.emit(opcode, result, steps.value(opcode, *sources[:2]), sources[2])
-
-
-def refused(steps: Steps, nearest: str) -> Exception:
-    return steps.low.fail(f"unsupported instruction '{steps.whole.opcode}'; nearest supported form: '{nearest}'")
 
 
 def sum_of_halves(steps: Steps) -> None:
@@ -84,7 +42,7 @@ def clear_out_of_bounds(steps: Steps) -> None:
     count = 2 if opcode.endswith("x2") else 1
     value = steps.value(opcode, *sources, bits=16 * count)
     columns = [halves_of(steps, operand, count) for operand in (value, *sources)]
-    cleared: list[object] = []
+    cleared: list[Operand] = []
     for half, *given in zip(*columns, strict=True):
         is_outside = steps.value("setp.eq.b16", given[0], 0xFFFF, bits=1)
         for one in given[1:]:
@@ -104,7 +62,7 @@ def halves_of(steps: Steps, operand: Operand, count: int) -> list[Operand]:
 
 def to_tf32(steps: Steps) -> None:
     """Round a float to 10 bits of mantissa: to the nearest, ties away from zero or to even, or towards zero."""
-    mode, *others = steps.whole.opcode.split(".")[1:-2] or [""]
+    mode, *others = steps.whole.opcode.split(".")[1:-2]
     result, source = steps.whole.operands
     if "relu" in others:
         source = steps.value("max.NaN.f32", source, steps.value("mov.b32", 0))
@@ -169,9 +127,8 @@ def to_finite_halves(steps: Steps) -> None:
 
 def pack_integers(steps: Steps) -> None:
     """Clamp two integers to a narrow type and pack them, a above b, into the lowest bits; the bits of c go above them."""
-    kinds = {f"{sign}{bits}": (sign, bits) for sign in "us" for bits in (2, 4, 8, 16)}
-    parts = steps.whole.opcode.split(".")[2:]
-    sign, bits = kinds.get(parts[1] if len(parts) > 1 else "", ("u", 8))
+    kind = steps.whole.opcode.split(".")[3]
+    sign, bits = kind[0], int(kind[1:])
     result, first, second, *rest = steps.whole.operands
     least, most = (-(1 << bits - 1), (1 << bits - 1) - 1) if sign == "s" else (0, (1 << bits) - 1)
     first, second = (low_word(steps, item) for item in (first, second))
@@ -195,8 +152,7 @@ def logic_and_predicate(steps: Steps) -> None:
     operands = steps.whole.operands
     value = steps.value("lop3.b32", *operands[1:5])
     pair = operands[0]
-    assert isinstance(pair, Pair) and isinstance(pair.first, Name) and isinstance(pair.second, Name)
-    operation, result, chosen = steps.whole.opcode.split(".")[1], pair.first, pair.second
-    steps.emit(f"setp.ne.{operation}.b32", chosen, value, 0, operands[5])
-    if result.text != "_":
-        steps.emit("mov.b32", result, value)
+    assert isinstance(pair, Pair)
+    steps.emit(f"setp.ne.{steps.whole.opcode.split('.')[1]}.b32", pair.second, value, 0, operands[5])
+    if not is_discarded(pair.first):
+        steps.emit("mov.b32", pair.first, value)

@@ -14,12 +14,12 @@ from rfview.engine.ptx.lower.context import Lowering
 from rfview.engine.ptx.lower.control import control_inst
 from rfview.engine.ptx.lower.functions import function_address, taken_functions
 from rfview.engine.ptx.lower.names import Register
-from rfview.engine.ptx.parse.syntax import Function, Instruction, Number
+from rfview.engine.ptx.parse.syntax import Function, Instruction, Number, Operand
 from rfview.engine.ptx.virtual import VirtualInst
 
 
-def lower_indirect_call(low: Lowering, statement: Instruction, target: Register, returns: list[object],
-                        arguments: list[object], inline: Callable[[Function], None]) -> None:
+def lower_indirect_call(low: Lowering, statement: Instruction, target: Register, returns: list[Operand],
+                        arguments: list[Operand], inline: Callable[[Function], None]) -> None:
     """Compare the target with each candidate's address, each match followed by the inlined function; else trap."""
     found = [function for function in taken_functions(low.module) if matches(low, function, returns, arguments)]
     if not found:
@@ -52,7 +52,7 @@ def is_address(low: Lowering, target: Register, address: int) -> int:
     return inst.pdst[0]
 
 
-def matches(low: Lowering, function: Function, returns: list[object], arguments: list[object]) -> bool:
+def matches(low: Lowering, function: Function, returns: list[Operand], arguments: list[Operand]) -> bool:
     """Return whether a function's parameters and results have the sizes of the call's."""
     if function.body is None or len(function.params) != len(arguments) or len(function.returns) != len(returns):
         return False

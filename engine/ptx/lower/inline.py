@@ -17,7 +17,7 @@ from rfview.engine.ptx.lower.names import CallParam, Names, Register, register_b
 from rfview.engine.ptx.lower.recursion import call_recursive, group_of
 from rfview.engine.ptx.lower.stack import give_back, kept, uses_stack
 from rfview.engine.ptx.lower.operand_kinds import wrong
-from rfview.engine.ptx.parse.syntax import Function, Group, Instruction, Name, Scope
+from rfview.engine.ptx.parse.syntax import Function, Group, Instruction, Name, Operand, Scope
 from rfview.engine.ptx.virtual import VirtualInst
 
 MAX_ITEMS = 500_000  # assumed: far beyond any kernel, yet stops exponential inlining early
@@ -64,10 +64,10 @@ def missing(name: str) -> str:
     return "; supported system calls: vprintf, __assertfail, malloc, free. Compile all device code into one file"
 
 
-def call_parts(low: Lowering, statement: Instruction) -> tuple[list[object], str, list[object]]:
+def call_parts(low: Lowering, statement: Instruction) -> tuple[list[Operand], str, list[Operand]]:
     """Split `call (r), f, (a, b), proto;` into results, name and arguments."""
     operands = list(statement.operands)
-    returns: list[object] = []
+    returns: list[Operand] = []
     if operands and isinstance(operands[0], Group):
         returns, operands = operands[0].items, operands[1:]
     if not operands or not isinstance(operands[0], Name):
@@ -76,7 +76,7 @@ def call_parts(low: Lowering, statement: Instruction) -> tuple[list[object], str
     return returns, operands[0].text, arguments
 
 
-def call_function(low: Lowering, function: Function, returns: list[object], arguments: list[object],
+def call_function(low: Lowering, function: Function, returns: list[Operand], arguments: list[Operand],
                   lower_body: Callable[[Lowering, Scope], None]) -> None:
     """Lower a call of a function of the module: inlined, or with a stack if the function is recursive."""
     if len(low.items) > MAX_ITEMS:
@@ -95,7 +95,7 @@ def call_function(low: Lowering, function: Function, returns: list[object], argu
         inline(low, function, returns, arguments, lower_body)
 
 
-def inline(low: Lowering, function: Function, returns: list[object], arguments: list[object],
+def inline(low: Lowering, function: Function, returns: list[Operand], arguments: list[Operand],
            lower_body: Callable[[Lowering, Scope], None]) -> None:
     """Lower the body of `function` in place, its parameters bound to the arguments."""
     if any(frame.function is function for frame in low.frames):
@@ -127,7 +127,7 @@ def inline(low: Lowering, function: Function, returns: list[object], arguments: 
         low.emit(low.move(low.rows(target), low.rows(source)))
 
 
-def system_call(low: Lowering, statement: Instruction, op: int, arguments: list[object], returns: list[object]) -> None:
+def system_call(low: Lowering, statement: Instruction, op: int, arguments: list[Operand], returns: list[Operand]) -> None:
     """Lower vprintf(format, arguments) and __assertfail(message, file, line, function, size)."""
     inst = VirtualInst(op, statement.opcode, statement.line)
     inst.unit, inst.wait_class, inst.is_removable = UNIT_LDST, WAIT_SHORT, False

@@ -7,9 +7,10 @@ from collections.abc import Callable
 from rfview.engine import isa
 from rfview.engine.program import SPACE_GENERIC, SPACE_LOCAL, SPACE_SHARED, WAIT_FIXED
 from rfview.engine.ptx.lower.arithmetic import lower_cvta, lower_mov, lower_table
-from rfview.engine.ptx.lower.async_copy import is_async_copy, lower_async_copy
+from rfview.engine.ptx.forms.grammar import Row
+from rfview.engine.ptx.lower.async_copy import lower_async_copy
 from rfview.engine.ptx.lower.cluster import lower_cta_rank, lower_elect, lower_map_address, lower_policy
-from rfview.engine.ptx.lower.bulk_copy import is_bulk_copy, lower_bulk_copy
+from rfview.engine.ptx.lower.bulk_copy import lower_bulk_copy, lower_bulk_reduction
 from rfview.engine.ptx.lower.check import checked
 from rfview.engine.ptx.lower.context import CallsAgain, Frame, Lowering
 from rfview.engine.ptx.lower.control import (control_inst, lower_barrier, lower_branch, lower_fence,
@@ -18,25 +19,29 @@ from rfview.engine.ptx.optimise.control_flow import reverse_post_order
 from rfview.engine.ptx.lower.inline import lower_call
 from rfview.engine.ptx.lower.layout import kernel_params, reachable, shared_layout
 from rfview.engine.ptx.lower.matrix import lower_matrix, lower_transposition
-from rfview.engine.ptx.lower.mbarrier import lower_mbarrier, mentions_bytes
+from rfview.engine.ptx.lower.mbarrier import lower_copies_arrive, lower_mbarrier, mentions_bytes
 from rfview.engine.ptx.lower.memory import lower_atomic, lower_load, lower_store, no_operation
-from rfview.engine.ptx.lower.expand import is_expanded, lower_expanded
+from rfview.engine.ptx.lower.expand import (clear_out_of_bounds, least_of_three, logic_and_predicate, multiply_signs,
+                                            pack_integers, reduce_floats, sum_of_halves, to_finite_halves, to_tf32)
 from rfview.engine.ptx.lower.names import CallParam, LabelId, Names, Place, TargetList
 from rfview.engine.ptx.lower.parts import in_parts
-from rfview.engine.ptx.lower.products import lower_mma
-from rfview.engine.ptx.lower.simd import is_packed, lower_packed
-from rfview.engine.ptx.lower.small_floats import is_small_float, lower_small_float
+from rfview.engine.ptx.lower.products import four_products
+from rfview.engine.ptx.lower.simd import packed_integers, pair_of_floats
+from rfview.engine.ptx.lower.small_floats import narrow, narrow_scales, widen, widen_scales
 from rfview.engine.ptx.lower.recursion import lay_out_frames
 from rfview.engine.ptx.parse.source import Source
 from rfview.engine.ptx.parse.syntax import (BranchTargets, Function, Instruction, Label, RegisterDeclaration, Scope,
                                             SyntaxModule, Variable)
 from rfview.engine.ptx.lower.stack import begin_stack, lower_stack, uses_stack
+from rfview.engine.ptx.lower.sparse import lower_sparse
 from rfview.engine.ptx.lower.surface import lower_surface
 from rfview.engine.ptx.lower.tensor import lower_tensor
 from rfview.engine.ptx.lower.texture import drop_unread_components, lower_texture, lower_texture_query
-from rfview.engine.ptx.lower.video import is_video, lower_video
+from rfview.engine.ptx.lower.steps import Steps
+from rfview.engine.ptx.lower.video import PACKED, SCALAR, lower_video
 from rfview.engine.ptx.virtual import Block, VirtualInst, VirtualProgram
 
+# by name in the table, or its first word; all others have an opcode of their own
 _HANDLERS: dict[str, Callable[[Lowering, Instruction], None]] = {
     "ld": lower_load, "ldu": lower_load, "st": lower_store, "atom": lower_atomic, "red": lower_atomic,
     "mov": lower_mov, "cvta": lower_cvta, "bra": lower_branch, "brx": lower_indexed_branch, "ret": lower_return,
@@ -48,8 +53,20 @@ _HANDLERS: dict[str, Callable[[Lowering, Instruction], None]] = {
     "mapa": lower_map_address, "getctarank": lower_cta_rank, "createpolicy": lower_policy, "elect": lower_elect,
     "mbarrier": lower_mbarrier, "ldmatrix": lower_matrix, "stmatrix": lower_matrix,
     "movmatrix": lower_transposition, "suld": lower_surface, "sust": lower_surface,
-    "mma": lower_mma, "wmma": lower_tensor,
+    "mma": lower_tensor, "mma.sp": lower_sparse, "mma.sp::ordered_metadata": lower_sparse, "wmma": lower_tensor,
+    **dict.fromkeys((*SCALAR, *PACKED), lower_video),
+    "cp.async": lower_async_copy, "cp.async.mbarrier.arrive": lower_copies_arrive, "cp.async.bulk": lower_bulk_copy,
+    "cp.reduce.async.bulk": lower_bulk_reduction, **dict.fromkeys((
+        "cp.async.commit_group", "cp.async.wait_group", "cp.async.wait_all", "cp.async.bulk.commit_group",
+        "cp.async.bulk.wait_group", "cp.async.bulk.prefetch.L2"), no_operation),
     "alloca": lower_stack, "stacksave": lower_stack, "stackrestore": lower_stack,
+}
+# by the mark in the table: forms that become several instructions
+_EXPANSIONS: dict[str, Callable[[Steps], None]] = {
+    "halves": sum_of_halves, "three": least_of_three, "oob": clear_out_of_bounds, "tf32": to_tf32, "redux": reduce_floats,
+    "signs": multiply_signs, "finite": to_finite_halves, "pack": pack_integers, "lop3": logic_and_predicate,
+    "packed": packed_integers, "pair": pair_of_floats, "narrow": narrow, "widen": widen, "scale": narrow_scales,
+    "unscale": widen_scales, "volta": four_products,
 }
 _ENDS = (isa.OP_EXIT, isa.OP_TRAP)
 
@@ -190,44 +207,25 @@ def lower_statement(low: Lowering, statement: Instruction) -> None:
     """Check a statement of the text, then lower it; a call is checked against the function that it names."""
     if statement.opcode.startswith("call"):
         return lower_call(low, statement, lower_scope)
-    form, first = checked(low, statement), len(low.items)
-    lower_form(low, form)
+    form, row = checked(low, statement)
+    first = len(low.items)
+    lower_form(low, form, row)
     if form is not statement:       # views show the modifiers in the order of the text
         for inst in low.items[first:]:
             if isinstance(inst, VirtualInst) and inst.mnemonic == form.opcode:
                 inst.mnemonic = statement.opcode
 
 
-def lower_form(low: Lowering, statement: Instruction) -> None:
-    """Lower a statement whose form has been checked."""
+def lower_form(low: Lowering, statement: Instruction, row: Row) -> None:
+    """Lower a statement whose form, a row of the table, has been checked."""
     may_have_parts = low.has_parts or statement.opcode.endswith(".b128") or statement.opcode.startswith("mov.v")
     if may_have_parts and (parts := in_parts(low, statement)) is not None:
         for part in parts:
-            lower_form(low, part)
-        return
-    base = statement.opcode.split(".", 1)[0]
-    handler = _HANDLERS.get(base)
-    if handler is not None:
-        handler(low, statement)
-    elif is_async_copy(statement.opcode):
-        lower_async_copy(low, statement)
-    elif is_bulk_copy(statement.opcode):
-        lower_bulk_copy(low, statement)
-    elif is_small_float(statement.opcode):
-        lower_small_float(low, statement)
-    elif is_expanded(statement):
-        lower_expanded(low, statement)
-    elif is_packed(statement.opcode):
-        lower_packed(low, statement, lower_table_or_mov)
-    elif is_video(statement.opcode):
-        lower_video(low, statement)
+            lower_form(low, part, row)
+    elif row.lowered:
+        _EXPANSIONS[row.lowered](Steps(low, statement))
     else:
-        lower_table(low, statement)
-
-
-def lower_table_or_mov(low: Lowering, statement: Instruction) -> None:
-    """Lower a mov, or an instruction of the opcode table."""
-    (lower_mov if statement.opcode.startswith("mov.") else lower_table)(low, statement)
+        _HANDLERS.get(row.base, _HANDLERS.get(row.base.split(".")[0], lower_table))(low, statement)
 
 
 def build_blocks(items: list[VirtualInst | int]) -> list[Block]:

@@ -33,14 +33,11 @@ def lower_locked(steps: Steps, operands: list[Operand]) -> None:
     """Lower atom{.order}{.scope}{.space}.{exch,cas}.b128 d, [a], b(, c), or a store [a], b; operands: in parts."""
     low, whole = steps.low, steps.whole
     parts = whole.opcode.split(".")
-    verb = next((part for part in parts if part in ("exch", "cas", "st")), "")
+    verb = next(part for part in parts if part in ("exch", "cas", "st"))
     if verb == "st":
         operands = [Vector([steps.new(64), steps.new(64)]), *operands]
-    place, values = operands[1] if len(operands) > 1 else None, [elements(each) for each in operands[:1] + operands[2:]]
-    is_whole = len(values) == (3 if verb == "cas" else 2) and all(len(halves) == 2 for halves in values)
-    if not verb or not is_whole or not isinstance(place, Address):
-        raise low.fail(f"unsupported instruction '{whole.opcode}'; nearest supported form: 'atom.global.cas.b128', with "
-                       "registers of 128 bits")
+    place, values = operands[1], [elements(each) for each in operands[:1] + operands[2:]]
+    assert isinstance(place, Address)
     after = low.new_label()
     if whole.guard:
         low.branch(after, low.predicate(Name(whole.guard))[0], not whole.guard_negate)
@@ -52,7 +49,7 @@ def lower_locked(steps: Steps, operands: list[Operand]) -> None:
     low.items.append(after)
 
 
-def _locked_round(steps: Steps, verb: str, space: str, place: Address, values: list[list[object]]) -> list[Name]:
+def _locked_round(steps: Steps, verb: str, space: str, place: Address, values: list[list[Operand]]) -> list[Name]:
     """Retry until the lock has been held once; return the two halves that were at `place` before."""
     low = steps.low
     again, end = low.new_label(), low.new_label()

@@ -6,15 +6,11 @@ Lanes 8 i to 8 i + 7 hold the addresses of matrix i's rows of 16 bytes; lane n m
 
 from __future__ import annotations
 
-from rfview.engine.ptx.lower.arithmetic import lower_mov, lower_table
-from rfview.engine.ptx.lower.async_copy import fresh
 from rfview.engine.ptx.lower.context import Lowering
-from rfview.engine.ptx.lower.memory import elements, lower_load, lower_store
+from rfview.engine.ptx.lower.memory import elements
 from rfview.engine.ptx.lower.names import Register
 from rfview.engine.ptx.lower.steps import Steps
-from rfview.engine.ptx.parse.syntax import Address, Instruction, Name, Number, Operand, Vector
-
-_COUNTS = {"x1": 1, "x2": 2, "x4": 4}
+from rfview.engine.ptx.parse.syntax import Address, Instruction, Name, Operand, Vector
 
 
 def lower_matrix(low: Lowering, statement: Instruction) -> None:
@@ -41,65 +37,52 @@ def lower_transposition(low: Lowering, statement: Instruction) -> None:
     steps.emit("prmt.b32", result, upper, lower, halves)
 
 
-class _Matrices:
+class _Matrices(Steps):
     """The scalar statements of one ldmatrix or stmatrix."""
 
-    def __init__(self, low: Lowering, statement: Instruction) -> None:
-        self.low, self.statement = low, statement
-
-    def step(self, opcode: str, *operands: Operand) -> None:
-        """Lower one scalar statement under the instruction's guard."""
-        whole = self.statement
-        lower = {"ld": lower_load, "st": lower_store, "mo": lower_mov}.get(opcode[:2], lower_table)
-        lower(self.low, Instruction(whole.line, opcode, list(operands), whole.guard, whole.guard_negate))
-
-    def new(self, part: str, bits: int = 32) -> Name:
-        return fresh(self.low, f"%matrix.{part}", bits)
-
-    def run(self, is_load: bool, is_transposed: bool, items: list[object], address: Address) -> None:
+    def run(self, is_load: bool, is_transposed: bool, items: list[Operand], address: Address) -> None:
         """Find each lane's row address, then exchange the addresses and access memory, matrix by matrix."""
-        own, lane, quad, column = self.new("own"), self.new("lane"), self.new("quad"), self.new("column")
-        if address.base is None:
-            raise self.low.fail(f"'{self.statement.opcode}' needs an address register")
+        own, lane, quad, column = self.new(), self.new(), self.new(), self.new()
+        assert address.base is not None
         found = self.low.resolve(address.base)
         is_wide = isinstance(found, Register) and found.bits == 64
-        self.step("cvt.u32.u64" if is_wide else "mov.u32", own, address.base)
-        self.step("mov.u32", lane, Name("%laneid"))
-        self.step("shr.u32", quad, lane, Number("int", 2))
-        self.step("and.b32", column, lane, Number("int", 3))
+        self.emit("cvt.u32.u64" if is_wide else "mov.u32", own, address.base)
+        self.emit("mov.u32", lane, Name("%laneid"))
+        self.emit("shr.u32", quad, lane, 2)
+        self.emit("and.b32", column, lane, 3)
         loaded: list[Name] = []
         for number, item in enumerate(items):
-            value = self.new(f"value{number}")
+            value = self.new()
             if not is_load:
-                self.step("mov.b32", value, item)  # type: ignore[arg-type]
+                self.emit("mov.b32", value, item)
             if is_transposed:
                 self.halves(is_load, number, value, own, quad, column, address.offset)
             else:
                 place = self.row(own, quad, number, 0, column, 4)
                 operands: list[Operand] = [value, Address(place, address.offset)]
-                self.step("ld.shared.b32" if is_load else "st.shared.b32", *(operands if is_load else operands[::-1]))
+                self.emit("ld.shared.b32" if is_load else "st.shared.b32", *(operands if is_load else operands[::-1]))
             loaded.append(value)
         if is_load:  # only now, since a result may be the address register
             for item, value in zip(items, loaded, strict=True):
-                self.step("mov.b32", item, value)  # type: ignore[arg-type]
+                self.emit("mov.b32", item, value)
 
     def row(self, own: Name, row: Name, number: int, more: int, column: Name, scale: int) -> Name:
         """Return the address of an element: row `row` + `more` of matrix `number`, `column` * `scale` bytes in."""
-        source, place = self.new("source"), self.new("place")
-        self.step("add.u32", source, row, Number("int", 8 * number + more))
-        self.step("shfl.sync.idx.b32", place, own, source, Number("int", 31), Number("int", -1))
-        self.step("mad.lo.u32", place, column, Number("int", scale), place)
+        source, place = self.new(), self.new()
+        self.emit("add.u32", source, row, 8 * number + more)
+        self.emit("shfl.sync.idx.b32", place, own, source, 31, -1)
+        self.emit("mad.lo.u32", place, column, scale, place)
         return place
 
     def halves(self, is_load: bool, number: int, value: Name, own: Name, quad: Name, column: Name, offset: int) -> None:
         """Load or store the two elements of one column that share a register in a transposed access."""
-        twice, low_half, high_half = self.new("twice"), self.new("low", 16), self.new("high", 16)
-        self.step("shl.b32", twice, column, Number("int", 1))
+        twice, low_half, high_half = self.new(), self.new(16), self.new(16)
+        self.emit("shl.b32", twice, column, 1)
         if not is_load:
-            self.step("mov.b32", Vector([low_half, high_half]), value)
+            self.emit("mov.b32", Vector([low_half, high_half]), value)
         for more, half in enumerate((low_half, high_half)):
             place = Address(self.row(own, twice, number, more, quad, 2), offset)
             operands: list[Operand] = [half, place] if is_load else [place, half]
-            self.step("ld.shared.b16" if is_load else "st.shared.b16", *operands)
+            self.emit("ld.shared.b16" if is_load else "st.shared.b16", *operands)
         if is_load:
-            self.step("mov.b32", value, Vector([low_half, high_half]))
+            self.emit("mov.b32", value, Vector([low_half, high_half]))

@@ -12,17 +12,12 @@ arrivals. The arrivals start at two phases' worth, since bytes may be expected b
 
 from __future__ import annotations
 
-from rfview.engine.ptx.lower.context import Lowering
+from rfview.engine.ptx.lower.context import Lowering, is_discarded
 from rfview.engine.ptx.lower.steps import Steps
 from rfview.engine.ptx.parse.syntax import Address, Instruction, Name, Number, Operand, Scope, Vector
 
 _BYTE_BITS = 19  # enough for twice the bytes of a CTA's shared memory
 _ARRIVAL_BITS = 25
-# operation: number of results, and possible numbers of operands after the address
-_FORMS = {
-    "init": (0, (1,)), "inval": (0, (0,)), "arrive": (1, (0, 1)), "arrive_drop": (1, (0, 1)),
-    "test_wait": (1, (1,)), "try_wait": (1, (1, 2)), "expect_tx": (0, (1,)), "complete_tx": (0, (1,)),
-}
 
 
 def mentions_bytes(scope: Scope) -> bool:
@@ -34,35 +29,29 @@ def mentions_bytes(scope: Scope) -> bool:
 
 def lower_mbarrier(low: Lowering, statement: Instruction) -> None:
     """Lower mbarrier.{init,inval,arrive,arrive_drop,expect_tx,complete_tx,test_wait,try_wait,pending_count}."""
-    _, kind, *parts = [*statement.opcode.split("."), ""]
-    steps = Steps(low, statement)
-    operands = statement.operands
-    if kind == "pending_count" and len(operands) == 2:
-        return pending_count(steps, operands[0], operands[1])
-    place = next((item for item in operands if isinstance(item, Address)), None)
-    if place is None or kind not in _FORMS:
-        raise low.fail(f"unsupported instruction '{statement.opcode}'; nearest supported form: "
-                       "'mbarrier.arrive.shared.b64 state, [address]'")
+    _, kind, *parts = statement.opcode.split(".")
+    steps, operands = Steps(low, statement), statement.operands
+    if kind == "pending_count":
+        return pending_count(steps, *operands)
+    at = next(index for index, item in enumerate(operands) if isinstance(item, Address))
+    result, place, after = operands[0] if at else Name("_"), operands[at], operands[at + 1 :]
+    assert isinstance(place, Address)
     space = ".shared" if any(part.startswith("shared") for part in parts) else ""
-    before, after = operands[:operands.index(place)], operands[operands.index(place) + 1 :]
-    results, values = _FORMS[kind]
-    if len(before) != results or len(after) not in values:
-        raise low.fail(f"'{statement.opcode}' does not take {len(operands)} operands")
     if kind == "init":
         initialise(steps, space, place, after[0])
     elif kind in ("arrive", "arrive_drop"):
         given = after[0] if after else None
         count, size = (None, given) if "expect_tx" in parts else (given, None)
-        (arrive if kind == "arrive" else drop)(steps, space, before[0], place, count, size)
+        (arrive if kind == "arrive" else drop)(steps, space, result, place, count, size)
     elif kind in ("expect_tx", "complete_tx"):
         count_bytes(steps, space, place, after[0], kind == "expect_tx")
     elif kind != "inval":
-        wait(steps, space, before[0], place, after[0], "parity" in parts)
+        wait(steps, space, result, place, after[0], "parity" in parts)
 
 
 def lower_copies_arrive(low: Lowering, statement: Instruction) -> None:
     """Lower cp.async.mbarrier.arrive: all copies are done; only .noinc adds an arrival, which init has counted."""
-    if "noinc" in statement.opcode.split(".") and len(statement.operands) == 1:
+    if "noinc" in statement.opcode.split("."):
         space = ".shared" if ".shared" in statement.opcode else ""
         place = statement.operands[0]
         if low.counts_bytes:
@@ -90,7 +79,7 @@ def count_bytes(steps: Steps, space: str, place: Operand, size: Operand, is_expe
 def arrive(steps: Steps, space: str, token: Operand, place: Address, count: Operand | None,
            expected_bytes: Operand | None) -> None:
     """Add `count` arrivals (1 if None); the token is the object's previous value."""
-    is_kept = isinstance(token, Name) and token.text != "_"
+    is_kept = not is_discarded(token)
     if steps.low.counts_bytes:
         wide = steps.value("cvt.u64.u32", steps.value("mov.u32", 1 if count is None else count), bits=64)
         change = steps.value("shl.b64", wide, _BYTE_BITS, bits=64)
@@ -130,7 +119,7 @@ def drop(steps: Steps, space: str, token: Operand, place: Address, count: Operan
             size = steps.value("cvt.u64.u32", steps.value("mov.u32", expected_bytes), bits=64)
             change = steps.value("add.u64", change, size, bits=64)
     before = steps.value(f"atom{space}.add.u64", place, steps.value("neg.s64", change, bits=64), bits=64)
-    if isinstance(token, Name) and token.text != "_":
+    if not is_discarded(token):
         steps.emit("add.u64", token, before, 1 << _BYTE_BITS - 1 if counts_bytes else 0)
 
 

@@ -10,9 +10,9 @@ from rfview.engine.program import (GLOBAL_BASE, MEM_ATOMIC, MEM_LOAD, MEM_NONE, 
                                    UNIT_CTRL, UNIT_SP, WAIT_FIXED, WAIT_LONG, WAIT_SHORT)
 from rfview.engine.ptx import forms
 from rfview.engine.ptx.lower.access import Access, memory_inst
-from rfview.engine.ptx.lower.context import Lowering, describe
+from rfview.engine.ptx.lower.context import Lowering, is_discarded
 from rfview.engine.ptx.lower.names import CallParam, Place, Register
-from rfview.engine.ptx.parse.syntax import Address, Instruction, Name, Number, Vector
+from rfview.engine.ptx.parse.syntax import Address, Instruction, Name, Number, Operand, Vector
 from rfview.engine.ptx.virtual import VirtualInst
 
 SPACES = {
@@ -27,13 +27,10 @@ _ORDERED = {"volatile", "relaxed", "acquire", "release", "mmio", "acq_rel"}
 MAX_DATA_ROWS = 4
 
 
-def access_of(low: Lowering, statement: Instruction) -> Access:
+def access_of(statement: Instruction) -> Access:
     """Read the modifiers of ld, st, atom or red; cache hints and scopes change no value."""
     access = Access(SPACE_GENERIC, "", 1, False)
-    base, *parts = statement.opcode.split(".")
-    if base not in ("ld", "ldu", "st", "atom", "red"):
-        raise low.fail(f"'{statement.opcode}' is no access to memory")
-    for part in parts:
+    for part in statement.opcode.split(".")[1:]:
         if part in SPACES:
             access.space = SPACES[part]
         elif part in isa.TYPE_BITS:
@@ -50,8 +47,7 @@ def access_of(low: Lowering, statement: Instruction) -> Access:
 
 def set_address(low: Lowering, inst: VirtualInst, operand: object) -> None:
     """Fill slots 0 and 1 and the offset from an address operand; symbols become immediates or relocations."""
-    if not isinstance(operand, Address):
-        raise low.fail(f"expected an address in brackets, found {describe(operand)}")
+    assert isinstance(operand, Address)
     inst.set_imm(1, 0)
     if operand.base is None:
         inst.set_imm(0, operand.offset)
@@ -59,10 +55,6 @@ def set_address(low: Lowering, inst: VirtualInst, operand: object) -> None:
         return
     found = low.resolve(operand.base)
     if isinstance(found, Register):
-        if found.bits not in (32, 64):
-            raise low.fail(f"an address register has 32 or 64 bits, but {describe(operand.base)} has {found.bits}")
-        if found.kind in ("f32", "f64"):
-            raise low.fail(f"an address register holds an integer, but {describe(operand.base)} is declared .{found.kind}")
         for slot, row in enumerate(low.rows(found)):
             inst.set_row(slot, row)
         if found.bits == 32 and low.module.address_size == 32 and inst.space in _WIDE:
@@ -74,50 +66,21 @@ def set_address(low: Lowering, inst: VirtualInst, operand: object) -> None:
     if isinstance(found, CallParam):
         found = low.in_local_memory(found)
         inst.space, inst.wait_class = SPACE_LOCAL, WAIT_LONG
-    if not isinstance(found, Place):
-        raise low.fail(f"expected a register or variable as the address, found {describe(operand.base)}")
-    check_space(low, inst, operand.base, found)
+    assert isinstance(found, Place)
+    if inst.space == SPACE_GENERIC and (own := SPACES[found.space]) not in (SPACE_GLOBAL, SPACE_CONST):
+        inst.space, inst.wait_class = own, WAIT_LONG if own == SPACE_LOCAL else WAIT_SHORT
     low.fill_address(inst, 0, found, operand.offset, True)
 
 
-def check_space(low: Lowering, inst: VirtualInst, name: Name, place: Place) -> None:
-    """Refuse an access to a variable through another state space."""
-    if place.space not in SPACES:
-        raise low.fail(f"'{name.text}' is a function; its code cannot be read or written")
-    own = SPACES[place.space]
-    if inst.space == own or inst.space == SPACE_GENERIC and own in (SPACE_GLOBAL, SPACE_CONST):
-        return
-    if inst.space == SPACE_GENERIC:     # a variable named directly can only be in its own space
-        inst.space, inst.wait_class = own, WAIT_LONG if own == SPACE_LOCAL else WAIT_SHORT
-        return
-    raise low.fail(f"'{name.text}' is in .{place.space}, not in the space of this instruction")
-
-
-def elements(operand: object) -> list[object]:
+def elements(operand: Operand) -> list[Operand]:
     """Return the elements of a vector operand, or the one operand."""
     return list(operand.items) if isinstance(operand, Vector) else [operand]
 
 
-def moved(low: Lowering, statement: Instruction, operand: object, access: Access) -> list[object]:
-    """Return the data operands of a load or store; their number must match its vector width."""
-    items = elements(operand)
-    if len(items) != access.count:
-        raise low.fail(f"'{statement.opcode}' moves {access.count} elements, found {len(items)}")
-    return items
-
-
 def data_width(low: Lowering, items: Sequence[object], access: Access) -> int:
-    """Return the register width of the data operands: 16, 32 or 64 bits; it must be the same for all."""
-    named = [item for item in items if isinstance(item, Name) and item.text != "_"]
-    widths = {low.register(item).bits for item in named}
-    if 1 in widths:
-        raise low.fail("a predicate cannot be loaded or stored")
-    if len(widths) > 1:
-        raise low.fail("the elements of a vector must have the same width")
-    width = widths.pop() if widths else max(8 * access.width, 16)
-    if width < 8 * access.width:
-        raise low.fail(f"a {width}-bit register cannot hold a .{access.type}")
-    return width
+    """Return the register width of the data operands: 16, 32 or 64 bits; it is the same for all."""
+    named = (item for item in items if isinstance(item, Name) and not is_discarded(item))
+    return next((low.register(item).bits for item in named), max(8 * access.width, 16))
 
 
 def base_of(low: Lowering, address: object) -> object:
@@ -137,8 +100,8 @@ def check_range(low: Lowering, statement: Instruction, access: Access, address: 
 
 def lower_load(low: Lowering, statement: Instruction) -> None:
     """Lower ld, ldu; a parameter at a constant address becomes OP_LDPARAM."""
-    access = access_of(low, statement)
-    items = moved(low, statement, statement.operands[0], access)
+    access = access_of(statement)
+    items = elements(statement.operands[0])
     address = statement.operands[1]
     base = base_of(low, address)
     check_range(low, statement, access, address, base)
@@ -152,9 +115,7 @@ def lower_load(low: Lowering, statement: Instruction) -> None:
         set_address(low, inst, address)
         inst.count, inst.reg_bits = len(part), bits
         shift_address(inst, first * access.width)
-        inst.dst = [row for item in part for row in low.destination(item, bits)]
-        if len(set(inst.dst)) != len(inst.dst):
-            raise low.fail("the same register is named twice among the destinations")
+        inst.dst = low.destinations(part, bits)
         inst.is_removable = False       # a wrong address must fault even if the value is never read
         if isinstance(base, Place) and base.space == "param":
             as_parameter(inst)
@@ -184,7 +145,7 @@ def as_parameter(inst: VirtualInst) -> None:
     inst.is_removable = True
 
 
-def split(items: Sequence[object], bits: int) -> list[tuple[int, Sequence[object]]]:
+def split(items: Sequence[Operand], bits: int) -> list[tuple[int, Sequence[Operand]]]:
     """Cut a vector into parts of at most MAX_DATA_ROWS rows: (first element, elements)."""
     step = MAX_DATA_ROWS // (bits // 32 or 1)
     return [(first, items[first : first + step]) for first in range(0, len(items), step)]
@@ -205,8 +166,8 @@ def shift_address(inst: VirtualInst, count: int) -> None:
 
 def lower_store(low: Lowering, statement: Instruction) -> None:
     """Lower st; st.param writes the registers that hold a call parameter."""
-    access = access_of(low, statement)
-    items = moved(low, statement, statement.operands[1], access)
+    access = access_of(statement)
+    items = elements(statement.operands[1])
     address = statement.operands[0]
     base = base_of(low, address)
     check_range(low, statement, access, address, base)
@@ -256,7 +217,7 @@ def load_pieces(low: Lowering, statement: Instruction, items: Sequence[object], 
     if any(key not in param.pieces for key in keys) or overlapping(param):
         return False
     for key, item in zip(keys, items, strict=True):
-        if isinstance(item, Name) and item.text == "_":
+        if is_discarded(item):
             continue
         register, piece = low.register(item), param.pieces[key]
         low.emit(low.guard_of(piece_to_register(low, statement, register, piece, access), statement))
@@ -290,7 +251,7 @@ def piece_to_register(low: Lowering, statement: Instruction, register: Register,
 def lower_atomic(low: Lowering, statement: Instruction) -> None:
     """Lower atom and red: address in slots 0, 1, operand b in 2, 3, operand c in 4, 5."""
     is_atom = statement.opcode.startswith("atom")
-    access = access_of(low, statement)
+    access = access_of(statement)
     if access.count > 1 and access.operation:
         return lower_atomic_vector(low, statement, access)
     operands = statement.operands[is_atom:]
@@ -312,14 +273,11 @@ def lower_atomic_vector(low: Lowering, statement: Instruction, access: Access) -
     """Lower atom.v2 and the like, which are atomic per element, to one atomic per element."""
     opcode = ".".join(part for part in statement.opcode.split(".") if part != f"v{access.count}")
     columns = [elements(operand) for operand in statement.operands]
-    places = [operand for operand in statement.operands if isinstance(operand, Address)]
-    if len(places) != 1 or any(len(column) != access.count for column in columns if column[0] not in places):
-        raise low.fail(f"'{statement.opcode}' takes {access.count} elements and one address")
-    place = places[0]
+    place = next(operand for operand in statement.operands if isinstance(operand, Address))
     for index in range(access.count):
         spot = Address(place.base, place.offset + index * access.width)
         operands = [spot if column[0] is place else column[index] for column in columns]
-        lower_atomic(low, Instruction(statement.line, opcode, operands, statement.guard, statement.guard_negate))  # type: ignore[arg-type]
+        lower_atomic(low, Instruction(statement.line, opcode, operands, statement.guard, statement.guard_negate))
 
 
 def no_operation(low: Lowering, statement: Instruction) -> None:

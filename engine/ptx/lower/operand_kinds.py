@@ -172,12 +172,23 @@ def _parts(low: Lowering, kind: Kind, operand: object, form: Form) -> str:
     return "" if named else "needs a register that takes a part"
 
 
+# by size (halves, bytes, or one of either) and whether it is written: what a selector may be, and how to say that
+_SELECTORS = {
+    (0, False): (r"b[0-3]|h[01]", ".b0 to .b3, .h0 or .h1"), (0, True): (r"b[0-3]|h[01]", ".b0 to .b3, .h0 or .h1"),
+    (2, False): (r"h[0-3]{2}", "'.h' and two digits from 0 to 3"), (2, True): (r"h(?=.)1?0?", ".h0, .h1 or .h10"),
+    (4, False): (r"b[0-7]{4}", "'.b' and four digits from 0 to 7"),
+    (4, True): (r"b(?=.)3?2?1?0?", "'.b' and digits from 3 down to 0"),
+}
+
+
 def _video(low: Lowering, kind: Kind, operand: object, form: Form) -> str:
     """A word, or bytes or halves of it."""
     if isinstance(operand, Name) and low.names.find(operand.text) is None:
         whole, _, part = operand.text.rpartition(".")
-        parts = r"h[0-3]{2}|h[01]" if kind.size == 2 else r"b[0-7]{1,4}" if kind.size else r"b[0-3]|h[01]"
-        if whole and re.fullmatch(parts, part):
+        pattern, words = _SELECTORS[kind.size, kind.more[0] == "="]
+        if isinstance(low.names.find(whole), Register):
+            if not re.fullmatch(pattern, part):
+                return f"selects with {words} here, found '.{part}'"
             operand = Name(whole)
     if isinstance(operand, Number) and kind.size:
         return f"needs a register, found {describe(operand)}"
@@ -197,10 +208,11 @@ _COORDINATES = {"1d": 1, "2d": 2, "3d": 4, "a1d": 2, "a2d": 4, "cube": 4, "acube
 
 
 def _texture(low: Lowering, kind: Kind, operand: object, form: Form) -> str:
-    """`[texture, {coordinates}]`, perhaps with a sampler; the index of a layer is an integer."""
+    """`[texture, {coordinates}]`, perhaps with a sampler, or a surface; the index of a layer is an integer."""
     if not isinstance(operand, Group) or len(operand.items) not in (2, 3) or not isinstance(operand.items[0], Name):
-        return f"takes a texture and coordinates in brackets, found {describe(operand)}"
-    if problem := _opaque(low, kind._replace(more="tex"), Address(operand.items[0], 0)):
+        return f"takes a {kind.what} and coordinates in brackets, found {describe(operand)}"
+    is_surface = kind.what == "surface"
+    if problem := _opaque(low, kind._replace(more="surf" if is_surface else "tex"), Address(operand.items[0], 0)):
         return problem
     geometry = next(part for part in form.opcode.split(".") if part in _COORDINATES)
     last = operand.items[-1]
@@ -208,10 +220,10 @@ def _texture(low: Lowering, kind: Kind, operand: object, form: Form) -> str:
     count = _COORDINATES[geometry]
     if len(items) not in (1, 2, 4) or len(items) < count:
         return f"takes {count} coordinates, found {len(items)}"
-    wanted = form.opcode.rpartition(".")[2]
+    wanted = "u32" if is_surface else form.opcode.rpartition(".")[2]
     for place, item in enumerate(items):
         is_index = geometry[0] == "a" and not place or geometry.endswith("ms") and place == 2
-        if problem := wrong(low, kind_of("u32" if is_index else wanted), item, form):
+        if problem := wrong(low, kind_of("u32" if is_index else f"{wanted}t"), item, form):
             return problem
     return ""
 
@@ -242,5 +254,5 @@ def _targets(low: Lowering, kind: Kind, operand: object, form: Form) -> str:
 _CHECKS = {
     "p": _predicate, "=p": _predicate, "pair": _pair, "[]": _address, "#": _number, "n": _threads, "vector": _vector,
     "pack": _parts, "unpack": _parts, "video": _video, "any": _any, "label": _label, "targets": _targets,
-    "texture": _texture, "offset": _offset, "surface": _any, "sv": _special_vector, "_": _sink,
+    "texture": _texture, "offset": _offset, "surface": _texture, "sv": _special_vector, "_": _sink,
 }

@@ -25,8 +25,6 @@ def in_parts(low: Lowering, statement: Instruction) -> list[Instruction] | None:
         return moves(low, statement, operands)
     if opcode.endswith(".b128") and opcode.startswith(("ld", "st")):
         count = 2 * int(found[0][2:]) if (found := _VECTOR.search(opcode)) else 2
-        if not any(isinstance(operand, Vector) for operand in operands):
-            raise low.fail(f"'{opcode}' takes a register of 128 bits")
         opcode = f"{_VECTOR.sub('', opcode)[:-5]}.v{count}.b64"
     elif operands == statement.operands:
         return None
@@ -68,7 +66,7 @@ def moves(low: Lowering, statement: Instruction, operands: list[Operand]) -> lis
     return []
 
 
-def words(steps: Steps, to: list[object], source: list[object]) -> list[Instruction]:
+def words(steps: Steps, to: list[Operand], source: list[Operand]) -> list[Instruction]:
     """Move two halves of 64 bits to four words, or back."""
     if len(source) == 2:
         held = [steps.value("mov.b64", half, bits=64) for half in source]  # type: ignore[arg-type]

@@ -1,6 +1,6 @@
-"""Lowering of mma: dispatches by kind of product; Volta's computes four products of 8 x 8 x 4 halves at once.
+"""Lowering of Volta's mma, which computes four products of 8 x 8 x 4 halves at once.
 
-In Volta's, the lanes 4 q to 4 q + 3 and 16 + 4 q to 16 + 4 q + 3 compute product q: PTX manual, "Matrix fragments for
+The lanes 4 q to 4 q + 3 and 16 + 4 q to 16 + 4 q + 3 compute product q: PTX manual, "Matrix fragments for
 mma.m8n8k4 with .f16 floating point type".
 """
 
@@ -8,23 +8,15 @@ from __future__ import annotations
 
 from rfview.engine.ptx.lower.context import Lowering
 from rfview.engine.ptx.lower.memory import elements
-from rfview.engine.ptx.lower.sparse import is_sparse, lower_sparse
 from rfview.engine.ptx.lower.steps import Steps
-from rfview.engine.ptx.lower.tensor import lower_tensor
 from rfview.engine.ptx.parse.syntax import Instruction, Name, Operand, Vector
 
 _SIZE, _DEPTH = 8, 4
 
 
-def lower_mma(low: Lowering, statement: Instruction) -> None:
-    """Lower mma.sync.aligned and mma.sp.sync.aligned; raises for an unsupported shape or type."""
-    parts = statement.opcode.split(".")
-    if is_sparse(statement.opcode):
-        lower_sparse(low, statement)
-    elif parts[3:4] == ["m8n8k4"] and parts[-3:-1] == ["f16", "f16"] and len(parts) == 10:
-        _Quads(low, statement).run()
-    else:
-        lower_tensor(low, statement)
+def four_products(steps: Steps) -> None:
+    """Lower mma.sync.aligned.m8n8k4 of halves."""
+    _Quads(steps.low, steps.whole).run()
 
 
 class _Quads(Steps):
@@ -56,7 +48,7 @@ class _Quads(Steps):
                      for column in {column.text: column for column in columns}.values()}
             for at, (row, column) in enumerate(zip(rows, columns, strict=True)):
                 sums[at] = self.value("fma.rn.f32", left[row.text], right[column.text], sums[at])
-        items = self.registers(to, _SIZE if self.kind == "f32" else _SIZE // 2)
+        items = elements(to)
         if self.kind == "f32":
             for item, total in zip(items, sums, strict=True):
                 self.emit("mov.b32", item, total)
@@ -64,16 +56,12 @@ class _Quads(Steps):
         for item, lower, upper in zip(items, sums[::2], sums[1::2], strict=True):
             self.emit("cvt.rn.f16x2.f32", item, upper, lower)
 
-    def registers(self, operand: Operand, count: int) -> list[Operand]:
-        items = elements(operand)
-        return items  # type: ignore[return-value]
-
     def addends(self, operand: Operand) -> list[Name]:
         """Return the lane's eight elements of C as f32."""
         if self.kind == "f32":
-            return [self.value("mov.b32", item) for item in self.registers(operand, _SIZE)]
+            return [self.value("mov.b32", item) for item in elements(operand)]
         halves = [self.new(16) for _ in range(_SIZE)]
-        for at, item in enumerate(self.registers(operand, _SIZE // 2)):
+        for at, item in enumerate(elements(operand)):
             self.emit("mov.b32", Vector([*halves[2 * at : 2 * at + 2]]), item)
         return [self.value("cvt.f32.f16", half) for half in halves]
 
@@ -85,7 +73,7 @@ class _Quads(Steps):
         inside = self.value("mov.u32", k) if is_along else line
         lane = self.value("add.u32", self.first, self.value("and.b32", line, 3) if is_along else k)
         lane = self.value("mad.lo.u32", upper, 16, lane)
-        words = [self.value("shfl.sync.idx.b32", item, lane, 31, -1) for item in self.registers(operand, 2)]
+        words = [self.value("shfl.sync.idx.b32", item, lane, 31, -1) for item in elements(operand)]
         is_later = self.value("setp.ne.b32", self.value("and.b32", inside, 2), 0, bits=1)
         word = self.value("selp.b32", words[1], words[0], is_later)
         shift = self.value("shl.b32", self.value("and.b32", inside, 1), 4)

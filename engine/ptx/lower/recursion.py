@@ -22,7 +22,7 @@ from rfview.engine.ptx.lower.names import Body, CallParam, Names, Register, regi
 from rfview.engine.ptx.lower.access import Access, load_from_stack, memory_inst, store_to_stack
 from rfview.engine.ptx.lower.binding import bind
 from rfview.engine.ptx.lower.functions import calls_indirectly, statements_of, taken_functions
-from rfview.engine.ptx.parse.syntax import Address, Function, Name, Number, Scope, SyntaxModule, Variable
+from rfview.engine.ptx.parse.syntax import Address, Function, Name, Number, Operand, Scope, SyntaxModule, Variable
 from rfview.engine.ptx.virtual import Block, VirtualInst
 
 FRAME_ALIGN = 16
@@ -66,8 +66,8 @@ def calls_of(scope: Scope, module: SyntaxModule) -> Iterator[str]:
                         if isinstance(part, Name) and part.text in module.functions)
 
 
-def call_recursive(low: Lowering, function: Function, group: frozenset[str], returns: list[object],
-                   arguments: list[object], lower_body: Callable[[Lowering, Scope], None]) -> None:
+def call_recursive(low: Lowering, function: Function, group: frozenset[str], returns: list[Operand],
+                   arguments: list[Operand], lower_body: Callable[[Lowering, Scope], None]) -> None:
     """Lower a call of a function in a group; the outermost call also lowers the bodies."""
     is_outermost = group not in low.groups
     caller = next((frame.body for frame in reversed(low.frames) if frame.body is not None), None)
@@ -128,8 +128,9 @@ def pieces_of(low: Lowering, function: Function, formal: Variable) -> set[tuple[
                 raise low.fail(f"the recursive function '{function.name}' takes the address of its parameter "
                                f"'{formal.name}'; pass a pointer to a copy")
             if isinstance(operand, Address) and operand.base is not None and operand.base.text == formal.name:
-                access = access_of(low, statement)
-                found |= {(operand.offset + k * access.width, access.width) for k in range(access.count)}
+                access = access_of(statement)
+                if access.type:     # all others are refused when they are lowered
+                    found |= {(operand.offset + k * access.width, access.width) for k in range(access.count)}
     low.line = line
     return found
 
@@ -142,7 +143,7 @@ def variables_of(held: object) -> list[int]:
     return [held.var]
 
 
-def emit_call(low: Lowering, caller: Body | None, callee: Body, returns: list[object], arguments: list[object],
+def emit_call(low: Lowering, caller: Body | None, callee: Body, returns: list[Operand], arguments: list[Operand],
               keeps: bool) -> None:
     """Emit the arguments, the jump to a body, and what follows its return."""
     values: list[tuple[int, int]] = []

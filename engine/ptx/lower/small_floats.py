@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from rfview.engine.ptx.lower.context import Lowering
 from rfview.engine.ptx.lower.steps import Steps
-from rfview.engine.ptx.parse.syntax import Instruction, Operand, Vector
+from rfview.engine.ptx.parse.syntax import Operand, Vector
 
 
 class _Format(NamedTuple):
@@ -34,39 +33,16 @@ _FORMATS = {
     "e2m3x2": _Format(6, 3, 1, 0x40F00000, 0x3F800000, 0x1F),         # 7.5 and 1
     "e2m1x2": _Format(4, 1, 1, 0x40C00000, 0x3F800000, 0x07),         # 6 and 1
 }
-_SCALES = "ue8m0x2"  # exponents only: 2**(code - 127); 255 is a NaN
 _HALF_NAN = 0x7FFF
 
 
-def is_small_float(opcode: str) -> bool:
-    """Return whether an opcode is lowered here."""
-    parts = opcode.split(".")
-    return parts[0] == "cvt" and any(part in _FORMATS or part == _SCALES for part in parts[-2:])
+def narrow(steps: Steps) -> None:
+    """Lower cvt.rn.satfinite{.relu}.TYPE.{f32,f16x2}.
 
-
-def lower_small_float(low: Lowering, statement: Instruction) -> None:
-    """Lower cvt.rn.satfinite{.relu}.TYPE.{f32,f16x2}, cvt.rn{.relu}.f16x2.TYPE and those of .ue8m0x2."""
-    parts = statement.opcode.split(".")
-    to, source, modifiers = parts[-2], parts[-1], parts[1:-2]
-    is_relu = "relu" in modifiers
-    steps, operands = Steps(low, statement), statement.operands
-    plain = [part for part in modifiers if part != "relu"]
-    if to in _FORMATS and source in ("f32", "f16x2") and plain == ["rn", "satfinite"]:
-        if len(operands) == (3 if source == "f32" else 2):
-            return narrow(steps, _FORMATS[to], source, is_relu)
-    elif source in _FORMATS and to == "f16x2" and plain == ["rn"] and len(operands) == 2:
-        return widen(steps, _FORMATS[source], is_relu)
-    elif to == _SCALES and source in ("f32", "bf16x2") and not is_relu and plain[:1] in (["rz"], ["rp"]):
-        if plain[1:] in ([], ["satfinite"]) and len(operands) == (3 if source == "f32" else 2):
-            return narrow_scales(steps, source, plain[0] == "rp", len(plain) == 2)
-    elif source == _SCALES and to == "bf16x2" and modifiers == ["rn"] and len(operands) == 2:
-        return widen_scales(steps)
-    raise low.fail(f"unsupported instruction '{statement.opcode}'; nearest supported form: 'cvt.rn.satfinite.e4m3x2.f32'")
-
-
-def narrow(steps: Steps, form: _Format, source: str, is_relu: bool) -> None:
-    """Convert both floats; the first operand, or the upper half, becomes the upper byte (upper 4 bits for 4-bit ones)."""
-    operands = steps.whole.operands
+    The first operand, or the upper half, becomes the upper byte (upper 4 bits for 4-bit ones).
+    """
+    *modifiers, to, source = steps.whole.opcode.split(".")
+    operands, form, is_relu = steps.whole.operands, _FORMATS[to], "relu" in modifiers
     if source == "f32":
         values: list[Operand] = [operands[2], operands[1]]
     else:
@@ -100,9 +76,11 @@ def narrowed(steps: Steps, form: _Format, value: Operand, is_relu: bool) -> Oper
     return steps.value("selp.b32", form.nan, code, steps.value("setp.gt.u32", size, 0x7F800000, bits=1))
 
 
-def widen(steps: Steps, form: _Format, is_relu: bool) -> None:
-    """Convert both to halves, which is exact: shift the bits to a half's position, then rescale for the bias."""
+def widen(steps: Steps) -> None:
+    """Lower cvt.rn{.relu}.f16x2.TYPE, which is exact: shift the bits to a half's position, then rescale for the bias."""
     result, source = steps.whole.operands
+    *modifiers, kind = steps.whole.opcode.split(".")
+    form, is_relu = _FORMATS[kind], "relu" in modifiers
     both = steps.value("cvt.u32.u16", source)
     halves = []
     scale = steps.value("mov.b16", 15 - form.bias + 15 << 10, bits=16)
@@ -122,13 +100,14 @@ def widen(steps: Steps, form: _Format, is_relu: bool) -> None:
     steps.emit("mov.b32", result, Vector([*halves]))
 
 
-def narrow_scales(steps: Steps, source: str, is_up: bool, is_finite: bool) -> None:
-    """Round the magnitudes of two floats to powers of two, towards zero or up, and keep the exponents.
+def narrow_scales(steps: Steps) -> None:
+    """Lower cvt.{rz,rp}{.satfinite}.ue8m0x2: exponents only, 2**(code - 127); 255 is a NaN.
 
-    A bfloat16 is the upper half of a float; everything below 2**-127 becomes code 0; is_finite: infinity becomes 254.
+    Rounds the magnitudes to powers of two, towards zero or up. A bfloat16 is the upper half of a float; everything below
+    2**-127 becomes code 0; with .satfinite, infinity becomes 254.
     """
-    operands = steps.whole.operands
-    if source == "f32":
+    operands, parts = steps.whole.operands, steps.whole.opcode.split(".")
+    if parts[-1] == "f32":
         values: list[Operand] = [operands[2], operands[1]]
     else:
         values = [steps.value("shl.b32", operands[1], 16), steps.value("and.b32", operands[1], 0xFFFF0000)]
@@ -136,13 +115,14 @@ def narrow_scales(steps: Steps, source: str, is_up: bool, is_finite: bool) -> No
     for value in values:
         size = steps.value("and.b32", steps.value("mov.b32", value), 0x7FFFFFFF)
         raised = size
-        if is_up:   # adding an all-ones mantissa carries into the exponent; up to 2**-127 (0x00400000) the code is 0
+        if parts[1] == "rp":
+            # adding an all-ones mantissa carries into the exponent; up to 2**-127 (0x00400000) the code is 0
             is_tiny = steps.value("setp.le.u32", size, 0x00400000, bits=1)
             is_infinite = steps.value("setp.ge.u32", size, 0x7F800000, bits=1)
             more = steps.value("selp.b32", 0, 0x007FFFFF, steps.value("or.pred", is_tiny, is_infinite, bits=1))
             raised = steps.value("add.u32", size, more)
         code = steps.value("shr.u32", raised, 23)
-        if is_finite:
+        if "satfinite" in parts:
             code = steps.value("min.u32", code, 0xFE)
         codes.append(steps.value("selp.b32", 0xFF, code, steps.value("setp.gt.u32", size, 0x7F800000, bits=1)))
     lower, upper = codes

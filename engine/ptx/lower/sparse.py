@@ -13,38 +13,18 @@ from rfview.engine.ptx.lower.steps import Steps
 from rfview.engine.ptx.lower.tensor import SEGMENTS_OF_4, lower_tensor, tile_of
 from rfview.engine.ptx.parse.syntax import Instruction, Name, Number, Operand, Vector
 
-_DEPTHS = {  # by type of A; the larger depth has its metadata in twice as many lanes
-    "f16": (16, 32), "bf16": (16, 32), "tf32": (8, 16), "s8": (32, 64), "u8": (32, 64), "s4": (64, 128), "u4": (64, 128),
-    "e4m3": (64,), "e5m2": (64,),
-}
-
-
-def is_sparse(opcode: str) -> bool:
-    """Return whether an opcode is lowered here."""
-    return opcode.startswith(("mma.sp.", "mma.sp::ordered_metadata."))
-
-
 def lower_sparse(low: Lowering, statement: Instruction) -> None:
     """Lower mma.sp{::ordered_metadata}.sync.aligned.m16n8kK.row.col: D, A, B, C, metadata, selector."""
     opcode = "mma." + statement.opcode.split(".", 2)[2]
     dense = Instruction(statement.line, opcode, statement.operands[:4], statement.guard, statement.guard_negate)
-    tile = tile_of(low, dense)
-    depths = _DEPTHS.get(tile.a, ())
-    if (tile.rows, tile.columns) != (16, 8) or tile.depth not in depths or len(statement.operands) != 6:
-        raise low.fail(f"unsupported instruction '{statement.opcode}'; nearest supported form: "
-                       "'mma.sp.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32'")
+    tile = tile_of(opcode)
     stored, metadata, selector = statement.operands[1], statement.operands[4], statement.operands[5]
+    assert isinstance(stored, Vector) and isinstance(selector, Number)
     has_bytes = tile.a not in ("f16", "bf16", "tf32")
-    sharers = 2 if has_bytes else 1     # number of lanes, of four, that hold the metadata of one column of groups
-    if tile.depth == max(depths):
-        sharers *= 2
-    choices = 4 // sharers
-    if not isinstance(selector, Number) or not 0 <= selector.value < choices:
-        raise low.fail(f"'{statement.opcode}' takes a sparsity selector from 0 to {choices - 1}")
-    if not isinstance(stored, Vector) or len(stored.items) != tile.chunks:
-        raise low.fail(f"'{statement.opcode}' takes {tile.chunks} registers of A, which contain half of its elements")
+    # number of lanes, of four, that hold the metadata of one column of groups: twice as many for bytes, and for four words
+    sharers = (2 if has_bytes else 1) * tile.chunks // 2
     spread = _Spread(low, dense, has_bytes, metadata, selector.value * sharers)
-    words: list[object] = [spread.word(stored.items, row, chunk) for chunk in range(tile.chunks) for row in (0, 1)]
+    words: list[Operand] = [spread.word(stored.items, row, chunk) for chunk in range(tile.chunks) for row in (0, 1)]
     dense.operands[1] = Vector(words)
     lower_tensor(low, dense)
 
@@ -59,10 +39,10 @@ class _Spread(Steps):
         self.half = self.value("and.b32", lane, 1)
         self.source = self.value("bfe.u32", lane, 1, 1)     # which of two lanes holds what this one and its neighbour need
 
-    def word(self, stored: list[object], row: int, chunk: int) -> Name:
+    def word(self, stored: list[Operand], row: int, chunk: int) -> Name:
         """Return the dense A's register for row g (row 0) or g + 8 (row 1) of a chunk."""
         lane = self.value("add.u32", self.source, 2 * (chunk & 1))
-        held = self.value("shfl.sync.idx.b32", stored[chunk // 2 * 2 + row], lane, SEGMENTS_OF_4, -1)  # type: ignore[arg-type]
+        held = self.value("shfl.sync.idx.b32", stored[chunk // 2 * 2 + row], lane, SEGMENTS_OF_4, -1)
         if self.has_bytes:      # a stored word holds two groups, the lane's own and its neighbour's
             held = self.value("shr.u32", held, self.value("shl.b32", self.half, 4))
             places = self.metadata_of(self.first + 2 * (chunk // 2) + row)

@@ -15,20 +15,16 @@ from dataclasses import dataclass
 from rfview.engine.ptx.lower.context import Lowering
 from rfview.engine.ptx.lower.memory import elements
 from rfview.engine.ptx.lower.names import Register
-from rfview.engine.ptx.lower.small_floats import lower_small_float
+from rfview.engine.ptx.lower.small_floats import widen
 from rfview.engine.ptx.lower.steps import Steps
 from rfview.engine.ptx.parse.syntax import Address, Instruction, Name, Operand, Vector
 
 _SHAPE = re.compile(r"m(\d+)n(\d+)k(\d+)\Z")
 _BITS = {"f16": 16, "bf16": 16, "tf32": 32, "f64": 64, "s8": 8, "u8": 8, "s4": 4, "u4": 4, "b1": 1,
          "e4m3": 8, "e5m2": 8}
-_SUMS = {"f16": ("f16", "f32"), "bf16": ("f32",), "tf32": ("f32",), "f64": ("f64",),
-         "e4m3": ("f16", "f32"), "e5m2": ("f16", "f32"),
-         **dict.fromkeys(("s8", "u8", "s4", "u4", "b1"), ("s32",))}
+_TYPES = {*_BITS, "f32", "s32"}
 SEGMENTS_OF_4 = 0x1C1F  # shfl's clamp and mask operand: lane numbers within groups of four
-_WMMA_SHAPES = {(16, 16, 16), (32, 8, 16), (8, 32, 16), (16, 16, 8), (8, 8, 4), (8, 8, 32), (8, 8, 128)}
 _ROUNDS = ("rn", "rz", "rm", "rp")
-_NEAREST = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
 
 
 @dataclass
@@ -38,10 +34,10 @@ class Tile:
     rows: int
     columns: int
     depth: int
-    a: str = ""
-    b: str = ""
-    result: str = ""
-    addend: str = ""
+    result: str
+    a: str
+    b: str
+    addend: str
 
     @property
     def packed(self) -> int:
@@ -55,64 +51,22 @@ class Tile:
 
 
 def lower_tensor(low: Lowering, statement: Instruction) -> None:
-    """Lower mma.sync.aligned and wmma.{load,store,mma}.sync.aligned; raises for an unsupported shape or type."""
+    """Lower mma.sync.aligned and wmma.{load,store,mma}.sync.aligned."""
     base, *parts = statement.opcode.split(".")
-    tile = tile_of(low, statement)
-    types, layouts = types_in(parts), [part for part in parts if part in ("row", "col")]
+    tile = tile_of(statement.opcode)
     if base == "mma" or parts[0] == "mma":
-        _Product(low, statement, tile).run()
-    elif len(types) == 1 and len(layouts) == 1 and len(parts) > 1:
-        space = next((f".{part.split('::')[0]}" for part in parts if part in ("global", "shared", "shared::cta")), "")
-        _Transfer(low, statement, tile, types[0], space).run(parts[0] == "load", parts[1], layouts[0] == "row")
-    else:
-        raise refused(low, statement)
+        return _Product(low, statement, tile).run()
+    space = next((f".{part.split('::')[0]}" for part in parts if part in ("global", "shared", "shared::cta")), "")
+    _Transfer(low, statement, tile, space).run(parts[0] == "load", parts[1], "row" in parts)
 
 
-def types_in(parts: Sequence[str]) -> list[str]:
-    return [part for part in parts if part in _BITS or part in ("f32", "s32")]
-
-
-def tile_of(low: Lowering, statement: Instruction) -> Tile:
-    """Read shape and types from an opcode; raises for unsupported ones."""
-    base, *parts = statement.opcode.split(".")
-    shape = next((found for part in parts if (found := _SHAPE.match(part))), None)
-    types = types_in(parts)
-    known = {"sync", "aligned", "load", "store", "mma", "a", "b", "c", "d", "global", "shared", "shared::cta", "row", "col",
-             *types}
-    if "b1" in types:
-        known |= {"popc", "xor", "and"}
-    else:
-        known |= {"satfinite"} if "s32" in types else {*_ROUNDS} if "f64" in types else set()
-    if base == "wmma" and {"e4m3", "e5m2"} & {*types}:      # types that wmma does not have
-        raise refused(low, statement)
-    if shape is None or not {part for part in parts if not _SHAPE.match(part)} <= known:
-        raise refused(low, statement)
-    rows, columns, depth = map(int, shape.groups())
-    if base == "wmma" and (rows, columns, depth) not in _WMMA_SHAPES:
-        raise refused(low, statement)
-    tile = Tile(rows, columns, depth)
-    if base == "mma" or parts[0] == "mma":
-        fill_types(low, statement, tile, types)
-    return tile
-
-
-def refused(low: Lowering, statement: Instruction) -> Exception:
-    return low.fail(f"unsupported instruction '{statement.opcode}'; nearest supported form: '{_NEAREST}'")
-
-
-def fill_types(low: Lowering, statement: Instruction, tile: Tile, types: Sequence[str]) -> None:
-    """Set the types of a multiplication: result, A, B, addend; wmma of halves names only the first and the last."""
-    if len(types) == 2:
-        types = [types[0], "f16", "f16", types[1]]
-    if len(types) != 4 or types[1] not in _BITS:
-        raise refused(low, statement)
-    tile.result, tile.a, tile.b, tile.addend = types
-    sums = _SUMS[tile.a]
-    is_whole = tile.rows % 8 == tile.columns % 8 == tile.depth % (4 * tile.packed) == 0
-    is_mixed = tile.b != tile.a and {tile.a[0], tile.b[0]} not in ({"s", "u"}, {"e"})
-    if not is_whole or _BITS.get(tile.b) != _BITS[tile.a] or is_mixed or \
-            tile.result not in sums or tile.addend not in sums:
-        raise refused(low, statement)
+def tile_of(opcode: str) -> Tile:
+    """Read shape and types: result, A, B and addend; wmma of halves names the first and the last, transfers have one."""
+    parts = opcode.split(".")
+    rows, columns, depth = next(map(int, shape.groups()) for part in parts if (shape := _SHAPE.match(part)))
+    types = [part for part in parts if part in _TYPES]
+    types = [types[0], "f16", "f16", types[1]] if len(types) == 2 else types * (4 // len(types))
+    return Tile(rows, columns, depth, *types)
 
 
 class _Lanes(Steps):
@@ -123,14 +77,6 @@ class _Lanes(Steps):
         self.lane = self.value("mov.u32", Name("%laneid"))
         self.group = self.value("shr.u32", self.lane, 2)
         self.four = self.value("and.b32", self.lane, 3)
-
-    def vector(self, operand: Operand, count: int, at_most: int) -> list[Operand]:
-        """Return the registers of an operand, which must be `count`, or up to `at_most`, the others being repetitions."""
-        items = elements(operand)
-        if not count <= len(items) <= at_most:
-            raise self.low.fail(f"'{self.whole.opcode}' takes {count} registers here, found {len(items)}")
-        return items  # type: ignore[return-value]
-
 
 class _Product(_Lanes):
     """D = A B + C."""
@@ -143,10 +89,8 @@ class _Product(_Lanes):
         """Fetch what each lane multiplies and accumulate, element by element along k."""
         tile, operands = self.tile, self.whole.operands
         high, wide = tile.rows // 8, tile.columns // 8
-        repeats = 2 if self.whole.opcode.startswith("wmma") and tile.a == "f16" else 1
-        a = self.vector(operands[1], high * tile.chunks, max(high * tile.chunks, 8 * (repeats > 1)))
-        b = self.vector(operands[2], wide * tile.chunks, max(wide * tile.chunks, 8 * (repeats > 1)))
-        addends = self.unpack_sums(operands[3], tile.addend, high * wide)
+        a, b = elements(operands[1]), elements(operands[2])     # wmma of halves repeats them
+        addends = self.unpack_sums(operands[3], tile.addend)
         is_saturated = "satfinite" in self.whole.opcode.split(".")
         # the products of bytes alone cannot overflow; the addend comes last
         sums = [self.value("mov.u32", 0) for _ in addends] if is_saturated else list(addends)
@@ -164,7 +108,7 @@ class _Product(_Lanes):
                             sums[at] = self.add_products(rows[row], columns[side][column], sums[at])
         if is_saturated:
             sums = [self.value("add.sat.s32", *both) for both in zip(sums, addends, strict=True)]
-        self.pack_sums(operands[0], sums, high * wide)
+        self.pack_sums(operands[0], sums)
 
     def pair_of_lanes(self, source: Name, four: int) -> tuple[Name, Name]:
         """Return the lanes that hold columns 2 t and 2 t + 1, at the k of the lanes numbered `four`."""
@@ -190,8 +134,8 @@ class _Product(_Lanes):
             self.emit("mov.b32", Vector([*pairs]), word)
             for pair, both in zip(pairs, words, strict=True):
                 whole = self.whole
-                opcode = f"cvt.rn.f16x2.{kind}x2"
-                lower_small_float(self.low, Instruction(whole.line, opcode, [both, pair], whole.guard, whole.guard_negate))
+                widen(Steps(self.low, Instruction(whole.line, f"cvt.rn.f16x2.{kind}x2", [both, pair], whole.guard,
+                                                  whole.guard_negate)))
             return [value for both in words for value in self.split(both, "f16")]
         if kind == "bf16":
             return [self.value("shl.b32", word, 16), self.value("and.b32", word, 0xFFFF0000)]
@@ -223,23 +167,18 @@ class _Product(_Lanes):
             total = self.value(opcode, left, right, total, bits=64 if is_double else 32)
         return total
 
-    def sums(self, operand: Operand, kind: str, blocks: int) -> list[Operand]:
-        """Return the registers of C or D: one for a lane's two elements of a block, or two."""
-        count = blocks if kind == "f16" else 2 * blocks
-        return self.vector(operand, count, count)
-
-    def unpack_sums(self, operand: Operand, kind: str, blocks: int) -> list[Name]:
+    def unpack_sums(self, operand: Operand, kind: str) -> list[Name]:
         """Return the lane's two elements of each block of C."""
-        items = self.sums(operand, kind, blocks)
+        items = elements(operand)
         if kind == "f16":
             return [half for item in items for half in self.split(item, "f16")]  # type: ignore[arg-type]
         bits = 64 if kind == "f64" else 32
         return [self.value(f"mov.b{bits}", item, bits=bits) for item in items]
 
-    def pack_sums(self, operand: Operand, sums: Sequence[Name], blocks: int) -> None:
+    def pack_sums(self, operand: Operand, sums: Sequence[Name]) -> None:
         """Write D, which must come last: its registers may be those of A, B or C."""
         kind = self.tile.result
-        items = self.sums(operand, kind, blocks)
+        items = elements(operand)
         if kind == "f16":
             for item, low_half, high_half in zip(items, sums[::2], sums[1::2], strict=True):
                 self.emit("cvt.rn.f16x2.f32", item, high_half, low_half)
@@ -251,19 +190,15 @@ class _Product(_Lanes):
 class _Transfer(_Lanes):
     """wmma.load and wmma.store: a tile in memory, its rows or columns `stride` elements apart."""
 
-    def __init__(self, low: Lowering, whole: Instruction, tile: Tile, kind: str, space: str) -> None:
+    def __init__(self, low: Lowering, whole: Instruction, tile: Tile, space: str) -> None:
         super().__init__(low, whole)
-        self.tile, self.kind, self.space = tile, kind, space
-        self.bits = {"f32": 32, "s32": 32}.get(kind) or _BITS[kind]
+        self.tile, self.space, self.bits = tile, space, _BITS.get(tile.a, 32)
 
     def run(self, is_load: bool, part: str, is_by_row: bool) -> None:
         """Load or store matrix `part` (a, b, c or d), in row-major or column-major order."""
         operands = self.whole.operands
-        if len(operands) not in (2, 3):
-            raise self.low.fail(f"'{self.whole.opcode}' needs an address, registers and a stride")
         data, place = operands[:2] if is_load else operands[1::-1]
-        if not isinstance(place, Address) or place.base is None or part not in ("a", "b", "c", "d"):
-            raise refused(self.low, self.whole)
+        assert isinstance(place, Address) and place.base is not None
         along, across = self.places(part)
         is_sum = part in ("c", "d")
         # whether neighbours in a register are also neighbours in memory
@@ -277,7 +212,7 @@ class _Transfer(_Lanes):
         if part != "a":
             groups = [(block, chunk) for block in range(along) for chunk in range(across)]
         words = 1 if not is_sum or self.bits == 16 else 2
-        items = self.vector(data, words * len(groups), max(words * len(groups), 8 if self.kind == "f16" else 0))
+        items = elements(data)
         found = self.low.resolve(place.base)
         if is_load or not isinstance(found, Register):  # the results may overwrite the address
             bits = found.bits if isinstance(found, Register) else 32 if self.space.startswith(".shared") else 64

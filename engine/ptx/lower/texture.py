@@ -6,10 +6,10 @@ from rfview.engine import isa
 from rfview.engine.program import MEM_LOAD, SPACE_GLOBAL
 from rfview.engine.ptx.lower.access import Access, memory_inst
 from rfview.engine.ptx.lower.arithmetic import lower_table
-from rfview.engine.ptx.lower.context import Lowering, describe
+from rfview.engine.ptx.lower.context import Lowering, is_discarded
 from rfview.engine.ptx.lower.cube import CUBES, as_layers
-from rfview.engine.ptx.lower.memory import lower_load
-from rfview.engine.ptx.parse.syntax import Address, Group, Instruction, Name, Number, Vector
+from rfview.engine.ptx.lower.memory import elements, lower_load
+from rfview.engine.ptx.parse.syntax import Address, Group, Instruction, Number, Operand
 from rfview.engine.ptx.virtual import VirtualInst, VirtualProgram
 from rfview.engine.textures import H_DATA_TYPE, H_DEPTH, H_FLAGS, H_HEIGHT, H_ORDER, H_WIDTH
 
@@ -19,7 +19,6 @@ _COMPONENTS = "rgba"
 _QUERIES = {"width": H_WIDTH, "height": H_HEIGHT, "depth": H_DEPTH, "array_size": H_DEPTH, "channel_order": H_ORDER,
             "channel_data_type": H_DATA_TYPE, "normalized_coords": H_FLAGS}
 _FIXED = {"num_mipmap_levels": 1, "num_samples": 1, "memory_layout": 0}    # the same for all: no surface is linear memory
-_TYPES = ("f32", "u32", "s32", "b32")
 
 
 def lower_texture(low: Lowering, statement: Instruction) -> None:
@@ -28,41 +27,24 @@ def lower_texture(low: Lowering, statement: Instruction) -> None:
     Textures have one mipmap level: a level operand is read but has no effect; gradients are not even read.
     """
     base, *parts = statement.opcode.split(".")
-    gather = 0
-    if base == "tld4" and parts and parts[0] in _COMPONENTS:
-        gather = _COMPONENTS.index(parts.pop(0)) + 1
-    has_level, has_gradients = parts[:1] == ["level"], parts[:1] == ["grad"]
-    parts = parts[1:] if parts[:1] and parts[0] in ("level", "grad", "base") else parts
-    if base == "tex" and parts[:1] and parts[0] in CUBES and len(parts) == 4 and len(statement.operands) > 1:
-        lower_texture(low, as_layers(low, statement, parts[0]))
-        return
-    is_known = len(parts) == 4 and parts[0] in GEOMETRIES and parts[1] == "v4" and parts[2] in _TYPES
-    is_known = is_known and parts[3] in ("f32", "s32") and (not gather or parts[0] == "2d")
-    if not is_known or (base == "tld4") != bool(gather):
-        near = "tld4.r.2d.v4.f32.f32" if base == "tld4" else "tex.2d.v4.f32.f32"
-        raise low.fail(f"unsupported instruction '{statement.opcode}'; nearest supported form: '{near}'")
-    operands = statement.operands
-    expected = 2 + has_level + 2 * has_gradients
-    if len(operands) != expected or not isinstance(operands[0], Vector) or len(operands[0].items) != 4:
-        raise low.fail(f"expected '{statement.opcode} {{a, b, c, d}}, [texture, coordinates]"
-                       f"{', level' if has_level else ''}'; offsets and comparisons are not supported")
-    texture, coordinates = texture_operand(low, operands[1])
-    dims, is_layered = GEOMETRIES[parts[0]]
-    if len(coordinates) < dims + is_layered:
-        raise low.fail(f"'{statement.opcode}' needs {dims + is_layered} coordinates, found {len(coordinates)}")
+    gather = _COMPONENTS.index(parts.pop(0)) + 1 if base == "tld4" else 0
+    mode = parts.pop(0) if parts[0] in ("base", "level", "grad") else ""
+    geometry, kind, operands = parts[0], parts[-1], statement.operands
+    if geometry in CUBES:
+        return lower_texture(low, as_layers(low, statement, geometry))
+    texture, coordinates = texture_operand(operands[1])
+    dims, is_layered = GEOMETRIES[geometry]
     inst = texture_inst(low, statement, texture)
-    inst.aux = dims | isa.TEX_LAYERED * is_layered | isa.TEX_INTEGER * (parts[3] == "s32")
+    inst.aux = dims | isa.TEX_LAYERED * is_layered | isa.TEX_INTEGER * (kind == "s32")
     inst.aux |= gather << isa.TEX_GATHER_SHIFT
     for place, item in enumerate(coordinates[: dims + is_layered]):
-        low.fill(inst, 2 + place, item, "u32" if is_layered and place == 0 else parts[3])
-    if has_level:
-        low.fill(inst, 5, operands[2], parts[3])
-    for component, item in enumerate(operands[0].items):
-        if not (isinstance(item, Name) and item.text == "_"):
-            inst.aux |= 1 << isa.TEX_MASK_SHIFT + component
-            inst.dst += low.destination(item, 32)
-    if len(set(inst.dst)) != len(inst.dst):
-        raise low.fail("the same register is named twice among the destinations")
+        low.fill(inst, 2 + place, item, "u32" if is_layered and place == 0 else kind)
+    if mode == "level":
+        low.fill(inst, 5, operands[2], kind)
+    results = elements(operands[0])
+    written = [component for component, item in enumerate(results) if not is_discarded(item)]
+    inst.aux |= sum(1 << isa.TEX_MASK_SHIFT + component for component in written)
+    inst.dst = low.destinations([results[component] for component in written], 32)
     inst.count = dims + is_layered
     low.emit(low.guard_of(inst, statement))
 
@@ -75,20 +57,17 @@ def texture_inst(low: Lowering, statement: Instruction, texture: object) -> Virt
     return inst
 
 
-def texture_operand(low: Lowering, operand: object) -> tuple[object, list[object]]:
+def texture_operand(operand: Operand) -> tuple[Operand, list[Operand]]:
     """Split `[texture, {x, y}]` or `[texture, sampler, {x, y}]`; the launch file describes the two together."""
-    if not isinstance(operand, Group) or len(operand.items) not in (2, 3):
-        raise low.fail(f"expected a texture and coordinates in brackets, found {describe(operand)}")
-    last = operand.items[-1]
-    return operand.items[0], list(last.items) if isinstance(last, Vector) else [last]
+    assert isinstance(operand, Group)
+    return operand.items[0], elements(operand.items[-1])
 
 
 def lower_texture_query(low: Lowering, statement: Instruction) -> None:
     """Lower txq and suq: a word of the texture's or surface's header, or what is the same for all."""
     query = statement.opcode.partition(".")[2].partition(".")[0]
     target, operand = statement.operands
-    if not isinstance(operand, Address):
-        raise low.fail(f"expected a texture in brackets, found {describe(operand)}")
+    assert isinstance(operand, Address)
     guard = (statement.guard, statement.guard_negate)
     if query in _FIXED:
         lower_table(low, Instruction(statement.line, "mov.b32", [target, Number("int", _FIXED[query])], *guard))

@@ -10,28 +10,17 @@ from rfview.engine.ptx.lower.context import Lowering
 from rfview.engine.ptx.lower.steps import Steps
 from rfview.engine.ptx.parse.syntax import Instruction, Minus, Name, Operand, Vector
 
-_SCALAR = ("vadd", "vsub", "vabsdiff", "vmin", "vmax", "vshl", "vshr", "vmad", "vset")
-_PACKED = tuple(f"{base}{count}" for base in ("vadd", "vsub", "vavrg", "vabsdiff", "vmin", "vmax", "vset") for count in "24")
-_COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
+SCALAR = ("vadd", "vsub", "vabsdiff", "vmin", "vmax", "vshl", "vshr", "vmad", "vset")
+PACKED = tuple(f"{base}{count}" for base in ("vadd", "vsub", "vavrg", "vabsdiff", "vmin", "vmax", "vset") for count in "24")
 _SECOND = ("add", "min", "max")
 _PARTS = {f"b{place}": (8 * place, 8) for place in range(4)} | {f"h{place}": (16 * place, 16) for place in range(2)}
 
 
-def is_video(opcode: str) -> bool:
-    """Return whether an opcode is lowered here."""
-    return opcode.split(".")[0] in (*_SCALAR, *_PACKED)
-
-
 def lower_video(low: Lowering, statement: Instruction) -> None:
     """Lower one video instruction."""
-    base, *parts = statement.opcode.split(".")
-    types = [part for part in parts if part in ("u32", "s32")]
-    others = [part for part in parts if part not in ("u32", "s32")]
-    form = _Form(low, statement, base.rstrip("24"), others)
-    if base.startswith("vset"):
-        types.insert(0, "u32")
-    form.result, form.signs = types[0], (types[1][0], types[2][0])
-    if base in _PACKED:
+    base = statement.opcode.split(".")[0]
+    form = _Form(low, statement)
+    if base in PACKED:
         form.packed(int(base[-1]))
     else:
         form.scalar()
@@ -40,26 +29,16 @@ def lower_video(low: Lowering, statement: Instruction) -> None:
 class _Form:
     """One video instruction: its modifiers, and the steps that replace it."""
 
-    def __init__(self, low: Lowering, statement: Instruction, base: str, others: list[str]) -> None:
-        self.low, self.statement, self.base, self.steps = low, statement, base, Steps(low, statement)
-        self.result, self.signs = "u32", ("u", "u")
-        self.saturates = self._take(others, "sat")
-        self.wraps, clamps = self._take(others, "wrap"), self._take(others, "clamp")
-        self.scale = 7 * self._take(others, "shr7") + 15 * self._take(others, "shr15")
-        self.plus_one = self._take(others, "po")
-        self.comparison = next((part for part in _COMPARISONS if self._take(others, part)), "")
-        self.second = next((part for part in _SECOND if self._take(others, part)), "")
-        is_shift = base in ("vshl", "vshr")
-        if others or (self.wraps or clamps) != is_shift or bool(self.comparison) != (base == "vset") \
-                or (self.scale or self.plus_one) and base != "vmad":
-            raise low.fail(f"unsupported instruction '{statement.opcode}'; nearest supported form: '{base}.u32.u32.u32'")
-
-    @staticmethod
-    def _take(others: list[str], part: str) -> bool:
-        if part in others:
-            others.remove(part)
-            return True
-        return False
+    def __init__(self, low: Lowering, statement: Instruction) -> None:
+        self.low, self.statement, self.steps = low, statement, Steps(low, statement)
+        base, *words = statement.opcode.split(".")
+        self.base = base.rstrip("24")
+        types = ["u32"] * (self.base == "vset") + [word for word in words if word in ("u32", "s32")]
+        self.result, self.signs = types[0], (types[1][0], types[2][0])
+        self.saturates, self.wraps, self.plus_one = ("sat" in words), ("wrap" in words), ("po" in words)
+        self.scale = 7 * ("shr7" in words) + 15 * ("shr15" in words)
+        self.comparison = words[0]
+        self.second = next((word for word in words if word in _SECOND), "")
 
     def scalar(self) -> None:
         """Extract both parts, compute, then apply the second operation or merge the result into operand c."""
@@ -99,12 +78,10 @@ class _Form:
     def packed(self, count: int) -> None:
         """Compute the elements that the result's mask selects; the others are those of operand c. .add sums instead."""
         operands = self.statement.operands
-        if self.second not in ("", "add"):
-            raise self.low.fail(f"'{self.statement.opcode}': packed elements are added up or put side by side")
         bits = 32 // count
-        target, chosen = self._elements(operands[0], count, range(count))
-        first, first_places = self._elements(operands[1], count, range(count), count)
-        second, second_places = self._elements(operands[2], count, range(count, 2 * count), count)
+        target, chosen = self._elements(operands[0], range(count))
+        first, first_places = self._elements(operands[1], range(count))
+        second, second_places = self._elements(operands[2], range(count, 2 * count))
         words, places = (first, second), (first_places, second_places)
         total: Operand = self.steps.value("mov.b32", operands[3])
         for element in chosen:
@@ -115,31 +92,25 @@ class _Form:
                 self.steps.value("bfi.b32", value, total, element * bits, bits)
         self.steps.emit("mov.b32", target, total)
 
-    def _elements(self, operand: Operand, count: int, usual: range, needed: int = 0) -> tuple[Operand, list[int]]:
+    def _elements(self, operand: Operand, usual: range) -> tuple[Operand, list[int]]:
         """Return an operand without its selector, and the elements that it selects, the lowest first.
 
-        usual: the elements without a selector. needed: how many a source selects, among those of a and, above them, of
-        b; 0 for the result, whose mask selects some in descending order.
+        usual: the elements without a selector. A source selects among those of a and, above them, of b.
         """
-        name, dot, part = operand.text.rpartition(".") if isinstance(operand, Name) else ("", "", "")
-        if not dot or self.low.names.find(name) is None:
-            return operand, list(usual)
-        digits = [ord(digit) - ord("0") for digit in reversed(part[1:])]
-        fits = len(digits) == needed if needed else digits and digits == sorted({*digits})
-        known = range(2 * count if needed else count)
-        if part[0] != ("h" if count == 2 else "b") or not fits or any(digit not in known for digit in digits):
-            raise self.low.fail(f"'{self.statement.opcode}': the selector '.{part}' is not supported")
-        return Name(name), digits
+        name, part = self._parted(operand)
+        return name, [int(digit) for digit in reversed(part[1:])] if part else list(usual)
 
     def _selected(self, operand: Operand) -> tuple[Operand, tuple[int, int]]:
         """Return an operand without its selector, and the first bit and number of bits that it selects."""
-        if isinstance(operand, Name):
-            name, dot, part = operand.text.rpartition(".")
-            if dot and self.low.names.find(name) is not None:
-                if part not in _PARTS:
-                    raise self.low.fail(f"'{self.statement.opcode}': the selector '.{part}' is not supported")
-                return Name(name), _PARTS[part]
-        return operand, (0, 32)
+        name, part = self._parted(operand)
+        return name, _PARTS[part] if part else (0, 32)
+
+    def _parted(self, operand: Operand) -> tuple[Operand, str]:
+        """Split a selector from an operand; "" if it has none."""
+        if not isinstance(operand, Name) or self.low.names.find(operand.text) is not None:
+            return operand, ""
+        name, dot, part = operand.text.rpartition(".")
+        return (Name(name), part) if dot and self.low.names.find(name) is not None else (operand, "")
 
     def _extended(self, operand: Operand, sign: str) -> Name:
         whole, place = self._selected(operand)

@@ -571,9 +571,9 @@ class _Parser:
             return value
         raise self.fail("';' or an operand")
 
-    def list_until(self, close: str) -> list[object]:
+    def list_until(self, close: str) -> list[Operand]:
         self.at += 1
-        items: list[object] = []
+        items: list[Operand] = []
         while not self.accept(close):
             items.append(self.operand())
             if not self.accept(",") and self.texts[self.at] != close:
@@ -594,7 +594,7 @@ class _Parser:
         if self.accept("]"):
             return Address(base, offset)
         if self.texts[self.at] == ",":  # tex.2d [texture, {x, y}]: stored as a group
-            items: list[object] = [base]
+            items: list[Operand] = [base or Number("int", offset)]
             while self.accept(","):
                 items.append(self.operand())
             self.expect("]")

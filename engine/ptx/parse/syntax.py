@@ -48,15 +48,15 @@ class Address:
 class Vector:
     """`{a, b, ...}`."""
 
-    items: list[object]
+    items: list[Operand]
 
 
 @dataclass(slots=True)
 class Pair:
     """`a|b`: a destination with its predicate, or two predicates."""
 
-    first: object
-    second: object
+    first: Operand
+    second: Operand
 
 
 @dataclass(slots=True)
@@ -77,7 +77,7 @@ class Minus:
 class Group:
     """`(a, b)` of a call."""
 
-    items: list[object]
+    items: list[Operand]
 
 
 Operand = Name | Number | Address | Vector | Pair | Negated | Minus | Group

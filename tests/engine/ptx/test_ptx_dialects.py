@@ -94,8 +94,23 @@ ldu.global.u32 %r8, [%r2]; add.u32 %r8, %r8, %r7; st.global.u32 [%r2], %r8; exit
     wide = text.replace(".address_size 32", ".address_size 64")
     with pytest.raises(PtxError, match="converts addresses of 32 bits"):
         run_kernel(tmp_path, wide, np.arange(32, dtype=np.uint32), 32)
-    with pytest.raises(PtxError, match="cvta.shared.u32.*cvta.shared.u64"):
+    with pytest.raises(PtxError, match="cvta.shared.u32.*generic addresses have 64 bits"):
         decode_module(text.replace("cvta.to.global.u32", "cvta.shared.u32"), "m.ptx").kernels["k"]
+
+
+def test_a_register_named_twice_by_a_vector_gets_the_last_value(tmp_path: Path) -> None:
+    text = """.version 9.0
+.target sm_90
+.address_size 64
+.entry k(.param .u64 io)
+{
+.reg .b32 %r<9>; .reg .b64 %d<9>; .reg .f16x2 %x;
+ld.param.u64 %d1, [io]; ld.global.v4.u32 {%r1, %r2, %r1, %r3}, [%d1]; mov.b64 %d2, {%r1, %r2}; mov.b64 {%r4, %r4}, %d2;
+st.global.v4.u32 [%d1], {%r1, %r2, %r3, %r4}; add.u32 %x, %r1, 1; st.global.u32 [%d1+16], %x; exit;
+}
+"""
+    got = run_kernel(tmp_path, text, np.array([10, 11, 12, 13, 0], dtype=np.uint32), 1)
+    assert got.tolist() == [12, 11, 13, 11, 13]
 
 
 def test_sampler_properties_are_passed_over() -> None:

@@ -47,7 +47,13 @@ def test_a_form_that_ptx_has_is_found(form: str) -> None:
     ("exit.uni;", "unsupported instruction"), ("bar.sync 0, 33;", "whole warps"), ("bar.arrive 1, 0;", "whole warps"),
     ("bar.sync %f1;", "works on .u32"), ("add.rn.sat.f32x2 %d1, %d2, %d3;", "nearest supported form: 'add"),
     ("lop3.xor.b32 %r1|%p1, %r2, %r3, %r4, 3, %p2;", "nearest supported form: 'lop3"), ("cvt.rna.relu.tf32.f32 %r1, %f1;", "cvt.rn.relu.tf32.f32"),
-    ("cvt.rm.satfinite.f16.f32 %h1, %f1;", "cvt.rn.satfinite"), ("setp.eq.f16 %p1|%p2, %h1, %h2;", "a predicate register, found a pair"),
+    ("cvt.rm.satfinite.f16.f32 %h1, %f1;", "cvt.rn.satfinite"),
+    ("vadd4.u32.u32.u32 %r1, %r2.b10, %r3, %r4;", "selects with '.b' and four digits from 0 to 7 here, found '.b10'"),
+    ("vset2.eq.u32.u32 %r1.h01, %r2, %r3, %r4;", "selects with .h0, .h1 or .h10 here, found '.h01'"),
+    ("cvt.sat.s64.s32 %d1, %r1;", "nearest supported form: 'cvt.s64.s32'"),
+    ("suld.b.3d.b32.trap %r1, [%d1, {%r1, %r2}];", "takes 4 coordinates, found 2"),
+    ("suld.b.1d.b32.trap %r1, [%d1, {%f1}];", "works on .u32, '%f1' is declared .f32"),
+    ("setp.eq.f16 %p1|%p2, %h1, %h2;", "a predicate register, found a pair"),
 ])
 def test_a_statement_that_the_assembler_refuses_is_refused(body: str, words: str) -> None:
     with pytest.raises(PtxError, match=words):

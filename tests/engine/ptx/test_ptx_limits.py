@@ -44,10 +44,10 @@ WRONG = {
     "local memory": (kernel(".local .b8 s[40000000000];"), 10, "at most 524,288"),
     "dimensions": (kernel("", ".global .b32 x[1000000][1000000][1000000];"), 4, "at most"),
     "rows that are filled up": (kernel("", ".global .b32 x[2][100000000] = {{1},{2}};"), 4, "at most 67,108,864"),
-    "a barrier": (kernel("bar.sync 99;"), 10, "names barrier 99; a CTA has barriers 0 to 15"),
-    "a barrier below zero": (kernel("barrier.sync -1;"), 10, "names barrier -1"),
-    "an arrival": (kernel("bar.arrive 16, 64;"), 10, "names barrier 16"),
-    "a reduction": (kernel("bar.red.popc.u32 %r1, 17, %p1;"), 10, "names barrier 17"),
+    "a barrier": (kernel("bar.sync 99;"), 10, "'bar.sync' takes the number 0 to 15, found 99"),
+    "a barrier below zero": (kernel("barrier.sync -1;"), 10, "found -1"),
+    "an arrival": (kernel("bar.arrive 16, 64;"), 10, "0 to 15, found 16"),
+    "a reduction": (kernel("bar.red.popc.u32 %r1, 17, %p1;"), 10, "0 to 15, found 17"),
 }
 
 
