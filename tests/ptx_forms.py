@@ -263,7 +263,6 @@ REASONS = (
     ("C7406", "setmaxnreg: depends on the registers that ptxas itself allocates"),
     ("Internal compiler error", "an internal error of ptxas"),
     ("isspacep", "ptxas takes an address of 32 bits, rfview's generic addresses have 64"),
-    ("%fx", "ptxas takes registers declared .f16x2 in some integer instructions"),
 )
 
 

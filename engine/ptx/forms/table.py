@@ -88,13 +88,13 @@ def completed(row: Row, parts: list[str]) -> tuple[int, str]:
 
     Returns how many of the modifiers it has no place for, and the spelling.
     """
-    words, left = [row.base], list(parts)
+    words, left, taken = [row.base], list(parts), 0
     for each in row.slots:
         word = next((part for part in left if part in each.words), "" if each.is_optional else next(iter(each.words)))
         if word:
             words.append(word)
         if word in left:        # types keep their order
-            at = left.index(word)
+            at, taken = left.index(word), taken + 1
             left = [part for place, part in enumerate(left)
                     if place > at or place < at and not (each.is_type and part in TYPE_WIDTHS)]
-    return len(parts) - sum(word in parts for word in words), ".".join(words)
+    return len(parts) - taken, ".".join(words)

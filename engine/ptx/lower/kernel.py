@@ -24,7 +24,7 @@ from rfview.engine.ptx.lower.memory import lower_atomic, lower_load, lower_store
 from rfview.engine.ptx.lower.expand import (clear_out_of_bounds, least_of_three, logic_and_predicate, multiply_signs,
                                             pack_integers, reduce_floats, sum_of_halves, to_finite_halves, to_tf32)
 from rfview.engine.ptx.lower.names import CallParam, LabelId, Names, Place, TargetList
-from rfview.engine.ptx.lower.parts import in_parts
+from rfview.engine.ptx.lower.parts import lowered_in_parts
 from rfview.engine.ptx.lower.products import four_products
 from rfview.engine.ptx.lower.simd import packed_integers, pair_of_floats
 from rfview.engine.ptx.lower.small_floats import narrow, narrow_scales, widen, widen_scales
@@ -219,10 +219,9 @@ def lower_statement(low: Lowering, statement: Instruction) -> None:
 def lower_form(low: Lowering, statement: Instruction, row: Row) -> None:
     """Lower a statement whose form, a row of the table, has been checked."""
     may_have_parts = low.has_parts or statement.opcode.endswith(".b128") or statement.opcode.startswith("mov.v")
-    if may_have_parts and (parts := in_parts(low, statement)) is not None:
-        for part in parts:
-            lower_form(low, part, row)
-    elif row.lowered:
+    if may_have_parts and lowered_in_parts(low, statement, lambda part: lower_form(low, part, row)):
+        return
+    if row.lowered:
         _EXPANSIONS[row.lowered](Steps(low, statement))
     else:
         _HANDLERS.get(row.base, _HANDLERS.get(row.base.split(".")[0], lower_table))(low, statement)

@@ -82,7 +82,7 @@ def _address(low: Lowering, kind: Kind, operand: object, form: Form) -> str:
         own = "param"
     elif isinstance(found, Place):
         own = found.space
-        if own == "param" and form.row.base == "st":
+        if own == "param" and form.row.base in ("st", "atom", "red"):
             return f"cannot write the parameter '{operand.base.text}'"
     else:
         return f"takes a register or variable as the address, found {describe(operand.base)}"

@@ -35,11 +35,8 @@ def odd_operand(low: Lowering, kind: Kind, operand: object) -> str:
         return "" if kind.may_discard else "must have a register for its result, found '_'"
     found = low.names.find(operand.text)
     if isinstance(found, Parts):
-        if kind.type == "b128" and len(found.names) == 2 and not low.names.find(found.names[0]).kind:     # type: ignore
-            return ""
-        first = low.names.find(found.names[0])
-        if len(found.names) == 2 and isinstance(first, Register) and not first.kind and "b128" in kind.registers:
-            raise low.fail("a register of 128 bits for a narrower value is not supported by rfview")
+        if "b128" in kind.registers and not low.register(Name(found.names[0])).kind:
+            return ""       # a register of 128 bits
         return f"works on .{kind.type}, '{operand.text}' is a vector of {len(found.names)} values"
     if is_special(low, operand):
         return special(low, kind, operand)

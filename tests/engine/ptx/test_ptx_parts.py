@@ -92,6 +92,17 @@ def test_128_bits_are_moved_whole_and_in_halves(tmp_path: Path) -> None:
     assert np.array_equal(got, WORDS[:, [2, 3, 0, 1]])
 
 
+def test_128_bits_hold_a_narrower_value_extended_by_zeros_or_its_sign(tmp_path: Path) -> None:
+    signed = run(tmp_path, "ld.global.s32 %q1, [%rd1]; st.global.b128 [%rd2], %q1;").view("<i8").reshape(32, 2)
+    assert (signed[:, 0] == WORDS[:, 0].astype("i4")).all() and (signed[:, 1] == signed[:, 0] >> 63).all()
+    got = run(tmp_path, """
+        ld.global.v2.u32 {%q1, %q2}, [%rd1]; cvt.s64.s8 %q3, %q1; st.global.b128 [%rd2], %q3; st.global.u32 [%rd2+4], %q2;
+    """)
+    low = WORDS[:, 0].astype("i1").astype("i4")
+    assert (got[:, 0] == low.view("u4")).all() and (got[:, 1] == WORDS[:, 1]).all()
+    assert (got[:, 2] == (low >> 31).view("u4")).all() and (got[:, 3] == got[:, 2]).all()
+
+
 def test_128_bits_are_swapped_by_one_thread_after_the_other(tmp_path: Path) -> None:
     # every lane adds 1 and 1 << 32 to the two halves by compare-and-swap, then exchanges the value
     got = run(tmp_path, """
