@@ -4,6 +4,7 @@ In this folder itself, for use by every room:
 
     simulator           the public interface: load, step, inspect, checkpoint; info and summary of a run
     program  isa        a decoded kernel, and the opcodes
+    info                what a run, a recording or a recipe says of itself, as typed records
     state  snapshot     the complete state of the machine; a frozen copy of it, for views
     chunk               a range of recorded cycles, as the journal passes it to recordings and timelines
     hooks               the interface of a register-file design, with its defaults; RULES.md: our decisions where papers are
@@ -28,6 +29,7 @@ The rooms, each with its own list of duties:
     compile/    decorators, cache, intrinsics, calls by symbol: how all of this becomes machine code
     ptx/        PTX text to a program
     launch/     launch files, and the layout of memory
+    describe/   the constants of a run, collected from a simulator
     kernels/    the bundled kernels
     papers/     the papers' claims, reproduced
     check/      the checker: races, undefined reads, barriers and lane masks, in a separate machine

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from msgspec import Struct, structs
+
 
 def visible(text: str, keep: str = "") -> str:
     r"""Return the text with every character that is not printable escaped, except those in `keep`.
@@ -32,11 +34,13 @@ def escape(char: str) -> str:
 
 
 def visible_in(data: Any) -> Any:
-    """Return lists, tuples and dictionaries with every text in them, keys included, made visible; other values unchanged."""
+    """Return lists, tuples, dictionaries and records with every text in them made visible; other values unchanged."""
     if isinstance(data, str):
         return visible(data)
     if isinstance(data, dict):
         return {visible_in(key): visible_in(value) for key, value in data.items()}
     if isinstance(data, (list, tuple)):
         return [visible_in(value) for value in data]
+    if isinstance(data, Struct):
+        return structs.replace(data, **{name: visible_in(getattr(data, name)) for name in data.__struct_fields__})
     return data

@@ -1,114 +1,205 @@
-"""The constants of a run that views, recordings and summaries need, as JSON-compatible data."""
+"""What a run, a recording or a recipe says of itself: typed records, the same for live runs and those read from a file.
+
+A simulator makes them (describe/); those of a file are checked when it is opened, by the types and bounds here.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Annotated, Any, TypeAlias
 
-from rfview.engine import __version__, config, plugin as designs, events, isa
-from rfview.engine.compile import cache
-from rfview.engine.launch.sources import source_texts
-from rfview.engine.plugin import origin
-from rfview.engine.ptx.parse.locations import locations
+from msgspec import Meta, Struct
 
-if TYPE_CHECKING:
-    from rfview.engine.launch.placement import Variable
-    from rfview.engine.simulator import Simulator
+from rfview.engine.events import FIRST_DESIGN_EVENT
 
-UNIT_NAMES = ("SP", "SFU", "LDST", "CTRL")
+MOST = 1 << 20      # entries of a list; programs have the longest
+LARGEST = 1.7976931348623157e308
 
-
-def describe(simulator: Simulator) -> dict[str, Any]:
-    """Collect the constants of a run; every value is a dict, list, string, number, bool or None."""
-    placement = simulator.placement
-    launches = placement.launches
-    design = simulator.design
-    return {
-        "kernel": launches[0].kernel.name,
-        "kernels": [kernel.name for kernel, _ in placement.kernels],
-        "name": simulator.spec.name,
-        "num_launches": len(launches),
-        "launches": [
-            {
-                "kernel": placed.kernel.name, "grid": list(placed.launch.grid), "block": list(placed.launch.block),
-                "registers": placed.registers, "entry_pc": placed.entry_pc, "resident_ctas": placed.resident_ctas,
-                "shared_bytes": placed.shared_bytes,
-            }
-            for placed in launches
-        ],
-        "design": "+".join(simulator.built.chain),
-        "design_title": design.title,
-        "design_source": design.source,
-        "design_spec": {
-            "chain": list(simulator.built.chain), "values": dict(simulator.built.values),
-            "locates": designs.locates(simulator.built.chain), **origin.of_chain(simulator.built.chain),
-        },
-        "scheduler": simulator.scheduler,
-        "preset": simulator.config.preset,
-        "parameters": {**simulator.config.values(), **simulator.built.values},
-        "compile_notes": [f"{kernel.name}: {note}" for kernel, _ in placement.kernels for note in kernel.notes],
-        "setting_notes": simulator.config.notes(),
-        "spilled_words": max(kernel.spilled_words for kernel, _ in placement.kernels),
-        "register_limit": simulator.config.compilation().limit,
-        "seed": simulator.seed,
-        "engine_version": __version__,
-        "source_hash": cache.source_hash(cache.engine_files(compiled=False)),
-        "num_warps": int(simulator.config["sm.num_warps"]),
-        "num_banks": int(simulator.config["sm.num_banks"]),
-        "num_schedulers": int(simulator.config["sm.num_schedulers"]),
-        "clock_mhz": int(simulator.config["sm.clock_mhz"]),
-        "registers_per_thread": max(placed.registers for placed in launches),
-        "main_rows": simulator.main_rows,
-        "recorded_rows": simulator.main_rows + simulator.built.extra_rows,
-        "arena_words": len(placement.arena),
-        "shared_words": placement.shared_words,
-        "global_word": placement.global_word,
-        "local_word": placement.local_word,
-        "param_word": placement.param_word,
-        "stalls": [stall._asdict() for stall in simulator.built.stalls],
-        "events": [name for name, _ in events.EVENTS],
-        "design_events": [name for name, _ in simulator.built.events],
-        "activities": [event for name in simulator.built.chain if (event := designs.design(name).event)],
-        "panels": [dict(panel) for panel in design.panels],
-        "energy_pj": {name: [pj, source] for name, (pj, source) in (design.energy_pj or {}).items()},
-        "technology": {name: list(entry) for name, entry in (design.technology or {}).items()},
-        "program": _program(simulator),
-        "ptx": [{"path": str(simulator.spec.module_path.name), "text": simulator.module.text}],
-        "sources": _sources(simulator) if simulator.sources is None else simulator.sources,
-        "virtual": {kernel.name: [list(entry) for entry in kernel.virtual] for kernel, _ in placement.kernels},
-        "buffers": [_variable(variable) for variable in placement.variables if variable.kind == "buffer"],
-        "symbols": [_variable(variable) for variable in placement.variables if variable.kind == "symbol"],
-        "launch_toml": simulator.spec.text,
-    }
+Small: TypeAlias = Annotated[int, Meta(ge=0, le=255)]
+Count: TypeAlias = Annotated[int, Meta(ge=0, le=1 << 31)]
+Large: TypeAlias = Annotated[int, Meta(ge=0)]
+Number: TypeAlias = Annotated[float, Meta(ge=-LARGEST, le=LARGEST)]
+Extent: TypeAlias = Annotated[list[Annotated[int, Meta(ge=0, lt=1 << 31)]], Meta(min_length=3, max_length=3)]
+Sizes: TypeAlias = Annotated[list[Large], Meta(max_length=32)]
+Registers: TypeAlias = Annotated[list[Small], Meta(max_length=64)]
+# a name that is looked up among known ones, or becomes part of a file's name; not that of a kernel or symbol
+Word: TypeAlias = Annotated[str, Meta(min_length=1, max_length=256)]
+DesignName: TypeAlias = Annotated[str, Meta(pattern=r"\A[a-z][a-z0-9_]*\Z", max_length=64)]
+# of a number in memory, as NumPy writes it
+Dtype: TypeAlias = Annotated[str, Meta(pattern=r"\A(\|[ui]1|<[ui][248]|<f[248])\Z")]
+# of a parameter; a list for what was read from a file
+Value: TypeAlias = str | bool | int | Number | Annotated[list[Count], Meta(max_length=1 << 16)]
+Values: TypeAlias = Annotated[dict[Word, Value], Meta(max_length=4096)]
+Names: TypeAlias = Annotated[list[str], Meta(max_length=MOST)]
+Place: TypeAlias = Annotated[int, Meta(ge=-(1 << 31), le=1 << 31)]
+# a PTX register while it is live: name, first and last pc, first register, number of registers
+Range: TypeAlias = tuple[str, Place, Place, Place, Place]
 
 
-def _sources(simulator: Simulator) -> list[dict[str, Any]]:
-    """Return the texts of the source files named by the PTX, as far as they are found."""
-    spec = simulator.spec
-    return source_texts(locations(simulator.module.text), (spec.module_path.parent, spec.path.parent))
+class Record(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What all records have in common."""
+
+    def __getitem__(self, name: str) -> Any:
+        return getattr(self, name)
 
 
-def _program(simulator: Simulator) -> list[dict[str, Any]]:
-    """Describe every instruction by its global pc."""
-    listing: list[dict[str, Any]] = []
-    units = simulator.insts["unit"]     # as changed by the machine: with a constant cache, LD/ST loads parameters
-    for kernel, base in simulator.placement.kernels:
-        for offset, (inst, text) in enumerate(zip(kernel.insts, kernel.texts, strict=True)):
-            listing.append(
-                {
-                    "pc": base + offset, "kernel": kernel.name, "line": int(inst["line"]), "text": text,
-                    "mnemonic": text.split()[1 if text.startswith("@") else 0].split(".")[0].rstrip(";"),
-                    "op": isa.REVERSE[int(inst["op"])], "unit": UNIT_NAMES[int(units[base + offset])],
-                    "latency_class": config.LATENCY_CLASSES[int(inst["latency_class"])],
-                    "wait_class": int(inst["wait_class"]), "dst": [int(reg) for reg in inst["dst"] if reg != 255],
-                    "src": [int(reg) for reg in inst["src"]],
-                }
-            )
-    return listing
+class Text(Record, frozen=True, kw_only=True):
+    """A file's name and its text."""
+
+    path: str
+    text: str
 
 
-def _variable(variable: Variable) -> dict[str, Any]:
-    """Describe a buffer or symbol."""
-    return {
-        "name": variable.name, "address": variable.address, "word": variable.word, "bytes": variable.size,
-        "dtype": variable.dtype.str, "shape": list(variable.shape),
-    }
+class DesignFile(Record, frozen=True, kw_only=True):
+    """A user's design file: its name, a hash of its code, and its text, which is never executed."""
+
+    file: Word
+    code: str
+    text: str
+
+
+class DesignSpec(Record, frozen=True, kw_only=True):
+    """The designs of a run, outermost first, and their parameters.
+
+    locates: whether a register's newest value may be outside its main row. files: of the designs that are not bundled.
+    """
+
+    chain: Annotated[list[DesignName], Meta(min_length=1, max_length=2)]
+    values: Values
+    locates: bool
+    files: dict[DesignName, DesignFile] = {}
+
+
+class Run(Record, frozen=True, kw_only=True):
+    """What it takes to simulate a run again, in recordings and recipes."""
+
+    kernel: str
+    name: Annotated[str, Meta(min_length=1, max_length=4096)]
+    launch_toml: str
+    ptx: Annotated[list[Text], Meta(min_length=1, max_length=16)]
+    sources: Annotated[list[Text], Meta(max_length=4096)]
+    design: str
+    design_spec: DesignSpec
+    scheduler: Word
+    preset: Word
+    parameters: Values
+    seed: int
+    engine_version: str
+    source_hash: str
+
+    def number(self, name: str, default: int = 0) -> int:
+        """Return a parameter of the run that is a whole number."""
+        value = self.parameters.get(name, default)
+        return int(value) if isinstance(value, (int, float)) else default
+
+
+class Variable(Record, frozen=True, kw_only=True):
+    """A buffer or symbol in memory; word: its first one."""
+
+    name: str
+    address: Large
+    word: Count
+    bytes: Large
+    dtype: Dtype
+    shape: Sizes
+
+
+class Instruction(Record, frozen=True, kw_only=True):
+    """An instruction of the program."""
+
+    pc: Count
+    kernel: str
+    line: Count
+    text: str
+    mnemonic: str
+    op: str
+    unit: str
+    latency_class: str
+    wait_class: Small
+    dst: Registers
+    src: Registers
+
+
+class StallRow(Record, frozen=True, kw_only=True):
+    """A row of the table of warp states."""
+
+    code: Annotated[int, Meta(ge=0, le=63)]
+    name: str
+    short: str
+    glyph: str
+    ascii: str
+    family: str
+    sentence: str
+
+
+class Launch(Record, frozen=True, kw_only=True):
+    """A launch as it was placed."""
+
+    kernel: str
+    grid: Extent
+    block: Extent
+    registers: Small
+    entry_pc: Count
+    resident_ctas: Small
+    shared_bytes: Count
+
+    @property
+    def warps_per_cta(self) -> int:
+        """Return how many warps a CTA has."""
+        x, y, z = self.block
+        return -(-x * y * z // 32)
+
+
+class RunInfo(Run, frozen=True, kw_only=True):
+    """The constants of a run that views, recordings and summaries need."""
+
+    kernels: Annotated[list[str], Meta(min_length=1, max_length=MOST)]
+    num_launches: Count
+    launches: Annotated[list[Launch], Meta(min_length=1, max_length=MOST)]
+    design_title: str
+    design_source: str
+    compile_notes: Names
+    setting_notes: Names
+    spilled_words: Count
+    register_limit: Count
+    num_warps: Annotated[int, Meta(ge=1, le=64)]
+    num_banks: Annotated[int, Meta(ge=1, le=64)]
+    num_schedulers: Annotated[int, Meta(ge=1, le=8)]
+    clock_mhz: Count
+    registers_per_thread: Small
+    main_rows: Count
+    recorded_rows: Count
+    arena_words: Count
+    shared_words: Count
+    global_word: Count
+    local_word: Count
+    param_word: Count
+    stalls: Annotated[list[StallRow], Meta(min_length=1, max_length=64)]
+    events: Names
+    design_events: Names
+    activities: Annotated[list[str], Meta(max_length=8)]
+    panels: Annotated[list[dict[str, Any]], Meta(max_length=64)]
+    energy_pj: dict[str, tuple[Number, str]]
+    technology: dict[str, tuple[Number, str, str]]
+    program: Annotated[list[Instruction], Meta(min_length=1, max_length=MOST)]
+    virtual: dict[str, Annotated[list[Range], Meta(max_length=MOST)]]
+    buffers: Annotated[list[Variable], Meta(max_length=MOST)]
+    symbols: Annotated[list[Variable], Meta(max_length=MOST)]
+
+    @property
+    def stall_names(self) -> dict[int, str]:
+        """Return the name of each state's code; those of a design's own reasons come after a gap."""
+        return {stall.code: stall.name for stall in self.stalls}
+
+    @property
+    def event_names(self) -> dict[int, str]:
+        """Return the name of each counter in sm.events: the machine's own, then the design's."""
+        return {**dict(enumerate(self.events)), **dict(enumerate(self.design_events, FIRST_DESIGN_EVENT))}
+
+    @property
+    def variables(self) -> list[Variable]:
+        """Return the buffers and symbols."""
+        return [*self.buffers, *self.symbols]
+
+    def instruction(self, pc: int) -> Instruction | None:
+        """Return the program's entry at a pc, None outside the program."""
+        return self.program[pc] if 0 <= pc < len(self.program) else None

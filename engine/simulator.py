@@ -26,9 +26,10 @@ from rfview.engine.machine.stages.l2 import warm_l2
 from rfview.engine.machine.journal.recorder import Journal, aligned_words
 from rfview.engine.machine.journal.words import WIDTH
 from rfview.engine.launch import LaunchSpec, verify
-from rfview.engine.info import describe
 from rfview.engine.program import Module
 from rfview.engine.progress import Progress
+from rfview.engine.info import Text
+from rfview.engine.describe import describe
 from rfview.engine.launch.given import GivenMemory, place_given
 from rfview.engine.launch.placement import Placement, PlacedLaunch, Variable, place
 from rfview.engine.snapshot import Snapshot
@@ -96,7 +97,7 @@ class Simulator:
         progress: Progress | None = None,
         module: Module | None = None,
         source: tuple[str, str] | None = None,
-        sources: Iterable[dict[str, Any]] | None = None,
+        sources: Iterable[Text] | None = None,
         memory: GivenMemory | None = None,
     ) -> None:
         self.spec, self._memory = spec, memory
@@ -556,9 +557,10 @@ class Simulator:
         cycles = self.cycle
         instructions = int(self.sm.events[events.INSTRUCTIONS])
         return {
-            "kernel": self.info["kernel"], "design": self.info["design"], "scheduler": self.scheduler,
-            "preset": self.config.preset, "parameters": self.info["parameters"], "seed": self.seed,
-            **{name: self.info[name] for name in ("compile_notes", "setting_notes", "spilled_words", "register_limit")},
+            "kernel": self.info.kernel, "design": self.info.design, "scheduler": self.scheduler,
+            "preset": self.config.preset, "parameters": self.info.parameters, "seed": self.seed,
+            "compile_notes": self.info.compile_notes, "setting_notes": self.info.setting_notes,
+            "spilled_words": self.info.spilled_words, "register_limit": self.info.register_limit,
             "launches": len(self.placement.launches),
             "registers_per_thread": max(placed.registers for placed in self.placement.launches),
             "cycles": cycles, "warp_instructions": instructions,
@@ -566,6 +568,6 @@ class Simulator:
             "ipc": instructions / cycles if cycles else 0.0,
             "warp_cycles": int(self.config["sm.num_warps"]) * cycles, "issued": issued, "stalls": totals,
             "war_stalls": int(self.sm.events[events.WAR_STALLS]), "counts": self.counts(), "energy_pj": self.energy(),
-            "verified": verified, "mismatches": mismatches, "version": self.info["engine_version"],
+            "verified": verified, "mismatches": mismatches, "version": self.info.engine_version,
         }
 

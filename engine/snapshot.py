@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rfview.engine import html
 from rfview.engine.program import MAX_REGS
+
+if TYPE_CHECKING:
+    from rfview.engine.info import RunInfo
 
 
 @dataclass(frozen=True)
@@ -17,7 +20,7 @@ class Snapshot:
 
     sm: one record of state.recorded_dtype(). rf: one record of the design's STATE dtype. rows: (recorded rows, 32) u4, the
     main register file followed by the design's own rows. memory: (words,) u4, the arena (shared memory first).
-    info: the run's constants, the dict that `Simulator.info` describes. All arrays are read-only by convention.
+    info: the run's constants, as in `Simulator.info`. All arrays are read-only by convention.
     """
 
     cycle: int
@@ -25,18 +28,17 @@ class Snapshot:
     rf: Any
     rows: np.ndarray
     memory: np.ndarray
-    info: dict[str, Any] = field(repr=False)
+    info: RunInfo = field(repr=False)
 
     def _repr_html_(self) -> str:
         """Show, for notebooks, what every resident warp did in the cycle before and what it does next."""
-        names = {int(entry["code"]): entry["name"] for entry in self.info["stalls"]}
-        program, resident = self.info["program"], int(self.sm["resident"])
+        names, resident = self.info.stall_names, int(self.sm["resident"])
         rows = []
         for warp, one in enumerate(self.sm["warp"]):
             if (resident >> warp) & 1:
                 pc = int(one["pc"])
-                text = program[pc]["text"] if pc < len(program) else ""
-                rows.append((f"w{warp}", names.get(int(one["state"]), "?"), pc, text))
+                entry = self.info.instruction(pc)
+                rows.append((f"w{warp}", names.get(int(one["state"]), "?"), pc, entry.text if entry else ""))
         return html.table(f"cycle {self.cycle:,}", ("warp", "state", "pc", "next"), rows)
 
     def register(self, warp: int, reg: int) -> np.ndarray:

@@ -90,7 +90,7 @@ def run_app(session: Session | Callable[..., Session], *, title: str = "", ascii
     from rfview.sessions.expressions.ptx_names import kernel_name
 
     opener = session if callable(session) else lambda report: session
-    name = title or (kernel_name(str(session.info.get("kernel", ""))) if not callable(session) else "")
+    name = title or (kernel_name(session.info.kernel) if not callable(session) else "")
     app = make_app(opener, title=name, ascii_only=ascii_only, target=target, keymap=keymap, begin=begin, command=command)
     app.main.past = line_history.LineHistory(line_history.path())
     try:

@@ -16,7 +16,7 @@ from rfview.engine.errors import InputError, RfviewError
 from rfview.engine.wording import plural
 from rfview.engine.stalls import NO_STALL, NO_WARP
 from rfview.render.operation import waits_for
-from rfview.render.machine import Machine
+from rfview.sessions.machine import Machine
 from rfview.render.scene import Scene
 from rfview.sessions.guard import consistent
 from rfview.sessions.warps import check_warp, parse_warp
@@ -44,7 +44,7 @@ def listed(warps: list[int]) -> str:
 
 def view(session: Session, cycle: int) -> Scene:
     """Return the machine at a cycle, as the painters' helpers take it."""
-    return Scene(now=Machine(session.timeline.at(cycle)), info=session.info)
+    return Scene(now=Machine.of(session.timeline.at(cycle)), info=session.info)
 
 
 def sentences(session: Session, before: int, after: int) -> list[str]:
@@ -70,7 +70,7 @@ def sentences(session: Session, before: int, after: int) -> list[str]:
         name = new.look(now).name
         if name == "issued" and (moved != 0):
             entry = new.now.instruction(new.now.last_pc[warp])
-            groups.setdefault(("issued", entry["text"] if entry else "?"), []).append(warp)
+            groups.setdefault(("issued", entry.text if entry else "?"), []).append(warp)
         elif now != then:
             groups.setdefault((name, waits_for(new, warp)), []).append(warp)
         elif name not in NO_WARP:
@@ -101,7 +101,7 @@ def _sentence(name: str, detail: str, warps: list[int]) -> str:
 
 def _counted(session: Session, old: Machine, new: Machine) -> list[str]:
     """Return what the design did in one cycle, from its event counters."""
-    grown = {name: new.counts[name] - old.counts[name] for name in session.info.get("design_events", ())}
+    grown = {name: new.counts[name] - old.counts[name] for name in session.info.design_events}
     words = [f"{name} {count:+d}" for name, count in grown.items() if count]
     return [f"The register file counts {', '.join(words)}."] if words else []
 
@@ -137,7 +137,7 @@ class Linear:
 
     def choose(self, warp: int) -> None:
         """Select the warp for the prompt and for commands that take one; raises InputError if it does not exist."""
-        check_warp(warp, int(self.session.info["num_warps"]))
+        check_warp(warp, self.session.info.num_warps)
         self.warp = warp
 
     def prompt(self) -> str:
@@ -150,7 +150,7 @@ class Linear:
         """Introduce the linear mode."""
         info, timeline = self.session.info, self.session.timeline
         kind = "recorded" if timeline.closed else "live"
-        self.say([f"{info.get('kernel')} on {info.get('design')}, scheduler {info.get('scheduler')}, {kind}, "
+        self.say([f"{info.kernel} on {info.design}, scheduler {info.scheduler}, {kind}, "
                   f"cycles {timeline.first:,} to {timeline.last:,}{'' if timeline.closed else ' so far'}.",
                   "s steps, back steps back, help lists the commands, q ends.",
                   " ".join([f"Cycle {self.session.cycle:,}.", *census(self.session)])])
@@ -208,7 +208,7 @@ class Linear:
         entry = scene.now.instruction(scene.now.pc[self.warp])
         detail = waits_for(scene, self.warp)
         self.say([f"w{self.warp}: {look.name}{f', {detail}' if detail else ''}. {look.sentence}"
-                  + (f" Its next instruction is {entry['text']}, PTX line {entry['line']}." if entry else "")])
+                  + (f" Its next instruction is {entry.text}, PTX line {entry.line}." if entry else "")])
 
     def _verbose(self, rest: str) -> None:
         if rest not in ("on", "off"):

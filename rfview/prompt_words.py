@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rfview.engine.escapes import visible
 from rfview.sessions.commands.table import VERBS
 from rfview.sessions.expressions.names import FUNCTIONS, UNITS
-from rfview.sessions.run_names import event_names, stall_names
+
+if TYPE_CHECKING:
+    from rfview.engine.info import RunInfo
 
 MOST = 200      # most completions offered for one word
 LONGEST = 1000  # characters of a line that is completed; WORD takes quadratic time, and pasted lines can be very long
@@ -57,16 +59,16 @@ class Words:
         self.words: list[str] = []
         self.fields: dict[str, list[str]] = {}
 
-    def learn(self, lines: Iterable[str], info: dict[str, Any], sm: np.dtype | None = None) -> None:
+    def learn(self, lines: Iterable[str], info: RunInfo, sm: np.dtype | None = None) -> None:
         """Replace the words of another run by those of this one: lines, and words from its constants and record."""
         self.lines = list(dict.fromkeys([*self.always, *lines]))
-        states = [*stall_names(info).values()]
+        states = [*info.stall_names.values()]
         counted = [*(f"stall.{name}" for name in states), *(f"total.{name}" for name in states),
-                   *(f"event.{name}" for name in event_names(info).values())]
-        places = [entry["name"] for entry in (*info.get("buffers", ()), *info.get("symbols", ()))]
-        found = [*info.get("parameters", ()), *states, *counted, *places, "cycle", "launch", "rf", *FUNCTIONS]
+                   *(f"event.{name}" for name in info.event_names.values())]
+        places = [entry.name for entry in (*info.buffers, *info.symbols)]
+        found = [*info.parameters, *states, *counted, *places, "cycle", "launch", "rf", *FUNCTIONS]
         self.words = list(dict.fromkeys(visible(str(name)) for name in found))
-        registers = [f"R{number}" for number in range(int(info.get("registers_per_thread") or 0))]
+        registers = [f"R{number}" for number in range(int(info.registers_per_thread or 0))]
         if sm is not None:
             self.fields = {short: list(sm[unit].base.names or ()) for short, unit in UNITS.items()}
             self.fields["w"] = [*self.fields.get("w", ()), *registers]

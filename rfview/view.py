@@ -172,4 +172,4 @@ class View:
 def _run(session: Session) -> list[Any]:
     """Return what distinguishes a recording from others of the same name."""
     info = session.info
-    return [info.get("kernel"), info.get("design"), info.get("scheduler"), info.get("source_hash"), session.timeline.last]
+    return [info.kernel, info.design, info.scheduler, info.source_hash, session.timeline.last]

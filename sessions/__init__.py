@@ -8,8 +8,9 @@
     check        checks the whole run for races and the like, in a separate process
     guard        turns errors caused by an inconsistent recording into one message
     plot         charts over time, for notebooks
-    energy       event counts by name, and the energy computed from them; run_names: what a run's constants say
-    bounds       the possible values of an expression within chunks, from zone maps alone
+    machine      the machine at one cycle, for `why` and painters; producers: who writes a register
+    energy       event counts by name, and the energy computed from them
+    bounds       the possible values of something within chunks
     file/        the session file: its bytes, writing and opening, zone maps
     codec/       chunks as bytes, and back
     timeline/    a range of cycles with the state at each: live, replayed, simulated again

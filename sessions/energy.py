@@ -9,40 +9,40 @@ from rfview.engine import plugin as designs
 from rfview.engine.errors import InputError
 from rfview.engine.plugin import nodes, origin
 from rfview.engine.snapshot import Snapshot
-from rfview.sessions.run_names import event_names, stall_names
 
 if TYPE_CHECKING:
+    from rfview.engine.info import RunInfo
     from rfview.sessions.timeline.base import Timeline
 
 
-def counts_of(info: Mapping[str, Any], events: Any, access_wait: Any) -> dict[str, Any]:
+def counts_of(info: RunInfo, events: Any, access_wait: Any) -> dict[str, Any]:
     """Return every count by name; events, access_wait: sm.events and sm.access_wait, one cycle's or columns (.., n)."""
-    found = {name: events[index] for index, name in event_names(info).items()}
-    for code, name in stall_names(info).items():
+    found = {name: events[index] for index, name in info.event_names.items()}
+    for code, name in info.stall_names.items():
         if code < len(access_wait):
             found[f"{name}_wait_cycles"] = access_wait[code]
     return found
 
 
-def energy_of(info: Mapping[str, Any], counts: Mapping[str, Any], cycles: Any) -> dict[str, Any] | None:
+def energy_of(info: RunInfo, counts: Mapping[str, Any], cycles: Any) -> dict[str, Any] | None:
     """Return {"dynamic", "leakage", "refresh", "total"} in pJ after `cycles` cycles; None if no clock was recorded.
 
     Raises InputError when the run's design is not installed here.
     """
-    if not info.get("clock_mhz"):
+    if not info.clock_mhz:
         return None
-    spec = info["design_spec"]
+    spec = info.design_spec
     origin.require(spec, "the energy")
-    run = designs.Run(counts, cycles, float(info["clock_mhz"]), spec["values"], str(info["preset"]),
-                      info.get("parameters", {}))
-    return designs.energy(tuple(spec["chain"]), run)
+    run = designs.Run(counts, cycles, info.clock_mhz, spec.values, info.preset,
+                      info.parameters)
+    return designs.energy(tuple(spec.chain), run)
 
 
-def node_of(info: Mapping[str, Any]) -> int | None:
+def node_of(info: RunInfo) -> int | None:
     """Return the technology node of a run's energies in nm, None if unknown."""
-    spec = info["design_spec"]
+    spec = info.design_spec
     try:
-        return nodes.node_nm(spec["chain"], spec["values"], str(info["preset"]))
+        return nodes.node_nm(spec.chain, spec.values, info.preset)
     except InputError:
         return None     # its design is not installed here, so its energy is unknown as well
 

@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 
 from rfview.engine.errors import InputError
-from rfview.engine.escapes import visible_in
+from rfview.engine.escapes import visible
 from rfview.engine.stalls import NO_WARP
 from rfview.sessions.expressions import Expression
-from rfview.sessions.run_names import stall_names
 from rfview.sessions.timeline.base import Timeline
 
 
@@ -28,8 +27,7 @@ def plot(timeline: Timeline, expressions: Mapping[str, Expression], points: int 
     if not 1 <= points <= 5000:
         raise InputError(f"plot: expected 1 to 5,000 points, got {points:,}")
     rows = _lines(timeline, expressions, points) if expressions else _states(timeline, points)
-    info = visible_in({name: timeline.info[name] for name in ("kernel", "design", "scheduler")})
-    title = f"{info['kernel']} on {info['design']} {info['scheduler']}"
+    title = visible(f"{timeline.info.kernel} on {timeline.info.design} {timeline.info.scheduler}")
     chart = altair.Chart(altair.InlineData(rows), title=title)
     x = altair.X("cycle:Q", title="cycle")
     if expressions:
@@ -43,7 +41,7 @@ def _states(timeline: Timeline, points: int) -> list[dict[str, Any]]:
     seen = timeline.overview(points)
     spans = np.diff(seen.edges)
     found = []
-    for code, name in sorted(stall_names(timeline.info).items()):
+    for code, name in sorted(timeline.info.stall_names.items()):
         if name in NO_WARP or not seen.states[:, code].any():
             continue
         found += [{"cycle": int(begin), "state": name, "warps": round(count / span, 4)}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,9 +23,11 @@ from rfview.sessions.search.marks import Marks
 from rfview.sessions.search.search import Target
 from rfview.sessions.lines.moves import line_target
 from rfview.sessions.lines.table import NO_LINES, LineTable, lines_of
-from rfview.sessions.run_names import stall_names
 from rfview.sessions.timeline.base import Overview, Timeline
 from rfview.sessions.warps import check_warp
+
+if TYPE_CHECKING:
+    from rfview.engine.info import RunInfo
 
 NAMED = 4       # most warps named for a stop
 
@@ -59,7 +61,7 @@ class Session(Cursor):
     # inspecting
 
     @property
-    def info(self) -> dict[str, Any]:
+    def info(self) -> RunInfo:
         """Return the run's constants."""
         return self.timeline.info
 
@@ -71,19 +73,19 @@ class Session(Cursor):
     def __repr__(self) -> str:
         """Show what runs on which machine, and where the cursor is, for notebooks and the Python prompt."""
         info, end = self.info, "" if self.timeline.closed else " so far"
-        return (f"<Session {info.get('kernel')} on {info.get('design')} {info.get('scheduler')}, cycle {self.cycle:,} of "
+        return (f"<Session {info.kernel} on {info.design} {info.scheduler}, cycle {self.cycle:,} of "
                 f"{self.timeline.first:,}..{self.timeline.last:,}{end}>")
 
     def _repr_html_(self) -> str:
         """Show it as a table, with the warps per state at the cursor."""
-        names = stall_names(self.info)
+        names = self.info.stall_names
         codes, counts = np.unique(self.timeline.states(self.cycle, self.cycle + 1)[0], return_counts=True)
         states = ", ".join(f"{names[code]} {count}" for code, count in zip(codes.tolist(), counts.tolist()))
         end = f"{self.timeline.last:,}{'' if self.timeline.closed else ' so far'}"
-        rows = [("design", self.info["design"]), ("scheduler", self.info["scheduler"]), ("preset", self.info["preset"]),
+        rows = [("design", self.info.design), ("scheduler", self.info.scheduler), ("preset", self.info.preset),
                 ("cycle", f"{self.cycle:,} of {self.timeline.first:,} to {end}"), ("warps", states),
                 *((("branch", self.branch.text),) if self.branch is not None else ())]
-        return html.table(str(self.info["kernel"]), (), rows, str(self.timeline.fault or ""))
+        return html.table(self.info.kernel, (), rows, str(self.timeline.fault or ""))
 
     def snapshot(self, cycle: int | None = None) -> Snapshot:
         """Return the machine at the cursor, or at another cycle of the timeline."""
@@ -228,7 +230,7 @@ class Session(Cursor):
         line: only this one, by its number in `lines.lines`. Both directions stop at the same cycles.
         Raises InputError if the program has no source lines, or there is no such warp.
         """
-        table, slots = self.lines, int(self.info["num_warps"])
+        table, slots = self.lines, self.info.num_warps
         if not table:
             raise InputError(f"next-line: {NO_LINES}")
         if warp is not None:

@@ -214,7 +214,7 @@ class Machine:
 
     def states(self, warp: int = 0) -> list[str]:
         """Return a warp's state names in cycles 0, 1, ..."""
-        names = {int(stall["code"]): str(stall["name"]) for stall in self.simulator.info["stalls"]}
+        names = {int(stall.code): str(stall.name) for stall in self.simulator.info.stalls}
         return [names[int(snapshot.sm.warp[warp].state)] for snapshot in self.snapshots[1:]]
 
     def runs(self, warp: int = 0) -> list[tuple[str, int]]:
@@ -229,9 +229,9 @@ class Machine:
 
     def issues(self, warp: int = 0) -> list[tuple[int, str]]:
         """Return (cycle, instruction text) of every issue of a warp."""
-        program = self.simulator.info["program"]
+        program = self.simulator.info.program
         return [
-            (cycle, program[int(snapshot.sm.warp[warp].last_pc)]["text"])
+            (cycle, program[int(snapshot.sm.warp[warp].last_pc)].text)
             for cycle, snapshot in enumerate(self.snapshots[1:])
             if int(snapshot.sm.warp[warp].state) == ISSUED
         ]
@@ -254,7 +254,7 @@ class Machine:
 
 def counted(machine: Machine, name: str) -> list[int]:
     """Return the cycles in which an event of the machine or the design was counted, one entry per count."""
-    own, design = (machine.simulator.info[key] for key in ("events", "design_events"))
+    own, design = machine.simulator.info.events, machine.simulator.info.design_events
     number = own.index(name) if name in own else FIRST_DESIGN_EVENT + design.index(name)
     counts = [int(snapshot.sm["events"][number]) for snapshot in machine.snapshots]
     return [cycle for cycle in range(len(counts) - 1) for _ in range(counts[cycle + 1] - counts[cycle])]

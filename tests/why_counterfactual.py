@@ -25,7 +25,7 @@ from rfview.sessions.why import why
 from rfview.engine import kernels
 from rfview.engine.launch import load_launch_file
 from rfview.engine.simulator import Simulator
-from rfview.sessions.why import producers as holders
+from rfview.sessions import producers as holders
 from rfview.sessions.branches.fork import changeable
 from rfview.sessions.timeline.live import LiveTimeline
 from rfview.sessions.session import Session
@@ -135,7 +135,7 @@ def sampled(session: Session, number: int, rng: random.Random) -> list[Sample]:
     timeline = session.timeline
     last = min(timeline.last, MAX_CYCLES)
     states = timeline.states(1, last)
-    names = {int(entry["code"]): entry["name"] for entry in timeline.info["stalls"]}
+    names = {int(entry.code): entry.name for entry in timeline.info.stalls}
     pools: dict[str, list[tuple[int, int]]] = {}
     for code, name in names.items():
         if name not in IDLE:
@@ -164,11 +164,11 @@ def _oldest_need(session: Session, chain: Chain) -> int:
     """Return the issue cycle of the oldest instruction whose result a stalled warp's next instruction needs."""
     snapshot = session.timeline.at(chain.cycle)
     warp = snapshot.sm["warp"][chain.warp]
-    entry = session.info["program"][int(warp["pc"])]
+    entry = session.info.program[int(warp["pc"])]
     held = int(warp["sb_write"])
     table = snapshot.sm["inflight"]
-    writers = holders.writers(table, session.info["program"])
-    slots = [writers[chain.warp, reg] for reg in {*entry["src"], *entry["dst"]} if reg < 64 and (held >> reg) & 1]
+    writers = holders.writers(table, session.info.program)
+    slots = [writers[chain.warp, reg] for reg in {*entry.src, *entry.dst} if reg < 64 and (held >> reg) & 1]
     return min((int(table[slot]["issue_cycle"]) for slot in slots), default=chain.cycle)
 
 
@@ -193,7 +193,7 @@ class Laboratory:
         self.session = run(kernel, design, scheduler)
         info = self.session.info
         self.allowed = {*changeable(info), *PARTS}
-        if not {"hcrf", "racetrack", "hrf"} & set(info["design_spec"]["chain"]):
+        if not {"hcrf", "racetrack", "hrf"} & set(info.design_spec.chain):
             self.allowed |= BANKS       # rows stay the same; hcrf and racetrack keep more state per bank, hrf has exactly two
         self._started: dict[str, dict[Key, int]] = {}
 
@@ -247,7 +247,7 @@ def _judge(tally: Tally, laboratory: Laboratory, sample: Sample, samples: list[S
     assert resource is not None, chain.text()
     tally.samples += 1
     tally.stalls[chain.state] += 1
-    present = laboratory.session.info["parameters"]
+    present = laboratory.session.info.parameters
     relief = {key: value for key, value in resource.relief.items() if present.get(key) != value}
     if not relief:
         tally.no_lever += 1

@@ -39,7 +39,7 @@ def examine(kernel: str, design: str, scheduler: str, cycles: int, seed: int | s
     session = run(kernel, design, scheduler)
     timeline = session.timeline
     rng = random.Random(f"{kernel} {design} {seed}")
-    names = {int(entry["code"]): entry["name"] for entry in session.info["stalls"]}
+    names = {int(entry.code): entry.name for entry in session.info.stalls}
     found = Findings()
     for cycle in rng.sample(range(1, timeline.last), min(cycles, timeline.last - 1)):
         states = timeline.states(cycle, cycle + 1)[0]

@@ -147,15 +147,15 @@ def _fault(simulator: CheckedSimulator, fault: str) -> Finding:
     warp, pc, lane = (max(0, place) for place in (cause.warp, cause.pc, cause.lane)) if cause is not None else (0, 0, 0)
     entry = sm.warp[warp]
     cta = int(sm.cta[int(entry.cta)].id) if int(entry.cta) < len(sm.cta) else 0
-    listing = simulator.info["program"][pc]
-    return Finding("fault", fault, listing["kernel"], pc, int(listing["line"]), listing["text"], int(sm.launch.index), cta,
+    listing = simulator.info.program[pc]
+    return Finding("fault", fault, listing.kernel, pc, int(listing.line), listing.text, int(sm.launch.index), cta,
                    warp, int(entry.warp_in_cta), lane, max(0, simulator.cycle - 1), 1)
 
 
 def _reported(simulator: CheckedSimulator, one: Report) -> Finding:
     """Return a bad access that was dropped as a finding."""
-    listing = simulator.info["program"][one.pc]
-    return Finding("fault", one.text, listing["kernel"], one.pc, int(listing["line"]), listing["text"], one.launch, one.cta,
+    listing = simulator.info.program[one.pc]
+    return Finding("fault", one.text, listing.kernel, one.pc, int(listing.line), listing.text, one.launch, one.cta,
                    one.warp, one.warp_in_cta, one.lane, one.cycle, one.count)
 
 
@@ -163,19 +163,19 @@ def _finding(simulator: CheckedSimulator, entry: list[int]) -> Finding:
     """Return an entry of the table as a finding."""
     kind, pc, launch = entry[layout.F_KIND], entry[layout.F_PC], entry[layout.F_LAUNCH] - 1
     cta, warp_in_cta = _warp(simulator, entry[layout.F_WARP], launch)
-    listing = simulator.info["program"][pc]
+    listing = simulator.info.program[pc]
     offset = entry[layout.F_ADDRESS] | entry[layout.F_ADDRESS_HIGH] << 32
-    address, place = _place(simulator, listing["kernel"], kind, offset, entry[layout.F_SPACE], launch)
+    address, place = _place(simulator, listing.kernel, kind, offset, entry[layout.F_SPACE], launch)
     more: dict[str, Any] = {}
     if kind in WITH_OTHER:
-        other = simulator.info["program"][entry[layout.F_OTHER_PC]]
+        other = simulator.info.program[entry[layout.F_OTHER_PC]]
         other_cta, other_warp = _warp(simulator, entry[layout.F_OTHER_WARP], launch)
-        more = {"other_pc": entry[layout.F_OTHER_PC], "other_line": int(other["line"]), "other_text": other["text"],
+        more = {"other_pc": entry[layout.F_OTHER_PC], "other_line": other.line, "other_text": other.text,
                 "other_cta": other_cta, "other_warp_in_cta": other_warp, "other_lane": entry[layout.F_OTHER_LANE],
                 "other_cycle": entry[layout.F_OTHER_CYCLE]}
     return Finding(
-        KINDS[kind][0], _sentence(kind, entry, place, (cta, warp_in_cta), more), listing["kernel"], pc,
-        int(listing["line"]), listing["text"], launch, cta, entry[layout.F_SLOT], warp_in_cta, entry[layout.F_LANE],
+        KINDS[kind][0], _sentence(kind, entry, place, (cta, warp_in_cta), more), listing.kernel, pc,
+        int(listing.line), listing.text, launch, cta, entry[layout.F_SLOT], warp_in_cta, entry[layout.F_LANE],
         entry[layout.F_CYCLE] - (entry[layout.F_OTHER_PC] == NO_OTHER and kind in AT_ISSUE), entry[layout.F_COUNT],
         address, place, **more,
     )

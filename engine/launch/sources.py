@@ -11,8 +11,8 @@ import posixpath
 import stat
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
+from rfview.engine.info import Text
 from rfview.engine.ptx.parse.locations import Locations, SourceFile, locations
 
 SUFFIXES = frozenset(
@@ -22,8 +22,8 @@ MAX_TOTAL = 4 << 20         # bytes of all files of a PTX module
 MAX_FILES = 64
 
 
-def source_texts(found: Locations, folders: Iterable[Path]) -> list[dict[str, Any]]:
-    """Return {"path", "text"} of the PTX's source files whose text was found, in the order of their numbers.
+def source_texts(found: Locations, folders: Iterable[Path]) -> list[Text]:
+    """Return the PTX's source files whose text was found, in the order of their numbers.
 
     Only files with instructions (Locations.own) are searched for, not the toolkit's headers. folders: those of the PTX and
     of the launch file; a copy there is preferred to the compiler's path.
@@ -31,19 +31,19 @@ def source_texts(found: Locations, folders: Iterable[Path]) -> list[dict[str, An
     used = found.own_files()
     wanted = [file for number, file in sorted(found.files.items()) if number in used]
     beside = list(dict.fromkeys(folder.resolve() for folder in folders))
-    texts: list[dict[str, Any]] = []
+    texts: list[Text] = []
     room = MAX_TOTAL
     for file in wanted:
         text = None if len(texts) >= MAX_FILES else _text_of(file, beside, min(MAX_BYTES, room))
-        if text is not None and all(file.path != known["path"] for known in texts):
-            texts.append({"path": file.path, "text": text})
+        if text is not None and all(file.path != known.path for known in texts):
+            texts.append(Text(path=file.path, text=text))
             room -= len(text)
     return texts
 
 
 def texts_beside(ptx: str, folder: Path) -> dict[str, str]:
     """Return the texts of the source files in the folder of a PTX text that it names, by their names in that folder."""
-    found = ((posixpath.basename(entry["path"]), entry["text"]) for entry in source_texts(locations(ptx), [folder]))
+    found = ((posixpath.basename(entry.path), entry.text) for entry in source_texts(locations(ptx), [folder]))
     return {name: text for name, text in found if (folder / name).is_file()}
 
 

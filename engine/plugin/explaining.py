@@ -8,7 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from rfview.engine.info import RunInfo
 
 NOWHERE = -1
 
@@ -48,7 +51,7 @@ class Moment(Protocol):
     """The machine at the start of one cycle. ran: the previous cycle, whose effects the state shows."""
 
     ran: int
-    info: dict[str, Any]
+    info: RunInfo
 
     @property
     def config(self) -> Mapping[str, Any]:

@@ -1,6 +1,6 @@
 """The design files of a run, whether they are available, and their texts, for recordings and recipes.
 
-A run's `design_spec` has under "files", for each design of its chain that is a user's file, the file's name
+A run's DesignSpec has in `files`, for each design of its chain that is a user's file, the file's name
 (without folder: the same run gives the same recording anywhere), its text, and a hash of its code. The text is meant to be
 extracted (`save`) and read; nothing runs it from a recording.
 """
@@ -17,69 +17,68 @@ from rfview.engine import plugin as designs
 from rfview.engine.plugin import files
 from rfview.engine.errors import InputError
 from rfview.engine.files import write
+from rfview.engine.info import DesignFile, DesignSpec
 
 FILE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\.py")
 
 
-def of_chain(chain: Iterable[str]) -> dict[str, Any]:
-    """Return {"files": {name: {"file", "code", "text"}}} for the designs of a chain that are files, {} without any."""
-    own = {name: _origin(name) for name in chain if name not in designs.BUILT_IN}
-    return {"files": own} if own else {}
+def spec_of(chain: Iterable[str], values: Mapping[str, Any]) -> DesignSpec:
+    """Return what a run says of its designs, given with their parameters."""
+    chain = list(chain)
+    return DesignSpec(chain=chain, values=dict(values), locates=designs.locates(chain),
+                      files={name: _origin(name) for name in chain if name not in designs.BUILT_IN})
 
 
-def _origin(name: str) -> dict[str, str]:
+def _origin(name: str) -> DesignFile:
     found = designs.find(name)
     path, text = Path(str(found.__file__)), files.text_of(found)
     code = designs.compiled_part(path, text)
-    return {"file": path.name, "code": hashlib.sha256(code.encode()).hexdigest()[:16], "text": text}
+    return DesignFile(file=path.name, code=hashlib.sha256(code.encode()).hexdigest()[:16], text=text)
 
 
-def missing(spec: Mapping[str, Any], for_what: str) -> str:
+def missing(spec: DesignSpec, for_what: str) -> str:
     """Return a sentence about the first design of a run that is missing, "" if none is. for_what: "its energy"."""
-    for name in spec.get("chain", ()):
+    for name in spec.chain:
         try:
             designs.find(name)
         except InputError as error:
-            if name not in spec.get("files", {}):
+            if name not in spec.files:
                 return f"{for_what} needs the design: {error}"
-            file = spec["files"][name]["file"]
-            written = "; `rfview info FILE --save-designs DIR` writes it" if file in kept(spec) else ""
-            return (f"{for_what} needs the design file {file} with which this was run: "
-                    f"name it, as in {files.ENVIRONMENT}=./{file}{written}")
+            file = spec.files[name].file
+            return (f"{for_what} needs the design file {file} with which this was run: name it, as in "
+                    f"{files.ENVIRONMENT}=./{file}; `rfview info FILE --save-designs DIR` writes it")
     return ""
 
 
-def require(spec: Mapping[str, Any], for_what: str) -> None:
+def require(spec: DesignSpec, for_what: str) -> None:
     """Raise InputError with what `missing` returns, if anything."""
     if said := missing(spec, for_what):
         raise InputError(said)
 
 
-def edited(spec: Mapping[str, Any]) -> str:
+def edited(spec: DesignSpec) -> str:
     """Return a sentence about the first design file whose code has changed since the run, "" if there is none."""
-    for name, was in spec.get("files", {}).items():
-        if _origin(name)["code"] != was["code"]:
+    for name, was in spec.files.items():
+        if _origin(name).code != was.code:
             return f"the design file {designs.find(name).__file__} has changed since the run"
     return ""
 
 
-def kept(spec: Mapping[str, Any]) -> dict[str, str]:
+def kept(spec: DesignSpec) -> dict[str, str]:
     """Return file name -> text for the design files in a run's constants."""
     # a recording may come from anyone: names must not contain folders
-    return {Path(entry["file"]).name: entry["text"] for entry in spec.get("files", {}).values() if "text" in entry}
+    return {Path(entry.file).name: entry.text for entry in spec.files.values()}
 
 
-def save(spec: Mapping[str, Any], folder: str | Path) -> list[Path]:
+def save(spec: DesignSpec, folder: str | Path) -> list[Path]:
     """Write a run's design files into a new or empty folder; return their paths. They are not run.
 
     All or none are written. Raises InputError if the run has none, one is not named like a Python module, the folder
     contains anything but these files, or nothing can be written.
     """
     if not kept(spec):
-        own = ", ".join(entry["file"] for entry in spec.get("files", {}).values())
-        raise InputError("--save-designs: the recording contains no design file; " + (
-            f"it is from a version that did not store {own}" if own
-            else f"{'+'.join(spec.get('chain', ()))} came with rfview or with a package"))
+        raise InputError(f"--save-designs: the recording contains no design file; {'+'.join(spec.chain)} came with rfview "
+                         "or with a package")
     for name in kept(spec):
         if not FILE_NAME.fullmatch(name):
             raise InputError(f"--save-designs: the recording contains a file {name!r}, which is not the name of a design "

@@ -158,7 +158,7 @@ def table_of(variants: Sequence[str], schedulers: Sequence[str], results: Mappin
             name = scheduler_of(variant, scheduler)
             result = results[variant, name]
             rows.append(row_of(variant, name, result, results["sram", name]))
-            infos.append({"scheduler": name, "design": variant, "parameters": result["shape"]["machine"]})
+            infos.append(machines.Ran(variant, name, result["shape"]["machine"]))
     first = next(iter(results.values()))
     notes = []
     if "sram" not in variants:

@@ -111,4 +111,4 @@ def recipe_of(args: argparse.Namespace) -> tuple[str, str, dict[str, Any]]:
     from rfview.sessions.timeline.recipe import open_recipe
 
     options.refuse_machine(args, args.target)
-    return open_recipe(args.target).info["name"], args.target, {}
+    return open_recipe(args.target).info.name, args.target, {}

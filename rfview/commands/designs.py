@@ -127,10 +127,10 @@ def host_slips(variant: str) -> list[str]:
         totals = session.snapshot().sm["stall_total"]
         session.goto("50%")
         slips |= dict.fromkeys(_slips_here(session))
-        for stall in session.info["stalls"]:
-            if stall["family"] == "register_file" and totals[stall["code"]]:
+        for stall in session.info.stalls:
+            if stall.family == "register_file" and totals[stall.code]:
                 session.goto(session.timeline.first)
-                session.next_event(stall["name"])
+                session.next_event(stall.name)
                 slips |= dict.fromkeys(_slips_here(session))
     return list(slips)
 
@@ -140,15 +140,15 @@ def _slips_here(session: Any) -> Iterator[str]:
     from rfview.engine.papers import places
     from rfview.engine.plugin import nodes
     from rfview.render import lens
-    from rfview.render.machine import Machine
+    from rfview.sessions.machine import Machine
     from rfview.render.scene import Scene
     from rfview.sessions import energy
     from rfview.sessions.why import why
 
-    spec, shown = session.info["design_spec"], session.snapshot()
-    facts = spec["chain"], spec["values"], str(session.info["preset"])
-    scene = Scene(now=Machine(shown), info=session.info)
-    painter = lens.painter_of(spec["chain"][0]) or lens.render
+    spec, shown = session.info.design_spec, session.snapshot()
+    facts = spec.chain, spec.values, session.info.preset
+    scene = Scene(now=Machine.of(shown), info=session.info)
+    painter = lens.painter_of(spec.chain[0]) or lens.render
     calls: list[Callable[[], object]] = [
         lambda: places.area_mm2(*facts), lambda: nodes.node_nm(*facts), lambda: _require_positive(energy.energy_at(shown)),
         lambda: painter(scene, lens.WIDE, 18), lambda: painter(scene, 24, 4)]
@@ -157,7 +157,7 @@ def _slips_here(session: Any) -> Iterator[str]:
             call()
         except InputError as error:
             yield str(error)
-    yield from filter(None, (why(session, warp).slip for warp in range(int(session.info["num_warps"]))))
+    yield from filter(None, (why(session, warp).slip for warp in range(session.info.num_warps)))
 
 
 def _require_positive(energy: Mapping[str, float] | None) -> None:

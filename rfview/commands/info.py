@@ -66,10 +66,10 @@ def save_designs(file: str, folder: str) -> int:
     from rfview.sessions.timeline import recipe
 
     if recipe.is_recipe(file):
-        spec = recipe.open_recipe(file).info["design_spec"]
+        spec = recipe.open_recipe(file).info.design_spec
     else:
         timeline = opening.open_recording(file)
-        spec = timeline.info["design_spec"]
+        spec = timeline.info.design_spec
         timeline.close()
     paths = origin.save(spec, folder)
     for path in paths:

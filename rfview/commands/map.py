@@ -53,14 +53,14 @@ def run(args: argparse.Namespace) -> int:
             tables = mapping.optimise_banks(moves, mapping.rows_in_use(before), ports)
         except ValueError as error:
             raise InputError(f"map: {error}") from None
-        files.write(output, mapping.table_text(tables, before.info["kernel"], ports))
+        files.write(output, mapping.table_text(tables, before.info.kernel, ports))
         after = simulator(mapping=str(output), profile=0)
         after.run()
-    facts = {
-        "kernel": before.info["kernel"], "design": before.info["design"], "scheduler": before.scheduler,
+    facts: dict[str, Any] = {
+        "kernel": before.info.kernel, "design": before.info.design, "scheduler": before.scheduler,
         "preset": before.config.preset, "output": str(output),
-        "resident_ctas": [launch["resident_ctas"] for launch in before.info["launches"]],
-        "registers_per_thread": before.info["registers_per_thread"],
+        "resident_ctas": [launch.resident_ctas for launch in before.info.launches],
+        "registers_per_thread": before.info.registers_per_thread,
         "registers_per_bank": max(mapping.rows_in_use(before)), "offsets": -(-before.main_rows // len(tables) // ports),
         "banks": [{"identity_shifts": table.identity_shifts, "shifts": table.shifts} for table in tables],
         "identity": run_facts(before), "mapped": run_facts(after),

@@ -6,7 +6,6 @@ import argparse
 import json
 import shlex
 import tempfile
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +17,7 @@ from rfview.commands import options, programs, progress
 from rfview.launching import words
 
 if TYPE_CHECKING:
+    from rfview.engine.info import Run
     from rfview.sessions.file.writer import RecordResult
 
 TAKES_PROGRAM = True
@@ -156,7 +156,7 @@ def fill(args: argparse.Namespace) -> int:
 
     with progress.bar() as report:
         def reached(cycle: int) -> None:
-            report(cycle / max(1, found.cycles), f"recording {found.info['name']}: cycle {cycle:,} of {found.cycles:,}")
+            report(cycle / max(1, found.cycles), f"recording {found.info.name}: cycle {cycle:,} of {found.cycles:,}")
 
         result = fill(found, output, reached, report)
     return say(args, output, result, found.info)
@@ -172,17 +172,17 @@ def output_of(args: argparse.Namespace, default: str, suffix: str) -> Path:
     return output
 
 
-def held(info: Mapping[str, Any]) -> str:
+def held(info: Run) -> str:
     """Return which design files' texts the output contains, "" for none: not everyone wants to publish theirs."""
     from rfview.engine.plugin import origin
 
-    names = list(origin.kept(info["design_spec"]))
+    names = list(origin.kept(info.design_spec))
     return f"; it contains the text of {', '.join(names)}" if names else ""
 
 
-def notes(info: Mapping[str, Any]) -> str:
-    """Return a line for each number that follows from a setting, and for each thing that compiling could not do."""
-    return "".join(f"  {note}\n" for note in (*info.get("setting_notes", ()), *info.get("compile_notes", ())))
+def notes(info: Run) -> str:
+    """Return a line for each number that follows from a setting, and each thing that compiling could not do."""
+    return "".join(f"  {note}\n" for name in ("setting_notes", "compile_notes") for note in getattr(info, name, ()))
 
 
 def replaced(args: argparse.Namespace) -> str:
@@ -190,7 +190,7 @@ def replaced(args: argparse.Namespace) -> str:
     return "; it replaces the file of that name" if args.replaces else ""
 
 
-def say(args: argparse.Namespace, output: Path, result: RecordResult, info: Mapping[str, Any]) -> int:
+def say(args: argparse.Namespace, output: Path, result: RecordResult, info: Run) -> int:
     """Report what was recorded; a fault becomes the command's error."""
     if args.json:
         say_json(output, result, info, chunks=result.chunks, bytes_per_cycle=round(result.bytes_per_cycle, 2))
@@ -202,9 +202,9 @@ def say(args: argparse.Namespace, output: Path, result: RecordResult, info: Mapp
     return 0
 
 
-def say_json(output: Path, result: Any, info: Mapping[str, Any], **more: Any) -> None:
+def say_json(output: Path, result: Any, info: Run, **more: Any) -> None:
     """Print one JSON object."""
-    more |= {name: info[name] for name in ("registers_per_thread", *SAID) if name in info}
+    more |= {name: getattr(info, name) for name in ("registers_per_thread", *SAID) if hasattr(info, name)}
     print(json.dumps({"file": str(output), "cycles": result.cycles, "bytes": result.file_bytes, **more,
                       "finished": result.finished, "fault": result.fault, "wall_s": round(result.wall_s, 6)}))
 

@@ -118,7 +118,7 @@ def show_text(session: Session, args: argparse.Namespace, target: str) -> int:
     start = startup.Startup(args)
     session = start.apply(session)
     start.tell()
-    check_warp(args.warp, int(session.info["num_warps"]), "--warp")
+    check_warp(args.warp, session.info.num_warps, "--warp")
     width, height = shutil.get_terminal_size(TEXT_SIZE) if sys.stdout.isatty() else TEXT_SIZE
     print(render_text(session, max(width, 80), max(height, 24), ascii_only=args.ascii, warp=args.warp))
     commands = f'rfview script {target} -c "goto 50%; print warp[0].pc"'

@@ -121,7 +121,7 @@ class Conversation:
 
     def warp(self, thread: int) -> int | None:
         """Return the warp of a thread, None for the machine; raises InputError for a thread that does not exist."""
-        if not MACHINE <= thread < FIRST_WARP + int(self.session.info["num_warps"]):
+        if not MACHINE <= thread < FIRST_WARP + self.session.info.num_warps:
             raise InputError(f"no thread {thread}: 1 is the machine, 2 + w is warp w")
         return None if thread == MACHINE else thread - FIRST_WARP
 

@@ -28,7 +28,7 @@ class Sources:
         self._lines = session.lines
         self._files: dict[str, Path | None] = {}
         self._folder = folder
-        self.ptx = session.info["ptx"][0]
+        self.ptx = session.info.ptx[0]
 
     def named(self, path: str) -> dict[str, Any]:
         """Return a source by its path in the PTX."""
@@ -38,7 +38,7 @@ class Sources:
 
     def of_ptx(self) -> dict[str, Any]:
         """Return the PTX as a source."""
-        return self._source(self.ptx["path"], self.ptx["text"], PTX)
+        return self._source(self.ptx.path, self.ptx.text, PTX)
 
     def _source(self, path: str, text: str | None, reference: int) -> dict[str, Any]:
         if path not in self._files:
@@ -54,7 +54,7 @@ class Sources:
     def content(self, reference: int) -> dict[str, Any]:
         """Return the text of a source that has no file; raises InputError for an unknown number."""
         if reference == PTX:
-            return {"content": self.ptx["text"], "mimeType": "text/x-ptx"}
+            return {"content": self.ptx.text, "mimeType": "text/x-ptx"}
         paths = self._lines.paths
         is_known = FIRST_FILE <= reference < FIRST_FILE + len(paths)
         text = self._lines.text_of(paths[reference - FIRST_FILE]) if is_known else None
@@ -71,29 +71,29 @@ class Sources:
 
     def stack_at(self, thread: int, pc: int, line_offset: int) -> list[dict[str, Any]]:
         """Return the frames of an instruction; none if the program has no such instruction."""
-        program = self._session.info["program"]
+        program = self._session.info.program
         if pc >= len(program):
             return []
         at = {"instructionPointerReference": address(pc)}
         frames: list[dict[str, Any]] = []
         for frame in self._lines.frames(pc):
-            frames.append({"name": frame.function or program[pc]["kernel"], "line": frame.where.line - line_offset,
+            frames.append({"name": frame.function or program[pc].kernel, "line": frame.where.line - line_offset,
                            "column": max(1, frame.column), "source": self.named(frame.where.path), **at})
-        frames.append({"name": program[pc]["text"], "line": program[pc]["line"] - line_offset, "column": 1,
+        frames.append({"name": program[pc].text, "line": program[pc].line - line_offset, "column": 1,
                        "source": self.of_ptx(), **at})
         return [{"id": thread + DEPTH * depth, **frame} for depth, frame in enumerate(frames)]
 
     def which(self, given: str, reference: int) -> str:
         """Return a source's path in the PTX, "" for the PTX itself; raises InputError for a source not of the program."""
         name, paths = Path(given).name, self._lines.paths
-        if reference == PTX or name == Path(self.ptx["path"]).name:
+        if reference == PTX or name == Path(self.ptx.path).name:
             return ""
         if FIRST_FILE <= reference < FIRST_FILE + len(paths):
             return paths[reference - FIRST_FILE]
         same = [path for path in paths if path == given or self._files.get(path) == Path(given)]
         same = same or [path for path in paths if Path(path).name == name]
         if len(same) != 1:
-            known = ", ".join([Path(self.ptx["path"]).name, *(Path(path).name for path in paths)])
+            known = ", ".join([Path(self.ptx.path).name, *(Path(path).name for path in paths)])
             raise InputError(f"the kernel is in {known}")
         return same[0]
 
@@ -105,21 +105,21 @@ class Sources:
         """Return the line of a breakpoint made at a `place`; one without instructions stands for the next that has some."""
         if point.kind == "source":
             return self._lines.lines[point.value].line
-        return int(self._session.info["program"][point.pcs[0]]["line"])
+        return int(self._session.info.program[point.pcs[0]]["line"])
 
     def disassembly(self, first: int, count: int, line_offset: int) -> list[dict[str, Any]]:
         """Return `count` instructions from number `first` on; those before or after the program are marked invalid."""
-        program = self._session.info["program"]
+        program = self._session.info.program
         found = []
         for pc in range(first, first + count):
             if not 0 <= pc < len(program):
                 found.append({"address": address(max(pc, -ADDRESS)), "instruction": "", "presentationHint": "invalid"})
                 continue
             entry = program[pc]
-            one = {"address": address(pc), "instruction": entry["text"], "location": self.of_ptx(),
-                   "line": entry["line"] - line_offset}
-            if not pc or program[pc - 1]["kernel"] != entry["kernel"]:
-                one["symbol"] = entry["kernel"]
+            one: dict[str, Any] = {"address": address(pc), "instruction": entry.text, "location": self.of_ptx(),
+                   "line": entry.line - line_offset}
+            if not pc or program[pc - 1].kernel != entry.kernel:
+                one["symbol"] = entry.kernel
             found.append(one)
         return found
 

@@ -90,11 +90,11 @@ def _special(snapshot: Any, warp: int, name: str) -> np.ndarray | None:
     if what not in ("tid", "ntid", "ctaid", "nctaid") or len(axis) != 1 or axis not in AXES:
         return None
     number = AXES.index(axis)
-    block = [int(size) for size in launch["block"]]
+    block = [int(size) for size in launch.block]
     if what == "tid":
         linear = int(one["warp_in_cta"]) * LANES + lanes
         return [linear % block[0], linear // block[0] % block[1], linear // (block[0] * block[1])][number]
-    sizes = {"ntid": block, "nctaid": launch["grid"], "ctaid": snapshot.sm["cta"][int(one["cta"])]["ctaid"]}[what]
+    sizes = {"ntid": block, "nctaid": launch.grid, "ctaid": snapshot.sm["cta"][int(one["cta"])]["ctaid"]}[what]
     return np.full(LANES, int(sizes[number]))
 
 

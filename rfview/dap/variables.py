@@ -116,12 +116,12 @@ class Trees:
     def _machine(self) -> Iterator[Node]:
         session = self.session
         yield Node("cycle", f"{session.cycle:,}", "cycle")
-        yield Node("design", str(session.info.get("design")))
-        yield Node("scheduler", str(session.info.get("scheduler")))
+        yield Node("design", session.info.design)
+        yield Node("scheduler", session.info.scheduler)
         counts = session.snapshot().sm["state_count"]
-        for stall in session.info["stalls"]:
-            if count := int(counts[stall["code"]]):
-                yield Node(stall["name"], f"{count} warps", f"stall.{stall['name']}")
+        for stall in session.info.stalls:
+            if count := int(counts[stall.code]):
+                yield Node(stall.name, f"{count} warps", f"stall.{stall.name}")
         for text in problems(session.snapshot()):
             yield Node("does not add up", text)
 

@@ -245,7 +245,8 @@ def code_of(word: str) -> str:
     from rfview.engine.machine import registers
     from rfview.engine.plugin import description, explaining
     from rfview.engine.plugin.conformance import HOOKS
-    from rfview.render import machine, scene, text
+    from rfview.render import scene, text
+    from rfview.sessions import machine
 
     if word in HOOKS:
         extra = {"arbitrate": ["default_arbitrate", "grant"], "write_back": ["default_write_back"]}.get(word, [])

@@ -6,11 +6,11 @@ import difflib
 import importlib
 import inspect
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from textwrap import wrap
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +19,10 @@ from rfview.learn import own_design, sources
 from rfview.render.lens import base_design, painter_of
 from rfview.render.operation import with_lines
 from rfview.render.panels import FIRST, PANELS
+
+if TYPE_CHECKING:
+    from rfview.render.scene import Scene
+    from rfview.engine.info import RunInfo, StallRow
 
 WIDTH = 96
 LEAST = 20          # the narrowest width to wrap to, in columns
@@ -53,21 +57,21 @@ def paragraphs(text: str) -> list[str]:
     return [part for part in out if part.strip()]
 
 
-def states(info: Mapping[str, Any] | None = None) -> Iterator[Term]:
+def states(info: RunInfo | None = None) -> Iterator[Term]:
     """Yield the warp states with those of bundled designs; with a session's info its own, even of an unknown design."""
     from rfview.engine import plugin as designs
-    from rfview.engine.stalls import STALLS
+    from rfview.engine.stalls import STALLS, Stall
 
     if info is None:
-        known = [(stall._asdict(), "") for stall in STALLS]
+        known: list[tuple[Stall | StallRow, str]] = [(stall, "") for stall in STALLS]
         for design in map(designs.design, designs.BUILT_IN):
-            known += [(stall._asdict(), design.source) for stall in design.stalls]
+            known += [(stall, design.source) for stall in design.stalls]
     else:
-        known = [(stall, info.get("design_source", "unnamed")) for stall in info.get("stalls", [])]
+        known = [(stall, info.design_source) for stall in info.stalls]
     for stall, of in known:
-        source = sources.STATES.get(stall["name"]) or f"the design's: {of}"
-        text = f"{stall['glyph']} ({stall['ascii']})  {stall['sentence']}"
-        yield Term(stall["name"], "warp state", text, source)
+        source = sources.STATES.get(stall.name) or f"the design's: {of}"
+        text = f"{stall.glyph} ({stall.ascii})  {stall.sentence}"
+        yield Term(stall.name, "warp state", text, source)
 
 
 def _sentences(painter: Any) -> str:
@@ -86,21 +90,21 @@ def panels() -> Iterator[Term]:
             yield Term(f"{name}: {column}", f"column of {name.upper()}", text, where)
 
 
-def numbers(info: Mapping[str, Any] | None = None) -> Iterator[Term]:
+def numbers(info: RunInfo | None = None) -> Iterator[Term]:
     """Yield the machine's numbers: of all presets, or those in use in a session."""
     from rfview.engine import config, defaults
 
-    names = defaults.preset_names() if info is None else [info["preset"]]
+    names = defaults.preset_names() if info is None else [info.preset]
     for preset in names:
         for name, number in config.load_preset(preset).numbers.items():
             value, source = number.value, number.source
-            if info is not None and (used := info["parameters"].get(name, value)) != value:
+            if info is not None and (used := info.parameters.get(name, value)) != value:
                 source = f"changed for this run; {preset} has {value} ({source})"
                 value = used
             yield Term(name, f"number of the machine, preset {preset}", f"{value} {number.unit}", source)
 
 
-def of_design(name: str, info: Mapping[str, Any] | None = None) -> Iterator[Term]:
+def of_design(name: str, info: RunInfo | None = None) -> Iterator[Term]:
     """Yield a design, its parameters, state, panels, stalls, events, energies and technology; info: values in use."""
     from rfview.engine import plugin as designs
     from rfview.engine.stalls import STALLS
@@ -108,7 +112,7 @@ def of_design(name: str, info: Mapping[str, Any] | None = None) -> Iterator[Term
     design = designs.design(name)
     yield Term(name, "register-file design", design.title, design.source)
     for entry in design.parameters:
-        value = (info or {}).get("parameters", {}).get(f"{name}.{entry.name}", entry.default)
+        value = (info.parameters if info is not None else {}).get(f"{name}.{entry.name}", entry.default)
         choices = f" (one of {', '.join(entry.choices)})" if entry.choices else ""
         yield Term(f"{name}.{entry.name}", f"parameter of {name}", f"{entry.meaning}: {value} {entry.unit}{choices}",
                    f"{name}: {entry.source}")
@@ -137,7 +141,7 @@ def _layout(dtype: np.dtype) -> str:
     return " x ".join([*map(str, dtype.shape), what])
 
 
-def _of_design_here_or_not(name: str, info: Mapping[str, Any]) -> list[Term]:
+def _of_design_here_or_not(name: str, info: RunInfo) -> list[Term]:
     """Return the terms of a recorded run's design; one that says so if the design's file is not here."""
     try:
         return list(of_design(name, info))
@@ -170,17 +174,17 @@ def all_terms() -> tuple[Term, ...]:
     return tuple(terms)
 
 
-def of_run(info: Mapping[str, Any]) -> Iterator[Term]:
+def of_run(info: RunInfo) -> Iterator[Term]:
     """Yield what a run itself says of its design, whose file may not be here: states, parameters and events."""
-    where = f"the run, on {info['design']}"
+    where = f"the run, on {info.design}"
     yield from states(info)
-    for name, value in info.get("parameters", {}).items():
+    for name, value in info.parameters.items():
         yield Term(name, "parameter of the run", str(value), where)
-    for name in info.get("design_events", ()):
+    for name in info.design_events:
         yield Term(f"event.{name}", "event of the run's design", f"`print event.{name}` counts it", where)
 
 
-def find(word: str, info: Mapping[str, Any] | None = None) -> list[Term]:
+def find(word: str, info: RunInfo | None = None) -> list[Term]:
     """Return the terms with a name, or, if there is none, those whose name or explanation contains the word.
 
     info: of a run whose own words are used if nothing else has the name.
@@ -206,7 +210,7 @@ def near(word: str) -> str:
     return next(iter(difflib.get_close_matches(word.lower(), sorted(names), n=1)), "")
 
 
-def text_of(word: str, most: int = 12, width: int = WIDTH, info: Mapping[str, Any] | None = None) -> list[str]:
+def text_of(word: str, most: int = 12, width: int = WIDTH, info: RunInfo | None = None) -> list[str]:
     """Return the explanations of a word, wrapped to `width` columns; raises InputError if there is none.
 
     A word of a design file, such as inst.src, is explained by its code. info: of a run, for the words of its design.
@@ -225,26 +229,26 @@ def text_of(word: str, most: int = 12, width: int = WIDTH, info: Mapping[str, An
     return lines[:-1]
 
 
-def of_state(scene: Any) -> Iterator[Term]:
+def of_state(scene: Scene) -> Iterator[Term]:
     """Yield the focused warp's state."""
     if scene.now is not None:
         name = scene.look(scene.now.state[scene.warp]).name
         yield from (term for term in states(scene.info) if term.name == name)
 
 
-def of_states(scene: Any) -> Iterator[Term]:
+def of_states(scene: Scene) -> Iterator[Term]:
     """Yield all states, those that STALLS lists first."""
     seen = {scene.look(code).name for code in scene.common}
     yield from sorted(states(scene.info), key=lambda term: term.name not in seen)
 
 
-def of_register_file(scene: Any) -> Iterator[Term]:
+def of_register_file(scene: Scene) -> Iterator[Term]:
     """Yield the terms of the run's design, and of the one under it."""
-    for name in scene.info.get("design_spec", {}).get("chain", [scene.info["design"]]):
+    for name in scene.info.design_spec.chain:
         yield from _of_design_here_or_not(name, scene.info)
 
 
-def at_focus(scene: Any, width: int = WIDTH) -> list[str]:
+def at_focus(scene: Scene, width: int = WIDTH) -> list[str]:
     """Return figures of what has the focus on a screen, then explanations with sources: panel, columns, state, design."""
     info = scene.info
     panel = PANELS.get(scene.panel, PANELS[FIRST])
@@ -252,7 +256,7 @@ def at_focus(scene: Any, width: int = WIDTH) -> list[str]:
     about = [term for term in panels() if term.name == panel.name or term.name.startswith(f"{panel.name}: ")]
     if scene.now is not None:       # the panel itself is visible: no sample needed
         about[0] = _without_sample(about[0])
-    painter = painter_of(base_design(str(info.get("design", "")))) if panel.terms == "design" else None
+    painter = painter_of(base_design(info.design)) if panel.terms == "design" else None
     if painter is not None:     # this design's own view replaces the general one
         own_way = Term(panel.name, "panel", _sentences(painter), about[0].source)
         about[0] = own_way if scene.now is None else _without_sample(own_way)
@@ -272,21 +276,22 @@ def _without_sample(term: Term) -> Term:
     return replace(term, text="\n\n".join(part for part in term.text.split("\n\n") if not part.startswith(" ")))
 
 
-def of_instruction(scene: Any) -> Iterator[Term]:
-    """Yield the focused warp's next instruction, and the machine's latencies and initiation intervals for its unit."""
+CACHES = ["memory.l1_hit_cycles", "memory.l2_hit_cycles", "memory.dram_cycles"]
+
+
+def of_instruction(scene: Scene) -> Iterator[Term]:
+    """Yield the focused warp's next instruction, and the numbers of the machine that decide how long it takes."""
     entry = scene.now.instruction(scene.now.pc[scene.warp]) if scene.now is not None else None
     if entry is None:
         return
-    unit = ("SP", "SFU", "LDST", "CTRL").index(entry["unit"]) if isinstance(entry["unit"], str) else int(entry["unit"])
-    classes = {0: ("int_", "fp_", "dp_", "shfl"), 1: ("sfu",), 2: (), 3: ()}[unit]
-    chosen = [term for term in numbers(scene.info)
-              if term.name.startswith(("latency.", "initiation."))
-              and any(term.name.split(".")[1].startswith(word) for word in classes)]
-    name = ("SP", "SFU", "LDST", "CTRL")[unit]
-    text = with_lines(entry["text"], scene.info["program"])
-    yield Term(text, f"instruction, PTX line {entry['line']}", f"executed by the {name} unit",
+    own = [f"latency.{entry.latency_class}", f"initiation.{entry.latency_class}"]
+    if entry.unit == "LDST":
+        operation = entry.text.partition("[")[0]
+        own = [f"memory.{space}_cycles" for space in ("shared", "const", "param") if f".{space}" in operation] or CACHES
+    text = with_lines(entry.text, scene.info.program)
+    yield Term(text, f"instruction, PTX line {entry.line}", f"executed by the {entry.unit} unit",
                "PTX instruction set; executed literally, each operation rounded by itself")
-    yield from chosen
+    yield from (term for term in numbers(scene.info) if term.name in own)
 
 
 # Panel.terms -> what `K` explains besides the panel

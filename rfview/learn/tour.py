@@ -186,9 +186,9 @@ class Lesson:
     def _said(self, value: Any, form: str) -> str:
         info = self.session.info
         if form == "state":
-            return next((entry["name"] for entry in info["stalls"] if entry["code"] == int(value)), f"state {value}")
+            return next((entry.name for entry in info.stalls if entry.code == int(value)), f"state {value}")
         if form == "code":
-            return str(info["program"][int(value)]["text"])
+            return info.program[int(value)].text
         if form == "hex":
             return f"0x{int(value):08x}"
         if isinstance(value, bool):

@@ -1,6 +1,6 @@
 """Pure functions that turn a scene (a machine state and the facts around it) into lines of text; no app, no widgets.
 
-    scene   machine   what a frame is drawn from; a snapshot's fields as plain values
+    scene             what a frame is drawn from
     text              lines of styled text and the shapes that painters share
     panel   panels    what a panel is; all of them
     frame   layout    every panel painted into its place; the places by terminal size

@@ -73,9 +73,9 @@ def _point(scene: Scene, point: BreakView, width: int, columns: tuple[int, int, 
     row.add("◎" if point.once and point.enabled else "◉" if point.enabled else "◌", "bad" if point.enabled else "dim")
     row.add(f" {point.number:<3}", "text")
     room = columns[0] - 8 - row.x
-    text, program = point.text, scene.info.get("program", ())
+    text, program = point.text, scene.info.program
     if point.kind == "pc" and point.pc is not None and point.pc < len(program):
-        text = with_lines(f"{text}  {program[point.pc]['text']}", program)
+        text = with_lines(f"{text}  {program[point.pc].text}", program)
     if point.ignore:
         text = f"{clip(text, room - 12)}  passes {point.ignore}"
     row.add(shorten(text, room), "text" if point.enabled else "dim")

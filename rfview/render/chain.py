@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
 from rfview.render.operation import with_lines
-from rfview.render.machine import Machine
+from rfview.sessions.machine import Machine
 from rfview.render.scene import Scene
 from rfview.render.text import number
 from rfview.sessions.why import Chain, Past, Target, explain
@@ -51,7 +51,7 @@ def links_of(scene: Scene, warp: int) -> tuple[list[Link], list[int]]:
     chain = chain_of(scene, warp)
     if chain is None:
         return [], []
-    program = scene.info.get("program", ())
+    program = scene.info.program
     links = [Link(with_lines(link.sentence, program), with_lines(link.evidence, program), link.code, link.since,
                   link.until, link.warp, False, link.target)
              for link in chain.links]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rfview.render.registers import lanes
 from rfview.engine.state import NONE8
@@ -16,6 +16,7 @@ from rfview.render.scene import BreakView, Scene
 from rfview.render.text import Line, Row, cut, fill, title
 
 if TYPE_CHECKING:
+    from rfview.engine.info import Instruction
     from rfview.sessions.lines.table import LineTable
 
 NARROW = 30     # columns; below this, operands replace what is at the right end of a row
@@ -74,7 +75,7 @@ def _listing(scene: Scene, rows: int) -> list[int]:
     """
     machine = scene.now
     assert machine is not None
-    count, pc = len(scene.info.get("program", ())), machine.pc[scene.warp]
+    count, pc = len(scene.info.program), machine.pc[scene.warp]
     if not scene.lines or not scene.code_lines:
         first = max(0, min(count - rows, pc - rows // 3 + scene.scroll))
         return list(range(first, min(count, first + rows)))
@@ -109,7 +110,7 @@ def decoded_lines(scene: Scene, width: int, rows: int) -> list[Line]:
     """Return decoded instructions with the source lines they come from, the focused warp's next one in the upper third."""
     machine = scene.now
     assert machine is not None
-    program = scene.info.get("program", ())
+    program = scene.info.program
     pc = machine.pc[scene.warp]
     counts = _other_warps(scene)
     own = scene.lines.filled[pc] if scene.lines and pc < len(program) else -1
@@ -122,7 +123,7 @@ def decoded_lines(scene: Scene, width: int, rows: int) -> list[Line]:
     return lines
 
 
-def _decoded_row(scene: Scene, index: int, program: Sequence[Any], width: int, warps: int) -> Line:
+def _decoded_row(scene: Scene, index: int, program: Sequence[Instruction], width: int, warps: int) -> Line:
     """Return one decoded instruction. warps: how many are there."""
     machine = scene.now
     assert machine is not None
@@ -130,8 +131,8 @@ def _decoded_row(scene: Scene, index: int, program: Sequence[Any], width: int, w
     at = index == pc and (machine.resident >> scene.warp) & 1
     row = Row(width, "focus" if at else "")
     point = _break_at(scene, index)
-    row.add("▸" if at else " ", "bold").add(f"{entry['line']:>{3 if width < NARROW else 4}}", "bold" if at else "faint")
-    text = with_lines(str(entry["text"]), program)
+    row.add("▸" if at else " ", "bold").add(f"{entry.line:>{3 if width < NARROW else 4}}", "bold" if at else "faint")
+    text = with_lines(entry.text, program)
     if width < NARROW:      # the mark replaces the blank; the operands get the rest
         row.add(*(_glyph(point) if point is not None else (" ", "text")))
         words, room = compact_text(text), width - row.x - 1
@@ -150,12 +151,12 @@ def source_lines(scene: Scene, width: int, rows: int) -> list[Line]:
     machine = scene.now
     assert machine is not None
     entry = machine.instruction(machine.pc[scene.warp])
-    files = scene.info.get("ptx", ())
+    files = scene.info.ptx
     if not files:
         return [Row(width).add(" the session holds no PTX source", "dim").line()]
-    source = str(files[0]["text"]).split("\n")
-    here = int(entry["line"]) if entry else 1
-    pcs = {int(item["line"]): index for index, item in reversed(list(enumerate(scene.info.get("program", ()))))}
+    source = files[0].text.split("\n")
+    here = entry.line if entry else 1
+    pcs = {item.line: index for index, item in reversed(list(enumerate(scene.info.program)))}
     first = max(1, min(len(source) - rows + 1, here - rows // 3 + scene.scroll))
     lines = []
     for number in range(first, min(len(source) + 1, first + rows)):
@@ -192,13 +193,13 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
     compiled, if any (`rfview help compile`).
     """
     focus = scene.panel == "code"
-    files = scene.info.get("ptx", ())
-    path = str(files[0]["path"]).rsplit("/", 1)[-1] if files else ""
+    files = scene.info.ptx
+    path = files[0].path.rsplit("/", 1)[-1] if files else ""
     info = ("source" if width < NARROW else f"{path} source") if scene.code_source else path
-    if words := words_of_run(scene.info.get("parameters", {})):
+    if words := words_of_run(scene.info.parameters):
         info = f"{info}  {words}"
     lines = [title(width, f"CODE w{scene.warp}", info, focus=focus)]
-    if scene.now is not None and scene.warp < scene.now.num_warps and scene.info.get("program"):
+    if scene.now is not None and scene.warp < scene.now.num_warps and scene.info.program:
         painter = source_lines if scene.code_source else decoded_lines
         lines += painter(scene, width, height - 1)
     return fill(lines, width, height)
@@ -206,7 +207,7 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
 
 def scrolled(scene: Scene, by: int) -> Facts:
     """Move the cursor by a number of instructions."""
-    count, pc = len(scene.info.get("program", ())), scene.now.pc[scene.warp] if scene.now else 0
+    count, pc = len(scene.info.program), scene.now.pc[scene.warp] if scene.now else 0
     return {"scroll": max(-pc, min(count - 1 - pc, scene.scroll + by))}
 
 
@@ -225,13 +226,11 @@ def facts(scene: Scene) -> list[tuple[str, str]]:
     entry = machine.instruction(pc)
     if entry is None:
         return []
-    found = [(f"pc {pc}", f"{with_lines(entry['text'], scene.info['program'])}, line {entry['line']}")]
-    sources = [int(reg) for reg in entry.get("src", ()) if int(reg) != NONE8]
-    for reg in dict.fromkeys(sources):
+    found = [(f"pc {pc}", f"{with_lines(entry.text, scene.info.program)}, line {entry.line}")]
+    for reg in dict.fromkeys(reg for reg in entry.src if reg != NONE8):
         found.append((f"reads R{reg}", lanes(machine, scene.warp, reg, pc)))
-    for reg in entry.get("dst", ()):
-        if int(reg) != NONE8:
-            found.append((f"writes R{int(reg)}", f"now {lanes(machine, scene.warp, int(reg), pc)}"))
+    for reg in entry.dst:
+        found.append((f"writes R{reg}", f"now {lanes(machine, scene.warp, reg, pc)}"))
     here = [f"w{warp}" for warp in machine.resident_warps if machine.pc[warp] == pc and warp != scene.warp]
     found.append(("also here", " ".join(here) or "no other warp"))
     return found

@@ -7,7 +7,7 @@ import numpy as np
 from rfview.engine import state as layout
 from rfview.render.lens import base_design
 from rfview.render.operation import PIPE_NAMES, operation
-from rfview.render.machine import Machine
+from rfview.sessions.machine import Machine
 from rfview.render.panel import RIGHT, Grant, Panel, Shape, Spot
 from rfview.render.scene import Scene
 from rfview.render.text import Line, Row, fill, progress, title
@@ -26,10 +26,10 @@ def operands(machine: Machine, entry: int) -> list[tuple[int, str]]:
         return []
     unread, refused = int(row["unread"]), int(row["refused"])
     out = []
-    for reg in instruction["src"][:6]:
+    for reg in instruction.src[:6]:
         if int(reg) == NONE:
             continue
-        fetched = list(instruction["src"]).index(reg)       # a register named twice is read for the first of its slots
+        fetched = list(instruction.src).index(reg)       # a register named twice is read for the first of its slots
         waits, is_refused = (unread >> fetched) & 1, (refused >> fetched) & 1
         mark = "x" if waits and is_refused else "▯" if waits or is_refused else "▮"
         out.append((int(reg), mark))
@@ -75,7 +75,7 @@ def _pipe_parts(scene: Scene, with_bars: bool) -> list[list[tuple[str, str]]]:
     parts: list[list[tuple[str, str]]] = []
     under_way = np.isin(machine.inflight["stage"], (layout.EXECUTE, layout.MEMORY))
     for name, index in _pipes(machine):
-        pipe = machine.pipe[index]
+        pipe = machine.pipes[index]
         at_head = index == layout.PIPE_LDST and int(machine.sm["ldst_head"]) != layout.NONE8    # its end is not known
         inside = np.flatnonzero(under_way & (machine.inflight["pipe"] == index))
         left = max(0, pipe["until_cycle"] - machine.cycle)
@@ -118,7 +118,7 @@ def _active_row(scene: Scene, width: int) -> list[Line]:
     """Return the scheduler's active set, each warp with its state, and how many are outside; [] if there is no set."""
     machine = scene.now
     assert machine is not None
-    if machine.config["scheduler"] < layout.TWO_LEVEL or base_design(str(scene.info.get("design", ""))) == "rfc":
+    if machine.config["scheduler"] < layout.TWO_LEVEL or base_design(scene.info.design) == "rfc":
         return []       # rfc's lens shows the set
     active = machine.sm["warp"]["membership"][: machine.num_warps].tolist()
     inside = [warp for warp in machine.resident_warps if active[warp]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from rfview.render.text import BARS, Line, Row, fill, hint_row, number, title
 from rfview.sessions.commands.heat import letter_of, letters
 from rfview.sessions.heat.glyphs import MINUS, MINUS_ASCII, PLUS, PLUS_ASCII, characters, levels
 from rfview.sessions.heat.strip import LOST, UNWRITTEN, Moment, Strip
+
+if TYPE_CHECKING:
+    from rfview.engine.info import Instruction
 
 RIGHT = 10                  # cells after the columns, for the scale
 TALL = 24                   # rows from which a window has room for more than one line about the focused lane
@@ -38,7 +41,7 @@ class HeatView:
     log: bool = False
     glyphs: bool = False
     ascii: bool = False
-    program: Sequence[Any] = field(default=(), repr=False)
+    program: Sequence[Instruction] = field(default=(), repr=False)
 
     def at(self, **facts: object) -> HeatView:
         """Return the view with some facts replaced."""

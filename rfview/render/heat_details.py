@@ -55,7 +55,7 @@ def _short_legend(view: HeatView, width: int) -> Line:
     row = Row(width)
     for pc, letter in letters(view.strip).items():
         known = 0 <= pc < len(view.program)
-        text = f"{short_op(str(view.program[pc]['text']))} {view.program[pc]['line']}" if known else "a store"
+        text = f"{short_op(view.program[pc].text)} {view.program[pc].line}" if known else "a store"
         if row.x + len(text) + 5 < width:
             row.add(f" {letter}", "good").add(f" {text} ", "dim")
     plus, minus = (PLUS_ASCII, MINUS_ASCII) if view.ascii else (PLUS, MINUS)
@@ -99,7 +99,7 @@ def _moment_rows(view: HeatView) -> list[list[tuple[str, str]]]:
         if moment.is_lost:
             by = [("lost at ", "dim"), (number(moment.since), "bold")]
         if entry is not None:
-            by += [(" by ", "dim"), (compact_text(str(entry["text"])), "text"), (f"  line {entry['line']}", "dim")]
+            by += [(" by ", "dim"), (compact_text(entry.text), "text"), (f"  line {entry.line}", "dim")]
         if moment.warp >= 0 and "[" in view.strip.item:
             by.append((f"  w{moment.warp}" + (f" lane {moment.lane}" if moment.lane >= 0 else ""), "text"))
         if 0 < moment.lanes < 32:
@@ -133,7 +133,7 @@ def _writer_rows(view: HeatView) -> list[tuple[str, str, str]]:
         known = 0 <= pc < len(view.program)
         text = "several instructions store here; Enter goes to one"
         if known:
-            text = f"{compact_text(str(view.program[pc]['text']))}  line {view.program[pc]['line']}"
+            text = f"{compact_text(view.program[pc].text)}  line {view.program[pc].line}"
         out.append((letter, text, plural(columns, "column")))
     total = int(strip.writes.sum())
     out.append((" ", f"{plural(total, 'write')} in {plural(int(strip.edges[-1] - strip.edges[0]), 'cycle')}"

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import lru_cache, wraps
 from importlib import import_module
 from textwrap import wrap
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rfview.engine.wording import plural
 import numpy as np
@@ -19,6 +19,9 @@ from rfview.render.lenses import banks, panels
 from rfview.render.panel import RIGHT, Grant, Hit, Panel, Shape, Spot
 from rfview.render.scene import Scene
 from rfview.render.text import Line, Row, cut, fill, title
+
+if TYPE_CHECKING:
+    from rfview.engine.info import RunInfo
 
 Places = Callable[[Any, int], list[tuple[str, str]]]    # (machine, warp) -> (text, role) of each register
 Painter = Callable[[Scene, int, int], list[Line]]
@@ -36,18 +39,18 @@ def base_design(design: str) -> str:
     return design.partition("[")[0].partition("+")[0]
 
 
-def design_name(info: Mapping[str, Any]) -> str:
+def design_name(info: RunInfo) -> str:
     """Return a run's design with the parameters that differ from their defaults: "stt[stall=bank]"."""
-    design = str(info.get("design", ""))
+    design = info.design
     usual = _defaults(base_design(design))
-    words = [f"{key.partition('.')[2]}={value}" for key, value in info.get("parameters", {}).items()
+    words = [f"{key.partition('.')[2]}={value}" for key, value in info.parameters.items()
              if key in usual and value != usual[key]]
     return f"{design}[{','.join(words)}]" if words and "[" not in design else design
 
 
-def run_name(info: Mapping[str, Any]) -> str:
+def run_name(info: RunInfo) -> str:
     """Return a run's design, with the parameters that differ from their defaults, and its scheduler."""
-    return f"{design_name(info)} {info['scheduler']}"
+    return f"{design_name(info)} {info.scheduler}"
 
 
 @lru_cache(maxsize=16)
@@ -110,7 +113,7 @@ def places_of(design: str) -> Places | None:
 
 def small(scene: Scene, width: int) -> list[Line]:
     """Return the register file in at most four rows, for small multiples: `small` of its lens's module, else the banks."""
-    module = _drawn_by(base_design(str(scene.info.get("design", ""))))[0]
+    module = _drawn_by(base_design(scene.info.design))[0]
     painted: list[Line] = getattr(module, "small", banks.small)(scene, width)
     return painted
 
@@ -136,10 +139,10 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
 
     A design without its own lens is shown by its data panels, then by its banks.
     """
-    design = str(scene.info.get("design", ""))
+    design = scene.info.design
     info = name = design_name(scene.info)
-    if width >= WIDE and scene.info.get("design_title"):
-        info = f"{info}   {scene.info['design_title']}"
+    if width >= WIDE and scene.info.design_title:
+        info = f"{info}   {scene.info.design_title}"
     if width >= WIDE and scene.now is not None:
         size = f"{scene.now.num_banks} banks × {scene.now.config['rows_per_bank']} rows"
         info += f", {size}" if len(info) + len(size) + 20 <= width else ""
@@ -175,7 +178,7 @@ def warp_at_bank(scene: Scene) -> int | None:
     if machine is None:
         return None
     waiting = [warp for bank, _, warp in banks.requests(machine) if bank == scene.bank]
-    owner = machine.bank[scene.bank]
+    owner = machine.banks[scene.bank]
     if owner["activity"] != layout_of_state.BANK_IDLE and owner["owner_warp"] < machine.num_warps:
         waiting.append(owner["owner_warp"])
     return scene.warp if scene.warp in waiting else next(iter(waiting), None)
@@ -187,9 +190,9 @@ def facts(scene: Scene) -> list[tuple[str, str]]:
     if machine is None:
         return []
     number = scene.bank
-    if number >= len(machine.bank):
+    if number >= len(machine.banks):
         return []
-    bank = machine.bank[number]
+    bank = machine.banks[number]
     found = [(f"bank {number}", f"at cycle {machine.cycle:,}")]
     what = ACTIVITIES.get(bank["activity"], "?")
     if bank["activity"] != layout_of_state.BANK_IDLE and bank["owner_warp"] < machine.num_warps:

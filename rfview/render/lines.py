@@ -156,7 +156,7 @@ def _below(scene: Scene, cursor: int, width: int, rows: int) -> list[Line]:
     """Return the chosen line's reasons, and its instructions with their costs."""
     table, machine = scene.lines, scene.now
     assert table is not None and machine is not None
-    line, program = table.lines[cursor], scene.info.get("program", ())
+    line, program = table.lines[cursor], scene.info.program
     pcs = np.flatnonzero(table.of_pc == cursor).tolist()
     head, top = f"{len(pcs)} instructions", 0.0
     if scene.costs is not None:
@@ -172,12 +172,12 @@ def _below(scene: Scene, cursor: int, width: int, rows: int) -> list[Line]:
     for pc in pcs[first : first + rows - 1]:
         entry = program[pc]
         row = Row(width, "focus" if pc == here else "")
-        row.add("▸" if pc == here else " ", "bold").add(f"{entry['line']:>{NUMBER}}", "faint")
+        row.add("▸" if pc == here else " ", "bold").add(f"{entry.line:>{NUMBER}}", "faint")
         if scene.costs is not None and scene.costs[0].states[pc].any():
             row.add(f"{percent(int(scene.costs[0].cycles[pc]), float(scene.costs[1].states[:-1].sum())):>{SHARE}} ", "dim")
             row.parts(*heat(scene, scene.costs[0].states[pc], top, BAR + 3))
         row.to(MARK + NUMBER + SHARE + 1 + BAR + 4)
-        text = str(entry["text"])
+        text = entry.text
         room = width - row.x - 1
         frames = table.frames(pc)
         inner = frames[0].where.text if frames and frames[0].where != line else ""

@@ -10,7 +10,7 @@ from typing import Any
 from rfview import crash
 from rfview.render import lens
 from rfview.render.pair import CYCLE, RunFacts
-from rfview.render.machine import Machine
+from rfview.sessions.machine import Machine
 from rfview.render.scene import Scene
 from rfview.render.text import Line, Row, bar_rows, cut, fill, hint_row, number, shorten, stretched
 

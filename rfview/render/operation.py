@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rfview.engine import state as layout
 from rfview.engine.program import UNIT_LDST, UNIT_SFU, UNIT_SP
 from rfview.engine.stalls import NO_WARP
-from rfview.render.machine import Machine
+from rfview.sessions.machine import Flight, Machine
 from rfview.render.scene import Scene
+
+if TYPE_CHECKING:
+    from rfview.engine.info import Instruction
 
 SPACES = {"global": "g", "shared": "s", "local": "l", "const": "c", "param": "p", "gen": "", "generic": ""}
 UNIT_NAMES = {UNIT_SP: "SP", UNIT_SFU: "SFU", UNIT_LDST: "LDST"}
@@ -39,13 +42,13 @@ def short_op(text: str) -> str:
 def operation(machine: Machine, pc: int) -> str:
     """Return the short operation at a pc, "?" outside the program."""
     entry = machine.instruction(pc)
-    return short_op(str(entry["text"])) if entry else "?"
+    return short_op(entry.text) if entry else "?"
 
 
 def is_shared(machine: Machine, pc: int) -> bool:
     """Say whether the instruction at a pc accesses shared memory."""
     entry = machine.instruction(pc)
-    return entry is not None and ".shared" in str(entry["text"]).partition("[")[0]
+    return entry is not None and ".shared" in entry.text.partition("[")[0]
 
 
 def register_list(regs: Any) -> list[int]:
@@ -68,13 +71,13 @@ def compact_text(text: str) -> str:
     return f"{guard}{short_op(mnemonic):<5} {operands.replace(', ', ' ')}".rstrip()
 
 
-def with_lines(text: str, program: Sequence[Any]) -> str:
+def with_lines(text: str, program: Sequence[Instruction]) -> str:
     """Return an instruction or a sentence with the pcs in it replaced by PTX lines, as CODE shows them."""
 
     def by_line(match: re.Match[str]) -> str:
         pc = int(match[2])
         arrow = match[1] if match[1] == "-> " else ""
-        return f"{arrow}line {program[pc]['line']}" if pc < len(program) else match[0]
+        return f"{arrow}line {program[pc].line}" if pc < len(program) else match[0]
 
     return PLACE.sub(by_line, text)
 
@@ -95,7 +98,7 @@ def waits_for(scene: Scene, warp: int) -> str:
     name = scene.look(machine.state[warp]).name
     if name == "issued":
         entry = machine.instruction(machine.last_pc[warp])
-        regs = register_list(entry["dst"]) if entry else []
+        regs = register_list(entry.dst) if entry else []
         return f"R{regs[0]}" if regs else ""
     if name in NO_WARP:
         return ""
@@ -137,37 +140,34 @@ def _held(machine: Machine, warp: int, name: str) -> str:
         return "lanes"
     if kind == layout.BLOCK_MEMORY:
         return "stores"
-    entry = machine.awaited(warp)
-    refused = entry is not None and int(machine.inflight[entry]["code"]) == machine.state[warp]
-    is_late = refused and machine.inflight[entry]["stage"] == layout.COLLECT and not machine.inflight[entry]["unread"]
-    if refused and not is_late:
-        return f"bank {int(machine.inflight[entry]['bank'])}"
+    flight = machine.awaited(warp)
+    refused = flight is not None and flight.code == machine.state[warp]
+    if flight is not None and refused and not flight.is_late:
+        return f"bank {flight.bank}"
     if is_frozen(machine, warp):
         return "frozen"
-    if is_late or kind == layout.BLOCK_DESIGN:
-        short = {entry["name"]: entry["short"] for entry in machine.info.get("stalls", ())}
+    if refused or kind == layout.BLOCK_DESIGN:
+        short = {entry.name: entry.short for entry in machine.info.stalls}
         return str(short.get(name, name))[:9]       # no bank: the design's word for what it waits for
     label = {layout.BLOCK_REGISTER: "R", layout.BLOCK_READER: "R", layout.BLOCK_PREDICATE: "P"}.get(kind)
     if label is None:
         return ""
-    return f"{label}{what} {_until(machine, entry, kind)}".rstrip()
+    return f"{label}{what} {_until(machine, flight, kind)}".rstrip()
 
 
-def _until(machine: Machine, entry: int | None, kind: int) -> str:
+def _until(machine: Machine, flight: Flight | None, kind: int) -> str:
     """Return the word after a register, five letters at most: what its producer still needs."""
     if kind == layout.BLOCK_READER:
         return "read"
-    if entry is None:
+    if flight is None:
         return ""
-    row = machine.inflight[entry]
-    stage = int(row["stage"])
-    if stage == layout.COLLECT:
+    if flight.stage == layout.COLLECT:
         return "coll"       # it collects its operands
-    if stage == layout.WRITE_BACK:
+    if flight.stage == layout.WRITE_BACK:
         return "wb"         # its result is on the way into the register file
-    if stage == layout.MEMORY:
-        if is_shared(machine, int(row["pc"])):
+    if flight.stage == layout.MEMORY:
+        if is_shared(machine, flight.pc):
             return "smem"
-        return "miss" if int(row["missed"]) and machine.config["l1_enabled"] else "mem"
-    left = int(row["done_cycle"]) - machine.cycle
+        return "miss" if flight.missed and machine.config["l1_enabled"] else "mem"
+    left = flight.done_cycle - machine.cycle
     return f"in {left}" if 0 < left < 1000 else ""

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rfview.render.scene import Look, looks
+
+if TYPE_CHECKING:
+    from rfview.engine.info import RunInfo
 
 CYCLE, INSTRUCTION = "cycle", "instruction"     # what the cursors of the runs are locked by
 
@@ -18,7 +21,7 @@ class RunFacts:
     letter: str
     name: str
     target: str
-    info: dict[str, Any]
+    info: RunInfo
     last: int
     cycle: int
     slot: int | None = None

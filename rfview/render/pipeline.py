@@ -111,7 +111,7 @@ def _row(scene: Scene, pipes: Pipes, place: int, width: int, is_chosen: bool, ma
     row = list_row(width, is_chosen)
     row.right(6, number(life.n), "dim").to(7)
     room = label - GUTTER - 8
-    text = with_lines(str(entry["text"]), scene.info.get("program", ())) if entry else "?"
+    text = with_lines(entry.text, scene.info.program) if entry else "?"
     row.add(text if len(text) <= room else cut(compact_text(text), room), base).to(label - GUTTER)
     row.add(mark[: GUTTER - 1], "key").to(label)
     return with_cursor(row, cells_of(scene, pipes, life), pipes.column(scene.cycle)).line()

@@ -7,7 +7,7 @@ import numpy as np
 
 from rfview.sessions.expressions.types import readings
 from rfview.render.lens import base_design, places_of
-from rfview.render.machine import Machine
+from rfview.sessions.machine import Machine
 from rfview.render.panel import Panel
 from rfview.render.scene import Scene
 from rfview.render.text import Line, Row, cut, fill, list_row, title, visible_from
@@ -80,7 +80,7 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
         return fill([title(width, head, focus=focus), empty], width, height)
     count = machine.registers
     cell = cell_width(scene.number_format)
-    places_now = places_of(base_design(str(scene.info.get("design", ""))))
+    places_now = places_of(base_design(scene.info.design))
     places = places_now(machine, scene.warp) if places_now is not None else []
     front = NAME_CELLS + 6 + (PLACE_CELLS if places else 0)
     lanes = max(1, min(LANES, (width - front) // cell))
@@ -145,8 +145,8 @@ def _predicates(scene: Scene, width: int) -> Line:
     assert machine is not None
     row = Row(width).add(" active ", "dim").add(f"{machine.mask[scene.warp]:08x}", "text")
     used = 0
-    for entry in scene.info.get("program", ()):
-        for word in str(entry["text"]).replace(",", " ").replace("@", " ").replace("!", " ").split():
+    for entry in scene.info.program:
+        for word in entry.text.replace(",", " ").replace("@", " ").replace("!", " ").split():
             if word[:1] == "P" and word[1:].isdecimal():
                 used |= 1 << int(word[1:])
     predicates = machine.sm["warp_cold"][scene.warp]["pred"]

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from rfview.engine.info import DesignSpec, RunInfo
 from rfview.engine.stalls import STALLS
 from rfview.keys import Keys
-from rfview.render.machine import Machine
+from rfview.sessions.machine import Machine
 from rfview.sessions.lines.counts import Counts
 from rfview.sessions.lines.table import LineTable
 from rfview.sessions.reports.pipeline import Life
@@ -44,16 +45,15 @@ class Look:
         return ("st:" if self.is_register_file else "hi:") + self.role
 
 
-def looks(info: dict[str, Any]) -> dict[int, Look]:
+def looks(info: RunInfo) -> dict[int, Look]:
     """Return code -> Look, from the session's own table if it has one (which includes the states of foreign designs)."""
     table: dict[int, Look] = {
         s.code: Look(s.code, s.name, s.short, s.glyph, s.family, s.name, s.sentence) for s in STALLS
     }
-    for entry in info.get("stalls", ()):
-        code = int(entry["code"])
-        role = entry["name"] if code in KNOWN else entry["family"]
-        table[code] = Look(code, entry["name"], entry["short"], entry["glyph"], entry["family"], role,
-                           entry.get("sentence", ""))
+    for entry in info.stalls:
+        code = entry.code
+        role = entry.name if code in KNOWN else entry.family
+        table[code] = Look(code, entry.name, entry.short, entry.glyph, entry.family, role, entry.sentence)
     return table
 
 
@@ -225,6 +225,16 @@ class View:
     keys: Keys = DEFAULT_KEYS
 
 
+# of a session that is still being opened
+NO_RUN = RunInfo(
+    kernel="", kernels=[], name="", launch_toml="", ptx=[], sources=[], design="", design_title="", design_source="",
+    design_spec=DesignSpec(chain=[], values={}, locates=False), scheduler="", preset="", parameters={}, seed=0,
+    engine_version="", source_hash="", num_launches=0, launches=[], compile_notes=[], setting_notes=[], spilled_words=0,
+    register_limit=0, num_warps=48, num_banks=16, num_schedulers=2, clock_mhz=700, registers_per_thread=0, main_rows=0,
+    recorded_rows=0, arena_words=0, shared_words=0, global_word=0, local_word=0, param_word=0, stalls=[], events=[],
+    design_events=[], activities=[], panels=[], energy_pj={}, technology={}, program=[], virtual={}, buffers=[], symbols=[])
+
+
 @dataclass(frozen=True)
 class Scene(View):
     """The facts of one frame, with the view of them.
@@ -238,7 +248,7 @@ class Scene(View):
 
     now: Machine | None = None
     before: Machine | None = None
-    info: dict[str, Any] = field(default_factory=dict)
+    info: RunInfo = NO_RUN
     first: int = 0
     last: int = 0
     window: np.ndarray = field(default_factory=lambda: np.zeros((0, 0), np.uint8))

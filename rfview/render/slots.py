@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING
 
 from rfview.engine.wording import plural
-from rfview.render.machine import Machine
+from rfview.sessions.machine import Machine
 from rfview.render.scene import Scene
-from rfview.sessions.run_names import warps_per_cta
+
+if TYPE_CHECKING:
+    from rfview.engine.info import Launch, RunInfo
 
 SLOTS = 48      # of a machine about which nothing is known yet
 
 
-def used(info: dict[str, Any]) -> int:
+def used(info: RunInfo) -> int:
     """Return how many warp slots, from slot 0 on, the CTAs of the run's launches fill at most; all if unknown.
 
     It is the same for the whole run, so that panels do not move. CTAs take slots from 0 on, as many as can reside at once.
     """
-    slots = int(info.get("num_warps") or SLOTS)
+    slots = info.num_warps
     most = 0
-    for launch in info.get("launches", ()):
-        warps = warps_per_cta(launch)
-        most = max(most, warps * min(int(launch.get("resident_ctas", slots)), prod(int(size) for size in launch["grid"])))
+    for launch in info.launches:
+        most = max(most, launch.warps_per_cta * min(launch.resident_ctas, prod(launch.grid)))
     return min(most, slots) if most > 0 else slots
 
 
@@ -48,12 +49,11 @@ def empty_words(scene: Scene, room: int) -> str:
 
 def _reasons(scene: Scene, machine: Machine) -> list[str]:
     """Return why no more CTAs are resident, the longest sentence first."""
-    launches = scene.info.get("launches", ())
+    launches = scene.info.launches
     if not launches:
         return []
     launch = launches[min(int(machine.sm["launch"]["index"]), len(launches) - 1)]
-    warps = warps_per_cta(launch)
-    grid, resident = prod(int(size) for size in launch["grid"]), int(launch.get("resident_ctas", 0))
+    warps, grid, resident = launch.warps_per_cta, prod(launch.grid), launch.resident_ctas
     number = min(grid, resident)
     ctas, of = plural(number, "CTA"), f"of {plural(warps, 'warp')}"
     if grid <= resident:
@@ -62,15 +62,15 @@ def _reasons(scene: Scene, machine: Machine) -> list[str]:
     return [f"{ctas} {of} fill{verb} the {what}", f"{ctas} fill{verb} the {what}", f"{ctas} reside{verb}"]
 
 
-def _limit(info: dict[str, Any], machine: Machine, launch: dict[str, Any], warps: int) -> str:
+def _limit(info: RunInfo, machine: Machine, launch: Launch, warps: int) -> str:
     """Return the resource of which the resident CTAs leave too little for another one."""
     config = machine.config
-    shared = -(-int(launch.get("shared_bytes", 0)) // 4) * 4
+    shared = -(-launch.shared_bytes // 4) * 4
     limits = {
         "warp slots": config["num_warps"] // max(1, warps),
-        "threads": config["max_threads"] // max(1, prod(int(size) for size in launch["block"])),
+        "threads": config["max_threads"] // max(1, prod(launch.block)),
         "CTA slots": config["max_ctas"],
-        "registers": int(info.get("main_rows", 1 << 30)) // max(1, int(launch["registers"]) * warps),
+        "registers": info.main_rows // max(1, launch.registers * warps),
         "shared memory": config["shared_bytes"] // shared if shared else 1 << 30,
     }
     return min(limits, key=lambda name: limits[name])

@@ -46,11 +46,11 @@ def _what(row: Row, scene: Scene, width: int, without: tuple[str, ...]) -> None:
     if "rfview" not in without:
         row.add(" rfview", "title")
     info = scene.info
-    kernel = str(info.get("kernel", scene.title))
-    if scene.now is not None and info.get("launches"):
-        index = min(int(scene.now.sm["launch"]["index"]), len(info["launches"]) - 1)
-        launch = info["launches"][index]
-        kernel = str(launch["kernel"])
+    kernel = info.kernel
+    if scene.now is not None and info.launches:
+        index = min(int(scene.now.sm["launch"]["index"]), len(info.launches) - 1)
+        launch = info.launches[index]
+        kernel = launch.kernel
     else:
         launch = None
     kernel = kernel_name(kernel)
@@ -59,16 +59,16 @@ def _what(row: Row, scene: Scene, width: int, without: tuple[str, ...]) -> None:
         row.to(row.x + gap).add(shorten(kernel, room), "text")
     if launch is not None and width >= 120 and "launch" not in without:
         block = 1
-        for size in launch["block"]:
+        for size in launch.block:
             block *= int(size)
-        row.add(f" {_grid(launch['grid'])} · {block}", "text")
-    design = str(info.get("design", ""))
+        row.add(f" {_grid(launch.grid)} · {block}", "text")
+    design = info.design
     if "design" in without:
         return
     row.to(row.x + gap).add(design if len(design) <= 14 else design[:13] + "…", "title")
     if scene.branch:
         row.add(f" {cut(scene.branch, 12)}", "changed")
-    scheduler, preset = str(info.get("scheduler", "")), str(info.get("preset", ""))
+    scheduler, preset = info.scheduler, info.preset
     if "scheduler" not in without:
         row.add(f" {scheduler}" + (f" · {preset}" if preset and width >= 100 and "preset" not in without else ""), "tinfo")
 

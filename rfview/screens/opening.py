@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rfview.keys import Keys
 from rfview.engine.escapes import visible
@@ -11,6 +10,9 @@ from rfview.engine.wording import plural
 from rfview.render.footer import footer_hints
 from rfview.render.scene import Badge, Scene
 from rfview.sessions.pictures.shape import count_of, shape_of
+
+if TYPE_CHECKING:
+    from rfview.engine.info import RunInfo
 
 
 def waiting(title: str, keys: Keys) -> Scene:
@@ -48,15 +50,15 @@ def hints(scene: Scene, width: int, is_alone: bool = False) -> list[tuple[str, s
     """Return the footer's hints for the focused panel and design. is_alone: Esc leaves the panel."""
     has_stalls = any(look.is_register_file for look in scene.looks.values())
     common = [scene.look(code).is_register_file for code in scene.common]
-    activity = visible(str(next(iter(scene.info.get("activities", ())), "")))
+    activity = visible(next(iter(scene.info.activities), ""))
     return footer_hints(scene.panel, width, has_stalls and any(common), scene.keys, activity, is_alone)
 
 
-def offers(info: Mapping[str, Any]) -> list[str]:
+def offers(info: RunInfo) -> list[str]:
     """Return this run's completions for the prompt: its buffers through time, as pictures, and their elements."""
     found = ["heat w0.R0"]
-    for one in [*info.get("buffers", ()), *info.get("symbols", ())]:
-        name = visible(str(one["name"]))
+    for one in info.variables:
+        name = visible(one.name)
         total = count_of(one)
         found += [f"heat {name}[0..{min(total, 128) - 1}]", f"origin {name}[0]"]
         if total:

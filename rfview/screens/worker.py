@@ -242,7 +242,7 @@ class SessionWorker(Worker):
         session.came_from = None       # opening at a cycle is not a jump by the user
         self.switch_to(session)
         warnings = session.warnings
-        notes = [*session.info.get("setting_notes", ()), *session.info.get("compile_notes", ())]
+        notes = [*session.info.setting_notes, *session.info.compile_notes]
         self._arrive_safely(warnings[0] if warnings else "; ".join(notes), "error" if warnings else "info")
         return True
 

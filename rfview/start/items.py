@@ -94,11 +94,10 @@ def read(item: Item) -> Item:
         with open_session(str(item.file)) as session:
             info, timeline = session.info, session.timeline
             overview = session.overview(min(BUCKETS, max(1, timeline.last - timeline.first)))
-            families = {int(entry["code"]): entry for entry in info["stalls"]}
-            names = [code for code, entry in families.items() if entry.get("family") == "register_file"]
+            names = [stall.code for stall in info.stalls if stall.family == "register_file"]
             waits = overview.states.sum(axis=1)
             lost = overview.states[:, names].sum(axis=1) / waits.clip(min=1)
-            what = f"{info.get('name') or info['kernel']} · {info['design']} {info['scheduler']}"
+            what = f"{info.name or info.kernel} · {info.design} {info.scheduler}"
             cycles = plural(timeline.last - timeline.first, "cycle")
             return replace(item, right=cycles, more=((visible(what), _left_at(item.file)), *item.more[1:]),
                            issued=tuple(overview.issue_rate.tolist()), lost=tuple(lost.tolist()))

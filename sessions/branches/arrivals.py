@@ -118,15 +118,15 @@ class Arrivals:
         if kind == "register":
             registers = int(self.timeline.column("sm.launch.registers", cycle, cycle + 1)[0])
             place = f"row {index}"      # one of the design's own places, such as a buffer entry
-            if registers and index < info["main_rows"]:
+            if registers and index < info.main_rows:
                 place = f"w{index // registers}.R{index % registers}"
                 pc = self._writer(cycle, index // registers, index % registers)
-        elif index < info["shared_words"]:
+        elif index < info.shared_words:
             kind, place = "shared", f"shared word {index}"
-        elif index < info["global_word"]:
+        elif index < info.global_word:
             kind, place = "local", f"local word {index}"
         else:
-            place = place_of(info, index - info["global_word"])[0]
+            place = place_of(info, index - info.global_word)[0]
         if kind != "register":
             pc = self._store(cycle)
         self.noted.append(Arrival(cycle, kind, place, lanes, value, right, pc))
@@ -139,19 +139,19 @@ class Arrivals:
 
     def _writer(self, cycle: int, warp: int, reg: int) -> int | None:
         """Return the only instruction in flight that writes a register; None if there is not exactly one."""
-        program = self.info["program"]
-        found = {pc for owner, pc in self._under_way(cycle) if owner == warp and reg in program[pc]["dst"]}
+        program = self.info.program
+        found = {pc for owner, pc in self._under_way(cycle) if owner == warp and reg in program[pc].dst}
         return found.pop() if len(found) == 1 else None
 
     def _store(self, cycle: int) -> int | None:
         """Return the only store instruction in flight that reads a wrong register; None if there is not exactly one."""
-        program = self.info["program"]
+        program = self.info.program
         registers = int(self.timeline.column("sm.launch.registers", cycle, cycle + 1)[0])
 
         def reads_wrong(warp: int, pc: int) -> bool:
-            return any(reg != NO_REG and self._wrong_rows[warp * registers + reg].any() for reg in program[pc]["src"])
+            return any(reg != NO_REG and self._wrong_rows[warp * registers + reg].any() for reg in program[pc].src)
 
-        found = {pc for warp, pc in self._under_way(cycle) if program[pc]["mnemonic"] in STORES and reads_wrong(warp, pc)}
+        found = {pc for warp, pc in self._under_way(cycle) if program[pc].mnemonic in STORES and reads_wrong(warp, pc)}
         return found.pop() if len(found) == 1 else None
 
 

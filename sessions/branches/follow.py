@@ -78,8 +78,8 @@ def lost_bits(session: Session) -> tuple[int, dict[str, int], list[Arrival]]:
     Raises InputError if the design cannot lose bits, or if none have been lost by then.
     """
     timeline = session.timeline
-    if "bits_lost" not in timeline.info.get("design_events", ()):
-        raise InputError(f"follow: {timeline.info['design']} loses no bits; `follow w3.R5[7]=0x10` shows where another "
+    if "bits_lost" not in timeline.info.design_events:
+        raise InputError(f"follow: {timeline.info.design} loses no bits; `follow w3.R5[7]=0x10` shows where another "
                          "value of a register would go")
     lost = compile_expression("event.bits_lost", timeline)
     cycle = session.cycle
@@ -167,7 +167,7 @@ def _outputs(timeline: Timeline, twin: Timeline) -> list[Output]:
     """Return the buffers and symbols that differ at both ends."""
     ours, theirs = timeline.at(timeline.last).memory, twin.at(twin.last).memory
     out = []
-    for variable in timeline.variables:
+    for variable in timeline.info.variables:
         count = count_of(variable)
         here, right = (elements(memory, variable, count) for memory in (ours, theirs))
         bytes_differ = (here.view(np.uint8) != right.view(np.uint8)).reshape(count, -1).any(axis=1)
@@ -178,7 +178,7 @@ def _outputs(timeline: Timeline, twin: Timeline) -> list[Output]:
                 with np.errstate(all="ignore"):
                     error = np.abs((here[wrong].astype("f8") - right[wrong]) / right[wrong].astype("f8"))
                 largest = float(np.nanmax(error)) if not np.isnan(error).all() else float("inf")
-            out.append(Output(variable["name"], int(wrong.size), count, int(wrong[0]), largest))
+            out.append(Output(variable.name, int(wrong.size), count, int(wrong[0]), largest))
     return out
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,6 +24,9 @@ from rfview.sessions.timeline.simulate import simulator_of
 from rfview.sessions.branch import REGISTER, Branch, Change
 from rfview.sessions.session import Session
 from rfview.sessions.timeline.base import CycleProgress, Timeline
+
+if TYPE_CHECKING:
+    from rfview.engine.info import RunInfo
 
 MAIN = "main"
 NAME = re.compile(r"[A-Za-z_][\w.-]*\Z")
@@ -40,10 +43,10 @@ MACHINE = {
 }
 
 
-def changeable(info: Mapping[str, Any]) -> list[str]:
+def changeable(info: RunInfo) -> list[str]:
     """Return the parameters of a run that can be changed in mid-run."""
-    tables = MACHINE | {design: _live(design) for design in info["design_spec"]["chain"]}
-    names = [(name, *name.split(".", 1)) for name in info["parameters"]]
+    tables = MACHINE | {design: _live(design) for design in info.design_spec.chain}
+    names = [(name, *name.split(".", 1)) for name in info.parameters]
     return [name for name, section, key in names if section in ENTRY_CYCLES or key in tables.get(section, ())]
 
 
@@ -125,7 +128,7 @@ def name_of(session: Session) -> str:
 Poke = tuple[int, int, range, int]
 
 
-def sorted_changes(info: Mapping[str, Any], changes: Mapping[str, Any]) -> tuple[dict[str, Any], list[Poke]]:
+def sorted_changes(info: RunInfo, changes: Mapping[str, Any]) -> tuple[dict[str, Any], list[Poke]]:
     """Return the settings and the register lanes among the changes; raises InputError for anything else."""
     settings: dict[str, Any] = {}
     pokes: list[Poke] = []
@@ -139,10 +142,10 @@ def sorted_changes(info: Mapping[str, Any], changes: Mapping[str, Any]) -> tuple
             pokes.append((warp, reg, range(32) if lane is None else range(lane, lane + 1), _bits(key, value)))
         elif key in allowed:
             settings[key] = value
-        elif key in info["parameters"]:
+        elif key in info.parameters:
             owner = key.split(".")[0]
-            origin.require(info["design_spec"], f"fork: changing {key}")
-            if owner in info["design_spec"]["chain"] and owner not in designs.BUILT_IN:
+            origin.require(info.design_spec, f"fork: changing {key}")
+            if owner in info.design_spec.chain and owner not in designs.BUILT_IN:
                 raise InputError(f"fork: {key} cannot change during a run (its Parameter has no is_live=True); "
                                  f"run again with --set {key}={value}")
             raise InputError(f"fork: {key} determines the machine's layout and cannot change during a run; run again "
@@ -195,7 +198,7 @@ def machine_at(timeline: Timeline, cycle: int, settings: dict[str, Any],
     else:
         machine.restore(checkpoint)
     machine.printed[:] = printed
-    before, after = timeline.info["parameters"], machine.info["parameters"]
+    before, after = timeline.info.parameters, machine.info.parameters
     return machine, [Change(key, before[key], after[key]) for key in settings]
 
 
@@ -220,13 +223,13 @@ def simulate_again(timeline: RecordedTimeline, cycle: int, progress: CycleProgre
         raise
     except RfviewError as error:
         raise InputError(f"fork: simulating the recording again stopped: {error}") from None
-    if not same and (other := origin.edited(timeline.info["design_spec"])):
+    if not same and (other := origin.edited(timeline.info.design_spec)):
         raise InputError(f"fork: simulated again, the recording's cycle {cycle:,} is not what was recorded: {other}")
     if not same:
         mine, theirs = machine.info, timeline.info
         raise InputError(
             f"fork: simulated again, the recording's cycle {cycle:,} is not what was recorded: it is from rfview "
-            f"{theirs['engine_version']} ({theirs['source_hash']}), this is {mine['engine_version']} "
+            f"{theirs.engine_version} ({theirs.source_hash}), this is {mine.engine_version} "
             f"({mine['source_hash']}); record it again with this version")
     return machine
 

@@ -25,7 +25,7 @@ from rfview.sessions.timeline.live import LiveTimeline
 from rfview.sessions.timeline.replay import RecordedTimeline
 from rfview.sessions.timeline.simulate import simulator_of
 from rfview.sessions.why import Chain, why
-from rfview.sessions.why.producers import writers
+from rfview.sessions.producers import writers
 
 STEP_CYCLES = 2048
 # a relief that delays the warp by more than this is none, and is not simulated further
@@ -86,7 +86,7 @@ class Relief:
 
 def settings_of(session: Session, chain: Chain) -> dict[str, Any]:
     """Return the settings that a chain's resource names and that are not already in effect."""
-    present = session.info["parameters"]
+    present = session.info.parameters
     named: Mapping[str, Any] = chain.resource.relief if chain.resource is not None else {}
     return {key: value for key, value in named.items() if key in present and str(present[key]) != str(value)}
 
@@ -120,7 +120,7 @@ def relieve(session: Session, warp: int | None = None, cycle: int | None = None)
     branch.cycle = ends[1]
     state, cause = _next(branch, name, chain.cycle)
     assert branch.branch is not None
-    text, issued = session.info["program"][as_ran.pc]["text"], (as_ran.cycle, None if found is None else found.cycle)
+    text, issued = session.info.program[as_ran.pc].text, (as_ran.cycle, None if found is None else found.cycle)
     return Relief(branch.branch.name, chain.resource.name, branch.branch.changes, begin, from_start, chain.cycle, chain.warp,
                   n, text, issued, (ours[0], theirs[0]), (ours[1], theirs[1]), state, cause)
 
@@ -161,10 +161,10 @@ def _begin(session: Session, chain: Chain) -> int:
     since = [link.since for link in chain.links if link.since >= 0]
     begin = min([chain.since, *since[-1:]])
     snapshot = session.timeline.at(chain.cycle)
-    entry = session.info["program"][int(snapshot.sm["warp"][chain.warp]["pc"])]
+    entry = session.info.program[int(snapshot.sm["warp"][chain.warp]["pc"])]
     table = snapshot.sm["inflight"]
-    by = writers(table, session.info["program"])
-    slots = [by[chain.warp, reg] for reg in {*entry["src"], *entry["dst"]} if (chain.warp, reg) in by]
+    by = writers(table, session.info.program)
+    slots = [by[chain.warp, reg] for reg in {*entry.src, *entry.dst} if (chain.warp, reg) in by]
     return max(session.timeline.first, min([begin, chain.cycle, *(int(table[slot]["issue_cycle"]) for slot in slots)]))
 
 
@@ -193,7 +193,7 @@ def _anew(session: Session, name: str, settings: dict[str, Any]) -> Session:
     base = timeline.simulator if isinstance(timeline, LiveTimeline) else simulator_of(timeline, progress=session.compiling)
     machine = base.twin(settings)
     made = session.sibling(LiveTimeline(machine))
-    before, after = session.info["parameters"], machine.info["parameters"]
+    before, after = session.info.parameters, machine.info.parameters
     changes = tuple(Change(key, before[key], after[key]) for key in settings)
     given = " ".join(f"{key}={value}" for key, value in settings.items())
     made.branch = Branch(name, name_of(session), 0, changes, f"rerun {name} set {given}")
@@ -208,7 +208,7 @@ def rerun(session: Session, name: str, settings: dict[str, Any]) -> Session:
     """
     if name in session.family:
         raise InputError(f"rerun {name}: a branch of this name already exists; there are {', '.join(session.family)}")
-    unknown = [key for key in settings if key not in session.info["parameters"]]
+    unknown = [key for key in settings if key not in session.info.parameters]
     if unknown:
         sorted_changes(session.info, dict.fromkeys(unknown, 0))     # names those that exist
     made = _anew(session, name, settings)
@@ -220,9 +220,9 @@ def rerun(session: Session, name: str, settings: dict[str, Any]) -> Session:
 def _stalls(timeline: Timeline, first: int, last: int) -> tuple[int, int]:
     """Return the warp-cycles of first..last-1 that were lost to the register file, and all in which a warp waited."""
     totals = timeline.stall_totals(last) - timeline.stall_totals(max(first, timeline.first))
-    kinds = {int(entry["code"]): entry for entry in timeline.info["stalls"]}
-    lost = sum(int(count) for code, count in enumerate(totals) if kinds.get(code, {}).get("family") == "register_file")
-    waited = sum(int(count) for code, count in enumerate(totals) if code in kinds and kinds[code]["name"] not in NO_STALL)
+    kinds = {entry.code: entry for entry in timeline.info.stalls}
+    lost = sum(int(count) for code, count in enumerate(totals) if code in kinds and kinds[code].family == "register_file")
+    waited = sum(int(count) for code, count in enumerate(totals) if code in kinds and kinds[code].name not in NO_STALL)
     return lost, waited
 
 

@@ -7,10 +7,9 @@ The user's settings of the machine (--set) are kept; those of the old design, or
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rfview.engine import plugin as designs, state
 from rfview.engine.config import load_preset
@@ -25,6 +24,9 @@ from rfview.sessions.timeline.live import LiveTimeline, launch_path
 from rfview.sessions.timeline.replay import RecordedTimeline
 from rfview.sessions.timeline.simulate import simulator_of
 from rfview.sessions.session import Session
+
+if TYPE_CHECKING:
+    from rfview.engine.info import RunInfo
 
 
 @dataclass(frozen=True)
@@ -51,9 +53,9 @@ def swap(session: Session, design: str = "", scheduler: str = "", warp: int | No
     machine = _machine(base, design, scheduler)
     changes = _changes(base.info, machine.info)
     if not changes:
-        raise InputError(f"swap: the run is already on {base.info['design']} with scheduler {base.scheduler}")
+        raise InputError(f"swap: the run is already on {base.info.design} with scheduler {base.scheduler}")
     made = session.sibling(LiveTimeline(machine))
-    name = _free_name(session, machine.info["design"].replace("+", "."), machine.scheduler)
+    name = _free_name(session, machine.info.design.replace("+", "."), machine.scheduler)
     made.branch = Branch(name, name_of(session), 0, changes, f"swap {design or design_text(base.info)} {machine.scheduler}")
     slot, text = _follow(session, made, warp)
     join(session, name, made)
@@ -94,12 +96,12 @@ def _base(session: Session) -> Any:
     except InputError as error:
         why = str(error).removeprefix("fork: ")
         raise InputError(f"swap: a recording holds one design, and this one cannot be run again with another: {why}; "
-                         f"`rfview debug {timeline.info.get('name') or 'KERNEL'} --design D` runs it again") from None
+                         f"`rfview debug {timeline.info.name or 'KERNEL'} --design D` runs it again") from None
 
 
-def design_text(info: Mapping[str, Any]) -> str:
+def design_text(info: RunInfo) -> str:
     """Return the design of a run as `--design` takes it, without its parameters."""
-    return variant_of(info["design_spec"]["chain"])
+    return variant_of(info.design_spec.chain)
 
 
 def _machine(base: Any, design: str, scheduler: str) -> Any:
@@ -137,13 +139,14 @@ def _chosen(base: Any, chain: tuple[str, ...]) -> dict[str, Any]:
     return chosen
 
 
-def _changes(old: dict[str, Any], new: dict[str, Any]) -> tuple[Change, ...]:
+def _changes(old: RunInfo, new: RunInfo) -> tuple[Change, ...]:
     """Return what differs: design, scheduler, a design file's code, parameters of the machine or of the same design."""
-    found = [Change(key, old[key], new[key]) for key in ("design", "scheduler") if old[key] != new[key]]
-    was, files = (info["design_spec"].get("files", {}) for info in (old, new))
-    found += [Change(f"{name}'s code", was[name]["code"], files[name]["code"]) for name in files
-              if name in was and was[name]["code"] != files[name]["code"]]
-    before, after = old["parameters"], new["parameters"]
+    found = [Change(key, getattr(old, key), getattr(new, key)) for key in ("design", "scheduler")
+             if getattr(old, key) != getattr(new, key)]
+    was, files = old.design_spec.files, new.design_spec.files
+    found += [Change(f"{name}'s code", was[name].code, files[name].code) for name in files
+              if name in was and was[name].code != files[name].code]
+    before, after = old.parameters, new.parameters
     return (*found, *(Change(key, before[key], value) for key, value in after.items()
                       if key in before and before[key] != value))
 

@@ -36,7 +36,7 @@ def number(text: str, what: str) -> int:
 def warp(session: Session, text: str, what: str) -> int:
     """Return the number of a warp of the machine, written as 3 or w3, raising InputError otherwise."""
     found = parse_warp(text, what)
-    check_warp(found, int(session.info["num_warps"]), what)
+    check_warp(found, session.info.num_warps, what)
     return found
 
 

@@ -23,7 +23,7 @@ def _fork(session: Session, text: str) -> Answer:
         names = changeable(session.info)
         raise InputError(f"fork: expected `fork NAME set KEY=VALUE`; KEY is a register such as w3.R5[7] or one of "
                          f"{len(names)} parameters such as {', '.join(list(names)[:3])}; `rfview designs "
-                         f"{session.info['design'].partition('[')[0]}` lists those of the design")
+                         f"{session.info.design.partition('[')[0]}` lists those of the design")
     if len(words) == 2 or (len(words) > 2 and words[1] != "set"):
         raise InputError(f"fork {text}: expected `fork NAME` or `fork NAME set KEY=VALUE ...`")
     branch = fork(session, words[0], settings(words[2:], f"fork {text}"))
@@ -63,9 +63,9 @@ def _kernel(session: Session, text: str) -> Answer:
         raise InputError("kernel: expected a bundled kernel's name (`rfview kernels` lists them) or a launch file")
     made = load(session, text)
     info = made.info
-    data = {"kernel": info["kernel"], "name": info["name"], "target": text, "design": design_text(info),
-            "scheduler": info["scheduler"]}
-    return Answer(f"{info['name']} on {info['design']}, cycle 0", data, session=made)
+    data = {"kernel": info.kernel, "name": info.name, "target": text, "design": design_text(info),
+            "scheduler": info.scheduler}
+    return Answer(f"{info.name} on {info.design}, cycle 0", data, session=made)
 
 
 @verb("branch", "branches", signature="[NAME]", help="list the branches, or go to one of them, where its cursor is")

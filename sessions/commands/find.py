@@ -62,7 +62,7 @@ def _instruction(session: Session, text: str, what: str) -> tuple[int, int | Non
     number = arguments.number(words[1], what)
     if words[0] == "pc":
         return number, warp
-    pcs = [entry["pc"] for entry in session.info.get("program", ()) if entry["line"] >= number]
+    pcs = [entry.pc for entry in session.info.program if entry.line >= number]
     if not pcs:
         raise InputError(f"{what} line {number}: no instruction at or after this line")
     return min(pcs), warp

@@ -29,12 +29,12 @@ def _follow(session: Session, text: str) -> Answer | Stop:
 
 def flow_text(flow: Flow, session: Session) -> str:
     """Return the flow as a text table."""
-    program = session.info["program"]
+    program = session.info.program
 
     def by(arrival: Arrival) -> str:
         if arrival.pc is None or arrival.pc >= len(program):
             return "decayed" if arrival.kind == "lost" else ""
-        return f"{program[arrival.pc]['text']}, PTX line {program[arrival.pc]['line']}"
+        return f"{program[arrival.pc].text}, PTX line {program[arrival.pc].line}"
 
     kinds = {kind: sum(arrival.kind == kind for arrival in flow.arrivals)
              for kind in dict.fromkeys(arrival.kind for arrival in flow.arrivals)}

@@ -48,9 +48,9 @@ def strip_text(strip: Strip, session: Session) -> str:
     names = letters(strip)
     wrote = "".join(letter_of(strip, names, column) for column in range(len(cells)))
     lines.append(f"{'wrote':>6} {wrote}".rstrip())
-    program = session.info.get("program", ())
+    program = session.info.program
     for pc, letter in names.items():
-        lines.append(f"{letter:>6} {program[pc]['text']}, line {program[pc]['line']}" if 0 <= pc < len(program) else
+        lines.append(f"{letter:>6} {program[pc].text}, line {program[pc].line}" if 0 <= pc < len(program) else
                      f"{letter:>6} written")
     return "\n".join([*lines, f"       {LEGEND}"])
 

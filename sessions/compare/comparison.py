@@ -61,8 +61,7 @@ class Lead:
 
 def has_ended(timeline: Timeline) -> bool:
     """Say whether a timeline contains its run's end: not while it runs, nor after a fault, nor if it was cut off."""
-    end = getattr(timeline, "end", {"finished": True})
-    return bool(timeline.closed and not timeline.fault and end.get("finished"))
+    return timeline.closed and not timeline.fault and (timeline.end is None or timeline.end.finished is True)
 
 
 class Comparison:
@@ -87,7 +86,7 @@ class Comparison:
         """Return what ran where and for how long, and the divergence, for notebooks; report.py has all details."""
         runs = (self.a, self.b)
         found = self.first_divergence()
-        rows = [(name, *(one.info[name] for one in runs)) for name in ("kernel", "design", "scheduler", "preset")]
+        rows = [(name, *(getattr(one.info, name) for one in runs)) for name in ("kernel", "design", "scheduler", "preset")]
         rows += [("cycles", *(f"{one.last:,}{'' if one.closed else ' so far'}" for one in runs)),
                  ("instructions", *(f"{int(one.stall_totals(one.last)[0]):,}" for one in runs))]
         part = f"first divergence in cycle {found.cycle:,}: {found.late} is behind" if found else "no divergence"
@@ -268,10 +267,10 @@ class Comparison:
 def check_same_program(a: Timeline, b: Timeline) -> None:
     """Raise InputError unless both runs execute the same instructions over the same grids."""
     for what, part in (("kernels", "kernel"), ("grids", "grid"), ("blocks", "block")):
-        ours, theirs = ([launch[part] for launch in timeline.info["launches"]] for timeline in (a, b))
+        ours, theirs = ([getattr(launch, part) for launch in timeline.info.launches] for timeline in (a, b))
         if ours != theirs:
             raise InputError(f"these runs cannot be compared: their {what} differ, {_short(ours)} and {_short(theirs)}")
-    ours, theirs = ([(entry["pc"], entry["text"]) for entry in timeline.info["program"]] for timeline in (a, b))
+    ours, theirs = ([(entry.pc, entry.text) for entry in timeline.info.program] for timeline in (a, b))
     if ours != theirs:
         pc, text = next((pair for pair, other in zip(ours, theirs) if pair != other), (min(len(ours), len(theirs)), "end"))
         raise InputError(f"these runs cannot be compared: their programs differ from pc {pc} on ({text}); "

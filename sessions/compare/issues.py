@@ -13,7 +13,6 @@ import numpy as np
 
 from rfview.engine.state import NONE8
 from rfview.sessions.byte_cache import ByteCache
-from rfview.sessions.run_names import warps_per_cta
 from rfview.sessions.timeline.base import CycleProgress, Timeline
 
 CACHE_BYTES = 48 << 20
@@ -78,7 +77,7 @@ class IssueLog:
         self.timeline = timeline
         self.progress: CycleProgress | None = None
         self._chunks: ByteCache[Issues] = ByteCache(CACHE_BYTES)
-        self._warps_per_cta = [warps_per_cta(launch) for launch in timeline.info["launches"]]
+        self._warps_per_cta = [launch.warps_per_cta for launch in timeline.info.launches]
 
     # all issues, in chronological order
 

@@ -2,14 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rfview.engine.info import RunInfo
 
 SECTIONS = ("sm", "memory", "scheduler", "latency", "initiation", "kernel")   # of a preset; others are the designs'
 MAX_SAID = 4
 
 
-def differences(infos: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:
+@dataclass(frozen=True)
+class Ran:
+    """What is compared of a run of which nothing else is kept."""
+
+    design: str
+    scheduler: str
+    parameters: Mapping[str, Any]
+    engine_version: str = ""
+    source_hash: str = ""
+
+
+def differences(infos: Sequence[RunInfo | Ran]) -> dict[str, list[Any]]:
     """Return name -> each run's value, for the scheduler and those preset parameters that are not the same in all runs.
 
     If all have the same register-file design, its parameters are included, since the name of a fork does not show them.
@@ -17,20 +32,20 @@ def differences(infos: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:
     also differ in "rfview".
     """
     found: dict[str, list[Any]] = {}
-    if len({info.get("source_hash") for info in infos}) > 1:
-        found["rfview"] = [f"{info.get('engine_version')} ({str(info.get('source_hash'))[:8]})" for info in infos]
-    if len({info["scheduler"] for info in infos}) > 1:
-        found["scheduler"] = [info["scheduler"] for info in infos]
-    designs = {str(info.get("design", number)).partition("[")[0] for number, info in enumerate(infos)}
+    if len({info.source_hash for info in infos}) > 1:
+        found["rfview"] = [f"{info.engine_version} ({info.source_hash[:8]})" for info in infos]
+    if len({info.scheduler for info in infos}) > 1:
+        found["scheduler"] = [info.scheduler for info in infos]
+    designs = {info.design.partition("[")[0] for info in infos}
     same_design = len(designs) == 1
-    names = {name for info in infos for name in info["parameters"] if same_design or name.split(".")[0] in SECTIONS}
+    names = {name for info in infos for name in info.parameters if same_design or name.split(".")[0] in SECTIONS}
 
     def order(name: str) -> tuple[bool, int, str]:
         section = name.split(".")[0]
         return section in SECTIONS, SECTIONS.index(section) if section in SECTIONS else 0, name
 
     for name in sorted(names, key=order):
-        values = [info["parameters"].get(name) for info in infos]
+        values = [info.parameters.get(name) for info in infos]
         if any(value != values[0] for value in values):
             found[name] = values
     return found

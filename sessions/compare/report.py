@@ -8,13 +8,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 
 from rfview.engine.errors import InputError
 from rfview.engine.plugin import nodes
 from rfview.engine.stalls import NO_WARP
 from rfview.engine.wording import aligned, ordinal, signed
+from rfview.sessions.file.run_info import End
 from rfview.sessions.reports import tables as reports
 from rfview.sessions.energy import counts_of, energy_at, node_of
 from rfview.sessions.compare import machines
@@ -22,39 +23,41 @@ from rfview.sessions.compare.comparison import Comparison, Divergence, Split
 from rfview.sessions.compare.issues import Issue, IssueLog, WarpName
 from rfview.sessions.compare.values import ValueDifference
 from rfview.sessions.expressions.ptx_names import kernel_name
-from rfview.sessions.run_names import stall_names, warps_per_cta
 from rfview.sessions.session import Session
 from rfview.sessions.timeline.base import Timeline
 from rfview.sessions.why import why
 
+if TYPE_CHECKING:
+    from rfview.engine.info import RunInfo
+
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
-def warp_text(name: WarpName, info: dict[str, Any], a: int | None, b: int | None) -> str:
+def warp_text(name: WarpName, info: RunInfo, a: int | None, b: int | None) -> str:
     """Return a warp by its slots in A and B and its place in the grid: "w6 (CTA 0, warp 6)"."""
-    warps = warps_per_cta(info["launches"][name.launch])
+    warps = info.launches[name.launch].warps_per_cta
     slots = [f"w{slot} in {letter}" for slot, letter in ((a, "A"), (b, "B")) if slot is not None]
     where = f"w{a}" if a == b and a is not None else " and ".join(slots)
-    launch = f"launch {name.launch}, " if len(info["launches"]) > 1 else ""
+    launch = f"launch {name.launch}, " if len(info.launches) > 1 else ""
     return f"{where} ({launch}CTA {name.warp // warps}, warp {name.warp % warps})".strip()
 
 
-def _named(launch: int, warp: int, info: dict[str, Any], a: dict[str, int] | None, b: dict[str, int] | None) -> str:
+def _named(launch: int, warp: int, info: RunInfo, a: dict[str, int] | None, b: dict[str, int] | None) -> str:
     """Return the name of a warp in the result's data."""
     return warp_text(WarpName(launch, warp), info, a["slot"] if a else None, b["slot"] if b else None)
 
 
-def instruction_text(info: dict[str, Any], pc: int) -> str:
+def instruction_text(info: RunInfo, pc: int) -> str:
     """Return an instruction with its place in the source."""
-    entry = info["program"][pc]
-    path = info["ptx"][0]["path"] if info["ptx"] else ""
-    return f"{' '.join(entry['text'].split())}  {path}:{entry['line']}"
+    entry = info.program[pc]
+    path = info.ptx[0].path
+    return f"{' '.join(entry.text.split())}  {path}:{entry.line}"
 
 
 def stall_counts(timeline: Timeline) -> dict[str, int]:
     """Return the warp-cycles of a timeline by state."""
     totals = timeline.stall_totals(timeline.last)
-    return {name: int(totals[code]) for code, name in stall_names(timeline.info).items() if totals[code]}
+    return {name: int(totals[code]) for code, name in timeline.info.stall_names.items() if totals[code]}
 
 
 def run_data(timeline: Timeline, target: str, letter: str) -> dict[str, Any]:
@@ -62,28 +65,28 @@ def run_data(timeline: Timeline, target: str, letter: str) -> dict[str, Any]:
     info = timeline.info
     stalls = stall_counts(timeline)
     issued = stalls.pop("issued", 0)
-    end = getattr(timeline, "end", {})
-    summary = end.get("summary") or {}
+    end = timeline.end or End()
     snapshot = timeline.at(timeline.last)
     try:
         energy = (energy_at(snapshot) or {}).get("total")
     except InputError:
         energy = None       # its design is not installed here; everything else is in the recording
     return {
-        "run": letter, "target": target, "kernel": info["kernel"], "design": info["design"],
-        "scheduler": info["scheduler"], "preset": info["preset"], "cycles": timeline.last, "first_cycle": timeline.first,
-        "finished": end.get("finished", timeline.closed and timeline.fault is None), "fault": timeline.fault,
+        "run": letter, "target": target, "kernel": info.kernel, "design": info.design,
+        "scheduler": info.scheduler, "preset": info.preset, "cycles": timeline.last, "first_cycle": timeline.first,
+        "finished": timeline.closed and timeline.fault is None if end.finished is None else end.finished,
+        "fault": timeline.fault,
         "instructions": issued, "ipc": issued / timeline.last if timeline.last else 0.0,
         "warp_cycles": issued + sum(stalls.values()), "stalls": stalls, "energy_pj": energy,
         "node_nm": node_of(info),
-        "verified": summary.get("verified"),
+        "verified": end.verified,
         "counts": counts_of(info, snapshot.sm["events"].tolist(), snapshot.sm["access_wait"].tolist()),
     }
 
 
-def parameter_differences(a: dict[str, Any], b: dict[str, Any]) -> dict[str, list[Any]]:
+def parameter_differences(a: RunInfo, b: RunInfo) -> dict[str, list[Any]]:
     """Return name -> [A's value, B's value] of the parameters that differ; None if a run has no such parameter."""
-    ours, theirs = a["parameters"], b["parameters"]
+    ours, theirs = a.parameters, b.parameters
     return {name: [ours.get(name), theirs.get(name)] for name in sorted({*ours, *theirs})
             if ours.get(name) != theirs.get(name)}
 
@@ -148,7 +151,7 @@ def compare_data(comparison: Comparison, targets: tuple[str, str] = ("A", "B"), 
     }
 
 
-def compare_text(data: dict[str, Any], info: dict[str, Any]) -> str:
+def compare_text(data: dict[str, Any], info: RunInfo) -> str:
     """Return `compare_data`'s result as text; info: of either run."""
     a, b = data["runs"]
     kernel = kernel_name(a["kernel"])
@@ -174,7 +177,7 @@ def _short(value: Any) -> str:
     return text if len(text) <= 24 else text[:23] + "…"
 
 
-def _divergence_lines(data: dict[str, Any], info: dict[str, Any]) -> list[str]:
+def _divergence_lines(data: dict[str, Any], info: RunInfo) -> list[str]:
     """Return the sentences about where the runs diverge."""
     found = data["first_divergence"]
     lines = []

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rfview.sessions.timeline.base import CycleProgress, Timeline
+
+if TYPE_CHECKING:
+    from rfview.engine.info import RunInfo, Variable
 
 
 @dataclass(frozen=True)
@@ -35,7 +38,7 @@ class WordWrites:
     """
 
     def __init__(self, timeline: Timeline, begin: int, progress: CycleProgress | None = None):
-        base = int(timeline.info["global_word"])
+        base = timeline.info.global_word
         words: list[np.ndarray] = []
         cycles: list[np.ndarray] = []
         values: list[np.ndarray] = []
@@ -95,33 +98,33 @@ def first_value_difference(a: Timeline, b: Timeline,
     )
 
 
-def place_of(info: dict[str, Any], word: int) -> tuple[str, int]:
+def place_of(info: RunInfo, word: int) -> tuple[str, int]:
     """Return ("C[17]", address) of a word counted from the first global one."""
-    base = int(info["global_word"])
-    for variable in [*info["buffers"], *info["symbols"]]:
-        offset = 4 * (word + base - int(variable["word"]))
-        if 0 <= offset < int(variable["bytes"]):
-            size = np.dtype(variable["dtype"]).itemsize
-            return f"{variable['name']}[{offset // size}]", int(variable["address"]) + offset
+    base = info.global_word
+    for variable in info.variables:
+        offset = 4 * (word + base - variable.word)
+        if 0 <= offset < variable.bytes:
+            size = np.dtype(variable.dtype).itemsize
+            return f"{variable.name}[{offset // size}]", variable.address + offset
     return f"global word {word}", -1
 
 
-def elements(memory: np.ndarray, variable: dict[str, Any], count: int) -> np.ndarray:
+def elements(memory: np.ndarray, variable: Variable, count: int) -> np.ndarray:
     """Return the first (count,) elements of a buffer in an image of the arena, a copy in the buffer's type."""
-    dtype, begin = np.dtype(variable["dtype"]), int(variable["word"]) * 4
+    dtype, begin = np.dtype(variable.dtype), variable.word * 4
     return memory.view(np.uint8)[begin : begin + count * dtype.itemsize].copy().view(dtype)
 
 
 def same_buffers(a: Timeline, b: Timeline, cycle_a: int, cycle_b: int) -> bool:
     """Say whether every buffer and symbol holds the same bytes in both runs, each at its own cycle."""
     one, other = a.at(cycle_a).memory, b.at(cycle_b).memory
-    theirs = {variable["name"]: variable for variable in b.variables}
-    for variable in a.variables:
-        match = theirs.get(variable["name"])
-        if match is None or match["bytes"] != variable["bytes"]:
+    theirs = {variable.name: variable for variable in b.info.variables}
+    for variable in a.info.variables:
+        match = theirs.get(variable.name)
+        if match is None or match.bytes != variable.bytes:
             return False
-        size = -(-int(variable["bytes"]) // 4)
-        word, other_word = int(variable["word"]), int(match["word"])
+        size = -(-variable.bytes // 4)
+        word, other_word = variable.word, match.word
         if not np.array_equal(one[word : word + size], other[other_word : other_word + size]):
             return False
     return True

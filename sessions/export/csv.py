@@ -16,10 +16,10 @@ from rfview.sessions.timeline.base import Timeline
 def write(timeline: Timeline, first: int, last: int, out: IO[str]) -> None:
     """Write cycle c and the number of warps in each state, for c = first..last - 1; states that never occur are omitted."""
     totals = timeline.stall_totals(last) - timeline.stall_totals(first)
-    states = [entry for entry in constants(timeline, "stalls")["stalls"] if totals[int(entry["code"])]]
+    states = [entry for entry in constants(timeline, "stalls").stalls if totals[entry.code]]
     rows = csv.writer(out, lineterminator="\n")
-    rows.writerow(["cycle", *(entry["name"] for entry in states)])
-    codes = np.array([int(entry["code"]) for entry in states])
+    rows.writerow(["cycle", *(entry.name for entry in states)])
+    codes = np.array([entry.code for entry in states])
     for start, stop, _ in timeline.stretches(first + 1, last + 1):
         counts = (timeline.states(start, stop)[:, :, None] == codes).sum(axis=1)
         rows.writerows([start + row - 1, *values] for row, values in enumerate(counts.tolist()))

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from msgspec import structs
 
 from rfview.engine.escapes import visible_in
 from rfview.engine.state import COLLECT, EXECUTE, FREE, MEMORY, WRITE_BACK, WRITTEN
 from rfview.sessions.timeline.base import Timeline
+
+if TYPE_CHECKING:
+    from rfview.engine.info import RunInfo
 
 STAGES = {COLLECT: "collect", EXECUTE: "execute", MEMORY: "memory", WRITE_BACK: "write_back", WRITTEN: "written"}
 NO_STAGE = "issue"       # branches, barriers and exits are complete when they issue
@@ -39,9 +43,9 @@ class Event(NamedTuple):
     stage: str
 
 
-def constants(timeline: Timeline, *names: str) -> dict[str, Any]:
-    """Return a run's constant for a writer, with control characters in texts escaped; None if it does not exist."""
-    return {name: visible_in(timeline.info.get(name)) for name in names}
+def constants(timeline: Timeline, *names: str) -> RunInfo:
+    """Return a run's constants for a writer, with control characters in the texts of these fields escaped."""
+    return structs.replace(timeline.info, **{name: visible_in(getattr(timeline.info, name)) for name in names})
 
 
 def followed(timeline: Timeline, first: int, last: int) -> Iterator[Followed]:

@@ -9,17 +9,20 @@ takes no other beginning.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING
 
 from rfview.sessions.export.instructions import NO_STAGE, Event, constants, events
 from rfview.sessions.timeline.base import Timeline
+
+if TYPE_CHECKING:
+    from rfview.engine.info import Instruction
 
 SHORT = {"issue": "Is", "collect": "Co", "execute": "Ex", "memory": "Me", "write_back": "Wb", "written": "Rt"}
 
 
 def write(timeline: Timeline, first: int, last: int, out: IO[str]) -> None:
     """Write the instructions of cycles first..last - 1."""
-    program = constants(timeline, "program")["program"] or []
+    info = constants(timeline, "program")
     out.write("Kanata\t0004\nC=\t0\n")
     clock = 0
     current: dict[int, str] = {}
@@ -30,11 +33,11 @@ def write(timeline: Timeline, first: int, last: int, out: IO[str]) -> None:
             out.write(f"C\t{event.cycle - clock}\n")
             clock = event.cycle
         if event.kind == "begin":
-            entry = program[event.pc] if event.pc < len(program) else {"text": "?", "line": 0, "src": (), "dst": ()}
+            entry = info.instruction(event.pc)
             out.write(f"I\t{event.seq}\t{event.seq}\t{event.warp}\n"
-                      f"L\t{event.seq}\t0\tw{event.warp} {event.pc}: {entry['text']}\n"
-                      f"L\t{event.seq}\t1\tPTX line {entry['line']}\n")
-            for producer in _producers(writers, event, entry):
+                      f"L\t{event.seq}\t0\tw{event.warp} {event.pc}: {entry.text if entry else '?'}\n"
+                      f"L\t{event.seq}\t1\tPTX line {entry.line if entry else 0}\n")
+            for producer in _producers(writers, event, entry) if entry else ():
                 out.write(f"W\t{event.seq}\t{producer}\t0\n")
         else:
             out.write(f"E\t{event.seq}\t0\t{current.pop(event.seq)}\n")
@@ -46,10 +49,10 @@ def write(timeline: Timeline, first: int, last: int, out: IO[str]) -> None:
             out.write(f"S\t{event.seq}\t0\t{SHORT[event.stage]}\n")
 
 
-def _producers(writers: dict[tuple[int, int], int], event: Event, entry: dict[str, Any]) -> list[int]:
+def _producers(writers: dict[tuple[int, int], int], event: Event, entry: Instruction) -> list[int]:
     """Return the instructions whose results an instruction reads, and note what it writes itself."""
-    found = {writers[event.warp, reg] for reg in entry["src"] if (event.warp, reg) in writers}
-    writers.update({(event.warp, reg): event.seq for reg in entry["dst"]})
+    found = {writers[event.warp, reg] for reg in entry.src if (event.warp, reg) in writers}
+    writers.update({(event.warp, reg): event.seq for reg in entry.dst})
     return sorted(found)
 
 

@@ -10,12 +10,16 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from itertools import chain
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
+from rfview.engine.escapes import visible_in
 from rfview.sessions.export.instructions import Followed, constants, followed
 from rfview.sessions.export.tables import batches
 from rfview.sessions.lines.table import lines_of
 from rfview.sessions.timeline.base import Timeline
+
+if TYPE_CHECKING:
+    from rfview.engine.info import RunInfo
 
 MACHINE, STATES = 0, 0      # the process of the whole machine; in a warp's process the track of its states
 Entry = dict[str, Any]
@@ -23,7 +27,8 @@ Entry = dict[str, Any]
 
 def write(timeline: Timeline, first: int, last: int, out: IO[str]) -> None:
     """Write the states and instructions of cycles first..last - 1."""
-    about = constants(timeline, "kernel", "design", "scheduler", "preset", "seed", "source_hash")
+    shown = ("kernel", "design", "scheduler", "preset", "seed", "source_hash")
+    about = {name: visible_in(getattr(timeline.info, name)) for name in shown}
     out.write('{"displayTimeUnit":"ns","otherData":' + json.dumps({**about, "1 us": "1 cycle"}) + ',"traceEvents":[\n')
     separator = ""
     for entry in chain(_names(timeline.info), _states(timeline, first, last), _instructions(timeline, first, last)):
@@ -42,9 +47,9 @@ def _name(kind: str, process: int, thread: int, name: str, order: int) -> Iterat
     yield {**base, "name": f"{kind}_sort_index", "args": {"sort_index": order}}
 
 
-def _names(info: dict[str, Any]) -> Iterator[Entry]:
+def _names(info: RunInfo) -> Iterator[Entry]:
     yield from _name("process", MACHINE, 0, "machine", 0)
-    for warp in range(int(info["num_warps"])):
+    for warp in range(info.num_warps):
         yield from _name("process", _process(warp), 0, f"w{warp}", _process(warp))
         yield from _name("thread", _process(warp), STATES, "state", 0)
 
@@ -67,7 +72,7 @@ def _slice(warp: int, track: int, name: str, start: int, stop: int) -> Entry:
 
 
 def _instructions(timeline: Timeline, first: int, last: int) -> Iterator[Entry]:
-    program = constants(timeline, "program")["program"] or []
+    info = constants(timeline, "program")
     lines = lines_of(timeline)
     free_at: dict[int, list[int]] = {}      # by warp: the cycle from which each of its tracks is free
     for one in sorted(followed(timeline, first, last), key=lambda one: one.id):
@@ -80,10 +85,11 @@ def _instructions(timeline: Timeline, first: int, last: int) -> Iterator[Entry]:
             name = "instructions" if not track else f"instructions {track + 1}"
             yield from _name("thread", _process(one.warp), track + 1, name, track + 1)
         tracks[track] = end
-        entry: Entry = program[one.pc] if one.pc < len(program) else {"text": "?", "line": 0}
+        entry = info.instruction(one.pc)
         where = lines.at(one.pc) if lines else None
-        about = {"pc": one.pc, "PTX line": entry["line"], **({"source": where.text} if where is not None else {})}
-        yield {**_slice(one.warp, track + 1, entry["text"], begin, end), "cat": "instruction", "args": about}
+        text, number = (entry.text, entry.line) if entry else ("?", 0)
+        about = {"pc": one.pc, "PTX line": number, **({"source": where.text} if where is not None else {})}
+        yield {**_slice(one.warp, track + 1, text, begin, end), "cat": "instruction", "args": about}
         yield from _stages(one, track + 1)
 
 

@@ -24,7 +24,6 @@ from rfview.engine.stalls import NO_STALL
 from rfview.engine.state import BANK_BUSY, BANK_READ, BANK_WRITE, NONE8
 from rfview.sessions.export.instructions import constants, followed
 from rfview.sessions.timeline.base import Timeline
-from rfview.sessions.run_names import event_names, stall_names
 
 Columns = Sequence[Sequence[Any]]
 INTEGER, TEXT, ANY = "integer", "text", "any"
@@ -52,21 +51,20 @@ def _run(timeline: Timeline, first: int, last: int) -> Iterator[Columns]:
     keys = ("kernel", "design", "scheduler", "preset", "seed", "engine_version", "source_hash", "num_warps", "num_banks",
             "num_schedulers", "clock_mhz", "registers_per_thread")
     info = constants(timeline, *keys, "parameters")
-    rows = [("first_cycle", first), ("last_cycle", last - 1), *((key, info[key]) for key in keys),
+    rows = [("first_cycle", first), ("last_cycle", last - 1), *((key, getattr(info, key)) for key in keys),
             *((name, value if isinstance(value, (int, float, str)) else json.dumps(value))
-              for name, value in info["parameters"].items())]
+              for name, value in info.parameters.items())]
     yield list(zip(*rows, strict=True))
 
 
 def _program(timeline: Timeline, first: int, last: int) -> Iterator[Columns]:
-    entries = constants(timeline, "program")["program"]
-    yield [[entry["pc"] for entry in entries], [entry["kernel"] for entry in entries], [entry["line"] for entry in entries],
-           [str(entry["unit"]) for entry in entries], [entry["text"] for entry in entries]]
+    entries = constants(timeline, "program").program
+    yield [[getattr(entry, name) for entry in entries] for name in ("pc", "kernel", "line", "unit", "text")]
 
 
 def _states(timeline: Timeline, first: int, last: int) -> Iterator[tuple[int, int, np.ndarray, np.ndarray, list[str]]]:
     """Yield (first and last state, warps per cycle and state, the states' codes and names); state c + 1 shows cycle c."""
-    names = visible_in(stall_names(timeline.info))
+    names = visible_in(timeline.info.stall_names)
     codes = np.array(sorted(names))
     for start, stop, _ in timeline.stretches(first + 1, last + 1):
         states = timeline.states(start, stop)
@@ -89,7 +87,7 @@ def _stalls(timeline: Timeline, first: int, last: int) -> Iterator[Columns]:
 
 def _waits(timeline: Timeline, first: int, last: int) -> Iterator[Columns]:
     """Yield the ranges of cycles in which a warp slot was in one state, by their beginning."""
-    names = visible_in(stall_names(timeline.info))
+    names = visible_in(timeline.info.stall_names)
     before = timeline.states(first + 1, first + 2)[0]
     begun = np.full(len(before), first)
     found: list[tuple[int, str, int, int, int]] = []
@@ -113,7 +111,7 @@ def _waits(timeline: Timeline, first: int, last: int) -> Iterator[Columns]:
 
 def _events(timeline: Timeline, first: int, last: int) -> Iterator[Columns]:
     """Yield by how much each event counter grew in each cycle, if it did."""
-    names = visible_in(event_names(timeline.info))
+    names = visible_in(timeline.info.event_names)
     for start, stop, _ in timeline.stretches(first + 1, last + 1):
         grown = np.diff(timeline.column("sm.events[*]", start - 1, stop).astype(np.int64), axis=0)
         rows, columns = np.nonzero(grown)

@@ -8,7 +8,6 @@ from typing import IO, NamedTuple
 import numpy as np
 
 from rfview.sessions.export.instructions import constants
-from rfview.sessions.run_names import stall_names
 from rfview.sessions.timeline.base import Timeline
 
 
@@ -25,9 +24,9 @@ class Signals(NamedTuple):
 
 def write(timeline: Timeline, first: int, last: int, out: IO[str]) -> None:
     """Write the signals in cycles first..last - 1; what happens in cycle c changes at time c."""
-    info = constants(timeline, "stalls", "num_warps", "num_banks", "kernel", "design", "scheduler", "preset")
-    names = {code: "_".join(name.split()) for code, name in stall_names(info).items()}     # no blanks
-    warps, banks = int(info["num_warps"]), int(info["num_banks"])
+    info = constants(timeline, "stalls", "kernel", "design", "scheduler", "preset")
+    names = {code: "_".join(name.split()) for code, name in info.stall_names.items()}     # no blanks
+    warps, banks = info.num_warps, info.num_banks
     groups = (
         Signals("warp", "state", 0, "sm.warp[*].state", warps, lambda code: names.get(code, f"state_{code}")),
         Signals("warp", "pc", 32, "sm.warp[*].pc", warps),
@@ -35,7 +34,7 @@ def write(timeline: Timeline, first: int, last: int, out: IO[str]) -> None:
         Signals("bank", "queue", 8, "sm.bank[*].queue", banks),
         Signals("bank", "activity", 2, "sm.bank[*].activity", banks),
     )
-    out.write(f"$comment rfview: {info.get('kernel')} {info.get('design')} {info.get('scheduler')} {info.get('preset')}, "
+    out.write(f"$comment rfview: {info.kernel} {info.design} {info.scheduler} {info.preset}, "
               "one time unit is one cycle $end\n$timescale 1 ns $end\n$scope module sm $end\n")
     codes = _codes()
     ids = [[next(codes) for _ in range(group.size)] for group in groups]

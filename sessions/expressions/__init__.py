@@ -18,6 +18,7 @@
 Whole numbers are 64-bit and wrap; x // 0 and x % 0 are 0; registers of empty warp slots are 0.
 
     compiler  nodes           text to nodes by way of `ast`; nodes give columns, and bounds by zone maps alone
+    bounds                    the bounds of an expression, from those of its parts
     names  operations         names of the machine's parts; what operators and functions do
     mistakes                  what is wrong with an expression, in a sentence
     ptx_names  values  types  names of registers and kernels as in their source; values as people read them, in their type

@@ -7,7 +7,7 @@ import ast
 import numpy as np
 
 from rfview.engine.errors import InputError
-from rfview.sessions.bounds import may_fail, may_hold
+from rfview.sessions.expressions.bounds import may_fail, may_hold
 from rfview.sessions.expressions.nodes import Node, Run, Uses
 from rfview.sessions.timeline.base import Timeline
 from rfview.sessions.timeline.register_log import RegisterLog

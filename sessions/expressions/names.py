@@ -17,7 +17,6 @@ from rfview.sessions.expressions.mistakes import ExpressionError
 from rfview.sessions.expressions.nodes import Node, Uses, apply, cycle_number, fixed
 from rfview.sessions.expressions.ptx_names import register_of
 from rfview.sessions.codec.logs import ALL
-from rfview.sessions.run_names import event_names, stall_names
 from rfview.sessions.timeline.base import Timeline
 from rfview.sessions.timeline.register_log import RegisterLog
 
@@ -39,9 +38,8 @@ class Names(ABC):
         self.timeline = timeline
         self.info = timeline.info
         self.uses = Uses()
-        self.stalls = {name: code for code, name in stall_names(self.info).items()}
-        places = [*self.info.get("buffers", []), *self.info.get("symbols", [])]
-        self.places = {entry["name"]: entry for entry in places if isinstance(entry, dict) and "address" in entry}
+        self.stalls = {name: code for code, name in self.info.stall_names.items()}
+        self.places = {entry.name: entry for entry in self.info.variables}
 
     def fail(self, node: ast.AST, message: str) -> ExpressionError:
         """Return the error for a part of the expression."""
@@ -134,7 +132,7 @@ class Names(ABC):
             return fixed(np.int64(self.stalls[name]), "i")
         if name in self.places:
             self.uses.places.append(name)
-            return fixed(np.int64(self.places[name]["address"]), "i")
+            return fixed(np.int64(self.places[name].address), "i")
         if name in self._fields():
             return self._field(node, f"sm.{name}", [])
         raise self._unknown(node, name)
@@ -190,8 +188,8 @@ class Names(ABC):
         key = COUNTS.get(unit)
         if key is None:
             return maximum
-        count = self.info.get(key, self.info.get("parameters", {}).get(f"sm.{key}", maximum))
-        return min(int(count), maximum)
+        count = getattr(self.info, key, None) or self.info.number(f"sm.{key}", maximum)
+        return min(count, maximum)
 
     def _warp_special(
         self, where: ast.expr, number: int | None, name: str, steps: list[tuple[ast.expr, str | int]]
@@ -199,10 +197,10 @@ class Names(ABC):
         """Compile w.line, wN.R12 and wN.P2; None for ordinary fields."""
         if name == "line":
             pc = self._unit(where, "warp", number, [(where, "pc")])
-            program = self.info.get("program", [])
-            table = np.zeros(max((entry["pc"] for entry in program), default=0) + 2, np.int64)
+            program = self.info.program
+            table = np.zeros(max((entry.pc for entry in program), default=0) + 2, np.int64)
             for entry in program:
-                table[entry["pc"]] = entry["line"]
+                table[entry.pc] = entry.line
             return apply(operations.lookup(table), pc, "i")
         register, predicate = REGISTER.match(name), PREDICATE.match(name)
         if register is None and predicate is None:
@@ -214,7 +212,7 @@ class Names(ABC):
             lane = self._lane(steps)
             return whole if lane is None else apply(operations.lane_bit(lane), whole, "i")
         assert register is not None
-        count = int(self.info.get("registers_per_thread", 64))
+        count = self.info.registers_per_thread
         if int(register[1]) >= max(count, 1):
             raise self.fail(where, f"register R{register[1]} is not allocated: the kernel has R0..R{count - 1}")
         lane = self._lane(steps)
@@ -245,7 +243,7 @@ class Names(ABC):
                 raise self.fail(where, f"unknown stall {what!r}{suggest(what, self.stalls)}")
             stored = "state_count" if name == "stall" else "stall_total"
             return self._field(where, f"sm.{stored}[{self.stalls[what]}]", [])
-        events = {name: index for index, name in event_names(self.info).items()}
+        events = {name: index for index, name in self.info.event_names.items()}
         if what not in events:
             raise self.fail(where, f"unknown event {what!r}{suggest(what, events)}")
         return self._field(where, f"sm.events[{events[what]}]", [])
@@ -296,17 +294,17 @@ class Names(ABC):
         if address % 4:
             raise self.fail(node, f"address {address:#x} is not a multiple of 4")
         for entry in self.places.values():
-            if entry["address"] <= address < entry["address"] + entry["bytes"]:
-                return self._word(int(entry["word"]) + (address - int(entry["address"])) // 4)
-        known = ", ".join(f"{name} at {entry['address']:#x}" for name, entry in self.places.items()) or "none"
+            if entry.address <= address < entry.address + entry.bytes:
+                return self._word(entry.word + (address - entry.address) // 4)
+        known = ", ".join(f"{name} at {entry.address:#x}" for name, entry in self.places.items()) or "none"
         raise self.fail(node, f"no buffer holds address {address:#x}; buffers: {known}")
 
     def _word_of(self, where: ast.expr, name: str, index: int) -> Node:
         """Compile NAME[INDEX]: a word of a buffer or symbol, whatever its element type."""
         entry = self.places[name]
-        if not 0 <= index < int(entry["bytes"]) // 4:
-            raise self.fail(where, f"{name} has {int(entry['bytes']) // 4} words of 32 bits, no word {index}")
-        return self._word(int(entry["word"]) + index)
+        if not 0 <= index < entry.bytes // 4:
+            raise self.fail(where, f"{name} has {entry.bytes // 4} words of 32 bits, no word {index}")
+        return self._word(entry.word + index)
 
     def _word(self, word: int) -> Node:
         """Return a word of memory, counted from the arena's start."""

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from rfview.sessions.bounds import Bounds, Known, tried
+from rfview.sessions.bounds import Bounds, Known
+from rfview.sessions.expressions.bounds import tried
 from rfview.sessions.timeline.register_log import RegisterLog
 from rfview.sessions.expressions.operations import Operation
 from rfview.sessions.timeline.base import Timeline

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rfview.sessions import bounds
+from rfview.sessions.expressions import bounds
 from rfview.sessions.bounds import Known
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rfview.engine.info import RunInfo
 
 
 @lru_cache
@@ -17,13 +19,13 @@ def kernel_name(name: str) -> str:
     return mangling.kernel_name(name)
 
 
-def names_at(info: Mapping[str, Any], pc: int) -> dict[int, str]:
+def names_at(info: RunInfo, pc: int) -> dict[int, str]:
     """Return register -> PTX names alive at a pc (joined where two share one), with .lo/.hi for 64-bit pairs."""
-    program = info.get("program", ())
-    kernel = program[pc]["kernel"] if 0 <= pc < len(program) else ""
-    start = next((int(entry["pc"]) for entry in program if entry["kernel"] == kernel), 0)
+    program = info.program
+    kernel = program[pc].kernel if 0 <= pc < len(program) else ""
+    start = next((entry.pc for entry in program if entry.kernel == kernel), 0)
     found: dict[int, str] = {}
-    for name, first, last, reg, words in info.get("virtual", {}).get(kernel, ()):
+    for name, first, last, reg, words in info.virtual.get(kernel, ()):
         if not start + int(first) <= pc <= start + int(last):
             continue
         for word in range(int(words)):
@@ -32,10 +34,10 @@ def names_at(info: Mapping[str, Any], pc: int) -> dict[int, str]:
     return found
 
 
-def register_of(info: Mapping[str, Any], name: str) -> str:
+def register_of(info: RunInfo, name: str) -> str:
     """Return "R0 at pc 38 to 50" for a PTX register without its %, such as f27 for %f27; "" if no kernel has it."""
-    for kernel, ranges in info.get("virtual", {}).items():
-        start = next((int(entry["pc"]) for entry in info.get("program", ()) if entry["kernel"] == kernel), 0)
+    for kernel, ranges in info.virtual.items():
+        start = next((entry.pc for entry in info.program if entry.kernel == kernel), 0)
         lives = [f"R{reg} at pc {start + int(first)} to {start + int(last)}" for text, first, last, reg, _ in ranges
                  if str(text).lstrip("%") == name]
         if lives:

@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import msgpack
+import msgspec
 import numpy as np
 
 from rfview.engine.errors import InputError
+from rfview.engine.info import RunInfo
 from rfview.sessions.codec import limits, streams
 from rfview.sessions.file import run_info
 from rfview.sessions.layout import Layout
@@ -54,7 +56,7 @@ class Header:
     """
 
     layout: Layout
-    info: dict[str, Any]    # run_info.RunInfo when it was read from a file
+    info: RunInfo
     first: int
     state: np.ndarray
     memory: np.ndarray
@@ -67,7 +69,7 @@ class Header:
         body = {
             "sm_dtype": dtype_to_json(self.layout.sm_dtype),
             "rf_dtype": dtype_to_json(self.layout.rf_dtype),
-            "info": self.info,
+            "info": msgspec.to_builtins(self.info),
             "first": self.first,
             "chunk_cycles": self.chunk_cycles,
         }
@@ -87,7 +89,7 @@ class Header:
                 raise InputError(f"{path}: a recording in layout {outer.get('layout', 1)} of session format {FORMAT}, this "
                                  f"rfview reads layout {LAYOUT}; record the run again")
             body = run_info.typed(streams.decompress_map(outer["body"], f"{path}: header"), run_info.HeadBody, "it")
-            layout = Layout(dtype_from_json(body["sm_dtype"]), dtype_from_json(body["rf_dtype"]))
+            layout = Layout(dtype_from_json(body.sm_dtype), dtype_from_json(body.rf_dtype))
             if layout.sm_dtype.itemsize % 4 or layout.rf_dtype.itemsize % 4:
                 raise ValueError("its states are not made of whole words")
             limits.allow(sum(streams.size_of(outer[name]) for name in VALUES), limits.ARRAYS, "state, memory and registers")
@@ -97,7 +99,7 @@ class Header:
             if len(values["state"]) != layout.num_words:
                 raise ValueError(f"its first state has {len(values['state'])} words, expected {layout.num_words}")
             values["rows"] = values["rows"].reshape(-1, 32)
-            info: Any = run_info.run_info(body["info"], layout, len(values["rows"]), len(values["memory"]))
-            return Header(layout, info, body["first"], **values, chunk_cycles=body["chunk_cycles"], number=number)
+            info = run_info.run_info(body.info, layout, len(values["rows"]), len(values["memory"]))
+            return Header(layout, info, body.first, **values, chunk_cycles=body.chunk_cycles, number=number)
         except streams.DAMAGE as error:
             raise InputError(f"{path}: the header cannot be used ({streams.said(error)}); record the run again") from None

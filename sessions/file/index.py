@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import msgpack
+import msgspec
 import numpy as np
 
 from rfview.engine.errors import InputError
@@ -37,7 +38,7 @@ class Index:
     totals: list[np.ndarray] = field(default_factory=list)
     zones: list[int] = field(default_factory=list)
     printed: list[tuple[int, str]] = field(default_factory=list)
-    end: dict[str, Any] = field(default_factory=dict)
+    end: run_info.End = field(default_factory=run_info.End)
     before: int = 0
 
     HEADS = ("first", "num", "chain")
@@ -71,7 +72,7 @@ class Index:
             del getattr(self, name)[number:]
         del self.totals[number + 1 :]
         self.printed = [(cycle, text) for cycle, text in self.printed if cycle < self.last]
-        self.end = {}
+        self.end = run_info.End()
 
     def part(self, chunks: int, zones: int, printed: int, before: int) -> Index:
         """Return the part after so many chunks, zone maps and printed lines. before: see the class."""
@@ -98,7 +99,7 @@ class Index:
         body["totals"] = streams.pack(np.array(self.totals, np.int64).astype(np.uint64))
         body["zones"] = streams.pack(np.array(self.zones, np.uint64))
         body["printed"] = self.printed
-        outer = {"body": streams.compress_map(body), "end": self.end, "before": self.before}
+        outer = {"body": streams.compress_map(body), "end": msgspec.to_builtins(self.end), "before": self.before}
         return msgpack.packb(outer, default=streams.plain)
 
     @staticmethod
@@ -117,7 +118,7 @@ class Index:
             index.zones = streams.unpack(body["zones"], np.int64).tolist()
             index.printed = [(int(cycle), str(text)) for cycle, text in body["printed"]]
             index.before = run_info.typed(outer.get("before", 0), run_info.Cycle, "its predecessor")
-            index.end = dict(run_info.typed(outer.get("end", {}), run_info.End, "its end"))
+            index.end = run_info.typed(outer.get("end", {}), run_info.End, "its end")
         except (*streams.DAMAGE, InputError) as error:
             raise Damage(f"cannot be read ({error!r})") from None
         return index

@@ -19,6 +19,7 @@ from rfview.engine.simulator import Simulator
 from rfview.sessions.codec import loops
 from rfview.sessions.codec.compiling import READY, is_ready
 from rfview.sessions.layout import Layout
+from rfview.sessions.file.run_info import End
 from rfview.sessions.file.writer import Writer
 
 CYCLES = 2
@@ -39,7 +40,7 @@ def code_some() -> None:
     writer = Writer(io.BytesIO(), layout, simulator.info, CYCLES)
     writer.add(Chunk(0, CYCLES, key, *values, blocks, rows, ends, np.zeros(1, np.uint32), once,
                      Writes(ends, once, once, once, np.zeros(1, np.uint32), np.empty(0, np.uint32))))
-    writer.finish({}, totals)
+    writer.finish(End(), totals)
 
 
 def main() -> int:

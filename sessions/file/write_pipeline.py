@@ -23,11 +23,8 @@ class Work(Protocol[Piece, Frame]):
     def code(self, piece: Piece) -> list[Frame]:
         """Return the frames of a piece."""
 
-    def compress(self, frame: Frame) -> Frame:
-        """Return a frame ready to be written; called while the next piece is coded."""
-
     def write(self, frame: Frame) -> None:
-        """Write a frame."""
+        """Compress and write a frame; called while the next piece is coded."""
 
 
 class WritePipeline(Generic[Raw, Frame]):
@@ -70,7 +67,4 @@ class WritePipeline(Generic[Raw, Frame]):
             raise
 
     def _code(self, piece: Raw) -> list[Future[None]]:
-        return [self._writer.submit(self._unless_failed, self._write, frame) for frame in self._work.code(piece)]
-
-    def _write(self, frame: Frame) -> None:
-        self._work.write(self._work.compress(frame))
+        return [self._writer.submit(self._unless_failed, self._work.write, frame) for frame in self._work.code(piece)]

@@ -7,13 +7,14 @@ import time
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, TypeAlias
 
 import msgpack
 import numpy as np
 
 from rfview.engine.chunk import CHUNK_CYCLES, Chunk
 from rfview.engine.errors import InputError
+from rfview.engine.info import RunInfo
 from rfview.engine.files import ChangedMeanwhile, NewFile, opened
 from rfview.engine.wording import plural
 from rfview.engine.progress import Progress
@@ -21,6 +22,7 @@ from rfview.sessions.codec import streams
 from rfview.sessions.file import framing
 from rfview.sessions.file.header import Header
 from rfview.sessions.file.index import Index
+from rfview.sessions.file.run_info import End, end_of
 from rfview.sessions.file.write_pipeline import WritePipeline
 from rfview.sessions.file.zone_maps import CHUNKS
 from rfview.sessions.layout import Layout
@@ -34,8 +36,22 @@ BLOBS = ("state", "rows", "memory", "writes", "row_sum", "mem_sum")
 # suffix of a recording's name until it is complete
 PARTIAL = ".partial.rfs"
 
-# a tag, and the contents of its payload
-Frame = tuple[bytes, Any]
+
+class CodedChunk(NamedTuple):
+    """A chunk as in the file, except that its blobs are not yet compressed."""
+
+    num: int
+    first: int
+    map: dict[str, Any]
+
+
+class ZoneMap(NamedTuple):
+    """A zone map as in the file."""
+
+    map: dict[str, Any]
+
+
+Frame: TypeAlias = Header | ZoneMap | CodedChunk
 
 
 @dataclass(frozen=True)
@@ -59,10 +75,10 @@ class RecordResult:
 class Writer:
     """Writes chunks in order into an open file.
 
-    `add` does it all; or a WritePipeline calls `code` for chunk after chunk, and `compress` and `write` for their frames.
+    `add` does it all; or a WritePipeline calls `code` for chunk after chunk, and `write` for their frames.
     """
 
-    def __init__(self, file: BinaryIO, layout: Layout, info: dict[str, Any], chunk_cycles: int):
+    def __init__(self, file: BinaryIO, layout: Layout, info: RunInfo, chunk_cycles: int):
         """file: unbuffered, at its start."""
         self.layout = layout
         self.info = info
@@ -77,7 +93,7 @@ class Writer:
     def add(self, chunk: Chunk) -> None:
         """Code and write one chunk; the first must have rows and memory. Raises OSError, such as for a full disk."""
         for frame in self.code(chunk):
-            self.write(self.compress(frame))
+            self.write(frame)
 
     def code(self, chunk: Chunk) -> list[Frame]:
         """Return the frames that one chunk adds to the file, and release it; the first must have rows and memory."""
@@ -89,46 +105,36 @@ class Writer:
                 raise ValueError("the first chunk needs rows and memory")
             state = chunk.key.copy()    # the chunk is released before the header is packed
             self._coder = Coder(self.layout, state, len(chunk.key_rows), len(chunk.key_memory))
-            frames.append((framing.HEAD, Header(self.layout, self.info, chunk.first_cycle, state, chunk.key_memory,
-                                                      chunk.key_rows, self.chunk_cycles)))
-        frames.append((framing.CHUNK, (chunk.num_cycles, chunk.first_cycle, self._coder.code(chunk))))
+            frames.append(Header(self.layout, self.info, chunk.first_cycle, state, chunk.key_memory, chunk.key_rows,
+                                 self.chunk_cycles))
+        frames.append(CodedChunk(chunk.num_cycles, chunk.first_cycle, self._coder.code(chunk)))
         chunk.release()
         return frames + (self._zone_map() if self._coder.zones.is_full else [])
 
     def _zone_map(self) -> list[Frame]:
         found = None if self._coder is None else self._coder.zone_map()
-        return [] if found is None else [(framing.ZONE, found)]
-
-    def compress(self, frame: Frame) -> Frame:
-        """Return a frame with its payload ready to be written; for a chunk together with its map, for the index."""
-        tag, content = frame
-        if tag == framing.HEAD:
-            return tag, content.pack()
-        if tag == framing.ZONE:
-            return tag, msgpack.packb(content)
-        num, first, chunk = content
-        state = chunk["state"]
-        chunk |= {name: streams.compress(chunk[name]) for name in BLOBS if name in chunk}
-        self._coder.give_back(state)
-        return tag, (num, first, chunk, msgpack.packb(chunk))
+        return [] if found is None else [ZoneMap(found)]
 
     def write(self, frame: Frame) -> None:
-        """Write a frame returned by `compress`. Raises OSError."""
-        tag, content = frame
-        if tag != framing.CHUNK:
-            offset, crc = framing.write_frame(self.file, tag, content)
-            if tag == framing.ZONE:
-                self.index.zones.append(offset)
-                if len(self.index.first) % CHUNKS == 0:     # else it is the last one, and the whole index follows
-                    self._write_part()
-            else:
-                self._before = 0, crc
-            return
-        num, first, chunk, packed = content
-        head = framing.ChunkHead.following(len(self.index.first), num, first, self._before)
-        offset, crc = framing.write_frame(self.file, tag, head.pack(), packed)
+        """Compress and write a frame returned by `code`. Raises OSError."""
+        if isinstance(frame, Header):
+            self._before = 0, framing.write_frame(self.file, framing.HEAD, frame.pack())[1]
+        elif isinstance(frame, ZoneMap):
+            self.index.zones.append(framing.write_frame(self.file, framing.ZONE, msgpack.packb(frame.map))[0])
+            if len(self.index.first) % CHUNKS == 0:     # else it is the last one, and the whole index follows
+                self._write_part()
+        else:
+            self._chunk(frame)
+
+    def _chunk(self, coded: CodedChunk) -> None:
+        """Compress and write a chunk, and add it to the index."""
+        state = coded.map["state"]
+        coded.map.update({name: streams.compress(coded.map[name]) for name in BLOBS if name in coded.map})
+        self._coder.give_back(state)
+        head = framing.ChunkHead.following(len(self.index.first), coded.num, coded.first, self._before)
+        offset, crc = framing.write_frame(self.file, framing.CHUNK, head.pack(), msgpack.packb(coded.map))
         self._before = head.chain, crc
-        self.index.add(head, chunk, offset)
+        self.index.add(head, coded.map, offset)
 
     def _write_part(self) -> None:
         """Write the index of the chunks since the last part, with which the file opens at once if this run is killed."""
@@ -136,7 +142,7 @@ class Writer:
         offset, _ = framing.write_frame(self.file, framing.PART, part.pack())
         self._parted = len(self.index.first), len(self.index.zones), len(self.index.printed), offset
 
-    def finish(self, end: dict[str, Any], totals: np.ndarray) -> int:
+    def finish(self, end: End, totals: np.ndarray) -> int:
         """Write index and trailer; return the file's size in bytes. Raises OSError.
 
         totals: stall totals after the last chunk.
@@ -144,7 +150,7 @@ class Writer:
         if self._coder is not None:
             self.index.totals.append(totals.astype(np.int64))
             for frame in self._zone_map():
-                self.write(self.compress(frame))
+                self.write(frame)
         self.index.end = end
         framing.write_trailer(self.file, framing.write_frame(self.file, framing.INDEX, self.index.pack())[0])
         return self.file.tell()
@@ -181,10 +187,8 @@ def record(
     try:
         writer = Writer(made.file, layout, simulator.info, chunk_cycles)
         cycles = _run(simulator, writer, chunk_cycles, progress, max_cycles, compiling)
-        fault = None if simulator.fault is None else str(simulator.fault)
-        finished = bool(simulator.finished)
-        summary = simulator.summary() if finished and fault is None else None
-        size = writer.finish({"finished": finished, "fault": fault, "summary": summary}, simulator.sm["stall_total"])
+        end = end_of(simulator)
+        size = writer.finish(end, simulator.sm["stall_total"])
         made.commit()
     except OSError as error:
         kept = _kept(made, writer)
@@ -199,7 +203,7 @@ def record(
         raise
     chunks = len(writer.index.first)
     wall_s = time.perf_counter() - started
-    return RecordResult(target, cycles - first, chunks, size, finished, fault, wall_s)
+    return RecordResult(target, cycles - first, chunks, size, bool(end.finished), end.fault, wall_s)
 
 
 def new_recording(target: Path, magic: bytes = framing.MAGIC, suffix: str = PARTIAL) -> NewFile:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rfview.sessions.expressions.types import looks_like_float
+
+if TYPE_CHECKING:
+    from rfview.engine.info import Instruction
 
 # kinds, in the order in which `t` cycles through them
 KINDS = ("f32", "s32", "u32", "offset", "f16")
@@ -17,14 +20,14 @@ WORDS = {"f32": "f32", "s32": "s32", "u32": "u32", "s16": "s32", "u16": "u32", "
          "u64": "offset", "s64": "offset", "b64": "offset"}
 
 
-def kind_of(program: Sequence[Mapping[str, Any]], writers: Sequence[int], words: np.ndarray) -> str:
+def kind_of(program: Sequence[Instruction], writers: Sequence[int], words: np.ndarray) -> str:
     """Return the kind of a register that the instructions at these pcs wrote, of which `words`, u4, are values.
 
     The type of most writers decides. If they have none, like 32-bit moves, words of a magnitude usual for floats are f32.
     """
     votes: dict[str, int] = {}
     for pc in writers:
-        found = TYPE.findall(str(program[pc]["text"])) if 0 <= pc < len(program) else []
+        found = TYPE.findall(program[pc].text) if 0 <= pc < len(program) else []
         # of a conversion such as cvt.f32.s32, the first type is the result's
         kind = WORDS.get(found[0], "") if found else ""
         if kind:

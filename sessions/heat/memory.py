@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,6 +12,9 @@ from rfview.sessions.timeline.stores import NOBODY, STORES, store_at
 from rfview.sessions.heat.strip import UNKNOWN, WRITTEN, Moment, Strip, grouped, grown
 from rfview.sessions.timeline.base import CycleProgress, Timeline
 
+if TYPE_CHECKING:
+    from rfview.engine.info import Variable
+
 WRITES_BYTES, BASE_BYTES = 48 << 20, 8 << 20
 MAX_ELEMENTS = 4096
 KINDS = {"f": "f", "i": "s", "u": "u", "b": "u"}
@@ -20,23 +23,23 @@ KINDS = {"f": "f", "i": "s", "u": "u", "b": "u"}
 class MemoryHeat:
     """The history of elements first..first + count - 1 of a buffer or symbol, read on demand and kept."""
 
-    def __init__(self, timeline: Timeline, variable: dict[str, Any], first: int, count: int):
-        self.timeline, self.name = timeline, str(variable["name"])
-        self.dtype = np.dtype(variable["dtype"])
+    def __init__(self, timeline: Timeline, variable: Variable, first: int, count: int):
+        self.timeline, self.name = timeline, variable.name
+        self.dtype = np.dtype(variable.dtype)
         self.first, self.count = first, count
         self.item = f"{self.name}[{first}..{first + count - 1}]" if count > 1 else f"{self.name}[{first}]"
         size = self.dtype.itemsize
         self.kind = f"{KINDS.get(self.dtype.kind, self.dtype.kind)}{8 * size}"
         self.kinds: tuple[str, ...] = ()
-        begin, end = int(variable["word"]) * 4 + first * size, int(variable["word"]) * 4 + (first + count) * size
+        begin, end = variable.word * 4 + first * size, variable.word * 4 + (first + count) * size
         self.low, self.high = begin // 4, -(-end // 4)
         self._skip = begin - 4 * self.low       # bytes of the first word that belong to earlier elements
         self.top = 0.0
         self._writes: ByteCache[tuple[np.ndarray, np.ndarray, np.ndarray]] = ByteCache(WRITES_BYTES)
         self._bases: ByteCache[np.ndarray] = ByteCache(BASE_BYTES)
-        program = timeline.info.get("program", ())
-        self.writers = [int(entry["pc"]) for entry in program if entry["mnemonic"] in STORES
-                        and not any(space in entry["text"] for space in (".shared", ".local", ".param"))]
+        program = timeline.info.program
+        self.writers = [entry.pc for entry in program if entry.mnemonic in STORES
+                        and not any(space in entry.text for space in (".shared", ".local", ".param"))]
 
     def _typed(self, words: np.ndarray) -> np.ndarray:
         """Return (.., elements) f8 of (.., words) u4."""

@@ -36,7 +36,7 @@ def heat(session: Session, text: str) -> Heat:
 def _memory(session: Session, text: str) -> MemoryHeat | None:
     """Return the history of a buffer's elements, None if no buffer or symbol is named."""
     match = RANGE.match(text)
-    variables = {str(one["name"]): one for one in session.timeline.variables}
+    variables = {one.name: one for one in session.info.variables}
     if match is None or match["name"] not in variables:
         return None
     variable = variables[match["name"]]
@@ -52,7 +52,7 @@ def _memory(session: Session, text: str) -> MemoryHeat | None:
 
 def _register(session: Session, text: str) -> RegisterHeat:
     """Return the history of a register."""
-    names = [str(one["name"]) for one in session.timeline.variables]
+    names = [one.name for one in session.info.variables]
     try:
         register = compile_expression(text, session.timeline).register
     except InputError as error:

@@ -33,7 +33,7 @@ class RegisterHeat:
         self.log = RegisterLog(timeline, warp, register, MAX_CHUNKS)
         self._ends: dict[int, tuple[np.ndarray, np.ndarray]] = {}
         self._joined: tuple[tuple[int, ...], Entries] | None = None
-        self.writers = [int(entry["pc"]) for entry in timeline.info.get("program", ()) if register in entry["dst"]]
+        self.writers = [entry.pc for entry in timeline.info.program if register in entry.dst]
 
     def _numbers(self, low: int, high: int) -> list[int]:
         """Return the chunks among low..high-1 that may have entries."""
@@ -144,7 +144,7 @@ class RegisterHeat:
     def _kind(self, words: np.ndarray) -> str:
         """Return the kind that is set, otherwise the register's, which is determined once so that it does not change."""
         if not self._own_kind and words.size:
-            self._own_kind = kind_of(self.timeline.info.get("program", ()), self.writers, words)
+            self._own_kind = kind_of(self.timeline.info.program, self.writers, words)
         return self.kind or self._own_kind or "s32"
 
     def _typed(self, words: np.ndarray) -> np.ndarray:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,6 +11,9 @@ from rfview.engine.program import NO_REG
 from rfview.engine.stalls import ISSUED, NO_WARP
 from rfview.sessions.lines.table import LineTable
 from rfview.sessions.timeline.base import CycleProgress, Timeline, never
+
+if TYPE_CHECKING:
+    from rfview.engine.info import RunInfo
 
 CODES = 64         # more than any run has
 
@@ -47,11 +49,11 @@ class Counts:
         return self.states[:-1].sum(axis=1)
 
 
-def registers_named(info: Mapping[str, Any]) -> tuple[np.ndarray, np.ndarray]:
+def registers_named(info: RunInfo) -> tuple[np.ndarray, np.ndarray]:
     """Return (n,) i8 how many source and result registers each instruction names."""
-    program = info.get("program", ())
-    reads = [len({reg for reg in entry["src"] if reg != NO_REG}) for entry in program]
-    return np.array(reads, np.int64), np.array([len(entry["dst"]) for entry in program], np.int64)
+    program = info.program
+    reads = [len({reg for reg in entry.src if reg != NO_REG}) for entry in program]
+    return np.array(reads, np.int64), np.array([len(entry.dst) for entry in program], np.int64)
 
 
 class Counter:
@@ -60,10 +62,10 @@ class Counter:
     def __init__(self, timeline: Timeline, first: int):
         timeline.require(first)
         self.timeline, self.first, self.last = timeline, first, first
-        size = len(timeline.info.get("program", ()))
+        size = len(timeline.info.program)
         self._states = np.zeros((size + 1, CODES), np.int64)
         self._named = registers_named(timeline.info)
-        names = {str(entry["name"]): int(entry["code"]) for entry in timeline.info.get("stalls", ())}
+        names = {entry.name: entry.code for entry in timeline.info.stalls}
         self._nobody = [names[name] for name in NO_WARP if name in names]
 
     def count(self, last: int, interrupted: CycleProgress = never) -> bool:

@@ -13,7 +13,6 @@ from rfview.engine.wording import plural
 from rfview.engine.stalls import ISSUED
 from rfview.sessions.lines.counts import Counts, by_line, count_instructions
 from rfview.sessions.lines.table import NO_LINES, LineTable, SourceLine
-from rfview.sessions.run_names import stall_names
 from rfview.sessions.session import Session
 from rfview.sessions.timeline.base import Timeline
 
@@ -69,7 +68,7 @@ class LineReport:
 
 def report_of(timeline: Timeline, table: LineTable, counts: Counts) -> LineReport:
     """Return the cost of each line, from counts by instruction."""
-    names = stall_names(timeline.info)
+    names = timeline.info.stall_names
     lines = by_line(counts, table)
     sizes = np.bincount(np.where(table.of_pc < 0, len(table.lines), table.of_pc), minlength=len(table.lines) + 1)
     whole = max(1, int(counts.states[:-1].sum()))

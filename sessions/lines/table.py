@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,6 +16,7 @@ from rfview.engine.ptx.parse.locations import Locations, locations
 from rfview.engine.wording import suggest
 
 if TYPE_CHECKING:
+    from rfview.engine.info import RunInfo
     from rfview.sessions.timeline.base import Timeline
 
 PLACE = re.compile(r"(?P<file>.+):(?P<line>[0-9]{1,9})\Z")
@@ -54,14 +54,14 @@ class LineTable:
     line, NO_LINE if the PTX names none.
     """
 
-    def __init__(self, info: Mapping[str, Any], ptx: bool = False):
+    def __init__(self, info: RunInfo, ptx: bool = False):
         """Read the source lines from a run's PTX; ptx: use the lines of the PTX itself."""
-        self._program = info.get("program", ())
-        files, ptx_files = info.get("sources", ()), info.get("ptx", ())[:1]
-        self._texts = {str(file["path"]): str(file["text"]).split("\n") for file in (ptx_files if ptx else files)}
-        self._where = [locations(str(file["text"])) for file in ptx_files if not ptx] or [Locations()]
-        path = str(ptx_files[0]["path"]) if ptx and ptx_files else ""
-        found = [SourceLine(path, int(entry["line"])) if path else self._own(int(entry["line"])) for entry in self._program]
+        self._program = info.program
+        files, ptx_files = info.sources, info.ptx[:1]
+        self._texts = {file.path: file.text.split("\n") for file in (ptx_files if ptx else files)}
+        self._where = [locations(file.text) for file in ptx_files if not ptx] or [Locations()]
+        path = ptx_files[0].path if ptx and ptx_files else ""
+        found = [SourceLine(path, entry.line) if path else self._own(entry.line) for entry in self._program]
         self.lines: tuple[SourceLine, ...] = tuple(sorted({one for one in found if one is not None}))
         numbers: dict[SourceLine | None, int] = {one: number for number, one in enumerate(self.lines)}
         self.of_pc = np.array([numbers.get(one, NO_LINE) for one in found], np.int32)
@@ -88,7 +88,7 @@ class LineTable:
             return []
         where = self._where[0]
         return [Frame(SourceLine(where.files[place.file].path, place.line), place.column, where.function(place))
-                for place in where.at(int(self._program[pc]["line"]))]
+                for place in where.at(self._program[pc].line)]
 
     def text_of(self, path: str) -> list[str] | None:
         """Return a file's lines, None if its text was not found."""
@@ -113,7 +113,7 @@ class LineTable:
         """(n,) i4 like of_pc, but instructions without a line belong to the line before them in their kernel."""
         filled = self.of_pc.copy()
         for pc in range(1, len(filled)):
-            if filled[pc] < 0 and self._program[pc]["kernel"] == self._program[pc - 1]["kernel"]:
+            if filled[pc] < 0 and self._program[pc].kernel == self._program[pc - 1].kernel:
                 filled[pc] = filled[pc - 1]
         return filled
 

@@ -10,8 +10,8 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-
 from rfview.engine.errors import InputError
+from rfview.engine.info import Variable
 from rfview.engine.wording import plural
 from rfview.engine.program import NO_REG
 from rfview.sessions.heat.memory import MemoryHeat
@@ -69,13 +69,13 @@ class _Trail:
 
     def __init__(self, session: Session, right: Timeline | None):
         self.session, self.timeline, self.right = session, session.timeline, right
-        self.program = session.info["program"]
+        self.program = session.info.program
         self.links: list[Link] = []
 
-    def of_element(self, variable: dict[str, Any], element: int) -> list[Link]:
+    def of_element(self, variable: Variable, element: int) -> list[Link]:
         """Return the links of an element of a buffer."""
         moment = MemoryHeat(self.timeline, variable, element, 1).moment(self.session.cycle, 0)
-        name = f"{variable['name']}[{element}]"
+        name = f"{variable.name}[{element}]"
         if moment.since < 0:
             return [Link("host", -1, f"{name} is from the host: nothing has stored it up to here")]
         wrong = False
@@ -87,7 +87,7 @@ class _Trail:
         return self.links
 
     def _text(self, pc: int) -> str:
-        return f"{self.program[pc]['text']}, line {self.program[pc]['line']}" if 0 <= pc < len(self.program) else ""
+        return f"{self.program[pc].text}, line {self.program[pc].line}" if 0 <= pc < len(self.program) else ""
 
     def _store(self, cycle: int, warp: int, lane: int, pc: int, wrong: bool) -> None:
         """Add the store that wrote a word and, if it stored a wrong value, follow that."""
@@ -95,7 +95,7 @@ class _Trail:
         self.links.append(Link("store", cycle, f"stored by {by}", self._text(pc), warp, lane))
         if not wrong or warp < 0 or lane < 0:
             return
-        data = [int(found) for found in DATA.findall(str(self.program[pc]["text"]).partition("]")[2])]
+        data = [int(found) for found in DATA.findall(self.program[pc].text.partition("]")[2])]
         for when in (cycle, self._issued(warp, pc, cycle)):
             for register in data:
                 if when >= 0 and self._wrong(warp, register, lane, when):
@@ -138,7 +138,7 @@ class _Trail:
             text = self._text(moment.pc)
             self.links.append(Link("wrote", moment.since, f"{name} was written", text, warp, lane, register))
             before = moment.since - 1
-            sources = list(dict.fromkeys(int(reg) for reg in self.program[moment.pc]["src"] if int(reg) != NO_REG))
+            sources = list(dict.fromkeys(int(reg) for reg in self.program[moment.pc].src if int(reg) != NO_REG))
             found = next((reg for when in (before, self._issued(warp, moment.pc, before)) for reg in sources
                           if when >= 0 and self._wrong(warp, reg, lane, when)), None)
             if found is None:
@@ -175,18 +175,18 @@ class _Trail:
         """Follow a loaded wrong value through memory; say so if its origin cannot be determined."""
         entry = self.program[pc]
         when = max(self.timeline.first, self._issued(warp, pc, cycle) + 1)
-        word = words_of(self.timeline, when, warp, entry)[lane] if entry["mnemonic"] in LOADS else -1
+        word = words_of(self.timeline, when, warp, entry)[lane] if entry.mnemonic in LOADS else -1
         if word < 0:
             self._end(cycle, "its sources in this lane are now correct; the error came another way, as from another lane")
             return
-        info, begin = self.session.info, int(self.session.info["global_word"])
+        info, begin = self.session.info, self.session.info.global_word
         name = f"shared word {word}" if word < begin else place_of(info, word - begin)[0]
-        variable = {"name": name, "word": word, "bytes": 4, "dtype": "<u4"}
+        variable = Variable(name=name, address=0, word=word, bytes=4, dtype="<u4", shape=[1])
         moment = MemoryHeat(self.timeline, variable, 0, 1).moment(cycle, 0)
         if moment.since < 0 or len(self.links) >= MAX_LINKS:
             self._end(cycle, f"{name}, which it loaded, is from the host")
             return
         self.links.append(Link("loaded", when, f"loaded from {name}"))
         pc, owner, by = store_at(self.timeline, moment.since, word)
-        is_store = 0 <= pc < len(self.program) and self.program[pc]["mnemonic"] in STORES
+        is_store = 0 <= pc < len(self.program) and self.program[pc].mnemonic in STORES
         self._store(moment.since, owner, by, pc, is_store)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from rfview.sessions.compare.values import elements
 from rfview.sessions.pictures.shape import count_of, nearly_square
 from rfview.sessions.pictures.right import loses_bits, right_run
 from rfview.sessions.session import Session
+
+if TYPE_CHECKING:
+    from rfview.engine.info import Variable
 
 SIZE = re.compile(r"(\d{1,6})\s*[x×]\s*(\d{1,6})\Z")
 MAX_PIXELS = 1 << 24
@@ -107,19 +110,19 @@ def picture(session: Session, buffer: str, size: str = "") -> Picture:
                    right is not None, lost)
 
 
-def variable_of(session: Session, name: str) -> dict[str, Any]:
+def variable_of(session: Session, name: str) -> Variable:
     """Return the description of a buffer or symbol; raises InputError, naming the existing ones, for an unknown name."""
-    variables = {str(one["name"]): one for one in session.timeline.variables}
+    variables = {one.name: one for one in session.info.variables}
     if name not in variables:
         raise InputError(f"image {name}: no such buffer{suggest(name, list(variables))}; there are "
                          f"{', '.join(variables) or 'none'}")
     return variables[name]
 
 
-def size_of(variable: dict[str, Any], text: str) -> tuple[int, int]:
+def size_of(variable: Variable, text: str) -> tuple[int, int]:
     """Return (width, height) from a text; raises InputError for a size that the buffer is too small for."""
     total = count_of(variable)
-    shape, name = [int(part) for part in variable.get("shape", ())], variable["name"]
+    shape, name = variable.shape, variable.name
     if not text:
         if len(shape) >= 2:
             return shape[-1], total // shape[-1]

@@ -11,7 +11,7 @@ from rfview.sessions.timeline.live import LiveTimeline
 def loses_bits(session: Session) -> bool:
     """Say whether the run's design, with its parameters, can lose bits at all."""
     key = _switch(session)
-    return "bits_lost" in session.info.get("design_events", ()) and key != "" and session.info["parameters"][key] != "none"
+    return "bits_lost" in session.info.design_events and key != "" and session.info.parameters[key] != "none"
 
 
 def right_run(session: Session) -> Timeline:
@@ -32,4 +32,4 @@ def right_run(session: Session) -> Timeline:
 
 def _switch(session: Session) -> str:
     """Return the parameter that determines how bits are lost, or "" if the design has none."""
-    return next((key for key in session.info["parameters"] if key.endswith(".error_mode")), "")
+    return next((key for key in session.info.parameters if key.endswith(".error_mode")), "")

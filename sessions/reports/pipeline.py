@@ -7,9 +7,9 @@ its cells say why the warp did not issue it. Links name the instructions whose r
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from rfview.engine.program import NO_REG
 from rfview.engine.stalls import NO_WARP
 from rfview.engine.state import COLLECT, EXECUTE, FREE, MEMORY, WRITE_BACK, WRITTEN
 from rfview.sessions.timeline.base import Timeline
+
+if TYPE_CHECKING:
+    from rfview.engine.info import Instruction
 
 # values of a cell other than the stall codes 0..127 of a warp that waits to issue
 FETCHED, DECODED, ISSUED, COLLECTING, REFUSED, EXECUTING, IN_MEMORY, WRITING, DONE = range(200, 209)
@@ -87,7 +90,7 @@ def lives(timeline: Timeline, warp: int, start: int, stop: int) -> list[Life]:
         turn = _wait(cells, states, gone, refills, previous, len(states))
         known[int(warps[-1]), int(counts[-1]) + 1] = {"pc": int(pc[-1]), "issue": None, "turn": turn, "cells": cells}
     rows = sorted(known.items())
-    producers = _producers([(of, entry["pc"]) for (of, _), entry in rows], timeline.info.get("program", ()))
+    producers = _producers([(of, entry["pc"]) for (of, _), entry in rows], timeline.info.program)
     return [Life(n, entry["pc"], start + entry["turn"], entry["issue"], entry["cells"], links)
             for ((_, n), entry), links in zip(rows, producers, strict=True)]
 
@@ -139,30 +142,30 @@ def _wait(cells: np.ndarray, states: np.ndarray, gone: np.ndarray, refills: np.n
 
 def _gone(timeline: Timeline) -> list[int]:
     """Return the state codes of a slot that has nothing to issue."""
-    return [int(entry["code"]) for entry in timeline.info["stalls"] if entry["name"] in NO_WARP]
+    return [entry.code for entry in timeline.info.stalls if entry.name in NO_WARP]
 
 
-def reads(entry: Mapping[str, Any]) -> list[str]:
+def reads(entry: Instruction) -> list[str]:
     """Return the registers and predicates that an instruction reads, by name."""
-    return [*(f"R{reg}" for reg in dict.fromkeys(entry["src"]) if reg != NO_REG), *_predicates(entry)[1]]
+    return [*(f"R{reg}" for reg in dict.fromkeys(entry.src) if reg != NO_REG), *_predicates(entry)[1]]
 
 
-def writes(entry: Mapping[str, Any]) -> list[str]:
+def writes(entry: Instruction) -> list[str]:
     """Return the registers and predicates that an instruction writes, by name."""
-    return [*(f"R{reg}" for reg in entry["dst"] if reg != NO_REG), *_predicates(entry)[0]]
+    return [*(f"R{reg}" for reg in entry.dst if reg != NO_REG), *_predicates(entry)[0]]
 
 
-def _predicates(entry: Mapping[str, Any]) -> tuple[list[str], list[str]]:
+def _predicates(entry: Instruction) -> tuple[list[str], list[str]]:
     """Return (written, read) predicates, from the text: those before the first comma of a setp are written."""
-    text = str(entry["text"])
+    text = entry.text
     guard, _, rest = text.partition(" ") if text.startswith("@") else ("", "", text)
     head, _, tail = rest.partition(",")
-    written = PREDICATE.findall(head) if entry["mnemonic"] in WRITE_PREDICATES else []
+    written = PREDICATE.findall(head) if entry.mnemonic in WRITE_PREDICATES else []
     read = PREDICATE.findall(guard) + PREDICATE.findall(tail if written else rest)
     return written, read
 
 
-def _producers(rows: list[tuple[int, int]], program: Any) -> list[tuple[tuple[int, str], ...]]:
+def _producers(rows: list[tuple[int, int]], program: Sequence[Instruction]) -> list[tuple[tuple[int, str], ...]]:
     """Return for each instruction, by (warp of the slot, pc), the earlier rows that last wrote what it reads."""
     last: dict[tuple[int, str], int] = {}
     out = []

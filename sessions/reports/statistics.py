@@ -9,7 +9,6 @@ from rfview.engine.errors import InputError
 from rfview.engine.wording import energy_unit, plural
 from rfview.engine.stalls import NO_STALL
 from rfview.sessions.energy import counts_of, energy_at, energy_until, node_of
-from rfview.sessions.run_names import stall_names
 from rfview.sessions.session import Session
 from rfview.sessions.timeline.base import CycleProgress, Timeline, never
 
@@ -78,7 +77,7 @@ def between(timeline: Timeline, first: int, last: int, *,
     if interrupted(first):
         raise InputError("stats: interrupted")
     late = timeline.at(last)
-    names = stall_names(info)
+    names = info.stall_names
     totals = (late.sm["stall_total"].astype("i8") - early.sm["stall_total"].astype("i8")).tolist()
     states = {names.get(code, f"state {code}"): total for code, total in enumerate(totals) if total}
     ends = [counts_of(info, snapshot.sm["events"].tolist(), snapshot.sm["access_wait"].tolist())
@@ -92,11 +91,11 @@ def between(timeline: Timeline, first: int, last: int, *,
     except InputError:
         pass        # the design is not installed here; everything else is in the recording
     cycles = last - first
-    micro = cycles / float(info["clock_mhz"]) if info.get("clock_mhz") else 0.0
+    micro = cycles / info.clock_mhz if info.clock_mhz else 0.0
     total = energy.get("total", 0.0)
     issued = states.get("issued", 0)
     return Statistics(
-        first, last, cycles, micro, issued, issued / cycles, int(info["num_warps"]) * cycles, states,
+        first, last, cycles, micro, issued, issued / cycles, info.num_warps * cycles, states,
         {name: count for name, count in counts.items() if count}, energy,
         total / micro * MW_PER_PJ_PER_US if micro else 0.0, total * 1e-12 * micro * 1e-6, node_of(info),
     )
@@ -137,14 +136,14 @@ def brief(timeline: Timeline, first: int, last: int) -> Brief:
     """Return the main statistics of cycles first..last-1 (first < last, both in the timeline), from counters alone."""
     info = timeline.info
     totals = (timeline.stall_totals(last) - timeline.stall_totals(first)).tolist()
-    names = stall_names(info)
+    names = info.stall_names
     cycles = last - first
     waits = [(count, names[code]) for code, count in enumerate(totals) if code in names and names[code] not in NO_STALL]
     most = max(waits, default=(0, ""))
     before, after = energy_until(timeline, first), energy_until(timeline, last)
     known = {name: after[name] - before[name] for name in after} if before is not None and after is not None else {}
-    seconds = cycles / float(info["clock_mhz"]) * 1e-6 if info.get("clock_mhz") else 0.0
-    share = most[0] / (cycles * int(info["num_warps"]))
+    seconds = cycles / info.clock_mhz * 1e-6 if info.clock_mhz else 0.0
+    share = most[0] / (cycles * info.num_warps)
     return Brief(first, last, totals[0] / cycles, (most[1], share) if most[0] else None, known,
                  known.get("total", 0.0) * 1e-12 * seconds)
 

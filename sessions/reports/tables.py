@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rfview.engine.errors import InputError
 from rfview.engine.state import NONE8
@@ -11,9 +11,11 @@ from rfview.engine.wording import aligned
 from rfview.sessions.expressions.ptx_names import kernel_name, names_at
 from rfview.sessions.session import Session
 from rfview.sessions.energy import energy_at
-from rfview.sessions.run_names import stall_names
 from rfview.sessions.timeline.invariants import problems
 from rfview.sessions.warps import check_warp, parse_warp
+
+if TYPE_CHECKING:
+    from rfview.engine.info import RunInfo
 
 ACTIVITIES = ("idle", "read", "write", "busy")
 Report = tuple[str, Any]
@@ -26,18 +28,18 @@ def table(head: list[str], rows: list[list[Any]]) -> str:
     return "\n".join(aligned(cells, left))
 
 
-def instruction(info: dict[str, Any], pc: int) -> str:
+def instruction(info: RunInfo, pc: int) -> str:
     """Return the text of the instruction at a pc, or '' beyond the program."""
-    program = info.get("program", [])
-    return program[pc]["text"] if 0 <= pc < len(program) else ""
+    program = info.program
+    return program[pc].text if 0 <= pc < len(program) else ""
 
 
 def warps(session: Session, text: str) -> Report:
     """List the warp slots with a warp: state, pc, lanes and next instruction."""
     snapshot, info = session.snapshot(), session.info
-    names = stall_names(info)
+    names = info.stall_names
     data = []
-    for slot, warp in enumerate(snapshot.sm["warp"][: info["num_warps"]]):
+    for slot, warp in enumerate(snapshot.sm["warp"][: info.num_warps]):
         if int(warp["cta"]) == NONE8:
             continue
         pc = int(warp["pc"])
@@ -55,7 +57,7 @@ def banks(session: Session, text: str) -> Report:
     """List the register-file banks: what each one did and how many requests wait."""
     snapshot = session.snapshot()
     data = []
-    for number, bank in enumerate(snapshot.sm["bank"][: session.info["num_banks"]]):
+    for number, bank in enumerate(snapshot.sm["bank"][: session.info.num_banks]):
         owner = int(bank["owner_warp"])
         data.append({"bank": number, "activity": ACTIVITIES[int(bank["activity"]) & 3], "queue": int(bank["queue"]),
                      "owner": "" if owner == NONE8 else f"w{owner} R{int(bank['owner_reg'])}",
@@ -72,7 +74,7 @@ def stalls(session: Session, text: str) -> Report:
     now = snapshot.sm["state_count"]
     data: list[dict[str, Any]] = [
             {"state": name, "now": int(now[code]), "total": int(total[code]), "share": float(total[code]) / whole}
-            for code, name in stall_names(session.info).items() if total[code] or now[code]]
+            for code, name in session.info.stall_names.items() if total[code] or now[code]]
     data.sort(key=lambda entry: -entry["total"])
     rows = [[e["state"], e["now"], e["total"], f"{e['share']:.1%}"] for e in data]
     return table(["state", "warps now", "warp-cycles", "share"], rows), data
@@ -100,8 +102,8 @@ def time(session: Session, text: str) -> Report:
     span = max(1, timeline.last - timeline.first)
     share = (session.cycle - timeline.first) / span
     launch = int(session.snapshot().sm["launch"]["index"])
-    launches = session.info.get("launches", [])
-    kernel = launches[launch]["kernel"] if launch < len(launches) else session.info.get("kernel", "")
+    launches = session.info.launches
+    kernel = launches[launch].kernel if launch < len(launches) else session.info.kernel
     end = "" if timeline.closed else " so far"
     data = {"cycle": session.cycle, "first": timeline.first, "last": timeline.last, "closed": timeline.closed,
             "percent": round(100 * share, 3), "launch": launch, "kernel": kernel, "fault": timeline.fault}
@@ -115,7 +117,7 @@ def registers(session: Session, text: str) -> Report:
     if not text:
         raise InputError("name a warp, as in `info registers 3`")
     warp = parse_warp(text, "info registers")
-    check_warp(warp, int(session.info["num_warps"]), "info registers")
+    check_warp(warp, session.info.num_warps, "info registers")
     snapshot = session.snapshot()
     data: dict[str, Any] = {}
     lines = []
@@ -156,7 +158,7 @@ def accounts(session: Session, text: str) -> Report:
     found = problems(session.snapshot())
     snapshot = session.snapshot()
     energy = energy_at(snapshot) or {}
-    warps, total = int(snapshot.info["num_warps"]), int(snapshot.sm["stall_total"].sum())
+    warps, total = snapshot.info.num_warps, int(snapshot.sm["stall_total"].sum())
     lines = [f"{total:,} warp-cycles in states, {warps} warps x {snapshot.cycle:,} cycles"]
     lines += [f"{name:<10} {value:>16,.1f} pJ" for name, value in energy.items()]
     return "\n".join([*lines, *(found or ("the books balance",))]), {

@@ -82,7 +82,7 @@ def _writer(session: Session, expression: Expression, cycle: int) -> tuple[str, 
             return None
         pc, warp, lane = stored
         where = f", w{warp}" + (f" lane {lane}" if lane != NOBODY else "")
-    text = next((str(entry["text"]) for entry in session.info.get("program", ()) if entry["pc"] == pc), "")
+    text = next((entry.text for entry in session.info.program if entry.pc == pc), "")
     return text, f"`{text}` (pc {pc}{where})"
 
 

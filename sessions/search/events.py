@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rfview.engine.errors import InputError
 from rfview.engine.stalls import NOT_WAITING
 from rfview.engine.wording import suggest
-from rfview.sessions.run_names import event_names
+
+if TYPE_CHECKING:
+    from rfview.engine.info import RunInfo
 
 WARP_KINDS = ("issue", "stall")
 KINDS = (*WARP_KINDS, "conflict", "rf", "activity")
 
 
-def condition(info: Mapping[str, Any], kind: str, warp: int | None = None) -> tuple[str, str]:
+def condition(info: RunInfo, kind: str, warp: int | None = None) -> tuple[str, str]:
     """Return (expression, words for users) for a kind of event.
 
     kind: issue or stall (of `warp`, or of any); conflict: a bank conflict; rf: any stall by the register file; activity:
@@ -22,12 +23,12 @@ def condition(info: Mapping[str, Any], kind: str, warp: int | None = None) -> tu
     event counter; or a part of the names of the design's own counters. Raises InputError for a kind that this run does not
     have, which lists those it has.
     """
-    activities = info.get("activities", ())
+    activities = info.activities
     if kind == "activity" and activities:
         kind = activities[0]
-    own = [name for name in info.get("design_events", ()) if kind in name]
-    stalls = {entry["name"]: entry for entry in info.get("stalls", ())}
-    counters = set(event_names(info).values())
+    own = [name for name in info.design_events if kind in name]
+    stalls = {entry.name: entry for entry in info.stalls}
+    counters = set(info.event_names.values())
     named = kind if kind in counters else f"a {kind}"
     if kind == "issue":
         if warp is None:
@@ -43,7 +44,7 @@ def condition(info: Mapping[str, Any], kind: str, warp: int | None = None) -> tu
     if kind == "conflict":
         return "stall.bank_conflict > 0", "a bank conflict"
     if kind == "rf":
-        names = [name for name, entry in stalls.items() if entry["family"] == "register_file"]
+        names = [name for name, entry in stalls.items() if entry.family == "register_file"]
         return _any(f"stall.{name} > 0" for name in names), "a stall by the register file"
     if kind in activities and own:
         return _any(f"changed(event.{name})" for name in own), named
@@ -57,22 +58,22 @@ def condition(info: Mapping[str, Any], kind: str, warp: int | None = None) -> tu
         return _any(f"changed(event.{name})" for name in own), named
     words = known(info)
     if kind == "activity":
-        raise InputError(f"{info.get('design', 'this design')} does nothing by itself that this could go to; there are "
+        raise InputError(f"{info.design} does nothing by itself that this could go to; there are "
                          f"{', '.join(words)}, the names of stalls and of event counters")
     raise InputError(f"no such event {kind!r}{suggest(kind, [*words, *stalls, *counters])}; there are "
                      f"{', '.join(words)}, the names of stalls and of event counters")
 
 
-def states(info: Mapping[str, Any], kind: str) -> list[int]:
+def states(info: RunInfo, kind: str) -> list[int]:
     """Return the codes of the states that warps show at an event of a kind; none if it concerns no state."""
-    return [int(entry["code"]) for entry in info.get("stalls", ())
-            if kind == entry["name"] or (kind == "rf" and entry["family"] == "register_file")
-            or (kind == "conflict" and entry["name"] == "bank_conflict")]
+    return [entry.code for entry in info.stalls
+            if kind == entry.name or (kind == "rf" and entry.family == "register_file")
+            or (kind == "conflict" and entry.name == "bank_conflict")]
 
 
-def known(info: Mapping[str, Any]) -> list[str]:
+def known(info: RunInfo) -> list[str]:
     """Return the kinds that this run has."""
-    activities = list(info.get("activities", ()))
+    activities = list(info.activities)
     return [kind for kind in KINDS if kind != "activity" or activities] + activities
 
 

@@ -151,9 +151,9 @@ class Pc(Arrival):
     name = "pc"
 
     def _find(self, timeline: Timeline) -> None:
-        self.pcs, program = (self.value,), timeline.info.get("program", [])
-        if program and self.value not in {entry["pc"] for entry in program}:
-            raise InputError(f"break pc {self.value}: the program has pcs 0..{max(entry['pc'] for entry in program)}")
+        self.pcs, program = (self.value,), timeline.info.program
+        if program and self.value not in {entry.pc for entry in program}:
+            raise InputError(f"break pc {self.value}: the program has pcs 0..{max(entry.pc for entry in program)}")
 
 
 class Line(Arrival):
@@ -162,15 +162,15 @@ class Line(Arrival):
     name = "line"
 
     def _find(self, timeline: Timeline) -> None:
-        program = timeline.info.get("program", [])
-        lines = sorted({entry["line"] for entry in program if entry["line"] >= self.value})
+        program = timeline.info.program
+        lines = sorted({entry.line for entry in program if entry.line >= self.value})
         if not lines:
-            known = max((entry["line"] for entry in program), default=0)
+            known = max((entry.line for entry in program), default=0)
             raise InputError(f"break line {self.value}: the last PTX line with an instruction is {known}")
         first: dict[str, int] = {}
         for entry in program:
-            if entry["line"] == lines[0]:
-                first[entry["kernel"]] = min(first.get(entry["kernel"], entry["pc"]), entry["pc"])
+            if entry.line == lines[0]:
+                first[entry.kernel] = min(first.get(entry.kernel, entry.pc), entry.pc)
         self.pcs = tuple(sorted(first.values()))
         if lines[0] != self.value:
             self.note = f"line {self.value} of the PTX has no instruction, using line {lines[0]}"
@@ -262,7 +262,7 @@ class Stall(Kind):
         return f"stall {self.item}{' ' if self.item else ''}> {self.value}"
 
     def _check(self, timeline: Timeline) -> None:
-        names = [entry["name"] for entry in timeline.info.get("stalls", [])]
+        names = [entry.name for entry in timeline.info.stalls]
         if self.item and (self.item not in names or self.item in NOT_WAITING):
             waits = [name for name in names if name not in NOT_WAITING]
             raise InputError(f"break stall {self.item}: no such wait{suggest(self.item, waits)}; there are "
@@ -302,7 +302,7 @@ def _beginnings(timeline: Timeline, start: int, stop: int, holds: Callable[[int,
 
 def check_warp(timeline: Timeline, warp: int) -> None:
     """Raise InputError for a warp slot that the machine does not have."""
-    warps.check_warp(warp, int(timeline.info["num_warps"]), "break")
+    warps.check_warp(warp, timeline.info.num_warps, "break")
 
 
 KINDS: dict[str, type[Kind]] = {

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,6 +18,8 @@ from rfview.sessions.layout import Layout
 from rfview.sessions.codec.logs import ALL
 
 if TYPE_CHECKING:
+    from rfview.engine.info import RunInfo
+    from rfview.sessions.file.run_info import End
     from rfview.sessions.file.zone_maps import ZoneMaps
     from rfview.sessions.lines.table import LineTable
 
@@ -54,15 +56,16 @@ class Timeline(ABC):
 
     first, last: first and last cycle with a known state; `last` is the state after everything that has run so far.
     closed: nothing can follow `last`. is_simulated: states are run anew from earlier ones, not read. info: the run's
-    constants (Simulator.info). fault: why the kernel was stopped, or None. warnings: about the file. layout: the dtypes of
-    `sm` and `rf`. zone_maps: summaries of chunks, or None if the file has none. lines: of the program's sources, once
-    requested (lines.table.lines_of).
+    constants (Simulator.info). fault: why the kernel was stopped, or None. warnings: about the file. end: how a recorded
+    run ended. layout: the dtypes of `sm` and `rf`. zone_maps: summaries of chunks, or None if the file has none. lines: of
+    the program's sources, once requested (lines.table.lines_of).
     """
 
     first: int
     last: int
     closed: bool
-    info: dict[str, Any]
+    info: RunInfo
+    end: End | None = None
     layout: Layout
     fault: str | None
     warnings: list[str]
@@ -70,18 +73,13 @@ class Timeline(ABC):
     zone_maps: ZoneMaps | None = None
     lines: LineTable | None = None
 
-    def __init__(self, info: dict[str, Any], layout: Layout):
+    def __init__(self, info: RunInfo, layout: Layout):
         self.info = info
         self.layout = layout
         self.first = self.last = 0
         self.closed = True
         self.fault = None
         self.warnings = []
-
-    @property
-    def variables(self) -> list[dict[str, Any]]:
-        """The run's buffers and symbols, as described in `info`."""
-        return [*self.info["buffers"], *self.info["symbols"]]
 
     # what each kind of timeline implements
 
@@ -205,7 +203,7 @@ class Timeline(ABC):
 
     def states(self, start: int, stop: int) -> np.ndarray:
         """Return (stop - start, num_warps) u1 stall codes: what each warp slot did in the cycle before each cycle."""
-        return self.column("sm.warp[*].state", start, stop)[:, : int(self.info["num_warps"])]
+        return self.column("sm.warp[*].state", start, stop)[:, : self.info.num_warps]
 
     def stall_totals(self, cycle: int) -> np.ndarray:
         """Return (codes,) i8 the warp-cycles per stall code of all cycles before `cycle`."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property, partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from rfview.sessions.codec.changes import Changes, StoredChanges
 from rfview.sessions.layout import Field, Layout
 from rfview.sessions.codec.logs import ALL, last_writes
 
+if TYPE_CHECKING:
+    from rfview.engine.info import RunInfo
+
 # single values of a field taken from states before its column for the whole chunk is computed
 FEW_VALUES = 8
 
@@ -21,7 +24,7 @@ FEW_VALUES = 8
 class Recalled(Snapshot):
     """A snapshot whose rows and memory, which are large and rarely needed, are assembled on first use."""
 
-    def __init__(self, cycle: int, sm: Any, rf: Any, info: dict[str, Any], recall: dict[str, Callable[[], np.ndarray]]):
+    def __init__(self, cycle: int, sm: Any, rf: Any, info: RunInfo, recall: dict[str, Callable[[], np.ndarray]]):
         for name, value in (("cycle", cycle), ("sm", sm), ("rf", rf), ("info", info), ("_recall", recall)):
             object.__setattr__(self, name, value)
 
@@ -239,7 +242,7 @@ class DecodedChunk:
         writes = np.flatnonzero(self.chunk.mem_index == word)
         return _fill(self.chunk.mem_end, writes, self.chunk.mem_value[writes], self._memory_base()[word])
 
-    def snapshot(self, cycle: int, info: dict[str, Any]) -> Snapshot:
+    def snapshot(self, cycle: int, info: RunInfo) -> Snapshot:
         """Return the whole machine at a cycle in first..last."""
         offset = cycle - self.first
         sm, rf = self.layout.split(self.words(offset))

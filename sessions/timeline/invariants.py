@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,6 +12,9 @@ from rfview.engine.errors import InputError
 from rfview.engine.snapshot import Snapshot
 from rfview.sessions.energy import counts_of, energy_at, energy_of
 from rfview.sessions.timeline.base import Timeline
+
+if TYPE_CHECKING:
+    from rfview.engine.info import RunInfo
 
 TOLERANCE = 1e-9        # relative error that adding floats in another order may cause
 
@@ -22,7 +25,7 @@ def problems(snapshot: Snapshot) -> tuple[str, ...]:
     Each warp slot is in one state now; the states' totals are warps x cycles; each component of the energy is a
     finite amount that is not negative, and together they make the total.
     """
-    sm, warps = snapshot.sm, int(snapshot.info["num_warps"])
+    sm, warps = snapshot.sm, snapshot.info.num_warps
     found = []
     now, total = int(sm["state_count"].sum()), int(sm["stall_total"].sum())
     if now != warps:
@@ -48,7 +51,7 @@ def _sums_up(energy: Mapping[str, float]) -> bool:
 
 def unbalanced(timeline: Timeline, start: int, stop: int) -> np.ndarray:
     """Return (stop - start,) bool: at which of the cycles start..stop-1 something does not add up."""
-    info, warps = timeline.info, int(timeline.info["num_warps"])
+    info, warps = timeline.info, timeline.info.num_warps
     cycles = np.arange(start, stop, dtype=np.int64)
     bad = timeline.column("sm.state_count[*]", start, stop).astype(np.int64).sum(axis=1) != warps
     bad |= timeline.column("sm.stall_total[*]", start, stop).astype(np.int64).sum(axis=1) != warps * cycles
@@ -60,7 +63,7 @@ def unbalanced(timeline: Timeline, start: int, stop: int) -> np.ndarray:
         return bad      # the design is not installed here
 
 
-def _energy_sums(info: Mapping[str, Any], events: np.ndarray, waits: np.ndarray, cycles: np.ndarray) -> np.ndarray:
+def _energy_sums(info: RunInfo, events: np.ndarray, waits: np.ndarray, cycles: np.ndarray) -> np.ndarray:
     """Return (n,) bool: where the energy adds up. events, waits: (counters, n)."""
     try:
         energy = energy_of(info, counts_of(info, events, waits), cycles)

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from rfview.engine.chunk import Blocks, Chunk, Rows
+from rfview.engine.chunk import CHUNK_CYCLES, Blocks, Chunk, Rows
 from rfview.engine.errors import KernelFault
 from rfview.sessions.byte_cache import ByteCache
 from rfview.sessions.timeline.decoded import DecodedChunk
@@ -26,7 +26,6 @@ from rfview.sessions.timeline.keyframes import Keyframes
 from rfview.sessions.layout import Layout
 from rfview.sessions.timeline.base import Overview, Timeline
 
-CHUNK_CYCLES = 1024
 # Under 300 MB for machines of a few MB, including the process itself (about 160 MB with the compiled machine).
 KEYFRAME_BYTES = 64 << 20
 DECODED_BYTES = 48 << 20
@@ -35,7 +34,7 @@ MAX_CHECKPOINTS = 16
 # One call of the machine costs as much as about 100 cycles, several times that on a busy computer; for a stretch that is
 # about one percent. Stall totals are known between stretches; a finer overview runs some of them again, about
 # 0.1 s at a time.
-STRETCH_CHUNKS = 32
+STRETCH_CHUNKS = 16
 REFINE_CYCLES = 1 << 17
 # A keyframe copies and compares the whole machine, at about 4 GB/s, and takes another 0.5 ms; the next one is due when the
 # simulation has taken 50 times as long, so that keyframes cost about 2 %. If it took longer, as the first ones

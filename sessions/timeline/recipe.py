@@ -49,7 +49,7 @@ SHOWN = ("kernel", "design", "scheduler", "preset", "seed", "engine_version", "s
 
 @dataclass(frozen=True)
 class Recipe:
-    """A recipe as read. body: the map in the file format above, checked, with arrays as stored."""
+    """A recipe as read. body: what the file format above describes, checked, with arrays as stored."""
 
     path: Path
     body: RecipeBody
@@ -57,29 +57,29 @@ class Recipe:
     @property
     def info(self) -> RecipeRun:
         """Return the constants of the run."""
-        return self.body["info"]
+        return self.body.info
 
     @property
     def cycles(self) -> int:
         """Return the number of cycles that ran."""
-        return self.body["cycles"]
+        return self.body.cycles
 
     @property
     def sums(self) -> list[tuple[int, int, int, int]]:
         """Return (cycle, state, rows, memory) for each state with checksums, ascending."""
-        return self.body["sums"]
+        return self.body.sums
 
     def spec(self) -> LaunchSpec:
         """Return the launch file with its arrays; raises InputError if they do not match."""
         from rfview.engine.launch import Expect, launch_of_text     # start-up: describing a recipe does not need it
 
         body, info = self.body, self.info
-        buffers, symbols = ({name: array_of(stored, name) for name, stored in body[part]}   # type: ignore[literal-required]
-                            for part in ("buffers", "symbols"))
-        spec = launch_of_text(info["launch_toml"], info["name"], buffers, symbols)
+        buffers, symbols = ({name: array_of(stored, name) for name, stored in part}
+                            for part in (body.buffers, body.symbols))
+        spec = launch_of_text(info.launch_toml, info.name, buffers, symbols)
         memory = {**spec.buffers, **spec.symbols}
         expect: dict[str, Expect] = {}
-        for name, stored, rtol, atol, reason in body["expect"]:
+        for name, stored, rtol, atol, reason in body.expect:
             array, held = array_of(stored, name), memory.get(name)
             if held is None or (held.array.dtype, held.array.size) != (array.dtype, array.size):
                 raise InputError(f"its contents: expect.{name}: expected the name of a buffer or symbol, and an array "
@@ -93,7 +93,7 @@ class Recipe:
         from rfview.sessions.timeline.simulate import simulator_like     # imports numba
 
         try:
-            return simulator_like(self.info, self.spec(), "simulating it again", max_cycles=self.info["max_cycles"],
+            return simulator_like(self.info, self.spec(), "simulating it again", max_cycles=self.info.max_cycles,
                                   progress=progress)
         except InputError as error:         # of the launch file, PTX or machine in it, which do not know this file
             raise InputError(f"{self.path}: {shortened(str(error))}") from None
@@ -101,8 +101,8 @@ class Recipe:
     def origin(self, machine: Any) -> str:
         """Return which version wrote the recipe and which version this is, as part of a sentence."""
         mine = machine.info
-        return shortened(f"it is from rfview {self.info['engine_version']} ({self.info['source_hash']}), this is "
-                         f"{mine['engine_version']} ({mine['source_hash']})")
+        return shortened(f"it is from rfview {self.info.engine_version} ({self.info.source_hash}), this is "
+                         f"{mine.engine_version} ({mine.source_hash})")
 
 
 def is_recipe(path: str | Path) -> bool:
@@ -142,20 +142,19 @@ def describe(path: str | Path) -> dict[str, Any]:
     """Return the contents of a recipe as plain data; raises InputError like `open_recipe`."""
     recipe = open_recipe(path)
     body, info = recipe.body, recipe.info
-    arrays = [entry[1] for part in (body["buffers"], body["symbols"], body["expect"]) for entry in part]
-    summary = body.get("summary") or {}
+    arrays = [entry[1] for part in (body.buffers, body.symbols, body.expect) for entry in part]
     return {
         "file": str(path),
         "recipe_format": FORMAT,
         "bytes": os.path.getsize(path),
-        **{name: info[name] for name in SHOWN},     # type: ignore[literal-required]
-        "compilation": words_of_run(info["parameters"]) or "off",
-        "design_files": list(design_origin.kept(info["design_spec"])),
+        **{name: getattr(info, name) for name in SHOWN},
+        "compilation": words_of_run(info.parameters) or "off",
+        "design_files": list(design_origin.kept(info.design_spec)),
         "cycles": recipe.cycles,
         "keyframe_sums": len(recipe.sums),
         "arrays": len(arrays),
         "array_bytes": sum(len(data) for _, _, data in arrays),
-        "finished": body["finished"],
-        "verified": summary.get("verified"),
-        "fault": body["fault"],
+        "finished": body.finished,
+        "verified": (body.summary or {}).get("verified"),
+        "fault": body.fault,
     }

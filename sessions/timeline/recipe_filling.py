@@ -58,7 +58,7 @@ class _Checked:
         else:
             what = f"ended at cycle {machine.cycle:,}, before keyframe cycle {cycle:,}"
         since = f"all keyframes up to cycle {self._agreed:,} agree" if self._agreed >= 0 else "not even its start agrees"
-        if other := design_origin.edited(self._recipe.info["design_spec"]):
+        if other := design_origin.edited(self._recipe.info.design_spec):
             raise InputError(f"{self._recipe.path}: simulated again, the run {what}; {since}: {other}")
         raise InputError(f"{self._recipe.path}: simulated again, the run {what}; {since}. This version cannot fill the "
                        f"recipe: {self._recipe.origin(machine)}")
@@ -82,7 +82,7 @@ def live(recipe: Recipe, compiling: Progress | None = None) -> LiveTimeline:
 
     machine = recipe.simulator(compiling)
     timeline = LiveTimeline(machine)
-    if machine.info["source_hash"] != recipe.info["source_hash"]:
+    if machine.info.source_hash != recipe.info.source_hash:
         timeline.warnings.append(f"{recipe.path}: may run differently from when it was written: {recipe.origin(machine)}; "
                                  f"rfview record --fill {recipe.path} checks it")
     return timeline

@@ -11,13 +11,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgpack
+import msgspec
 import numpy as np
 
 from rfview.engine.errors import InputError, KernelFault
 from rfview.engine.files import NewFile
+from rfview.engine.info import Run
 from rfview.sessions.codec import streams
 from rfview.sessions.file import framing
-from rfview.sessions.file.run_info import Run
+from rfview.sessions.file.run_info import End, end_of, RecipeRun
 from rfview.sessions.file.writer import new_recording
 from rfview.sessions.timeline.base import CycleProgress
 from rfview.sessions.timeline.recipe import FORMAT, MAGIC, RECIPE, SUFFIX
@@ -89,7 +91,7 @@ def write_recipe(simulator: Any, path: str | Path, progress: CycleProgress | Non
         _run(simulator, sums, progress)
     except KeyboardInterrupt:
         # the machine may be anywhere within a step: only the last state with a checksum is known
-        _write(made, {**body, **_end(None), "cycles": sums.sums[-1][0], "sums": sums.sums})
+        _write(made, {**body, **msgspec.to_builtins(End(finished=False)), "cycles": sums.sums[-1][0], "sums": sums.sums})
         made.file.close()
         raise
     except BaseException:
@@ -97,12 +99,12 @@ def write_recipe(simulator: Any, path: str | Path, progress: CycleProgress | Non
         raise
     if sums.sums[-1][0] != simulator.cycle:
         sums.sums.append([simulator.cycle, *sum_of(simulator.snapshot())])
-    end = _end(simulator)
-    size = _write(made, {**body, **end, "cycles": simulator.cycle, "sums": sums.sums})
+    end = end_of(simulator)
+    size = _write(made, {**body, **msgspec.to_builtins(end), "cycles": simulator.cycle, "sums": sums.sums})
     with _discarded_on_error(made):
         made.commit()
-    return RecipeResult(target, simulator.cycle, len(sums.sums), size, end["finished"], end["fault"],
-                        (end["summary"] or {}).get("verified"), time.perf_counter() - began)
+    return RecipeResult(target, simulator.cycle, len(sums.sums), size, bool(end.finished), end.fault, end.verified,
+                        time.perf_counter() - began)
 
 
 def _run(simulator: Any, sums: Sums, progress: CycleProgress | None) -> None:
@@ -123,19 +125,13 @@ def _described(simulator: Any) -> dict[str, Any]:
     """Return the parts of the body that are known before the run."""
     spec = simulator.spec
     return {
-        "info": {**{name: simulator.info[name] for name in Run.__annotations__}, "max_cycles": simulator.max_cycles},
+        "info": msgspec.to_builtins(RecipeRun(max_cycles=simulator.max_cycles,
+                                                 **{name: getattr(simulator.info, name) for name in Run.__struct_fields__})),
         "buffers": [[name, _stored(buffer.array)] for name, buffer in spec.buffers.items()],
         "symbols": [[name, _stored(buffer.array)] for name, buffer in spec.symbols.items()],
         "expect": [[name, _stored(expect.array), expect.rtol, expect.atol, expect.reason]
                    for name, expect in spec.expect.items()],
     }
-
-
-def _end(simulator: Any) -> dict[str, Any]:
-    """Return how the run ended, None if it was interrupted."""
-    finished = simulator is not None and bool(simulator.finished)
-    fault = None if simulator is None or simulator.fault is None else str(simulator.fault)
-    return {"finished": finished, "fault": fault, "summary": simulator.summary() if finished and fault is None else None}
 
 
 def _stored(array: np.ndarray) -> list[Any]:

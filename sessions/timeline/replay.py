@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
@@ -25,6 +25,9 @@ from rfview.sessions.file.stored import StoredChunk
 from rfview.sessions.file.zone_maps import CHUNKS, ZoneMaps
 from rfview.sessions.timeline.base import Timeline
 
+if TYPE_CHECKING:
+    from rfview.sessions.file.run_info import End
+
 DECODED_BYTES = 32 << 20
 FRAME_BYTES = 12 << 20
 AHEAD = 16      # chunks
@@ -34,18 +37,18 @@ BASE_BYTES = 24 << 20
 class RecordedTimeline(Timeline):
     """A closed timeline over a session file.
 
-    header: the run's constants in the file. end: finished, fault and summary of the run; empty if the file was cut off.
+    header: the run's constants in the file. end: how the run ended.
     """
 
     def __init__(self, path: Path, file: BinaryIO, header: Header, index: Index, warnings: list[str]):
         super().__init__(header.info, header.layout)
         self.path = path
         self.header = header
-        self.end = index.end
+        self.end: End = index.end
         self.warnings = warnings
         self.first = header.first
         self.last = index.last
-        self.fault = index.end.get("fault")
+        self.fault = index.end.fault
         self._file = file
         self._opened_as = self._identity()
         self._index = index

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rfview.engine.errors import InputError
+from rfview.engine.info import Run, Variable
 from rfview.engine.plugin import design, origin
 from rfview.engine.plugin.variants import variant_of
 from rfview.sessions.timeline.replay import RecordedTimeline
@@ -19,18 +19,17 @@ if TYPE_CHECKING:
 def simulator_of(timeline: RecordedTimeline, **more: Any) -> Any:
     """Return a simulator at cycle 0 of the run that a recording holds, from what it embeds; more: as of simulator_like."""
     info, memory = timeline.info, timeline.header.memory
-    if not info.get("launch_toml") or not info.get("ptx"):
-        raise InputError("fork: this recording contains no launch file or no PTX, so it cannot be simulated again")
+    if not info.launch_toml:
+        raise InputError("fork: this recording contains no launch file, so it cannot be simulated again")
     from rfview.engine.launch import launch_of_text     # start-up: most sessions are never simulated
 
-    def arrays(part: str) -> dict[str, np.ndarray]:
-        return {variable["name"]: _content(memory, variable) for variable in info[part]}
-
-    spec = launch_of_text(info["launch_toml"], info.get("name") or "recording", arrays("buffers"), arrays("symbols"))
+    buffers, symbols = ({variable.name: _content(memory, variable) for variable in part}
+                        for part in (info.buffers, info.symbols))
+    spec = launch_of_text(info.launch_toml, info.name, buffers, symbols)
     return simulator_like(info, spec, **more)
 
 
-def simulator_like(info: Mapping[str, Any], spec: LaunchSpec, for_what: str = "simulating it again", **more: Any) -> Any:
+def simulator_like(info: Run, spec: LaunchSpec, for_what: str = "simulating it again", **more: Any) -> Any:
     """Return a simulator at cycle 0 of `spec` on the machine that a run's info describes, with the PTX that it holds.
 
     Nothing outside of the recording or recipe is read for it, and of the code in it only PTX is run. Its designs are found
@@ -40,23 +39,23 @@ def simulator_like(info: Mapping[str, Any], spec: LaunchSpec, for_what: str = "s
     """
     from rfview.engine.simulator import Simulator       # imports numba
 
-    origin.require(info["design_spec"], for_what)
-    chain = info["design_spec"]["chain"]
+    origin.require(info.design_spec, for_what)
+    chain = info.design_spec.chain
     for name in chain:
         for parameter in (one for one in design(name).parameters if one.unit == "file"):
-            value = info["parameters"].get(f"{name}.{parameter.name}")
+            value = info.parameters.get(f"{name}.{parameter.name}")
             if isinstance(value, str) and value != parameter.default:
                 raise InputError(f"parameters.{name}.{parameter.name}: expected the content of a file, not its name; record "
                                  "the run again")
-    source = info["ptx"][0]
-    return Simulator(spec, design=variant_of(chain), scheduler=info["scheduler"], preset=info["preset"],
-                     settings=info["parameters"], seed=info["seed"], source=(source["text"], source["path"]),
-                     sources=info.get("sources", ()), **more)
+    source = info.ptx[0]
+    return Simulator(spec, design=variant_of(chain), scheduler=info.scheduler, preset=info.preset,
+                     settings=info.parameters, seed=info.seed, source=(source.text, source.path), sources=info.sources,
+                     **more)
 
 
-def _content(memory: np.ndarray, variable: Mapping[str, Any]) -> np.ndarray:
+def _content(memory: np.ndarray, variable: Variable) -> np.ndarray:
     """Return a buffer's content from an image of the memory."""
-    dtype, shape = np.dtype(variable["dtype"]), tuple(variable["shape"])
-    begin = int(variable["word"]) * 4
+    dtype, shape = np.dtype(variable.dtype), tuple(variable.shape)
+    begin = variable.word * 4
     size = dtype.itemsize * int(np.prod(shape))
     return memory.view(np.uint8)[begin : begin + size].copy().view(dtype).reshape(shape)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rfview.engine.state import MEMORY
 from rfview.sessions.timeline.base import Timeline
+
+if TYPE_CHECKING:
+    from rfview.engine.info import Instruction
 
 STORES = ("st", "atom", "red")
 ADDRESS = re.compile(r"\[R(?P<register>\d+)(?P<offset>[+-](?:0x[0-9a-f]+|\d+))?\]")
@@ -25,10 +28,10 @@ def store_at(timeline: Timeline, cycle: int, word: int) -> tuple[int, int, int]:
         return NOBODY, NOBODY, NOBODY
     stage, since, warp, pc, mask, issued = (timeline.column(f"sm.inflight[*].{name}", cycle, cycle + 1)[0]
                                             for name in ("stage", "since_cycle", "warp", "pc", "mask", "issue_cycle"))
-    program = timeline.info["program"]
+    program = timeline.info.program
     for slot in np.flatnonzero((stage == MEMORY) & (since == cycle - 1)).tolist():
         entry = program[int(pc[slot])] if int(pc[slot]) < len(program) else None
-        if entry is None or entry["mnemonic"] not in STORES:
+        if entry is None or entry.mnemonic not in STORES:
             continue
         owner = int(warp[slot])
         # its address registers may have been overwritten since it read them, but not right after its issue
@@ -38,14 +41,14 @@ def store_at(timeline: Timeline, cycle: int, word: int) -> tuple[int, int, int]:
     return NOBODY, NOBODY, NOBODY
 
 
-def words_of(timeline: Timeline, cycle: int, warp: int, entry: dict[str, Any]) -> list[int]:
+def words_of(timeline: Timeline, cycle: int, warp: int, entry: Instruction) -> list[int]:
     """Return for each of 32 lanes the arena word that a load or store at a cycle accesses; far below 0 if none.
 
     Only global and shared addresses in registers are supported; others give no words.
     """
     nowhere = [-(1 << 40)] * 32
-    match = ADDRESS.search(str(entry["text"]))
-    operation = str(entry["text"]).partition("[")[0]
+    match = ADDRESS.search(entry.text)
+    operation = entry.text.partition("[")[0]
     if match is None or not (".global" in operation or ".shared" in operation):
         return nowhere
     snapshot = timeline.at(cycle)
@@ -59,6 +62,6 @@ def words_of(timeline: Timeline, cycle: int, warp: int, entry: dict[str, Any]) -
         high = snapshot.register(warp, register + 1).astype(np.int64)
     except IndexError:
         return nowhere
-    places = [(int(one["address"]), int(one["bytes"]), int(one["word"])) for one in timeline.variables]
+    places = [(one.address, one.bytes, one.word) for one in timeline.info.variables]
     return [next((word + (address - begin) // 4 for begin, size, word in places if begin <= address < begin + size),
                  nowhere[0]) for address in ((low | high << 32) + offset).tolist()]

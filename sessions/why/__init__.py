@@ -12,8 +12,7 @@ It needs neither a screen nor numba, and works the same for live sessions and re
 in its module (see designs.py).
 
     links   trail         the answer as data; following a cause to the next one
-    moment  past          the machine at one cycle; at past cycles, read from chunks
-    producers             the instruction that a warp waits for
+    past                  the machine at past cycles, read from chunks
     warps   active_set    why a warp did what it did in a cycle; why it is outside its scheduler's active set
     barriers  fetch       why it waits at a barrier; why it has no decoded instruction
     instructions  units  banks              why an instruction, an execution unit or a bank delays it
@@ -27,7 +26,7 @@ from rfview.engine.stalls import NOT_WAITING
 from rfview.sessions.session import Session
 from rfview.sessions.why import banks, designs, instructions, warps
 from rfview.sessions.why.links import Chain, Link, Resource, Target
-from rfview.sessions.why.moment import Moment
+from rfview.sessions.machine import Machine
 from rfview.sessions.why.past import Past
 from rfview.sessions.why.trail import Explainers, Trail
 from rfview.sessions.warps import check_warp
@@ -54,14 +53,14 @@ def why(session: Session, warp: int | None = None, cycle: int | None = None) -> 
     return explain(past, moment, stalled_longest(moment) if warp is None else warp)
 
 
-def explain(past: Past, moment: Moment, warp: int) -> Chain:
+def explain(past: Past, moment: Machine, warp: int) -> Chain:
     """Return the chain of one warp at one moment."""
     trail = Trail(past, moment, EXPLAINERS)
     trail.follow(moment, warp)
     return trail.chain(warp)
 
 
-def stalled_longest(moment: Moment) -> int:
+def stalled_longest(moment: Machine) -> int:
     """Return the warp whose present stall began first, the lowest of several; warp 0 if none is stalled."""
-    stalled = [warp for warp in range(moment.num_warps) if moment.state(warp) not in NOT_WAITING]
+    stalled = [warp for warp in range(moment.num_warps) if moment.state_name(warp) not in NOT_WAITING]
     return min(stalled, key=lambda warp: (moment.warp(warp, "state_since_cycle"), warp), default=0)

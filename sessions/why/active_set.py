@@ -6,18 +6,18 @@ from rfview.engine import state as layout
 from rfview.engine.stalls import FIRST_FOREIGN_CODE, NO_WARP
 from rfview.engine.plugin.explaining import Refusal
 from rfview.engine.wording import listed, plural
-from rfview.sessions.why.moment import Flight, Moment
+from rfview.sessions.machine import Flight, Machine
 from rfview.sessions.why.trail import Trail, first_link, next_text
 
 
-def places(moment: Moment) -> int:
+def places(moment: Machine) -> int:
     """Return how many active warps one scheduler may have."""
     if moment.config["scheduler"] == layout.SWITCH_ON_STALL:
         return 1
     return -(-moment.config["active_set"] // moment.num_schedulers)
 
 
-def suspended(trail: Trail, moment: Moment, warp: int) -> None:
+def suspended(trail: Trail, moment: Machine, warp: int) -> None:
     """Explain a ready warp outside the active set: which warps have the places, or which rule keeps one free."""
     scheduler = moment.scheduler_of(warp)
     first_link(trail, moment, warp, f"w{warp} is ready but suspended", next_text(moment, warp))
@@ -43,7 +43,7 @@ def suspended(trail: Trail, moment: Moment, warp: int) -> None:
         verb = "holds the only place" if room == 1 else f"hold all {room} places"
         trail.add(
             f"{listed(active, 4)} {verb} of the active set",
-            ", ".join(f"w{other} {moment.state(other)}" for other in active[:4])
+            ", ".join(f"w{other} {moment.state_name(other)}" for other in active[:4])
             + (f"; w{joined} joined last" if joined < 64 else ""),
             warp=active[0],
         )
@@ -55,7 +55,7 @@ def suspended(trail: Trail, moment: Moment, warp: int) -> None:
     trail.end("active set", f"active set of scheduler {scheduler}, {plural(room, 'place')}", relief)
 
 
-def _kept_by_parity(trail: Trail, moment: Moment, scheduler: int) -> None:
+def _kept_by_parity(trail: Trail, moment: Machine, scheduler: int) -> None:
     """Explain a place that remains empty until a warp of the other parity can take it."""
     last = int(moment.sm["scheduler"][scheduler]["joined_warp"])
     parity = "an even" if last & 1 else "an odd"
@@ -65,7 +65,7 @@ def _kept_by_parity(trail: Trail, moment: Moment, scheduler: int) -> None:
         for w in range(moment.num_warps)
         if w % 2 != last % 2
         and moment.scheduler_of(w) == scheduler
-        and moment.state(w) not in (*NO_WARP, "barrier", "suspended")
+        and moment.state_name(w) not in (*NO_WARP, "barrier", "suspended")
     ]
     trail.end(
         "active set",
@@ -76,7 +76,7 @@ def _kept_by_parity(trail: Trail, moment: Moment, scheduler: int) -> None:
     )
 
 
-def leaving(trail: Trail, moment: Moment, warp: int) -> None:
+def leaving(trail: Trail, moment: Machine, warp: int) -> None:
     """Explain a warp that is leaving the active set: why it leaves, and what delays its leaving."""
     first_link(trail, moment, warp, f"w{warp} leaves the active set", next_text(moment, warp))
     _flush(trail, moment, warp)
@@ -97,13 +97,13 @@ def leaving(trail: Trail, moment: Moment, warp: int) -> None:
         trail.instruction(moment, flight)
 
 
-def _awaited(moment: Moment, warp: int) -> tuple[int, Flight] | None:
+def _awaited(moment: Machine, warp: int) -> tuple[int, Flight] | None:
     """Return (register, instruction) of the long-latency result that the next instruction needs, or None."""
     entry = moment.instruction(moment.warp(warp, "pc"))
     if entry is None:
         return None
     held = moment.warp(warp, "sb_long")
-    for reg in [*entry["src"], *entry["dst"]]:
+    for reg in [*entry.src, *entry.dst]:
         if int(reg) < 64 and (held >> int(reg)) & 1:
             flight = moment.writer(warp, int(reg))
             if flight is not None:
@@ -111,7 +111,7 @@ def _awaited(moment: Moment, warp: int) -> tuple[int, Flight] | None:
     return None
 
 
-def _flush(trail: Trail, moment: Moment, warp: int) -> None:
+def _flush(trail: Trail, moment: Machine, warp: int) -> None:
     """Explain what delays a leaving warp: a short-latency result in flight, otherwise work of the register file."""
     code = moment.warp(warp, "leave_code")
     short = moment.warp(warp, "sb_write") & ~moment.warp(warp, "sb_long")

@@ -7,7 +7,7 @@ from typing import Any
 from rfview.engine import state as layout
 from rfview.engine.stalls import FIRST_FOREIGN_CODE
 from rfview.engine.plugin.explaining import Refusal
-from rfview.sessions.why.moment import Moment
+from rfview.sessions.machine import Machine
 from rfview.sessions.why.trail import Trail
 
 def more_banks(trail: Trail) -> dict[str, Any]:
@@ -19,17 +19,10 @@ def more_banks(trail: Trail) -> dict[str, Any]:
     return settings
 
 
-def explain(trail: Trail, moment: Moment, refusal: Refusal) -> None:
+def explain(trail: Trail, moment: Machine, refusal: Refusal) -> None:
     """Explain a refusal by its bank or, if none is known, by the stall's sentence; always ends in a resource."""
     name = moment.name(refusal.code).replace("_", " ")
-    sentence = next(
-        (
-            str(entry.get("sentence", ""))
-            for entry in moment.info.get("stalls", ())
-            if int(entry["code"]) == refusal.code
-        ),
-        "",
-    )
+    sentence = next((stall.sentence for stall in moment.info.stalls if stall.code == refusal.code), "")
     at_bank = refusal.kind in ("read", "write", "hold") and 0 <= refusal.bank < moment.num_banks
     if at_bank and refusal.code >= FIRST_FOREIGN_CODE:
         _own_reason(trail, moment, refusal, name, sentence)
@@ -46,7 +39,7 @@ def explain(trail: Trail, moment: Moment, refusal: Refusal) -> None:
         return
     if sentence:
         trail.add(
-            sentence[0].lower() + sentence[1:].rstrip("."), f"design {moment.info.get('design', '')}", code=refusal.code
+            sentence[0].lower() + sentence[1:].rstrip("."), f"design {moment.info.design}", code=refusal.code
         )
     what = {
         "freeze": "the pipeline is frozen",
@@ -54,12 +47,12 @@ def explain(trail: Trail, moment: Moment, refusal: Refusal) -> None:
         "issue": "the register file lets no instruction of this kind issue",
         "leave": "the register file keeps the warp in the active set",
     }.get(refusal.kind, name)
-    trail.end("register file", f"register file {moment.info.get('design', '')}: {what} ({name})")
+    trail.end("register file", f"register file {moment.info.design}: {what} ({name})")
 
 
-def _own_reason(trail: Trail, moment: Moment, refusal: Refusal, name: str, sentence: str) -> None:
+def _own_reason(trail: Trail, moment: Machine, refusal: Refusal, name: str, sentence: str) -> None:
     """Explain a refusal for a foreign design's own reason: by a slow access, otherwise by the design's sentence."""
-    bank, design = refusal.bank, moment.info.get("design", "")
+    bank, design = refusal.bank, moment.info.design
     if moment.bank(bank, "until_cycle") > moment.ran:
         trail.bank_link(moment, bank, refusal.code, name)
     else:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from rfview.engine import state as layout
 from rfview.engine.stalls import NOT_WAITING, NO_WARP
 from rfview.engine.wording import listed, plural
-from rfview.sessions.why.moment import Moment
+from rfview.sessions.machine import Machine
 from rfview.sessions.why.trail import Trail, first_link, next_text
 
 NONE = layout.NONE8
 
 
-def waits(trail: Trail, moment: Moment, warp: int) -> None:
+def waits(trail: Trail, moment: Machine, warp: int) -> None:
     """Explain the state `barrier`: a barrier that has just opened, memory accesses, lanes, or warps yet to arrive."""
     kind = moment.warp(warp, "blocker_kind")
     if moment.warp(warp, "open_cycle") == moment.ran:
@@ -24,7 +24,7 @@ def waits(trail: Trail, moment: Moment, warp: int) -> None:
         _at_barrier(trail, moment, warp)
 
 
-def _opened(trail: Trail, moment: Moment, warp: int) -> None:
+def _opened(trail: Trail, moment: Machine, warp: int) -> None:
     """Explain a barrier that opened in this very cycle: which warp arrived last."""
     first_link(trail, moment, warp, f"w{warp} waits at a barrier", "it opened in this cycle")
     last = [
@@ -42,13 +42,13 @@ def _opened(trail: Trail, moment: Moment, warp: int) -> None:
             pc=moment.warp(last[0], "last_pc"),
         )
         earlier = trail.past.at(moment.ran)
-        if earlier is not None and earlier.state(last[0]) not in NOT_WAITING:
+        if earlier is not None and earlier.state_name(last[0]) not in NOT_WAITING:
             trail.follow(earlier, last[0])
             return
     trail.end("barrier", "barrier: a warp continues in the cycle after the last arrival")
 
 
-def _at_barrier(trail: Trail, moment: Moment, warp: int) -> None:
+def _at_barrier(trail: Trail, moment: Machine, warp: int) -> None:
     cta, number = moment.warp(warp, "cta"), moment.warp(warp, "barrier")
     first_link(trail, moment, warp, f"w{warp} waits at a barrier", f"barrier {number} of its CTA")
     entry = moment.sm["barrier"][cta][number]
@@ -59,7 +59,7 @@ def _at_barrier(trail: Trail, moment: Moment, warp: int) -> None:
         for other in range(moment.num_warps)
         if moment.warp(other, "cta") == cta
         and other != warp
-        and moment.state(other) not in NO_WARP
+        and moment.state_name(other) not in NO_WARP
         and moment.warp(other, "barrier") != number
     ]
     threads = int(entry["arrived"])
@@ -74,7 +74,7 @@ def _at_barrier(trail: Trail, moment: Moment, warp: int) -> None:
     trail.follow(moment, behind)
 
 
-def _own_memory(trail: Trail, moment: Moment, warp: int) -> None:
+def _own_memory(trail: Trail, moment: Machine, warp: int) -> None:
     first_link(trail, moment, warp, f"w{warp} waits for its own accesses", next_text(moment, warp))
     waiting = [flight for flight in moment.in_flight(warp) if flight.unit == 2 and flight.stage == layout.COLLECT]
     if waiting:
@@ -85,14 +85,14 @@ def _own_memory(trail: Trail, moment: Moment, warp: int) -> None:
         trail.end("LD/ST unit", "LD/ST unit: the last access happened in this cycle")
 
 
-def _lanes(trail: Trail, moment: Moment, warp: int) -> None:
+def _lanes(trail: Trail, moment: Machine, warp: int) -> None:
     """Explain lanes that wait for other lanes of the same warp, which may be at a barrier."""
     first_link(trail, moment, warp, f"w{warp} waits for its own lanes", next_text(moment, warp))
     _parted_lanes(trail, moment, warp)
     trail.end("reconvergence", f"reconvergence of the lanes of w{warp}: a collective needs all its members")
 
 
-def _parted_lanes(trail: Trail, moment: Moment, warp: int) -> None:
+def _parted_lanes(trail: Trail, moment: Machine, warp: int) -> None:
     """Say where in the program a warp's lanes wait for each other, and end there."""
     table = moment.sm["warp_cold"][warp]["split"]
     for state, where in ((layout.SPLIT_BARRIER, "at a barrier"), (layout.SPLIT_SYNC, "for other lanes")):

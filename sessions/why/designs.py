@@ -22,16 +22,16 @@ from rfview.engine import plugin as registry
 from rfview.engine.plugin import explaining
 from rfview.engine.errors import InputError
 from rfview.engine.plugin.explaining import Refusal
-from rfview.sessions.why.moment import Moment
+from rfview.sessions.machine import Machine
 from rfview.sessions.why.trail import Trail
 
 Explainer = Callable[[explaining.Trail, explaining.Moment, Any, Refusal], bool]
 
 
-def explain(trail: Trail, moment: Moment, refusal: Refusal) -> bool:
+def explain(trail: Trail, moment: Machine, refusal: Refusal) -> bool:
     """Let each of the run's nested designs, outermost first, explain a refusal; say whether the chain has ended."""
     rf = moment.rf
-    for name in moment.info.get("design_spec", {}).get("chain", ()):
+    for name in moment.info.design_spec.chain:
         explainer = _explainer(name)
         if explainer is not None and explainer(trail, moment, rf, refusal) and trail.ended:
             _check_relief(trail, name)

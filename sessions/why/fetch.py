@@ -7,11 +7,11 @@ import numpy as np
 from rfview.engine.machine.stages.read_only import find_line
 from rfview.engine.wording import listed, plural
 from rfview.sessions.why.links import NOWHERE
-from rfview.sessions.why.moment import Moment
+from rfview.sessions.machine import Machine
 from rfview.sessions.why.trail import Trail, first_link, next_text
 
 
-def no_instruction(trail: Trail, moment: Moment, warp: int) -> None:
+def no_instruction(trail: Trail, moment: Machine, warp: int) -> None:
     """Explain an empty I-buffer: the warp has just begun, branched, missed the instruction cache, or waits for its turn."""
     scheduler = moment.scheduler_of(warp)
     pc, last_pc = moment.warp(warp, "pc"), moment.warp(warp, "last_pc")
@@ -29,7 +29,7 @@ def no_instruction(trail: Trail, moment: Moment, warp: int) -> None:
             extra = plural(moment.config["branch_cycles"], "extra cycle")
             trail.end("fetch", f"branch unit, {extra} per branch", {"sm.branch_cycles": 0})
             return
-    pause = moment.config.get("refill_cycles", 0)      # recordings of earlier versions lack this number
+    pause = moment.config["refill_cycles"]
     if issued > 0 and not branched and pause and moment.cycle <= last_issue + pause + 1:
         trail.add(f"it used up its I-buffer in cycle {last_issue:,}", "what is fetched is decoded before it can issue",
                   warp=warp, since=last_issue, pc=last_pc)
@@ -58,10 +58,10 @@ def no_instruction(trail: Trail, moment: Moment, warp: int) -> None:
     )
 
 
-def _missing_code(trail: Trail, earlier: Moment, warp: int, pc: int) -> bool:
+def _missing_code(trail: Trail, earlier: Machine, warp: int, pc: int) -> bool:
     """Explain a warp whose next instruction is not in the instruction cache; return whether that is the case."""
     config = earlier.config
-    if not config.get("icache_sets"):      # recordings of earlier versions lack this number
+    if not config["icache_sets"]:
         return False
     sets, ways = config["icache_sets"], config["icache_ways"]
     size = config["icache_instructions"]

@@ -7,11 +7,11 @@ from rfview.engine.plugin.explaining import Refusal
 from rfview.engine.stalls import NO_WARP
 from rfview.engine.wording import plural
 from rfview.sessions.why import memory, on_chip, units
-from rfview.sessions.why.moment import Flight, Moment
+from rfview.sessions.machine import Flight, Machine
 from rfview.sessions.why.trail import COLLECT_CYCLES, Trail
 
 
-def explain(trail: Trail, moment: Moment, flight: Flight) -> None:
+def explain(trail: Trail, moment: Machine, flight: Flight) -> None:
     """Explain why an instruction is where it is, down to a resource."""
     step = {
         layout.COLLECT: _collecting,
@@ -24,7 +24,7 @@ def explain(trail: Trail, moment: Moment, flight: Flight) -> None:
         step(trail, moment, flight)
 
 
-def _collecting(trail: Trail, moment: Moment, flight: Flight) -> None:
+def _collecting(trail: Trail, moment: Machine, flight: Flight) -> None:
     """Explain one that gathers operands, or has them and waits for its unit."""
     if flight.code:
         regs = flight.registers
@@ -61,7 +61,7 @@ def _collecting(trail: Trail, moment: Moment, flight: Flight) -> None:
     units.unit_busy(trail, moment, flight)
 
 
-def _arriving(trail: Trail, moment: Moment, flight: Flight, names: str) -> None:
+def _arriving(trail: Trail, moment: Machine, flight: Flight, names: str) -> None:
     """Explain one whose operands are read, while the register file takes longer than a cycle to deliver them."""
     trail.add(
         f"it has read {names}, which {'is' if len(flight.registers) == 1 else 'are'} on the way",
@@ -75,7 +75,7 @@ def _arriving(trail: Trail, moment: Moment, flight: Flight, names: str) -> None:
     trail.refused(moment, Refusal("late", flight.code, flight.warp, flight.registers[0], flight.bank, flight))
 
 
-def _on_its_way(trail: Trail, moment: Moment, flight: Flight) -> None:
+def _on_its_way(trail: Trail, moment: Machine, flight: Flight) -> None:
     """Explain one that nothing delays: it reads its operands, and the rest takes its usual time."""
     trail.issued(flight, "it gathers its operands", f"collector {flight.collector}, at least {COLLECT_CYCLES} cycles")
     if flight.unit == units.LDST:
@@ -89,7 +89,7 @@ def _on_its_way(trail: Trail, moment: Moment, flight: Flight) -> None:
     trail.end("pipe", f"operand collector and {name} pipe, a fixed latency", units.latency_relief(trail, flight))
 
 
-def _executing(trail: Trail, moment: Moment, flight: Flight) -> None:
+def _executing(trail: Trail, moment: Machine, flight: Flight) -> None:
     """Explain one in a pipe; if it entered late, by what delayed it before."""
     if not flight.end_is_known:
         _awaits_barrier(trail, moment, flight)
@@ -114,7 +114,7 @@ def _executing(trail: Trail, moment: Moment, flight: Flight) -> None:
     )
 
 
-def _awaits_barrier(trail: Trail, moment: Moment, flight: Flight) -> None:
+def _awaits_barrier(trail: Trail, moment: Machine, flight: Flight) -> None:
     """Explain a barrier's reduction: its result is known when the barrier opens."""
     trail.issued(flight, f"its result comes when barrier {flight.bank} opens")
     cta = moment.warp(flight.warp, "cta")
@@ -123,7 +123,7 @@ def _awaits_barrier(trail: Trail, moment: Moment, flight: Flight) -> None:
         for warp in range(moment.num_warps)
         if moment.warp(warp, "cta") == cta
         and warp not in trail.warps
-        and moment.state(warp) not in NO_WARP
+        and moment.state_name(warp) not in NO_WARP
         and moment.warp(warp, "barrier") != flight.bank
     ]
     if late:
@@ -131,7 +131,7 @@ def _awaits_barrier(trail: Trail, moment: Moment, flight: Flight) -> None:
     trail.end("barrier", f"barrier {flight.bank} of its CTA")
 
 
-def _writing(trail: Trail, moment: Moment, flight: Flight) -> None:
+def _writing(trail: Trail, moment: Machine, flight: Flight) -> None:
     """Explain one whose result is ready but not written."""
     reg = flight.result
     trail.add(
@@ -150,7 +150,7 @@ def _writing(trail: Trail, moment: Moment, flight: Flight) -> None:
         _no_bus(trail, moment, flight)
 
 
-def _no_bus(trail: Trail, moment: Moment, flight: Flight) -> None:
+def _no_bus(trail: Trail, moment: Machine, flight: Flight) -> None:
     """Explain that older results had the result buses, or that the register file refuses those in every cycle."""
     is_memory = flight.unit == units.LDST
     ahead = [
@@ -182,10 +182,10 @@ def _no_bus(trail: Trail, moment: Moment, flight: Flight) -> None:
         )
 
 
-def _written(trail: Trail, moment: Moment, flight: Flight) -> None:
+def _written(trail: Trail, moment: Machine, flight: Flight) -> None:
     """Explain one whose result was accepted while the register is not released yet."""
     entry, held = moment.instruction(flight.pc), moment.warp(flight.warp, "sb_write")
-    reg = next((int(reg) for reg in sorted(entry["dst"] if entry else ()) if reg < 64 and (held >> int(reg)) & 1), -1)
+    reg = next((int(reg) for reg in sorted(entry.dst if entry else ()) if reg < 64 and (held >> int(reg)) & 1), -1)
     trail.add(
         f"its result R{reg} is accepted, not yet in its place",
         f"since {flight.since_cycle:,}",
@@ -193,4 +193,4 @@ def _written(trail: Trail, moment: Moment, flight: Flight) -> None:
         since=flight.since_cycle,
         pc=flight.pc,
     )
-    trail.refused(moment, Refusal("hold", moment.states[flight.warp], flight.warp, reg, flight.bank, flight))
+    trail.refused(moment, Refusal("hold", moment.state[flight.warp], flight.warp, reg, flight.bank, flight))

@@ -9,7 +9,7 @@ import numpy as np
 from rfview.engine import state as layout
 from rfview.engine.wording import plural
 from rfview.sessions.why import on_chip
-from rfview.sessions.why.moment import Flight, Moment
+from rfview.sessions.machine import Flight, Machine
 from rfview.sessions.why.trail import COLLECT_CYCLES, Trail
 
 RELIEF = {
@@ -21,7 +21,7 @@ RELIEF = {
 }
 
 
-def is_stuck(moment: Moment) -> bool:
+def is_stuck(moment: Machine) -> bool:
     """Say whether the instruction in LD/ST was blocked in the cycle that ran."""
     return int(moment.sm["ldst_head"]) != layout.NONE8 and int(moment.sm["ldst_reason"]) != layout.LDST_GOES_ON
 
@@ -38,7 +38,7 @@ def progress(flight: Flight) -> str:
     return f"{plural(flight.transactions, word)} still to send, one per cycle"
 
 
-def head(trail: Trail, moment: Moment) -> None:
+def head(trail: Trail, moment: Machine) -> None:
     """Explain the instruction that LD/ST is working on: more lines to send, or why it cannot send the next one."""
     flight = moment.flight(int(moment.sm["ldst_head"]))
     reason = int(moment.sm["ldst_reason"])
@@ -55,7 +55,7 @@ def head(trail: Trail, moment: Moment) -> None:
     trail.end("LD/ST unit", "LD/ST unit, one line per cycle", RELIEF)
 
 
-def stuck(trail: Trail, moment: Moment, reason: int) -> None:
+def stuck(trail: Trail, moment: Machine, reason: int) -> None:
     """Explain why LD/ST could not send a line in the cycle that ran."""
     if reason == layout.LDST_MSHRS_FULL:
         _mshrs_full(trail, moment)
@@ -80,7 +80,7 @@ def _address(entry: Any) -> str:
     return f"line at 0x{int(entry['line']) * layout.LINE_BYTES:x}"
 
 
-def _mshrs_full(trail: Trail, moment: Moment) -> None:
+def _mshrs_full(trail: Trail, moment: Machine) -> None:
     used = mshrs_in_use(moment.sm, moment.ran)
     count = moment.config["mshrs"]
     if len(used):
@@ -97,9 +97,9 @@ def _mshrs_full(trail: Trail, moment: Moment) -> None:
     trail.end("MSHRs", f"MSHRs, {count} of them", {"memory.mshrs": 128})
 
 
-def _port(trail: Trail, moment: Moment) -> None:
+def _port(trail: Trail, moment: Machine) -> None:
     """Explain a port to memory that is reserved further ahead than LD/ST may queue."""
-    flit = moment.config.get("flit_bytes", 0)      # recordings of earlier versions lack this number
+    flit = moment.config["flit_bytes"]
     flits = int(moment.sm["port_free_cycle"]) - moment.ran if flit else 0
     if flits > int(moment.sm["dram_free_x256"]) // 256 - moment.ran:
         trail.add(
@@ -119,7 +119,7 @@ def _port(trail: Trail, moment: Moment) -> None:
     trail.end("memory port", f"memory port, {rate:.1f} bytes per cycle", {"memory.bytes_per_cycle": 100000})
 
 
-def explain(trail: Trail, moment: Moment, flight: Flight) -> None:
+def explain(trail: Trail, moment: Machine, flight: Flight) -> None:
     """Explain a memory instruction that has left its collector."""
     where = space(flight)
     is_head = int(moment.sm["ldst_head"]) == flight.entry
@@ -148,7 +148,7 @@ def explain(trail: Trail, moment: Moment, flight: Flight) -> None:
     _name_source(trail, moment, flight, sent, done)
 
 
-def _sent(moment: Moment, flight: Flight, done: int) -> int:
+def _sent(moment: Machine, flight: Flight, done: int) -> int:
     """Return the cycle in which a line without its own MSHR was sent: the earliest that LD/ST could have done so."""
     fixed = moment.config["fixed_memory_cycles"]
     if fixed:
@@ -158,7 +158,7 @@ def _sent(moment: Moment, flight: Flight, done: int) -> int:
     return flight.since_cycle + 1
 
 
-def _returning(trail: Trail, moment: Moment, flight: Flight, line: Any, sent: int, done: int) -> None:
+def _returning(trail: Trail, moment: Machine, flight: Flight, line: Any, sent: int, done: int) -> None:
     """Append a link that says where the last line is."""
     used = len(mshrs_in_use(moment.sm, moment.ran))
     back = f"back in cycle {done:,}"
@@ -219,7 +219,7 @@ def _sent_late(trail: Trail, flight: Flight, sent: int) -> None:
             trail.instruction(earlier, other)
 
 
-def _name_source(trail: Trail, moment: Moment, flight: Flight, sent: int, done: int) -> None:
+def _name_source(trail: Trail, moment: Machine, flight: Flight, sent: int, done: int) -> None:
     """End at the level that the data comes from, inferred from its latency."""
     config = moment.config
     if config["fixed_memory_cycles"]:
@@ -238,7 +238,7 @@ def _name_source(trail: Trail, moment: Moment, flight: Flight, sent: int, done: 
     queued = took - config["l2_hit_cycles"] - config["dram_cycles"]
     if took <= config["l2_hit_cycles"] and config["dram_cycles"]:
         trail.end("L2", f"L2 cache, {plural(config['l2_hit_cycles'], 'cycle')}", {"memory.l2_hit_cycles": 1})
-    elif config.get("flit_bytes") and queued > 0:
+    elif config["flit_bytes"] and queued > 0:
         trail.end(
             "interconnect",
             f"ports of the interconnect, a flit of {config['flit_bytes']} bytes per cycle and direction: "

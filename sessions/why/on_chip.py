@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from rfview.engine.wording import plural
-from rfview.sessions.why.moment import Flight, Moment
+from rfview.sessions.machine import Flight, Machine
 from rfview.sessions.why.trail import COLLECT_CYCLES, Trail
 
 PASS_BYTES = 128            # that all banks of shared memory deliver in a pass
@@ -16,7 +16,7 @@ PLACES = {
 }
 
 
-def explain(trail: Trail, moment: Moment, flight: Flight, where: str, done: int) -> None:
+def explain(trail: Trail, moment: Machine, flight: Flight, where: str, done: int) -> None:
     """Explain an access to shared, constant or parameter memory."""
     name, key = PLACES[where]
     cycles = moment.config[key]
@@ -50,15 +50,15 @@ def explain(trail: Trail, moment: Moment, flight: Flight, where: str, done: int)
     trail.end(name, f"{name}, {plural(cycles, 'cycle')}", {f"memory.{key}": 1})
 
 
-def _passes_needed(moment: Moment, flight: Flight) -> int:
+def _passes_needed(moment: Machine, flight: Flight) -> int:
     """Return in how many passes shared memory could deliver what the lanes of an access ask for."""
     bits = [int(found) for found in re.findall(r"\.[bsuf](8|16|32|64|128)\b", flight.text)] or [32]
     words = [int(found) for found in re.findall(r"\.v([248])\b", flight.text)] or [1]
     size = flight.mask.bit_count() * bits[-1] * words[0] // 8
-    return max(1, -(-size // int(moment.config.get("shared_bytes_per_cycle", PASS_BYTES))))
+    return max(1, -(-size // (moment.config.get("shared_bytes_per_cycle") or PASS_BYTES)))
 
 
-def constants_awaited(trail: Trail, moment: Moment) -> None:
+def constants_awaited(trail: Trail, moment: Machine) -> None:
     """Explain that the constant cache waits for as many lines as it can."""
     config = moment.config
     lines = moment.sm["ccache"][: config["const_sets"] * config["const_ways"]]
@@ -68,7 +68,7 @@ def constants_awaited(trail: Trail, moment: Moment) -> None:
     _end_at_constants(trail, moment)
 
 
-def _end_at_constants(trail: Trail, moment: Moment) -> None:
+def _end_at_constants(trail: Trail, moment: Machine) -> None:
     """End a chain at the constant cache."""
     sets, ways, size = (moment.config[f"const_{key}"] for key in ("sets", "ways", "line_bytes"))
     name = f"constant cache, {sets} sets of {plural(ways, 'way')} of {size} bytes"

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rfview.sessions.why.moment import Moment, plain_record
+from rfview.sessions.machine import Machine
 
 if TYPE_CHECKING:
+    from rfview.engine.info import RunInfo
     from rfview.engine.snapshot import Snapshot
     from rfview.sessions.timeline.decoded import DecodedChunk
     from rfview.sessions.timeline.base import Timeline
@@ -38,12 +39,12 @@ class _Reader:
 class Past:
     """Moments by cycle: over a timeline, back to its first cycle; made by `around`, only two chunks."""
 
-    def __init__(self, info: dict[str, Any], timeline: Timeline | None = None):
+    def __init__(self, info: RunInfo, timeline: Timeline | None = None):
         self.info = info
         self._timeline = timeline
         self._readers: dict[int, _Reader] = {}
         self._fixed: list[_Reader] = []
-        self._known: dict[int, Moment] = {}
+        self._known: dict[int, Machine] = {}
 
     @classmethod
     def around(cls, timeline: Timeline, cycle: int) -> Past:
@@ -52,13 +53,13 @@ class Past:
         past._fixed = [_Reader(part) for part in timeline.around(cycle)]
         return past
 
-    def know(self, snapshot: Snapshot) -> Moment:
+    def know(self, snapshot: Snapshot) -> Machine:
         """Add a moment that has been read already, and return it."""
-        moment = Moment(int(snapshot.cycle), plain_record(snapshot.sm), plain_record(snapshot.rf), self.info)
+        moment = Machine.of(snapshot)
         self._known[moment.cycle] = moment
         return moment
 
-    def at(self, cycle: int) -> Moment | None:
+    def at(self, cycle: int) -> Machine | None:
         """Return the machine at a cycle; None if the past does not reach that far back."""
         if cycle not in self._known:
             reader = self._reader(cycle)
@@ -66,7 +67,7 @@ class Past:
                 return None
             while len(self._known) >= MAX_MOMENTS:
                 self._known.pop(next(iter(self._known)))
-            self._known[cycle] = Moment(cycle, *reader.records(cycle), self.info)
+            self._known[cycle] = Machine(cycle, *reader.records(cycle), self.info)
         return self._known[cycle]
 
     def _reader(self, cycle: int) -> _Reader | None:

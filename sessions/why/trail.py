@@ -16,7 +16,7 @@ from rfview.engine.errors import InputError
 from rfview.engine.wording import plural, suggest
 from rfview.engine.stalls import FIRST_FOREIGN_CODE
 from rfview.sessions.why.links import NOWHERE, Chain, Link, Resource, Target
-from rfview.sessions.why.moment import Flight, Moment
+from rfview.sessions.machine import Flight, Machine
 from rfview.sessions.why.past import Past
 
 MAX_LINKS = 14
@@ -32,10 +32,10 @@ class Explainers:
     its design explains it; says whether the chain has ended. bank: for a refusal, by bank and port.
     """
 
-    warp: Callable[[Trail, Moment, int], None]
-    instruction: Callable[[Trail, Moment, Flight], None]
-    design: Callable[[Trail, Moment, Refusal], bool]
-    bank: Callable[[Trail, Moment, Refusal], None]
+    warp: Callable[[Trail, Machine, int], None]
+    instruction: Callable[[Trail, Machine, Flight], None]
+    design: Callable[[Trail, Machine, Refusal], bool]
+    bank: Callable[[Trail, Machine, Refusal], None]
 
 
 class Trail:
@@ -44,9 +44,9 @@ class Trail:
     past: earlier moments. moment: the one that is explained. values: the run's parameters by name.
     """
 
-    def __init__(self, past: Past, moment: Moment, explainers: Explainers):
+    def __init__(self, past: Past, moment: Machine, explainers: Explainers):
         self.past, self.moment, self._explainers = past, moment, explainers
-        self.values: dict[str, Any] = moment.info.get("parameters", {})
+        self.values: dict[str, Any] = moment.info.parameters
         self.links: list[Link] = []
         self.slip = ""          # what went wrong in a design's own `why`
         self.warps: set[int] = set()
@@ -112,9 +112,9 @@ class Trail:
     def chain(self, warp: int) -> Chain:
         """Return the finished chain of a warp."""
         moment = self.moment
-        bits, state = moment.warp(warp, "losers"), moment.states[warp]
+        bits, state = moment.warp(warp, "losers"), moment.state[warp]
         losers = tuple(moment.name(code) for code in range(FIRST_FOREIGN_CODE) if (bits >> code) & 1 and code != state)
-        return Chain(warp, moment.cycle, moment.state(warp), moment.warp(warp, "state_since_cycle"), tuple(self.links),
+        return Chain(warp, moment.cycle, moment.state_name(warp), moment.warp(warp, "state_since_cycle"), tuple(self.links),
                      losers, self.slip)
 
     def value(self, name: str, default: int | None = None) -> int:
@@ -125,22 +125,22 @@ class Trail:
 
     # following
 
-    def follow(self, moment: Moment, warp: int) -> None:
+    def follow(self, moment: Machine, warp: int) -> None:
         """Explain what a warp did at a moment."""
         if len(self.links) >= MAX_LINKS or warp in self.warps:
             self._close(moment, warp)
             return
         self.warps.add(warp)
         self._explainers.warp(self, moment, warp)
-        if not self.ended and (len(self.links) > 1 or moment.state(warp) != "issued"):
+        if not self.ended and (len(self.links) > 1 or moment.state_name(warp) != "issued"):
             self._close(moment, warp)
 
-    def _close(self, moment: Moment, warp: int) -> None:
+    def _close(self, moment: Machine, warp: int) -> None:
         """End a chain whose cause is something that it has named already."""
         scheduler = moment.scheduler_of(warp)
         self.end("issue slot", f"issue slot of scheduler {scheduler}", {"sm.num_schedulers": 4})
 
-    def instruction(self, moment: Moment, flight: Flight) -> None:
+    def instruction(self, moment: Machine, flight: Flight) -> None:
         """Explain how far an instruction in flight has got, and why no further."""
         key = (flight.seq, moment.cycle)
         if key in self._flights or len(self.links) >= MAX_LINKS:
@@ -164,7 +164,7 @@ class Trail:
         )
         self.instruction(earlier, other)
 
-    def refused(self, moment: Moment, refusal: Refusal) -> None:
+    def refused(self, moment: Machine, refusal: Refusal) -> None:
         """Explain a refusal by the register file: as its design does, otherwise by bank and port."""
         known, said = list(self.links), ""
         try:
@@ -175,30 +175,30 @@ class Trail:
             self.slip = said = str(error)
         self._explainers.bank(self, moment, refusal)
         if not said and refusal.code >= FIRST_FOREIGN_CODE:
-            said = origin.missing(moment.info["design_spec"], "more than this")
+            said = origin.missing(moment.info.design_spec, "more than this")
         if said:
             last = self.links[-1]
             self.links[-1] = replace(last, evidence="; ".join(filter(None, (last.evidence, said))))
 
-    def waited(self, moment: Moment, warp: int) -> str:
+    def waited(self, moment: Machine, warp: int) -> str:
         """Return how long a warp has been in its present state, as "14 cycles, since 1,204"."""
         since = moment.warp(warp, "state_since_cycle")
         return f"{plural(max(1, moment.cycle - since), 'cycle')}, since {since:,}"
 
 
-def first_link(trail: Trail, moment: Moment, warp: int, sentence: str, evidence: str = "") -> None:
+def first_link(trail: Trail, moment: Machine, warp: int, sentence: str, evidence: str = "") -> None:
     """Append the link that says what the warp does, for how long, and about which instruction."""
     waited = trail.waited(moment, warp)
     trail.add(
         sentence,
         f"{waited}; {evidence}" if evidence else waited,
-        code=moment.states[warp],
+        code=moment.state[warp],
         warp=warp,
         since=moment.warp(warp, "state_since_cycle"),
         pc=moment.warp(warp, "pc"),
     )
 
 
-def next_text(moment: Moment, warp: int) -> str:
+def next_text(moment: Machine, warp: int) -> str:
     """Return the instruction that a warp would issue next."""
     return moment.text(moment.warp(warp, "pc"))

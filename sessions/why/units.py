@@ -5,7 +5,7 @@ from __future__ import annotations
 from rfview.engine import state as layout
 from rfview.engine.wording import plural
 from rfview.sessions.why import memory
-from rfview.sessions.why.moment import Flight, Moment
+from rfview.sessions.machine import Flight, Machine
 from rfview.sessions.why.trail import COLLECT_CYCLES, Trail, first_link, next_text
 
 UNIT_NAMES = {0: "SP", 1: "SFU", 2: "LD/ST"}
@@ -15,7 +15,7 @@ PIPE_NAMES = {layout.PIPE_SP0: "SP0", layout.PIPE_SP1: "SP1", layout.PIPE_SFU: "
 LDST = 2
 
 
-def queue_full(trail: Trail, moment: Moment, warp: int) -> None:
+def queue_full(trail: Trail, moment: Machine, warp: int) -> None:
     """Explain a warp whose next instruction finds its unit's queue full."""
     unit = moment.warp(warp, "blocker")
     name, queue = UNIT_NAMES.get(unit, "its unit"), QUEUES.get(unit, "sp_queue")
@@ -39,7 +39,7 @@ def queue_full(trail: Trail, moment: Moment, warp: int) -> None:
     trail.end("queue", f"{name} queue, {plural(size, 'place')}", relief)
 
 
-def collectors_full(trail: Trail, moment: Moment, warp: int) -> None:
+def collectors_full(trail: Trail, moment: Machine, warp: int) -> None:
     """Explain a warp that finds no free operand collector."""
     taken = moment.collecting
     first_link(
@@ -58,7 +58,7 @@ def collectors_full(trail: Trail, moment: Moment, warp: int) -> None:
     trail.end("collectors", f"operand collectors, {moment.config['num_collectors']} of them", {"sm.num_collectors": 32})
 
 
-def _say_busy(trail: Trail, moment: Moment, unit: int) -> Flight | None:
+def _say_busy(trail: Trail, moment: Machine, unit: int) -> Flight | None:
     """Add a link for the instruction that a unit's pipes are working on, and return the instruction."""
     for index in PIPES.get(unit, ()):
         flight = moment.flight(moment.pipe(index, "inflight"))
@@ -77,7 +77,7 @@ def _say_busy(trail: Trail, moment: Moment, unit: int) -> Flight | None:
     return None
 
 
-def unit_busy(trail: Trail, moment: Moment, flight: Flight) -> None:
+def unit_busy(trail: Trail, moment: Machine, flight: Flight) -> None:
     """Explain an instruction that has its operands and waits in its collector for an execution unit."""
     if flight.unit == LDST:
         ahead = [
@@ -93,7 +93,7 @@ def unit_busy(trail: Trail, moment: Moment, flight: Flight) -> None:
         trail.end("LD/ST unit", "LD/ST unit, one instruction after the other", memory.RELIEF)
         return
     before = _say_busy(trail, moment, flight.unit)
-    if before is None and moment.config.get("reserve_results"):     # recordings of earlier versions lack this number
+    if before is None and moment.config["reserve_results"]:
         _say_reserved(trail, moment, flight)
     trail.end(
         "pipe",
@@ -102,7 +102,7 @@ def unit_busy(trail: Trail, moment: Moment, flight: Flight) -> None:
     )
 
 
-def _say_reserved(trail: Trail, moment: Moment, flight: Flight) -> None:
+def _say_reserved(trail: Trail, moment: Machine, flight: Flight) -> None:
     """Explain an instruction whose result would come out in a cycle that is reserved for others."""
     done = moment.ran + trail.value(f"latency.{flight.latency_class}", 0)
     executing = (other for other in moment.in_flight() if other.stage == layout.EXECUTE)

@@ -7,13 +7,13 @@ from rfview.engine.stalls import BY_NAME, ISSUED, NO_WARP
 from rfview.engine.plugin.explaining import Refusal
 from rfview.engine.wording import listed, plural
 from rfview.sessions.why import active_set, barriers, fetch, units
-from rfview.sessions.why.moment import Moment
+from rfview.sessions.machine import Machine
 from rfview.sessions.why.trail import Trail, first_link, next_text
 
 
-def explain(trail: Trail, moment: Moment, warp: int) -> None:
+def explain(trail: Trail, moment: Machine, warp: int) -> None:
     """Add the links of one warp at one moment, down to a resource if it is stalled."""
-    name = moment.state(warp)
+    name = moment.state_name(warp)
     kind = moment.warp(warp, "blocker_kind")
     if name == "issued":
         _issued(trail, moment, warp)
@@ -41,12 +41,12 @@ def explain(trail: Trail, moment: Moment, warp: int) -> None:
         _held(trail, moment, warp)
 
 
-def _issued(trail: Trail, moment: Moment, warp: int) -> None:
+def _issued(trail: Trail, moment: Machine, warp: int) -> None:
     pc = moment.warp(warp, "last_pc")
     trail.add(
         f"w{warp} issued {moment.mnemonic(pc)}",
         moment.text(pc),
-        code=moment.states[warp],
+        code=moment.state[warp],
         warp=warp,
         since=moment.warp(warp, "last_issue_cycle"),
         pc=pc,
@@ -60,16 +60,16 @@ def _issued(trail: Trail, moment: Moment, warp: int) -> None:
         )
 
 
-def _not_selected(trail: Trail, moment: Moment, warp: int) -> None:
+def _not_selected(trail: Trail, moment: Machine, warp: int) -> None:
     scheduler = moment.scheduler_of(warp)
     first_link(trail, moment, warp, f"w{warp} is ready; another was chosen", next_text(moment, warp))
     rivals = range(scheduler, moment.num_warps, moment.num_schedulers)
-    chosen = next((other for other in rivals if moment.states[other] == ISSUED), None)
-    policy = str(moment.info.get("scheduler", ""))
-    code = moment.states[warp]
+    chosen = next((other for other in rivals if moment.state[other] == ISSUED), None)
+    policy = moment.info.scheduler
+    code = moment.state[warp]
     others = sum(
         1
-        for other, state in enumerate(moment.states)
+        for other, state in enumerate(moment.state)
         if other != warp and moment.scheduler_of(other) == scheduler and state == code
     )
     if chosen is not None:
@@ -85,11 +85,11 @@ def _not_selected(trail: Trail, moment: Moment, warp: int) -> None:
     trail.end("issue slot", f"issue slot of scheduler {scheduler}, one warp per cycle", {"sm.num_schedulers": 4})
 
 
-def _finished(trail: Trail, moment: Moment, warp: int) -> None:
+def _finished(trail: Trail, moment: Machine, warp: int) -> None:
     trail.add(
         f"w{warp} has ended",
         f"since {moment.warp(warp, 'state_since_cycle'):,}",
-        code=moment.states[warp],
+        code=moment.state[warp],
         warp=warp,
         since=moment.warp(warp, "state_since_cycle"),
     )
@@ -97,7 +97,7 @@ def _finished(trail: Trail, moment: Moment, warp: int) -> None:
     live = [
         other
         for other in range(moment.num_warps)
-        if moment.warp(other, "cta") == cta and moment.state(other) not in NO_WARP
+        if moment.warp(other, "cta") == cta and moment.state_name(other) not in NO_WARP
     ]
     if live:
         trail.add(f"its CTA still runs {plural(len(live), 'warp')}", listed(live), warp=live[0])
@@ -108,7 +108,7 @@ def _finished(trail: Trail, moment: Moment, warp: int) -> None:
     trail.end("CTA slot", f"CTA slot {cta}: it is freed when the CTA's last warp has ended")
 
 
-def _last_acknowledged(moment: Moment, cta: int) -> int:
+def _last_acknowledged(moment: Machine, cta: int) -> int:
     """Return the cycle in which the last store of a CTA is acknowledged, -1 in recordings of versions without it."""
     warps = moment.sm["warp"]
     if "stored_cycle" not in (warps.dtype.names or ()):
@@ -116,9 +116,9 @@ def _last_acknowledged(moment: Moment, cta: int) -> int:
     return max((int(warp["stored_cycle"]) for warp in warps[: moment.num_warps] if warp["cta"] == cta), default=-1)
 
 
-def _empty(trail: Trail, moment: Moment, warp: int) -> None:
+def _empty(trail: Trail, moment: Machine, warp: int) -> None:
     total, begun = moment.launch("num_ctas"), moment.launch("next_cta")
-    trail.add(f"slot {warp} holds no warp", "", code=moment.states[warp], warp=warp)
+    trail.add(f"slot {warp} holds no warp", "", code=moment.state[warp], warp=warp)
     if moment.cycle == 0:
         trail.add("the run has not begun", "the first CTAs are dispatched in cycle 0")
         trail.end("grid", "grid: no CTA is dispatched yet")
@@ -134,7 +134,7 @@ def _empty(trail: Trail, moment: Moment, warp: int) -> None:
         trail.end("CTA slot", f"CTA slots: {moment.launch('resident_ctas')} CTAs of this kernel fit")
 
 
-def _sleeps(trail: Trail, moment: Moment, warp: int) -> None:
+def _sleeps(trail: Trail, moment: Machine, warp: int) -> None:
     wake = moment.warp(warp, "wake_cycle")
     first_link(trail, moment, warp, f"w{warp} sleeps until {wake:,}", "nanosleep")
     trail.add(
@@ -148,9 +148,9 @@ def _sleeps(trail: Trail, moment: Moment, warp: int) -> None:
     trail.end("timer", f"sleep timer of w{warp}")
 
 
-def _held(trail: Trail, moment: Moment, warp: int) -> None:
+def _held(trail: Trail, moment: Machine, warp: int) -> None:
     """Explain a wait for a register, a predicate, a pending read, or the register file itself."""
-    code, kind, what = moment.states[warp], moment.warp(warp, "blocker_kind"), moment.warp(warp, "blocker")
+    code, kind, what = moment.state[warp], moment.warp(warp, "blocker_kind"), moment.warp(warp, "blocker")
     flight = moment.awaited(warp)
     frozen = int(moment.sm["freeze_code"]) == code != 0
     if flight is None or (frozen and flight.stage == layout.COLLECT and flight.code != code):

@@ -151,7 +151,7 @@ def phases(spec: LaunchSpec, path: Path, runs: int) -> dict[str, float]:
         chunk = timed("capture", record_chunk)
         while chunk.num_cycles:
             for frame in timed("code", partial(writer.code, chunk)):
-                timed("write", lambda frame=frame: writer.write(writer.compress(frame)))
+                timed("write", lambda frame=frame: writer.write(frame))
             chunk = timed("capture", partial(record_chunk, values=False))
         writer.file.close()
         best = {part: min(1e6 * wall / simulator.cycle, best.get(part, float("inf"))) for part, wall in spent.items()}

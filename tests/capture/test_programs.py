@@ -186,7 +186,7 @@ def test_without_a_choice_the_first_launch_is_meant(program: Path, tmp_path: Pat
     assert done.returncode == chosen.returncode == 3, "the program ends with what it was given"
     assert "the program's first launch; --launch chooses" in done.stderr and "--launch chooses" not in chosen.stderr
     with open_session(tmp_path / "first.rfs") as one, open_session(tmp_path / "chosen.rfs") as other:
-        assert one.timeline.last == other.timeline.last and one.info["kernel"] == other.info["kernel"]
+        assert one.timeline.last == other.timeline.last and one.info.kernel == other.info.kernel
 
 
 @needs_nvcc

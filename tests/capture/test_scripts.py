@@ -173,7 +173,7 @@ with rfview.capture(launch="add:1", output=sys.argv[1], design="hrf") as taken:
 assert (x == np.arange(70) + 3).all() and len(taken.rows) == 2, taken.rows
 session = taken.session()
 session.goto("end")
-assert session.cycle == taken.rows[1]["cycles"] and session.info["design"] == "hrf"
+assert session.cycle == taken.rows[1]["cycles"] and session.info.design == "hrf"
 try:
     with rfview.capture(launch="sub"):
         add[2, 64](x, 1)

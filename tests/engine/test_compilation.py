@@ -79,11 +79,11 @@ def launch_with(tmp_path: Path, table: str) -> Path:
 
 def test_a_launch_file_chooses_and_the_command_line_chooses_otherwise(tmp_path: Path) -> None:
     spec = load_launch_file(launch_with(tmp_path, "schedule = true"))
-    assert compilation.words_of_run(Simulator(spec).info["parameters"]) == "schedule"
+    assert compilation.words_of_run(Simulator(spec).info.parameters) == "schedule"
     other = Simulator(spec, settings=compilation.settings_of("off"))
-    assert compilation.words_of_run(other.info["parameters"]) == ""
-    assert [entry["text"] for entry in other.info["program"]] != [
-        entry["text"] for entry in Simulator(spec).info["program"]]
+    assert compilation.words_of_run(other.info.parameters) == ""
+    assert [entry.text for entry in other.info.program] != [
+        entry.text for entry in Simulator(spec).info.program]
 
 
 def test_a_swapped_run_keeps_what_was_chosen_over_the_launch_file(tmp_path: Path) -> None:
@@ -93,10 +93,10 @@ def test_a_swapped_run_keeps_what_was_chosen_over_the_launch_file(tmp_path: Path
     path = str(launch_with(tmp_path, "schedule = true"))
     for settings, words in (({}, "schedule"), (compilation.settings_of("off"), "")):
         session = open_session(path, settings=settings, max_cycles=200)
-        assert compilation.words_of_run(session.info["parameters"]) == words
+        assert compilation.words_of_run(session.info.parameters) == words
         session.goto(100)
         swap(session, "stt")
-        assert all(compilation.words_of_run(member.info["parameters"]) == words for member in session.family.values())
+        assert all(compilation.words_of_run(member.info.parameters) == words for member in session.family.values())
 
 
 @pytest.mark.parametrize(("table", "said"), [
@@ -207,8 +207,8 @@ def run_pointers(tmp_path: Path, more: str = "") -> Simulator:
 
 def test_an_address_may_pass_below_the_first_buffer_on_its_way(tmp_path: Path) -> None:
     machine = run_pointers(tmp_path)
-    assert machine.info["compile_notes"] == [] and machine.info["registers_per_thread"] <= 4
-    assert not any("64" in entry["text"] or "wide" in entry["text"] for entry in machine.info["program"])
+    assert machine.info.compile_notes == [] and machine.info.registers_per_thread <= 4
+    assert not any("64" in entry.text or "wide" in entry.text for entry in machine.info.program)
 
 
 @pytest.mark.parametrize(("more", "said"), [
@@ -222,7 +222,7 @@ def test_a_pointer_that_escapes_stays_a_pair_and_the_run_says_so(tmp_path: Path,
     from rfview.commands.run import text_of
 
     machine = run_pointers(tmp_path, more)
-    assert len(machine.info["compile_notes"]) == 1 and said in machine.info["compile_notes"][0]
+    assert len(machine.info.compile_notes) == 1 and said in machine.info.compile_notes[0]
     assert said in text_of({**machine.summary(), "wall_s": 1.0, "node_nm": None, "energy_not_given": [], "baseline": None})
 
 
@@ -242,16 +242,16 @@ def test_a_recording_and_a_recipe_are_simulated_again_with_their_options(tmp_pat
         return Simulator(spec, max_cycles=300, settings=compilation.settings_of(ALL))
 
     first = machine()
-    texts = [entry["text"] for entry in first.info["program"]]
+    texts = [entry.text for entry in first.info.program]
     file = tmp_path / "x.rfs"
     record(first, file, max_cycles=300)
     assert opening.describe(file)["compilation"] == ALL
     timeline = opening.open_recording(file)
     again = simulator_of(timeline)
     timeline.close()
-    assert [entry["text"] for entry in again.info["program"]] == texts
+    assert [entry.text for entry in again.info.program] == texts
     other = machine()
     recipe_writing.write_recipe(other, tmp_path / "x.rfr")
     assert recipe.describe(tmp_path / "x.rfr")["compilation"] == ALL
-    assert [entry["text"] for entry in recipe.open_recipe(tmp_path / "x.rfr").simulator().info["program"]] == texts
-    assert [entry["text"] for entry in other.twin().info["program"]] == texts
+    assert [entry.text for entry in recipe.open_recipe(tmp_path / "x.rfr").simulator().info.program] == texts
+    assert [entry.text for entry in other.twin().info.program] == texts

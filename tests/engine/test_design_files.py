@@ -14,6 +14,7 @@ from rfview.engine import plugin as designs
 from rfview.engine.compile import jit, warm
 from rfview.engine.plugin import files, nodes, origin, registry
 from rfview.engine.errors import InputError
+from rfview.engine.info import DesignFile, DesignSpec
 from rfview.sessions import open_session
 from rfview import cli
 from rfview.commands.record import held
@@ -67,7 +68,7 @@ def test_a_new_file_runs_with_its_own_state_events_stalls_and_energy(own: Path) 
     plain, found, slow = run("sram"), run(str(own)), run(f"{own}[write_cycles=6]")
     assert found.simulator.buffers()["data"].tolist() == plain.simulator.buffers()["data"].tolist() == [3 ** 5]
     assert plain.simulator.cycle < found.simulator.cycle < slow.simulator.cycle
-    assert found.simulator.built.chain == ("my_rf",) and found.simulator.info["design"] == "my_rf"
+    assert found.simulator.built.chain == ("my_rf",) and found.simulator.info.design == "my_rf"
     assert found.count("latch_hits") > 0
     summary = slow.simulator.summary()
     assert summary["stalls"]["slow_write"] > 0, "a state of the design's own is counted like any other"
@@ -75,7 +76,7 @@ def test_a_new_file_runs_with_its_own_state_events_stalls_and_energy(own: Path) 
     counts = summary["counts"]
     expected = 200 * counts["rf_reads"] + 300 * counts["rf_writes"] - 150 * counts["latch_hits"]
     assert summary["energy_pj"]["dynamic"] == pytest.approx(expected)
-    assert "slow_write" in [stall["name"] for stall in slow.simulator.info["stalls"]]
+    assert "slow_write" in [stall.name for stall in slow.simulator.info.stalls]
 
 
 FORWARDING = """
@@ -161,11 +162,11 @@ def test_a_recording_shows_registers_without_the_file(own: Path, tmp_path: Path)
 
 def test_what_needs_a_design_file_names_it(own: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     machine = Machine(program(), warps=2, data=[0], design=str(own))
-    spec = machine.simulator.info["design_spec"]
-    assert spec["files"]["my_rf"]["file"] == "my_rf.py", "the same in whatever folder"
+    spec = machine.simulator.info.design_spec
+    assert spec.files["my_rf"].file == "my_rf.py", "the same in whatever folder"
     assert held(machine.simulator.info) == "; it contains the text of my_rf.py", "who records is told"
     assert not origin.missing(spec, "x") and not origin.edited(spec)
-    assert "files" not in Machine(program(), data=[0]).simulator.info["design_spec"]
+    assert not Machine(program(), data=[0]).simulator.info.design_spec.files
     record(machine.simulator, tmp_path / "run.rfs")
     assert fork.changeable(machine.simulator.info)[-1] == "my_rf.write_cycles"
     text = own.read_text()
@@ -208,25 +209,29 @@ def test_a_recording_keeps_the_design_files_text_and_gives_it_back(
     assert (tmp_path / "rfs" / "my_rf.py").read_text() == "mine"
 
 
+def holding(texts: dict[str, str]) -> DesignSpec:
+    """Return what a run says of its designs if it was run with files of these names and texts."""
+    return DesignSpec(chain=["x"], values={}, locates=False, files={f"x{number}": DesignFile(file=name, code="0", text=text)
+                                                     for number, (name, text) in enumerate(texts.items())})
+
+
 def test_what_holds_no_design_file_says_so(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="the recording contains no design file; sram came with rfview"):
-        origin.save({"chain": ["sram"]}, tmp_path)
-    with pytest.raises(InputError, match=r"it is from a version that did not store my_rf\.py"):
-        origin.save({"chain": ["my_rf"], "files": {"my_rf": {"file": "my_rf.py", "code": "0"}}}, tmp_path)
-    out = origin.save({"files": {"x": {"file": "../x.py", "text": "1"}}}, tmp_path / "in")
+        origin.save(DesignSpec(chain=["sram"], values={}, locates=False), tmp_path)
+    out = origin.save(holding({"../x.py": "1"}), tmp_path / "in")
     assert out == [tmp_path / "in" / "x.py"], "never out of the folder"
 
 
 @pytest.mark.parametrize("name", [".envrc", "Makefile", "numpy.py.txt", "a b.py", "-x.py", "..", "x\x1b.py", ""])
 def test_only_names_of_modules_are_written_all_or_none(tmp_path: Path, name: str) -> None:
-    held = {"files": {"x": {"file": "x.py", "text": "1"}, "y": {"file": name, "text": "2"}}}
+    held = holding({"x.py": "1", name: "2"})
     with pytest.raises(InputError, match="not the name of a design file; nothing was written"):
         origin.save(held, tmp_path / "in")
     assert not (tmp_path / "in").exists()
 
 
 def test_design_files_are_written_into_new_or_empty_folders_alone(tmp_path: Path) -> None:
-    held = {"files": {"x": {"file": "x.py", "text": "1"}}}
+    held = holding({"x.py": "1"})
     (tmp_path / "other").write_text("precious")
     with pytest.raises(InputError, match="already contains 'other'"):
         origin.save(held, tmp_path)
@@ -280,7 +285,7 @@ def test_a_recording_keeps_the_design_that_ran_though_its_file_has_changed(own: 
     text = own.read_text()
     designs.build(str(own), {}, "")
     own.write_text("changed meanwhile")
-    assert origin.of_chain(("my_rf",))["files"]["my_rf"]["text"] == text
+    assert origin.spec_of(("my_rf",), {}).files["my_rf"].text == text
 
 
 @pytest.mark.nojit

@@ -40,10 +40,10 @@ def run(cycles: int = LATE, cached: str = "off", **more: Any) -> Machine:
 
 def executes(machine: Machine, text: str) -> int:
     """Return in which cycle the instruction that begins with `text` enters its unit."""
-    entries = machine.simulator.info["program"]
+    entries = machine.simulator.info.program
     for snapshot in machine.snapshots:
         for flight in snapshot.sm["inflight"]:
-            if flight["stage"] == EXECUTE and entries[int(flight["pc"])]["text"].startswith(text):
+            if flight["stage"] == EXECUTE and entries[int(flight["pc"])].text.startswith(text):
                 return int(flight["since_cycle"])
     raise AssertionError(f"{text} never executes")
 

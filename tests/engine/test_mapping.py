@@ -183,7 +183,7 @@ def test_a_table_moves_every_register_where_it_says(tmp_path: Path) -> None:
         for bank in range(16):
             offset = racetrack.offset_of(simulator.sm, simulator.spec_record, row * 16 + bank)
             assert int(offset) == positions[bank][row] % 8
-    kept = simulator.info["design_spec"]["values"]["racetrack.mapping"]
+    kept = simulator.info.design_spec.values["racetrack.mapping"]
     assert kept == mapping.codes_of(str(tmp_path / "map.toml")), "a recording needs no file"
     machine.run()
     assert int(machine.snapshots[-1].rf.tape[0].shifts) == positions[0][1] % 8

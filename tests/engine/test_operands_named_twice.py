@@ -77,5 +77,5 @@ def test_the_panel_shows_both_operands_arrive_together(unread: int, marks: str) 
     inflight = np.zeros(1, [("pc", "u4"), ("unread", "u1"), ("refused", "u1")])
     inflight["unread"] = unread
     src = [1, NO_REG, 1, NO_REG, 2, NO_REG]
-    machine: Any = SimpleNamespace(inflight=inflight, instruction=lambda pc: {"src": src})
+    machine: Any = SimpleNamespace(inflight=inflight, instruction=lambda pc: SimpleNamespace(src=src))
     assert "".join(mark for _, mark in collectors.operands(machine, 0)) == marks

@@ -62,20 +62,20 @@ def test_a_launch_files_settings_beneath_count_as_set() -> None:
 
 def test_what_a_run_says_of_itself_runs_again_as_the_same_machine() -> None:
     machine = Simulator(load_launch_file(kernels.path("vectoradd")), design="sram", settings={"sm.num_banks": 4})
-    again = select("sram", "gto", "fermi", {name: value for name, value in machine.info["parameters"].items()
+    again = select("sram", "gto", "fermi", {name: value for name, value in machine.info.parameters.items()
                                             if name.startswith("sm.")}).config
     assert again["sm.rows_per_bank"] == machine.config["sm.rows_per_bank"] == 256 and machine.main_rows == 1024
-    assert machine.info["setting_notes"] == ["sm.rows_per_bank 64 -> 256 follows from sm.num_banks"]
+    assert machine.info.setting_notes == ["sm.rows_per_bank 64 -> 256 follows from sm.num_banks"]
 
 
 def test_spilled_words_are_said_with_the_registers_and_the_limit() -> None:
     free = Simulator(load_launch_file(kernels.path("sgemm")), design="sram")
-    assert free.info["spilled_words"] == 0 and not free.info["compile_notes"] and free.info["register_limit"] == 63
+    assert free.info.spilled_words == 0 and not free.info.compile_notes and free.info.register_limit == 63
     tight = Simulator(load_launch_file(kernels.path("sgemm")), design="sram", settings={"kernel.max_registers": 16})
-    words = tight.info["spilled_words"]
-    assert words > 0 and tight.info["register_limit"] == 16
+    words = tight.info.spilled_words
+    assert words > 0 and tight.info.register_limit == 16
     assert [f"{words} words spilled to local memory; 16 registers per thread, the limit is 16" in note
-            for note in tight.info["compile_notes"]] == [True]
+            for note in tight.info.compile_notes] == [True]
 
 
 @pytest.mark.parametrize(("settings", "rows"), [

@@ -261,8 +261,8 @@ def test_only_components_that_are_read_are_written(tmp_path: Path) -> None:
     got = run(tmp_path, text, where, np.arange(64, dtype="f4").reshape(4, 4, 4), table(channels=4))
     assert (got.view("f4") == 22.0).all()
     simulator = Simulator(load_launch_file(tmp_path / "k.toml"))
-    fetch = next(line for line in simulator.info["program"] if line["text"].startswith("tex."))
-    assert len(fetch["dst"]) == 1
+    fetch = next(line for line in simulator.info.program if line.text.startswith("tex."))
+    assert len(fetch.dst) == 1
 
 
 @pytest.mark.parametrize("described, problem", [

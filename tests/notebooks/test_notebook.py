@@ -77,8 +77,8 @@ def test_every_cell_of_the_example_notebook_runs_and_shows_something() -> None:
 def test_a_session_shows_its_run_and_the_states_at_the_cursor(session: Session) -> None:
     stop = session.goto(100)
     shown = Balanced(session._repr_html_()).text
-    assert session.info["kernel"] in shown and "100 of 0 to" in shown
-    names = {int(entry["code"]): entry["name"] for entry in session.info["stalls"]}
+    assert session.info.kernel in shown and "100 of 0 to" in shown
+    names = {int(entry.code): entry.name for entry in session.info.stalls}
     counts = {name: int(count) for name, count in re.findall(r"(\w+) (\d+)(?:, |cycle|$)", shown.split("warps")[-1])}
     states = session.timeline.states(100, 101)[0].tolist()
     assert counts == {names[code]: states.count(code) for code in set(states)}
@@ -91,7 +91,7 @@ def test_a_snapshot_shows_every_resident_warp_and_its_next_instruction(session: 
     shown = snapshot._repr_html_()
     assert Balanced(shown).text and shown.count("<tr>") == 1 + int(snapshot.sm["resident"]).bit_count()
     pc = int(snapshot.sm["warp"][0]["pc"])
-    assert html.text(session.info["program"][pc]["text"]) in shown
+    assert html.text(session.info.program[pc].text) in shown
 
 
 def test_what_programs_say_cannot_become_html() -> None:
@@ -109,7 +109,7 @@ def held(chart: Any) -> list[dict[str, Any]]:
 
 def test_charts_hold_the_sessions_numbers(session: Session) -> None:
     rows = held(session.plot(points=50))
-    names = {entry["name"] for entry in session.info["stalls"]}
+    names = {entry.name for entry in session.info.stalls}
     assert {row["state"] for row in rows} <= names and all(row["warps"] >= 0 for row in rows)
     span = session.overview(50).edges
     width = dict(zip(span[:-1].tolist(), np.diff(span).tolist(), strict=True))
@@ -128,5 +128,5 @@ def test_charts_hold_the_sessions_numbers(session: Session) -> None:
 
 def test_a_chart_finds_states_by_their_codes_which_may_have_gaps(session: Session) -> None:
     whole = held(session.plot(points=50))
-    gone = session.info["stalls"].pop(1)
-    assert held(session.plot(points=50)) == [row for row in whole if row["state"] != gone["name"]]
+    gone = session.info.stalls.pop(1)
+    assert held(session.plot(points=50)) == [row for row in whole if row["state"] != gone.name]

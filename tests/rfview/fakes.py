@@ -10,6 +10,7 @@ import numpy as np
 
 from rfview.engine import stalls
 from rfview.engine import state as layout
+from rfview.engine.info import DesignSpec, Instruction, Launch, RunInfo, StallRow, Text
 from rfview.engine.snapshot import Snapshot
 from rfview.engine.stalls import STALLS
 from rfview.sessions.layout import Layout
@@ -35,32 +36,32 @@ MIX = [(stalls.LONG_SCOREBOARD, .30, 70), (stalls.SHORT_SCOREBOARD, .06, 12), (s
        (stalls.BARRIER, .04, 25), (stalls.NO_INSTRUCTION, .04, 2)]
 
 
-def make_info(design: str = "sram") -> dict[str, Any]:
+def make_info(design: str = "sram") -> RunInfo:
     """Return the constants of the fake run, as Simulator.info describes them."""
     program = []
     for pc, (mnemonic, operands, dst, src) in enumerate(PROGRAM):
         unit = 2 if mnemonic.startswith(("ld", "st")) else 1 if mnemonic.startswith("rcp") else 3 if not dst else 0
         wait = 2 if "global" in mnemonic else 1 if "shared" in mnemonic or unit == 1 else 0
-        program.append({"pc": pc, "kernel": "gemm_tile", "line": 112 + pc, "text": f"{mnemonic} {operands}".strip(),
-                        "mnemonic": mnemonic, "unit": unit, "wait_class": wait,
-                        "dst": [*dst, 255, 255, 255, 255][:4], "src": [v for s in src for v in (s, 255)] + [255] * 2})
-        program[-1]["src"] = (program[-1]["src"] + [255] * 6)[:6]
+        rows = [row for register in src for row in (register, 255)]
+        program.append(Instruction(
+            pc=pc, kernel="gemm_tile", line=112 + pc, text=f"{mnemonic} {operands}".strip(), mnemonic=mnemonic.split(".")[0],
+            op="", unit=("SP", "SFU", "LDST", "CTRL")[unit], latency_class="", wait_class=wait,
+            dst=dst, src=(rows + [255] * 6)[:6]))
     lines = [f"// line {n}" for n in range(1, 112)] + [f"\t{m} {o};" for m, o, _, _ in PROGRAM]
-    return {
-        "kernel": "gemm_tile", "kernels": ["gemm_tile"], "num_launches": 1, "design": design, "scheduler": "gto",
-        "launches": [{"kernel": "gemm_tile", "grid": [2, 5, 1], "block": [32, 8, 1], "registers": REGISTERS,
-                      "entry_pc": 0}],
-        "preset": "fermi", "parameters": {"sm.num_warps": NUM_WARPS}, "seed": 1, "engine_version": "fake",
-        "num_warps": NUM_WARPS, "num_banks": NUM_BANKS, "num_schedulers": 2, "clock_mhz": 700,
-        "registers_per_thread": REGISTERS, "main_rows": 1024, "recorded_rows": 1024, "arena_words": 64,
-        "shared_words": 16, "design_title": "banked SRAM", "design_source": "", "events": [],
-        "stalls": [{"code": s.code, "name": s.name, "short": s.short, "glyph": s.glyph, "ascii": s.ascii,
-                    "family": s.family, "sentence": s.sentence} for s in STALLS],
-        "panels": [], "program": program, "ptx": [{"path": "gemm.ptx", "text": "\n".join(lines)}],
-        "virtual": {"gemm_tile": [("%f12", 0, 8, 12, 1), ("%r2", 0, 14, 2, 1), ("%f13", 4, 6, 13, 1)]},
-        "design_spec": {"chain": ["sram"], "values": {}}, "buffers": [], "symbols": [], "source_hash": "0",
-        "launch_toml": "",
-    }
+    return RunInfo(
+        kernel="gemm_tile", kernels=["gemm_tile"], name="gemm", num_launches=1, design=design, scheduler="gto",
+        launches=[Launch(kernel="gemm_tile", grid=[2, 5, 1], block=[32, 8, 1], registers=REGISTERS, entry_pc=0,
+                         resident_ctas=6, shared_bytes=0)],
+        preset="fermi", parameters={"sm.num_warps": NUM_WARPS}, seed=1, engine_version="fake",
+        num_warps=NUM_WARPS, num_banks=NUM_BANKS, num_schedulers=2, clock_mhz=700,
+        registers_per_thread=REGISTERS, main_rows=1024, recorded_rows=1024, arena_words=64, shared_words=16, global_word=16,
+        local_word=64, param_word=64, design_title="banked SRAM", design_source="", events=[], design_events=[],
+        stalls=[StallRow(**stall._asdict()) for stall in STALLS], activities=[], energy_pj={}, technology={},
+        compile_notes=[], setting_notes=[], spilled_words=0, register_limit=63,
+        panels=[], program=program, ptx=[Text(path="gemm.ptx", text="\n".join(lines))], sources=[],
+        virtual={"gemm_tile": [("%f12", 0, 8, 12, 1), ("%r2", 0, 14, 2, 1), ("%f13", 4, 6, 13, 1)]},
+        design_spec=DesignSpec(chain=["sram"], values={}, locates=False), buffers=[], symbols=[],
+        source_hash="0", launch_toml="")
 
 
 @lru_cache(maxsize=2)
@@ -99,7 +100,7 @@ class FakeTimeline(Timeline):
     """A timeline over the fake history, closed, or growing with live=True."""
 
     def __init__(self, design: str = "sram", live: bool = False, cycles: int = CYCLES, seed: int = 7,
-                 info: dict[str, Any] | None = None):
+                 info: RunInfo | None = None):
         rf_dtype = np.dtype([("writes", "i8"), ("heat", "u1", (4, 8)), ("level", "u2", (6,))])
         super().__init__(info or make_info(design), Layout(layout.recorded_dtype(), rf_dtype))
         self.history, self.pcs = history(seed, cycles)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import msgpack
+from msgspec import Struct, structs
 
 from rfview.sessions.file import framing
 from rfview.sessions.file.header import Header
@@ -26,6 +27,9 @@ def evil(data: Any) -> Any:
         return {key: value if key in NAMES else evil(value) for key, value in data.items()}
     if isinstance(data, (list, tuple)):
         return [evil(value) for value in data]
+    if isinstance(data, Struct):
+        return structs.replace(data, **{name: getattr(data, name) if name in NAMES else evil(getattr(data, name))
+                                       for name in data.__struct_fields__})
     return data
 
 

@@ -26,7 +26,7 @@ def test_why_on_a_bank_is_of_a_warp_that_has_to_do_with_it(name: str) -> None:
             wants: dict[int, list[int]] = {}
             for bank, _, warp in banks.requests(machine):
                 wants.setdefault(bank, []).append(warp)
-            for bank, held in enumerate(machine.bank):
+            for bank, held in enumerate(machine.banks):
                 if held["activity"] != state.BANK_IDLE and held["owner_warp"] < machine.num_warps:
                     wants.setdefault(bank, []).append(held["owner_warp"])
             for bank, warps in list(wants.items())[:1]:
@@ -49,7 +49,7 @@ def test_a_bank_with_nobody_leaves_the_focus_as_it_is() -> None:
     async def test(app: Driven) -> None:
         await app.settle()
         machine = app.scene.now
-        idle = next(bank for bank, held in enumerate(machine.bank) if held["activity"] == state.BANK_IDLE
+        idle = next(bank for bank, held in enumerate(machine.banks) if held["activity"] == state.BANK_IDLE
                     and bank not in {which for which, _, _ in banks.requests(machine)})
         app.app.main.change(panel="lens", bank=idle, warp=3)
         await app.press("e")

@@ -14,7 +14,7 @@ import pytest
 from rfview.engine import kernels
 from rfview import cli
 from rfview.render import lens, multiples
-from rfview.render.machine import Machine
+from rfview.sessions.machine import Machine
 from rfview.render.scene import Scene
 from rfview.screens.compare.app import make_compare_app
 from rfview.screens.compare.screen import CompareScreen
@@ -223,7 +223,7 @@ def test_small_multiples_name_what_holds_up_and_show_register_files(files: list[
         source.go_count(count)
         for band, timeline in zip(source.picture().bands, source.timelines, strict=True):
             machine = band.machine
-            families = {int(entry["code"]): entry["family"] for entry in timeline.info["stalls"]}
+            families = {int(entry.code): entry.family for entry in timeline.info.stalls}
             held = {warp for warp, code in enumerate(machine.state) if families[code] == "register_file"}
             assert not held or int(band.reason.partition(":")[0][1:]) in held
             assert band.run.states == tuple(machine.state)
@@ -240,7 +240,7 @@ def test_a_small_lens_is_four_rows_at_most(name: str, mark: str) -> None:
     timeline = open_recording(TOURS[name].recording)
     drawn = set()
     for cycle in range(timeline.first, timeline.last, (timeline.last - timeline.first) // 20):
-        scene = Scene(now=Machine(timeline.at(cycle)), info=timeline.info, warp=48)
+        scene = Scene(now=Machine.of(timeline.at(cycle)), info=timeline.info, warp=48)
         lines = lens.small(scene, 27)
         assert 1 <= len(lines) <= 4 and {len(line.plain) for line in lines} == {27}
         drawn.add("".join(line.plain for line in lines))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -110,7 +112,7 @@ def test_statistics_name_every_part_of_the_energy() -> None:
 
 
 def test_places_in_the_program_are_lines_as_in_code() -> None:
-    program = [{"line": 31}, {"line": 37}]
+    program: Any = [SimpleNamespace(line=31), SimpleNamespace(line=37)]
     assert operation.with_lines("@P0 bra -> 1", program) == "@P0 bra -> line 37"
     assert operation.with_lines("ld.global at PC 0 writes it", program) == "ld.global at line 31 writes it"
     assert operation.with_lines("at PC 1: bar.sync 0, line 37", program) == "at PC 1: bar.sync 0, line 37"

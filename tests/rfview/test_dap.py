@@ -140,13 +140,13 @@ def test_moves_are_those_of_a_session(editor: Editor) -> None:
 
 def test_breakpoints_of_all_kinds_stop_in_both_directions(editor: Editor) -> None:
     with open_session(RECORDING) as truth:
-        name = truth.info["ptx"][0]["path"]
-        line = truth.info["program"][5]["line"]
+        name = truth.info.ptx[0].path
+        line = truth.info.program[5].line
         wanted = [{"line": line, "hitCondition": "2"}, {"line": 1}, {"line": line, "condition": "w."}]
         points = editor.get("setBreakpoints", source={"name": name, "sourceReference": 1}, breakpoints=wanted)
         good, moved, wrong = points["breakpoints"]
         assert good["verified"] and good["line"] == line and not wrong["verified"] and wrong["message"]
-        first = min(entry["line"] for entry in truth.info["program"])
+        first = min(entry.line for entry in truth.info.program)
         assert moved["verified"] and moved["line"] == first, "the next line with an instruction"
         editor.get("setBreakpoints", source={"name": name, "sourceReference": 1}, breakpoints=wanted[:1])
         truth.add_breakpoint("line", line, ignore=1)
@@ -212,7 +212,7 @@ def test_trees_hold_what_the_session_holds(editor: Editor) -> None:
         source, frame = editor.get("stackTrace", threadId=warp + 2)["stackFrames"]
         assert source["source"]["name"] == "vectoradd.cu"
         pc = int(snapshot.sm["warp"][warp]["pc"])
-        assert frame["line"] == truth.info["program"][pc]["line"]
+        assert frame["line"] == truth.info.program[pc].line
         assert "ld.param" in editor.get("source", sourceReference=1)["content"]
         found = editor.get("scopes", frameId=frame["id"])["scopes"]
         scopes = {scope["name"]: scope["variablesReference"] for scope in found}
@@ -293,7 +293,7 @@ def test_names_mean_those_of_the_frame(editor: Editor) -> None:
 
 def test_a_stop_names_the_warp_that_was_hit_and_why_it_waits(editor: Editor) -> None:
     with open_session(RECORDING) as truth:
-        name, line = truth.info["ptx"][0]["path"], truth.info["program"][13]["line"]
+        name, line = truth.info.ptx[0].path, truth.info.program[13].line
         editor.get("setBreakpoints", source={"name": name, "sourceReference": 1}, breakpoints=[{"line": line}])
         truth.add_breakpoint("line", line)
         for _ in range(3):
@@ -317,12 +317,12 @@ def test_a_stop_names_the_warp_that_was_hit_and_why_it_waits(editor: Editor) -> 
         editor.get("setExceptionBreakpoints", filters=[])
         instruction = editor.get("stackTrace", threadId=stop["threadId"])["stackFrames"][0]["instructionPointerReference"]
         shown = editor.get("disassemble", memoryReference=instruction, instructionOffset=-30, instructionCount=60)
-        program = truth.info["program"]
+        program = truth.info.program
         assert len(shown["instructions"]) == 60
         assert [one["instruction"] for one in shown["instructions"] if one.get("presentationHint") != "invalid"] == [
-            entry["text"] for entry in program]
+            entry.text for entry in program]
         here = shown["instructions"][30]
-        assert here["address"] == instruction and here["instruction"] == program[int(truth.value(f"w{warp}.pc"))]["text"]
+        assert here["address"] == instruction and here["instruction"] == program[int(truth.value(f"w{warp}.pc"))].text
         addresses = [int(one["address"], 16) for one in shown["instructions"]]
         assert addresses == list(range(addresses[0], addresses[0] + 60))
         editor.get("setInstructionBreakpoints", breakpoints=[{"instructionReference": instruction, "offset": -1}])
@@ -333,8 +333,8 @@ def test_a_stop_names_the_warp_that_was_hit_and_why_it_waits(editor: Editor) -> 
 
 def test_a_stop_names_all_breakpoints_that_held_and_a_watch_the_warp_that_stored(editor: Editor) -> None:
     with open_session(RECORDING) as truth:
-        source = {"name": truth.info["ptx"][0]["path"], "sourceReference": 1}
-        line = truth.info["program"][13]["line"]
+        source = {"name": truth.info.ptx[0].path, "sourceReference": 1}
+        line = truth.info.program[13].line
         wanted = [{"line": line}, {"line": line, "condition": "cycle < 0"}, {"line": line, "hitCondition": "2"}]
         made = editor.get("setBreakpoints", source=source, breakpoints=wanted)["breakpoints"]
         ids = [point["id"] for point in made]
@@ -342,7 +342,7 @@ def test_a_stop_names_all_breakpoints_that_held_and_a_watch_the_warp_that_stored
         second = editor.move("continue", threadId=1)
         assert second["hitBreakpointIds"] == [ids[0], ids[2]] and second["description"].count("breakpoint ") == 2
         editor.get("setBreakpoints", source=source, breakpoints=[])
-        name = truth.info["buffers"][-1]["name"]
+        name = truth.info.buffers[-1].name
         for constant in (name, "5", f"{name} + 4", "barrier"):
             told = editor.get("dataBreakpointInfo", name=constant)
             assert told["dataId"] is None and "constant" in told["description"]
@@ -451,7 +451,7 @@ def test_source_lines_are_frames_steps_and_breakpoints() -> None:
             assert there.warp is not None and stop["threadId"] == there.warp + 2 and cycle(editor) == there.cycle
             frames = editor.get("stackTrace", threadId=stop["threadId"])["stackFrames"]
             assert len(frames) == 2 and frames[0]["line"] == line.line - 1 and frames[0]["source"]["name"] == Path(path).name
-            assert frames[1]["name"] == truth.info["program"][int(truth.value(f"w{there.warp}.pc"))]["text"]
+            assert frames[1]["name"] == truth.info.program[int(truth.value(f"w{there.warp}.pc"))].text
             assert len(editor.get("stackTrace", threadId=stop["threadId"], startFrame=1, levels=1)["stackFrames"]) == 1
             source = frames[0]["source"]
             text = (Path(source["path"]).read_text() if "path" in source

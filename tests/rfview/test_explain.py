@@ -5,7 +5,9 @@ from __future__ import annotations
 import importlib
 
 import pytest
+from msgspec import structs
 
+from rfview.engine.info import DesignSpec, StallRow
 from rfview.engine import config, defaults, plugin as designs, stalls
 from rfview.engine.errors import InputError
 from rfview import cli, palette
@@ -65,17 +67,16 @@ def test_words_are_found_exactly_then_by_part_then_in_the_text() -> None:
 
 def test_numbers_in_force_are_told_from_those_of_the_preset() -> None:
     info = make_info()
-    info["parameters"] = {"sm.num_collectors": 8}
+    info.parameters["sm.num_collectors"] = 8
     found = {term.name: term for term in terms.numbers(info)}
     assert found["sm.num_collectors"].text == "8 units" and "fermi has 16" in found["sm.num_collectors"].source
     assert "changed" not in found["sm.num_banks"].source
 
 
 def test_a_foreign_state_names_its_design() -> None:
-    info = make_info()
-    info["stalls"] = [*info["stalls"], {"code": 32, "name": "tide", "short": "tide", "glyph": "~", "ascii": "~",
-                                        "family": "register_file", "sentence": "The tide is out."}]
-    info["design_source"] = "Doe et al., 2030"
+    info = structs.replace(make_info(), design_source="Doe et al., 2030")
+    info.stalls.append(StallRow(code=32, name="tide", short="tide", glyph="~", ascii="~", family="register_file",
+                                sentence="The tide is out."))
     tide = list(terms.states(info))[-1]
     assert tide.name == "tide" and "The tide is out." in tide.text and "Doe et al., 2030" in tide.source
 
@@ -125,8 +126,9 @@ def test_k_explains_in_a_small_terminal() -> None:
     ("wakes", "event.wakes   (event of the run's design)"), ("wb_drain", "HRF section 4.3"),
 ])
 def test_words_of_a_recorded_design_that_is_not_here_are_explained(word: str, said: str) -> None:
-    stall = {"code": 32, "name": "row_waking", "glyph": "◔", "ascii": "k", "sentence": "The row wakes."}
-    info = {"design": "drowsy", "stalls": [stall], "parameters": {"drowsy.wake_cycles": 1}, "design_events": ["wakes"]}
+    stall = StallRow(code=32, name="row_waking", short="wake", glyph="◔", ascii="k", family="register_file",
+                     sentence="The row wakes.")
+    info = structs.replace(make_info("drowsy"), stalls=[stall], parameters={"drowsy.wake_cycles": 1}, design_events=["wakes"])
     assert said in "\n".join(terms.text_of(word, info=info))
 
 
@@ -158,7 +160,7 @@ def test_the_command_line_explains_terms(words: list[str], wanted: str, capsys: 
 def test_the_lens_is_explained_as_this_design_shows_it() -> None:
     from rfview.render.scene import Scene
 
-    unknown = {**make_info("hrf"), "design": "nowhere", "design_spec": {"chain": ["nowhere"]}}
+    unknown = structs.replace(make_info("hrf"), design="nowhere", design_spec=DesignSpec(chain=["nowhere"], values={}, locates=False))
     elsewhere = "\n".join(terms.at_focus(Scene(info=unknown, panel="lens")))
     assert "nowhere   (register-file design)" in elsewhere and "--save-designs DIR" in elsewhere
     text = "\n".join(terms.at_focus(Scene(info=make_info("hrf"), panel="lens")))
@@ -169,7 +171,7 @@ def test_the_lens_is_explained_as_this_design_shows_it() -> None:
 def test_what_is_in_focus_is_told_in_figures_of_the_session(name: str) -> None:
     """K on a warp, a bank, an instruction, a register and the states, against the session's own values."""
     from rfview.learn.tours import TOURS
-    from rfview.render.machine import Machine
+    from rfview.sessions.machine import Machine
     from rfview.render.scene import Scene
     from rfview.sessions import open_session
 
@@ -177,18 +179,18 @@ def test_what_is_in_focus_is_told_in_figures_of_the_session(name: str) -> None:
         session.goto("40%")
         snapshot = session.snapshot()
         warp = next(w for w in range(len(snapshot.sm["warp"])) if int(snapshot.sm["resident"]) >> w & 1)
-        scene = Scene(now=Machine(snapshot), info=session.info, warp=warp, bank=1, reg=1, lane=3)
+        scene = Scene(now=Machine.of(snapshot), info=session.info, warp=warp, bank=1, reg=1, lane=3)
         told = {panel: dict(PANELS[panel].facts(scene)) for panel in FOCUSABLE}
         assert told["warps"][f"w{warp}"] == f"at cycle {session.cycle:,}"
         record = snapshot.sm["warp"][warp]
         assert f"since {int(record['state_since_cycle']):,}" in told["warps"]["state"]
         assert told["warps"]["issued"].startswith(f"{int(record['num_issued']):,} instruction")
-        program = session.info["program"]
-        assert told["warps"]["next"].startswith(program[int(record["pc"])]["text"])
-        assert told["code"][f"pc {int(record['pc'])}"].endswith(f"line {program[int(record['pc'])]['line']}")
+        program = session.info.program
+        assert told["warps"]["next"].startswith(program[int(record["pc"])].text)
+        assert told["code"][f"pc {int(record['pc'])}"].endswith(f"line {program[int(record['pc'])].line}")
         assert f"0x{int(session.value(f'w{warp}.R1[3]')):08x}" in told["registers"]["lane 3"]
         counts = {text.split(" ", 1)[1]: int(figure) for text, figure in told["stalls"].items() if text != "warps now"}
-        assert sum(counts.values()) == session.info["num_warps"]
+        assert sum(counts.values()) == session.info.num_warps
         assert all(int(session.value(f"stall.{state}")) == count for state, count in counts.items())
         assert told["lens"]["now"].split()[0] in ("idle", "reads", "writes", "is") and told["lens"]["holds"]
         for field in (one for one in told["lens"] if one.startswith("rf.")):

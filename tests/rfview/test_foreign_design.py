@@ -65,7 +65,7 @@ def test_it_keeps_values_and_its_stalls_and_energies_add_up() -> None:
 def stalled(over: Session, name: str) -> int:
     """Go to the first cycle in which a warp is in a state; return the warp."""
     over.run_until(f"stall.{name} > 0")
-    states = {int(entry["code"]): entry["name"] for entry in over.timeline.info["stalls"]}
+    states = {int(entry.code): entry.name for entry in over.timeline.info.stalls}
     return next(warp for warp in range(2) if states[int(over.snapshot().sm["warp"]["state"][warp])] == name)
 
 

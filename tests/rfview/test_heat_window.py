@@ -100,7 +100,7 @@ def test_registers_opens_it_with_enter_and_with_its_key() -> None:
 
 def test_a_buffers_elements_and_the_store() -> None:
     async def test(app: Driven) -> None:
-        name = app.session.info["buffers"][-1]["name"] if app.app.worker.is_open else "c"
+        name = app.session.info.buffers[-1].name if app.app.worker.is_open else "c"
         window = await opened(app, f"{name}[0..63]")
         await app.press("$")
         text = app.window_text()
@@ -163,7 +163,7 @@ def test_a_warm_screen_is_drawn_within_its_bound() -> None:
             for _ in range(3):
                 begin = time.process_time()
                 strip = found.strip(around(START, 104, per, timeline.first, timeline.last))
-                view = painter.HeatView(strip, found.moment(START, 3), START, 3, program=tuple(session.info["program"]))
+                view = painter.HeatView(strip, found.moment(START, 3), START, 3, program=tuple(session.info.program))
                 assert len(painter.render(view, 120, 38, Keys())) == 38
                 best = min(best, time.process_time() - begin)
             assert best < 0.05, f"{per} cycles a column: {1000 * best:.1f} ms"

@@ -63,7 +63,7 @@ def test_the_readmes_python_runs_over_a_launch() -> None:
 def test_results_are_asked_for_without_moving_and_come_by_name() -> None:
     x, y = arrays()
     with rfview.launch(NAMED, (1,), (128, 1), {"n": 50, "y": y, "x": x}, design="rfc") as session:
-        assert session.results()["y"] is y and session.cycle == 0 and session.info["design"].startswith("rfc")
+        assert session.results()["y"] is y and session.cycle == 0 and session.info.design.startswith("rfc")
     assert np.array_equal(y[:50], 2 * x[:50] + 1) and (y[50:] == 1).all()
 
 
@@ -77,7 +77,7 @@ def test_a_strided_array_gets_its_results_and_a_read_only_one_stays() -> None:
 def test_one_array_given_twice_is_one_buffer() -> None:
     x = np.arange(64, dtype=np.float32)
     session = rfview.launch(SAXPY, 1, 64, [x, x, 64])
-    assert [held["name"] for held in session.info["buffers"]] == ["x"]
+    assert [held.name for held in session.info.buffers] == ["x"]
     assert np.array_equal(session.results()["x"], 3 * np.arange(64))
 
 
@@ -181,7 +181,7 @@ def test_source_files_beside_the_ptx_are_found(tmp_path: Path, capsys: pytest.Ca
         .file 1 "elsewhere" "scale.cu"
     """)
     session = rfview.launch(path, 1, 1, [np.ones(1, np.float32)])
-    assert [entry["text"] for entry in session.timeline.info["sources"]] == ["// first\nx[i] *= 2;\n"]
+    assert [entry.text for entry in session.timeline.info.sources] == ["// first\nx[i] *= 2;\n"]
     words = ["--arg", "x=f4[1]:1", "--block", "1"]
     assert cli.main(["script", f"{path}::scale", *words, "-c", "goto end; lines"]) == 0
     assert "x[i] *= 2;" in capsys.readouterr().out

@@ -56,7 +56,7 @@ def test_a_tour_holds_on_its_recording(name: str) -> None:
     with open_session(TOURS[name].recording) as session:
         pages = told(session, TOURS[name])
         assert len(pages) >= 3 and all(page.right for page in pages)
-        assert {session.info["design"].split("+")[0], session.info["scheduler"]} == {TOURS[name].design,
+        assert {session.info.design.split("+")[0], session.info.scheduler} == {TOURS[name].design,
                                                                                   TOURS[name].scheduler}
     assert TOURS[name].recording.stat().st_size < 200_000
 

@@ -12,7 +12,7 @@ from rfview.engine.designs import edram as design
 from rfview.engine.state import BANK_BUSY, BANK_READ
 from rfview.render import lens
 from rfview.render.lenses import edram
-from rfview.render.machine import Machine
+from rfview.sessions.machine import Machine
 from rfview.render.scene import Scene
 from tests.engine.designs.test_edram import ONES, T0, Program
 from tests.harness import Machine as Engine
@@ -45,7 +45,7 @@ CYCLES = (0, 5, 40, 103, 300, 512, 700, 1024, 1025)
 def scene_of(cycle: int, variant: str = "error_mode=certain", **more: Any) -> Scene:
     """Return the scene after a cycle, with the one before it for comparison."""
     now, before, info = states(variant, *CYCLES)[cycle]
-    return Scene(now=Machine(now), before=Machine(before), info=info, **more)
+    return Scene(now=Machine.of(now), before=Machine.of(before), info=info, **more)
 
 
 def text(cycle: int, width: int = 58, height: int = 17, variant: str = "error_mode=certain", **more: Any) -> list[str]:
@@ -86,7 +86,7 @@ def test_lost_bits_are_shown_in_their_cycle_and_in_no_other() -> None:
 def test_ages_and_flags_are_those_of_the_design(variant: str) -> None:
     for cycle in (40, 700, 1024):
         now, _, info = states(variant, *CYCLES)[cycle]
-        rows = edram.Rows(Machine(now))
+        rows = edram.Rows(Machine.of(now))
         simulator = Engine(program(), design=f"edram[{variant}]", warps=4, registers=20).simulator
         now.sm["cycle"] = cycle                                # the design computes ages during the cycle
         flags = rows.flags("approximate")
@@ -114,8 +114,8 @@ def test_the_refresh_position_is_solid_while_its_bank_refreshes() -> None:
     assert now is not None
     for bank in range(16):
         role = next(role for part, role in drawn[bank].spans if "↻" in part)
-        assert role == ("ps:moving" if now.bank[bank]["activity"] == BANK_BUSY else "pq:moving")
-    assert sum(bank["activity"] == BANK_BUSY for bank in now.bank) == 2
+        assert role == ("ps:moving" if now.banks[bank]["activity"] == BANK_BUSY else "pq:moving")
+    assert sum(bank["activity"] == BANK_BUSY for bank in now.banks) == 2
 
 
 def test_room_for_the_next_refresh() -> None:
@@ -150,7 +150,7 @@ def test_the_focused_warps_rows_stand_out() -> None:
 
 def test_sums_are_those_of_the_counts() -> None:
     now, _, info = states("error_mode=certain", *CYCLES)[1025]
-    counts = Machine(now).counts
+    counts = Machine.of(now).counts
     share = 100 * (counts["row_refreshes"] - counts["low_refreshes"]) / counts["row_refreshes"] / 2
     assert share > 0 and f"saved {share:.1f} %" in text(1025)[16]
     assert text(1025, 40, 9)[8] == f" approx 4.3 %  lost 2,048  saved {share:.1f} %"
@@ -167,7 +167,7 @@ def test_every_state_fits_its_panel(width: int, height: int, variant: str) -> No
 
 def test_before_the_first_cycle_and_without_a_state() -> None:
     engine = Engine(program(), design="edram")
-    first = Machine(engine.snapshots[0])
+    first = Machine.of(engine.snapshots[0])
     lines = edram.render(Scene(now=first, info=engine.simulator.info), 58, 17)
     assert len(lines) == 17 and not any("↻" in line.plain for line in lines[:16])
     assert edram.render(Scene(), 58, 17) == []

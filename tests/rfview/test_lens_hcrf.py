@@ -12,7 +12,7 @@ import pytest
 from rfview.engine import isa
 from rfview.render import lens
 from rfview.render.lenses import hcrf
-from rfview.render.machine import Machine
+from rfview.sessions.machine import Machine
 from rfview.render.scene import Scene
 from tests.engine.designs.test_hcrf import random_program, transfers
 from tests.harness import Assembly
@@ -93,7 +93,7 @@ def test_sums_are_those_of_the_counts() -> None:
 def test_cells_are_the_exchange_flags_of_allocated_pairs() -> None:
     run = engine("random")
     for cycle in range(0, len(run.snapshots) - 2, 5):
-        machine = Machine(run.snapshots[cycle + 1])
+        machine = Machine.of(run.snapshots[cycle + 1])
         grid = hcrf.pairs_of(machine)
         assert grid.shape == (16, 32)
         warps = machine.resident_warps

@@ -10,7 +10,7 @@ from rfview.engine import isa
 from rfview.engine.state import LEAVING
 from rfview.render import lens
 from rfview.render.lenses import rfc
-from rfview.render.machine import Machine
+from rfview.sessions.machine import Machine
 from rfview.render.scene import Scene
 from tests.harness import Assembly
 from tests.harness import Machine as Engine
@@ -78,7 +78,7 @@ def test_a_leaving_warp_shows_what_is_flushed_and_why() -> None:
 
 def test_a_warp_at_a_barrier_leaves_for_it() -> None:
     run = engine("leave")
-    at = next(at for at, shot in enumerate(run.snapshots[1:]) if rfc.reason(Machine(shot), int(shot.rf["left_warp"]))
+    at = next(at for at, shot in enumerate(run.snapshots[1:]) if rfc.reason(Machine.of(shot), int(shot.rf["left_warp"]))
               == "at a barrier" and shot.sm["warp"][int(shot.rf["left_warp"])]["membership"] == LEAVING)
     assert "at a barrier" in "\n".join(text(run, at))
 

@@ -104,7 +104,7 @@ def test_sums_are_those_of_the_counts_and_power_is_a_sum() -> None:
     energy = energy_of(info, counts, int(shot.sm.cycle))
     assert energy is not None
     words = next(line for line in lines if line.startswith(" power")).split()
-    scale = float(info["clock_mhz"]) / int(shot.sm.cycle) / 1e3
+    scale = info.clock_mhz / int(shot.sm.cycle) / 1e3
     assert float(words[7]) == pytest.approx(energy["total"] * scale, abs=0.06)
     assert float(words[2]) + float(words[5]) == pytest.approx(float(words[7]), abs=0.11)
 

@@ -6,6 +6,7 @@ from functools import lru_cache
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from rfview.cli import main
 from rfview.render import code, lines
@@ -146,7 +147,7 @@ def test_code_has_source_lines_between_and_p_turns_them_off(recorded: Path) -> N
 
 def row_is_code(app: Driven, row: str, pc: int | None) -> bool:
     """Say whether a row of CODE is the instruction at that pc, by its PTX line."""
-    return pc is not None and row[1:].split()[0].rstrip("◉").startswith(str(app.scene.info["program"][pc]["line"]))
+    return pc is not None and row[1:].split()[0].rstrip("◉").startswith(str(app.scene.info.program[pc].line))
 
 
 def test_a_live_run_counts_as_it_goes_and_the_prompt_steps_the_focused_warp() -> None:
@@ -174,9 +175,9 @@ def test_a_run_without_lines_says_how_to_get_them() -> None:
 def test_hostile_sources_are_drawn_as_text(recorded: Path) -> None:
     async def test(app: Driven) -> None:
         await app.settle()
-        path = app.session.info["sources"][0]["path"]
-        for file in app.session.info["sources"]:
-            file["text"] = "\x1b]0;title\x07\t\u202e\n" * 40
+        path = app.session.info.sources[0].path
+        text = "\x1b]0;title\x07\t\u202e\n" * 40
+        app.session.info.sources[:] = [structs.replace(file, text=text) for file in app.session.info.sources]
         app.session.timeline.lines = None
         await app.press(";", "f8")
         assert app.scene.lines.text_of(path)[0].startswith("\x1b")

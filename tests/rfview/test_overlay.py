@@ -147,7 +147,7 @@ def test_registers_and_banks_differ_where_their_values_do(files: dict[str, str])
             ours, others = scene.now.snapshot.register(scene.warp, reg), there.register(scene.over.slot(scene.warp), reg)
             assert any(rows[1 + reg][22:]) == bool((ours != others).any()), reg
         await app.press("escape")
-        now, banks = scene.now.bank, scene.over.machine.bank
+        now, banks = scene.now.banks, scene.over.machine.banks
         rows = underlined(app, "lens")
         for bank in range(16):
             busy = [(one[bank]["activity"], one[bank]["owner_warp"], one[bank]["owner_reg"]) for one in (now, banks)]
@@ -187,9 +187,9 @@ def test_where_b_does_not_hold_the_place_it_says_so(files: dict[str, str]) -> No
     session = Session(a)
     session.goto("end")
     from rfview.render.overlay import text_of
-    from rfview.render.machine import Machine
+    from rfview.sessions.machine import Machine
 
-    found = OverSource(a, b).at(Machine(session.snapshot()), 0)
+    found = OverSource(a, b).at(Machine.of(session.snapshot()), 0)
     assert found.lag is None and found.machine is None
     assert text_of(found) == "B overlaid: hrf gto, w0 is not as far"
 

@@ -18,7 +18,8 @@ from rfview.engine.plugin import Design, Parameter, check_design, files, plain_t
 from rfview import cli
 from rfview.commands.designs import INSIDE, check, host_slips, track_slips
 from rfview.learn import own_design
-from rfview.render import lens, machine as painted, scene
+from rfview.render import lens, scene
+from rfview.sessions.machine import Machine as Shown
 from tests.harness import Assembly, Machine
 
 
@@ -196,7 +197,7 @@ def test_a_lens_of_a_package_that_raises_is_named_and_ends_nothing(tmp_path: Pat
     assert cli.main(["designs", "--new", str(own)]) == 0
     own.write_text(own.read_text().replace("    panels=(", '    lens="far_lens:draw",\n    panels=('))
     machine = Machine(Assembly().mov(1, 5).exit(), design=str(own))
-    shown = lens.render(scene.Scene(now=painted.Machine(machine.simulator.snapshot()), info=machine.simulator.info), 98, 18)
+    shown = lens.render(scene.Scene(now=Shown.of(machine.simulator.snapshot()), info=machine.simulator.info), 98, 18)
     assert shown[1].plain.startswith(" lens far_lens, draw: AttributeError: ") and "(far_lens.py," in shown[1].plain
 
 
@@ -232,7 +233,7 @@ def test_a_lens_that_cannot_be_used_says_so_above_the_panels(tmp_path: Path) -> 
     assert cli.main(["designs", "--new", str(own)]) == 0
     own.write_text(own.read_text().replace("    panels=(", '    lens="nowhere:render",\n    panels=('))
     machine = Machine(Assembly().mov(1, 5).exit(), design=str(own))
-    shown = lens.render(scene.Scene(now=painted.Machine(machine.simulator.snapshot()), info=machine.simulator.info), 58, 18)
+    shown = lens.render(scene.Scene(now=Shown.of(machine.simulator.snapshot()), info=machine.simulator.info), 58, 18)
     assert shown[1].plain.strip() == "lens 'nowhere:render': No module named 'nowhere'"
     assert "latched rows" in shown[2].plain
 
@@ -258,7 +259,7 @@ def test_a_design_draws_itself_and_its_slips_are_named(tmp_path: Path, name: str
     own.write_text(plain + RENDER.replace(*change))
     try:
         machine = Machine(Assembly().mov(1, 5).exit(), design=str(own))
-        now = painted.Machine(machine.simulator.snapshot())
+        now = Shown.of(machine.simulator.snapshot())
         shown = lens.render(scene.Scene(now=now, info=machine.simulator.info), 58, 18)
         assert said in shown[row].plain
         assert any("latched rows" in line.plain for line in shown) is bool(change[0]), "its panels, if it cannot be drawn"

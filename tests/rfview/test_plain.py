@@ -32,7 +32,7 @@ def test_warps_are_listed_as_people_name_them() -> None:
 
 
 def test_every_issue_and_every_change_of_state_is_said(session: Session) -> None:
-    names = {entry["code"]: entry["name"] for entry in session.info["stalls"]}
+    names = {entry.code: entry.name for entry in session.info.stalls}
     for cycle in range(1, 200):
         before, after = session.timeline.states(cycle - 1, cycle + 1)
         text = " ".join(sentences(session, cycle - 1, cycle))

@@ -33,7 +33,7 @@ def test_the_last_word_is_a_parameter_a_field_or_a_state() -> None:
             found = words.completions(line)
             assert (wanted in found) == (wanted != line), (line, found[:5])
         assert words.completions("") == [] and words.completions("fork b set ") == [] and words.completions("nonsens") == []
-        registers = app.session.info["registers_per_thread"]
+        registers = app.session.info.registers_per_thread
         assert f"print w3.R{registers - 1}" in words.completions("print w3.R")
         assert all(line.startswith("print w3.") for line in words.completions("print w3."))
         preshift, = words.completions("swap racetrack[pres")

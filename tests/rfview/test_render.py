@@ -6,11 +6,13 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
+from msgspec import structs
 import numpy as np
 import pytest
 from rich.cells import cell_len
 from rich.color import ColorSystem
 
+from rfview.engine.info import StallRow
 from rfview.engine import hooks, stalls
 from rfview.engine import state as layout_of_state
 from rfview.engine.errors import InputError
@@ -25,7 +27,7 @@ from rfview.render.layout import is_tiny, layout, shown
 from rfview.render.panel import Content, Place
 from rfview.render.panels import FOCUSABLE as PANELS
 from rfview.render.lenses import banks, panels
-from rfview.render.machine import Machine
+from rfview.sessions.machine import Machine
 from rfview.render.scene import Badge, Scene
 from rfview.render.text import Row, cells_of, clip, cut, initial, shorten
 from rfview.screens.scenes.source import SceneSource
@@ -100,7 +102,7 @@ def test_what_a_size_shows(size: tuple[int, int], expected: set[str]) -> None:
 
 @pytest.mark.parametrize("width", [1, 2, 3])
 def test_the_panel_of_a_design_that_is_not_here_can_be_very_narrow(scene: Scene, width: int) -> None:
-    unknown = scene.at(info={**scene.info, "design": "nowhere"})
+    unknown = scene.at(info=structs.replace(scene.info, design="nowhere"))
     assert len(lens.render(unknown, width, 5)) == 5
 
 
@@ -121,7 +123,8 @@ def test_the_status_row_names_the_run_and_where_it_stands(scene: Scene) -> None:
 
 @pytest.mark.parametrize("width", [20, 30, 40, 50, 60, 79, 80, 100, 120])
 def test_the_status_row_never_cuts_off_where_in_time(scene: Scene, width: int) -> None:
-    long = {**scene.info, "design": "single_buffer", "scheduler": "switch_on_stall", "kernel": "_ZN7cutlass6KernelINS_4gemm"}
+    long = structs.replace(scene.info, design="single_buffer", scheduler="switch_on_stall",
+                           kernel="_ZN7cutlass6KernelINS_4gemm")
     for found in (scene, scene.at(info=long, badge=Badge("busy", "simulating 1.4 M/s"))):
         row = status.render(found, width)[0].plain
         assert len(row) == width
@@ -134,7 +137,7 @@ def test_an_unbalanced_sum_is_red_and_says_so(scene: Scene) -> None:
     snapshot = timeline.at(150)
     broken = type(snapshot)(150, snapshot.sm.copy(), snapshot.rf, snapshot.rows, snapshot.memory, snapshot.info)
     broken.sm["state_count"][0] += 1
-    line = status.render(scene.at(now=Machine(broken), problems=problems(broken)), 120)[0]
+    line = status.render(scene.at(now=Machine.of(broken), problems=problems(broken)), 120)[0]
     assert "Σ 49 ✕" in line.plain
     assert any(role == "bad" for part, role in line.spans if "Σ" in part)
 
@@ -217,7 +220,7 @@ def test_the_popup_draws_the_links_on_one_time_axis() -> None:
 def test_the_time_axis_of_why_begins_at_no_negative_cycle() -> None:
     session = make_session()
     session.goto(3)
-    found = Scene(now=Machine(session.snapshot()), info=session.info)
+    found = Scene(now=Machine.of(session.snapshot()), info=session.info)
     assert why._Axis(found, [], 96).first == 0 and "-5" not in text(why.render_popup(found, 96, 20))
 
 
@@ -225,9 +228,9 @@ def test_the_bank_lens_shows_accesses_queues_and_totals(scene: Scene) -> None:
     assert scene.now is not None
     lines = lens.render(scene, 58, 18)
     assert len(lines) == 18 and "16 banks × 64 rows" in lines[0].plain
-    busy = [bank for bank in scene.now.bank if bank["activity"]]
+    busy = [bank for bank in scene.now.banks if bank["activity"]]
     assert f"{len(busy)} busy" in lines[-1].plain
-    for number, bank in enumerate(scene.now.bank):
+    for number, bank in enumerate(scene.now.banks):
         if bank["activity"]:
             assert f"R{bank['owner_reg']} w{bank['owner_warp']}" in lines[1 + number].plain.replace("  ", " ")
     assert "16 busy" in text(lens.render(scene, 40, 10)) or "of 16 busy" in text(lens.render(scene, 40, 10))
@@ -246,15 +249,15 @@ def test_slow_writes_show_how_far_they_are() -> None:
     session.goto(150)
     source = SceneSource(session)
     machine = source.machine(150)
-    number = next(i for i, bank in enumerate(machine.bank) if bank["activity"])
-    machine.bank[number].update(activity=layout_of_state.BANK_WRITE, since_cycle=148, until_cycle=152)
+    number = next(i for i, bank in enumerate(machine.banks) if bank["activity"])
+    machine.banks[number].update(activity=layout_of_state.BANK_WRITE, since_cycle=148, until_cycle=152)
     lines = lens.render(source.scene(), 58, 18)
     assert "━━╌╌ 2/4" in lines[1 + number].plain
 
 
 def test_a_design_without_a_lens_is_shown_by_its_panels_and_its_banks() -> None:
     info = make_info("mine")
-    info["panels"] = [
+    info.panels[:] = [
         {"kind": "grid", "title": "Heat", "field": "heat"}, {"kind": "table", "title": "Levels", "field": "level"},
         {"kind": "values", "title": "writes", "field": "writes", "unit": "rows"}, {"kind": "spiral", "field": "heat"},
         {"kind": "grid", "field": "missing"},
@@ -269,7 +272,7 @@ def test_a_design_without_a_lens_is_shown_by_its_panels_and_its_banks() -> None:
 
 def test_panels_share_the_room_and_read_masks_and_states() -> None:
     info = make_info("mine")
-    info["panels"] = [
+    info.panels[:] = [
         {"kind": "table", "title": "Levels", "field": "level", "show": "registers"},
         {"kind": "grid", "title": "Heat", "field": "heat", "glyphs": "·w⇓"},
         {"kind": "values", "title": "writes", "field": "writes", "show": "hex"},
@@ -289,7 +292,7 @@ def test_panels_share_the_room_and_read_masks_and_states() -> None:
 
 def test_a_table_of_two_dimensions_has_a_row_per_first_index() -> None:
     info = make_info("mine")
-    info["panels"] = [{"kind": "table", "title": "Heat", "field": "heat", "per": "warp"}]
+    info.panels[:] = [{"kind": "table", "title": "Heat", "field": "heat", "per": "warp"}]
     session = make_session(info=info)
     session.goto(20)
     scene = SceneSource(session).scene()
@@ -302,7 +305,7 @@ def test_a_table_of_two_dimensions_has_a_row_per_first_index() -> None:
 
 def test_records_of_several_per_warp_are_numbered_within_their_warp(monkeypatch: pytest.MonkeyPatch) -> None:
     info = make_info("mine")
-    info["panels"] = [{"kind": "table", "title": "Window", "field": "entry", "per": "warp"}]
+    info.panels[:] = [{"kind": "table", "title": "Window", "field": "entry", "per": "warp"}]
     session = make_session(info=info)
     found = replace(SceneSource(session).scene(), warp=40)
     entry = np.zeros((NUM_WARPS, 8), [("reg", "u1"), ("valid", "u1")])
@@ -315,7 +318,7 @@ def test_records_of_several_per_warp_are_numbered_within_their_warp(monkeypatch:
 
 def test_a_cut_panel_shows_the_selected_warp() -> None:
     info = make_info("mine")
-    info["panels"] = [{"kind": "grid", "title": "Heat", "field": "heat", "per": "warp"}]
+    info.panels[:] = [{"kind": "grid", "title": "Heat", "field": "heat", "per": "warp"}]
     session = make_session(info=info)
     session.goto(20)
     scene = SceneSource(session).scene()
@@ -323,7 +326,7 @@ def test_a_cut_panel_shows_the_selected_warp() -> None:
     names = [line.plain[:4].strip() for line in panels.render(replace(scene, warp=len(whole) - 3), 58, 4)]
     assert len(names) == 4 and whole[-2] in names and whole[1] not in names
     assert [line.plain[:4].strip() for line in panels.render(replace(scene, warp=0), 58, 4)][1] == whole[1]
-    info["panels"] = [{"kind": "table", "title": "Levels", "field": "level", "per": "warp"}]
+    info.panels[:] = [{"kind": "table", "title": "Levels", "field": "level", "per": "warp"}]
     scene = SceneSource(make_session(info=info)).scene()
     for warp in range(len(session.snapshot().rf["level"])):
         listed = [line.plain for line in panels.render(replace(scene, warp=warp), 12, 3)]
@@ -332,8 +335,8 @@ def test_a_cut_panel_shows_the_selected_warp() -> None:
 
 def test_a_foreign_state_is_shown_by_its_own_glyph_and_its_family() -> None:
     info = make_info("mine")
-    info["stalls"].append({"code": 32, "name": "tag_check", "short": "tag", "glyph": "⚑", "ascii": "!",
-                           "family": "register_file", "sentence": "The tag is looked up."})
+    info.stalls.append(StallRow(code=32, name="tag_check", short="tag", glyph="⚑", ascii="!", family="register_file",
+                                sentence="The tag is looked up."))
     session = make_session(info=info)
     session.goto(150)
     found = SceneSource(session).scene()
@@ -373,7 +376,7 @@ def test_code_shows_the_warps_next_instruction_and_turns_to_source(scene: Scene)
     assert str(112 + pc) in here.plain
     source = code.render(scene.at(code_source=True), 60, 7)
     here = next(line for line in source if line.ground == "focus")
-    assert scene.info["program"][pc]["mnemonic"] in here.plain
+    assert scene.info.program[pc].mnemonic in here.plain
 
 
 def test_code_names_the_options_with_which_the_kernel_was_compiled() -> None:
@@ -381,7 +384,7 @@ def test_code_names_the_options_with_which_the_kernel_was_compiled() -> None:
     session.goto(150)
     found = SceneSource(session).scene()
     assert "schedule" not in code.render(found, 60, 7)[0].plain
-    found.info["parameters"] = {**found.info["parameters"], "kernel.schedule": "on", "kernel.aim_registers": 24}
+    found.info.parameters.update({"kernel.schedule": "on", "kernel.aim_registers": 24})
     assert code.render(found, 60, 7)[0].plain.rstrip().endswith("schedule,registers=24")
     assert "source  schedule,registers=24" in code.render(found.at(code_source=True), 60, 7)[0].plain
 
@@ -391,7 +394,7 @@ def test_stalls_rows_stay_and_add_up(scene: Scene) -> None:
     assert "last 150 cycles" in said and "issued" in said and "others" in said
     shares = [float(share) for share in re.findall(r"([\d.]+) %", said)]
     assert abs(sum(shares) - 100) < 0.5
-    other = stall_lines.render(scene.at(now=Machine(FakeTimeline().at(60))), 39, 7)
+    other = stall_lines.render(scene.at(now=Machine.of(FakeTimeline().at(60))), 39, 7)
     assert [line.plain[3:18] for line in other[1:6]] == [line.plain[3:18] for line in stall_lines.render(scene, 39, 7)[1:6]]
 
 
@@ -565,7 +568,7 @@ def test_what_is_cut_is_cut_between_words() -> None:
 
 
 def test_a_kernel_is_called_as_in_its_source(scene: Scene) -> None:
-    info = {**scene.info, "launches": [{**scene.info["launches"][0], "kernel": "_ZN4blas4scalIfEEvPT_"}]}
+    info = structs.replace(scene.info, launches=[structs.replace(scene.info.launches[0], kernel="_ZN4blas4scalIfEEvPT_")])
     assert "blas::scal " in status.render(scene.at(info=info), 120, 1)[0].plain
     assert "gemm_tile " in status.render(scene, 120, 1)[0].plain
 
@@ -591,7 +594,7 @@ def test_the_active_set_is_told_with_the_collectors() -> None:
 
     with open_session("vectoradd", design="sram", scheduler="two_level") as session:
         session.goto(300)
-        machine = Machine(session.snapshot())
+        machine = Machine.of(session.snapshot())
         scene = Scene(now=machine, info=session.info, warp=3)
         text = next(line.plain for line in collectors.render(scene, 58, 10) if line.plain.startswith(" ACTIVE"))
         active = [warp for warp in machine.resident_warps if machine.sm["warp"]["membership"][warp]]
@@ -603,7 +606,7 @@ def test_the_active_set_is_told_with_the_collectors() -> None:
         assert len(collectors.render(scene, 58, 4)) == 4
     with open_session("vectoradd", design="sram") as session:
         session.goto(300)
-        scene = Scene(now=Machine(session.snapshot()), info=session.info)
+        scene = Scene(now=Machine.of(session.snapshot()), info=session.info)
         assert not any("ACTIVE" in line.plain for line in collectors.render(scene, 58, 10))
 
 
@@ -614,11 +617,11 @@ def test_banks_of_many_registers_are_those_that_the_machine_uses_one_by_one(name
     with open_session(recordings / {"sram": "first.rfs", "hrf": "drain.rfs"}[name]) as session:
         snapshot = session.timeline.at(300)
         snapshot.sm.config.mapping = mapping
-        spec = snapshot.info["design_spec"]
-        record = places.spec_record(spec, int(snapshot.info["main_rows"]))
-        warps, regs = np.arange(snapshot.info["num_warps"]), np.arange(6)
+        spec = snapshot.info.design_spec
+        record = places.spec_record(spec, snapshot.info.main_rows)
+        warps, regs = np.arange(snapshot.info.num_warps), np.arange(6)
         each = [[int(hooks.bank_of(snapshot.sm, snapshot.rf, record, warp, reg)) for reg in regs] for warp in warps]
-        assert spec["chain"] == [name] and np.array_equal(places.banks(snapshot, warps[:, None], regs), each)
+        assert spec.chain == [name] and np.array_equal(places.banks(snapshot, warps[:, None], regs), each)
 
 
 WIDE_NAMES = ["行列の積", "🧮🧮 sum", "e\u0301te\u0301", "ab", "\u0301x"]

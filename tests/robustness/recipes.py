@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 import msgpack
+import msgspec
 
 from rfview.engine.errors import InputError, RfviewError
 from rfview.engine.launch import load_launch_file
@@ -126,7 +127,7 @@ def sample() -> tuple[bytes, dict[str, Any], dict[int, Snapshot]]:
         spec = load_launch_file(Path(folder) / "tiny.toml")
         path = Path(folder) / "tiny.rfr"
         write_recipe(Simulator(spec), path)
-        body = copy.deepcopy(dict(recipe.open_recipe(path).body))
+        body = msgspec.to_builtins(recipe.open_recipe(path).body, builtin_types=(bytes,))
         with closing(recipe_filling.live(recipe.open_recipe(path))) as timeline:
             timeline.extend(STEPS)
             states = {cycle: timeline.at(cycle) for cycle in range(0, STEPS + 1, 7)}
@@ -269,7 +270,7 @@ def tried(path: Path, kind: str, chance: random.Random) -> tuple[str, str]:
         found = recipe.open_recipe(path)
         if kind == "bytes":
             return ("done", "") if path.read_bytes() == whole else ("wrong", "a changed byte is not noticed")
-        if found.info["design_spec"]["chain"] != body["info"]["design_spec"]["chain"]:
+        if found.info.design_spec.chain != body["info"]["design_spec"]["chain"]:
             found.simulator()           # another machine, which is not compiled for a case
             return "done", ""
         with closing(recipe_filling.live(found)) as timeline:

@@ -14,6 +14,7 @@ import numpy as np
 from rfview.engine import stalls, state
 from rfview.engine.chunk import CLEARED, NO_ROW, RAW, Blocks, Chunk, Rows, Writes
 from rfview.engine.errors import KernelFault
+from rfview.engine.info import DesignSpec, Instruction, Launch, RunInfo, StallRow, Text, Variable
 from rfview.engine.snapshot import Snapshot
 
 RF_DTYPE = np.dtype([("writes", "u4"), ("level", "i4", (4,)), ("entry", [("valid", "u1"), ("reg", "u1"), ("pad", "u2")],
@@ -22,23 +23,26 @@ NUM_WARPS, NUM_BANKS, NUM_ROWS, NUM_WORDS, REGISTERS = 8, 4, 40, 512, 4
 BASE = 0x7000_0000_0000
 
 
-def make_info() -> dict[str, Any]:
+def make_info() -> RunInfo:
     """Return the constants of the double's run."""
-    program = [{"pc": pc, "kernel": "k", "line": 10 + pc // 2, "text": f"op{pc} R1, R2", "mnemonic": f"op{pc}",
-                "op": "iadd", "unit": "SP", "latency_class": "int_add", "wait_class": 0, "dst": [1], "src": [2, 255, 255]}
+    program = [Instruction(pc=pc, kernel="k", line=10 + pc // 2, text=f"op{pc} R1, R2", mnemonic=f"op{pc}", op="iadd",
+                           unit="SP", latency_class="int_add", wait_class=0, dst=[1], src=[2, 255, 255])
                for pc in range(16)]
-    return {
-        "kernel": "k", "name": "double", "kernels": ["k"], "sources": [], "source_hash": "double", "num_launches": 1, "launches": [{"kernel": "k", "registers": REGISTERS, "grid": [1, 1, 1], "block": [32, 7, 1], "entry_pc": 0,
-                                   "resident_ctas": 1, "shared_bytes": 0}],
-        "design": "sram", "design_spec": {"chain": ["sram"], "values": {}}, "scheduler": "gto", "preset": "fermi",
-        "parameters": {"sm.num_warps": NUM_WARPS, "sm.num_collectors": 6}, "seed": 0, "engine_version": "double",
-        "num_warps": NUM_WARPS, "num_banks": NUM_BANKS, "num_schedulers": 2, "registers_per_thread": REGISTERS,
-        "stalls": [stall._asdict() for stall in stalls.STALLS], "events": ["instructions", "rf_reads"],
-        "program": program, "ptx": [{"path": "k.ptx", "text": "// nothing"}],
-        "buffers": [{"name": "A", "address": BASE, "word": 128, "bytes": 512, "dtype": "<u4", "shape": [128]},
-                    {"name": "B", "address": BASE + 1024, "word": 384, "bytes": 256, "dtype": "<u4", "shape": [64]}],
-        "symbols": [], "launch_toml": "",
-    }
+    return RunInfo(
+        kernel="k", name="double", kernels=["k"], sources=[], source_hash="double", num_launches=1,
+        launches=[Launch(kernel="k", registers=REGISTERS, grid=[1, 1, 1], block=[32, 7, 1], entry_pc=0, resident_ctas=1,
+                         shared_bytes=0)],
+        design="sram", design_title="", design_source="", design_spec=DesignSpec(chain=["sram"], values={}, locates=False),
+        scheduler="gto", preset="fermi", parameters={"sm.num_warps": NUM_WARPS, "sm.num_collectors": 6}, seed=0,
+        engine_version="double", num_warps=NUM_WARPS, num_banks=NUM_BANKS, num_schedulers=2, clock_mhz=700,
+        registers_per_thread=REGISTERS, register_limit=63, spilled_words=0, compile_notes=[], setting_notes=[],
+        main_rows=NUM_ROWS, recorded_rows=NUM_ROWS, arena_words=NUM_WORDS, shared_words=0, global_word=0, local_word=0,
+        param_word=0, stalls=[StallRow(**stall._asdict()) for stall in stalls.STALLS], events=["instructions", "rf_reads"],
+        design_events=[], activities=[], panels=[], energy_pj={}, technology={}, virtual={}, program=program,
+        ptx=[Text(path="k.ptx", text="// nothing")],
+        buffers=[Variable(name="A", address=BASE, word=128, bytes=512, dtype="<u4", shape=[128]),
+                 Variable(name="B", address=BASE + 1024, word=384, bytes=256, dtype="<u4", shape=[64])],
+        symbols=[], launch_toml="")
 
 
 class Double:

@@ -43,8 +43,8 @@ def test_a_watchpoint_says_who_wrote_and_what_in_its_type() -> None:
         session.goto(3000)
         session.watch("w1.R4")
         stop = session.continue_()
-        entry = next(item for item in session.info["program"] if f"(pc {item['pc']})" in stop.text)
-        assert f"written by `{entry['text']}`" in stop.text and 4 in entry["dst"]
+        entry = next(item for item in session.info.program if f"(pc {item.pc})" in stop.text)
+        assert f"written by `{entry.text}`" in stop.text and 4 in entry.dst
         old, new = (session.value("w1.R4[0]", at) for at in (stop.cycle - 1, stop.cycle))
         words = np.array([new], np.uint32)
-        assert old != new and word_text(int(new), kind_of(entry["text"], words)) in stop.text
+        assert old != new and word_text(int(new), kind_of(entry.text, words)) in stop.text

@@ -204,7 +204,7 @@ def test_other_paths_and_other_values_are_found_where_the_program_reads_the_cloc
     index = int(value.place[4:-1])
     memory = [run.simulator.buffers()["out"] for run in (a, b)]
     assert (value.value_a, value.value_b) == (memory[0][index], memory[1][index])
-    word = int(a.info["buffers"][0]["word"]) + index
+    word = int(a.info.buffers[0].word) + index
     for run, cycle in ((a, value.cycle_a), (b, value.cycle_b)):
         assert cycle is not None
         assert run.memory_column(word, cycle, cycle + 2).tolist() == [0, run.simulator.buffers()["out"][index]]
@@ -230,7 +230,7 @@ def test_the_summary_says_who_waits_for_what(recording: Any) -> None:
     data = report.compare_data(Comparison(a, b), ("a.rfs", "b.rfs"))
     assert [run["cycles"] for run in data["runs"]] == [CYCLES, CYCLES]
     for run, timeline in zip(data["runs"], (a, b)):
-        assert run["warp_cycles"] == CYCLES * timeline.info["num_warps"]
+        assert run["warp_cycles"] == CYCLES * timeline.info.num_warps
         assert run["stalls"]["long_scoreboard"] == int((timeline.states(1, CYCLES + 1) == LONG_SCOREBOARD).sum())
     assert data["first_divergence"]["cause"]["state"] == "stt_write"
     assert data["parameters"] == {"stt.stall": [None, "pipeline"], "stt.write_cycles": [None, 4]}

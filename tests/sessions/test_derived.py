@@ -14,7 +14,7 @@ from rfview.engine.program import UNIT_LDST, UNIT_SFU, UNIT_SP
 from rfview.engine.simulator import Simulator
 from rfview.engine.stalls import ISSUED
 from rfview.engine.state import COLLECT, DERIVED, FREE, NONE8, PIPE_LDST, PIPE_SFU, PIPE_SP0, WRITE_BACK
-from rfview.sessions.why import producers as holders
+from rfview.sessions import producers as holders
 
 MACHINES = [("gemm", "sram", "gto"), ("gemm", "hrf", "lrr"), ("reduction", "rfc", "two_level"), ("histogram", "hcrf", "gto"),
             ("gemm", "edram", "gto"), ("bfs", "racetrack", "lrr"), ("gemm", "single_buffer", "gto"),
@@ -88,7 +88,7 @@ def kept(sm: Any, units: set[int]) -> dict[str, Any]:
 @pytest.mark.parametrize(("kernel", "design", "scheduler"), MACHINES)
 def test_what_is_not_recorded_follows_from_what_is(kernel: str, design: str, scheduler: str) -> None:
     simulator = Simulator(load_launch_file(kernels.path(kernel)), design=design, scheduler=scheduler)
-    program = simulator.info["program"]
+    program = simulator.info.program
     memory = {pc for pc, inst in enumerate(simulator.insts) if inst["memory_kind"]}
     pending = 0
     for _ in range(60):
@@ -97,7 +97,7 @@ def test_what_is_not_recorded_follows_from_what_is(kernel: str, design: str, sch
         found = find(sm, program, memory)
         assert found == kept(own, found["collectors_used"])
         writers = holders.writers(sm["inflight"], program)
-        for warp in range(simulator.info["num_warps"]):
+        for warp in range(simulator.info.num_warps):
             for reg in bits(sm["warp"][warp]["sb_write"]):
                 entry = int(own["producer"][warp][reg])
                 if entry == STAND_IN:
@@ -106,7 +106,7 @@ def test_what_is_not_recorded_follows_from_what_is(kernel: str, design: str, sch
                 assert writers[warp, reg] == entry
         for entry in found["inflight_used"]:
             flight = sm["inflight"][entry]
-            held = {int(reg) for reg in program[int(flight["pc"])]["dst"] if reg != NONE8}
+            held = {int(reg) for reg in program[int(flight["pc"])].dst if reg != NONE8}
             held &= bits(sm["warp"][int(flight["warp"])]["sb_write"])
             assert bits(own["unreleased"][entry]) == {reg for reg in held if writers[int(flight["warp"]), reg] == entry}
     assert pending > 100

@@ -50,7 +50,7 @@ def test_recorded_and_rewound_states_are_those_of_the_run(name: str, design: str
         assert live.at(cycle).same_as(snapshot), cycle
     assert (recorded.states(0, 3000) == live.states(0, 3000)).all()
     totals = recorded.totals(len(recorded.chunk_starts()))
-    assert totals.sum() == recorded.info["num_warps"] * end.cycle
+    assert totals.sum() == recorded.info.num_warps * end.cycle
 
 
 def walk(session: Session, moves: list[tuple[str, int]]) -> None:
@@ -77,7 +77,7 @@ def test_conditions_hold_where_a_live_session_stops(tmp_path: Path) -> None:
     with Session(open_live("vectoradd")) as session:
         stop = session.run_until("count(w.state == long_scoreboard) >= 8")
         assert stop.reason == "condition"
-        assert (session.snapshot().sm["warp"]["state"][: session.info["num_warps"]] == 4).sum() >= 8
+        assert (session.snapshot().sm["warp"]["state"][: session.info.num_warps] == 4).sum() >= 8
         session.add_breakpoint("pc", int(session.value("w0.pc")), warp=0)
         assert session.continue_().reason in ("breakpoint", "end")
         assert session.last_change("w0.pc").reason == "change"

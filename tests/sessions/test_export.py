@@ -52,7 +52,7 @@ def test_kanata_has_every_instruction_once_with_balanced_stages(session: Session
     lines = [line.split("\t") for line in written(session, "kanata", tmp_path).splitlines()]
     assert lines[0] == ["Kanata", "0004"] and lines[1] == ["C=", "0"]
     clock, stage, began, warps, retired, arrows = 0, {}, {}, Counter(), [], 0
-    program, pcs, ended = session.info["program"], {}, {}
+    program, pcs, ended = session.info.program, {}, {}
     for kind, *words in lines[2:]:
         if kind == "C":
             assert int(words[0]) > 0
@@ -65,7 +65,7 @@ def test_kanata_has_every_instruction_once_with_balanced_stages(session: Session
             pcs[words[0]] = (int(warp), program[int(pc)])
         elif kind == "W":
             (warp, reader), (other, writer) = pcs[words[0]], pcs[words[1]]
-            assert warp == other and set(reader["src"]) & set(writer["dst"]) and words[0] != words[1]
+            assert warp == other and set(reader.src) & set(writer.dst) and words[0] != words[1]
             arrows += 1
         elif kind == "S":
             assert words[0] not in stage
@@ -92,15 +92,15 @@ def test_perfetto_has_all_warp_cycles_and_every_instruction(session: Session, tm
         if entry["tid"] == 0:
             totals[entry["name"]] += entry["dur"]
     wanted = session.timeline.stall_totals(session.timeline.last)
-    names = {entry["code"]: entry["name"] for entry in session.info["stalls"]}
+    names = {entry.code: entry.name for entry in session.info.stalls}
     assert totals == {names[code]: count for code, count in enumerate(wanted.tolist()) if count}
-    for warp in range(session.info["num_warps"]):
+    for warp in range(session.info.num_warps):
         mine = sorted((entry["ts"], entry["dur"]) for entry in slices if (entry["pid"], entry["tid"]) == (warp + 1, 0))
         assert mine[0][0] == 0 and all(a + b == c for (a, b), (c, _) in zip(mine, mine[1:]))
     instructions = [entry for entry in slices if entry.get("cat") == "instruction"]
     assert len(instructions) == issued(session)
-    program = session.info["program"]
-    assert all(entry["name"] == program[entry["args"]["pc"]]["text"] for entry in instructions)
+    program = session.info.program
+    assert all(entry["name"] == program[entry["args"]["pc"]].text for entry in instructions)
     tracks: dict[tuple[int, int], list[tuple[int, int]]] = {}
     for entry in slices:
         tracks.setdefault((entry["pid"], entry["tid"]), []).append((entry["ts"], -entry["dur"]))
@@ -127,7 +127,7 @@ def test_vcd_gives_every_signal_back_at_every_cycle(session: Session, tmp_path: 
             signals[found[1]] = (scope[-1], found[2])
     assert not scope
     last = session.timeline.last
-    names = {entry["code"]: entry["name"] for entry in session.info["stalls"]}
+    names = {entry.code: entry.name for entry in session.info.stalls}
     states = session.timeline.states(0, last + 1)
     queues = session.timeline.column("sm.bank[*].queue", 0, last + 1)
     pcs = session.timeline.column("sm.warp[*].pc", 0, last + 1)
@@ -155,9 +155,9 @@ def test_csv_rows_add_up_to_the_totals(session: Session, tmp_path: Path) -> None
     head, *rows = csv.reader(written(session, "csv", tmp_path).splitlines())
     values = np.array(rows, np.int64)
     assert values[:, 0].tolist() == list(range(session.timeline.last))
-    assert (values[:, 1:].sum(axis=1) == session.info["num_warps"]).all()
+    assert (values[:, 1:].sum(axis=1) == session.info.num_warps).all()
     totals = session.timeline.stall_totals(session.timeline.last)
-    codes = {entry["name"]: entry["code"] for entry in session.info["stalls"]}
+    codes = {entry.name: entry.code for entry in session.info.stalls}
     assert values[:, 1:].sum(axis=0).tolist() == [int(totals[codes[name]]) for name in head[1:]]
 
 
@@ -179,7 +179,7 @@ def test_sqlite_agrees_with_the_session(session: Session, tmp_path: Path) -> Non
     database = sqlite3.connect(tmp_path / "out.db")
     ask = lambda query: database.execute(query).fetchall()
     timeline, last = session.timeline, session.timeline.last
-    totals = {entry["name"]: int(timeline.stall_totals(last)[entry["code"]]) for entry in session.info["stalls"]}
+    totals = {entry.name: int(timeline.stall_totals(last)[entry.code]) for entry in session.info.stalls}
     totals = {name: count for name, count in totals.items() if count}
     assert dict(ask("SELECT state, sum(warps) FROM stalls GROUP BY state")) == totals
     assert dict(ask("SELECT state, sum(cycles) FROM waits GROUP BY state")) == totals
@@ -188,7 +188,7 @@ def test_sqlite_agrees_with_the_session(session: Session, tmp_path: Path) -> Non
     for name, count in ask("SELECT name, sum(count) FROM events GROUP BY name"):
         assert session.value(f"event.{name}", last) == count
     warp, state, first, end, cycles = ask("SELECT * FROM waits WHERE state = 'long_scoreboard' OR 1 ORDER BY cycles DESC")[5]
-    codes = {entry["name"]: entry["code"] for entry in session.info["stalls"]}
+    codes = {entry.name: entry.code for entry in session.info.stalls}
     assert end - first + 1 == cycles and (timeline.states(first + 1, end + 2)[:, warp] == codes[state]).all()
     activity = timeline.column("sm.bank[*].activity", 1, last + 1)
     assert dict(ask("SELECT kind, count(*) FROM accesses GROUP BY kind")).get("read", 0) == (activity == 1).sum()

@@ -45,7 +45,7 @@ def arrived(flow: Flow, session: Session) -> list[tuple[int, str, int, int]]:
     """Return a flow's arrivals in the form of `differences`."""
     info = session.info
     registers = int(session.snapshot(flow.begin).sm["launch"]["registers"])
-    words = {f"{one['name']}[{index}]": one["word"] + index for one in info["buffers"] for index in range(one["bytes"] // 4)}
+    words = {f"{one.name}[{index}]": one.word + index for one in info.buffers for index in range(one.bytes // 4)}
     out = []
     for arrival in flow.arrivals:
         if arrival.lanes:
@@ -66,7 +66,7 @@ def test_lost_bits_are_followed_to_the_output(horner: Session) -> None:
     expected = differences(horner.timeline, twin, flow.begin, horner.timeline.last)
     assert sorted(arrived(flow, horner)) == sorted(expected) and flow.num_arrivals == len(flow.arrivals)
     assert [arrival.kind for arrival in flow.arrivals] == ["lost", "register", "register", "global"]
-    assert all(horner.info["program"][arrival.pc]["mnemonic"] in ("fma", "st") for arrival in flow.arrivals[1:])
+    assert all(horner.info.program[arrival.pc].mnemonic in ("fma", "st") for arrival in flow.arrivals[1:])
     store, (output,) = flow.first_store, flow.outputs
     assert store is not None and store.place == f"results[{output.first}]" and output.wrong == 1
     error = np.array([store.value, store.right], np.uint32).view(np.float32).astype(float)
@@ -93,16 +93,16 @@ def test_another_register_value_is_followed(kind: str, session_of: Callable[...,
     assert [output.wrong for output in flow.outputs] == [1] and flow.outputs[0].name == "c"
     store = flow.first_store
     assert store is not None and store.right == 0xC0200000 and store.pc is not None
-    assert session.info["program"][store.pc]["mnemonic"] == "st"
+    assert session.info.program[store.pc].mnemonic == "st"
     assert session.cycle == cycle and list(session.family) == ["main"]
 
 
 def test_a_value_that_decides_a_branch_parts_the_runs(session_of: Callable[..., Session]) -> None:  # noqa: F811
     session = session_of("live", design="sram")
-    program = session.info["program"]
-    setp = next(entry for entry in program if entry["mnemonic"] == "setp")
-    reg = next(reg for reg in setp["src"] if reg != 255)
-    session.run_until(f"w0.pc == {setp['pc']} and not (w0.sb_write >> {reg}) & 1")
+    program = session.info.program
+    setp = next(entry for entry in program if entry.mnemonic == "setp")
+    reg = next(reg for reg in setp.src if reg != 255)
+    session.run_until(f"w0.pc == {setp.pc} and not (w0.sb_write >> {reg}) & 1")
     flow = follow(session, {f"w0.R{reg}": 0x7FFFFFFF})      # an index beyond the array: the whole warp exits
     assert flow.parted is not None and flow.end == flow.parted - 1
     assert flow.outputs and flow.outputs[0].name == "c"

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from msgspec import structs
 import numpy as np
 import pytest
 
@@ -81,8 +82,8 @@ def finish(timeline: Timeline) -> Timeline:
 
 def result(timeline: Timeline) -> np.ndarray:
     """Return the buffer c at the end of the run."""
-    variable = next(entry for entry in timeline.info["buffers"] if entry["name"] == "c")
-    return timeline.at(timeline.last).memory[variable["word"] :][: variable["bytes"] // 4].view(np.float32)
+    variable = next(entry for entry in timeline.info.buffers if entry.name == "c")
+    return timeline.at(timeline.last).memory[variable.word :][: variable.bytes // 4].view(np.float32)
 
 
 def assert_same_from(branch: Timeline, parent: Timeline, cycle: int, step: int = 61) -> None:
@@ -104,7 +105,7 @@ def test_a_branch_with_nothing_changed_is_its_parent_bit_for_bit(kind: str, desi
         branch = fork(session, f"b{number}")
         assert (branch.cycle, branch.timeline.first, session.cycle) == (cycle, cycle, cycle)
         assert_same_from(finish(branch.timeline), session.timeline, cycle)
-        assert not branch.branch.changes and branch.timeline.info["parameters"] == session.info["parameters"]
+        assert not branch.branch.changes and branch.timeline.info.parameters == session.info.parameters
     assert list(session.family) == ["main", "b0", "b1", "b2", "b3", "b4"]
 
 
@@ -118,7 +119,7 @@ def test_a_parameter_changed_at_cycle_0_gives_the_run_that_begins_with_it(
     branch = fork(session_of("recorded", design=design), "other", settings)
     fresh = finish(LiveTimeline(simulator(small, design=design, settings=settings)))
     assert_same_from(finish(branch.timeline), fresh, 0)
-    assert branch.info["parameters"] == fresh.info["parameters"]
+    assert branch.info.parameters == fresh.info.parameters
     assert branch.timeline.last != session_of("recorded", design=design).timeline.last
 
 
@@ -142,9 +143,9 @@ def store_of(session: Session) -> tuple[int, int, int]:
     """Return (cycle, warp slot, source register) of the first store that issues with all lanes."""
     log = Comparison(session.timeline, session.timeline).logs[0]
     issues = log.between(0, session.timeline.last)
-    program = session.info["program"]
-    at = next(index for index, pc in enumerate(issues.pc) if program[pc]["mnemonic"] == "st")
-    sources = [reg for reg in program[int(issues.pc[at])]["src"] if reg != 255]
+    program = session.info.program
+    at = next(index for index, pc in enumerate(issues.pc) if program[pc].mnemonic == "st")
+    sources = [reg for reg in program[int(issues.pc[at])].src if reg != 255]
     return int(issues.cycle[at]), int(issues.slot[at]), sources[-1]
 
 
@@ -195,7 +196,7 @@ def test_every_parameter_that_can_change_leaves_the_results_right(design: str, s
     expected = result(session.timeline)
     session.goto(session.timeline.last // 3)
     for number, key in enumerate(changeable(session.info)):
-        old = session.info["parameters"][key]
+        old = session.info.parameters[key]
         branch = fork(session, f"b{number}", {key: another(key, old)})
         finish(branch.timeline)
         assert branch.timeline.fault is None, key
@@ -240,11 +241,11 @@ def test_a_recording_that_runs_otherwise_now_is_refused(session_of: Any) -> None
     session = session_of("recorded")
     header = session.timeline.header
     header.memory = header.memory.copy()
-    header.memory[int(session.info["buffers"][0]["word"])] ^= 1
+    header.memory[int(session.info.buffers[0].word)] ^= 1
     session.goto(500)
     with pytest.raises(InputError, match="is not what was recorded"):
         fork(session, "b")
-    session.info["launch_toml"] = ""
+    session.timeline.info = structs.replace(session.info, launch_toml="")
     with pytest.raises(InputError, match="contains no launch file"):
         fork(session, "b")
 

@@ -19,7 +19,7 @@ def test_every_format_opens_with_its_states() -> None:
     assert timeline.header.number == describe(timeline.path)["format"] == FORMAT == 1 and not timeline.warnings
     shot = timeline.at(333)
     assert (timeline.first, timeline.last, shot.cycle) == (0, 400, 333)
-    assert (timeline.info["kernel"], timeline.info["design"]) == ("nw", "sram") and len(timeline.chunk_starts()) == 10
+    assert (timeline.info.kernel, timeline.info.design) == ("nw", "sram") and len(timeline.chunk_starts()) == 10
     assert [int(warp.pc) for warp in shot.sm.warp[:8]] == [31] * 8
     assert shot.register(0, 2)[:16].tolist() == list(range(1224, 1240))
     assert int(shot.sm.events[0]) == 248

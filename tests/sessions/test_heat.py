@@ -92,11 +92,11 @@ def test_columns_of_writes_leave_idle_time_out() -> None:
 def test_elements_of_a_buffer_and_the_store_that_wrote_them() -> None:
     with open_session(LESSONS / "first.rfs") as session:
         timeline = session.timeline
-        stored = [variable for variable in session.info["buffers"]
-                  if not np.array_equal(*(part.memory[variable["word"] : variable["word"] + variable["bytes"] // 4]
+        stored = [variable for variable in session.info.buffers
+                  if not np.array_equal(*(part.memory[variable.word : variable.word + variable.bytes // 4]
                                           for part in (timeline.at(timeline.first), timeline.at(timeline.last))))]
         assert stored, "the kernel stores something"
-        name, word = stored[0]["name"], int(stored[0]["word"])
+        name, word = stored[0].name, int(stored[0].word)
         found = heat(session, f"{name}[0..63]")
         assert isinstance(found, MemoryHeat)
         edges = around(timeline.last, 20, 200, timeline.first, timeline.last)
@@ -108,11 +108,11 @@ def test_elements_of_a_buffer_and_the_store_that_wrote_them() -> None:
         assert means.each == 4 and means.values[-1, 3] == pytest.approx(strip.values[-1, 12:16].mean())
         changed = next(row for row in range(64) if found.moment(timeline.last, row).since >= 0)
         moment = found.moment(timeline.last, changed)
-        entry = session.info["program"][moment.pc]
-        assert entry["mnemonic"] == "st" and 0 <= moment.lane < 32 and 0 <= moment.warp < 48
+        entry = session.info.program[moment.pc]
+        assert entry.mnemonic == "st" and 0 <= moment.lane < 32 and 0 <= moment.warp < 48
         before, after = (timeline.at(cycle).memory[word + changed] for cycle in (moment.since - 1, moment.since))
         assert before != after
-        data = timeline.at(moment.since).register(moment.warp, [reg for reg in entry["src"] if reg != 255][-1])
+        data = timeline.at(moment.since).register(moment.warp, [reg for reg in entry.src if reg != 255][-1])
         assert data[moment.lane] == after, "the lane's register holds what memory then holds"
 
 
@@ -120,12 +120,12 @@ def test_elements_of_a_buffer_and_the_store_that_wrote_them() -> None:
 def test_every_store_is_known_by_instruction_warp_and_lane(name: str) -> None:
     with open_session(LESSONS / f"{name}.rfs") as session:
         timeline, told = session.timeline, 0
-        for variable in session.info["buffers"]:
-            ends = [timeline.at(cycle).memory[variable["word"] : variable["word"] + variable["bytes"] // 4]
+        for variable in session.info.buffers:
+            ends = [timeline.at(cycle).memory[variable.word : variable.word + variable.bytes // 4]
                     for cycle in (timeline.first, timeline.last)]
             for row in np.flatnonzero(ends[0] != ends[1])[::37].tolist():
                 moment = MemoryHeat(timeline, variable, row, 1).moment(timeline.last, 0)
-                source = [reg for reg in session.info["program"][moment.pc]["src"] if reg != 255][-1]
+                source = [reg for reg in session.info.program[moment.pc].src if reg != 255][-1]
                 if name != "dead":      # the rfc run drops values after their last read
                     assert timeline.at(moment.since).register(moment.warp, source)[moment.lane] == ends[1][row]
                 assert moment.lane == row % 32, "these kernels' threads store the element of their number"
@@ -169,7 +169,7 @@ def test_the_command_prints_a_page_and_gives_json() -> None:
         assert any(line.startswith(" wrote ") for line in lines)
         data = json.loads(json.dumps(answer.data, allow_nan=False))["heat"]
         assert len(data["values"]) == len(data["edges"]) - 1 == len(data["writes"])
-        buffer = session.info["buffers"][0]["name"]
+        buffer = session.info.buffers[0].name
         assert execute(session, f"heat {buffer}[0..7]").data["heat"]["rows"] == list(range(8))
         with pytest.raises(InputError, match="has elements 0"):
             execute(session, f"heat {buffer}[0..999999999]")

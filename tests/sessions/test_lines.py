@@ -5,9 +5,11 @@ import re
 import shutil
 from pathlib import Path
 
+from msgspec import structs
 import numpy as np
 import pytest
 
+from rfview.engine.info import Text
 from rfview.cli import main
 from rfview.engine import kernels
 from rfview.engine.errors import InputError
@@ -62,25 +64,25 @@ def test_lines_have_their_text_from_the_compilers_source(session):
 def test_statistics_per_line_sum_to_the_whole(session):
     session.goto("end")
     found, snapshot = line_report(session), session.snapshot()
-    totals = {entry["name"]: int(snapshot.sm["stall_total"][entry["code"]]) for entry in session.info["stalls"]}
+    totals = {entry.name: int(snapshot.sm["stall_total"][entry.code]) for entry in session.info.stalls}
     assert sum(line.issued for line in found.lines) == totals["issued"] == int(snapshot.sm["events"][0])
     for name, total in totals.items():
         if name != "issued":
             assert sum(line.stalled.get(name, 0) for line in found.lines) + found.nobody.get(name, 0) == total, name
     assert set(found.nobody) <= set(NO_WARP)
     assert sum(line.share for line in found.lines) == pytest.approx(1.0)
-    assert sum(line.pcs for line in found.lines) == len(session.info["program"])
+    assert sum(line.pcs for line in found.lines) == len(session.info.program)
 
 
 def test_register_traffic_is_what_the_issued_instructions_name(session):
-    program = session.info["program"]
+    program = session.info.program
     counts = count_instructions(session.timeline, 0, session.timeline.last)
-    reads = [count * len({reg for reg in entry["src"] if reg != 255})
+    reads = [count * len({reg for reg in entry.src if reg != 255})
              for count, entry in zip(counts.issued.tolist(), program, strict=True)]
     session.goto("end")
     found = line_report(session)
     assert sum(line.reads for line in found.lines) == sum(reads) > 0
-    writes = int(session.snapshot().sm["events"][session.info["events"].index("rf_writes")])
+    writes = int(session.snapshot().sm["events"][session.info.events.index("rf_writes")])
     assert sum(line.writes for line in found.lines) >= writes      # a predicated load without active lanes writes nothing
 
 
@@ -98,9 +100,9 @@ def test_stretches_add_up_and_a_growing_one_counts_each_cycle_once(session):
 def test_stalls_are_counted_on_the_instruction_that_waits(softmax):
     counts = count_instructions(softmax.timeline, 0, softmax.timeline.last)
     states, pcs, last_pcs = (softmax.timeline.column(f"sm.warp[*].{name}", 1, softmax.timeline.last + 1)
-                             [:, : softmax.info["num_warps"]] for name in ("state", "pc", "last_pc"))
+                             [:, : softmax.info.num_warps] for name in ("state", "pc", "last_pc"))
     expected = np.zeros_like(counts.states)
-    nobody = [entry["code"] for entry in softmax.info["stalls"] if entry["name"] in NO_WARP]
+    nobody = [entry.code for entry in softmax.info.stalls if entry.name in NO_WARP]
     for row in range(len(states)):
         for state, pc, last_pc in zip(states[row].tolist(), pcs[row].tolist(), last_pcs[row].tolist(), strict=True):
             expected[-1 if state in nobody else last_pc if state == 0 else pc, state] += 1
@@ -186,7 +188,7 @@ def test_a_program_without_lines_says_how_to_get_them(capsys, tmp_path):
             execute(session, line)
     assert main(["lines", launch]) == 2 and "--ptx" in capsys.readouterr().err
     table = LineTable(session.info, ptx=True)
-    assert table.at(0).path == "vectoradd.ptx" and table.at(0).line == session.info["program"][0]["line"]
+    assert table.at(0).path == "vectoradd.ptx" and table.at(0).line == session.info.program[0].line
 
 
 def test_the_command_prints_each_line_once_and_json_with_everything(recorded, capsys):
@@ -204,8 +206,7 @@ def test_the_command_prints_each_line_once_and_json_with_everything(recorded, ca
 
 
 def test_hostile_sources_are_escaped_and_cost_nothing(softmax):
-    info = dict(softmax.info)
-    info["ptx"] = [{"path": "k.ptx", "text": softmax.info["ptx"][0]["text"].replace("triton_softmax.py", "\x1b[31m.py")}]
-    info["sources"] = [{"path": "\x1b[31m.py", "text": "\x1b]0;title\x07\n" * 40}]
-    table = LineTable(info)
+    text = softmax.info.ptx[0].text.replace("triton_softmax.py", "\x1b[31m.py")
+    table = LineTable(structs.replace(softmax.info, ptx=[Text(path="k.ptx", text=text)],
+                                      sources=[Text(path="\x1b[31m.py", text="\x1b]0;title\x07\n" * 40)]))
     assert "\x1b" not in table.lines[0].text and table.find("\x1b[31m.py:12", "x").line == 12

@@ -50,8 +50,8 @@ def decoded(data: bytes) -> np.ndarray:
 
 def test_a_picture_is_the_buffer_beside_what_it_began_with() -> None:
     with open_session(PLAIN) as session:
-        timeline, variable = session.timeline, session.info["buffers"][-1]
-        name, total, word = variable["name"], variable["bytes"] // 4, variable["word"]
+        timeline, variable = session.timeline, session.info.buffers[-1]
+        name, total, word = variable.name, variable.bytes // 4, variable.word
         with pytest.raises(InputError, match=f"image {name} .*x"):
             picture(session, name)
         session.goto("end")
@@ -72,11 +72,11 @@ def test_a_picture_is_the_buffer_beside_what_it_began_with() -> None:
 
 def test_errors_are_those_against_the_run_without_losses(lossy: Session) -> None:
     right = right_run(lossy)
-    assert right is right_run(lossy) and right.info["parameters"]["edram.error_mode"] == "none"
+    assert right is right_run(lossy) and right.info.parameters["edram.error_mode"] == "none"
     assert int(Session(right).value("event.bits_lost")) == 0
-    for variable in lossy.info["buffers"]:
-        found = picture(lossy, variable["name"])
-        word, size = variable["word"], variable["bytes"] // 4
+    for variable in lossy.info.buffers:
+        found = picture(lossy, variable.name)
+        word, size = variable.word, variable.bytes // 4
         ours, theirs = (run.at(run.last).memory[word : word + size] for run in (lossy.timeline, right))
         assert found.is_right and int(found.wrong.sum()) == int((ours != theirs).sum())
         data = json.loads(json.dumps(found.data(), allow_nan=False))
@@ -125,7 +125,7 @@ def test_a_right_element_ends_at_its_store_and_an_input_at_the_host(lossy: Sessi
 
 
 def _word(session: Session, name: str, element: int) -> int:
-    return next(int(one["word"]) for one in session.info["buffers"] if one["name"] == name) + element
+    return next(int(one.word) for one in session.info.buffers if one.name == name) + element
 
 
 def test_the_file_has_three_panes_on_one_scale(lossy: Session, tmp_path: Path) -> None:

@@ -65,7 +65,7 @@ def test_rows_are_counted_as_the_warp_counts_and_wait_in_its_states(session: Ses
 
 
 def test_producers_wrote_what_is_read_last(session: Session) -> None:
-    program = session.info["program"]
+    program = session.info.program
     rows = lives(session.timeline, 3, 0, 700)
     linked = 0
     for place, life in enumerate(rows):
@@ -74,8 +74,8 @@ def test_producers_wrote_what_is_read_last(session: Session) -> None:
             assert not any(name in writes(program[between.pc]) for between in rows[producer + 1 : place])
             linked += 1
     assert linked > 10
-    branch = next(place for place, life in enumerate(rows) if program[life.pc]["text"].startswith("@P0"))
-    setter = next(place for place, life in enumerate(rows) if program[life.pc]["mnemonic"] == "setp")
+    branch = next(place for place, life in enumerate(rows) if program[life.pc].text.startswith("@P0"))
+    setter = next(place for place, life in enumerate(rows) if program[life.pc].mnemonic == "setp")
     assert (setter, "P0") in rows[branch].producers
 
 

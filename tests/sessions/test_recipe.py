@@ -78,8 +78,8 @@ def test_settings_scheduler_variant_and_the_fault_that_ends_a_run_are_kept(tmp_p
     assert filled.fault == direct.fault == written.fault
     assert (tmp_path / "filled.rfs").read_bytes() == (tmp_path / "direct.rfs").read_bytes()
     info = open_recording(tmp_path / "filled.rfs").info
-    assert (info["parameters"]["stt.write_cycles"], info["parameters"]["sm.num_collectors"]) == (6, 4)
-    assert info["parameters"]["stt.stall"] == "bank" and info["scheduler"] == "lrr"
+    assert (info.parameters["stt.write_cycles"], info.parameters["sm.num_collectors"]) == (6, 4)
+    assert info.parameters["stt.stall"] == "bank" and info.scheduler == "lrr"
 
 
 @pytest.mark.parametrize("name", ["struct_params", "constant_table", "two_kernels"])
@@ -123,7 +123,7 @@ def test_another_machine_or_start_is_noticed(made: Path, tmp_path: Path) -> None
 
 def test_a_run_that_ends_early_is_noticed(made: Path, tmp_path: Path) -> None:
     body = recipe.open_recipe(made).body
-    end = body["cycles"]
+    end = body.cycles
     longer = changed(made, tmp_path / "a.rfr", lambda body: body.update(
         cycles=end + 5000, sums=[*body["sums"][:-1], [end + 5000, 1, 2, 3]]))
     with pytest.raises(InputError, match=f"ended at cycle {end:,}, before keyframe cycle {end + 5000:,}"):
@@ -138,7 +138,7 @@ def test_a_live_session_of_a_recipe_is_the_same_run(made: Path) -> None:
             session.goto(cycle)
             recorded.goto(cycle)
             assert session.snapshot().same_as(recorded.snapshot()), cycle
-        assert session.info["launch_toml"] == recorded.info["launch_toml"] != ""
+        assert session.info.launch_toml == recorded.info.launch_toml != ""
 
 
 def test_an_interrupted_run_leaves_what_it_has(tmp_path: Path) -> None:
@@ -154,7 +154,7 @@ def test_an_interrupted_run_leaves_what_it_has(tmp_path: Path) -> None:
     left, = tmp_path.iterdir()
     assert re.fullmatch(r"run\.[0-9a-f]{6}\.partial\.rfr", left.name)
     part = recipe.open_recipe(left)
-    assert (part.cycles, part.body["finished"], part.body["summary"]) == (49_152, False, None)
+    assert (part.cycles, part.body.finished, part.body.summary) == (49_152, False, None)
     with pytest.raises(KeyboardInterrupt):
         recipe_filling.fill(part, tmp_path / "run.rfs", interrupt(20_000))
     kept = open_recording(tmp_path / "run.rfs")

@@ -69,11 +69,11 @@ def test_bits_that_are_lost_are_entries_without_an_instruction() -> None:
 def test_every_result_is_an_entry_and_a_cta_clears_its_slots() -> None:
     machine = simulator("sram", "vectoradd")
     chunk = machine.record_chunk(2000)
-    writes, program = chunk.writes, {entry["pc"]: entry for entry in machine.info["program"]}
+    writes, program = chunk.writes, {entry.pc: entry for entry in machine.info.program}
     results = writes.pc < CLEARED
     assert results.sum() > 100 and (writes.pc == CLEARED).sum() >= 48
     for register, pc in zip(writes.register[results].tolist(), writes.pc[results].tolist(), strict=True):
-        assert register % 64 in program[pc]["dst"]
+        assert register % 64 in program[pc].dst
     assert int(writes.end[-1]) == len(writes.register) and (np.diff(writes.end.astype(np.int64)) >= 0).all()
 
 
@@ -83,5 +83,5 @@ def test_who_wrote_is_said_with_the_value_before_and_since() -> None:
         stop = session.last_change("w0.R0")
         assert stop.reason == "change" and "w0.R0 written by `" in stop.text and "→" in stop.text
         pc = int(stop.text.partition("(pc ")[2].partition(")")[0].partition(",")[0])
-        entry = next(entry for entry in session.info["program"] if entry["pc"] == pc)
-        assert 0 in entry["dst"]
+        entry = next(entry for entry in session.info.program if entry.pc == pc)
+        assert 0 in entry.dst

@@ -49,7 +49,7 @@ def test_the_gain_is_that_of_a_branch_made_by_hand(recorded: Session) -> None:
     assert IssueLog(branch.timeline).find(name, found.n).cycle == found.issued[1]
     assert found.gain == found.issued[0] - found.issued[1] > 0
     for place, timeline in enumerate((recorded.timeline, branch.timeline)):
-        codes = {entry["code"] for entry in recorded.info["stalls"] if entry["family"] == "register_file"}
+        codes = {entry.code for entry in recorded.info.stalls if entry.family == "register_file"}
         states = timeline.states(found.begin + 1, found.issued[place] + 2)
         assert int(sum((states == code).sum() for code in codes)) == found.lost[place]
 
@@ -69,7 +69,7 @@ def test_the_whole_run_is_that_of_both_ends(recorded: Session) -> None:
 
 def test_what_lays_the_machine_out_is_tried_from_the_first_cycle(monkeypatch: pytest.MonkeyPatch) -> None:
     session = live()
-    present = int(session.info["parameters"]["sm.num_schedulers"])
+    present = int(session.info.parameters["sm.num_schedulers"])
     chain = why(session, 0)
     other = replace(chain.resource, relief={"sm.num_schedulers": 3 - present})
     chain = replace(chain, links=(*chain.links[:-1], replace(chain.links[-1], resource=other)))
@@ -86,7 +86,7 @@ def test_rerun_is_the_run_with_another_parameter_from_the_start(recorded: Sessio
     answer = execute(recorded, "rerun wide set hrf.write_cycles=2 sm.num_schedulers=1")
     made = answer.session
     assert made is recorded.family["wide"] and made.cycle == AT and answer.data["parent"] == "main"
-    assert made.info["parameters"]["sm.num_schedulers"] == 1 and made.timeline.first == 0
+    assert made.info.parameters["sm.num_schedulers"] == 1 and made.timeline.first == 0
     settings = {"hrf.write_cycles": 2, "sm.num_schedulers": 1}
     same, right = rerun(live(), "same", settings), live(settings)
     assert same.cycle == right.cycle == 1500 and same.snapshot().sm["stall_total"].tolist() == \

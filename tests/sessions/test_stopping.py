@@ -205,7 +205,6 @@ def test_an_unbalanced_account_is_found_and_told(truth: list) -> None:
 
 
 def test_energy_that_does_not_add_up_is_found(recorded: Timeline, monkeypatch: pytest.MonkeyPatch) -> None:
-    recorded.info["clock_mhz"] = 700
     parts = {"dynamic": 3.0, "leakage": 2.0, "refresh": 0.0, "total": 5.0}
     for name, value, good in (("total", 5.0, True), ("total", 6.0, False), ("leakage", -1.0, False),
                               ("dynamic", float("nan"), False)):
@@ -289,7 +288,7 @@ def test_events_of_a_kind(session: Session, truth: list) -> None:
         assert session.next_event(kind).reason == "condition"
     session.goto(0)
     stop = session.next_event("barrier")
-    codes = truth[stop.cycle].sm["warp"]["state"][: session.info["num_warps"]]
+    codes = truth[stop.cycle].sm["warp"]["state"][: session.info.num_warps]
     first = next(warp for warp, code in enumerate(codes) if code == stalls.BY_NAME["barrier"].code)
     assert stop.text.startswith(f"cycle {stop.cycle:,}: barrier: w{first}")
     with pytest.raises(InputError, match="no such event 'fly'"):
@@ -342,7 +341,6 @@ def test_statistics_between_marks_add_up(session: Session, truth: list) -> None:
 
 
 def test_statistics_say_the_energy_that_the_run_used(recorded: Timeline) -> None:
-    recorded.info["clock_mhz"] = 700
     session = Session(recorded)
     whole, parts = stats(session, 0, CYCLES), [stats(session, 0, 300), stats(session, 300, CYCLES)]
     assert whole.energy_pj["total"] > 0 and whole.is_balanced and whole.microseconds == CYCLES / 700

@@ -28,15 +28,15 @@ def test_a_swapped_run_is_the_run_on_that_design(kind: str, session_of: Callable
     assert ours.last == theirs.last
     for cycle in range(0, ours.last, 97):
         assert ours.at(cycle).same_as(theirs.at(cycle))
-    assert ours.info["parameters"] == theirs.info["parameters"]
+    assert ours.info.parameters == theirs.info.parameters
 
 
 def test_a_papers_machine_comes_and_goes_with_its_design(session_of: Callable[..., Session], small: Path) -> None:  # noqa: F811
     session = session_of("live", design="sram")
     there = swap(session, "hrf").session
-    assert there.info["parameters"] == open_session(small, design="hrf").info["parameters"]
+    assert there.info.parameters == open_session(small, design="hrf").info.parameters
     back = swap(there, "sram").session
-    assert back.info["parameters"] == session.info["parameters"]
+    assert back.info.parameters == session.info.parameters
     assert list(session.family) == ["main", "hrf", "sram"] and back.branch is not None and back.branch.parent == "hrf"
 
 
@@ -103,9 +103,9 @@ def test_a_stopped_swap_leaves_everything_as_it_was(session_of: Callable[..., Se
 def test_another_kernel_keeps_the_machine(session_of: Callable[..., Session], small: Path) -> None:  # noqa: F811
     session = session_of("live", design="stt", scheduler="lrr", settings={"stt.write_cycles": 7, "sm.num_collectors": 8})
     made = load(session, "reduction")
-    assert (made.info["name"], made.info["design"], made.info["scheduler"], made.cycle) == ("reduction", "stt", "lrr", 0)
-    assert made.info["parameters"]["stt.write_cycles"] == 7 and made.info["parameters"]["sm.num_collectors"] == 8
-    assert load(session, str(small)).info["kernel"] == "vectoradd"
+    assert (made.info.name, made.info.design, made.info.scheduler, made.cycle) == ("reduction", "stt", "lrr", 0)
+    assert made.info.parameters["stt.write_cycles"] == 7 and made.info.parameters["sm.num_collectors"] == 8
+    assert load(session, str(small)).info.kernel == "vectoradd"
     with pytest.raises(InputError, match="no bundled kernel"):
         load(session, "nosuch")
     with pytest.raises(InputError, match="nosuch.toml"):

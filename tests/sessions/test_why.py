@@ -18,13 +18,13 @@ import pytest
 from rfview.engine import isa
 from rfview.engine.errors import InputError
 from rfview.engine.stalls import STALLS
-from rfview.engine.state import FOREVER, INFLIGHT
+from rfview.engine.state import INFLIGHT
 from rfview.engine.plugin.explaining import Refusal
 from rfview.sessions import Session, open_session
 from rfview.sessions.timeline.opening import open_recording
 from rfview.sessions.commands.table import execute
 from rfview.sessions.why import EXPLAINERS, Past, banks, explain, units, why
-from rfview.sessions.why.moment import Flight
+from rfview.sessions.machine import Flight
 from rfview.sessions.why.trail import Trail
 from tests.engine import plugin_skeleton
 from tests.harness import Assembly, added
@@ -198,7 +198,7 @@ def test_a_foreign_design_may_bring_its_own_links(monkeypatch: pytest.MonkeyPatc
 
 def test_a_recording_of_a_design_that_is_not_installed_still_explains(tmp_path: Path) -> None:
     with open_session(FIRST) as session:
-        session.timeline.info["design_spec"]["chain"] = ["not_installed"]
+        session.timeline.info.design_spec.chain[:] = ["not_installed"]
         for cycle in range(2000, 2400, 40):
             assert why(session, None, cycle).resource is not None
 
@@ -212,9 +212,10 @@ def test_open_recording_and_session_agree() -> None:
 
 
 def test_a_reason_of_a_designs_own_is_not_blamed_on_the_banks_ports() -> None:
-    entry = {"code": 32, "name": "bank_waking", "sentence": "The bank was drowsy and is waking."}
+    entry = SimpleNamespace(code=32, name="bank_waking", sentence="The bank was drowsy and is waking.")
+    info = SimpleNamespace(stalls=[entry], design="drowsy", parameters={})
     fields = {"until_cycle": 0, "since_cycle": 0, "queue": 2, "owner_warp": 1, "owner_reg": 3}
-    moment: Any = SimpleNamespace(info={"stalls": [entry], "design": "drowsy"}, num_banks=16, num_warps=48, ran=9, cycle=10,
+    moment: Any = SimpleNamespace(info=info, num_banks=16, num_warps=48, ran=9, cycle=10,
                                   name=lambda code: "bank_waking", owner=lambda bank: "w1 R3",
                                   bank=lambda bank, field: fields[field])
     for until, sentence in ((0, "the bank was drowsy and is waking"), (12, "bank 3 busy: bank waking of w1 R3")):
@@ -226,11 +227,11 @@ def test_a_reason_of_a_designs_own_is_not_blamed_on_the_banks_ports() -> None:
         assert resource is not None and resource.name == "register file drowsy, bank 3: bank waking" and not resource.relief
 
 
-def test_an_end_is_unknown_up_to_the_issue_and_in_older_recordings_at_forever() -> None:
+def test_an_end_is_unknown_up_to_the_issue() -> None:
     table = np.zeros(1, INFLIGHT)
-    flight = Flight(cast(Any, SimpleNamespace(sm={"inflight": table})), 0)
+    flight = Flight(cast(Any, SimpleNamespace(inflight=table)), 0)
     table["issue_cycle"] = 70
-    for done, known in ((0, False), (70, False), (71, True), (FOREVER - 1, True), (FOREVER, False)):
+    for done, known in ((0, False), (70, False), (71, True)):
         table["done_cycle"] = done
         assert flight.end_is_known == known, done
 
@@ -244,9 +245,9 @@ def test_before_the_first_cycle_nothing_has_been_dispatched() -> None:
 
 def test_a_relief_names_the_latency_class_that_the_machine_gave_the_instruction() -> None:
     session = why_programs.session(Assembly().mov(1, 3).exit())
-    program = session.info["program"]
-    assert [entry["latency_class"] for entry in program][:1] == ["int_add"]
-    flight = Flight(cast(Any, SimpleNamespace(sm={"inflight": np.zeros(1, INFLIGHT)}, instruction=lambda pc: program[pc])), 0)
+    program = session.info.program
+    assert [entry.latency_class for entry in program][:1] == ["int_add"]
+    flight = Flight(cast(Any, SimpleNamespace(inflight=np.zeros(1, INFLIGHT), instruction=lambda pc: program[pc])), 0)
     for cycles, relief in ((1, {}), (2, {"initiation.int_add": 1})):
         trail = cast(Any, SimpleNamespace(value=lambda name, cycles=cycles: {"initiation.int_add": cycles}[name]))
         assert units.initiation_relief(trail, flight) == relief

@@ -32,10 +32,6 @@ class Trace:
         self.coded.append(piece)
         return [(piece, part) for part in range(piece % 3)]
 
-    def compress(self, frame: tuple[int, int]) -> tuple[int, int]:
-        self._work("compress", frame[0])
-        return frame
-
     def write(self, frame: tuple[int, int]) -> None:
         self._work("write", frame[0])
         self.written.append(frame)
@@ -55,7 +51,7 @@ def threads() -> list[threading.Thread]:
     return [thread for thread in threading.enumerate() if thread.name.startswith(("rfview-coder", "rfview-writer"))]
 
 
-@pytest.mark.parametrize("slow", ("", "code", "compress", "write"))
+@pytest.mark.parametrize("slow", ("", "code", "write"))
 def test_everything_is_written_in_order(slow: str) -> None:
     work = Trace(slow=slow)
     run(work)
@@ -64,7 +60,7 @@ def test_everything_is_written_in_order(slow: str) -> None:
     assert not threads()
 
 
-@pytest.mark.parametrize("step", ("code", "compress", "write"))
+@pytest.mark.parametrize("step", ("code", "write"))
 def test_what_goes_wrong_is_told_and_ends_the_threads(step: str) -> None:
     work = Trace(fail_in=step)
     with pytest.raises(OSError, match="no room left"):

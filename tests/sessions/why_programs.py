@@ -279,7 +279,7 @@ def stalled_at(over: Session, warp: int, state: str, at_end: bool = False) -> in
     timeline = over.timeline
     while timeline.extend(1024):
         pass
-    code = next(int(entry["code"]) for entry in timeline.info["stalls"] if entry["name"] == state)
+    code = next(int(entry.code) for entry in timeline.info.stalls if entry.name == state)
     column = np.concatenate([[False], timeline.states(timeline.first + 1, timeline.last + 1)[:, warp] == code, [False]])
     edges = np.flatnonzero(column[1:] != column[:-1])
     starts, ends = edges[::2], edges[1::2]

@@ -8,7 +8,6 @@ from rfview.dap.arguments import Arguments
 from rfview.dap.conversation import FIRST_WARP, MACHINE, Conversation, Handler, Reply
 from rfview.dap.frames import number
 from rfview.engine.errors import InputError
-from rfview.sessions.run_names import stall_names
 from rfview.sessions.why import why
 
 MAX_INSTRUCTIONS = 100_000     # of one disassembly
@@ -17,10 +16,10 @@ MAX_INSTRUCTIONS = 100_000     # of one disassembly
 def threads(conversation: Conversation, arguments: Arguments) -> Reply:
     """List the machine and every warp slot that holds a warp."""
     sm = conversation.session.snapshot().sm
-    names = stall_names(conversation.session.info)
+    names = conversation.session.info.stall_names
     resident = int(sm["resident"])
     warps = [{"id": FIRST_WARP + warp, "name": f"w{warp}  {names[int(sm['warp'][warp]['state'])]}"}
-             for warp in range(int(conversation.session.info["num_warps"])) if resident >> warp & 1]
+             for warp in range(conversation.session.info.num_warps) if resident >> warp & 1]
     return Reply({"threads": [{"id": MACHINE, "name": f"SM  cycle {conversation.session.cycle:,}"}, *warps]})
 
 
@@ -87,7 +86,7 @@ def exception_info(conversation: Conversation, arguments: Arguments) -> Reply:
     body: dict[str, Any] = {"exceptionId": stop.reason, "description": stop.text, "breakMode": "always"}
     if stop.warp is not None:
         state = int(conversation.session.snapshot().sm["warp"][stop.warp]["state"])
-        body["exceptionId"] = stall_names(conversation.session.info)[state]
+        body["exceptionId"] = conversation.session.info.stall_names[state]
         body["details"] = {"message": why(conversation.session, stop.warp).text()}
     return Reply(body)
 

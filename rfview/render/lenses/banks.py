@@ -6,7 +6,7 @@ import numpy as np
 
 from rfview.engine import state as layout
 from rfview.render.operation import frozen_until
-from rfview.render.machine import Machine
+from rfview.sessions.machine import Machine
 from rfview.render.scene import Scene
 from rfview.render.text import Line, Row, fill, number, progress, visible_from
 
@@ -31,7 +31,7 @@ def places(machine: Machine) -> tuple[np.ndarray, list[tuple[int, int]]]:
     for which, row, _ in requests(machine):
         wanted.append((which, row))
         grid[which, min(row, rows_per_bank - 1)] = WANTED
-    for which, bank in enumerate(machine.bank):
+    for which, bank in enumerate(machine.banks):
         if bank["activity"] in (layout.BANK_READ, layout.BANK_WRITE) and bank["owner_warp"] < machine.num_warps:
             _, row = machine.place(bank["owner_warp"], bank["owner_reg"])
             grid[which, min(row, rows_per_bank - 1)] = READ if bank["activity"] == layout.BANK_READ else WRITTEN
@@ -57,7 +57,7 @@ def requests(machine: Machine) -> list[tuple[int, int, int]]:
         instruction = machine.instruction(int(row["pc"]))
         if not unread or instruction is None or warp >= machine.num_warps:
             continue
-        for slot, reg in enumerate(instruction["src"][:6]):
+        for slot, reg in enumerate(instruction.src[:6]):
             if (unread >> slot) & 1 and int(reg) != NONE:
                 found.append((*machine.place(warp, int(reg)), warp))
     return found
@@ -105,8 +105,8 @@ def _access(row: Row, scene: Scene, which: int, at: int, slow: bool) -> None:
     """Write what a bank does in this cycle: glyph, register, warp, and the progress of a long access."""
     machine = scene.now
     assert machine is not None
-    bank = machine.bank[which]
-    before = scene.before.bank[which] if scene.before and which < len(scene.before.bank) else bank
+    bank = machine.banks[which]
+    before = scene.before.banks[which] if scene.before and which < len(scene.before.banks) else bank
     activity = bank["activity"]
     if activity == layout.BANK_IDLE:
         row.at(at, "·", "off")
@@ -130,8 +130,8 @@ def _queue(row: Row, scene: Scene, which: int, at: int, losers: list[int]) -> No
     """Write how many requests are left waiting at a bank, and their warps."""
     machine = scene.now
     assert machine is not None
-    queue = machine.bank[which]["queue"]
-    before = scene.before.bank[which]["queue"] if scene.before and which < len(scene.before.bank) else queue
+    queue = machine.banks[which]["queue"]
+    before = scene.before.banks[which]["queue"] if scene.before and which < len(scene.before.banks) else queue
     if not queue:
         return
     row.at(at, f"{queue}", ("st:bank_conflict" if queue > 1 else "fg:bank_conflict") + ("+u" if queue != before else ""))
@@ -153,8 +153,8 @@ def _totals(scene: Scene, width: int, slow: bool) -> Line:
     until = frozen_until(machine)
     if until > machine.cycle:
         return row.right(width - 1, f"frozen until {number(until)}", "ps:moving").line()
-    busy = sum(bank["activity"] != layout.BANK_IDLE for bank in machine.bank)
-    queue = sum(bank["queue"] for bank in machine.bank)
+    busy = sum(bank["activity"] != layout.BANK_IDLE for bank in machine.banks)
+    queue = sum(bank["queue"] for bank in machine.banks)
     return row.right(width - 1, f"{busy} busy  queue {queue}", "text").line()
 
 
@@ -217,7 +217,7 @@ def _touched_before(scene: Scene, cells: int) -> dict[int, set[int]]:
         return found
     rows = max(1, scene.before.config["rows_per_bank"])
     per = -(-rows // cells)
-    for which, bank in enumerate(scene.before.bank):
+    for which, bank in enumerate(scene.before.banks):
         if bank["activity"] in (layout.BANK_READ, layout.BANK_WRITE) and bank["owner_warp"] < scene.before.num_warps:
             _, row = scene.before.place(bank["owner_warp"], bank["owner_reg"])
             found.setdefault(which, set()).add(min(row, rows - 1) // per)
@@ -226,8 +226,8 @@ def _touched_before(scene: Scene, cells: int) -> dict[int, set[int]]:
 
 def _has_slow_writes(scene: Scene) -> bool:
     """Say whether a write takes more cycles than a read, by the design's parameter write_cycles."""
-    design = str(scene.info.get("design", "")).partition("+")[0].partition("[")[0]
-    return float(scene.info.get("parameters", {}).get(f"{design}.write_cycles", 1)) > 1
+    design = scene.info.design.partition("+")[0].partition("[")[0]
+    return scene.info.number(f"{design}.write_cycles", 1) > 1
 
 
 def _narrow(scene: Scene, width: int, height: int, slow: bool) -> list[Line]:
@@ -250,8 +250,8 @@ def _narrow(scene: Scene, width: int, height: int, slow: bool) -> list[Line]:
                 _queue(part, scene, which, 14, [])
             row.to(side * half).join(part.line())
         lines.append(row.line())
-    busy = sum(bank["activity"] != layout.BANK_IDLE for bank in machine.bank)
-    queue = sum(bank["queue"] for bank in machine.bank)
+    busy = sum(bank["activity"] != layout.BANK_IDLE for bank in machine.banks)
+    queue = sum(bank["queue"] for bank in machine.banks)
     last = Row(width).parts(" ", ("▲", "p:fast"), (" read ", "dim"), ("▼", "p:moving" if slow else "p:fast"),
                             (" write", "dim"))
     return [*lines, last.right(width - 1, f"{busy} of {machine.num_banks} busy  queue {queue}").line()]
@@ -267,10 +267,10 @@ def small(scene: Scene, width: int) -> list[Line]:
     looks = {layout.BANK_IDLE: ("·", "off"), layout.BANK_READ: ("▲", "p:fast"),
              layout.BANK_WRITE: ("▼", "p:moving" if slow else "p:fast"),
              layout.BANK_BUSY: ("▼" if slow else "▪", "p:moving")}
-    for bank in machine.bank:
+    for bank in machine.banks:
         accesses.add(*looks[bank["activity"]])
         queues.add(str(min(9, bank["queue"])) if bank["queue"] else " ", "fg:bank_conflict")
-    busy = sum(bank["activity"] != layout.BANK_IDLE for bank in machine.bank)
-    waiting = sum(bank["queue"] for bank in machine.bank)
+    busy = sum(bank["activity"] != layout.BANK_IDLE for bank in machine.banks)
+    waiting = sum(bank["queue"] for bank in machine.banks)
     last = Row(width).add(f"{busy} of {machine.num_banks} banks, {waiting} wait", "dim")
     return [accesses.line(), queues.line(), last.line()]

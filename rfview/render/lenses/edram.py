@@ -9,8 +9,7 @@ import numpy as np
 
 from rfview.engine import state as layout
 from rfview.render.lenses.banks import bank_row, banks_shown, pooled
-from rfview.render.machine import Machine
-from rfview.sessions.why.moment import plain_record
+from rfview.sessions.machine import Machine
 from rfview.render.scene import Scene
 from rfview.render.text import Line, Row, fill, number, percent
 
@@ -43,14 +42,11 @@ class Rows:
 
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
-        self.record = plain_record(machine.snapshot.rf)
-        parameters = machine.info.get("parameters", {})
-        self.parameters = {str(key).partition(".")[2]: value for key, value in parameters.items()
-                           if str(key).startswith("edram.")}
-        node = self.parameters.get("node", 11)
-        known = machine.info.get("technology", {}).get(f"retention_cycles_{node}nm", [512])
-        self.t0 = max(1, int(known[0]))
-        self.span = self.t0 << int(self.parameters.get("m", 3))
+        self.record = machine.rf
+        info = machine.info
+        cycles, *_ = info.technology.get(f"retention_cycles_{info.number('edram.node', 11)}nm", (512,))
+        self.t0 = max(1, int(cycles))
+        self.span = self.t0 << info.number("edram.m", 3)
         self.banks = machine.num_banks
         self.per_bank = max(1, machine.config["rows_per_bank"])
         self.count = self.banks * self.per_bank
@@ -74,7 +70,7 @@ class Rows:
     def ages(self) -> np.ndarray:
         """Return (rows,) cycles since each lower half was written or refreshed, for rows flagged approximate."""
         restored = self.record["restored"][: self.count].astype(np.int64)
-        if not self.parameters.get("never_refresh_low"):
+        if not self.machine.info.number("edram.never_refresh_low"):
             elapsed = self.now - self.offsets
             restored = np.maximum(restored, np.where(elapsed >= 0, elapsed // self.span * self.span + self.offsets, 0))
         return self.now - restored
@@ -96,7 +92,7 @@ class Rows:
     def turns(self) -> Turns:
         """Return the state of each bank's refresh: by the clock, or with `postpone` by the turns done."""
         banks = np.arange(self.banks)
-        if self.parameters.get("postpone"):
+        if self.machine.info.number("edram.postpone"):
             done = self.record["turns"][: self.banks].astype(np.int64)
         else:
             due = self.offsets.reshape(self.per_bank, self.banks) <= self.now % self.t0
@@ -148,7 +144,7 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
     last (solid: in this cycle), ✕ a row that lost a bit in this cycle. Narrow: two banks per row, lost rows at the end.
     """
     machine = scene.now
-    if machine is None or height < 2 or "restored" not in (plain_record(machine.snapshot.rf).dtype.names or ()):
+    if machine is None or height < 2 or "restored" not in (machine.rf.dtype.names or ()):
         return []
     rows = Rows(machine)
     if width < WIDE:
@@ -201,7 +197,7 @@ def _marks(rows: Rows) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return (rows,) bool: read or written in this cycle, refreshed last in its bank, refreshed in this cycle."""
     touched, position, now = (np.zeros(rows.count, bool) for _ in range(3))
     last = rows.turns().row
-    for bank, port in enumerate(rows.machine.bank):
+    for bank, port in enumerate(rows.machine.banks):
         if last[bank] >= 0:
             position[last[bank] * rows.banks + bank] = True
             now[last[bank] * rows.banks + bank] = port["activity"] == layout.BANK_BUSY
@@ -215,7 +211,7 @@ def _marks(rows: Rows) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 def _activity(row: Row, scene: Scene, rows: Rows, turns: Turns, bank: int) -> None:
     """Write a bank's counter, its access, refresh or loss in this cycle, and, if there is room, its next refresh."""
     machine = rows.machine
-    port = machine.bank[bank]
+    port = machine.banks[bank]
     row.at(COUNTER_COLUMN, f"{turns.counter[bank]}/{turns.periods}", "dim")
     warps, regs = rows.owners()
     lost = np.flatnonzero(rows.lost()[bank :: rows.banks])

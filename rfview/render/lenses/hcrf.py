@@ -7,8 +7,7 @@ import numpy as np
 from rfview.engine import state as layout
 from rfview.engine.designs.hcrf import T_ACCESS
 from rfview.render.lenses.banks import bank_row, banks_shown, pooled
-from rfview.render.machine import Machine
-from rfview.sessions.why.moment import plain_record
+from rfview.sessions.machine import Machine
 from rfview.render.scene import Scene
 from rfview.render.text import Line, Row, fill, number, percent
 
@@ -31,7 +30,7 @@ def pairs_of(machine: Machine) -> np.ndarray:
     """Return (banks, pairs per bank) u1 of NONE..MOVING; NONE if no resident warp has either register."""
     banks = machine.num_banks
     per_bank = -(-max(1, machine.config["rows_per_bank"]) // 2)
-    record = plain_record(machine.snapshot.rf)
+    record = machine.rf
     grid = np.zeros(banks * per_bank, np.uint8)
     warps = np.array(machine.resident_warps, np.int64)
     if warps.size:
@@ -44,7 +43,7 @@ def pairs_of(machine: Machine) -> np.ndarray:
 
 def transfers_of(machine: Machine) -> dict[int, list[dict[str, int]]]:
     """Return bank -> its transfers in progress as dicts, the one that ends first coming first."""
-    record = plain_record(machine.snapshot.rf)
+    record = machine.rf
     used = int(record["used"])
     found: dict[int, list[dict[str, int]]] = {}
     for index, entry in enumerate(record["transfer"].tolist() if used else ()):
@@ -59,7 +58,7 @@ def transfers_of(machine: Machine) -> dict[int, list[dict[str, int]]]:
 def accesses_of(machine: Machine) -> list[list[str]]:
     """Return for each bank what its bit lines do in this cycle, up to two of "read SRAM", "write STT" ..."""
     found = []
-    for access in plain_record(machine.snapshot.rf)["bank"][: machine.num_banks]:
+    for access in machine.rf["bank"][: machine.num_banks]:
         words = []
         for name in ("read", "write"):
             kind = int(access[f"{name}_kind"])
@@ -98,7 +97,7 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
     done, out of the total. Narrow: two banks per row as half blocks, and how many transfers they have.
     """
     machine = scene.now
-    if machine is None or height < 2 or "exchanged" not in (plain_record(machine.snapshot.rf).dtype.names or ()):
+    if machine is None or height < 2 or "exchanged" not in (machine.rf.dtype.names or ()):
         return []
     grid = pairs_of(machine)
     old = pairs_of(scene.before) if scene.before else grid
@@ -128,7 +127,7 @@ def _activity(row: Row, scene: Scene, bank: int, words: list[str], moving: list[
     assert machine is not None
     wide = row.width >= TRANSFER_COLUMN + 24
     if words and (wide or not moving or "write STT" in words):
-        port = machine.bank[bank]
+        port = machine.banks[bank]
         named = port["owner_warp"] < machine.num_warps and port["activity"] != layout.BANK_IDLE
         _name(row, scene, ACCESS_COLUMN, port["owner_warp"], port["owner_reg"], named)
         text = " ".join(words)

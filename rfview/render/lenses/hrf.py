@@ -7,8 +7,7 @@ import numpy as np
 from rfview.engine.plugin import Run
 from rfview.engine.designs import hrf
 from rfview.engine.state import BANK_READ, NONE8
-from rfview.render.machine import Machine
-from rfview.sessions.why.moment import plain_record
+from rfview.sessions.machine import Machine
 from rfview.render.scene import Scene
 from rfview.render.text import BARS, Line, Row, fill, number, percent, progress
 
@@ -26,7 +25,7 @@ class Buffers:
 
     def __init__(self, machine: Machine):
         self.machine = machine
-        self.rf = plain_record(machine.snapshot.rf)
+        self.rf = machine.rf
         names = ("state", "owner", "used", "position", "gate_on", "since_cycle", "gate_cycle", "order")
         records = self.rf["buffer"]
         self.buffer: list[dict[str, int]] = [{name: int(records[name][index]) for name in names} for index in range(2)]
@@ -36,7 +35,7 @@ class Buffers:
 
     def parameter(self, name: str) -> int:
         """Return one of the design's numbers."""
-        return int(self.machine.info.get("parameters", {}).get(f"hrf.{name}", 0))
+        return self.machine.info.number(f"hrf.{name}")
 
     def entry_written(self, index: int) -> int:
         """Return the entry of a buffer that an STT bank writes in this cycle, or -1."""
@@ -56,7 +55,7 @@ class Buffers:
         left = (buffer["used"] - buffer["position"]) * self.parameter("write_cycles")
         bank = self.bank_of(buffer["owner"])
         if self.bank_writes[bank] == hrf.FROM_A + index:
-            return self.machine.bank[bank]["since_cycle"] + left
+            return self.machine.banks[bank]["since_cycle"] + left
         return self.machine.cycle + left
 
     def queued(self, bank: int) -> list[tuple[int, int]]:
@@ -77,7 +76,7 @@ class Buffers:
         cycles = max(1, self.machine.cycle)
         counts = dict(self.machine.counts)
         counts["gate_on_cycles"] += sum(self.machine.cycle - b["gate_cycle"] for b in self.buffer if b["gate_on"])
-        clock = float(self.machine.info.get("clock_mhz", 700))
+        clock = self.machine.info.clock_mhz
         both = [hrf.energy(Run(counts, cycles, clock, {"hrf.power_gating": gating})) for gating in (0, 1)]
         shown = both[1 if self.parameter("power_gating") else 0]
         scale = clock / cycles / 1e3
@@ -101,7 +100,7 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
     focus, the last row shows the focused register's value in the buffer and its copy in STT-RAM. Narrow: 32 entries a row.
     """
     machine = scene.now
-    if machine is None or height < 2 or "buffer" not in (plain_record(machine.snapshot.rf).dtype.names or ()):
+    if machine is None or height < 2 or "buffer" not in (machine.rf.dtype.names or ()):
         return []
     now = Buffers(machine)
     before = Buffers(scene.before) if scene.before else None
@@ -181,7 +180,7 @@ def _entry(scene: Scene, now: Buffers, before: Buffers | None, index: int, entry
 
 def _bank(scene: Scene, now: Buffers, bank: int, width: int) -> Line:
     """Return one STT bank: its write or read in this cycle, and the late results in its queue."""
-    port = now.machine.bank[bank]
+    port = now.machine.banks[bank]
     row = Row(width).add(f" STT {bank} ", "bold").add(("even", "odd")[bank], "dim")
     who, text = port["owner_warp"], f"R{port['owner_reg']} w{port['owner_warp']}"
     total = max(1, port["until_cycle"] - port["since_cycle"])
@@ -335,7 +334,7 @@ def _bar(now: Buffers, index: int, first: int, width: int) -> Line:
 
 def _narrow_bank(now: Buffers, bank: int, width: int) -> Line:
     """Return one STT bank: its write or read, and the length of its queue."""
-    port = now.machine.bank[bank]
+    port = now.machine.banks[bank]
     row = Row(width).add(f" STT {bank} ", "bold")
     text = f"R{port['owner_reg']} w{port['owner_warp']}"
     if now.bank_writes[bank] != hrf.NOTHING:
@@ -359,7 +358,7 @@ def small(scene: Scene, width: int) -> list[Line]:
         row = Row(width).add(f"{NAMES[index]} ", "bold").cells(bar)
         lines.append(row.right(width, f" {count:>2}", "p:moving" if buffer["state"] == hrf.DRAINING else "p:fast").line())
     row = Row(width).add("STT", "bold")
-    for bank, port in enumerate(now.machine.bank[:2]):
+    for bank, port in enumerate(now.machine.banks[:2]):
         if now.bank_writes[bank] == hrf.NOTHING and port["activity"] != BANK_READ:
             row.add(" ·", "off")
             continue

@@ -199,7 +199,7 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
         return []
     used = {"bank": machine.num_banks, "warp": machine.num_warps}
     shown: list[Shown] = []
-    for panel in scene.info.get("panels", ()):
+    for panel in scene.info.panels:
         kind, path = str(panel.get("kind", "")), str(panel.get("field", ""))
         now = field_of(machine.snapshot.rf, path)
         before = field_of(scene.before.snapshot.rf, path) if scene.before else None

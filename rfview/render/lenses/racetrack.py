@@ -7,8 +7,7 @@ from typing import Any
 from rfview.engine import state as layout
 from rfview.engine.designs.racetrack import IDLE, PRESHIFTING, READ, SHIFTING, WAITING, WRITE
 from rfview.render.lenses.banks import bank_row, banks_shown
-from rfview.render.machine import Machine
-from rfview.sessions.why.moment import plain_record
+from rfview.sessions.machine import Machine
 from rfview.render.scene import Scene
 from rfview.render.text import Line, Row, fill, number, percent
 
@@ -23,7 +22,7 @@ LAST_HEADING = "shifts"
 
 def tapes_of(machine: Machine) -> list[dict[str, Any]]:
     """Return one dict per bank: the design's record, with the buffered writes as (warp, register), oldest first, in "wb"."""
-    records = plain_record(machine.snapshot.rf)["tape"][: machine.num_banks]
+    records = machine.rf["tape"][: machine.num_banks]
     names = [name for name in records.dtype.names if name != "wb"]
     columns = {name: records[name].tolist() for name in names}
     size = max(1, int(parameter(machine, "wb_entries", 2)))
@@ -38,7 +37,7 @@ def tapes_of(machine: Machine) -> list[dict[str, Any]]:
 
 def parameter(machine: Machine, name: str, default: Any) -> Any:
     """Return one of the design's parameters."""
-    return machine.info.get("parameters", {}).get(f"racetrack.{name}", default)
+    return machine.info.parameters.get(f"racetrack.{name}", default)
 
 
 def num_offsets(machine: Machine) -> int:
@@ -56,7 +55,7 @@ def read_queues(machine: Machine) -> dict[int, list[tuple[int, int]]]:
         flight = machine.inflight[machine.sm["collector"][unit]["inflight"]]
         instruction = machine.instruction(int(flight["pc"]))
         banks = machine.sm["collector"][unit]["bank"].tolist()
-        for slot, reg in enumerate(instruction["src"][:6] if instruction else ()):
+        for slot, reg in enumerate(instruction.src[:6] if instruction else ()):
             if int(flight["unread"]) >> slot & 1 and int(reg) != layout.NONE8:
                 found.setdefault(banks[slot], []).append((int(flight["warp"]), int(reg)))
     return found
@@ -92,7 +91,7 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
     the reads in order; +2: two more. wb: writes in the bank's buffer. Narrow: two banks per row, tapes only.
     """
     machine = scene.now
-    if machine is None or height < 2 or "tape" not in (plain_record(machine.snapshot.rf).dtype.names or ()):
+    if machine is None or height < 2 or "tape" not in (machine.rf.dtype.names or ()):
         return []
     tapes = tapes_of(machine)
     before: list[dict[str, Any] | None] = [*tapes_of(scene.before)] if scene.before else [None] * len(tapes)
@@ -133,7 +132,7 @@ def _queue(row: Row, scene: Scene, bank: int, tape: dict[str, Any], reads: list[
     machine = scene.now
     assert machine is not None
     entries: list[tuple[tuple[int, int], str]] = []
-    port = machine.bank[bank]
+    port = machine.banks[bank]
     if tape["activity"] in (READ, WRITE):
         entries.append(((port["owner_warp"], port["owner_reg"]), "p:fast+u"))
     entries += [(entry, "p:moving") for entry in tape["wb"]]
@@ -164,7 +163,7 @@ def total(tapes: list[dict[str, Any]], name: str) -> int:
 
 def served(machine: Machine) -> str:
     """Return how many banks were served in the last cycle, out of how many can be."""
-    busy = int(plain_record(machine.snapshot.rf)["busy"]).bit_count()
+    busy = int(machine.rf["busy"]).bit_count()
     return f"{busy}/{machine.config['max_banks_per_cycle'] or machine.num_banks}"
 
 
@@ -186,7 +185,7 @@ def _narrow(scene: Scene, tapes: list[dict[str, Any]], before: list[dict[str, An
         lines.append(row.line())
     shifts, ahead = total(tapes, "shifts"), total(tapes, "preshifts")
     moving = sum(tape["activity"] == PRESHIFTING for tape in tapes)
-    waits = sum(bank["queue"] for bank in machine.bank)
+    waits = sum(bank["queue"] for bank in machine.banks)
     last = Row(width).add(f" {served(machine)} waits {waits} pre {moving} shifts {number(shifts)}", "text")
     return [*lines, last.right(width - 1, f" {percent(ahead, shifts + ahead, 0)}", "p:approx").line()]
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from rfview.engine import state as layout
 from rfview.engine.designs.rfc import GONE_CLEAN, GONE_DEAD, GONE_WRITTEN
 from rfview.engine.stalls import SUSPENDED
-from rfview.render.machine import Machine
-from rfview.sessions.why.moment import plain_record
+from rfview.sessions.machine import Machine
 from rfview.render.scene import Scene
 from rfview.render.text import Line, Row, fill, number, percent, visible_from
 
@@ -19,7 +18,7 @@ OWN_WRITES = ("rfc_writes", "rfc_fills")
 
 def entries_of(machine: Machine, warp: int) -> list[dict[str, int]]:
     """Return a warp's entries as dicts, the next to be evicted first."""
-    record = plain_record(machine.snapshot.rf)["entry"]
+    record = machine.rf["entry"]
     found = [dict(zip(record.dtype.names, one, strict=True)) for one in record[warp].tolist()]
     return sorted((one for one in found if one["valid"]), key=lambda one: (-one["far"], one["order"]))
 
@@ -29,7 +28,7 @@ def warps_of(machine: Machine) -> list[int]:
     active = [warp for warp in machine.resident_warps if machine.sm["warp"]["membership"][warp]]
     if machine.config["scheduler"] >= layout.TWO_LEVEL:
         return active
-    holding = int(plain_record(machine.snapshot.rf)["holding"])
+    holding = int(machine.rf["holding"])
     return [warp for warp in range(machine.num_warps) if holding >> warp & 1]
 
 
@@ -64,13 +63,13 @@ def places_of(machine: Machine, warp: int) -> list[tuple[str, str]]:
 
 def hits_of(machine: Machine, warp: int) -> str:
     """Return the share of a warp's operands that its entries alone have served since it became active."""
-    record = plain_record(machine.snapshot.rf)
+    record = machine.rf
     return percent(int(record["hits"][warp]), int(record["reads"][warp]), 0)
 
 
 def touched(machine: Machine, warp: int) -> set[int]:
     """Return the registers of a warp that were read from, or written to, its entries in this cycle."""
-    record = plain_record(machine.snapshot.rf)
+    record = machine.rf
     found: set[int] = set()
     if record["read_cycle"] == machine.cycle - 1 and record["read_warp"] == warp:
         found |= registers_in(int(record["hit_regs"]))
@@ -96,7 +95,7 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
     Entries are in order of eviction. Narrow: the entries, and one row about the rest.
     """
     machine = scene.now
-    if machine is None or height < 2 or "holding" not in (plain_record(machine.snapshot.rf).dtype.names or ()):
+    if machine is None or height < 2 or "holding" not in (machine.rf.dtype.names or ()):
         return []
     warps = warps_of(machine)
     if width < WIDE:
@@ -116,7 +115,7 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
 
 def _places(machine: Machine) -> int:
     """Return how many entries a warp has."""
-    return int(machine.info.get("parameters", {}).get("rfc.entries", 6))
+    return machine.info.number("rfc.entries", 6)
 
 
 def _around(warps: list[int], focus: int, room: int) -> list[int]:
@@ -162,7 +161,7 @@ def _foot(machine: Machine, width: int) -> list[Line]:
 
 def _leaves(machine: Machine, width: int) -> Line:
     """Return the row on the warp that is leaving, or left last: which, why, and what it had."""
-    record = plain_record(machine.snapshot.rf)
+    record = machine.rf
     row = Row(width).add(" leaves  ", "dim")
     if not record["left_cycle"]:
         return row.add("none yet", "off").line()
@@ -180,8 +179,8 @@ def reason(machine: Machine, warp: int) -> str:
         return "at a barrier"
     instruction = machine.instruction(machine.pc[warp])
     held = int(machine.sm["warp"]["sb_long"][warp])
-    regs = [reg for reg in (instruction or {}).get("src", ()) if reg != layout.NONE8 and held >> reg & 1]
-    regs += [reg for reg in (instruction or {}).get("dst", ()) if held >> reg & 1]
+    regs = [reg for reg in (instruction.src if instruction else ()) if reg != layout.NONE8 and held >> reg & 1]
+    regs += [reg for reg in (instruction.dst if instruction else ()) if held >> reg & 1]
     return f"for R{regs[0]}" if regs else "for memory"
 
 
@@ -205,7 +204,7 @@ def _enters(machine: Machine, width: int) -> Line:
 def _banks(machine: Machine, width: int) -> Line:
     """Return the row on the main file's banks: r read, w written, b both, + busy with a slow access."""
     row = Row(width).add(" MRF     ", "dim")
-    row.cells([_bank(bank) for bank in machine.bank[: width - 26]])
+    row.cells([_bank(bank) for bank in machine.banks[: width - 26]])
     return row.right(width - 1, f"{machine.num_banks} banks r w", "dim").line()
 
 
@@ -220,7 +219,7 @@ def _bank(bank: dict[str, int]) -> tuple[str, str]:
 
 def _reads(machine: Machine, width: int) -> Line:
     """Return the row on the last tag check, if it was in this cycle."""
-    record = plain_record(machine.snapshot.rf)
+    record = machine.rf
     row = Row(width).add("   read  ", "dim")
     if not machine.cycle or record["read_cycle"] != machine.cycle - 1:
         return row.add("·", "off").line()
@@ -234,7 +233,7 @@ def _reads(machine: Machine, width: int) -> Line:
 
 def _writes(machine: Machine, width: int) -> Line:
     """Return the row on the result written in this cycle, and the entry given up."""
-    record = plain_record(machine.snapshot.rf)
+    record = machine.rf
     row = Row(width).add("   write ", "dim")
     here = machine.cycle - 1
     if machine.cycle and record["write_cycle"] == here:
@@ -261,22 +260,22 @@ def _totals(machine: Machine, width: int) -> Line:
 
 def _power(machine: Machine, width: int) -> Line:
     """Return the access power of cache and main file, from the design's own table, and of wires of 0.2 mm and 1 mm."""
-    counts, table = machine.counts, machine.info.get("energy_pj", {})
+    counts, table = machine.counts, machine.info.energy_pj
     row = Row(width).add(" power   ", "dim")
     if not machine.cycle or not table:
         return row.add("–", "off").line()
-    scale = float(machine.info.get("clock_mhz", 0)) * 1e-3 / machine.cycle          # pJ -> mW
+    scale = machine.info.clock_mhz * 1e-3 / machine.cycle          # pJ -> mW
 
     def milliwatts(*names: str) -> float:
         return scale * sum(counts.get(name, 0) * table[name][0] for name in names if name in table)
 
     own = milliwatts(*OWN_READS, *OWN_WRITES)
-    if str(machine.info.get("design", "")).partition("+")[2] in ("", "sram"):
+    if machine.info.design.partition("+")[2] in ("", "sram"):
         main = milliwatts("rf_reads", "rf_writes")
         row.add(f"mean RFC {own:.1f} + MRF {main:.1f} = {own + main:.1f} mW", "text")
     else:
         row.add(f"mean RFC {own:.1f} mW", "text")
-    wire = machine.info.get("technology", {}).get("wire_pj_per_mm", (0.0,))[0]
+    wire = machine.info.technology.get("wire_pj_per_mm", (0.0, "", ""))[0]
     far = counts.get("rf_reads", 0) + counts.get("rfc_bypasses", 0)
     near = counts.get("rfc_reads", 0) + counts.get("rfc_writes", 0)
     return row.add(f", wires {scale * wire * (far + 0.2 * near):.1f}", "dim").line()
@@ -293,7 +292,7 @@ def _narrow(scene: Scene, machine: Machine, warps: list[int], width: int, height
             row.to(5 + NARROW_WIDTH * index)
             _entry(row, entries[index] if index < len(entries) else None, index, own, now, "")
         lines.append(row.right(width - 1, f"hit {hits_of(machine, warp)}", "dim").line())
-    record = plain_record(machine.snapshot.rf)
+    record = machine.rf
     last = Row(width).add(" ")
     if record["left_cycle"]:
         last.add(f"out w{int(record['left_warp'])} {int(record['left_live'])} live", "st:rfc_flush")

@@ -9,8 +9,7 @@ from rfview.engine.stalls import WB_FULL
 from rfview.engine.state import BANK_READ, WRITE_BACK
 from rfview.render.lenses import banks
 from rfview.render.lenses.banks import requests
-from rfview.render.machine import Machine
-from rfview.sessions.why.moment import plain_record
+from rfview.sessions.machine import Machine
 from rfview.render.scene import Scene
 from rfview.render.text import Line, Row, fill, number, percent, progress
 from rfview.sessions.energy import energy_of
@@ -23,7 +22,7 @@ ALL_LANES = 0xFFFFFFFF
 
 def entries_of(machine: Machine) -> list[dict[str, int]]:
     """Return the entries in use, oldest first: warp, reg, lanes, state (single_buffer.WAITING ..), bank."""
-    record = plain_record(machine.snapshot.rf)
+    record = machine.rf
     names = record["entry"].dtype.names
     values = record["entry"].tolist()
     order = [(int(record["head"]) + age) % design.ENTRIES for age in range(min(int(record["count"]), design.ENTRIES))]
@@ -45,7 +44,7 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
     `/8` an entry with 8 of 32 lanes. writes: cycles done of each bank's write. wanted: reads that wait for the bank.
     """
     machine = scene.now
-    if machine is None or height < 2 or "entry" not in (plain_record(machine.snapshot.rf).dtype.names or ()):
+    if machine is None or height < 2 or "entry" not in (machine.rf.dtype.names or ()):
         return []
     entries = entries_of(machine)
     if width < WIDE or height < 12:
@@ -104,7 +103,7 @@ def _write(machine: Machine, bank: int) -> tuple[int, int]:
     """Return (cycles done, cycles in all) of a bank's write, (0, 0) if there is none."""
     if bank >= machine.num_banks:
         return 0, 0
-    port = machine.bank[bank]
+    port = machine.banks[bank]
     if port["until_cycle"] <= machine.cycle:
         return 0, 0
     return machine.cycle - port["since_cycle"], port["until_cycle"] - port["since_cycle"]
@@ -121,7 +120,7 @@ def _bank_rows(machine: Machine, width: int, cell: int) -> list[Line]:
     for bank in range(machine.num_banks):
         done, whole = _write(machine, bank)
         short = f"{done}/{whole}" if cell >= 3 and whole < 10 else "↓"
-        reads = machine.bank[bank]["activity"] == BANK_READ
+        reads = machine.banks[bank]["activity"] == BANK_READ
         label = str(bank) if cell >= 3 else f"{bank:x}"[-1]
         none = ("·", "off")
         texts = ((label, "faint"), (short, "p:moving") if whole else none, ("1", "p:fast") if reads else none,
@@ -143,7 +142,7 @@ def _waiting(machine: Machine, width: int) -> list[Line]:
     entries = entries_of(machine)
     oldest = entries[0] if entries else None
     if oldest is not None and oldest["state"] == design.WRITING:
-        end = machine.bank[oldest["bank"]]["until_cycle"]
+        end = machine.banks[oldest["bank"]]["until_cycle"]
         row.add(f"oldest leaves {number(end)}", "text")
     elif oldest is not None and oldest["state"] == design.WAITING:
         row.add(f"oldest waits for bank {oldest['bank']}", "text")
@@ -165,7 +164,7 @@ def _sums(machine: Machine, width: int) -> list[Line]:
 def _power(machine: Machine, counts: dict[str, Any], width: int) -> list[Line]:
     """Return the mean dynamic and leakage power since the start, and their sum."""
     found = energy_of(machine.info, counts, machine.cycle)
-    clock = float(machine.info.get("clock_mhz") or 0)
+    clock = machine.info.clock_mhz
     if not found or not machine.cycle or not clock or "leakage" not in found:
         return []
     scale = clock / machine.cycle / 1e3

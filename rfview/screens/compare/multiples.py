@@ -12,12 +12,11 @@ from rfview.engine.progress import Progress
 from rfview.engine.stalls import NOT_WAITING, NO_STALL
 from rfview.render.pair import CYCLE, INSTRUCTION, RunFacts
 from rfview.render.lens import run_name
-from rfview.render.machine import Machine
+from rfview.sessions.machine import Machine
 from rfview.render.multiples import Band, MultiplesPicture
 from rfview.sessions.compare import IssueLog, has_ended, machines, report
 from rfview.sessions.compare.values import same_buffers
 from rfview.sessions.expressions.ptx_names import kernel_name
-from rfview.sessions.run_names import stall_names
 from rfview.sessions.session import Session
 from rfview.sessions.timeline.base import Timeline
 from rfview.sessions.energy import node_of
@@ -61,7 +60,7 @@ class MultiplesSource:
         """Return issue rate and main wait per stretch of equally many instructions; IPC and energy (µJ) of the whole run."""
         timeline = log.timeline
         data = report.run_data(timeline, "", "")
-        quiet = [code for code, name in stall_names(timeline.info).items() if name in NOT_WAITING]
+        quiet = [code for code, name in timeline.info.stall_names.items() if name in NOT_WAITING]
         counts = [max(1, self.common * part // STRETCHES) for part in range(1, STRETCHES + 1)]
         edges = [timeline.first, *(log.cycle_of(count) + 1 for count in counts)]
         totals = np.array([timeline.stall_totals(min(timeline.last, edge)) for edge in edges])
@@ -109,17 +108,17 @@ class MultiplesSource:
             run = RunFacts(report.LETTERS[index % 26], run_name(timeline.info), self.targets[index], timeline.info,
                            timeline.last, cycle, None, log.before(cycle),
                            tuple(timeline.states(cycle, cycle + 1)[0].tolist()))
-            machine = Machine(timeline.at(cycle))
+            machine = Machine.of(timeline.at(cycle))
             known = base and has_ended(timeline) and has_ended(self.timelines[0])
             bands.append(Band(run, *fixed, timeline.last / base if known else None, has_ended(timeline),
                               node_of(timeline.info), self._reason(timeline, machine), machine))
-        kernel = kernel_name(str(self.timelines[0].info["kernel"]))
+        kernel = kernel_name(str(self.timelines[0].info.kernel))
         return MultiplesPicture(tuple(bands), self.common, self.count, self.lock, self.selected, kernel, self.message,
                                 self.kind)
 
     def _reason(self, timeline: Timeline, machine: Machine) -> str:
         """Return the longest-waiting warp of the most common stall, the register file's first, and what it waits for."""
-        waits = {int(entry["code"]): entry["family"] for entry in timeline.info["stalls"] if entry["name"] not in AT_EASE}
+        waits = {entry.code: entry.family for entry in timeline.info.stalls if entry.name not in AT_EASE}
         counts = Counter(code for code in machine.state if code in waits)
         if not counts:
             return "no warp waits"

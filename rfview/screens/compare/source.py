@@ -16,7 +16,6 @@ from rfview.render.lens import run_name
 from rfview.render.operation import with_lines
 from rfview.render.text import round_up
 from rfview.sessions.compare import Comparison, Issue, WarpName, has_ended, machines, report
-from rfview.sessions.run_names import warps_per_cta
 from rfview.sessions.session import Session
 from rfview.sessions.timeline.base import Timeline
 from rfview.sessions.warps import check_warp
@@ -165,14 +164,14 @@ class CompareSource:
 
     def warp(self, by: int) -> None:
         """Focus another warp of the grid, at the instruction that it issued last in A."""
-        launch = self.timelines[0].info["launches"][self.name.launch]
-        warps = int(np.prod(launch["grid"])) * warps_per_cta(launch)
+        launch = self.timelines[0].info.launches[self.name.launch]
+        warps = int(np.prod(launch.grid)) * launch.warps_per_cta
         self.choose_warp(WarpName(self.name.launch, max(0, min(warps - 1, self.name.warp + by))))
 
     def choose_slot(self, slot: int) -> None:
         """Focus the warp that is in a slot of A at its cursor."""
         try:
-            check_warp(slot, int(self.timelines[0].info["num_warps"]), "A")
+            check_warp(slot, int(self.timelines[0].info.num_warps), "A")
         except InputError as error:
             self.say(str(error), "error")
             return
@@ -244,12 +243,12 @@ class CompareSource:
         """Return the focused warp's instructions around the cursor, in both runs."""
         sides = [{issue.n: issue for issue in log.around(self.name, self.n, CONTEXT, CONTEXT)}
                  for log in self.comparison.logs]
-        program = self.timelines[0].info["program"]
+        program = self.timelines[0].info.program
         found = []
         for n in sorted({*sides[0], *sides[1]}):
             a, b = sides[0].get(n), sides[1].get(n)
             entries = [program[issue.pc] for issue in (a, b) if issue is not None]
-            texts = [with_lines(" ".join(entry["text"].split()), program) for entry in entries]
+            texts = [with_lines(" ".join(entry.text.split()), program) for entry in entries]
             text = texts[0] if len({*texts}) == 1 else " | ".join(texts)
             found.append(Instruction(n, text, a.cycle if a else None, b.cycle if b else None))
         return tuple(found)
@@ -289,7 +288,7 @@ class CompareSource:
             return ((-1, self.message),)
         if not chain.links:
             return ((-1, chain.state),)
-        program = self.timelines[late].info["program"]
+        program = self.timelines[late].info.program
         return tuple((link.code, with_lines(link.sentence, program)) for link in chain.links)
 
     def _strip(self, pair: tuple[Issue | None, Issue | None], instructions: tuple[Instruction, ...]) -> Strip:

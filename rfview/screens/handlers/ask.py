@@ -54,9 +54,9 @@ def open_heat(main: Desk, item: str) -> None:
 
 def image(main: Desk, pressed: Pressed) -> None:
     """Prompt for the buffer to show as a picture: the launch's last two-dimensional one is offered, or the last."""
-    buffers = main.scene.info.get("buffers", ())
-    flat = [one for one in buffers if len(one.get("shape", ())) >= 2] or list(buffers)
-    main.open_prompt(":", f"image {flat[-1]['name']}" if flat else "image ")
+    buffers = main.scene.info.buffers
+    flat = [one for one in buffers if len(one.shape) >= 2] or buffers
+    main.open_prompt(":", f"image {flat[-1].name}" if flat else "image ")
 
 
 def open_image(main: Desk, text: str) -> None:
@@ -108,7 +108,7 @@ def capture(main: Desk, pressed: Pressed) -> None:
     if "capture" in main.worker.session.kept:
         main.worker.ask(requests.command, "capture stop")
     else:
-        main.open_prompt(":", f"capture {main.scene.info.get('name') or main.scene.title}-{main.scene.cycle}.rfs")
+        main.open_prompt(":", f"capture {main.scene.info.name or main.scene.title}-{main.scene.cycle}.rfs")
 
 
 def explain(main: Desk, pressed: Pressed) -> None:

@@ -78,7 +78,7 @@ def cursor_pc(main: Desk) -> int:
     """Return the pc of the instruction at CODE's cursor: the focused warp's next one plus the scroll."""
     scene = main.scene
     assert scene.now is not None
-    count = len(scene.info.get("program", ()))
+    count = len(scene.info.program)
     return max(0, min(count - 1, scene.now.pc[scene.warp] + scene.scroll))
 
 

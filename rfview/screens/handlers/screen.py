@@ -116,7 +116,7 @@ def zoom_time(by: int) -> Handler:
 def screenshot(main: Desk, pressed: Pressed) -> None:
     """Write the screen to a file named after kernel, design and cycle."""
     info = main.scene.info
-    stem = files.stem_of(f"{info.get('name') or main.scene.title}-{info.get('design', '')}")
+    stem = files.stem_of(f"{info.name or main.scene.title}-{info.design}")
     write_screenshot(main, f"{stem}-{main.scene.cycle}.svg")
 
 

@@ -37,15 +37,15 @@ def _to_instruction(main: Desk, by: int, include_here: bool = False) -> None:
     if not main.needle:
         main.say("no text to search for yet; / takes one")
         return
-    program = main.scene.info.get("program", ())
+    program = main.scene.info.program
     assert main.scene.now is not None
     here = focus.cursor_pc(main)
     for offset in range(0 if include_here else 1, len(program) + 1):
         pc = (here + by * offset) % max(1, len(program))
         entry = program[pc]
-        if main.needle.lower() in f"{entry['text']} line {entry['line']}".lower():
+        if main.needle.lower() in f"{entry.text} line {entry.line}".lower():
             main.change(scroll=pc - main.scene.now.pc[main.scene.warp], panel=code.PANEL.name,
-                        message=f"{main.needle}: {entry['text']}, line {entry['line']}; t runs to it",
+                        message=f"{main.needle}: {entry.text}, line {entry.line}; t runs to it",
                         message_kind="info")
             return
     main.say(f"no instruction contains {main.needle!r}", "error")

@@ -20,7 +20,7 @@ def land(worker: SessionWorker, stop: Stop | None, *, jump: bool) -> None:
         worker.source.compare = worker.session.came_from
     text, kind = "", "info"
     if stop is not None and (jump or stop.reason not in ("step", "goto")):
-        text = with_lines(_sentence(stop, worker.start_cycle), worker.session.info.get("program", ()))
+        text = with_lines(_sentence(stop, worker.start_cycle), worker.session.info.program)
         kind = "error" if stop.reason == "fault" else "info"
     worker.arrive(text, kind, warp=stop.warp if stop is not None else None)
 

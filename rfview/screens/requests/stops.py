@@ -27,8 +27,8 @@ def toggle_breakpoint(worker: SessionWorker, pc: int, warp: int | None = None) -
     if _removed(worker, [point for point in session.breakpoints.values() if point.kind == "pc" and point.value == pc]):
         return
     point = session.add_breakpoint("pc", pc, warp=warp)
-    program = session.info["program"]
-    text = with_lines(f"{point.text}, {program[pc]['text']}", program)
+    program = session.info.program
+    text = with_lines(f"{point.text}, {program[pc].text}", program)
     worker.arrive(f"breakpoint {point.number}: {text}; c and C go there", "good")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 from rfview.render.lens import base_design, painter_of, run_name
-from rfview.render.machine import Machine
+from rfview.sessions.machine import Machine
 from rfview.render.scene import Over
 from rfview.sessions.compare import Comparison, Issue, WarpName
 from rfview.sessions.timeline.base import CycleProgress, Timeline
@@ -25,7 +25,7 @@ class OverSource:
         self.name = run_name(theirs.info)
         if self.name == run_name(ours.info):
             self.name = _difference(ours, theirs) or self.name
-        painters = [painter_of(base_design(str(run.info.get("design", "")))) for run in (ours, theirs)]
+        painters = [painter_of(base_design(run.info.design)) for run in (ours, theirs)]
         self.same_kind = painters[0] is painters[1] and painters[0] is not None
         self._kept: tuple[tuple[int, int, int], Over] | None = None
 
@@ -42,7 +42,7 @@ class OverSource:
         other = self.comparison.counterpart(0, cycle) if name is None else self._aligned(name, cycle)
         if other is None:
             return Over(self.name, warp, None, None, (), self.same_kind)
-        there = Machine(self.theirs.at(other))
+        there = Machine.of(self.theirs.at(other))
         seats = _seats(there)
         slots = tuple(seats.get(who, -1) if who is not None else slot for slot, who in enumerate(_names(machine)))
         return Over(self.name, warp, other - cycle, there, slots, self.same_kind)
@@ -75,7 +75,7 @@ class OverSource:
 
 def _difference(ours: Timeline, theirs: Timeline) -> str:
     """Return the parameters in which B differs from A; "" if none does."""
-    a, b = ours.info.get("parameters", {}), theirs.info.get("parameters", {})
+    a, b = ours.info.parameters, theirs.info.parameters
     return ", ".join(f"{key}={value}" for key, value in b.items() if a.get(key, value) != value)
 
 

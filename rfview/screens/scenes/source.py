@@ -10,7 +10,7 @@ import numpy as np
 from rfview.engine.errors import RfviewError
 from rfview.engine.stalls import NO_STALL, NO_WARP
 from rfview.render import lines, pipeline, timeline
-from rfview.render.machine import Machine
+from rfview.sessions.machine import Machine
 from rfview.render.scene import RATE_WINDOW, Badge, BreakView, Over, Overview, Scene, looks
 from rfview.screens.scenes.brush import BrushSource
 from rfview.screens.scenes.lines import LineSource
@@ -73,7 +73,7 @@ class SceneSource:
             session = self.session
             snapshot = session.snapshot() if cycle == session.cycle else session.timeline.at(cycle)
             len(snapshot.rows)      # read now, so that damage is reported here and painters never wait for a file
-            found = self._machines[cycle] = Machine(snapshot)
+            found = self._machines[cycle] = Machine.of(snapshot)
         return found
 
     @property
@@ -139,7 +139,7 @@ class SceneSource:
         before, after = (energy_until(self.session.timeline, cycle) for cycle in (first, last))
         if before is None or after is None:
             return None
-        return (after["total"] - before["total"]) * float(self.session.info["clock_mhz"]) / (last - first) * 1e-3
+        return (after["total"] - before["total"]) * self.session.info.clock_mhz / (last - first) * 1e-3
 
     def badge(self) -> Badge:
         """Return the badge of a session at rest."""

@@ -67,7 +67,7 @@ class SpanSource:
     def _make(self, start: int, per: int, columns: int, last: int) -> Span:
         """Gather the states of each column."""
         timeline = self.session.timeline
-        warps = int(timeline.info["num_warps"])
+        warps = timeline.info.num_warps
         codes = np.full((columns, warps), Span.NOTHING, np.uint8)
         issued = np.zeros((columns, warps), np.float32)
         low, high = max(timeline.first, start), min(last, start + per * columns - 1)
@@ -131,8 +131,8 @@ class SpanSource:
         """Return the quantities that this run has: (name, expression, top)."""
         if self._tracks is None:
             info = self.session.info
-            design = str(info.get("design_spec", {}).get("chain", [info.get("design", "")])[0])
-            blocked = [entry["name"] for entry in info.get("stalls", ()) if entry["family"] == "register_file"]
+            design = info.design_spec.chain[0]
+            blocked = [entry.name for entry in info.stalls if entry.family == "register_file"]
             wanted = [COMMON[0], *_tracks_of(design)]
             if blocked:
                 wanted.append(("blocked", " + ".join(f"stall.{name}" for name in blocked), 0.0))
@@ -141,7 +141,7 @@ class SpanSource:
                 try:
                     self.session.expression(track[1]).check_single()
                 except InputError:
-                    continue    # an older recording, or a variant without this part
+                    continue    # a variant without this part
                 self._tracks.append(track)
         return self._tracks
 

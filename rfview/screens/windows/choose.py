@@ -22,9 +22,9 @@ class DesignsWindow(Popup):
 
         info = main.scene.info
         self.rows = [(name, designs.design(name).title) for name in designs.names()]
-        self.now = str(info.get("design", "")).partition("+")[0]
+        self.now = info.design.partition("+")[0]
         self.schedulers = list(SCHEDULERS)
-        self.current = str(info.get("scheduler", ""))
+        self.current = info.scheduler
         self.at = self.schedulers.index(self.current) if self.current in self.schedulers else 0
         self.follows_warp = True
         names = [name for name, _ in self.rows]
@@ -84,7 +84,7 @@ class KernelsWindow(Popup):
         from rfview.commands.kernels import listing
 
         self.all = [(row["name"], row["description"]) for row in listing()]
-        self.now = str(main.scene.info.get("name", ""))
+        self.now = main.scene.info.name
         self.filter = Filter()
         self.selected = next((index for index, (name, _) in enumerate(self.all) if name == self.now), 0)
 

@@ -58,7 +58,7 @@ class HeatWindow(ValuesWindow):
             return
         first = self.view is None
         self.view = heat.HeatView(strip, moment, cycle, self.lane, self.by_write, self.is_log, self.glyphs,
-                                  self.strips.palette.ascii, tuple(self.main.scene.info.get("program", ())))
+                                  self.strips.palette.ascii, tuple(self.main.scene.info.program))
         if first and strip.of > 32:
             self.follow()       # the number of lanes is known now
         self.paint()

@@ -188,7 +188,7 @@ class ImageWindow(ValuesWindow):
         if view is None:
             return
         info = self.main.scene.info
-        name = f"{info.get('name') or self.main.scene.title}-{self.buffer}-{view.picture.cycle}.png".replace("/", "_")
+        name = f"{info.name or self.main.scene.title}-{self.buffer}-{view.picture.cycle}.png".replace("/", "_")
         try:
             self.main.say(f"written: {write_png(view.picture, name)}", "good")
         except InputError as error:

@@ -675,7 +675,7 @@ def test_random_programs_end_as_under_sram(body: list[Op], warps: int) -> None:
 
 def test_the_machine_is_the_papers() -> None:
     m = machine(Assembly().exit())
-    values: dict[str, Any] = m.simulator.info["parameters"]
+    values: dict[str, Any] = m.simulator.info.parameters
     assert values["sm.num_schedulers"] == 1 and values["scheduler.parity"] == "strict"
     assert values["sm.num_banks"] * values["sm.rows_per_bank"] * 32 * 4 == 128 * 1024
     assert isinstance(m.simulator, Simulator) and m.simulator.design.paper_scheduler == "switch_on_stall"

@@ -535,7 +535,7 @@ def resident_ctas(design: str, threads: int, registers: int) -> int:
     """Return how many CTAs of this shape fit on the SM."""
     program = Assembly().mov(0, 1).exit()
     machine = Machine(program, design=design, threads=threads, registers=registers)
-    return int(machine.simulator.info["launches"][0]["resident_ctas"])
+    return int(machine.simulator.info.launches[0].resident_ctas)
 
 
 def test_table_3_energy_leakage_and_area() -> None:

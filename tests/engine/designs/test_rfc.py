@@ -349,7 +349,7 @@ def test_over_stt_every_eviction_freezes_the_pipeline() -> None:
     m = machine(program.copy(9, 8).exit(), design="rfc[main=stt]").run()
     evicted = counted(m, "rfc_evictions")
     assert len(evicted) >= 2 and evicted[1] == evicted[0] + 4, "the next result is written when the pipeline thaws"
-    assert m.simulator.info["design"] == "rfc+stt"
+    assert m.simulator.info.design == "rfc+stt"
 
 
 # the paper's figures

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rfview.engine.state import BLOCK_PREDICATE, BLOCK_READER, BLOCK_REGISTER, FREE, NONE8
 
+if TYPE_CHECKING:
+    from rfview.engine.info import Instruction
 
-def writers(inflight: Any, program: Sequence[Any]) -> dict[tuple[int, int], int]:
+
+def writers(inflight: Any, program: Sequence[Instruction]) -> dict[tuple[int, int], int]:
     """Return the in-flight entry that will write each (warp, register), the youngest if there are several.
 
     inflight: the in-flight table, (entries,) records of state.INFLIGHT. program: the instructions as in a run's info. An
@@ -20,24 +23,24 @@ def writers(inflight: Any, program: Sequence[Any]) -> dict[tuple[int, int], int]
     held = held[np.argsort(inflight["seq"][held])]
     found = {}
     for entry, warp, pc in zip(held.tolist(), inflight["warp"][held].tolist(), inflight["pc"][held].tolist(), strict=True):
-        for reg in program[pc]["dst"] if pc < len(program) else ():
+        for reg in program[pc].dst if pc < len(program) else ():
             if reg != NONE8:
                 found[warp, reg] = entry
     return found
 
 
-def operands(program: Sequence[Any], pc: int, slots: int) -> list[int]:
+def operands(program: Sequence[Instruction], pc: int, slots: int) -> list[int]:
     """Return the source registers of an instruction in some of its row slots (a bit each), once each, in slot order."""
-    sources = program[pc]["src"] if pc < len(program) else ()
+    sources = program[pc].src if pc < len(program) else ()
     return list(dict.fromkeys(int(reg) for slot, reg in enumerate(sources) if (slots >> slot) & 1 and reg != NONE8))
 
 
-def unread(flight: Any, program: Sequence[Any]) -> list[int]:
+def unread(flight: Any, program: Sequence[Instruction]) -> list[int]:
     """Return the registers that an instruction in flight still has to read; flight: a record of state.INFLIGHT."""
     return operands(program, int(flight["pc"]), int(flight["unread"]))
 
 
-def awaited(sm: Any, program: Sequence[Any], warp: int, known: Mapping[tuple[int, int], int]) -> int | None:
+def awaited(sm: Any, program: Sequence[Instruction], warp: int, known: Mapping[tuple[int, int], int]) -> int | None:
     """Return the in-flight entry that holds the register or predicate that a warp waits for; None if there is none.
 
     sm: a snapshot's plain record. known: its `writers`. Of several readers, the oldest is returned.

@@ -1,0 +1,105 @@
+"""The constants of a run (info.RunInfo), collected from a simulator."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rfview.engine import __version__, config, plugin as designs, events, isa
+from rfview.engine.compile import cache
+from rfview.engine.info import Instruction, Launch, RunInfo, StallRow, Text, Variable
+from rfview.engine.launch.sources import source_texts
+from rfview.engine.plugin import origin
+from rfview.engine.ptx.parse.locations import locations
+
+if TYPE_CHECKING:
+    from rfview.engine.launch import placement
+    from rfview.engine.simulator import Simulator
+
+UNIT_NAMES = ("SP", "SFU", "LDST", "CTRL")
+
+
+def describe(simulator: Simulator) -> RunInfo:
+    """Collect the constants of a run."""
+    placement = simulator.placement
+    launches = placement.launches
+    design = simulator.design
+    return RunInfo(
+        kernel=launches[0].kernel.name,
+        kernels=[kernel.name for kernel, _ in placement.kernels],
+        name=simulator.spec.name,
+        num_launches=len(launches),
+        launches=[
+            Launch(kernel=placed.kernel.name, grid=list(placed.launch.grid), block=list(placed.launch.block),
+                   registers=placed.registers, entry_pc=placed.entry_pc, resident_ctas=placed.resident_ctas,
+                   shared_bytes=placed.shared_bytes)
+            for placed in launches
+        ],
+        design="+".join(simulator.built.chain),
+        design_title=design.title,
+        design_source=design.source,
+        design_spec=origin.spec_of(simulator.built.chain, simulator.built.values),
+        scheduler=simulator.scheduler,
+        preset=simulator.config.preset,
+        parameters={**simulator.config.values(), **simulator.built.values},
+        compile_notes=[f"{kernel.name}: {note}" for kernel, _ in placement.kernels for note in kernel.notes],
+        setting_notes=simulator.config.notes(),
+        spilled_words=max(kernel.spilled_words for kernel, _ in placement.kernels),
+        register_limit=simulator.config.compilation().limit,
+        seed=simulator.seed,
+        engine_version=__version__,
+        source_hash=cache.source_hash(cache.engine_files(compiled=False)),
+        num_warps=int(simulator.config["sm.num_warps"]),
+        num_banks=int(simulator.config["sm.num_banks"]),
+        num_schedulers=int(simulator.config["sm.num_schedulers"]),
+        clock_mhz=int(simulator.config["sm.clock_mhz"]),
+        registers_per_thread=max(placed.registers for placed in launches),
+        main_rows=simulator.main_rows,
+        recorded_rows=simulator.main_rows + simulator.built.extra_rows,
+        arena_words=len(placement.arena),
+        shared_words=placement.shared_words,
+        global_word=placement.global_word,
+        local_word=placement.local_word,
+        param_word=placement.param_word,
+        stalls=[StallRow(**stall._asdict()) for stall in simulator.built.stalls],
+        events=[name for name, _ in events.EVENTS],
+        design_events=[name for name, _ in simulator.built.events],
+        activities=[event for name in simulator.built.chain if (event := designs.design(name).event)],
+        panels=[dict(panel) for panel in design.panels],
+        energy_pj=dict(design.energy_pj or {}),
+        technology=dict(design.technology or {}),
+        program=_program(simulator),
+        ptx=[Text(path=simulator.spec.module_path.name, text=simulator.module.text)],
+        sources=_sources(simulator) if simulator.sources is None else simulator.sources,
+        virtual={kernel.name: list(kernel.virtual) for kernel, _ in placement.kernels},
+        buffers=[_variable(variable) for variable in placement.variables if variable.kind == "buffer"],
+        symbols=[_variable(variable) for variable in placement.variables if variable.kind == "symbol"],
+        launch_toml=simulator.spec.text,
+    )
+
+
+def _sources(simulator: Simulator) -> list[Text]:
+    """Return the texts of the source files named by the PTX, as far as they are found."""
+    spec = simulator.spec
+    return source_texts(locations(simulator.module.text), (spec.module_path.parent, spec.path.parent))
+
+
+def _program(simulator: Simulator) -> list[Instruction]:
+    """Describe every instruction by its global pc."""
+    listing: list[Instruction] = []
+    units = simulator.insts["unit"]     # as changed by the machine: with a constant cache, LD/ST loads parameters
+    for kernel, base in simulator.placement.kernels:
+        for offset, (inst, text) in enumerate(zip(kernel.insts, kernel.texts, strict=True)):
+            listing.append(Instruction(
+                pc=base + offset, kernel=kernel.name, line=int(inst["line"]), text=text,
+                mnemonic=text.split()[1 if text.startswith("@") else 0].split(".")[0].rstrip(";"),
+                op=isa.REVERSE[int(inst["op"])], unit=UNIT_NAMES[int(units[base + offset])],
+                latency_class=config.LATENCY_CLASSES[int(inst["latency_class"])], wait_class=int(inst["wait_class"]),
+                dst=[int(reg) for reg in inst["dst"] if reg != 255], src=[int(reg) for reg in inst["src"]],
+            ))
+    return listing
+
+
+def _variable(variable: placement.Variable) -> Variable:
+    """Describe a buffer or symbol."""
+    return Variable(name=variable.name, address=variable.address, word=variable.word, bytes=variable.size,
+                    dtype=variable.dtype.str, shape=list(variable.shape))
