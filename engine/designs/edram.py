@@ -580,7 +580,7 @@ def draw(sm, rf, spec, below):
 def energy(run):
     """Return dynamic, leakage and refresh energy of a run in pJ.
 
-    A refresh is one read and one write of the half row refreshed; power-gated rows do not leak (Table 1, deviation 9).
+    Assumed: a refresh costs a read and a write of the half row (B4.10). Power-gated rows do not leak (deviation 9).
     """
     node = int(run.values["edram.node"])
     counts = run.counts
