@@ -86,6 +86,11 @@ class Keys:
         """Return the key to show for an action alone, "" without any."""
         return next(iter(self.keys_of(name)), "")
 
+    def tail(self, names: str, words: str) -> str:
+        """Return the end of a sentence about the keys of some actions, "; c and C go there"; "" if they have none."""
+        keys = " and ".join(filter(None, map(self.first, names.split())))
+        return f"; {keys} {words}" if keys else ""
+
     def label(self, name: str, at: int = 0) -> str:
         """Return the keys to show for an action and its reverse: "s S", "" without any; at: which of the keys of each.
 

@@ -12,7 +12,6 @@ from rfview.render.watches import plot, short_value
 
 STRIP = 24          # cells of the picture of the whole run
 WIDE = 84           # columns from which there is room for it
-NONE = "none: b sets one at the focused warp's instruction, w watches the focused thing; a adds any"
 
 
 def nearest(point: BreakView, cycle: int) -> tuple[int | None, int | None]:
@@ -43,7 +42,9 @@ def render(scene: Scene, width: int, height: int, selected: int = 0) -> list[Lin
         heading.at(width - STRIP - 1, "where in the run", "tinfo")
     lines = [heading.line()]
     if not scene.breakpoints:
-        lines += [Row(width).add(f"   {part}", "dim").line() for part in textwrap.wrap(NONE, max(12, width - 6))]
+        none = "none" + scene.keys.tail("break_here", "sets one at the focused warp's instruction").replace(";", ":")
+        none += scene.keys.tail("watch_here", "watches the focused thing")
+        lines += [Row(width).add(f"   {part}", "dim").line() for part in textwrap.wrap(none, max(12, width - 6))]
     for index, point in enumerate(scene.breakpoints):
         lines += _point(scene, point, width, columns, index == selected)
     lines += [Row(width).line(), title(width, "MARKS", "m and a letter sets one, ' and the letter goes there")]

@@ -12,7 +12,6 @@ from rfview.render.warps import run_cells
 ITEM, KIND, VALUE = 17, 4, 11       # cells of the watched item, its type, a value
 WIDE = 70                           # columns from which the previous value is shown, too
 MOST = 64                           # cells of a plot
-NONE = ("nothing is watched: w watches the thing in focus,", ":watch EXPRESSION any other, W lists what is watched")
 
 
 def watches(scene: Scene) -> list[Watch]:
@@ -41,7 +40,9 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
         head.at(now_at + 2, f"last {number(RATE_WINDOW)} cycles", "tinfo")
     lines = [head.line()]
     if not found:
-        lines += [Row(width).add(f" {text}", "dim").line() for text in NONE]
+        none = (f"nothing is watched{scene.keys.tail('watch_here', 'watches the thing in focus')},",
+                f":watch EXPRESSION any other{scene.keys.tail('watches', 'lists what is watched')}")
+        lines += [Row(width).add(f" {text}", "dim").line() for text in none]
     first = visible_from(min(scene.watch, len(found) - 1), len(found), max(1, height - 1))
     for index, watch in enumerate(found[first : first + height - 1], first):
         chosen = focus and index == scene.watch

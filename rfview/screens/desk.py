@@ -44,7 +44,7 @@ class Desk(Keyed, Screen[None]):
     def __init__(self, worker: SessionWorker, strips: StripCache, title: str, own_keys: Mapping[str, str] | None = None):
         super().__init__(id="main")
         self.worker, self.strips = worker, strips
-        self.keys = KeyReader(own_keys, self.HANDLERS)
+        self.keys = worker.keys = KeyReader(own_keys, self.HANDLERS)
         self.scene = waiting(title, self.keys)
         self.is_open = False        # the session's first scene has arrived
         self.typed_early: list[tuple[str, str | None]] = []

@@ -108,7 +108,8 @@ class MainScreen(Desk):
         message.stop()
         app: Any = self.app
         app.failure = message.error         # also decides the exit code
-        self.change(message=f"{message.text}  q quits", message_kind="error", badge=Badge("fault", "✕ ERROR"))
+        text = f"{message.text}{self.keys.tail('quit', 'quits')}"
+        self.change(message=text, message_kind="error", badge=Badge("fault", "✕ ERROR"))
 
     def _follow_session(self, data: dict[str, Any]) -> None:
         """Adapt to a session that replaced the previous one: another branch, or another kernel."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from rfview import crash
 from rfview.engine.errors import InputError, RfviewError
 from rfview.messages import Arrived, Busy, Failed, Said
-from rfview.render.scene import Badge
+from rfview.render.scene import DEFAULT_KEYS, Badge
 from rfview.screens.scenes.source import SceneSource
 
 if TYPE_CHECKING:
@@ -191,7 +191,7 @@ class SessionWorker(Worker):
     """Owns the session and the source of its scenes; everything that touches them runs in this one thread.
 
     target: the cycle to which the current request goes, None if that is not known; start_cycle: where it began.
-    columns: of the overview, set by the screen. rival: the recording last laid over the session.
+    columns: of the overview, keys: of the main screen, both set by it. rival: the recording last laid over the session.
     """
 
     def __init__(self, opener: Opener, post: Post):
@@ -204,6 +204,7 @@ class SessionWorker(Worker):
         self.start_cycle = 0
         self.target: int | None = None
         self.columns = 118
+        self.keys = DEFAULT_KEYS
         self._busy_shown = False
         self._shown_hits: tuple[Any, ...] = ()
 
@@ -274,7 +275,8 @@ class SessionWorker(Worker):
         if self.is_cancelled:
             raise InputError("stopped while compiling; it starts over when it is needed again")
         self._busy_shown = True
-        self.post(Busy("loading" if share is None else f"compiling {share:.0%}", f"{text}; Esc cancels"))
+        cancel = self.keys.tail("close", "cancels")
+        self.post(Busy("loading" if share is None else f"compiling {share:.0%}", f"{text}{cancel}"))
 
     def use_idle_time(self) -> bool:
         """Scan one chunk for breakpoint hits; report new ones at the end of the scan."""
@@ -316,7 +318,7 @@ class SessionWorker(Worker):
         """Take a long move's report: show it now and then; return whether the move has to stop."""
         if self.is_due():
             self._busy_shown = True
-            self.post(Busy(self._busy_text(cycle), "Esc cancels"))
+            self.post(Busy(self._busy_text(cycle), self.keys.tail("close", "cancels").lstrip("; ")))
         return self.is_cancelled
 
     def end_of_busy(self) -> None:

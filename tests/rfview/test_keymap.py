@@ -11,10 +11,13 @@ import pytest
 
 from rfview.engine.errors import InputError
 from rfview import cli, keymap
-from rfview.actions import ACTIONS, ANY, BY_NAME, tokens_of
+from rfview.actions import ACTIONS, ANY, BY_NAME, MAIN, tokens_of
 from rfview.keys import KeyReader, Keys, Pressed, token_of
 from rfview.render.footer import footer_hints
 from rfview.render.help import help_rows
+from rfview.render.panel import Panel, Place
+from rfview.render.panels import PANELS
+from rfview.render.scene import Scene
 from rfview.learn.tours import TOURS
 from rfview.learn.window import TourWindow
 from rfview.screens.compare.screen import CompareScreen, MultiplesScreen
@@ -210,3 +213,26 @@ def test_alt_with_a_digit_opens_the_panel_of_that_number() -> None:
         assert app.scene.panel == "pipeline"
 
     drive(test)
+
+
+def test_what_requests_answer_names_the_keys_in_force() -> None:
+    async def test(app: Driven) -> None:
+        await app.press("B")
+        assert "none: y sets one" in app.window_text() and "w watches" not in app.window_text()
+        await app.press("escape", "y")
+        assert app.scene.message.endswith("; c and Z go there")
+        await app.press("V")
+        assert app.scene.message == "a range begins at cycle 150; V ends it; Esc drops it"
+
+    drive(test, keymap={"y": "break_here", "b": "none", "f9": "none", "w": "none", "Z": "reverse_continue"})
+
+
+@pytest.mark.parametrize("panel", list(PANELS.values()), ids=lambda panel: panel.name)
+def test_what_a_panel_says_of_its_keys_are_actions_of_the_main_screen(panel: Panel) -> None:
+    place = Place(panel.name, 0, 0, 60, 20)
+    hits = [panel.at(Scene(panel=panel.name), place, x, y) for x in (0, 30) for y in range(20)]
+    named = {panel.enter, *panel.hints, *(panel.steps or ()), *(hit.single[0] for hit in hits), *(hit.double[0] for hit in hits)}
+    assert named - {""} <= set(MAIN)
+    for spot in panel.spots.values():
+        assert bool(spot.grants) != bool(spot.beside)
+    assert panel.title or not panel.spots

@@ -52,7 +52,8 @@ def end(worker: SessionWorker) -> None:
     timeline = worker.session.timeline
     worker.target = timeline.last if timeline.closed else worker.source.seen
     if not timeline.closed and worker.target == worker.session.cycle:
-        worker.arrive(f"the run has not passed cycle {worker.target:,} yet; s and c continue it")
+        more = worker.keys.tail("step continue", "continue it")
+        worker.arrive(f"the run has not passed cycle {worker.target:,} yet{more}")
         return
     land(worker, worker.session.goto(worker.target), jump=True)
 
@@ -133,7 +134,7 @@ def next_mark(worker: SessionWorker, by: int) -> None:
     cycle = worker.session.cycle
     marks = [one for one in worker.session.marks if (one.cycle - cycle) * by > 0]
     if not marks:
-        worker.arrive("no mark that way; m and a letter sets one")
+        worker.arrive(f"no mark that way{worker.keys.tail('mark', 'sets mark a')}")
         return
     nearest = min(marks, key=lambda one: abs(one.cycle - cycle))
     land(worker, worker.session.goto(nearest.cycle), jump=True)

@@ -51,7 +51,8 @@ def diff(worker: SessionWorker, mark_name: str = "") -> None:
     if mark_name:
         session.timeline.require(session.marks.get(mark_name).cycle)
         source.compare, source.follows_jumps = session.marks.get(mark_name).cycle, False
-        worker.arrive(f"underlined: changed since mark {mark_name}, cycle {source.compare:,}; d ends it")
+        end = worker.keys.tail("diff", "ends it")
+        worker.arrive(f"underlined: changed since mark {mark_name}, cycle {source.compare:,}{end}")
     elif source.compare is not None:
         source.compare = None
         worker.arrive("underlined: changed since the cycle before")
@@ -70,7 +71,7 @@ def brush(worker: SessionWorker, stretch: str | None) -> None:
     elif stretch:
         worker.source.brush.of_text(stretch)
     else:
-        text = worker.source.brush.turn()
+        text = worker.source.brush.turn(worker.keys)
     worker.arrive(text)
 
 

@@ -39,7 +39,7 @@ def overlay(worker: SessionWorker, name: str, warp: int) -> None:
         worker.rival.close()
     worker.rival, worker.source.over, worker.source.warp = rival, over, warp
     kinds = "" if over.same_kind else "; its register file is of another kind and not compared"
-    worker.arrive(f"underlined: differs in B; X ends it{kinds}", "good")
+    worker.arrive(f"underlined: differs in B{worker.keys.tail('overlay', 'ends it')}{kinds}", "good")
 
 
 def overlay_warp(worker: SessionWorker, warp: int) -> None:

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from rfview.screens.worker import SessionWorker
     from rfview.sessions.search.breakpoints import Breakpoint
 
+TO_STOPS = "continue reverse_continue"
+
 
 def _removed(worker: SessionWorker, same: list[Breakpoint], text: str = "") -> bool:
     """Remove breakpoints and report it; return whether there were any."""
@@ -29,7 +31,7 @@ def toggle_breakpoint(worker: SessionWorker, pc: int, warp: int | None = None) -
     point = session.add_breakpoint("pc", pc, warp=warp)
     program = session.info.program
     text = with_lines(f"{point.text}, {program[pc].text}", program)
-    worker.arrive(f"breakpoint {point.number}: {text}; c and C go there", "good")
+    worker.arrive(f"breakpoint {point.number}: {text}{worker.keys.tail(TO_STOPS, 'go there')}", "good")
 
 
 def toggle_line_breakpoint(worker: SessionWorker, number: int, warp: int | None = None) -> None:
@@ -40,7 +42,7 @@ def toggle_line_breakpoint(worker: SessionWorker, number: int, warp: int | None 
     if _removed(worker, same):
         return
     point = session.add_breakpoint("source", item=name, warp=warp)
-    worker.arrive(f"breakpoint {point.number}: {point.text}; c and C go there", "good")
+    worker.arrive(f"breakpoint {point.number}: {point.text}{worker.keys.tail(TO_STOPS, 'go there')}", "good")
 
 
 def toggle_watchpoint(worker: SessionWorker, item: str) -> None:
@@ -50,7 +52,7 @@ def toggle_watchpoint(worker: SessionWorker, item: str) -> None:
     if _removed(worker, same, f"{item} is no longer watched"):
         return
     point = session.watch(item)
-    worker.arrive(f"breakpoint {point.number}: {point.text}; c and C go to its changes", "good")
+    worker.arrive(f"breakpoint {point.number}: {point.text}{worker.keys.tail(TO_STOPS, 'go to its changes')}", "good")
 
 
 def switch_breakpoint(worker: SessionWorker, number: int) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rfview.engine.errors import InputError
+from rfview.keys import Keys
 from rfview.render.scene import Brush
 from rfview.sessions.reports.statistics import brief
 
@@ -21,12 +22,12 @@ class BrushSource:
         self.end: int | None = None
         self._made: Brush | None = None
 
-    def turn(self) -> str:
+    def turn(self, keys: Keys) -> str:
         """Open a stretch at the cursor, end an open one there, or drop an ended one; return a sentence about it."""
         cycle = self.session.cycle
         if self.start is None:
             self.start, self.end = cycle, None
-            return f"a range begins at cycle {cycle:,}: move, V ends it, Esc drops it"
+            return f"a range begins at cycle {cycle:,}{keys.tail('brush', 'ends it')}{keys.tail('close', 'drops it')}"
         if self.end is None and self.start != cycle:
             self.end = cycle
             return ""
