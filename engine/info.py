@@ -158,9 +158,9 @@ class RunInfo(Run, frozen=True, kw_only=True):
     design_title: str
     design_source: str
     compile_notes: Names
-    setting_notes: Names
-    spilled_words: Count
-    register_limit: Count
+    setting_notes: Names = []           # these three and activities: not in the first recordings of layout 4
+    spilled_words: Count = 0
+    register_limit: Count | None = None
     num_warps: Annotated[int, Meta(ge=1, le=64)]
     num_banks: Annotated[int, Meta(ge=1, le=64)]
     num_schedulers: Annotated[int, Meta(ge=1, le=8)]
@@ -176,7 +176,7 @@ class RunInfo(Run, frozen=True, kw_only=True):
     stalls: Annotated[list[StallRow], Meta(min_length=1, max_length=64)]
     events: Names
     design_events: Names
-    activities: Annotated[list[str], Meta(max_length=8)]
+    activities: Annotated[list[str], Meta(max_length=8)] = []
     panels: Annotated[list[dict[str, Any]], Meta(max_length=64)]
     energy_pj: dict[str, tuple[Number, str]]
     technology: dict[str, tuple[Number, str, str]]
