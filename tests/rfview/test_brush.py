@@ -10,6 +10,7 @@ import pytest
 from textual import events
 
 from rfview.engine.errors import InputError
+from rfview.keys import Keys
 from rfview.screens.scenes.brush import BrushSource
 from rfview.sessions import Session, open_session
 from rfview.engine.wording import energy_unit
@@ -118,8 +119,8 @@ def test_places_can_be_named(tmp_path: Path) -> None:
 def test_an_empty_stretch_is_none() -> None:
     with open_session(RECORDING) as session:
         brush = BrushSource(session)
-        brush.turn()
+        brush.turn(Keys())
         assert brush.view() is None and brush.start == 0
-        assert brush.turn() == "range dropped" and brush.start is None
+        assert brush.turn(Keys()) == "range dropped" and brush.start is None
         with pytest.raises(InputError, match="two places"):
             brush.of_text("1")
