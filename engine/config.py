@@ -12,6 +12,9 @@ from rfview.engine import compilation, program, state
 from rfview.engine.compilation import Latencies
 from rfview.engine.defaults import PRESETS, preset_names
 from rfview.engine.errors import InputError
+from rfview.engine.machine.schedulers import SCHEDULERS
+from rfview.engine.machine.schedulers.scheduler import SHARE
+from rfview.engine.program import UNITS
 from rfview.engine.wording import suggest
 
 LATENCY_CLASSES = (
@@ -160,12 +163,14 @@ class Config:
         record.l1_hash = HASHES.index(self["memory.l1_hash"])
         record.l1_stores = STORES.index(self["memory.l1_stores"])
         record.l2_hash = HASHES.index(self["memory.l2_hash"])
-        record.scheduler = state.SCHEDULERS.index(scheduler)
-        record.active_set = int(self["scheduler.active_set"])
+        policy = SCHEDULERS[scheduler]
+        record.active_places = policy.places(int(self["scheduler.active_set"]), int(self["sm.num_schedulers"]))
         record.inner_policy = INNER_POLICIES.index(self["scheduler.inner"])
-        record.outer_policy = OUTER_POLICIES.index(self["scheduler.outer"])
-        record.parity = PARITIES.index(self["scheduler.parity"])
+        record.outer_policy = OUTER_POLICIES.index(self["scheduler.outer"]) if policy.active == SHARE else 0
+        record.parity = PARITIES.index(self["scheduler.parity"]) if policy.alternates else 0
         record.suspend = SUSPENDS.index(self["scheduler.suspend"])
+        for unit, name in enumerate(UNITS[:program.UNIT_CTRL]):
+            record.queue_entries[unit] = int(self[f"sm.{name.lower()}_queue"])
         for index, name in enumerate(LATENCY_CLASSES):
             record.latency_cycles[index] = int(self[f"latency.{name}"])
             record.initiation_cycles[index] = int(self[f"initiation.{name}"])

@@ -26,8 +26,9 @@ from typing import Any
 import numpy as np
 
 from rfview.engine.machine import registers
-from rfview.engine.compile.bits import bit64, ctz64
+from rfview.engine.compile.bits import ctz64
 from rfview.engine.compile.device import declare, device, inlined
+from rfview.engine.program import NUM_SRC_ROWS
 from rfview.engine.stalls import BANK_CONFLICT
 from rfview.engine.state import FOREVER
 
@@ -212,7 +213,7 @@ def default_arbitrate(sm, rf, spec, rows, insts):
     served = 0
     while banks != 0:
         bank = ctz64(banks)
-        banks &= ~bit64(bank)
+        banks &= banks - np.uint64(1)
         code = BANK_CONFLICT
         if sm.bank[bank].until_cycle > sm.cycle:
             code = np.int64(sm.bank[bank].busy_code)
@@ -232,7 +233,7 @@ def grant(sm, rf, spec, rows, insts, bank, collector):
     flight = sm.inflight[sm.collector[collector].inflight]
     operand = registers.operand_in_bank(sm, collector, bank)
     reg = insts[flight.pc].src[operand]
-    out_row = sm.config.first_collector_row + collector * 6 + operand
+    out_row = sm.config.first_collector_row + collector * NUM_SRC_ROWS + operand
     code = read(sm, rf, spec, rows, flight.warp, reg, flight.mask, out_row)
     if code == 0:
         registers.operand_served(sm, insts, collector, operand, bank)

@@ -113,6 +113,7 @@ class Instruction(Record, frozen=True, kw_only=True):
     mnemonic: str
     op: str
     unit: str
+    space: str
     latency_class: str
     wait_class: Small
     dst: Registers
@@ -129,6 +130,8 @@ class StallRow(Record, frozen=True, kw_only=True):
     ascii: str
     family: str
     sentence: str
+    meaning: str = ""
+    source: str = ""
 
 
 class Launch(Record, frozen=True, kw_only=True):
@@ -189,6 +192,11 @@ class RunInfo(Run, frozen=True, kw_only=True):
     def stall_names(self) -> dict[int, str]:
         """Return the name of each state's code; those of a design's own reasons come after a gap."""
         return {stall.code: stall.name for stall in self.stalls}
+
+    @property
+    def stall_codes(self) -> dict[str, int]:
+        """Return the code of each state's name in this run; other runs may have other codes."""
+        return {stall.name: stall.code for stall in self.stalls}
 
     @property
     def event_names(self) -> dict[int, str]:

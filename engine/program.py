@@ -20,6 +20,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from rfview.engine import isa
+
 NO_REG = 255
 NO_PRED = 255
 NUM_SRC_ROWS = 6
@@ -33,14 +35,17 @@ MAX_PARAM_BYTES = 32_764                # the largest since PTX 8.1, on sm_70 an
 GRID_WORKSPACE = "%grid_workspace"      # the symbol in which cooperative groups keep the grid-wide barrier
 GRID_WORKSPACE_BYTES = 64
 
-# execution units (field `unit`); CTRL instructions (branch, exit, barrier, membar, nop) act at issue and use no collector
-UNIT_SP, UNIT_SFU, UNIT_LDST, UNIT_CTRL = 0, 1, 2, 3
+# execution units (field `unit`) and their names; CTRL instructions (branch, exit, barrier, membar, nop) act at issue and
+# use no collector
+UNIT_SP, UNIT_SFU, UNIT_LDST, UNIT_CTRL = range(4)
+UNITS = ("SP", "SFU", "LDST", "CTRL")
 
 # the state of a warp that waits for this producer (field `wait_class`): wait, short_scoreboard, long_scoreboard (B0.6)
 WAIT_FIXED, WAIT_SHORT, WAIT_LONG = 0, 1, 2
 
-# state spaces (field `space`)
+# state spaces (field `space`) and their names
 SPACE_NONE, SPACE_GENERIC, SPACE_GLOBAL, SPACE_SHARED, SPACE_LOCAL, SPACE_CONST, SPACE_PARAM = range(7)
+SPACES = ("", "generic", "global", "shared", "local", "const", "param")
 
 # what an instruction does in memory (field `memory_kind`); a reduction is an atomic without a result
 MEM_NONE, MEM_LOAD, MEM_STORE, MEM_ATOMIC, MEM_REDUCTION = range(5)
@@ -88,9 +93,30 @@ INST = np.dtype(
         ("long_source", "u1"),    # bit k: row slot k may have been produced by a long-latency operation (RFC section 3.2)
         ("is_float", "u1"),       # Fermi's floating-point class (RULES.md, B4.1), for eDRAM's flags
         ("memory_kind", "u1"),    # MEM_*
+        # what the machine asks at every issue, from opcode, flags and aux (`fill_derived`)
+        ("collective", "u1"),     # needs all lanes of a member mask together: their meeting place, 1 to 40; 0 = it does not
+        ("waits_for_memory", "u1"),   # may issue only after the warp's earlier accesses have been performed
+        ("polls", "u1"),          # an atomic or an ordered load: a loop with it may wait for what others store
     ],
     align=True,
 )
+
+
+# members of a collective meet in the same one of these opcodes, and in the same `aux`, which is below 8 in all
+COLLECTIVES = (isa.OP_SHFL, isa.OP_VOTE, isa.OP_MATCH, isa.OP_REDUX, isa.OP_BAR_WARP)
+
+
+def fill_derived(insts: np.ndarray) -> None:
+    """Set the fields of instructions that follow from opcode, flags and aux."""
+    op, flags, aux = insts["op"], insts["flags"], insts["aux"]
+    insts["collective"] = 0
+    for number, opcode in enumerate(COLLECTIVES):
+        meets = (op == opcode) & (flags & isa.FLAG_NO_SYNC == 0)
+        insts["collective"][meets] = 1 + 8 * number + aux[meets]
+    waits = (op == isa.OP_BAR_WARP) & (aux != isa.BAR_WARP_ELECT)
+    insts["waits_for_memory"] = waits | (op == isa.OP_BAR) | (op == isa.OP_MEMBAR)
+    kind = insts["memory_kind"]
+    insts["polls"] = (kind == MEM_ATOMIC) | (kind == MEM_LOAD) & (flags & isa.FLAG_ORDERED != 0)
 
 
 def source_masks(src: Sequence[int]) -> tuple[int, int]:

@@ -27,6 +27,8 @@ from rfview.engine.machine.journal.recorder import Journal, aligned_words
 from rfview.engine.machine.journal.words import WIDTH
 from rfview.engine.launch import LaunchSpec, verify
 from rfview.engine.program import Module
+from rfview.engine.machine.schedulers import SCHEDULERS
+from rfview.engine.program import NUM_SRC_ROWS
 from rfview.engine.progress import Progress
 from rfview.engine.info import Text
 from rfview.engine.describe import describe
@@ -168,8 +170,8 @@ class Simulator:
         config.first_design_row = self.main_rows
         config.num_recorded_rows = recorded
         config.first_collector_row = recorded
-        config.first_result_row = recorded + state.MAX_COLLECTORS * 6
-        config.num_rows = recorded + state.MAX_COLLECTORS * 6 + state.MAX_INFLIGHT * 4
+        config.first_result_row = recorded + state.MAX_COLLECTORS * NUM_SRC_ROWS
+        config.num_rows = recorded + state.MAX_COLLECTORS * NUM_SRC_ROWS + state.MAX_INFLIGHT * 4
         config.shared_words = self.placement.shared_words
         self.rows = aligned_words(int(config.num_rows) * WIDTH).view(state.ROW).view(np.recarray)
         if self._memory is None:
@@ -196,6 +198,7 @@ class Simulator:
         number = int(self.config["sm.num_schedulers"])
         sm["scheduler_mask"][0, :number] = [sum(1 << warp for warp in range(first, warps, number))
                                             for first in range(number)]
+        sm["policy"] = list(SCHEDULERS).index(self.scheduler)
         sm["scheduler"]["last_warp"][0, :number] = state.NONE8
         sm["scheduler"]["joined_warp"][0, :number] = state.NONE8
         sm["issued_warp"][0, :number] = state.NONE8

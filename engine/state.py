@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from rfview.engine import stalls
-from rfview.engine.program import NUM_LATENCY_CLASSES
+from rfview.engine.program import NUM_LATENCY_CLASSES, NUM_SRC_ROWS, UNIT_CTRL
 
 MAX_WARPS = 64
 MAX_SCHEDULERS = 4
@@ -61,20 +61,17 @@ RESULTS_AT_OPENING = 256
 # blocker kinds: what `warp.blocker` names
 (BLOCK_NONE, BLOCK_REGISTER, BLOCK_PREDICATE, BLOCK_READER, BLOCK_UNIT, BLOCK_COLLECTOR, BLOCK_BARRIER, BLOCK_SCHEDULER,
  BLOCK_DESIGN, BLOCK_MEMORY, BLOCK_SYNC, BLOCK_SLEEP, BLOCK_FETCH) = range(13)
-# a warp and the active set of its scheduler (two_level, switch_on_stall), field `membership`; a leaving warp keeps its
-# place until the design releases it
+# a warp and the active set of its scheduler, field `membership`; a leaving warp keeps its place until the design releases it
 OUTSIDE, ACTIVE, LEAVING = range(3)
-# pipes: indices of sm.pipe
-PIPE_SP0, PIPE_SP1, PIPE_SFU, PIPE_LDST = 0, 1, 2, 3
+# pipes: indices of sm.pipe; their names
+PIPE_SP0, PIPE_SP1, PIPE_SFU, PIPE_LDST = range(4)
+PIPES = ("SP0", "SP1", "SFU", "LDST")
 # what a bank did in the cycle that just ran
 BANK_IDLE, BANK_READ, BANK_WRITE, BANK_BUSY = range(4)
 # why LD/ST could not proceed with its head in the last cycle: field `ldst_reason`
 LDST_GOES_ON, LDST_MSHRS_FULL, LDST_SET_FULL, LDST_QUEUE_FULL, LDST_CONST_CACHE = range(5)
 # how registers map to banks: config.mapping
 SEQUENTIAL, GPGPUSIM = range(2)
-# scheduler kinds, chosen at run time
-SCHEDULERS = ("lrr", "gto", "two_level", "switch_on_stall")
-LRR, GTO, TWO_LEVEL, SWITCH_ON_STALL = range(4)
 
 ROW = np.dtype(
     {"names": ["u", "f", "i"], "formats": [("u4", 32), ("f4", 32), ("i4", 32)], "offsets": [0, 0, 0], "itemsize": 128}
@@ -157,7 +154,7 @@ COLLECTOR = np.dtype(
     [
         ("valid", "u1"),
         ("inflight", "u1"),           # the instruction it gathers operands for
-        ("bank", "u1", (6,)),         # bank of each row slot that is read
+        ("bank", "u1", (NUM_SRC_ROWS,)),     # bank of each row slot that is read
     ]
 )
 
@@ -223,7 +220,7 @@ SPLIT = np.dtype(
                                       # SPLIT_READY: the lanes whose results wait in `exchanged`, usually none;
                                       # SPLIT_PARENT: turns that went to others while lanes wait to reconverge
         ("parent", "u1"),             # NONE8 = root
-        ("pending", "u1"),            # children not yet back; SPLIT_SYNC: the kind of collective (collectives.kind_of)
+        ("pending", "u1"),            # children not yet back; SPLIT_SYNC: the kind of collective (INST.collective)
         ("state", "u1"),
         ("spins", "u1"),              # backward branches while other splits of the warp are blocked
     ]
@@ -276,8 +273,7 @@ CONFIG = np.dtype(
             "num_warps max_ctas max_threads num_schedulers num_banks rows_per_bank bank_ports max_banks_per_cycle "
             "num_collectors result_buses reserve_results num_sp ibuffer_entries fetch_width branch_cycles refill_cycles "
             "shared_bytes clock_mhz "
-            "mapping scheduler active_set inner_policy outer_policy parity suspend "
-            "sp_queue sfu_queue ldst_queue "
+            "mapping active_places inner_policy outer_policy parity suspend "
             "l1_enabled l1_sets l1_ways l1_hit_cycles mshrs l2_sets l2_ways l2_hit_cycles dram_cycles "
             "fixed_memory_cycles bytes_per_cycle_x256 queue_cycles shared_cycles shared_bytes_per_cycle const_cycles "
             "param_cycles line_bytes shared_words spin_limit l1_hash l1_stores l2_hash flit_bytes store_acks fetch_ports "
@@ -286,7 +282,8 @@ CONFIG = np.dtype(
             "first_design_row num_recorded_rows first_collector_row first_result_row num_rows"
         ).split()
     ]
-    + [("latency_cycles", "i4", (NUM_LATENCY_CLASSES,)), ("initiation_cycles", "i4", (NUM_LATENCY_CLASSES,))],
+    + [("queue_entries", "i4", (UNIT_CTRL,)),      # per unit: instructions in collectors that may be bound for it
+       ("latency_cycles", "i4", (NUM_LATENCY_CLASSES,)), ("initiation_cycles", "i4", (NUM_LATENCY_CLASSES,))],
     align=True,
 )
 
@@ -354,7 +351,7 @@ DERIVED = [
     ("collector_seq", "i8", (MAX_COLLECTORS,)),   # per collector: issue order of its instruction
     ("collector_banks", "u4", (MAX_COLLECTORS,)), # per collector: the banks it still has to read from
     ("collector_regs", "u8", (MAX_COLLECTORS,)),  # per collector: the registers it still has to read
-    ("queued", "u1", (MAX_PIPES,)),               # per pipe: instructions in collectors bound for its unit
+    ("queued", "u1", (UNIT_CTRL,)),               # per unit: instructions in collectors bound for it
     ("banks_requested", "u4"),                    # banks with a pending read request
     ("bank_requests", "u4", (MAX_BANKS,)),        # per bank: collectors with a pending read there
 ]
@@ -416,6 +413,7 @@ AUX = [
     # the loop over cycles
     ("was_idle", "u1"),                           # the last cycle was idle from start to end (cycle.py)
     ("scheduler_mask", "u8", (MAX_SCHEDULERS,)),  # per scheduler: its warp slots
+    ("policy", "u1"),                             # how they choose: an index into machine/schedulers.SCHEDULERS
     # the instruction handled by LD/ST
     ("access_space", "u1"),                       # its state space
     ("scratch", "i8", (392,)),                    # its addresses and lines; values/access.py names the places in it

@@ -62,7 +62,7 @@ def sentences(session: Session, before: int, after: int) -> list[str]:
         count, name = max(blocking)
         most = f", mostly {name} ({count:,} warp-cycles)" if count else ""
         cycles = plural(abs(moved), "cycle")
-        out.append(f"{cycles} {way}: {plural(int(totals[0]), 'instruction')} issued in them{most}.")
+        out.append(f"{cycles} {way}: {plural(int(totals[session.timeline.issued]), 'instruction')} issued in them{most}.")
     groups: dict[tuple[str, str], list[int]] = {}
     same = 0
     for warp in range(new.now.num_warps):

@@ -25,7 +25,7 @@ from rfview.engine.launch import Arg, Buffer, Launch, LaunchSpec
 from rfview.engine.program import (INST, LAT_FP_ADD, LAT_FP_MAD, LAT_INT_ADD, LAT_SFU, NO_PC, NO_PRED, NO_REG,
                                    SPACE_CONST, SPACE_GLOBAL, SPACE_PARAM, SPACE_SHARED, UNIT_CTRL, UNIT_LDST, UNIT_SFU,
                                    UNIT_SP, WAIT_FIXED, WAIT_LONG, WAIT_SHORT, Kernel, Module, Param,
-                                   source_masks)
+                                   fill_derived, source_masks)
 from rfview.engine.simulator import Simulator
 from rfview.engine.stalls import ISSUED
 
@@ -175,7 +175,9 @@ class Assembly:
     def kernel(self, registers: int, shared_bytes: int) -> Kernel:
         """Return the program as a kernel with one parameterless entry."""
         params: tuple[Param, ...] = ()
-        return Kernel("test", np.array(self.insts, INST), tuple(self.texts), params, registers, 8, shared_bytes, 0, ())
+        insts = np.array(self.insts, INST)
+        fill_derived(insts)
+        return Kernel("test", insts, tuple(self.texts), params, registers, 8, shared_bytes, 0, ())
 
 
 class Machine:

@@ -21,7 +21,7 @@ PACKAGES = ("engine", "sessions", "rfview")
 ENGINE_FOR_VIEWS = {f"rfview.engine.{name}" for name in (
     "batch", "check.findings", "check.rules", "check.undefined_map",
     "compilation", "compile.bits", "config", "defaults", "designs", "errors", "escapes", "events", "files", "hooks", "info", "isa", "kernels", "launch.spec", "launch",
-    "machine.registers", "papers", "plugin", "program", "progress", "snapshot", "stalls", "state", "tools", "wording")}
+    "machine.registers", "machine.schedulers", "papers", "plugin", "program", "progress", "snapshot", "stalls", "state", "tools", "wording")}
 # Commands that run or compile a machine themselves; they import modules that load numba inside functions.
 RUNS_THE_MACHINE = {f"rfview/commands/{name}.py": {"rfview.engine.simulator"}
                     for name in ("run", "record", "map", "compare_recordings")}

@@ -19,7 +19,7 @@ import numpy as np
 from rfview.sessions.why import why
 from rfview.engine import plugin as designs, kernels
 from rfview.engine.plugin import BUILT_IN
-from rfview.engine.state import SCHEDULERS
+from rfview.engine.machine.schedulers import SCHEDULERS
 from tests.why_counterfactual import IDLE, run
 
 DESIGNS = (*BUILT_IN, "stt[stall=bank]")

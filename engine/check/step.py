@@ -24,9 +24,8 @@ from rfview.engine.compile.bits import bit64, ctz64, words_at
 from rfview.engine.compile.device import device
 from rfview.engine.events import INSTRUCTIONS
 from rfview.engine.isa import BAR_ARRIVE, OP_BAR, OP_BAR_WARP, OP_EXIT, OP_MEMBAR, OP_TEX
-from rfview.engine.machine.stages.collectives import kind_of
 from rfview.engine.machine.stages.execution import start_execution
-from rfview.engine.program import MEM_NONE, NO_PRED, UNIT_CTRL, UNIT_LDST
+from rfview.engine.program import MEM_NONE, NO_PRED, NUM_SRC_ROWS, UNIT_CTRL, UNIT_LDST
 from rfview.engine.state import FREE, MAX_INFLIGHT, MAX_SPLITS, MAX_WARPS, NONE8, SPLIT_SYNC
 
 
@@ -63,7 +62,7 @@ def follow(s, sm, insts):
         s[me + W_ISSUED] = entry.num_issued
         mask = np.int64(entry.mask)
         if entry.num_splits > 1 and entry.split != NONE8 and insts[entry.pc].op == OP_BAR_WARP:
-            mask |= partners(sm, slot, kind_of(insts[entry.pc]), mask)
+            mask |= partners(sm, slot, np.int64(insts[entry.pc].collective), mask)
         s[me + W_MASK] = mask
     while opened != 0:
         slot = ctz64(opened)
@@ -200,7 +199,7 @@ def look_at(s, sm, rows, insts, arena, begun):
         inst = insts[pc]
         if inst.unit == UNIT_LDST:
             mask &= ~np.int64(sm.dropped)
-        first_row = np.int64(sm.config.first_collector_row) + collector * 6
+        first_row = np.int64(sm.config.first_collector_row) + collector * NUM_SRC_ROWS
         if inst.unit == UNIT_LDST:
             if inst.memory_kind != MEM_NONE and inst.op != OP_TEX and sm.error == 0:
                 check_access(s, sm, inst, rows, arena, slot, pc, mask, first_row,

@@ -9,13 +9,12 @@ from rfview.engine.compile import cache
 from rfview.engine.info import Instruction, Launch, RunInfo, StallRow, Text, Variable
 from rfview.engine.launch.sources import source_texts
 from rfview.engine.plugin import origin
+from rfview.engine.program import SPACES, UNITS
 from rfview.engine.ptx.parse.locations import locations
 
 if TYPE_CHECKING:
     from rfview.engine.launch import placement
     from rfview.engine.simulator import Simulator
-
-UNIT_NAMES = ("SP", "SFU", "LDST", "CTRL")
 
 
 def describe(simulator: Simulator) -> RunInfo:
@@ -92,7 +91,8 @@ def _program(simulator: Simulator) -> list[Instruction]:
             listing.append(Instruction(
                 pc=base + offset, kernel=kernel.name, line=int(inst["line"]), text=text,
                 mnemonic=text.split()[1 if text.startswith("@") else 0].split(".")[0].rstrip(";"),
-                op=isa.REVERSE[int(inst["op"])], unit=UNIT_NAMES[int(units[base + offset])],
+                op=isa.REVERSE[int(inst["op"])], unit=UNITS[int(units[base + offset])],
+                space=SPACES[int(inst["space"])],
                 latency_class=config.LATENCY_CLASSES[int(inst["latency_class"])], wait_class=int(inst["wait_class"]),
                 dst=[int(reg) for reg in inst["dst"] if reg != 255], src=[int(reg) for reg in inst["src"]],
             ))

@@ -51,8 +51,8 @@ from rfview.engine.compile.bits import bit64, ctz64, popcount
 from rfview.engine.compile.device import device
 from rfview.engine.plugin import Design, Parameter
 from rfview.engine.plugin.explaining import Moment, Refusal, Trail
-from rfview.engine.program import NO_REG
-from rfview.engine.stalls import BANK_CONFLICT, REFRESH
+from rfview.engine.program import NO_REG, NUM_SRC_ROWS
+from rfview.engine.stalls import BANK_CONFLICT, Stall
 from rfview.engine.state import BANK_BUSY, BANK_IDLE, MAX_BANKS, MAX_INFLIGHT, MAX_ROWS, NONE8
 
 INCREMENT, LITERAL, CERTAIN, NO_ERRORS = range(4)
@@ -67,6 +67,11 @@ def node_of(text):
         raise ValueError(f"expected one of {', '.join(map(str, NODES))}")
     return int(text)
 
+
+REFRESH = 20
+STALLS = (Stall(
+    REFRESH, "refresh", "refresh", "↻", "r", "register_file", "The bank spends this cycle on a refresh.",
+    "bank refreshes a row", "eDRAM, section on refresh strategies; our assumption: one bank cycle for both halves"),)
 
 PARAMETERS = (
     Parameter("m", 3, "bits", "methodology, Fig. 4: the largest with RMSE below 1 %",
@@ -209,7 +214,7 @@ def on_issue(sm, rf, spec, rows, slot, inst):
     if inst.is_float != 0:
         warp = np.int64(sm.inflight[slot].warp)
         src_mask = np.int64(inst.src_mask)
-        for operand in range(6):
+        for operand in range(NUM_SRC_ROWS):
             if (src_mask >> operand) & 1:
                 row = registers.main_row(sm, warp, inst.src[operand])
                 rf.rewritten[row >> 6] = np.uint64(rf.rewritten[row >> 6]) & ~bit64(row & 63)
@@ -225,7 +230,7 @@ def on_retire(sm, rf, spec, rows, slot, inst):
         rf.pairs[slot >> 6] = np.uint64(rf.pairs[slot >> 6]) & ~bit64(slot & 63)
     low_only = spec.double_low_word_only != 0 and is_double(inst)
     src_mask = np.int64(inst.src_mask) if inst.is_float != 0 else np.int64(0)
-    for operand in range(6):
+    for operand in range(NUM_SRC_ROWS):
         if (src_mask >> operand) & 1 and not (low_only and operand & 1):
             place = registers.main_row(sm, warp, inst.src[operand])
             if np.uint64(rf.rewritten[place >> 6]) & bit64(place & 63) == 0:
@@ -466,7 +471,7 @@ def decay(sm, rf, spec, rows):
         left = np.uint64(rf.approximate[word])
         while left != 0:
             low = ctz64(left)
-            left &= ~bit64(low)
+            left &= left - np.uint64(1)
             place = np.int64(word * 64 + low)
             expected = expected_losses(sm, rf, spec, place)
             if expected >= ONE_BIT:
@@ -491,7 +496,7 @@ def pick_place(sm, rf, spec, fractions):
         left = np.uint64(rf.approximate[word])
         while left != 0:
             low = ctz64(left)
-            left &= ~bit64(low)
+            left &= left - np.uint64(1)
             place = np.int64(word * 64 + low)
             share = expected_losses(sm, rf, spec, place) & (ONE_BIT - 1)
             if share > 0:
@@ -661,6 +666,7 @@ DESIGN = Design(
     state=STATE,
     settings={"sm.bank_ports": 2},
     events=EVENTS,
+    stalls=STALLS,
     energy_pj=ENERGY_PJ,
     technology=TECHNOLOGY,
     panels=PANELS,

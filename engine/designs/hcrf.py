@@ -38,7 +38,7 @@ from rfview.engine.compile.bits import bit64, ctz64
 from rfview.engine.plugin import Design, Parameter, plural
 from rfview.engine.plugin.explaining import Moment, Refusal, Trail
 from rfview.engine.compile.device import device, inlined
-from rfview.engine.stalls import BANK_CONFLICT, STT_WRITE, X_TRANSFER
+from rfview.engine.stalls import BANK_CONFLICT, SLOW_STT_WRITE, STT_WRITE, Stall
 from rfview.engine.state import BANK_BUSY, BANK_READ, COLLECT, MAX_BANKS, MAX_ROWS, MAX_WARPS, SEQUENTIAL
 
 ON, OFF, ISSUE_ONLY = 0, 1, 2
@@ -52,6 +52,12 @@ PAIR_WORDS = (MAX_ROWS // 2 + MAX_BANKS // 2) // 64 + 1   # with an odd number o
 T_WRITE_PS = 2800        # Table II, STT s-cell of the HC; a transfer writes the same MTJ
 MORE = 1 << 16           # of oldest_candidate
 PAPER_CYCLES = 4         # section III-B, Fig. 3(a): T-Write about 4x S-Write; the transfer drawn as long
+
+X_TRANSFER = 19
+STALLS = (SLOW_STT_WRITE, Stall(
+    X_TRANSFER, "x_transfer", "x_trans", "⇄", "t", "register_file",
+    "The hybrid cell pair is moving its SRAM value to the STT side.", "moves SRAM to STT",
+    "HC-RF section IV-B: on-demand remapping; section III-B: 4 cycles"))
 
 PARAMETERS = (
     Parameter("remap", "on", "on, off", "HC-RF section IV-B, on-demand remapping; off: section IV-A",
@@ -159,12 +165,12 @@ def begin_cycle(sm, rf, spec, rows):
     due = due_transfers(sm, rf)
     while due != 0:
         entry = ctz64(due)
-        due &= ~bit64(entry)
+        due &= due - np.uint64(1)
         end_transfer(sm, rf, rows, entry)
     accessed = np.uint64(rf.accessed)
     while accessed != 0:
         bank = ctz64(accessed)
-        accessed &= ~bit64(bank)
+        accessed &= accessed - np.uint64(1)
         access = rf.bank[bank]
         access.read_kind = NO_ACCESS
         access.started = 0
@@ -281,7 +287,7 @@ def next_event(sm, rf, spec):
     used = np.uint64(rf.used)
     while used != 0:
         entry = ctz64(used)
-        used &= ~bit64(entry)
+        used &= used - np.uint64(1)
         event = min(event, np.int64(rf.transfer[entry].until_cycle))
     return event
 
@@ -304,7 +310,7 @@ def due_transfers(sm, rf):
     used = np.uint64(rf.used)
     while used != 0:
         entry = ctz64(used)
-        used &= ~bit64(entry)
+        used &= used - np.uint64(1)
         due |= np.uint64(rf.transfer[entry].until_cycle <= sm.cycle) << np.uint64(entry)
     return due
 
@@ -518,11 +524,11 @@ def oldest_candidate(sm, rf, spec):
     warps = np.uint64(rf.asking)
     while warps != 0:
         warp = np.int64(ctz64(warps))
-        warps &= ~bit64(warp)
+        warps &= warps - np.uint64(1)
         regs = np.uint64(rf.open[warp]) & np.uint64(rf.in_stt[warp]) & ~np.uint64(sm.sb_read[warp])
         while regs != 0:
             reg = np.int64(ctz64(regs))
-            regs &= ~bit64(reg)
+            regs &= regs - np.uint64(1)
             seq = np.int64(sm.inflight[sm.producer[warp, reg]].seq)
             if best >= 0 and seq >= best_seq:
                 more = np.int64(MORE)
@@ -690,6 +696,7 @@ DESIGN = Design(
     parameters=PARAMETERS,
     state=STATE,
     events=EVENTS,
+    stalls=STALLS,
     energy_pj=ENERGY_PJ,
     technology=TECHNOLOGY,
     panels=PANELS,

@@ -37,8 +37,9 @@ from rfview.engine.plugin import Design, Parameter, Run, plural
 from rfview.engine.plugin.explaining import Moment, Refusal, Trail
 from rfview.engine.compile.device import device
 from rfview.engine.events import READ_CONFLICTS, RF_WRITES
-from rfview.engine.stalls import BANK_CONFLICT, STT_WRITE, WB_DRAIN
-from rfview.engine.state import ACTIVE, BANK_BUSY, BANK_WRITE, FOREVER, MAX_INFLIGHT, NONE8, TWO_LEVEL, WHEEL_SIZE
+from rfview.engine.stalls import BANK_CONFLICT, SLOW_STT_WRITE, STT_WRITE, Stall
+from rfview.engine.program import NUM_SRC_ROWS
+from rfview.engine.state import ACTIVE, BANK_BUSY, BANK_WRITE, FOREVER, MAX_INFLIGHT, NONE8, WHEEL_SIZE
 
 ENTRIES = 64                # per write buffer: HRF section 4.4
 ALWAYS_ON = 16              # entries that are never gated: HRF section 5.2
@@ -50,6 +51,11 @@ EMPTY, FILLING, DRAINING = range(3)                                   # buffer.s
 NOTHING, FROM_A, FROM_B, FROM_QUEUE, ABANDONED = range(5)             # writing: what an STT bank writes
 MISS, HIT, MERGED, NEW, OVERWRITE, LATE, QUEUED, DROPPED = range(8)   # seen.kind
 STT = 2                                                               # seen.place: 0 and 1 are the buffers
+
+WB_DRAIN = 18
+STALLS = (SLOW_STT_WRITE, Stall(
+    WB_DRAIN, "wb_drain", "drain", "↓", "d", "register_file", "No write buffer is free: one still drains.",
+    "no buffer drained yet", "HRF section 4.3: a write buffer that is still draining stalls the pipeline"))
 
 PARAMETERS = (
     Parameter("write_cycles", 4, "cycles", "HRF Table 1", "cycles of one STT-RAM array write", low=1, is_live=True),
@@ -211,7 +217,7 @@ def arbitrate(sm, rf, spec, rows, insts):
     served = np.int64(0)
     while banks != 0:
         bank = ctz64(banks)
-        banks &= ~bit64(bank)
+        banks &= banks - np.uint64(1)
         ports = np.int64(spec.read_ports) + 1
         if sm.bank[bank].until_cycle > sm.cycle or (limit > 0 and served >= limit):
             ports = np.int64(0)
@@ -359,7 +365,7 @@ def is_dead(sm, spec, warp):
 @device
 def is_late(sm, warp, is_long):
     """Return whether a result must not switch buffers: its warp is suspended, or none ever is and it comes from memory."""
-    if sm.config.scheduler >= TWO_LEVEL:
+    if sm.config.active_places != 0:
         return sm.warp[warp].membership != ACTIVE
     return is_long
 
@@ -402,7 +408,7 @@ def refuse_pending(sm, rf, spec):
         waiting = np.uint64(sm.in_write_back[word])
         while waiting != 0:
             low = ctz64(waiting)
-            waiting &= ~bit64(low)
+            waiting &= waiting - np.uint64(1)
             found |= refuse_result(sm, rf, spec, word * 64 + low)
     slot = np.int64(sm.wheel[np.int64(sm.cycle) & (WHEEL_SIZE - 1)])
     while slot != NONE8:
@@ -690,7 +696,7 @@ def serve_collector(sm, rf, spec, rows, insts, bank, collector, ports):
     warp = np.int64(flight.warp)
     unread = np.int64(flight.unread)
     served = np.int64(0)
-    for operand in range(6):
+    for operand in range(NUM_SRC_ROWS):
         if (unread >> operand) & 1 and unit.bank[operand] == bank:
             reg = np.int64(insts[flight.pc].src[operand])
             if waits_for_drain(rf, warp, reg, flight.mask):
@@ -698,7 +704,7 @@ def serve_collector(sm, rf, spec, rows, insts, bank, collector, ports):
             elif served >= ports:
                 refuse_read(sm, bank, unit.inflight, operand, BANK_CONFLICT)
             else:
-                out_row = np.int64(sm.config.first_collector_row) + collector * 6 + operand
+                out_row = np.int64(sm.config.first_collector_row) + collector * NUM_SRC_ROWS + operand
                 fetch(sm, rf, spec, rows, warp, reg, flight.mask, out_row)
                 registers.operand_served(sm, insts, collector, operand, bank)
                 served += 1
@@ -901,7 +907,7 @@ def _drain_link(trail: Trail, moment: Moment, rf: Any, index: int) -> int:
             buffer=1 - index,
         )
     else:
-        is_suspended = moment.config["scheduler"] >= TWO_LEVEL
+        is_suspended = moment.config["active_places"] != 0
         trail.add(
             f"w{warp} was suspended at {since:,}" if is_suspended else f"w{warp} gave its buffer up at {since:,}",
             "its buffer drains at once" if is_suspended else "another warp has written since",
@@ -1010,6 +1016,7 @@ DESIGN = Design(
     extra_rows=EXTRA_ROWS,
     settings={"sm.num_schedulers": 1, "sm.num_banks": 2, "sm.rows_per_bank": 512, "scheduler.parity": "strict"},
     events=EVENTS,
+    stalls=STALLS,
     energy_pj=ENERGY_PJ,
     technology=TECHNOLOGY,
     panels=PANELS,

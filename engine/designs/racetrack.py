@@ -38,7 +38,8 @@ from rfview.engine.plugin import Design, Parameter, plural
 from rfview.engine.plugin.explaining import Moment, Refusal, Trail
 from rfview.engine.compile.device import device, inlined
 from rfview.engine.events import READ_CONFLICTS, RF_WRITES
-from rfview.engine.stalls import BANK_CONFLICT, SHIFT, WB_FULL
+from rfview.engine.stalls import BANK_CONFLICT, FULL_BUFFER, WB_FULL, Stall
+from rfview.engine.program import NUM_SRC_ROWS
 from rfview.engine.state import BANK_BUSY, BANK_WRITE, FOREVER, MAX_BANKS, MAX_ROWS
 from rfview.engine.tools.mapping import codes_of
 
@@ -50,6 +51,11 @@ TRACE_ROWS = 16
 TRACE_ENTRIES = TRACE_ROWS * 32
 TRACE_IS_WRITE = 1 << 15
 
+
+SHIFT = 21
+STALLS = (FULL_BUFFER, Stall(
+    SHIFT, "shift", "shift", "→", ">", "register_file", "The tape is not yet at the port.", "tape not at the port",
+    "racetrack sections 2.2 and 2.3: the tape moves to the port before an access"))
 
 PARAMETERS = (
     Parameter("preshift", 1, "0 or 1", "section 4.4", "a bank that is not served moves toward the head of its queue",
@@ -237,7 +243,7 @@ def on_issue(sm, rf, spec, rows, slot, inst):
     """Note the order in which banks receive read requests, for the mapping (B5.5)."""
     if spec.profile != 0:
         unread = np.int64(sm.inflight[slot].unread)
-        for operand in range(6):
+        for operand in range(NUM_SRC_ROWS):
             if (unread >> operand) & 1:
                 row = registers.main_row(sm, np.int64(sm.inflight[slot].warp), np.int64(inst.src[operand]))
                 note_request(sm, spec, rows, row)
@@ -498,7 +504,7 @@ def read_tape(sm, spec, rows, insts, bank, collector):
     flight = sm.inflight[sm.collector[collector].inflight]
     operand = registers.operand_in_bank(sm, collector, bank)
     row = registers.main_row(sm, np.int64(flight.warp), np.int64(insts[flight.pc].src[operand]))
-    registers.copy_row(rows, row, np.int64(sm.config.first_collector_row) + collector * 6 + operand)
+    registers.copy_row(rows, row, np.int64(sm.config.first_collector_row) + collector * NUM_SRC_ROWS + operand)
     sm.events[spec.first_event + RM_READS] += 1
     return registers.operand_served(sm, insts, collector, operand, bank)
 
@@ -530,7 +536,7 @@ def forward(sm, rf, spec, rows, insts, bank):
             found = place
     if found < 0 or np.int64(flight.mask) & ~np.int64(tape.wb[found].mask) != 0:
         return 0
-    out_row = np.int64(sm.config.first_collector_row) + collector * 6 + operand
+    out_row = np.int64(sm.config.first_collector_row) + collector * NUM_SRC_ROWS + operand
     registers.copy_row(rows, buffer_row(spec, bank, found), out_row)
     registers.operand_served(sm, insts, collector, operand, bank)
     sm.events[spec.first_event + FORWARDS] += 1
@@ -765,6 +771,7 @@ DESIGN = Design(
     extra_rows=TRACE_ROW + 1 + TRACE_ROWS,
     settings={"sm.rows_per_bank": 128, "sm.max_banks_per_cycle": 4},
     events=EVENTS,
+    stalls=STALLS,
     energy_pj=ENERGY_PJ,
     technology=TECHNOLOGY,
     panels=PANELS,

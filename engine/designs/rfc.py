@@ -41,9 +41,9 @@ from rfview.engine.plugin import Design, Parameter, plural
 from rfview.engine.plugin.explaining import Moment, Refusal, Trail
 from rfview.engine.compile.device import device
 from rfview.engine.isa import OP_BAR, OP_BRA, OP_BRA_UNI, OP_EXIT
-from rfview.engine.program import NO_PRED, UNIT_CTRL, UNIT_SP, WAIT_LONG
-from rfview.engine.stalls import BANK_CONFLICT, RFC_FLUSH, SHORT_SCOREBOARD, WAIT
-from rfview.engine.state import LEAVING, MAX_COLLECTORS, MAX_INFLIGHT, MAX_WARPS, OUTSIDE, TWO_LEVEL
+from rfview.engine.program import NO_PRED, NUM_SRC_ROWS, UNIT_CTRL, UNIT_SP, WAIT_LONG
+from rfview.engine.stalls import BANK_CONFLICT, SHORT_SCOREBOARD, WAIT, Stall
+from rfview.engine.state import LEAVING, MAX_COLLECTORS, MAX_INFLIGHT, MAX_WARPS, OUTSIDE
 
 MAX_ENTRIES = 8
 FIFO, LRU = 0, 1
@@ -53,6 +53,12 @@ STAND_IN = MAX_INFLIGHT - 1          # in-flight entry that no instruction ever 
 WALK = 96                            # instructions that the walk of section 5.3 follows
 GONE_WRITTEN, GONE_DEAD, GONE_CLEAN = 1, 2, 3   # of rf.out_kind
 
+
+RFC_FLUSH = 22
+STALLS = (Stall(
+    RFC_FLUSH, "rfc_flush", "flush", "↧", "f", "register_file",
+    "The warp left the active set and writes its live registers back.", "live registers to MRF",
+    "RFC section 3.3: dirty entries of a suspended warp go to the main register file"),)
 
 PARAMETERS = (
     Parameter("entries", 6, "entries per warp", "RFC section 3.1", "warp-registers that each active warp keeps",
@@ -183,7 +189,7 @@ def begin_cycle(sm, rf, spec, rows):
     ended = np.uint64(rf.holding) & ~np.uint64(sm.unfinished)
     while ended != 0:
         warp = ctz64(ended)
-        ended &= ~bit64(warp)
+        ended &= ended - np.uint64(1)
         if sm.sb_read[warp] == 0:
             drop_warp(sm, rf, spec, warp)
     freeze = np.int64(hooks.begin_cycle(sm, rf.mrf, spec.mrf, rows))
@@ -243,7 +249,7 @@ def arbitrate(sm, rf, spec, rows, insts):
         units = np.uint64(rf.merging)
         while units != 0:
             collector = ctz64(units)
-            units &= ~bit64(collector)
+            units &= units - np.uint64(1)
             merge(sm, rf, spec, rows, insts, collector, is_fill)
     if spec.bypass != 0 or spec.evict_first != 0:
         look_ahead(sm, rf, spec, insts)
@@ -443,7 +449,7 @@ def goes_past(sm, rf, spec, warp, reg, slot):
         return 1
     if np.uint64(sm.unfinished) & bit64(warp) == 0:
         return 1
-    if sm.config.scheduler >= TWO_LEVEL and sm.warp[warp].membership == OUTSIDE:
+    if sm.config.active_places != 0 and sm.warp[warp].membership == OUTSIDE:
         return 1
     return 1 if spec.bypass != 0 and rf.is_far[slot] != 0 else 0
 
@@ -555,7 +561,7 @@ def flush(sm, rf, spec, rows):
     warp = ctz64(left)
     while left != 0:
         other = ctz64(left)
-        left &= ~bit64(other)
+        left &= left - np.uint64(1)
         if rf.flush_cycle[other] < rf.flush_cycle[warp]:
             warp = other
     best = np.int64(-1)
@@ -603,7 +609,7 @@ def results_due(sm, warp):
     held = np.uint64(sm.warp[warp].sb_write) & ~np.uint64(sm.warp[warp].sb_long)
     while held != 0:
         reg = ctz64(held)
-        held &= ~bit64(reg)
+        held &= held - np.uint64(1)
         slot = np.int64(sm.producer[warp, reg])
         flight = sm.inflight[slot]
         if slot != STAND_IN and flight.unit != UNIT_CTRL:
@@ -649,7 +655,7 @@ def check_tags(sm, rf, spec, rows, slot, inst):
     waiting = np.int64(0)
     hit_regs = np.uint64(0)
     missed_regs = np.uint64(0)
-    for operand in range(6):
+    for operand in range(NUM_SRC_ROWS):
         if (asked >> operand) & 1:
             reg = np.int64(inst.src[operand])
             entry = find(rf, warp, reg)
@@ -661,7 +667,8 @@ def check_tags(sm, rf, spec, rows, slot, inst):
                 if spec.replacement == LRU:
                     touch(rf, place)
                 if needed & ~np.int64(place.valid) == 0:
-                    capture(sm, rf, spec, rows, warp, entry, sm.config.first_collector_row + collector * 6 + operand)
+                    latch = sm.config.first_collector_row + collector * NUM_SRC_ROWS + operand
+                    capture(sm, rf, spec, rows, warp, entry, latch)
                     unread &= ~(np.int64(1) << operand)
                     hit_regs |= bit64(reg)
                     missed_regs &= ~bit64(reg)
@@ -691,7 +698,7 @@ def mark_last_uses(sm, rf, spec, slot, inst):
     warp = np.int64(flight.warp)
     if spec.liveness == 0 or np.int64(flight.active) | np.int64(sm.warp[warp].exited) != ALL_LANES:
         return 0
-    for operand in range(6):
+    for operand in range(NUM_SRC_ROWS):
         if (np.int64(inst.last_use) & np.int64(inst.src_mask)) >> operand & 1:
             entry = find(rf, warp, np.int64(inst.src[operand]))
             if entry >= 0:
@@ -725,10 +732,10 @@ def merge(sm, rf, spec, rows, insts, collector, is_fill):
         return 0
     warp = np.int64(flight.warp)
     inst = insts[flight.pc]
-    for operand in range(6):
+    for operand in range(NUM_SRC_ROWS):
         if (given >> operand) & 1:
             reg = np.int64(inst.src[operand])
-            latch = sm.config.first_collector_row + collector * 6 + operand
+            latch = sm.config.first_collector_row + collector * NUM_SRC_ROWS + operand
             entry = find(rf, warp, reg)
             if entry >= 0 and is_fill == 0:
                 overlay(sm, rf, spec, rows, warp, entry, latch, np.int64(flight.mask), flight.unit)
@@ -794,7 +801,7 @@ def look_ahead(sm, rf, spec, insts):
         used = np.uint64(sm.inflight_used[word])
         while used != 0:
             low = ctz64(used)
-            used &= ~bit64(low)
+            used &= used - np.uint64(1)
             slot = word * 64 + low
             if sm.inflight[slot].seq >= first:
                 look_at(sm, rf, spec, insts, slot)
@@ -814,7 +821,7 @@ def look_at(sm, rf, spec, insts, slot):
         if read_soon(insts, after, np.int64(inst.dst[row])) != 0:
             is_far = 0
     rf.is_far[slot] = is_far
-    for operand in range(6):
+    for operand in range(NUM_SRC_ROWS):
         if spec.evict_first != 0 and (np.int64(inst.src_mask) >> operand) & 1:
             reg = np.int64(inst.src[operand])
             entry = find(rf, warp, reg)
@@ -861,7 +868,7 @@ def read_soon(insts, start, reg):
 @device
 def reads(inst, reg):
     """Return whether an instruction reads a register."""
-    for operand in range(6):
+    for operand in range(NUM_SRC_ROWS):
         if (np.int64(inst.src_mask) >> operand) & 1 and inst.src[operand] == reg:
             return True
     return False
@@ -1064,6 +1071,7 @@ DESIGN = Design(
     extra_rows=MAX_WARPS * MAX_ENTRIES,
     settings={"sm.branch_cycles": 1},
     events=EVENTS,
+    stalls=STALLS,
     energy_pj=ENERGY_PJ,
     technology=TECHNOLOGY,
     panels=PANELS,

@@ -21,12 +21,13 @@ from typing import Any
 import numpy as np
 
 from rfview.engine.machine import registers
-from rfview.engine.compile.bits import bit64, ctz64
+from rfview.engine.compile.bits import ctz64
 from rfview.engine.plugin import Design, Parameter, plural
 from rfview.engine.plugin.explaining import Moment, Refusal, Trail
 from rfview.engine.compile.device import device
 from rfview.engine.events import RF_WRITES
-from rfview.engine.stalls import BANK_CONFLICT, WB_FULL
+from rfview.engine.stalls import BANK_CONFLICT, FULL_BUFFER, WB_FULL
+from rfview.engine.program import NUM_SRC_ROWS
 from rfview.engine.state import BANK_BUSY, BANK_WRITE
 
 ENTRIES = 16
@@ -118,7 +119,7 @@ def arbitrate(sm, rf, spec, rows, insts):
     served = np.int64(0)
     while banks != 0:
         bank = ctz64(banks)
-        banks &= ~bit64(bank)
+        banks &= banks - np.uint64(1)
         if limit == 0 or served < limit:
             busy = sm.bank[bank].until_cycle > sm.cycle
             served += serve_bank(sm, rf, spec, rows, insts, bank, busy)
@@ -238,7 +239,7 @@ def serve_bank(sm, rf, spec, rows, insts, bank, busy):
     best_operand = np.int64(0)
     while waiting != 0:
         collector = ctz64(waiting)
-        waiting &= ~bit64(collector)
+        waiting &= waiting - np.uint64(1)
         operand = servable(sm, rf, insts, bank, collector, busy)
         if operand >= 0 and (best < 0 or seq_of(sm, collector) < seq_of(sm, best)):
             best = np.int64(collector)
@@ -250,7 +251,7 @@ def serve_bank(sm, rf, spec, rows, insts, bank, busy):
     flight = sm.inflight[unit.inflight]
     warp = np.int64(flight.warp)
     reg = np.int64(insts[flight.pc].src[best_operand])
-    out_row = np.int64(sm.config.first_collector_row) + best * 6 + best_operand
+    out_row = np.int64(sm.config.first_collector_row) + best * NUM_SRC_ROWS + best_operand
     activity, owner_warp, owner_reg = np.int64(port.activity), np.int64(port.owner_warp), np.int64(port.owner_reg)
     mask = np.int64(flight.mask)
     buffered = fetch(sm, rf, spec, rows, warp, reg, mask, out_row)
@@ -269,7 +270,7 @@ def servable(sm, rf, insts, bank, collector, busy):
     unit = sm.collector[collector]
     flight = sm.inflight[unit.inflight]
     unread = np.int64(flight.unread)
-    for slot in range(6):
+    for slot in range(NUM_SRC_ROWS):
         if (unread >> slot) & 1 and unit.bank[slot] == bank:
             reg = np.int64(insts[flight.pc].src[slot])
             if not busy or np.int64(flight.mask) & ~buffered_lanes(rf, np.int64(flight.warp), reg) == 0:
@@ -369,6 +370,7 @@ DESIGN = Design(
     state=STATE,
     extra_rows=ENTRIES,
     events=EVENTS,
+    stalls=(FULL_BUFFER,),
     energy_pj=ENERGY_PJ,
     technology=TECHNOLOGY,
     lens="single_buffer",

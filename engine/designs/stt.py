@@ -14,7 +14,7 @@ import numpy as np
 from rfview.engine.machine import registers
 from rfview.engine.plugin import Design, Parameter, plural
 from rfview.engine.plugin.explaining import Moment, Refusal, Trail
-from rfview.engine.stalls import BANK_CONFLICT, STT_WRITE
+from rfview.engine.stalls import BANK_CONFLICT, SLOW_STT_WRITE, STT_WRITE
 from rfview.engine.state import BANK_BUSY, FOREVER
 
 STALL_PIPELINE, STALL_BANK = 0, 1
@@ -120,6 +120,7 @@ DESIGN = Design(
     source="HRF, DAC'15, section 6.2; HC-RF, section V-C",
     parameters=PARAMETERS,
     state=STATE,
+    stalls=(SLOW_STT_WRITE,),
     energy_pj=ENERGY_PJ,
     technology=TECHNOLOGY,
     tracks=(("reads", "count(b.activity == 1)", 0),

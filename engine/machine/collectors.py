@@ -10,6 +10,7 @@ from rfview.engine.events import RF_READS
 from rfview.engine.machine.marks import touch_inflight
 from rfview.engine.machine.ports import count_refused_reads
 from rfview.engine.machine.scoreboard import refresh_reads
+from rfview.engine.program import NUM_SRC_ROWS
 from rfview.engine.state import BANK_READ, MAX_COLLECTORS
 
 MIN_COLLECT_CYCLES = 2      # from issue to execution, even if all operands are there
@@ -48,7 +49,7 @@ def operands_in_bank(sm, collector, bank):
     """Return the row slots that `collector` still has to read from `bank`, one bit each; without a branch per slot."""
     unit = sm.collector[collector]
     in_bank = np.int64(0)
-    for slot in range(6):
+    for slot in range(NUM_SRC_ROWS):
         in_bank |= np.int64(unit.bank[slot] == bank) << slot
     return np.int64(sm.inflight[unit.inflight].unread) & in_bank
 
@@ -68,7 +69,7 @@ def operand_served(sm, insts, collector, operand, bank):
     unread = np.int64(flight.unread) & ~(1 << operand)
     regs = np.uint64(0)
     banks = np.uint64(0)
-    for slot in range(6):
+    for slot in range(NUM_SRC_ROWS):
         left = np.uint64((unread >> slot) & 1)      # shifted, since a branch on it would often be mispredicted
         regs |= left << np.uint64(inst.src[slot] & 63)
         banks |= left << np.uint64(unit.bank[slot] & 31)
@@ -81,12 +82,13 @@ def operand_served(sm, insts, collector, operand, bank):
 def set_unread(sm, inst, collector, unread):
     """Let a collector wait for the row slots `unread` only: the design delivers the other operands without a bank.
 
-    It puts their values into rows first_collector_row + collector * 6 + operand. on_issue may do so for cache hits.
+    It puts their values into rows first_collector_row + collector * NUM_SRC_ROWS + operand. on_issue may do so for
+    cache hits.
     """
     unit = sm.collector[collector]
     regs = np.uint64(0)
     banks = np.uint64(0)
-    for slot in range(6):
+    for slot in range(NUM_SRC_ROWS):
         left = np.uint64((unread >> slot) & 1)
         regs |= left << np.uint64(inst.src[slot] & 63)
         banks |= left << np.uint64(unit.bank[slot] & 31)
@@ -131,16 +133,16 @@ def delay_operand(sm, row, cycles, code):
     rows that no collector holds, which a design over this one may fill for itself, are not delayed.
     """
     place = np.int64(row) - np.int64(sm.config.first_collector_row)
-    if cycles <= 0 or place < 0 or place >= MAX_COLLECTORS * 6:
+    if cycles <= 0 or place < 0 or place >= MAX_COLLECTORS * NUM_SRC_ROWS:
         return 0
-    collector = place // 6
+    collector = place // NUM_SRC_ROWS
     slot = np.int64(sm.collector[collector].inflight)
     flight = sm.inflight[slot]
     arrival = np.int64(sm.cycle) + 1 + np.int64(cycles)
     if arrival > flight.done_cycle:
         flight.done_cycle = arrival
         sm.late_code[collector] = code
-    sm.late_operands[collector] |= np.uint8(1 << (place - collector * 6))
+    sm.late_operands[collector] |= np.uint8(1 << (place - collector * NUM_SRC_ROWS))
     sm.late = np.uint64(sm.late) | bit64(collector)
     return touch_inflight(sm, slot)
 

@@ -8,7 +8,7 @@ from rfview.engine.compile import extern
 from rfview.engine import hooks
 from rfview.engine.machine import collectors
 from rfview.engine.machine.journal import capture
-from rfview.engine.compile.bits import bit64, ctz64
+from rfview.engine.compile.bits import ctz64
 from rfview.engine.compile.device import device
 from rfview.engine.compile.jit import lean_entry
 from rfview.engine.machine.marks import touch_inflight
@@ -108,7 +108,7 @@ def clear_refusals(sm):
     used = np.uint64(sm.collectors_used)
     while used != 0:
         collector = ctz64(used)
-        used &= ~bit64(collector)
+        used &= used - np.uint64(1)
         flight = sm.inflight[sm.collector[collector].inflight]
         sm.code_before[collector] = flight.code
         if flight.code != 0 or flight.refused != 0:
@@ -128,7 +128,7 @@ def reconsider_refused(sm):
     used = np.uint64(sm.collectors_used)
     while used != 0:
         collector = ctz64(used)
-        used &= ~bit64(collector)
+        used &= used - np.uint64(1)
         flight = sm.inflight[sm.collector[collector].inflight]
         warps |= np.uint64(flight.code != sm.code_before[collector]) << np.uint64(flight.warp)
     sm.undecided = np.uint64(sm.undecided) | warps
@@ -181,7 +181,7 @@ def stuck(sm):
         used = np.uint64(sm.inflight_used[word])
         while used != 0:
             low = ctz64(used)
-            used &= ~bit64(low)
+            used &= used - np.uint64(1)
             if completion.end_is_known(sm.inflight[word * 64 + low]):
                 return False
     return sm.launch.next_cta >= sm.launch.num_ctas or not free_cta_slot(sm)

@@ -14,11 +14,11 @@ import numpy as np
 
 from rfview.engine.plugin.description import greatest
 from rfview.engine.events import EVENTS
-from rfview.engine.stalls import FIRST_FOREIGN_CODE, MAX_CODES, STALLS, Stall
+from rfview.engine.stalls import FIRST_DESIGN_CODE, FIRST_FOREIGN_CODE, MAX_CODES, SLOW_STT_WRITE, STALLS, Stall
 
 MAX_EVENTS = 32                         # counters after the machine's own
 MARKS = ("glyph", "ascii")      # what tells stalls apart on the screens
-FAMILIES = tuple(dict.fromkeys(stall.family for stall in STALLS))
+FAMILIES = tuple(dict.fromkeys(stall.family for stall in (*STALLS, SLOW_STT_WRITE)))
 PANELS = {"grid": ("per", "glyphs", "max"), "table": ("per", "show"), "values": ("unit", "show")}     # kind -> its own keys
 NAMED = re.compile(r"\b(rf|event)\.(\w+)")                # names in expressions
 SHOWS = ("registers", "hex")
@@ -86,7 +86,7 @@ def clashes(outer: Any, main: Any, *, adds_energy: bool) -> Iterator[str]:
         if name in mains:
             yield f"event {name!r} is also the name of an event of {main.name}; give it another"
     for stall in outer.stalls:
-        for other in main.stalls:
+        for other in main.stalls if stall not in main.stalls else ():
             if stall.code == other.code or stall.name == other.name:
                 yield (f"stall {stall.name!r}, code {stall.code}, clashes with {main.name}'s {other.name!r}, code "
                        f"{other.code}; both must differ")
@@ -124,7 +124,7 @@ def _stall_slips(stalls: Iterable[Any]) -> Iterator[str]:
         if not isinstance(stall, Stall):
             yield f"stall {stall!r}: expected Stall(code, name, short, glyph, ascii, family, sentence)"
             continue
-        if not FIRST_FOREIGN_CODE <= stall.code < MAX_CODES:
+        if not FIRST_DESIGN_CODE <= stall.code < MAX_CODES:
             yield f"stall {stall.name!r}: code {stall.code}, expected {FIRST_FOREIGN_CODE} to {MAX_CODES - 1}"
         elif stall.code in codes:
             yield f"stall {stall.name!r}: code {stall.code} is already {codes[stall.code]!r}"

@@ -12,6 +12,7 @@ from rfview.engine.plugin import files, registry
 from rfview.engine.plugin.description import Design
 from rfview.engine.plugin.registry import BUILT_IN
 from rfview.engine.errors import InputError
+from rfview.engine.stalls import STALLS, Stall
 from rfview.engine.wording import suggest
 
 
@@ -54,6 +55,11 @@ def design(name: str) -> Design:
     """Return the description of a design."""
     found: Design = find(name).DESIGN
     return found
+
+
+def stalls() -> dict[str, Stall]:
+    """Return the warp states of the machine and of the bundled designs, by name."""
+    return {stall.name: stall for stall in (*STALLS, *(own for name in BUILT_IN for own in design(name).stalls))}
 
 
 def find(name: str) -> ModuleType:

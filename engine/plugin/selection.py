@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from rfview.engine import state
 from rfview.engine.config import Config, load_preset
 from rfview.engine.defaults import PAPER
 from rfview.engine.errors import InputError
+from rfview.engine.machine.schedulers import SCHEDULERS
 from rfview.engine.plugin.description import Design
 from rfview.engine.plugin.finding import find
 from rfview.engine.plugin.variants import Built, build, parse_variant
@@ -39,8 +39,8 @@ def select(variant: str, scheduler: str, preset: str, settings: Mapping[str, Any
     design = find(parse_variant(variant)[0]).DESIGN
     preset = design.paper_preset if preset == PAPER else preset
     scheduler = scheduler_of(variant, scheduler)
-    if scheduler not in state.SCHEDULERS:
-        raise InputError(f"--scheduler {scheduler}: there are {', '.join(state.SCHEDULERS)}")
+    if scheduler not in SCHEDULERS:
+        raise InputError(f"--scheduler {scheduler}: there are {', '.join(SCHEDULERS)}")
     config = load_preset(preset)
     sections = config.sections
     own = {key: value for key, value in settings.items() if key.split(".")[0] not in sections}

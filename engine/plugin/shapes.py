@@ -15,8 +15,9 @@ import numpy as np
 from rfview.engine.config import load_preset
 from rfview.engine.defaults import preset_names
 from rfview.engine.errors import InputError
+from rfview.engine.machine.schedulers import SCHEDULERS
 from rfview.engine.plugin.description import Parameter
-from rfview.engine.state import MAX_ROWS, SCHEDULERS
+from rfview.engine.state import MAX_ROWS
 
 TEXTS = ("title", "source", "lens", "event", "paper_scheduler", "paper_preset")
 LISTS = ("parameters", "state", "events", "stalls", "panels", "tracks", "places")

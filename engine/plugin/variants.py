@@ -69,8 +69,7 @@ class Built:
     @property
     def stalls(self) -> list[Stall]:
         """Return the table of warp states: the machine's, then the chain's own."""
-        own = {stall.code: stall for name in self.chain for stall in find(name).DESIGN.stalls}
-        return [*STALLS, *own.values()]
+        return list(dict.fromkeys((*STALLS, *(stall for name in self.chain for stall in find(name).DESIGN.stalls))))
 
     @property
     def settings(self) -> dict[str, Any]:

@@ -45,8 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                              "to set side by side: session files (.rfs), or KERNEL@DESIGN[:SCHEDULER] to run it now")
     parser.add_argument("--designs", default=DEFAULT_DESIGNS, metavar="LIST",
                         help="designs with their parameters, as 'sram,stt[stall=bank]' (default: all bundled ones)")
-    parser.add_argument("--schedulers", default=defaults.SCHEDULER, metavar="LIST",
-                        help="lrr, gto, two_level, switch_on_stall, or paper for each design's own (default %(default)s)")
+    options.add_scheduler(parser, "--schedulers", "LIST", "each design's own")
     parser.add_argument("--preset", default=defaults.PRESET, metavar="P",
                         help=f"one of {', '.join(defaults.preset_names())} (default %(default)s)")
     parser.add_argument("--set", action="append", default=[], metavar="SECTION.KEY=VALUE", dest="settings",
@@ -310,12 +309,12 @@ def access_rows(rows: Sequence[Mapping[str, Any]]) -> list[tuple[str, ...]]:
 
 def stall_lines(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return the shares of resident warps' cycles by reason; rare reasons are omitted."""
-    from rfview.engine.stalls import STALLS
+    from rfview.engine import plugin as designs
 
     shares = [compare_output.shares_of(row) for row in rows]
     names = [name for name in dict.fromkeys(name for share in shares for name in share)
              if any(share.get(name, 0) >= MIN_SHARE for share in shares)]
-    short = {stall.name: stall.short for stall in STALLS}
+    short = {stall.name: stall.short for stall in designs.stalls().values()}
     heads = ("% of resident warp-cycles", "scheduler", *(short.get(name, name) for name in names))
     body = [(row["design"], row["scheduler"], *(f"{100 * share.get(name, 0):.1f}" for name in names))
             for row, share in zip(rows, shares)]

@@ -114,7 +114,7 @@ def chart_of(table: Mapping[str, Any], metric: str) -> charts.Chart:
                        if row["energy_pj"][part]) for row in rows]
         bars = [charts.Bar(label, sum(value for _, value in own), own) for label, own in zip(labels, parts, strict=True)]
         return charts.Chart(title, tuple(bars), "µJ", ",.4g")
-    from rfview.engine.stalls import STALLS
+    from rfview.engine import plugin as designs
 
     bars = []
     for label, row in zip(labels, rows, strict=True):
@@ -122,7 +122,7 @@ def chart_of(table: Mapping[str, Any], metric: str) -> charts.Chart:
         rest = 100 - sum(share for _, share in shares)
         own = (*shares, ("other", rest)) if rest > 0.05 else tuple(shares)
         bars.append(charts.Bar(label, sum(value for _, value in own), own))
-    glyphs = (*((stall.name, stall.glyph) for stall in STALLS), ("other", "…"))
+    glyphs = (*((stall.name, stall.glyph) for stall in designs.stalls().values()), ("other", "…"))
     return charts.Chart(title, tuple(bars), "%", ".0f", glyphs=glyphs)
 
 

@@ -189,7 +189,7 @@ def commands_text() -> str:
 
 def expressions_text() -> str:
     """Return what conditions and `print` can name: the language, its functions, and every field."""
-    from rfview.engine import events, stalls, state
+    from rfview.engine import events, plugin as designs, state
     from rfview.sessions import expressions
 
     records = {"w": state.WARP, "b": state.BANK, "c": state.COLLECTOR, "s": state.SCHEDULER, "p": state.PIPE,
@@ -198,7 +198,7 @@ def expressions_text() -> str:
     lists = [("functions", list(expressions.FUNCTIONS))]
     lists += [(f"fields of {key}" + (f" ({units[key]})" if units[key] != key else ""),
                [name for name in record.names or () if not name.startswith("pad")]) for key, record in records.items()]
-    lists += [("states", [stall.name for stall in stalls.STALLS]), ("events", [name for name, _ in events.EVENTS])]
+    lists += [("states", list(designs.stalls())), ("events", [name for name, _ in events.EVENTS])]
     language, _, _ = (expressions.__doc__ or "").rpartition("\n\n")       # without the list of the package's modules
     lines = [language, ""]
     for head, words in lists:
@@ -209,9 +209,9 @@ def expressions_text() -> str:
 
 def schedulers_text() -> str:
     """Return the warp schedulers."""
-    from rfview.learn.sources import SCHEDULERS
+    from rfview.engine.machine.schedulers import SCHEDULERS
 
-    rows = [*((name, text, source) for name, (text, source) in SCHEDULERS.items()),
+    rows = [*((row.name, row.sentence, row.source) for row in SCHEDULERS.values()),
             ("paper", "the design's own", "`rfview designs`")]
     return "\n".join(f"{name:<16} {text}\n{'':<16} {source}" for name, text, source in rows)
 

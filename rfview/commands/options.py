@@ -40,8 +40,7 @@ def add_machine(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("machine")
     group.add_argument("--design", default=defaults.DESIGN, metavar="D",
                        help="register file, with parameters as in 'stt[stall=bank]' (default %(default)s)")
-    group.add_argument("--scheduler", default=defaults.SCHEDULER, metavar="S",
-                       help="lrr, gto, two_level, switch_on_stall, or paper for the design's own (default %(default)s)")
+    add_scheduler(group, "--scheduler", "S", "the design's own")
     group.add_argument("--preset", default=defaults.PRESET, metavar="P",
                        help=f"{', '.join(defaults.preset_names())}, or paper for the design's own "
                        "(default %(default)s)")
@@ -53,6 +52,22 @@ def add_machine(parser: argparse.ArgumentParser) -> None:
                             "writes nothing, the load gives 0, and the run goes on; short for --set kernel.on_fault")
     group.add_argument("--max-cycles", type=positive, default=defaults.MAX_CYCLES, metavar="N",
                        help=f"stop with exit 3 after this many cycles (default {defaults.MAX_CYCLES:,})")
+
+
+class SchedulerNames:
+    """The names of all schedulers; looked up when a help text is printed, since that imports NumPy."""
+
+    def __str__(self) -> str:
+        from rfview.engine.machine.schedulers import SCHEDULERS
+
+        return ", ".join(SCHEDULERS)
+
+
+def add_scheduler(group: Any, option: str, metavar: str, whose: str) -> None:
+    """Declare an option that takes schedulers. whose: the one that the word `paper` means."""
+    added = group.add_argument(option, default=defaults.SCHEDULER, metavar=metavar,
+                               help=f"%(names)s, or paper for {whose} (default %(default)s)")
+    added.names = SchedulerNames()      # argparse formats a help text with its option's attributes
 
 
 def on_fault(text: str) -> str:
@@ -185,9 +200,9 @@ def check_names(machine: dict[str, Any]) -> None:
 
 def check_scheduler(name: str) -> None:
     """Raise InputError for an unknown scheduler, with the nearest known one."""
-    from rfview.engine import state     # start-up: imports NumPy
+    from rfview.engine.machine.schedulers import SCHEDULERS     # start-up: imports NumPy
 
-    known = (*state.SCHEDULERS, defaults.PAPER)
+    known = (*SCHEDULERS, defaults.PAPER)
     if name not in known:
         raise InputError(f"--scheduler {name}: expected one of {', '.join(known)}{suggest(name, known)}")
 

@@ -101,7 +101,7 @@ Returning and refusing
   A refused result still occupies its result bus for the cycle (there are sm.result_buses, and one for loads), and the
   results behind it wait, so prepare in on_issue what a write will need. A refused read delays the other reads of its
   bank.
-  Under two_level and switch_on_stall, a warp refused by issue_check keeps its place among the active warps, so it must
+  Under a scheduler with an active set, a warp refused by issue_check keeps its place among the active warps, so it must
   not wait for a warp outside them.
 
 State

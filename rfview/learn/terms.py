@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rfview.engine.errors import InputError
+from rfview.engine.program import UNIT_CTRL, UNIT_LDST, UNITS
 from rfview.learn import own_design, sources
 from rfview.render.lens import base_design, painter_of
 from rfview.render.operation import with_lines
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
 
 WIDTH = 96
 LEAST = 20          # the narrowest width to wrap to, in columns
+# the numbers of an access: of a state space on the chip, of all others
+ON_CHIP = {"shared": ("memory.shared_cycles",), "const": ("memory.const_cycles",), "param": ("memory.param_cycles",)}
+OFF_CHIP = ("memory.l1_hit_cycles", "memory.l2_hit_cycles", "memory.dram_cycles", "memory.fixed_memory_cycles")
 RETURNS = re.compile(r"\AReturn the [A-Z]+ (panel|view)\.\s*\n")     # not useful to a reader of the screen
 
 
@@ -60,16 +64,11 @@ def paragraphs(text: str) -> list[str]:
 def states(info: RunInfo | None = None) -> Iterator[Term]:
     """Yield the warp states with those of bundled designs; with a session's info its own, even of an unknown design."""
     from rfview.engine import plugin as designs
-    from rfview.engine.stalls import STALLS, Stall
+    from rfview.engine.stalls import Stall
 
-    if info is None:
-        known: list[tuple[Stall | StallRow, str]] = [(stall, "") for stall in STALLS]
-        for design in map(designs.design, designs.BUILT_IN):
-            known += [(stall, design.source) for stall in design.stalls]
-    else:
-        known = [(stall, info.design_source) for stall in info.stalls]
-    for stall, of in known:
-        source = sources.STATES.get(stall.name) or f"the design's: {of}"
+    rows: list[Stall | StallRow] = [*designs.stalls().values()] if info is None else [*info.stalls]
+    for stall in rows:
+        source = stall.source or f"the design's: {info.design_source if info else ''}"
         text = f"{stall.glyph} ({stall.ascii})  {stall.sentence}"
         yield Term(stall.name, "warp state", text, source)
 
@@ -107,7 +106,6 @@ def numbers(info: RunInfo | None = None) -> Iterator[Term]:
 def of_design(name: str, info: RunInfo | None = None) -> Iterator[Term]:
     """Yield a design, its parameters, state, panels, stalls, events, energies and technology; info: values in use."""
     from rfview.engine import plugin as designs
-    from rfview.engine.stalls import STALLS
 
     design = designs.design(name)
     yield Term(name, "register-file design", design.title, design.source)
@@ -122,9 +120,9 @@ def of_design(name: str, info: RunInfo | None = None) -> Iterator[Term]:
         text = f"{panel['kind']} of rf.{panel.get('field', '')}"
         yield Term(f"{name}: {panel['title']}", f"panel of {name}", text, design.source)
     for stall in design.stalls:
-        if not any(stall.name == known.name for known in STALLS):
+        if stall.name not in designs.stalls():
             text = f"{stall.glyph} ({stall.ascii})  {stall.sentence}"
-            yield Term(stall.name, f"warp state of {name}", text, f"the design's: {design.source}")
+            yield Term(stall.name, f"warp state of {name}", text, stall.source or f"the design's: {design.source}")
     for event, meaning in design.events:
         yield Term(f"event.{event}", f"event counted by {name}", meaning, "counted by the model")
     for event, (energy, source) in (design.energy_pj or {}).items():
@@ -154,11 +152,12 @@ def _of_design_here_or_not(name: str, info: RunInfo) -> list[Term]:
 def machine_words() -> Iterator[Term]:
     """Yield the machine's events, the schedulers and the field's technical terms."""
     from rfview.engine.events import EVENTS
+    from rfview.engine.machine.schedulers import SCHEDULERS
 
     for name, meaning in EVENTS:
         yield Term(f"event.{name}", "event", meaning, "counted by the model")
-    for name, (text, source) in sources.SCHEDULERS.items():
-        yield Term(name, "warp scheduler", text, source)
+    for row in SCHEDULERS.values():
+        yield Term(row.name, "warp scheduler", row.sentence, row.source)
     for name, (text, source) in sources.WORDS.items():
         yield Term(name, "word", text, source)
 
@@ -276,18 +275,16 @@ def _without_sample(term: Term) -> Term:
     return replace(term, text="\n\n".join(part for part in term.text.split("\n\n") if not part.startswith(" ")))
 
 
-CACHES = ["memory.l1_hit_cycles", "memory.l2_hit_cycles", "memory.dram_cycles"]
-
-
 def of_instruction(scene: Scene) -> Iterator[Term]:
     """Yield the focused warp's next instruction, and the numbers of the machine that decide how long it takes."""
     entry = scene.now.instruction(scene.now.pc[scene.warp]) if scene.now is not None else None
     if entry is None:
         return
-    own = [f"latency.{entry.latency_class}", f"initiation.{entry.latency_class}"]
-    if entry.unit == "LDST":
-        operation = entry.text.partition("[")[0]
-        own = [f"memory.{space}_cycles" for space in ("shared", "const", "param") if f".{space}" in operation] or CACHES
+    own: tuple[str, ...] = ()
+    if entry.unit == UNITS[UNIT_LDST]:
+        own = ON_CHIP.get(entry.space, OFF_CHIP)
+    elif entry.unit != UNITS[UNIT_CTRL]:
+        own = (f"latency.{entry.latency_class}", f"initiation.{entry.latency_class}")
     text = with_lines(entry.text, scene.info.program)
     yield Term(text, f"instruction, PTX line {entry.line}", f"executed by the {entry.unit} unit",
                "PTX instruction set; executed literally, each operation rounded by itself")

@@ -6,7 +6,7 @@ import numpy as np
 
 from rfview.engine import state as layout
 from rfview.render.lens import base_design
-from rfview.render.operation import PIPE_NAMES, operation
+from rfview.render.operation import operation
 from rfview.sessions.machine import Machine
 from rfview.render.panel import RIGHT, Grant, Panel, Shape, Spot
 from rfview.render.scene import Scene
@@ -65,7 +65,7 @@ def _unit(row: Row, scene: Scene, entry: int, cell: int, x: int) -> None:
 def _pipes(machine: Machine) -> list[tuple[str, int]]:
     """Return (name, index) of the pipes that this machine has."""
     has_two = machine.config["num_sp"] >= 2
-    return [(name, index) for index, name in PIPE_NAMES.items() if has_two or index != layout.PIPE_SP1]
+    return [(name, index) for index, name in enumerate(layout.PIPES) if has_two or index != layout.PIPE_SP1]
 
 
 def _pipe_parts(scene: Scene, with_bars: bool) -> list[list[tuple[str, str]]]:
@@ -118,7 +118,7 @@ def _active_row(scene: Scene, width: int) -> list[Line]:
     """Return the scheduler's active set, each warp with its state, and how many are outside; [] if there is no set."""
     machine = scene.now
     assert machine is not None
-    if machine.config["scheduler"] < layout.TWO_LEVEL or base_design(scene.info.design) == "rfc":
+    if not machine.config["active_places"] or base_design(scene.info.design) == "rfc":
         return []       # rfc's lens shows the set
     active = machine.sm["warp"]["membership"][: machine.num_warps].tolist()
     inside = [warp for warp in machine.resident_warps if active[warp]]
@@ -146,7 +146,7 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
 
     A unit disappears when it has all its operands. x: another access had the bank in this cycle. A pipe's bar: its progress
     until it takes the next instruction; ×2 = instructions inside it. L1: misses under way, out of the possible ones. Under
-    two_level and switch_on_stall, ACTIVE: the warps that may issue, with their states; the others are outside.
+    a scheduler with an active set, ACTIVE: the warps that may issue, with their states; the others are outside.
     """
     focus = scene.panel == "collectors"
     machine = scene.now

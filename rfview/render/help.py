@@ -21,17 +21,6 @@ READING: tuple[tuple[str, str, str], ...] = (
     ("◄ PAST", "text", "G leads to the end"),
 )
 
-# shorter than the table's sentences, for a narrow column; a state without one shows its sentence
-MEANINGS = {
-    "issued": "issued an instruction", "not_selected": "ready, not chosen", "wait": "fixed-latency result",
-    "short_scoreboard": "shared memory, SFU", "long_scoreboard": "global, local, texture", "barrier": "bar.sync, membar",
-    "no_instruction": "I-buffer empty", "suspended": "not in the active set", "pipe_throttle": "unit busy",
-    "collector_full": "no collector free", "bank_conflict": "bank taken this cycle", "stt_write": "slow STT write",
-    "wb_drain": "no buffer drained yet", "wb_full": "buffer has no entry", "x_transfer": "moves SRAM to STT",
-    "refresh": "bank refreshes a row", "shift": "tape not at the port", "rfc_flush": "live registers to MRF",
-    "finished": "warp has ended", "no_cta": "no block resident",
-}
-
 
 def help_rows(needle: str = "", keys: Keys = DEFAULT_KEYS) -> list[tuple[str, str, str]]:
     """Return (category, keys, sentence) of the main screen's actions, one row per pair; only rows that contain `needle`."""
@@ -91,9 +80,8 @@ def state_lines(scene: Scene, width: int, needle: str) -> list[Line]:
     lines = [_head(width, "EACH WARP, EACH CYCLE")]
     for look in rows:
         row = Row(width).add(" ").add(look.glyph, "st:" + look.role).add(" ").add(f"{look.short:<9}", "bold")
-        sentence = MEANINGS.get(look.name) or look.sentence.rstrip(".")
         room = width - row.x
-        lines.append(row.add(sentence if len(sentence) <= room else sentence[: room - 1] + "…", "dim").line())
+        lines.append(row.add(cut(look.meaning, room), "dim").line())
     return [*lines, blank(width)]
 
 

@@ -7,17 +7,15 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from rfview.engine import state as layout
-from rfview.engine.program import UNIT_LDST, UNIT_SFU, UNIT_SP
 from rfview.engine.stalls import NO_WARP
 from rfview.sessions.machine import Flight, Machine
 from rfview.render.scene import Scene
+from rfview.sessions.why.units import unit_name
 
 if TYPE_CHECKING:
     from rfview.engine.info import Instruction
 
 SPACES = {"global": "g", "shared": "s", "local": "l", "const": "c", "param": "p", "gen": "", "generic": ""}
-UNIT_NAMES = {UNIT_SP: "SP", UNIT_SFU: "SFU", UNIT_LDST: "LDST"}
-PIPE_NAMES = {layout.PIPE_SP0: "SP0", layout.PIPE_SP1: "SP1", layout.PIPE_SFU: "SFU", layout.PIPE_LDST: "LDST"}
 NONE = layout.NONE8
 PLACE = re.compile(r"(-> |(?<![.\w])pc )(\d+)(?!:)\b", re.I)
 _short: dict[str, str] = {}
@@ -48,7 +46,7 @@ def operation(machine: Machine, pc: int) -> str:
 def is_shared(machine: Machine, pc: int) -> bool:
     """Say whether the instruction at a pc accesses shared memory."""
     entry = machine.instruction(pc)
-    return entry is not None and ".shared" in entry.text.partition("[")[0]
+    return entry is not None and entry.space == "shared"
 
 
 def register_list(regs: Any) -> list[int]:
@@ -129,7 +127,7 @@ def _held(machine: Machine, warp: int, name: str) -> str:
     """Return what holds up a warp that is not idle: register, bank, unit."""
     kind, what = machine.blocker_kind[warp], machine.blocker[warp]
     if kind == layout.BLOCK_UNIT:
-        busy = f"{UNIT_NAMES.get(what, what)} busy"
+        busy = f"{unit_name(what)} busy"
         return busy if len(busy) < 9 else busy.partition(" ")[0]    # a blank must stay before the history
     if kind == layout.BLOCK_COLLECTOR or name == "collector_full":
         count = len(machine.collectors)

@@ -35,7 +35,7 @@ class RunFacts:
 
     def look(self, code: int) -> Look:
         """Return how a state is shown."""
-        return self.looks.get(code) or Look(code, f"state {code}", f"{code}", "?", "empty", "empty", "")
+        return self.looks.get(code) or Look(code, f"state {code}", f"{code}", "?", "empty", "empty", "", "")
 
 
 @dataclass(frozen=True)

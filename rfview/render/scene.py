@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from rfview.engine.info import DesignSpec, RunInfo
-from rfview.engine.stalls import STALLS
 from rfview.keys import Keys
+from rfview.palette import STATES
 from rfview.sessions.machine import Machine
 from rfview.sessions.lines.counts import Counts
 from rfview.sessions.lines.table import LineTable
@@ -19,12 +19,11 @@ from rfview.sessions.why.past import Past
 
 RATE_WINDOW = 1024     # cycles over which IPC and the shares of STALLS are measured
 DEFAULT_KEYS = Keys()
-KNOWN = {stall.code: stall for stall in STALLS}
 
 
 @dataclass(frozen=True)
 class Look:
-    """How one warp state is shown: its names, its glyph, and the role of its colour (palette.STATES)."""
+    """How one warp state is shown: its names, its glyph, the role of its colour (palette.STATES), its meaning."""
 
     code: int
     name: str
@@ -33,6 +32,7 @@ class Look:
     family: str
     role: str
     sentence: str
+    meaning: str
 
     @property
     def is_register_file(self) -> bool:
@@ -46,15 +46,11 @@ class Look:
 
 
 def looks(info: RunInfo) -> dict[int, Look]:
-    """Return code -> Look, from the session's own table if it has one (which includes the states of foreign designs)."""
-    table: dict[int, Look] = {
-        s.code: Look(s.code, s.name, s.short, s.glyph, s.family, s.name, s.sentence) for s in STALLS
-    }
-    for entry in info.stalls:
-        code = entry.code
-        role = entry.name if code in KNOWN else entry.family
-        table[code] = Look(code, entry.name, entry.short, entry.glyph, entry.family, role, entry.sentence)
-    return table
+    """Return code -> Look, from the run's own table, which includes the states of its design; {} without a run."""
+    return {entry.code: Look(entry.code, entry.name, entry.short, entry.glyph, entry.family,
+                             entry.name if entry.name in STATES else entry.family, entry.sentence,
+                             entry.meaning or entry.sentence.rstrip("."))
+            for entry in info.stalls}
 
 
 @dataclass(frozen=True)
@@ -290,7 +286,8 @@ class Scene(View):
     @property
     def ipc(self) -> float:
         """Warp instructions per cycle over the last RATE_WINDOW cycles."""
-        return self.shares[0] / self.shares_cycles if self.shares and self.shares_cycles else 0.0
+        issued = self.shares[self.info.stall_codes["issued"]] if self.shares else 0
+        return issued / self.shares_cycles if self.shares_cycles else 0.0
 
     def key(self, action: str) -> str:
         """Return the key of an action as people write it, "" if the user's key file leaves it without one."""
@@ -299,7 +296,7 @@ class Scene(View):
     def look(self, code: int) -> Look:
         """Return how a state is shown; an unknown code is shown by its number."""
         known = self.looks.get(code)
-        return known or Look(code, f"state {code}", f"{code}", "?", "empty", "empty", "")
+        return known or Look(code, f"state {code}", f"{code}", "?", "empty", "empty", "", "")
 
     def seen_as(self, view: View) -> Scene:
         """Return the scene with another scene's view."""

@@ -31,7 +31,7 @@ from rfview.engine.defaults import preset_names
 from rfview.engine.defaults import PAPER
 from rfview.engine.errors import InputError
 from rfview.engine.launch.table import Table, read_toml, shown
-from rfview.engine.state import SCHEDULERS
+from rfview.engine.machine.schedulers import SCHEDULERS
 from rfview.engine.wording import did_you_mean
 
 MAX_JOBS = 1_000_000
@@ -73,7 +73,7 @@ def load(path: str | Path) -> Plan:
         table.fail("output", f"expected the path of a folder, got {shown(output)}")
     launches = _launches(table, folder)
     variants = _variants(table, folder)
-    schedulers = _words(table, "schedulers", (*SCHEDULERS, PAPER), SCHEDULERS, [defaults.SCHEDULER])
+    schedulers = _words(table, "schedulers", (*SCHEDULERS, PAPER), tuple(SCHEDULERS), [defaults.SCHEDULER])
     presets = _words(table, "presets", (*preset_names(), PAPER), preset_names(), [defaults.PRESET])
     max_cycles = table.integer("max_cycles", 1, 1 << 62, defaults.MAX_CYCLES)
     parameters = _parameters(table, presets, variants)

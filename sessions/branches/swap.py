@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rfview.engine import plugin as designs, state
+from rfview.engine import plugin as designs
 from rfview.engine.config import load_preset
 from rfview.engine.defaults import PAPER
 from rfview.engine.errors import InputError
+from rfview.engine.machine.schedulers import SCHEDULERS
 from rfview.engine.plugin.variants import variant_of
 from rfview.engine.wording import ordinal, plural
 from rfview.sessions.branch import Branch, Change
@@ -111,8 +112,8 @@ def _machine(base: Any, design: str, scheduler: str) -> Any:
     variant = design or design_text(base.info)
     name, given = designs.parse_variant(variant)
     designs.find(name)
-    if scheduler not in ("", PAPER, *state.SCHEDULERS):
-        raise InputError(f"swap: no scheduler {scheduler!r}; there are {', '.join((*state.SCHEDULERS, PAPER))}")
+    if scheduler not in ("", PAPER, *SCHEDULERS):
+        raise InputError(f"swap: no scheduler {scheduler!r}; there are {', '.join((*SCHEDULERS, PAPER))}")
     chain = (name, given.get("main", "sram").partition("[")[0])
     settings = _chosen(base, tuple(part for part in base.built.chain if part in chain))
     settings = {key: value for key, value in settings.items() if key not in {f"{name}.{part}" for part in given}}

@@ -88,7 +88,7 @@ class Comparison:
         found = self.first_divergence()
         rows = [(name, *(getattr(one.info, name) for one in runs)) for name in ("kernel", "design", "scheduler", "preset")]
         rows += [("cycles", *(f"{one.last:,}{'' if one.closed else ' so far'}" for one in runs)),
-                 ("instructions", *(f"{int(one.stall_totals(one.last)[0]):,}" for one in runs))]
+                 ("instructions", *(f"{int(one.stall_totals(one.last)[one.issued]):,}" for one in runs))]
         part = f"first divergence in cycle {found.cycle:,}: {found.late} is behind" if found else "no divergence"
         return html.table("comparison", ("", "A", "B"), rows, part)
 

@@ -135,7 +135,7 @@ class IssueLog:
 
     def before(self, cycle: int) -> int:
         """Return how many instructions issued before a cycle, since the session began."""
-        return int(self.timeline.stall_totals(cycle)[0])
+        return int(self.timeline.stall_totals(cycle)[self.timeline.issued])
 
     def cycle_of(self, count: int) -> int:
         """Return the cycle in which the count-th instruction (1, 2 ..) issued; NO_CYCLE if there is none.
@@ -146,8 +146,8 @@ class IssueLog:
         starts = timeline.chunk_starts()
         if not starts or count < 1 or count > self.total:
             return NO_CYCLE
-        number = bisect_left(range(len(starts)), True, key=lambda at: int(timeline.totals(at + 1)[0]) >= count)
-        column = timeline.column("sm.stall_total[0]", starts[number], self._stop(number))
+        number = bisect_left(range(len(starts)), True, key=lambda at: int(timeline.totals(at + 1)[timeline.issued]) >= count)
+        column = timeline.column(f"sm.stall_total[{timeline.issued}]", starts[number], self._stop(number))
         return max(timeline.first, starts[number] + int(np.searchsorted(column, count)) - 1)
 
     def _stop(self, number: int) -> int:

@@ -72,13 +72,13 @@ def events(timeline: Timeline, first: int, last: int) -> Iterator[Event]:
     for start, stop, _ in timeline.stretches(first, last + 1):
         stage, seq, warp, pc, issued_at = (timeline.column(path, start, stop) for path in paths)
         last_pc = timeline.column("sm.warp[*].last_pc", start, stop)
-        state = timeline.states(start, stop)
+        issues = timeline.states(start, stop) == timeline.issued
         if before is None:
             before = stage[0], seq[0]
         old_stage = np.concatenate([before[0][None], stage[:-1]])
         old_seq = np.concatenate([before[1][None], seq[:-1]])
         moved = (stage != old_stage) | ((seq != old_seq) & (stage != FREE))
-        for row in np.flatnonzero(moved.any(axis=1) | (state == 0).any(axis=1)).tolist():
+        for row in np.flatnonzero(moved.any(axis=1) | issues.any(axis=1)).tolist():
             cycle = start + row - 1
             if cycle < first:
                 continue
@@ -101,7 +101,7 @@ def events(timeline: Timeline, first: int, last: int) -> Iterator[Event]:
                     began.add(which)
                     yield Event(cycle, "begin", number, which, where, STAGES[now])
                     number += 1
-            for which in np.flatnonzero(state[row] == 0).tolist():
+            for which in np.flatnonzero(issues[row]).tolist():
                 if which not in began:
                     where = int(last_pc[row, which])
                     yield Event(cycle, "begin", number, which, where, NO_STAGE)

@@ -75,7 +75,7 @@ def _cycles(timeline: Timeline, first: int, last: int) -> Iterator[Columns]:
     for start, stop, counts, codes, names in _states(timeline, first, last):
         quiet = np.array([name in NO_STALL for name in names])
         launch = timeline.column("sm.launch.index", start, stop).reshape(-1)
-        yield [range(start - 1, stop - 1), launch.tolist(), counts[:, codes == 0].sum(axis=1).tolist(),
+        yield [range(start - 1, stop - 1), launch.tolist(), counts[:, codes == timeline.issued].sum(axis=1).tolist(),
                counts[:, ~quiet].sum(axis=1).tolist()]
 
 

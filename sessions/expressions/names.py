@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from rfview.engine import plugin as designs
 from rfview.engine.errors import InputError
 from rfview.engine.wording import suggest
 from rfview.sessions.expressions import operations
@@ -38,7 +39,7 @@ class Names(ABC):
         self.timeline = timeline
         self.info = timeline.info
         self.uses = Uses()
-        self.stalls = {name: code for code, name in self.info.stall_names.items()}
+        self.stalls = self.info.stall_codes
         self.places = {entry.name: entry for entry in self.info.variables}
 
     def fail(self, node: ast.AST, message: str) -> ExpressionError:
@@ -135,7 +136,15 @@ class Names(ABC):
             return fixed(np.int64(self.places[name].address), "i")
         if name in self._fields():
             return self._field(node, f"sm.{name}", [])
+        if (code := self._code(name)) is not None:
+            return fixed(np.int64(code), "i")
         raise self._unknown(node, name)
+
+    def _code(self, name: str) -> int | None:
+        """Return the code of a state. One that only other bundled designs have gets a code that no warp has in this run."""
+        if name not in self.stalls and (other := designs.stalls().get(name)) and other.code not in self.stalls.values():
+            return other.code
+        return self.stalls.get(name)
 
     def _unknown(self, node: ast.AST, name: str) -> ExpressionError:
         if REGISTER.match(name) or PREDICATE.match(name):
@@ -239,10 +248,11 @@ class Names(ABC):
     def _counter(self, where: ast.expr, name: str, what: str) -> Node:
         """Compile stall.X, total.X and event.X."""
         if name in ("stall", "total"):
-            if what not in self.stalls:
+            code = self._code(what)
+            if code is None:
                 raise self.fail(where, f"unknown stall {what!r}{suggest(what, self.stalls)}")
             stored = "state_count" if name == "stall" else "stall_total"
-            return self._field(where, f"sm.{stored}[{self.stalls[what]}]", [])
+            return self._field(where, f"sm.{stored}[{code}]", [])
         events = {name: index for index, name in self.info.event_names.items()}
         if what not in events:
             raise self.fail(where, f"unknown event {what!r}{suggest(what, events)}")

@@ -15,7 +15,7 @@ from rfview.sessions.codec import limits, streams
 from rfview.sessions.file import run_info
 from rfview.sessions.layout import Layout
 
-FORMAT, LAYOUT = 1, 4
+FORMAT, LAYOUT = 1, 5
 # arrays of the header, one blob each
 VALUES = ("state", "memory", "rows")
 HEADER_LEVEL = 3

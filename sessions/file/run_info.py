@@ -14,6 +14,7 @@ import numpy as np
 from msgspec import Meta, Struct
 
 from rfview.engine.info import LARGEST, MOST, Dtype, Run, RunInfo, Sizes
+from rfview.engine.stalls import NOT_WAITING
 from rfview.sessions.codec import limits
 from rfview.sessions.layout import Layout
 
@@ -94,6 +95,10 @@ def run_info(stored: Any, layout: Layout, rows: int, words: int) -> RunInfo:
         there = layout.field(field).shape[0]
         if count > there:
             raise ValueError(f"its run has {name} {count}, but its states hold {there}")
+    states = [row.name for row in info.stalls]
+    for name in NOT_WAITING:        # readers look these up
+        if states.count(name) != 1:
+            raise ValueError(f"its run has {states.count(name)} states {name!r}, expected one")
     if len(info.events) + len(info.design_events) > layout.field("sm.events[*]").shape[0]:
         raise ValueError("its run has more events than its states count")
     if info.recorded_rows > rows:

@@ -38,8 +38,7 @@ class MemoryHeat:
         self._writes: ByteCache[tuple[np.ndarray, np.ndarray, np.ndarray]] = ByteCache(WRITES_BYTES)
         self._bases: ByteCache[np.ndarray] = ByteCache(BASE_BYTES)
         program = timeline.info.program
-        self.writers = [entry.pc for entry in program if entry.mnemonic in STORES
-                        and not any(space in entry.text for space in (".shared", ".local", ".param"))]
+        self.writers = [entry.pc for entry in program if entry.mnemonic in STORES and entry.space in ("global", "generic")]
 
     def _typed(self, words: np.ndarray) -> np.ndarray:
         """Return (.., elements) f8 of (.., words) u4."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rfview.engine.program import NO_REG
-from rfview.engine.stalls import ISSUED, NO_WARP
+from rfview.engine.stalls import NO_WARP
 from rfview.sessions.lines.table import LineTable
 from rfview.sessions.timeline.base import CycleProgress, Timeline, never
 
@@ -22,7 +22,7 @@ CODES = 64         # more than any run has
 class Counts:
     """Cycles first..last-1, by instruction or by line.
 
-    states: (n + 1, 64) i8 warp-cycles by state; column 0 counts the issues; the last row is for warps past the program's
+    states: (n + 1, 64) i8 warp-cycles by state, issues in column `issue_code`; the last row is for warps past the program's
     end, ended warps and slots without a warp. reads, writes: (n,) i8 warp registers that issued instructions name as
     sources and results, before a design merges, caches or drops any.
     """
@@ -32,16 +32,17 @@ class Counts:
     states: np.ndarray
     reads: np.ndarray
     writes: np.ndarray
+    issue_code: int
 
     @property
     def issued(self) -> np.ndarray:
         """(n,) i8 warp instructions issued."""
-        return self.states[:-1, ISSUED]
+        return self.states[:-1, self.issue_code]
 
     @property
     def waited(self) -> np.ndarray:
         """(n,) i8 warp-cycles in which it was a warp's next instruction and did not issue."""
-        return self.states[:-1, 1:].sum(axis=1)
+        return self.cycles - self.issued
 
     @property
     def cycles(self) -> np.ndarray:
@@ -65,8 +66,7 @@ class Counter:
         size = len(timeline.info.program)
         self._states = np.zeros((size + 1, CODES), np.int64)
         self._named = registers_named(timeline.info)
-        names = {entry.name: entry.code for entry in timeline.info.stalls}
-        self._nobody = [names[name] for name in NO_WARP if name in names]
+        self._nobody = [timeline.info.stall_codes[name] for name in NO_WARP]
 
     def count(self, last: int, interrupted: CycleProgress = never) -> bool:
         """Count up to cycle `last`, exclusive; return False if interrupted, keeping what has been counted so far."""
@@ -85,15 +85,16 @@ class Counter:
         codes = timeline.states(start, stop)
         wide = codes.shape[1]
         pc, last_pc = (timeline.column(f"sm.warp[*].{name}", start, stop)[:, :wide] for name in ("pc", "last_pc"))
-        at = np.where(codes == ISSUED, last_pc, pc)
+        at = np.where(codes == timeline.issued, last_pc, pc)
         at = np.where(np.isin(codes, self._nobody), size, np.minimum(at, size)).astype(np.int64)
         found = np.bincount((at * CODES + np.minimum(codes, CODES - 1)).ravel(), minlength=self._states.size)
         self._states += found.reshape(self._states.shape)
 
     def counts(self) -> Counts:
         """Return what has been counted, by instruction."""
-        issued = self._states[:-1, ISSUED]
-        return Counts(self.first, self.last, self._states.copy(), issued * self._named[0], issued * self._named[1])
+        code = self.timeline.issued
+        issued = self._states[:-1, code]
+        return Counts(self.first, self.last, self._states.copy(), issued * self._named[0], issued * self._named[1], code)
 
 
 def by_line(counts: Counts, table: LineTable) -> Counts:
@@ -107,7 +108,7 @@ def by_line(counts: Counts, table: LineTable) -> Counts:
         total = np.zeros(len(table.lines) + 1, np.int64)
         np.add.at(total, where, column)
         traffic.append(total)
-    return Counts(counts.first, counts.last, states, *traffic)
+    return Counts(counts.first, counts.last, states, traffic[0], traffic[1], counts.issue_code)
 
 
 def count_instructions(timeline: Timeline, first: int, last: int,

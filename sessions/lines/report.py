@@ -10,7 +10,6 @@ import numpy as np
 from rfview.engine.errors import InputError
 from rfview.engine.escapes import visible
 from rfview.engine.wording import plural
-from rfview.engine.stalls import ISSUED
 from rfview.sessions.lines.counts import Counts, by_line, count_instructions
 from rfview.sessions.lines.table import NO_LINES, LineTable, SourceLine
 from rfview.sessions.session import Session
@@ -75,7 +74,7 @@ def report_of(timeline: Timeline, table: LineTable, counts: Counts) -> LineRepor
 
     def waits(row: np.ndarray) -> dict[str, int]:
         return {names.get(code, f"state {code}"): int(row[code])
-                for code in np.argsort(-row, kind="stable").tolist() if row[code] and code != ISSUED}
+                for code in np.argsort(-row, kind="stable").tolist() if row[code] and code != timeline.issued}
 
     costs = []
     for number in range(len(table.lines) + 1):
@@ -84,8 +83,9 @@ def report_of(timeline: Timeline, table: LineTable, counts: Counts) -> LineRepor
         if line is None and not sizes[number]:
             continue
         text = table.source(line) if line is not None else None
-        costs.append(LineCost(line, visible((text or "").expandtabs(4)), int(sizes[number]), int(row[ISSUED]), waits(row),
-                              int(lines.reads[number]), int(lines.writes[number]), int(row.sum()) / whole))
+        costs.append(LineCost(line, visible((text or "").expandtabs(4)), int(sizes[number]),
+                              int(row[timeline.issued]), waits(row), int(lines.reads[number]),
+                              int(lines.writes[number]), int(row.sum()) / whole))
     return LineReport(counts.first, counts.last, tuple(costs), waits(lines.states[-1]))
 
 

@@ -144,7 +144,7 @@ def brief(timeline: Timeline, first: int, last: int) -> Brief:
     known = {name: after[name] - before[name] for name in after} if before is not None and after is not None else {}
     seconds = cycles / info.clock_mhz * 1e-6 if info.clock_mhz else 0.0
     share = most[0] / (cycles * info.num_warps)
-    return Brief(first, last, totals[0] / cycles, (most[1], share) if most[0] else None, known,
+    return Brief(first, last, totals[timeline.issued] / cycles, (most[1], share) if most[0] else None, known,
                  known.get("total", 0.0) * 1e-12 * seconds)
 
 

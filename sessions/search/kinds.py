@@ -102,10 +102,10 @@ class Issue(Kind):
 
     def _check(self, timeline: Timeline) -> None:
         check_warp(timeline, self.value)
-        self._place = compile_expression(f"w{self.value}.state == 0", timeline)
+        self._place = compile_expression(f"w{self.value}.state == issued", timeline)
 
     def _cycles(self, timeline: Timeline, start: int, stop: int) -> np.ndarray:
-        return timeline.column(f"sm.warp[{self.value}].state", start, stop) == 0
+        return timeline.column(f"sm.warp[{self.value}].state", start, stop) == timeline.issued
 
     def warp_at(self, timeline: Timeline, cycle: int, condition: Expression | None) -> int | None:
         """Return the warp."""

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -80,6 +81,11 @@ class Timeline(ABC):
         self.closed = True
         self.fault = None
         self.warnings = []
+
+    @cached_property
+    def issued(self) -> int:
+        """The code of the state `issued` in this run."""
+        return self.info.stall_codes["issued"]
 
     # what each kind of timeline implements
 
@@ -232,7 +238,7 @@ class Timeline(ABC):
         totals = self._totals_at(edges)
         states = np.diff(totals, axis=0)
         lengths = np.diff(edges)
-        rate = np.divide(states[:, 0], lengths, out=np.zeros(buckets), where=lengths > 0)
+        rate = np.divide(states[:, self.issued], lengths, out=np.zeros(buckets), where=lengths > 0)
         return Overview(edges, states, rate)
 
     def _totals_at(self, edges: np.ndarray) -> np.ndarray:

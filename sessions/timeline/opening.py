@@ -246,7 +246,7 @@ def _facts(timeline: RecordedTimeline) -> dict[str, Any]:
         "cycles": cycles,
         "chunks": len(starts),
         "bytes_per_cycle": round(size / max(1, cycles), 2),
-        "warp_instructions": int(total[0]),
+        "warp_instructions": int(total[timeline.issued]),
         "finished": timeline.end.finished,
         "verified": timeline.end.verified,
         "fault": timeline.fault,

@@ -48,14 +48,13 @@ def words_of(timeline: Timeline, cycle: int, warp: int, entry: Instruction) -> l
     """
     nowhere = [-(1 << 40)] * 32
     match = ADDRESS.search(entry.text)
-    operation = entry.text.partition("[")[0]
-    if match is None or not (".global" in operation or ".shared" in operation):
+    if match is None or entry.space not in ("global", "shared"):
         return nowhere
     snapshot = timeline.at(cycle)
     register, offset = int(match["register"]), int(match["offset"] or "0", 0)
     try:
         low = snapshot.register(warp, register).astype(np.int64)
-        if ".shared" in operation:
+        if entry.space == "shared":
             each = (int(snapshot.sm["launch"]["shared_bytes"]) + 3) // 4
             first = int(snapshot.sm["warp"][warp]["cta"]) * each
             return [first + (address & 0xFFFFFFFF) // 4 for address in (low + offset).tolist()]

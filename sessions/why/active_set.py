@@ -1,20 +1,15 @@
-"""Explains why a warp is outside its scheduler's active set, or still leaving it (two_level, switch_on_stall)."""
+"""Explains why a warp is outside its scheduler's active set, or still leaving it."""
 
 from __future__ import annotations
 
 from rfview.engine import state as layout
-from rfview.engine.stalls import FIRST_FOREIGN_CODE, NO_WARP
+from rfview.engine.machine.schedulers import SCHEDULERS
+from rfview.engine.machine.schedulers.scheduler import SHARE
+from rfview.engine.stalls import BY_NAME, NO_WARP
 from rfview.engine.plugin.explaining import Refusal
 from rfview.engine.wording import listed, plural
 from rfview.sessions.machine import Flight, Machine
 from rfview.sessions.why.trail import Trail, first_link, next_text
-
-
-def places(moment: Machine) -> int:
-    """Return how many active warps one scheduler may have."""
-    if moment.config["scheduler"] == layout.SWITCH_ON_STALL:
-        return 1
-    return -(-moment.config["active_set"] // moment.num_schedulers)
 
 
 def suspended(trail: Trail, moment: Machine, warp: int) -> None:
@@ -23,8 +18,8 @@ def suspended(trail: Trail, moment: Machine, warp: int) -> None:
     first_link(trail, moment, warp, f"w{warp} is ready but suspended", next_text(moment, warp))
     bits = int(moment.sm["scheduler"][scheduler]["active"])
     active = [other for other in range(moment.num_warps) if (bits >> other) & 1]
-    room = places(moment)
-    if len(active) < room and moment.config["scheduler"] == layout.SWITCH_ON_STALL and moment.config["parity"]:
+    room = moment.config["active_places"]
+    if len(active) < room and moment.config["parity"]:
         _kept_by_parity(trail, moment, scheduler)
         return
     leaving = [other for other in active if moment.warp(other, "membership") == layout.LEAVING]
@@ -47,11 +42,8 @@ def suspended(trail: Trail, moment: Machine, warp: int) -> None:
             + (f"; w{joined} joined last" if joined < 64 else ""),
             warp=active[0],
         )
-    relief = (
-        {"scheduler.active_set": 64}
-        if moment.config["scheduler"] != layout.SWITCH_ON_STALL
-        else {"sm.num_schedulers": 4}
-    )
+    row = SCHEDULERS.get(moment.info.scheduler)
+    relief = {"scheduler.active_set": 64} if row is not None and row.active == SHARE else {"sm.num_schedulers": 4}
     trail.end("active set", f"active set of scheduler {scheduler}, {plural(room, 'place')}", relief)
 
 
@@ -115,7 +107,7 @@ def _flush(trail: Trail, moment: Machine, warp: int) -> None:
     """Explain what delays a leaving warp: a short-latency result in flight, otherwise work of the register file."""
     code = moment.warp(warp, "leave_code")
     short = moment.warp(warp, "sb_write") & ~moment.warp(warp, "sb_long")
-    own = code >= FIRST_FOREIGN_CODE or moment.name(code) == "rfc_flush"    # the design's work, no matter what is in flight
+    own = moment.name(code) not in BY_NAME    # the design's work, no matter what is in flight
     for reg in range(64):
         if (short >> reg) & 1 and not own:
             flight = moment.writer(warp, reg)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from rfview.engine import state as layout
-from rfview.engine.stalls import FIRST_FOREIGN_CODE
+from rfview.engine.stalls import BY_NAME
 from rfview.engine.plugin.explaining import Refusal
 from rfview.sessions.machine import Machine
 from rfview.sessions.why.trail import Trail
@@ -24,7 +24,7 @@ def explain(trail: Trail, moment: Machine, refusal: Refusal) -> None:
     name = moment.name(refusal.code).replace("_", " ")
     sentence = next((stall.sentence for stall in moment.info.stalls if stall.code == refusal.code), "")
     at_bank = refusal.kind in ("read", "write", "hold") and 0 <= refusal.bank < moment.num_banks
-    if at_bank and refusal.code >= FIRST_FOREIGN_CODE:
+    if at_bank and moment.name(refusal.code) not in BY_NAME:
         _own_reason(trail, moment, refusal, name, sentence)
         return
     if at_bank:

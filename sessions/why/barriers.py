@@ -82,7 +82,7 @@ def _own_memory(trail: Trail, moment: Machine, warp: int) -> None:
         trail.issued(oldest, f"{oldest.name} has not reached memory, issued {oldest.issue_cycle:,}")
         trail.instruction(moment, oldest)
     else:
-        trail.end("LD/ST unit", "LD/ST unit: the last access happened in this cycle")
+        trail.end("LDST unit", "LDST unit: the last access happened in this cycle")
 
 
 def _lanes(trail: Trail, moment: Machine, warp: int) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rfview.engine import state as layout
 from rfview.engine.plugin.explaining import Refusal
+from rfview.engine.program import UNIT_LDST
 from rfview.engine.stalls import NO_WARP
 from rfview.engine.wording import plural
 from rfview.sessions.why import memory, on_chip, units
@@ -55,7 +56,7 @@ def _collecting(trail: Trail, moment: Machine, flight: Flight) -> None:
         return
     trail.issued(
         flight,
-        f"it has its operands and waits for {units.UNIT_NAMES.get(flight.unit, 'its unit')}",
+        f"it has its operands and waits for {units.unit_name(flight.unit)}",
         f"in collector {flight.collector} since {flight.issue_cycle:,}",
     )
     units.unit_busy(trail, moment, flight)
@@ -78,14 +79,14 @@ def _arriving(trail: Trail, moment: Machine, flight: Flight, names: str) -> None
 def _on_its_way(trail: Trail, moment: Machine, flight: Flight) -> None:
     """Explain one that nothing delays: it reads its operands, and the rest takes its usual time."""
     trail.issued(flight, "it gathers its operands", f"collector {flight.collector}, at least {COLLECT_CYCLES} cycles")
-    if flight.unit == units.LDST:
+    if flight.unit == UNIT_LDST:
         where = memory.space(flight)
         if where in on_chip.PLACES:
             name, key = on_chip.PLACES[where]
             trail.end(name, f"{name}, {plural(moment.config[key], 'cycle')}", {f"memory.{key}": 1})
         trail.end("memory", "memory: the access is yet to be sent", memory.RELIEF)
         return
-    name = units.UNIT_NAMES.get(flight.unit, "its")
+    name = units.unit_name(flight.unit)
     trail.end("pipe", f"operand collector and {name} pipe, a fixed latency", units.latency_relief(trail, flight))
 
 
@@ -94,7 +95,7 @@ def _executing(trail: Trail, moment: Machine, flight: Flight) -> None:
     if not flight.end_is_known:
         _awaits_barrier(trail, moment, flight)
         return
-    pipe = units.PIPE_NAMES.get(flight.pipe, "its pipe")
+    pipe = layout.PIPES[min(flight.pipe, layout.PIPE_LDST)]
     latency = flight.done_cycle - flight.since_cycle
     late = flight.since_cycle - flight.issue_cycle - COLLECT_CYCLES
     trail.add(
@@ -152,13 +153,13 @@ def _writing(trail: Trail, moment: Machine, flight: Flight) -> None:
 
 def _no_bus(trail: Trail, moment: Machine, flight: Flight) -> None:
     """Explain that older results had the result buses, or that the register file refuses those in every cycle."""
-    is_memory = flight.unit == units.LDST
+    is_memory = flight.unit == UNIT_LDST
     ahead = [
         other
         for other in moment.in_flight()
         if other.stage == layout.WRITE_BACK
         and other.seq < flight.seq
-        and (other.unit == units.LDST) == is_memory
+        and (other.unit == UNIT_LDST) == is_memory
         and other.code
     ]
     if ahead:
@@ -173,7 +174,7 @@ def _no_bus(trail: Trail, moment: Machine, flight: Flight) -> None:
         )
         trail.refused(moment, Refusal("write", first.code, first.warp, first.result, first.bank, first))
     elif is_memory:
-        trail.end("result bus", "result bus of LD/ST, one result per cycle")
+        trail.end("result bus", "result bus of LDST, one result per cycle")
     else:
         trail.end(
             "result bus",

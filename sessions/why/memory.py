@@ -27,13 +27,13 @@ def is_stuck(moment: Machine) -> bool:
 
 
 def space(flight: Flight) -> str:
-    """Return the state space that an instruction names; "global" if it names none."""
-    name = flight.name
-    return name.split(".")[1] if "." in name else "global"
+    """Return the state space that an instruction accesses, "" if it accesses none."""
+    entry = flight.machine.instruction(flight.pc)
+    return entry.space if entry else ""
 
 
 def progress(flight: Flight) -> str:
-    """Return how far LD/ST has got with an instruction."""
+    """Return how far LDST has got with an instruction."""
     word = "pass" if space(flight) == "shared" else "line"
     return f"{plural(flight.transactions, word)} still to send, one per cycle"
 
@@ -43,7 +43,7 @@ def head(trail: Trail, moment: Machine) -> None:
     flight = moment.flight(int(moment.sm["ldst_head"]))
     reason = int(moment.sm["ldst_reason"])
     trail.add(
-        f"LD/ST works for w{flight.warp} {flight.name}",
+        f"LDST works for w{flight.warp} {flight.name}",
         f"{progress(flight)}; {flight.text}",
         warp=flight.warp,
         since=flight.since_cycle,
@@ -52,7 +52,7 @@ def head(trail: Trail, moment: Machine) -> None:
     stuck(trail, moment, reason)
     if space(flight) == "shared":
         trail.end("shared memory", "shared memory, one pass of conflict-free lanes per cycle", RELIEF)
-    trail.end("LD/ST unit", "LD/ST unit, one line per cycle", RELIEF)
+    trail.end("LDST unit", "LDST unit, one line per cycle", RELIEF)
 
 
 def stuck(trail: Trail, moment: Machine, reason: int) -> None:
@@ -104,7 +104,7 @@ def _port(trail: Trail, moment: Machine) -> None:
     if flits > int(moment.sm["dram_free_x256"]) // 256 - moment.ran:
         trail.add(
             f"the port to the interconnect is booked for {plural(flits, 'cycle')}",
-            f"LD/ST waits beyond {moment.config['queue_cycles']:,}",
+            f"LDST waits beyond {moment.config['queue_cycles']:,}",
             until=moment.ran + flits,
         )
         trail.end("interconnect", f"port to the interconnect, a flit of {flit} bytes per cycle", {"memory.flit_bytes": 0})
@@ -113,7 +113,7 @@ def _port(trail: Trail, moment: Machine) -> None:
     rate = moment.config["bytes_per_cycle_x256"] / 256
     trail.add(
         f"the memory port is booked for {plural(ahead, 'cycle')}",
-        f"LD/ST waits beyond {moment.config['queue_cycles']:,}",
+        f"LDST waits beyond {moment.config['queue_cycles']:,}",
         until=moment.ran + ahead,
     )
     trail.end("memory port", f"memory port, {rate:.1f} bytes per cycle", {"memory.bytes_per_cycle": 100000})
@@ -132,7 +132,7 @@ def explain(trail: Trail, moment: Machine, flight: Flight) -> None:
         return
     if is_head:
         trail.add(
-            f"it has been in LD/ST since {flight.since_cycle:,}",
+            f"it has been in LDST since {flight.since_cycle:,}",
             progress(flight),
             warp=flight.warp,
             since=flight.since_cycle,
@@ -177,7 +177,7 @@ def _returning(trail: Trail, moment: Machine, flight: Flight, line: Any, sent: i
         trail.add(f"it has been in memory since {sent:,}", back, warp=flight.warp, since=sent, until=done, pc=flight.pc)
     else:
         trail.add(
-            f"it has been in LD/ST and L1 since {flight.since_cycle:,}",
+            f"it has been in LDST and L1 since {flight.since_cycle:,}",
             back,
             warp=flight.warp,
             since=flight.since_cycle,
@@ -205,7 +205,7 @@ def _sent_late(trail: Trail, flight: Flight, sent: int) -> None:
         if not in_unit:
             blocker = earlier.flight(int(earlier.sm["ldst_head"]))
             trail.add(
-                f"LD/ST worked for w{blocker.warp} {blocker.name} then",
+                f"LDST worked for w{blocker.warp} {blocker.name} then",
                 blocker.text,
                 warp=blocker.warp,
                 since=blocker.since_cycle,

@@ -22,7 +22,7 @@ def explain(trail: Trail, moment: Machine, flight: Flight, where: str, done: int
     cycles = moment.config[key]
     if flight.missed and where != "shared":
         back = f"back in cycle {done:,}" if done >= 0 else ""
-        trail.add(f"it missed the {name}, in LD/ST since {flight.since_cycle:,}", back, warp=flight.warp,
+        trail.add(f"it missed the {name}, in LDST since {flight.since_cycle:,}", back, warp=flight.warp,
                   since=flight.since_cycle, until=done, pc=flight.pc)
         _end_at_constants(trail, moment)
         return

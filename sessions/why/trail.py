@@ -13,8 +13,8 @@ from rfview.engine import state as layout
 from rfview.engine.plugin import explaining, origin
 from rfview.engine.plugin.explaining import Refusal
 from rfview.engine.errors import InputError
+from rfview.engine.stalls import BY_NAME
 from rfview.engine.wording import plural, suggest
-from rfview.engine.stalls import FIRST_FOREIGN_CODE
 from rfview.sessions.why.links import NOWHERE, Chain, Link, Resource, Target
 from rfview.sessions.machine import Flight, Machine
 from rfview.sessions.why.past import Past
@@ -113,7 +113,7 @@ class Trail:
         """Return the finished chain of a warp."""
         moment = self.moment
         bits, state = moment.warp(warp, "losers"), moment.state[warp]
-        losers = tuple(moment.name(code) for code in range(FIRST_FOREIGN_CODE) if (bits >> code) & 1 and code != state)
+        losers = tuple(moment.name(code) for code in range(32) if (bits >> code) & 1 and code != state)
         return Chain(warp, moment.cycle, moment.state_name(warp), moment.warp(warp, "state_since_cycle"), tuple(self.links),
                      losers, self.slip)
 
@@ -174,7 +174,7 @@ class Trail:
             self.links[:] = known
             self.slip = said = str(error)
         self._explainers.bank(self, moment, refusal)
-        if not said and refusal.code >= FIRST_FOREIGN_CODE:
+        if not said and moment.name(refusal.code) not in BY_NAME:
             said = origin.missing(moment.info.design_spec, "more than this")
         if said:
             last = self.links[-1]

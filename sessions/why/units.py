@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 from rfview.engine import state as layout
+from rfview.engine.program import UNIT_CTRL, UNIT_LDST, UNIT_SFU, UNIT_SP, UNITS
 from rfview.engine.wording import plural
 from rfview.sessions.why import memory
 from rfview.sessions.machine import Flight, Machine
 from rfview.sessions.why.trail import COLLECT_CYCLES, Trail, first_link, next_text
 
-UNIT_NAMES = {0: "SP", 1: "SFU", 2: "LD/ST"}
-QUEUES = {0: "sp_queue", 1: "sfu_queue", 2: "ldst_queue"}
-PIPES = {0: (layout.PIPE_SP0, layout.PIPE_SP1), 1: (layout.PIPE_SFU,), 2: (layout.PIPE_LDST,)}
-PIPE_NAMES = {layout.PIPE_SP0: "SP0", layout.PIPE_SP1: "SP1", layout.PIPE_SFU: "the SFU", layout.PIPE_LDST: "LD/ST"}
-LDST = 2
+PIPES_OF = {UNIT_SP: (layout.PIPE_SP0, layout.PIPE_SP1), UNIT_SFU: (layout.PIPE_SFU,), UNIT_LDST: (layout.PIPE_LDST,)}
+
+
+def unit_name(unit: int) -> str:
+    """Return the name of an execution unit, whose number comes from a recording."""
+    return UNITS[min(unit, UNIT_CTRL)]
 
 
 def queue_full(trail: Trail, moment: Machine, warp: int) -> None:
     """Explain a warp whose next instruction finds its unit's queue full."""
-    unit = moment.warp(warp, "blocker")
-    name, queue = UNIT_NAMES.get(unit, "its unit"), QUEUES.get(unit, "sp_queue")
-    size = moment.config[queue]
+    unit = min(moment.warp(warp, "blocker"), UNIT_LDST)
+    name, size = unit_name(unit), int(moment.config["queue_entries"][unit])
     first_link(trail, moment, warp, f"w{warp} waits for {name}", next_text(moment, warp))
     waiting = [flight for flight in moment.collecting if flight.unit == unit]
-    relief = {f"sm.{queue}": 32}
+    relief = {f"sm.{name.lower()}_queue": 32}
     if waiting:
         oldest = waiting[0]
         trail.issued(
@@ -30,7 +31,7 @@ def queue_full(trail: Trail, moment: Machine, warp: int) -> None:
             f"its queue is full: w{oldest.warp} {oldest.name} is first",
             f"{plural(size, 'place')}; {oldest.text}",
         )
-        if unit == LDST and memory.is_stuck(moment):
+        if unit == UNIT_LDST and memory.is_stuck(moment):
             memory.head(trail, moment)
         elif oldest.code:
             trail.instruction(moment, oldest)
@@ -60,13 +61,13 @@ def collectors_full(trail: Trail, moment: Machine, warp: int) -> None:
 
 def _say_busy(trail: Trail, moment: Machine, unit: int) -> Flight | None:
     """Add a link for the instruction that a unit's pipes are working on, and return the instruction."""
-    for index in PIPES.get(unit, ()):
+    for index in PIPES_OF.get(unit, ()):
         flight = moment.flight(moment.pipe(index, "inflight"))
         until = moment.pipe(index, "until_cycle")
-        known = index != layout.PIPE_LDST        # LD/ST is busy as long as it has an instruction
+        known = index != layout.PIPE_LDST        # LDST is busy as long as it has an instruction
         if until > moment.ran if known else int(moment.sm["ldst_head"]) != layout.NONE8:
             trail.add(
-                f"{PIPE_NAMES[index]} works for w{flight.warp} {flight.name}",
+                f"{layout.PIPES[index]} works for w{flight.warp} {flight.name}",
                 f"takes the next in cycle {until:,}" if known else memory.progress(flight),
                 warp=flight.warp,
                 since=flight.since_cycle,
@@ -79,25 +80,25 @@ def _say_busy(trail: Trail, moment: Machine, unit: int) -> Flight | None:
 
 def unit_busy(trail: Trail, moment: Machine, flight: Flight) -> None:
     """Explain an instruction that has its operands and waits in its collector for an execution unit."""
-    if flight.unit == LDST:
+    if flight.unit == UNIT_LDST:
         ahead = [
             other
             for other in moment.collecting
-            if other.unit == LDST and other.warp == flight.warp and other.seq < flight.seq
+            if other.unit == UNIT_LDST and other.warp == flight.warp and other.seq < flight.seq
         ]
         if int(moment.sm["ldst_head"]) != layout.NONE8:
             memory.head(trail, moment)
         elif ahead:
             trail.issued(ahead[0], f"w{flight.warp} {ahead[0].name} must go first")
             trail.instruction(moment, ahead[0])
-        trail.end("LD/ST unit", "LD/ST unit, one instruction after the other", memory.RELIEF)
+        trail.end("LDST unit", "LDST unit, one instruction after the other", memory.RELIEF)
         return
     before = _say_busy(trail, moment, flight.unit)
     if before is None and moment.config["reserve_results"]:
         _say_reserved(trail, moment, flight)
     trail.end(
         "pipe",
-        f"{UNIT_NAMES.get(flight.unit, 'its')} unit, initiation interval",
+        f"{unit_name(flight.unit)} unit, initiation interval",
         initiation_relief(trail, before or flight),
     )
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from rfview.engine import state as layout
-from rfview.engine.stalls import BY_NAME, ISSUED, NO_WARP
+from rfview.engine.machine.schedulers import SCHEDULERS
+from rfview.engine.stalls import NO_WARP
 from rfview.engine.plugin.explaining import Refusal
 from rfview.engine.wording import listed, plural
 from rfview.sessions.why import active_set, barriers, fetch, units
@@ -64,7 +65,7 @@ def _not_selected(trail: Trail, moment: Machine, warp: int) -> None:
     scheduler = moment.scheduler_of(warp)
     first_link(trail, moment, warp, f"w{warp} is ready; another was chosen", next_text(moment, warp))
     rivals = range(scheduler, moment.num_warps, moment.num_schedulers)
-    chosen = next((other for other in rivals if moment.state[other] == ISSUED), None)
+    chosen = next((other for other in rivals if moment.state_name(other) == "issued"), None)
     policy = moment.info.scheduler
     code = moment.state[warp]
     others = sum(
@@ -73,11 +74,11 @@ def _not_selected(trail: Trail, moment: Machine, warp: int) -> None:
         if other != warp and moment.scheduler_of(other) == scheduler and state == code
     )
     if chosen is not None:
-        role = {"gto": "greedy, else the oldest", "lrr": "next in turn"}.get(policy, f"chosen by {policy}")
+        role = SCHEDULERS[policy].prefers if policy in SCHEDULERS else f"chosen by {policy}"
         trail.add(
             f"w{chosen} issued {moment.mnemonic(moment.warp(chosen, 'last_pc'))}: {role}",
             f"scheduler {scheduler}, {policy}" + (f"; {plural(others, 'other warp')} waited too" if others else ""),
-            code=0,
+            code=moment.state[chosen],
             warp=chosen,
             since=moment.ran,
             pc=moment.warp(chosen, "last_pc"),
@@ -173,6 +174,6 @@ def _held(trail: Trail, moment: Machine, warp: int) -> None:
     trail.issued(
         flight,
         f"{flight.name} at PC {flight.pc} {verb}, issued {flight.issue_cycle:,}",
-        code=BY_NAME["issued"].code,
+        code=moment.info.stall_codes["issued"],
     )
     trail.instruction(moment, flight)

@@ -10,7 +10,7 @@ from typing import Any
 from rfview.engine import kernels, plugin
 from rfview.engine.launch import load_launch_file
 from rfview.engine.simulator import Simulator
-from rfview.engine.state import SCHEDULERS
+from rfview.engine.machine.schedulers import SCHEDULERS
 from rfview.sessions import Session, open_session
 from rfview.sessions.file.writer import record
 from rfview.sessions.reports.tracing import trace

@@ -10,10 +10,10 @@ from __future__ import annotations
 import numpy as np
 
 from rfview.engine import hooks
+from rfview.engine.designs.rfc import RFC_FLUSH, STALLS
 from rfview.engine.machine import registers
 from rfview.engine.compile.bits import bit64
 from rfview.engine.plugin import Design, Parameter
-from rfview.engine.stalls import RFC_FLUSH
 from rfview.engine.state import MAX_WARPS
 
 PARAMETERS = (Parameter("leave_cycles", 1, "cycles", "assumed: to be seen", "how long a warp takes to leave"),)
@@ -86,6 +86,7 @@ DESIGN = Design(
     parameters=PARAMETERS,
     state=STATE,
     extra_rows=MAX_WARPS,
+    stalls=STALLS,
     events=EVENTS,
     takes_main=True,
     paper_scheduler="two_level",

@@ -347,7 +347,7 @@ def test_energy_sees_the_machines_numbers(own: Path) -> None:
         (("def next_event(sm", "def next_events(sm"), "function next_events: is not a hook; did you mean 'next_event'"),
         (("registers.release(sm, warp, reg) ", "registers.wake(sm, warp) "), "has no 'wake'; it is now called 'reconsider'"),
         (("SLOW_WRITE = FIRST_FOREIGN_CODE ", "SLOW_WRITE = 45 "), "stall 'slow_write': code 45, expected 32 to 39"),
-        (('"slow_write", "slow"', '"wb_full", "slow"'), "stall 'wb_full': the name is taken"),
+        (('"slow_write", "slow"', '"barrier", "slow"'), "stall 'barrier': the name is taken"),
         (('"register_file", "The', '"registers", "The'), "family 'registers', expected one of issued"),
         (('"latch_hits": (-', '"latch_hit": (-'), "energy_pj of 'latch_hit', which is not an event; did you mean 'latch_hits'"),
         (('"kind": "table"', '"kind": "map"'), "panel 'latched rows, from 1': kind 'map', expected one of grid"),

@@ -24,7 +24,7 @@ from typing import Any
 
 from rfview.engine import kernels
 from rfview.engine.batch import Pool, compile_designs, pool_of, share_out
-from rfview.engine.state import SCHEDULERS
+from rfview.engine.machine.schedulers import SCHEDULERS
 from tests.properties.runs import DESIGNS, MAPPED, Case, Outcome, is_exact, run
 
 REFERENCE = "sram"

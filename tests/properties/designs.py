@@ -10,7 +10,7 @@ import numpy as np
 
 from rfview.engine import hooks
 from rfview.engine.designs import hrf, racetrack, single_buffer
-from rfview.engine.stalls import REFRESH
+from rfview.engine.designs.edram import REFRESH
 from rfview.engine.state import BANK_BUSY, MAX_WARPS
 from tests.properties.watch import Watch, lanes_of
 

@@ -6,7 +6,8 @@ import pytest
 
 from rfview.engine.designs import racetrack
 from rfview.engine.simulator import Simulator
-from rfview.engine.state import BANK_IDLE, SCHEDULERS
+from rfview.engine.machine.schedulers import SCHEDULERS
+from rfview.engine.state import BANK_IDLE
 from tests.harness import Assembly, Machine
 from tests.properties import __main__ as properties
 from tests.properties.designs import checks_of

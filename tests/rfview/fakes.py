@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from rfview.engine import stalls
+from rfview.engine import plugin, stalls
 from rfview.engine import state as layout
 from rfview.engine.info import DesignSpec, Instruction, Launch, RunInfo, StallRow, Text
+from rfview.engine.program import SPACES
 from rfview.engine.snapshot import Snapshot
-from rfview.engine.stalls import STALLS
 from rfview.sessions.layout import Layout
 from rfview.sessions.session import Session
 from rfview.sessions.timeline.base import Timeline
@@ -40,12 +40,13 @@ def make_info(design: str = "sram") -> RunInfo:
     """Return the constants of the fake run, as Simulator.info describes them."""
     program = []
     for pc, (mnemonic, operands, dst, src) in enumerate(PROGRAM):
-        unit = 2 if mnemonic.startswith(("ld", "st")) else 1 if mnemonic.startswith("rcp") else 3 if not dst else 0
-        wait = 2 if "global" in mnemonic else 1 if "shared" in mnemonic or unit == 1 else 0
+        unit = "LDST" if mnemonic[:2] in ("ld", "st") else "SFU" if mnemonic.startswith("rcp") else "SP" if dst else "CTRL"
+        space = next((part for part in mnemonic.split(".") if part in SPACES), "")
+        wait = 2 if space == "global" else 1 if space == "shared" or unit == "SFU" else 0
         rows = [row for register in src for row in (register, 255)]
         program.append(Instruction(
             pc=pc, kernel="gemm_tile", line=112 + pc, text=f"{mnemonic} {operands}".strip(), mnemonic=mnemonic.split(".")[0],
-            op="", unit=("SP", "SFU", "LDST", "CTRL")[unit], latency_class="", wait_class=wait,
+            op="", unit=unit, space=space, latency_class="", wait_class=wait,
             dst=dst, src=(rows + [255] * 6)[:6]))
     lines = [f"// line {n}" for n in range(1, 112)] + [f"\t{m} {o};" for m, o, _, _ in PROGRAM]
     return RunInfo(
@@ -56,7 +57,7 @@ def make_info(design: str = "sram") -> RunInfo:
         num_warps=NUM_WARPS, num_banks=NUM_BANKS, num_schedulers=2, clock_mhz=700,
         registers_per_thread=REGISTERS, main_rows=1024, recorded_rows=1024, arena_words=64, shared_words=16, global_word=16,
         local_word=64, param_word=64, design_title="banked SRAM", design_source="", events=[], design_events=[],
-        stalls=[StallRow(**stall._asdict()) for stall in STALLS], activities=[], energy_pj={}, technology={},
+        stalls=[StallRow(**stall._asdict()) for stall in plugin.stalls().values()], activities=[], energy_pj={}, technology={},
         compile_notes=[], setting_notes=[], spilled_words=0, register_limit=63,
         panels=[], program=program, ptx=[Text(path="gemm.ptx", text="\n".join(lines))], sources=[],
         virtual={"gemm_tile": [("%f12", 0, 8, 12, 1), ("%r2", 0, 14, 2, 1), ("%f13", 4, 6, 13, 1)]},
@@ -175,7 +176,7 @@ def make_snapshot(info: dict[str, Any], shape: Layout, history: np.ndarray, pcs:
     config = sm["config"]
     for name, value in {"num_warps": NUM_WARPS, "num_banks": NUM_BANKS, "num_schedulers": 2, "num_collectors": 16,
                         "num_sp": 2, "rows_per_bank": 64, "mshrs": 32, "bank_ports": 1, "l1_enabled": 1, "l1_hit_cycles": 35,
-                        "l2_hit_cycles": 120, "dram_cycles": 100, "sfu_queue": 8}.items():
+                        "l2_hit_cycles": 120, "dram_cycles": 100, "queue_entries": (16, 8, 16)}.items():
         config[name] = value
     sm["launch"]["registers"] = REGISTERS
     sm["launch"]["grid"], sm["launch"]["block"], sm["launch"]["running"] = (2, 5, 1), (32, 8, 1), 1

@@ -12,21 +12,25 @@ from rfview.engine import config, defaults, plugin as designs, stalls
 from rfview.engine.errors import InputError
 from rfview import cli, palette
 from rfview.learn import sources, terms
-from rfview.render.help import MEANINGS
 from rfview.render.panels import FOCUSABLE, PANELS
 from rfview.screens.handlers import focus
 from tests.rfview.fakes import make_info
 from tests.rfview.pilots import Driven, drive
 
 def test_every_state_has_a_source_a_colour_and_a_meaning() -> None:
-    names = {stall.name for stall in stalls.STALLS}
-    tables = {"rfview/learn/sources.py, STATES": set(sources.STATES), "rfview/render/help.py, MEANINGS": set(MEANINGS),
-              "rfview/palette.py, STATES": set(palette.STATES)}
-    lacking = [f"{table} lacks {name}" for table, known in tables.items() for name in sorted(names - known)]
-    assert not lacking
+    for stall in designs.stalls().values():
+        assert stall.source and stall.meaning and stall.name in palette.STATES, stall.name
     codes = [stall.code for stall in stalls.STALLS]
     assert codes == list(range(len(codes))), "engine/stalls.py: a code is an index into STALLS"
-    assert set(sources.STATES) == names
+
+
+def test_no_two_states_of_the_machine_and_the_bundled_designs_share_a_code_a_name_or_a_mark() -> None:
+    rows = {*stalls.STALLS, *(stall for name in designs.BUILT_IN for stall in designs.design(name).stalls)}
+    for what in ("code", "name", "short", "glyph", "ascii"):
+        values = sorted(getattr(stall, what) for stall in rows)
+        assert len(set(values)) == len(values), f"{what}: {values}"
+    own = [stall.code for stall in rows if stall not in stalls.STALLS]
+    assert stalls.FIRST_DESIGN_CODE <= min(own) and max(own) < stalls.FIRST_FOREIGN_CODE
 
 
 def test_every_panel_and_the_frame_around_them_is_explained_with_columns() -> None:

@@ -8,11 +8,11 @@ import pytest
 
 from rfview.engine import state
 from rfview.engine.designs import hrf
+from rfview.engine.machine.schedulers import SCHEDULERS
 from rfview import cli, manual
 from rfview.actions import ACTIONS
 from rfview.commands import help as help_command
 from rfview.commands.export import SUFFIX
-from rfview.learn import sources
 from rfview.palette import THEMES
 from rfview.sessions import expressions
 from rfview.sessions.commands.table import VERBS
@@ -67,9 +67,8 @@ def test_a_design_lists_its_state_and_its_events(capsys: pytest.CaptureFixture[s
 
 
 def test_every_scheduler_and_export_is_named_where_it_is_chosen(capsys: pytest.CaptureFixture[str]) -> None:
-    assert tuple(sources.SCHEDULERS) == state.SCHEDULERS, "rfview/learn/sources.py explains the schedulers of engine/state.py"
     for command in ("run", "compare"):
-        assert ", ".join(state.SCHEDULERS) in " ".join(printed(capsys, command).split()), f"--scheduler of {command} names all"
+        assert ", ".join(SCHEDULERS) in " ".join(printed(capsys, command).split()), f"--scheduler of {command} names all"
     assert list(SUFFIX) == list(FORMATS), "rfview/commands/export.py has a suffix for each of sessions/export's formats"
 
 

@@ -13,7 +13,7 @@ from rich.cells import cell_len
 from rich.color import ColorSystem
 
 from rfview.engine.info import StallRow
-from rfview.engine import hooks, stalls
+from rfview.engine import hooks, plugin as designs, stalls
 from rfview.engine import state as layout_of_state
 from rfview.engine.errors import InputError
 from rfview.engine.plugin import places
@@ -143,7 +143,7 @@ def test_an_unbalanced_sum_is_red_and_says_so(scene: Scene) -> None:
 
 
 def test_a_run_is_its_glyph_once_and_then_a_line(scene: Scene) -> None:
-    long, drain = stalls.LONG_SCOREBOARD, stalls.WB_DRAIN
+    long, drain = stalls.LONG_SCOREBOARD, designs.stalls()["wb_drain"].code
     cells = warps.run_cells(scene, [long, long, long, 0, 0, drain, drain, drain], now_last=True)
     assert "".join(char for char, _ in cells) == "L──██↓━↓"
 
@@ -528,7 +528,7 @@ def test_ascii_leaves_only_ascii_and_keeps_every_width(scene: Scene) -> None:
 
 def test_the_state_glyphs_in_ascii_are_those_of_the_table() -> None:
     palette = Palette("mono", ascii=True)
-    for stall in stalls.STALLS:
+    for stall in designs.stalls().values():
         assert palette.text(stall.glyph) == stall.ascii
 
 

@@ -12,7 +12,7 @@ from rfview import cli
 from rfview.engine import kernels
 from rfview.engine.errors import InputError
 from rfview.engine.plugin import BUILT_IN
-from rfview.engine.state import SCHEDULERS
+from rfview.engine.machine.schedulers import SCHEDULERS
 from rfview.sweep import columns, plan
 
 GOOD = {"output": '"results"', "kernels": '["nw"]', "designs": '["sram"]'}

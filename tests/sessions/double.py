@@ -26,7 +26,7 @@ BASE = 0x7000_0000_0000
 def make_info() -> RunInfo:
     """Return the constants of the double's run."""
     program = [Instruction(pc=pc, kernel="k", line=10 + pc // 2, text=f"op{pc} R1, R2", mnemonic=f"op{pc}", op="iadd",
-                           unit="SP", latency_class="int_add", wait_class=0, dst=[1], src=[2, 255, 255])
+                           unit="SP", space="", latency_class="int_add", wait_class=0, dst=[1], src=[2, 255, 255])
                for pc in range(16)]
     return RunInfo(
         kernel="k", name="double", kernels=["k"], sources=[], source_hash="double", num_launches=1,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rfview.engine import state
-from rfview.engine.compile.bits import bit64, ctz64, words_at
+from rfview.engine.compile.bits import ctz64, words_at
 from rfview.engine.compile.device import device
 from rfview.engine.machine.journal.values import log_rows, log_words, log_writes
 from rfview.engine.machine.journal.words import capture_design, scan_cold, scan_hot, scan_inflight, take
@@ -82,6 +82,6 @@ def clear(marks, touched):
     left = np.uint64(touched)
     while left != 0:
         word = ctz64(left)
-        left &= ~bit64(word)
+        left &= left - np.uint64(1)
         marks[word] = 0
     return 0

@@ -6,7 +6,7 @@ import numpy as np
 
 from rfview.engine import state
 from rfview.engine.chunk import Blocks, Chunk, Rows, Writes
-from rfview.engine.compile.bits import bit64, ctz64
+from rfview.engine.compile.bits import ctz64
 from rfview.engine.compile.jit import entry, key_dtype, record
 from rfview.engine.machine.journal.log import COUNTED, LOG, WATCHED, WRITTEN
 from rfview.engine.machine.journal.words import HOT_WORD, RECORDED_WORDS, WIDTH
@@ -148,7 +148,7 @@ def expand(key, block_end, block_at, block_mask, end, index):
             mask = np.uint64(block_mask[entry])
             while mask != 0:
                 bit = ctz64(mask)
-                mask &= ~bit64(bit)
+                mask &= mask - np.uint64(1)
                 index[count] = np.int64(block_at[entry]) + bit
                 count += 1
             entry += 1

@@ -9,7 +9,7 @@ import numpy as np
 
 from rfview.engine.chunk import (AFFINE, ALL_REGISTERS, CLEARED, LOST, NO_ROW, RAW, REGISTERS_OF_WARP,
                                  UNIFORM)
-from rfview.engine.compile.bits import bit64, ctz64, words_at
+from rfview.engine.compile.bits import ctz64, words_at
 from rfview.engine.compile.device import device
 from rfview.engine.machine.journal.words import WHOLE
 
@@ -29,12 +29,12 @@ def log_rows(sm, log):
     touched = np.uint64(sm.rows_touched)
     while touched != 0:
         word = ctz64(touched)
-        touched &= ~bit64(word)
+        touched &= touched - np.uint64(1)
         marked = np.uint64(sm.dirty_rows[word])
         sm.dirty_rows[word] = 0
         while marked != 0:
             low = ctz64(marked)
-            marked &= ~bit64(low)
+            marked &= marked - np.uint64(1)
             row = np.uint64(word * 64 + low)
             row_index[count] = row
             at = row * np.uint64(32)
@@ -87,18 +87,18 @@ def log_writes(sm, log, first_row):
     touched = np.uint64(sm.lost_touched)
     while touched != 0:
         word = ctz64(touched)
-        touched &= ~bit64(word)
+        touched &= touched - np.uint64(1)
         marked = np.uint64(sm.lost_rows[word])
         sm.lost_rows[word] = 0
         while marked != 0:
             low = ctz64(marked)
-            marked &= ~bit64(low)
+            marked &= marked - np.uint64(1)
             candidate = log_loss(sm, log, candidate, word * 64 + low)
     sm.lost_touched = 0
     cleared = np.uint64(sm.cleared)
     while cleared != 0:
         warp = ctz64(cleared)
-        cleared &= ~bit64(warp)
+        cleared &= cleared - np.uint64(1)
         append_write(log, warp * REGISTERS_OF_WARP + ALL_REGISTERS, WHOLE, CLEARED)
         words_at(log.write_row_at, log.write_row_size)[log.writes - 1] = NO_ROW
     sm.cleared = 0

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from rfview.engine import state
-from rfview.engine.compile.bits import bit64, changed32, ctz64, keep_changed, popcount, take32, words_at
+from rfview.engine.compile.bits import changed32, ctz64, keep_changed, popcount, take32, words_at
 from rfview.engine.compile.device import device
 
 WIDTH = 32
@@ -109,7 +109,7 @@ def scan_inflight(sm, log, words, shadow):
         marked = np.uint64(sm.dirty_inflight[word])
         while marked != 0:
             low = ctz64(marked)
-            marked &= ~bit64(low)
+            marked &= marked - np.uint64(1)
             first = INFLIGHT_WORD + (word * 64 + low) * INFLIGHT_WORDS
             scan(log, words, shadow, first, 1, WIDTH, (1 << INFLIGHT_WORDS) - 1, 0)
         sm.dirty_inflight[word] = 0
@@ -122,12 +122,12 @@ def scan_cold(sm, log, words, shadow):
     touched = np.uint64(sm.dirty_touched)
     while touched != 0:
         word = ctz64(touched)
-        touched &= ~bit64(word)
+        touched &= touched - np.uint64(1)
         marked = np.uint64(sm.dirty[word])
         sm.dirty[word] = 0
         while marked != 0:
             low = ctz64(marked)
-            marked &= ~bit64(low)
+            marked &= marked - np.uint64(1)
             scan(log, words, shadow, COLD_WORD + (word * 64 + low) * WIDTH, 1, WIDTH, WHOLE, 0)
     sm.dirty_touched = 0
     return 0

@@ -1,10 +1,10 @@
-"""Active sets: `two_level` keeps a few active warps per scheduler, `switch_on_stall` one (RFC section 3.2, HRF section 4.3).
+"""Active sets: the few warps of a scheduler that may issue (RFC section 3.2), or the one (HRF section 4.3).
 
 At the start of every cycle's issue, an active warp that waits for a long-latency result, a barrier, a membar or other
 lanes, or that has ended, leaves (rules B0.5, B0.6, B2.4); the design's on_leave may delay it for its own work.
 A free place goes to the next ready warp in round-robin order, or, with outer = next, to the next warp, ready or not, which
-leaves again in the next cycle if it still waits (B0.20). `switch_on_stall` can enforce alternating parity of warp
-ids: "strict" takes the same parity only when no unfinished warp of the other waits for memory.
+leaves again in the next cycle if it still waits (B0.20). Parity of warp ids can be made to alternate: "strict" takes the
+same parity only when no unfinished warp of the other waits for memory.
 """
 
 from __future__ import annotations
@@ -15,9 +15,8 @@ from rfview.engine import hooks
 from rfview.engine.compile.bits import bit64, ctz64, popcount
 from rfview.engine.compile.device import device
 from rfview.engine.machine.stages.warp_state import reconsider
-from rfview.engine.machine.stages.control import waits_for_memory
 from rfview.engine.machine.schedulers.round_robin import next_from
-from rfview.engine.state import ACTIVE, LEAVING, NONE8, OUTSIDE, SWITCH_ON_STALL, TWO_LEVEL
+from rfview.engine.state import ACTIVE, LEAVING, NONE8, OUTSIDE
 
 PARITY_OFF, PARITY_PREFER, PARITY_STRICT = 0, 1, 2
 SUSPEND_PENDING, SUSPEND_MARKED = 0, 1
@@ -35,21 +34,12 @@ def manage(sm, rf, spec, rows, insts):
 
 
 @device
-def places(sm):
-    """Return the most active warps of a scheduler: its share of the SM's active set."""
-    if sm.config.scheduler == SWITCH_ON_STALL:
-        return np.int64(1)
-    number = np.int64(sm.config.num_schedulers)
-    return (np.int64(sm.config.active_set) + number - 1) // number
-
-
-@device
 def leave(sm, rf, spec, rows, insts, scheduler):
     """Remove active warps that wait for something long, once the design releases them."""
     active = np.uint64(sm.scheduler[scheduler].active)
     while active != 0:
         warp = ctz64(active)
-        active &= ~bit64(warp)
+        active &= active - np.uint64(1)
         entry = sm.warp[warp]
         gone = np.uint64(sm.unfinished) & bit64(warp) == 0
         if not gone and entry.membership == ACTIVE and not must_leave(sm, insts, warp):
@@ -73,7 +63,7 @@ def must_leave(sm, insts, warp):
     if entry.split == NONE8:
         return True
     inst = insts[entry.pc]
-    if sm.mem_pending[warp] != 0 and waits_for_memory(inst):
+    if sm.mem_pending[warp] != 0 and inst.waits_for_memory != 0:
         return True
     if sm.config.suspend == SUSPEND_MARKED and inst.long_source != 0 and entry.suspended_pc != entry.pc:
         entry.suspended_pc = entry.pc
@@ -88,7 +78,7 @@ def may_join(sm, insts, warp):
     if entry.split == NONE8:
         return False
     inst = insts[entry.pc]
-    if sm.mem_pending[warp] != 0 and waits_for_memory(inst):
+    if sm.mem_pending[warp] != 0 and inst.waits_for_memory != 0:
         return False
     return np.uint64(entry.sb_long) & np.uint64(inst.need_regs) == 0
 
@@ -97,14 +87,14 @@ def may_join(sm, insts, warp):
 def join(sm, rf, spec, rows, insts, scheduler):
     """Fill free places with ready warps, or with any, round robin by warp id."""
     state = sm.scheduler[scheduler]
-    takes_any = sm.config.scheduler == TWO_LEVEL and sm.config.outer_policy == OUTER_NEXT
-    free = places(sm) - popcount(np.uint64(state.active))
+    takes_any = sm.config.outer_policy == OUTER_NEXT
+    free = np.int64(sm.config.active_places) - popcount(np.uint64(state.active))
     while free > 0:
         outside = np.uint64(sm.unfinished) & np.uint64(sm.scheduler_mask[scheduler]) & ~np.uint64(state.active)
         ready = np.uint64(0)
         while outside != 0:
             warp = ctz64(outside)
-            outside &= ~bit64(warp)
+            outside &= outside - np.uint64(1)
             if takes_any or may_join(sm, insts, warp):
                 ready |= bit64(warp)
         if ready == 0:
@@ -129,7 +119,7 @@ def choose(sm, scheduler, ready):
     """Return the ready warp that joins next, or -1 if strict parity keeps the place empty."""
     state = sm.scheduler[scheduler]
     last = np.int64(state.joined_warp)
-    if sm.config.scheduler != SWITCH_ON_STALL or sm.config.parity == PARITY_OFF or last == NONE8:
+    if sm.config.parity == PARITY_OFF or last == NONE8:
         return next_from(ready, np.int64(state.join_pointer))
     other_mask = EVEN if last & 1 else ~EVEN
     other = ready & other_mask
@@ -146,7 +136,7 @@ def waits_on_memory(sm, scheduler, warps):
     left = np.uint64(sm.unfinished) & np.uint64(sm.scheduler_mask[scheduler]) & warps
     while left != 0:
         warp = ctz64(left)
-        left &= ~bit64(warp)
+        left &= left - np.uint64(1)
         if sm.warp[warp].split != NONE8:
             return True
     return False

@@ -6,6 +6,7 @@ import numpy as np
 
 from rfview.engine.compile.bits import bit64, ctz64
 from rfview.engine.compile.device import device
+from rfview.engine.machine.schedulers.scheduler import Scheduler
 from rfview.engine.state import NONE8
 
 
@@ -18,6 +19,10 @@ def pick(sm, scheduler, ready):
     left = ready
     warp = ctz64(left)
     while ready & np.uint64(sm.older_warps[warp]) != 0:
-        left &= ~bit64(warp)
+        left &= left - np.uint64(1)
         warp = ctz64(left)
     return warp
+
+
+ROW = Scheduler("gto", "greedy then oldest: the same warp until it stalls, then the oldest ready one (default)",
+                "HC-RF section II", "greedy, else the oldest", pick)

@@ -7,6 +7,7 @@ import numpy as np
 from rfview.engine.compile.bits import bit64
 from rfview.engine.compile.device import device
 from rfview.engine.machine.schedulers import lrr
+from rfview.engine.machine.schedulers.scheduler import SHARE, Scheduler
 from rfview.engine.state import NONE8
 
 INNER_GREEDY = 0
@@ -19,3 +20,7 @@ def pick(sm, scheduler, ready):
     if sm.config.inner_policy == INNER_GREEDY and last != NONE8 and ready & bit64(last) != 0:
         return last
     return lrr.pick(sm, scheduler, ready)
+
+
+ROW = Scheduler("two_level", "a small active set of warps, the rest wait for memory outside it", "RFC section 3.2",
+                "chosen by two_level", pick, active=SHARE)

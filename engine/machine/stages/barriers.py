@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rfview.engine.compile.bits import bit64, ctz64, popcount
+from rfview.engine.compile.bits import ctz64, popcount
 from rfview.engine.compile.device import device
 from rfview.engine.events import BARRIERS
 from rfview.engine.isa import BAR_ARRIVE, BAR_RED_AND, BAR_RED_OR, BAR_RED_POPC
@@ -99,7 +99,7 @@ def give_reductions(sm, rows, insts, warp, cta, barrier):
         used = np.uint64(sm.inflight_used[word])
         while used != 0:
             low = ctz64(used)
-            used &= ~bit64(low)
+            used &= used - np.uint64(1)
             slot = word * 64 + low
             flight = sm.inflight[slot]
             if flight.warp != warp or flight.stage != EXECUTE or end_is_known(flight):

@@ -12,31 +12,12 @@ import numpy as np
 from rfview.engine import hooks
 from rfview.engine.compile.bits import ctz64
 from rfview.engine.compile.device import device
-from rfview.engine.isa import FLAG_NO_SYNC, OP_BAR_WARP, OP_MATCH, OP_REDUX, OP_SHFL, OP_VOTE
+from rfview.engine.isa import OP_BAR_WARP, OP_MATCH, OP_REDUX, OP_SHFL
 from rfview.engine.machine.stages import split_table, splits
-from rfview.engine.program import NO_PRED, NO_REG
+from rfview.engine.program import NO_PRED, NO_REG, NUM_SRC_ROWS
 from rfview.engine.state import MAX_INFLIGHT, MAX_SPLITS, SPLIT_SYNC
 from rfview.engine.values.between_lanes import collective_rows, shuffle_rows
 from rfview.engine.values.words import handle
-
-KINDS_PER_OPCODE = 8    # more than any of these opcodes has values of `aux`
-
-
-@device
-def is_collective(inst):
-    """Return whether an instruction needs all lanes of a member mask together."""
-    op = inst.op
-    return (op == OP_SHFL or op == OP_VOTE or op == OP_MATCH or op == OP_REDUX or op == OP_BAR_WARP) and (
-        inst["flags"] & FLAG_NO_SYNC
-    ) == 0
-
-
-@device
-def kind_of(inst):
-    """Return a number for the instruction and qualifiers in which members meet, from 1 to 40."""
-    op = inst.op
-    number = 0 if op == OP_SHFL else 1 if op == OP_VOTE else 2 if op == OP_MATCH else 3 if op == OP_REDUX else 4
-    return np.int64(1 + number * KINDS_PER_OPCODE + np.int64(inst.aux))
 
 
 @device
@@ -124,9 +105,9 @@ def gather_members(sm, rf, spec, rows, warp, inst):
     if same != lanes:
         splits.diverge(sm, warp, pc, pc, pc + 1, same, lanes & ~same)
         return 2
-    if need & ~lanes & ~split_table.waiting_members(sm, warp, kind_of(inst), need) == 0:
+    if need & ~lanes & ~split_table.waiting_members(sm, warp, np.int64(inst.collective), need) == 0:
         return 0
-    return 1 + splits.wait_for_members(sm, warp, kind_of(inst), need)
+    return 1 + splits.wait_for_members(sm, warp, np.int64(inst.collective), need)
 
 
 @device
@@ -137,7 +118,7 @@ def meet(sm, rf, spec, rows, insts, warp, inst):
     if lanes == 0 or results_wait(sm, warp) != 0:
         return np.int64(0)
     need = member_mask(sm, rf, spec, rows, warp, inst, lanes) & ~np.int64(entry.exited)
-    kind = kind_of(inst)
+    kind = np.int64(inst.collective)
     if need & ~lanes == 0:
         return np.int64(0)
     took_part = np.int64(0)
@@ -172,7 +153,7 @@ def exchange(sm, rf, spec, rows, insts, warp, inst, kind, need):
     the in-flight entry that no instruction ever gets.
     """
     entry = sm.warp[warp]
-    first_row = np.int64(sm.config.first_collector_row) + ctz64(~np.uint64(sm.collectors_used)) * 6
+    first_row = np.int64(sm.config.first_collector_row) + ctz64(~np.uint64(sm.collectors_used)) * NUM_SRC_ROWS
     members = np.int64(entry.mask)
     votes = gather_operands(sm, rf, spec, rows, warp, inst, members, first_row)
     table = sm.warp_cold[warp].split
@@ -198,7 +179,7 @@ def exchange(sm, rf, spec, rows, insts, warp, inst, kind, need):
 @device
 def gather_operands(sm, rf, spec, rows, warp, inst, lanes, first_row):
     """Put the operands of `lanes` into six rows; return those of the lanes whose predicate operand is true."""
-    for slot in range(6):
+    for slot in range(NUM_SRC_ROWS):
         reg = np.int64(inst.src[slot])
         for lane in range(32):
             if (lanes >> lane) & 1:

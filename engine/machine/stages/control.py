@@ -9,20 +9,13 @@ from rfview.engine.compile.bits import bit64, ctz64, popcount
 from rfview.engine.compile.device import device
 from rfview.engine.events import BRANCHES, DIVERGENT_BRANCHES
 from rfview.engine.fault_codes import BARRIER, CALL, SURFACE, TRAP
-from rfview.engine.isa import (BAR_ARRIVE, BAR_SYNC, BAR_WARP_ELECT, OP_BAR, OP_BAR_WARP, OP_BRA, OP_BRA_UNI, OP_BRKPT,
-                               OP_EXIT, OP_MEMBAR, OP_NANOSLEEP, OP_TRAP, TRAP_CALL, TRAP_SURFACE)
+from rfview.engine.isa import (BAR_ARRIVE, BAR_SYNC, OP_BAR, OP_BRA, OP_BRA_UNI, OP_BRKPT, OP_EXIT, OP_MEMBAR, OP_NANOSLEEP,
+                               OP_TRAP, TRAP_CALL, TRAP_SURFACE)
 from rfview.engine.program import NO_REG
 from rfview.engine.machine.marks import touch_inflight
 from rfview.engine.machine.stages import barriers, collectives, forward_progress, split_table, splits
 from rfview.engine.machine.stages.inflight import allocate
 from rfview.engine.state import EXECUTE, NONE8, NUM_BARRIERS, RESULTS_AT_OPENING
-
-
-@device
-def waits_for_memory(inst):
-    """Return whether an instruction may issue only after the warp's earlier accesses have been performed."""
-    op = inst.op
-    return op == OP_BAR or op == OP_MEMBAR or (op == OP_BAR_WARP and inst.aux != BAR_WARP_ELECT)
 
 
 @device

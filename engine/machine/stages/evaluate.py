@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from rfview.engine import hooks
-from rfview.engine.compile.bits import bit64, ctz64
+from rfview.engine.compile.bits import ctz64
 from rfview.engine.compile.device import device
 from rfview.engine.events import WAR_STALLS
-from rfview.engine.machine.stages import control
-from rfview.engine.machine.stages.collectives import gather_members, is_collective
+from rfview.engine.machine.stages.collectives import gather_members
 from rfview.engine.machine.stages.issue_cache import note_clear
 from rfview.engine.machine.stages.units import collectors_full, unit_full
 from rfview.engine.machine.stages.warp_state import block, keep_state, reconsider
@@ -18,8 +17,7 @@ from rfview.engine.stalls import (BANK_CONFLICT, BARRIER, COLLECTOR_FULL, LONG_S
                                   PIPE_THROTTLE, SHORT_SCOREBOARD, SUSPENDED, WAIT)
 from rfview.engine.state import (ACTIVE, BLOCK_BARRIER, BLOCK_COLLECTOR, BLOCK_DESIGN, BLOCK_FETCH, BLOCK_MEMORY,
                                  BLOCK_PREDICATE, BLOCK_READER, BLOCK_REGISTER, BLOCK_SCHEDULER, BLOCK_SLEEP,
-                                 BLOCK_SYNC, BLOCK_UNIT, COLLECT, FOREVER, LEAVING, NONE8, TWO_LEVEL,
-                                 WRITE_BACK)
+                                 BLOCK_SYNC, BLOCK_UNIT, COLLECT, FOREVER, LEAVING, NONE8, WRITE_BACK)
 
 READY = 255     # result of `evaluate` that is no stall code
 
@@ -34,7 +32,7 @@ def evaluate(sm, rf, spec, rows, insts, warp, freeze):
             block(sm, warp, BLOCK_BARRIER, entry.barrier)
         else:
             block(sm, warp, BLOCK_SYNC, 0)
-        if sm.config.scheduler < TWO_LEVEL or entry.membership != LEAVING:
+        if sm.config.active_places == 0 or entry.membership != LEAVING:
             keep_state(sm, warp)
         return BARRIER
     if entry.open_cycle == sm.cycle:
@@ -42,7 +40,7 @@ def evaluate(sm, rf, spec, rows, insts, warp, freeze):
     if entry.wake_cycle > sm.cycle:
         block(sm, warp, BLOCK_SLEEP, 0)
         return WAIT
-    if sm.config.scheduler >= TWO_LEVEL and entry.membership != ACTIVE:
+    if sm.config.active_places != 0 and entry.membership != ACTIVE:
         return outside_code(sm, warp, insts)
     if entry.ibuffer == 0:
         block(sm, warp, BLOCK_FETCH, 0)
@@ -68,7 +66,7 @@ def evaluate(sm, rf, spec, rows, insts, warp, freeze):
 @device
 def may_skip_checks(sm, inst, code):
     """Return whether checks up to the scoreboard stay valid until this warp moves (not with active sets or collectives)."""
-    if sm.config.scheduler >= TWO_LEVEL or is_collective(inst) or inst.unit == UNIT_CTRL:
+    if sm.config.active_places != 0 or inst.collective != 0 or inst.unit == UNIT_CTRL:
         return False
     return code == READY or code == PIPE_THROTTLE or code == COLLECTOR_FULL
 
@@ -85,7 +83,7 @@ def outside_code(sm, warp, insts):
     if waited != 0:
         block(sm, warp, BLOCK_REGISTER, ctz64(waited))
         return LONG_SCOREBOARD
-    if sm.mem_pending[warp] != 0 and control.waits_for_memory(insts[entry.pc]):
+    if sm.mem_pending[warp] != 0 and insts[entry.pc].waits_for_memory != 0:
         reconsider(sm, warp)
         block(sm, warp, BLOCK_MEMORY, 0)
         return BARRIER
@@ -96,12 +94,12 @@ def outside_code(sm, warp, insts):
 @device
 def unit_code(sm, rf, spec, rows, warp, entry, inst):
     """Check everything after the scoreboard: members, memory order, unit, collector, and the design's own condition."""
-    if is_collective(inst):
+    if inst.collective != 0:
         state = gather_members(sm, rf, spec, rows, warp, inst)
         if state != 0:
             return NO_INSTRUCTION if state == 2 else BARRIER
     if inst.unit == UNIT_CTRL:
-        if sm.mem_pending[warp] != 0 and control.waits_for_memory(inst):
+        if sm.mem_pending[warp] != 0 and inst.waits_for_memory != 0:
             block(sm, warp, BLOCK_MEMORY, 0)
             return BARRIER
     else:
@@ -142,7 +140,7 @@ def held_code(sm, warp, held, war, preds, insts, freeze):
     kind = BLOCK_REGISTER
     while held != 0:
         reg = ctz64(held)
-        held &= ~bit64(reg)
+        held &= held - np.uint64(1)
         slot = np.int64(sm.producer[warp, reg])
         if sm.inflight[slot].seq > best_seq:
             best = slot
@@ -151,7 +149,7 @@ def held_code(sm, warp, held, war, preds, insts, freeze):
     pending = np.uint64(preds)
     while pending != 0:
         pred = ctz64(pending)
-        pending &= ~bit64(pred)
+        pending &= pending - np.uint64(1)
         slot = np.int64(cold.pred_producer[pred])
         if sm.inflight[slot].seq > best_seq:
             best = slot
@@ -187,7 +185,7 @@ def oldest_reader(sm, warp, regs):
     held = np.uint64(sm.collectors_of[warp])
     while held != 0:
         collector = ctz64(held)
-        held &= ~bit64(collector)
+        held &= held - np.uint64(1)
         slot = np.int64(sm.collector[collector].inflight)
         flight = sm.inflight[slot]
         if np.uint64(sm.collector_regs[collector]) & np.uint64(regs) != 0 and flight.seq < best_seq:

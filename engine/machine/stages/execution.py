@@ -9,7 +9,7 @@ from rfview.engine.compile.device import device
 from rfview.engine.values.execute import execute
 from rfview.engine.isa import OP_LDPARAM, OP_SREG
 from rfview.engine.compile.jit import lean_entry
-from rfview.engine.program import UNIT_LDST, UNIT_SFU, UNIT_SP
+from rfview.engine.program import NUM_SRC_ROWS, UNIT_LDST, UNIT_SFU, UNIT_SP
 from rfview.engine.machine.collectors import MIN_COLLECT_CYCLES, oldest_collector
 from rfview.engine.machine.marks import touch_inflight
 from rfview.engine.machine.rows import copy_row
@@ -18,7 +18,7 @@ from rfview.engine.machine.stages.warp_state import reconsider
 from rfview.engine.machine.stages import memory as memory_stage
 from rfview.engine.machine.stages.completion import WHEEL_MASK, schedule
 from rfview.engine.machine.stages.special import load_parameter, special_register
-from rfview.engine.state import EXECUTE, NONE8, PIPE_LDST, PIPE_SFU, PIPE_SP0
+from rfview.engine.state import EXECUTE, NONE8, PIPE_SFU, PIPE_SP0
 
 
 @lean_entry
@@ -31,7 +31,7 @@ def start_execution(sm, key, rows, insts, arena, regions, log, mem_index):
     complete = np.uint64(sm.collectors_used) & ~np.uint64(sm.reading) & ~np.uint64(sm.late)
     while complete != 0:
         collector = ctz64(complete)
-        complete &= ~bit64(collector)
+        complete &= complete - np.uint64(1)
         if sm.inflight[sm.collector[collector].inflight].issue_cycle + MIN_COLLECT_CYCLES <= sm.cycle:
             gathered |= bit64(collector)
     turn = np.int64(PIPE_SP0)       # the first SP that has not yet been given a chance in this cycle
@@ -46,7 +46,7 @@ def start_execution(sm, key, rows, insts, arena, regions, log, mem_index):
                 repeat_operands(sm, rows, insts[sm.inflight[slot].pc], collector)
                 memory_stage.begin(sm, key, rows, insts, arena, regions, log, mem_index, slot, collector)
                 leave_collector(sm, collector, slot)
-                sm.queued[PIPE_LDST] -= 1
+                sm.queued[UNIT_LDST] -= 1
         elif (full >> unit) & 1 == 0:
             pipe = free_pipe(sm, insts, slot, unit, turn)
             if unit == UNIT_SP:
@@ -65,7 +65,7 @@ def first_of_warp(sm, slot):
     held = np.uint64(sm.collectors_of[flight.warp])
     while held != 0:
         collector = ctz64(held)
-        held &= ~bit64(collector)
+        held &= held - np.uint64(1)
         other = sm.inflight[sm.collector[collector].inflight]
         if other.unit == UNIT_LDST and other.seq < flight.seq:
             return False
@@ -113,7 +113,7 @@ def start(sm, key, rows, insts, arena, slot, collector, pipe):
     elif inst.op == OP_LDPARAM:
         load_parameter(sm, rows, inst, arena, result_row)
     elif flight.missed == 0:        # else its results were exchanged when it issued (collectives.py)
-        first_row = sm.config.first_collector_row + collector * 6
+        first_row = sm.config.first_collector_row + collector * NUM_SRC_ROWS
         packed = execute(key, inst, rows, first_row, result_row, flight.mask, flight.psrc[0], flight.psrc[1])
         flight.pval[0] = np.uint64(packed) & np.uint64(0xFFFFFFFF)
         flight.pval[1] = np.uint64(packed) >> np.uint64(32)
@@ -124,7 +124,7 @@ def start(sm, key, rows, insts, arena, slot, collector, pipe):
     flight.stage = EXECUTE
     flight.since_cycle = sm.cycle
     leave_collector(sm, collector, slot)
-    sm.queued[PIPE_SFU if flight.unit == UNIT_SFU else PIPE_SP0] -= 1
+    sm.queued[flight.unit] -= 1
     return schedule(sm, slot, sm.cycle + sm.config.latency_cycles[inst.latency_class])
 
 
@@ -132,7 +132,7 @@ def start(sm, key, rows, insts, arena, slot, collector, pipe):
 def repeat_operands(sm, rows, inst, collector):
     """Give each row slot whose register a lower slot names too what was read for that one (B0.16)."""
     left = np.uint64(inst.repeats)
-    first_row = sm.config.first_collector_row + collector * 6
+    first_row = sm.config.first_collector_row + collector * NUM_SRC_ROWS
     while left != 0:
         slot = ctz64(left)
         left &= left - np.uint64(1)

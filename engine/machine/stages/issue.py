@@ -13,20 +13,19 @@ from rfview.engine import hooks
 from rfview.engine.compile.bits import bit64, ctz64, popcount
 from rfview.engine.compile.device import device
 from rfview.engine.events import INSTRUCTIONS, THREAD_INSTRUCTIONS
-from rfview.engine.isa import FLAG_ORDERED, OP_ACTIVEMASK
+from rfview.engine.isa import OP_ACTIVEMASK
 from rfview.engine.machine import schedulers
 from rfview.engine.machine.scoreboard import refresh_reads
 from rfview.engine.machine.schedulers import active_set
 from rfview.engine.machine.stages import control, splits
-from rfview.engine.machine.stages.collectives import fetch_results, is_collective, meet, results_wait
+from rfview.engine.machine.stages.collectives import fetch_results, meet, results_wait
 from rfview.engine.machine.stages.evaluate import READY, evaluate
 from rfview.engine.machine.stages.inflight import allocate
 from rfview.engine.machine.stages.issue_cache import UNSELECTED, cache_states, decide_clear
 from rfview.engine.machine.stages.warp_state import block, reconsider, set_state
-from rfview.engine.program import MEM_ATOMIC, MEM_LOAD, NO_PRED, UNIT_CTRL, UNIT_LDST, UNIT_SFU, UNIT_SP
+from rfview.engine.program import NO_PRED, NUM_SRC_ROWS, UNIT_CTRL
 from rfview.engine.stalls import FINISHED, ISSUED, NOT_SELECTED
-from rfview.engine.state import (BLOCK_NONE, BLOCK_SCHEDULER, MAX_COLLECTORS, NONE8, PIPE_LDST, PIPE_SFU, PIPE_SP0,
-                                 TWO_LEVEL)
+from rfview.engine.state import BLOCK_NONE, BLOCK_SCHEDULER, MAX_COLLECTORS, NONE8
 
 
 @device
@@ -35,7 +34,7 @@ def issue(sm, rf, spec, rows, insts, freeze):
     number = np.int64(sm.config.num_schedulers)
     show_finished(sm)
     sm.undecided = np.uint64(sm.undecided) & np.uint64(sm.unfinished)
-    if sm.config.scheduler >= TWO_LEVEL:
+    if sm.config.active_places != 0:
         active_set.manage(sm, rf, spec, rows, insts)
     for turn in range(number):
         scheduler = (np.int64(sm.cycle) + turn) % number
@@ -45,7 +44,7 @@ def issue(sm, rf, spec, rows, insts, freeze):
         candidates &= ~clear
         while candidates != 0:
             warp = ctz64(candidates)
-            candidates &= ~bit64(warp)
+            candidates &= candidates - np.uint64(1)
             code = evaluate(sm, rf, spec, rows, insts, warp, freeze)
             if code == READY:
                 ready |= bit64(warp)
@@ -53,13 +52,13 @@ def issue(sm, rf, spec, rows, insts, freeze):
                 set_state(sm, warp, code)
         chosen = np.int64(NONE8)
         if ready != 0:
-            chosen = schedulers.pick(sm, scheduler, ready)
+            chosen = schedulers.pick(sm.policy, sm, scheduler, ready)
             ready &= ~bit64(chosen)
         sm.issued_warp[scheduler] = chosen
         changed = ready & ~np.uint64(sm.cached[UNSELECTED])
         while changed != 0:
             warp = ctz64(changed)
-            changed &= ~bit64(warp)
+            changed &= changed - np.uint64(1)
             block(sm, warp, BLOCK_SCHEDULER, scheduler)
             set_state(sm, warp, NOT_SELECTED)
         cache_states(sm, scheduler, UNSELECTED, ready & np.uint64(sm.scoreboard_clear))
@@ -77,7 +76,7 @@ def show_finished(sm):
     ended = np.uint64(sm.ended)
     while ended != 0:
         warp = ctz64(ended)
-        ended &= ~bit64(warp)
+        ended &= ended - np.uint64(1)
         set_state(sm, warp, FINISHED)
     sm.ended = 0
     return 0
@@ -91,7 +90,7 @@ def send(sm, rf, spec, rows, insts, warp):
     inst = insts[pc]
     lanes = np.int64(entry.mask)
     took_part = np.int64(0)
-    if is_collective(inst):
+    if inst.collective != 0:
         if entry.num_splits > 1:
             lanes |= meet(sm, rf, spec, rows, insts, warp, inst)
         took_part = results_wait(sm, warp)
@@ -107,7 +106,7 @@ def send(sm, rf, spec, rows, insts, warp):
     if entry.ibuffer == 0:
         sm.need_fetch = np.uint64(sm.need_fetch) | bit64(warp)
     reconsider(sm, warp)
-    if inst.memory_kind == MEM_ATOMIC or (inst.memory_kind == MEM_LOAD and inst["flags"] & FLAG_ORDERED != 0):
+    if inst.polls != 0:
         entry.polled = 1
     sm.events[INSTRUCTIONS] += 1
     sm.events[THREAD_INSTRUCTIONS] += popcount(np.uint64(lanes))
@@ -138,18 +137,13 @@ def enter_collector(sm, rf, spec, rows, slot, inst):
     sm.collector_seq[collector] = flight.seq
     warp = np.int64(flight.warp)
     sm.collectors_of[warp] = np.uint64(sm.collectors_of[warp]) | bit64(collector)
-    if inst.unit == UNIT_SP:
-        sm.queued[PIPE_SP0] += 1
-    elif inst.unit == UNIT_SFU:
-        sm.queued[PIPE_SFU] += 1
-    elif inst.unit == UNIT_LDST:
-        sm.queued[PIPE_LDST] += 1
-    first_row = sm.config.first_collector_row + collector * 6
+    sm.queued[inst.unit] += 1
+    first_row = sm.config.first_collector_row + collector * NUM_SRC_ROWS
     src_mask = np.int64(inst.src_mask)
     imm_mask = np.int64(inst.imm_mask)
     regs = np.uint64(0)
     banks = np.uint64(0)
-    for operand in range(6):
+    for operand in range(NUM_SRC_ROWS):
         unit.bank[operand] = NONE8
         if (src_mask >> operand) & 1:
             reg = np.int64(inst.src[operand])

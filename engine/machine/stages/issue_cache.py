@@ -70,7 +70,7 @@ def show_held(sm, throttled, lacking, no_collector):
     changed = (throttled & ~np.uint64(sm.cached[THROTTLED])) | (lacking & ~np.uint64(sm.cached[LACKING]))
     while changed != 0:
         warp = ctz64(changed)
-        changed &= ~bit64(warp)
+        changed &= changed - np.uint64(1)
         if throttled & bit64(warp) != 0:
             block(sm, warp, BLOCK_UNIT, sm.head_unit[warp])
             sm.warp[warp].losers = no_collector << COLLECTOR_FULL
@@ -87,7 +87,7 @@ def forget_losers(sm, warps):
     """Clear `losers` of warps that nothing blocks."""
     while warps != 0:
         warp = ctz64(warps)
-        warps &= ~bit64(warp)
+        warps &= warps - np.uint64(1)
         sm.warp[warp].losers = 0
     return 0
 
@@ -118,7 +118,7 @@ def show_frozen(sm, warps, losers, freeze):
     changed = warps & ~np.uint64(sm.cached[FROZEN])
     while changed != 0:
         warp = ctz64(changed)
-        changed &= ~bit64(warp)
+        changed &= changed - np.uint64(1)
         block(sm, warp, BLOCK_DESIGN, 0)
         sm.warp[warp].losers = (1 << COLLECTOR_FULL) if losers & bit64(warp) != 0 else 0
         set_state(sm, warp, freeze)
@@ -132,7 +132,7 @@ def refused_by_design(sm, rf, spec, rows, insts, warps):
     left = warps
     while left != 0:
         warp = ctz64(left)
-        left &= ~bit64(warp)
+        left &= left - np.uint64(1)
         code = np.int64(hooks.issue_check(sm, rf, spec, rows, warp, insts[sm.warp[warp].pc]))
         if code != 0:
             refused |= bit64(warp)

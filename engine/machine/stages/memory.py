@@ -16,8 +16,8 @@ from rfview.engine.compile.device import device
 from rfview.engine.events import (ATOMICS, CONST_ACCESSES, DRAM_BYTES, GLOBAL_LOADS, GLOBAL_STORES, LOCAL_ACCESSES,
                                   SHARED_ACCESSES, SHARED_PASSES, TRANSACTIONS)
 from rfview.engine.isa import FLAG_PAST_L1, OP_ASSERTFAIL, OP_LDPARAM, OP_PRINTF, OP_TEX
-from rfview.engine.program import (MEM_ATOMIC, MEM_LOAD, MEM_NONE, MEM_STORE, SPACE_CONST, SPACE_GENERIC,
-                                   SPACE_GLOBAL, SPACE_LOCAL, SPACE_NONE, SPACE_PARAM, SPACE_SHARED)
+from rfview.engine.program import (MEM_ATOMIC, MEM_LOAD, MEM_NONE, MEM_STORE, NUM_SRC_ROWS, SPACE_CONST,
+                                   SPACE_GENERIC, SPACE_GLOBAL, SPACE_LOCAL, SPACE_NONE, SPACE_PARAM, SPACE_SHARED)
 from rfview.engine.machine.marks import touch_inflight
 from rfview.engine.machine.rows import copy_row
 from rfview.engine.machine.stages import constants, l1
@@ -35,7 +35,7 @@ def begin(sm, key, rows, insts, arena, regions, log, mem_index, slot, collector)
     """Take an instruction from its collector, perform its accesses, and find the lines or passes they need."""
     flight = sm.inflight[slot]
     inst = insts[flight.pc]
-    first_row = sm.config.first_collector_row + collector * 6
+    first_row = sm.config.first_collector_row + collector * NUM_SRC_ROWS
     result_row = sm.config.first_result_row + slot * 4
     enter_ldst(sm, inst, flight, slot)
     if inst.op == OP_PRINTF or inst.op == OP_ASSERTFAIL:

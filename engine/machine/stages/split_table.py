@@ -157,7 +157,7 @@ def lanes_below(sm, warp, parent):
 
 @device
 def waiting_members(sm, warp, kind, need):
-    """Return the lanes of all splits that wait in a collective of a kind (collectives.kind_of) for the members `need`."""
+    """Return the lanes of all splits that wait in a collective of a kind (INST.collective) for the members `need`."""
     table = sm.warp_cold[warp].split
     live = ~np.int64(sm.warp[warp].exited)
     lanes = np.int64(0)

@@ -6,18 +6,14 @@ import numpy as np
 
 from rfview.engine.compile.bits import popcount
 from rfview.engine.compile.device import device
-from rfview.engine.program import UNIT_CTRL, UNIT_SFU, UNIT_SP
-from rfview.engine.state import MAX_INFLIGHT, PIPE_LDST, PIPE_SFU, PIPE_SP0
+from rfview.engine.program import UNIT_CTRL
+from rfview.engine.state import MAX_INFLIGHT
 
 
 @device
 def unit_full(sm, unit):
     """Return whether no further instruction for this unit may enter the collectors."""
-    if unit == UNIT_SP:
-        return sm.queued[PIPE_SP0] >= sm.config.sp_queue
-    if unit == UNIT_SFU:
-        return sm.queued[PIPE_SFU] >= sm.config.sfu_queue
-    return sm.queued[PIPE_LDST] >= sm.config.ldst_queue
+    return sm.queued[unit] >= sm.config.queue_entries[unit]
 
 
 @device

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from rfview.engine.isa import OP_BRA_UNI, OP_EXIT, OP_MOV32, OP_MOV64, OP_TRAP
-from rfview.engine.program import INST, NO_PC, NO_PRED, NO_REG, NUM_DST_ROWS, NUM_SRC_ROWS, WAIT_LONG, Reloc, source_masks
+from rfview.engine.program import (INST, NO_PC, NO_PRED, NO_REG, NUM_DST_ROWS, NUM_SRC_ROWS, WAIT_LONG, Reloc, fill_derived,
+                                   source_masks)
 from rfview.engine.ptx.optimise.cleanup import use_classes
 from rfview.engine.ptx.optimise.control_flow import immediate_post_dominators
 from rfview.engine.ptx.emit.disassemble import Namer, text_of
@@ -100,6 +101,7 @@ def fill_arrays(flat: list[VirtualInst], rows: list[tuple[list[int], list[int]]]
     insts["dst_regs"] = np.array(written, np.uint64)
     insts["need_regs"] = np.array([a | b for a, b in zip(read, written, strict=True)], np.uint64)
     fill_predicates(insts, flat, predicates)
+    fill_derived(insts)
     return insts
 
 

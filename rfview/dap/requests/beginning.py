@@ -8,8 +8,8 @@ from typing import Any
 from rfview.dap.arguments import Arguments
 from rfview.dap.conversation import Conversation, Handler, Reply
 from rfview.dap.requests.breakpoints import UNBALANCED
+from rfview.engine import plugin as designs
 from rfview.engine.errors import InputError
-from rfview.engine.stalls import STALLS
 from rfview.sessions.cursor import Stop
 from rfview.sessions.targets import open_session
 
@@ -64,7 +64,7 @@ def _capabilities() -> dict[str, Any]:
             "DelayedStackTraceLoading", "CompletionsRequest", "ExceptionInfoRequest", "DisassembleRequest",
             "InstructionBreakpoints", "SetVariable", "RestartRequest")
     waits = [{"filter": stall.name, "label": f"A warp waits: {stall.name}", "default": False}
-             for stall in STALLS if stall.family == "register_file"]
+             for stall in designs.stalls().values() if stall.family == "register_file"]
     waits.append({"filter": UNBALANCED, "label": "Warp-cycles or energy do not add up", "default": False})
     return {**{f"supports{name}": True for name in able}, "exceptionBreakpointFilters": waits}
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from rfview.engine import state as layout
 from rfview.engine.designs.rfc import GONE_CLEAN, GONE_DEAD, GONE_WRITTEN
-from rfview.engine.stalls import SUSPENDED
 from rfview.sessions.machine import Machine
 from rfview.render.scene import Scene
 from rfview.render.text import Line, Row, fill, number, percent, visible_from
@@ -26,7 +25,7 @@ def entries_of(machine: Machine, warp: int) -> list[dict[str, int]]:
 def warps_of(machine: Machine) -> list[int]:
     """Return the warps to show: the active set, or without one the warps that have entries."""
     active = [warp for warp in machine.resident_warps if machine.sm["warp"]["membership"][warp]]
-    if machine.config["scheduler"] >= layout.TWO_LEVEL:
+    if machine.config["active_places"]:
         return active
     holding = int(machine.rf["holding"])
     return [warp for warp in range(machine.num_warps) if holding >> warp & 1]
@@ -189,11 +188,11 @@ def _enters(machine: Machine, width: int) -> Line:
     row = Row(width).add(" enters  ", "dim")
     scheduler = machine.sm["scheduler"][0]
     joined = int(scheduler["joined_warp"])
-    if machine.config["scheduler"] < layout.TWO_LEVEL:
+    if not machine.config["active_places"]:
         return row.add("every warp is active", "off").line()
     row.add("none yet" if joined == layout.NONE8 else f"w{joined}", "text")
     pointer = int(scheduler["join_pointer"])
-    ready = [warp for warp in machine.resident_warps if machine.state[warp] == SUSPENDED]
+    ready = [warp for warp in machine.resident_warps if machine.state[warp] == machine.info.stall_codes.get("suspended")]
     ready.sort(key=lambda warp: ((warp - pointer) & 63))
     if ready:
         row.add("   then", "dim").add("".join(f" w{warp}" for warp in ready[:3]), "text")

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from rfview.engine.designs import single_buffer as design
-from rfview.engine.stalls import WB_FULL
-from rfview.engine.state import BANK_READ, WRITE_BACK
+from rfview.engine.state import BANK_READ, NONE8, WRITE_BACK
 from rfview.render.lenses import banks
 from rfview.render.lenses.banks import requests
 from rfview.sessions.machine import Machine
@@ -133,7 +132,7 @@ def _bank_rows(machine: Machine, width: int, cell: int) -> list[Line]:
 def _waiting(machine: Machine, width: int) -> list[Line]:
     """Return the result for which no entry is free, and when one will be."""
     flights = machine.inflight
-    refused = flights[(flights["stage"] == WRITE_BACK) & (flights["code"] == WB_FULL)]
+    refused = flights[(flights["stage"] == WRITE_BACK) & (flights["code"] == machine.info.stall_codes.get("wb_full", NONE8))]
     row = Row(width).add(" write  ", "dim")
     if len(refused):
         first = refused[refused["seq"].argmin()]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rfview.engine.errors import RfviewError
-from rfview.engine.stalls import NO_STALL, NO_WARP
+from rfview.engine.stalls import NO_STALL, NO_WARP, NOT_WAITING
 from rfview.render import lines, pipeline, timeline
 from rfview.sessions.machine import Machine
 from rfview.render.scene import RATE_WINDOW, Badge, BreakView, Over, Overview, Scene, looks
@@ -159,8 +159,8 @@ class SceneSource:
         if self._common is None or self._common[0] != size:
             totals = timeline.stall_totals(timeline.last)
             order = [int(code) for code in np.argsort(-totals, kind="stable") if totals[code]]
-            order = [code for code in order if code not in (0, *self._named(*NO_WARP))][:4]
-            self._common = (size, (0, *order))
+            order = [code for code in order if code not in self._named(*NOT_WAITING)][:4]
+            self._common = (size, (timeline.issued, *order))
         return self._common[1]
 
     def _named(self, *names: str) -> list[int]:

@@ -86,7 +86,7 @@ class SpanSource:
         if per == 1:
             states = self._states(low, high + 1)
             codes[first : last + 1] = states
-            issued[first : last + 1] = states == 0
+            issued[first : last + 1] = states == self.session.timeline.issued
             return
         # one column at a time would be slow for short columns, so many are done at once, in slices of columns
         width = max(1, 1_000_000 // (per * codes.shape[1]))
@@ -101,7 +101,7 @@ class SpanSource:
                 better = counts > best
                 best[better] = counts[better]
                 codes[begin:end][better] = code
-                if code == 0:
+                if code == self.session.timeline.issued:
                     lengths = np.diff(np.append(edges, len(states)))
                     issued[begin:end] = counts / lengths[:, None]
 

@@ -18,7 +18,7 @@ class DesignsWindow(Popup):
     def __init__(self, main: Any):
         super().__init__(main, (96, 15))
         from rfview.engine import plugin as designs
-        from rfview.engine.state import SCHEDULERS
+        from rfview.engine.machine.schedulers import SCHEDULERS
 
         info = main.scene.info
         self.rows = [(name, designs.design(name).title) for name in designs.names()]

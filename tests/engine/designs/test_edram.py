@@ -16,12 +16,12 @@ from hypothesis import strategies as st
 from rfview.engine import plugin as designs, isa, kernels
 from rfview.engine.plugin import Run
 from rfview.engine.designs import edram
+from rfview.engine.designs.edram import REFRESH
 from rfview.engine.errors import InputError
 from rfview.engine.launch import load_launch_file, quality
 from rfview.engine.program import LAT_DP_ADD, UNIT_CTRL, UNIT_SFU
 from rfview.engine.ptx import forms
 from rfview.engine.simulator import Simulator
-from rfview.engine.stalls import REFRESH
 from rfview.engine.state import BANK_BUSY, BANK_IDLE, BANK_READ, BANK_WRITE
 from rfview.sessions.file.writer import record
 from rfview.sessions.timeline.opening import open_recording

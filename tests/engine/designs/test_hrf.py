@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 from rfview.engine import isa
 from rfview.engine.plugin import Run
 from rfview.engine.designs import hrf, sram
+from rfview.engine.designs.hrf import WB_DRAIN
 from rfview.engine.errors import InputError
 from rfview.engine.simulator import Simulator
-from rfview.engine.stalls import BANK_CONFLICT, STALLS, STT_WRITE, WB_DRAIN
+from rfview.engine.stalls import BANK_CONFLICT, STT_WRITE
 from rfview.engine.state import NONE8
 from rfview.sessions.file.writer import record
 from rfview.sessions.timeline.opening import open_recording
@@ -680,4 +681,4 @@ def test_the_machine_is_the_papers() -> None:
     assert values["sm.num_banks"] * values["sm.rows_per_bank"] * 32 * 4 == 128 * 1024
     assert isinstance(m.simulator, Simulator) and m.simulator.design.paper_scheduler == "switch_on_stall"
     assert m.simulator.built.extra_rows == 2 * 64 + 2 * 4
-    assert STALLS[WB_DRAIN].family == "register_file"
+    assert {stall.family for stall in hrf.DESIGN.stalls} == {"register_file"}

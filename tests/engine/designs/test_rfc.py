@@ -15,7 +15,7 @@ from rfview.engine.designs import rfc
 from rfview.engine.errors import InputError
 from rfview.engine.program import NO_PRED, NO_REG
 from rfview.engine.simulator import Simulator
-from rfview.engine.stalls import BANK_CONFLICT, STALLS
+from rfview.engine.stalls import BANK_CONFLICT
 from tests.harness import Assembly, Machine, counted, issue_cycle
 
 pytestmark = pytest.mark.nojit
@@ -559,7 +559,7 @@ def check_balance(simulator: Simulator) -> None:
     """Check that all warp-cycles, operands and results of a run are accounted for."""
     counts = simulator.counts()
     totals = simulator.sm.stall_total
-    assert sum(int(totals[stall.code]) for stall in STALLS) == simulator.cycle * int(simulator.config["sm.num_warps"])
+    assert sum(int(totals[stall.code]) for stall in simulator.built.stalls) == simulator.cycle * int(simulator.config["sm.num_warps"])
     assert counts["rf_reads"] == counts["rfc_lookups"] - counts["rfc_reads"] + counts["rfc_partial_reads"]
     back = counts["rfc_evictions"] + counts["rfc_flushes"] + counts["rfc_removals"]
     assert counts["rf_writes"] == counts["rfc_bypasses"] + back
