@@ -15,7 +15,7 @@ FILE = str(TOURS["drain"].recording)
 
 def test_the_first_failing_cycle_is_the_one_of_a_forward_scan(capsys: pytest.CaptureFixture[str]) -> None:
     timeline = open_session(FILE).timeline
-    counts = (timeline.states(0, timeline.last + 1) == 12).sum(axis=1)
+    counts = (timeline.states(0, timeline.last + 1) == timeline.info.stall_codes["wb_drain"]).sum(axis=1)
     for limit in (1, 9, int(counts.max())):
         assert cli.main(["assert", FILE, f"stall.wb_drain < {limit}", "--json"]) == 1
         assert json.loads(capsys.readouterr().out)["failed_at"] == int((counts >= limit).argmax())

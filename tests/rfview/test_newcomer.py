@@ -67,5 +67,6 @@ def test_vectoradd_itself_why_it_stalls_and_what_gto_changes(tmp_path: Path, cap
         raise AssertionError(text)
 
     text = asyncio.run(compare())
-    totals = [int(open_session(file).timeline.stall_totals(open_session(file).timeline.last)[12]) for file in files]
+    runs = [open_session(file).timeline for file in files]
+    totals = [int(run.stall_totals(run.last)[run.info.stall_codes["wb_drain"]]) for run in runs]
     assert all(f"{total:,}" in text for total in totals) and "memory equal" in text and "WHY  in" in text
