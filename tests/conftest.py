@@ -6,6 +6,7 @@ import gc
 import os
 import subprocess
 import sys
+import traceback
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -32,6 +33,22 @@ def own_settings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         patch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("config")))
         patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
         patch.delenv("RFVIEW_TRACEBACK", raising=False)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def unbroken() -> Iterator[None]:
+    """Fail the run if the program under test ends this process by os._exit: pytest would print no summary and exit with 0."""
+    end, own = os._exit, os.getpid()
+
+    def checked(code: int) -> None:
+        if os.getpid() == own:
+            traceback.print_stack(file=sys.__stderr__)
+            code = 70
+        end(code)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "_exit", checked)
         yield
 
 

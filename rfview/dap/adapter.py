@@ -41,7 +41,8 @@ class Adapter:
         self._wire = wire
         self._conversation = Conversation(wire)
         self._requests: queue.Queue[dict[str, Any] | BaseException | None] = queue.Queue()
-        self._answered = threading.Event()
+        self._answered = threading.Event()      # a request, or all of them
+        self._is_over = False
 
     def serve(self) -> None:
         """Answer until the editor disconnects; raises InputError if it sends something that is not a message."""
@@ -54,6 +55,8 @@ class Adapter:
                 self._answered.set()
         finally:
             self._conversation.close()
+            self._is_over = True
+            self._answered.set()
 
     def _read(self) -> None:
         leaves = False
@@ -70,10 +73,10 @@ class Adapter:
             self._requests.put(error)
         self._conversation.leaving.set()
         self._requests.put(None)
-        while leaves and self._answered.wait(LEAVE_S):      # until the program ends, and with it this thread
+        while leaves and not self._is_over:
+            if not self._answered.wait(LEAVE_S):
+                os._exit(0)     # compiled code that does not end, as a loop in a hook: nothing else can stop it
             self._answered.clear()
-        if leaves:
-            os._exit(0)     # compiled code that does not end, as a loop in a hook: nothing else can stop it
 
     def _answer(self, request: dict[str, Any]) -> None:
         """Call the handler of a request and respond; an error becomes the response."""
