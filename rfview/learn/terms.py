@@ -64,11 +64,16 @@ def paragraphs(text: str) -> list[str]:
 def states(info: RunInfo | None = None) -> Iterator[Term]:
     """Yield the warp states with those of bundled designs; with a session's info its own, even of an unknown design."""
     from rfview.engine import plugin as designs
-    from rfview.engine.stalls import Stall
+    from rfview.engine.stalls import STALLS, Stall
 
-    rows: list[Stall | StallRow] = [*designs.stalls().values()] if info is None else [*info.stalls]
-    for stall in rows:
-        source = stall.source or f"the design's: {info.design_source if info else ''}"
+    if info is None:
+        known: list[tuple[Stall | StallRow, str]] = [(stall, "") for stall in STALLS]
+        for design in map(designs.design, designs.BUILT_IN):
+            known += [(stall, design.source) for stall in design.stalls]
+    else:
+        known = [(stall, info.design_source) for stall in info.stalls]
+    for stall, of in {stall.name: (stall, of) for stall, of in known}.values():
+        source = stall.source or f"the design's: {of}"
         text = f"{stall.glyph} ({stall.ascii})  {stall.sentence}"
         yield Term(stall.name, "warp state", text, source)
 

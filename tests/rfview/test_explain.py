@@ -18,8 +18,10 @@ from tests.rfview.fakes import make_info
 from tests.rfview.pilots import Driven, drive
 
 def test_every_state_has_a_source_a_colour_and_a_meaning() -> None:
-    for stall in designs.stalls().values():
+    for stall in stalls.STALLS:
         assert stall.source and stall.meaning and stall.name in palette.STATES, stall.name
+    for stall in designs.stalls().values():     # a design's may have its family's colour and its design's source
+        assert {stall.name, stall.family} & set(palette.STATES), stall.name
     codes = [stall.code for stall in stalls.STALLS]
     assert codes == list(range(len(codes))), "engine/stalls.py: a code is an index into STALLS"
 
