@@ -104,7 +104,7 @@ def test_a_wrong_pixel_leads_to_the_lost_bit() -> None:
     async def test(app: Driven) -> None:
         window = await opened(app, "temp_a")
         text = app.window_text()
-        assert "approximate" in text and "one of 529 that are wrong" in text and "PSNR" in text
+        assert "approximate" in text and "one of 530 that are wrong" in text and "PSNR" in text
         lost = next(link for link in window.view.links if link.kind == "lost")
         assert "lost bits" in text and f"at {lost.cycle:,}" in text
         await app.press("b")

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from msgspec import structs
+
+from rfview.engine.info import Variable
 from rfview.prompt_words import Words, choices
 from rfview.sessions import open_session
+from tests.rfview.fakes import make_info
 from tests.rfview.pilots import Driven, drive
 
 SHIFTING = Path(__file__).parents[2] / "rfview" / "learn" / "recorded" / "shift.rfs"
@@ -47,8 +51,9 @@ def test_the_last_word_is_a_parameter_a_field_or_a_state() -> None:
 
 def test_another_kernel_takes_its_words_along() -> None:
     words = Words(["heat", "step"])
-    for buffer in ("left", "right"):
-        words.learn([f"heat {buffer}[0..7]"], {"buffers": [{"name": buffer}]})
+    for name in ("left", "right"):
+        buffer = Variable(name=name, address=0, word=0, bytes=32, dtype="f4", shape=[8])
+        words.learn([f"heat {name}[0..7]"], structs.replace(make_info(), buffers=[buffer]))
     assert words.completions("heat ") == ["heat right[0..7]"]
     assert words.completions("find lef") == [] and words.completions("find rig") == ["find right"]
 
