@@ -38,9 +38,6 @@ Range: TypeAlias = tuple[str, Place, Place, Place, Place]
 class Record(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What all records have in common."""
 
-    def __getitem__(self, name: str) -> Any:
-        return getattr(self, name)
-
 
 class Text(Record, frozen=True, kw_only=True):
     """A file's name and its text."""

@@ -1044,7 +1044,7 @@ def _flush(trail: Trail, moment: Moment, rf: Any, refusal: Refusal) -> None:
             until=moment.ran + 1 + total - len(own),
             buffer=before[0],
         )
-    inner = "main register file" if len(moment.info["design_spec"]["chain"]) > 1 else "register file"
+    inner = "main register file" if len(moment.info.design_spec.chain) > 1 else "register file"
     if int(rf["out_cycle"]) != moment.ran and own:
         bank = _bank_of(trail, moment, warp, int(rf["entry"][warp][own[0]]["reg"]))
         if moment.bank(bank, "until_cycle") > moment.ran or moment.bank(bank, "written"):

@@ -115,7 +115,7 @@ def _header_access(simulator: Simulator) -> str:
     """
     if int(simulator.sm.error) == SURFACE and simulator.spec.textures:
         return ""
-    line = int(simulator.info["program"][int(simulator.sm.error_pc)]["line"])
+    line = int(simulator.info.program[int(simulator.sm.error_pc)].line)
     lines = simulator.module.text.splitlines()
     found = READS_HEADER.search(lines[line - 1]) if 0 < line <= len(lines) else None
     return found.group() if found else ""
@@ -129,13 +129,13 @@ def cycle_limit(simulator: Simulator) -> KernelFault:
     running = _unfinished(simulator)
     pcs = [int(sm.warp[warp].last_pc) for warp in running if int(sm.warp[warp].num_issued)]
     hottest = max(set(pcs), key=pcs.count) if pcs else 0
-    listing = simulator.info["program"][hottest]
+    listing = simulator.info.program[hottest]
     sentence = SENTENCES[CYCLE_LIMIT].format(limit=simulator.max_cycles)
-    hot = f"the hottest line is {_source(simulator, listing['line'])}PTX line {listing['line']}: {listing['text']}"
+    hot = f"the hottest line is {_source(simulator, listing.line)}PTX line {listing.line}: {listing.text}"
     warps = f"the warps: {states_of(simulator)}"
     warp = next((warp for warp in running if int(sm.warp[warp].last_pc) == hottest), -1)
     lane = _lowest(int(sm.warp[warp].mask)) if warp >= 0 else -1
-    return KernelFault(f"kernel {kernel_name(listing['kernel'])} {sentence}; {hot}; {warps}{_left_out(simulator)}",
+    return KernelFault(f"kernel {kernel_name(listing.kernel)} {sentence}; {hot}; {warps}{_left_out(simulator)}",
                        pc=hottest, warp=warp, lane=lane, polls=_polls(simulator, hottest))
 
 
@@ -233,12 +233,12 @@ def _deadlock(simulator: Simulator) -> KernelFault:
 
 def _where(simulator: Simulator, pc: int, warp: int, lane: int, sentence: str) -> KernelFault:
     """Return the fault that a sentence describes, with kernel, line, text, warp, lane and cycle."""
-    listing = simulator.info["program"][pc]
+    listing = simulator.info.program[pc]
     cta = int(simulator.sm.warp[warp].cta)
     number = int(simulator.sm.cta[cta].id) if cta < state.MAX_CTAS else 0
     return KernelFault(
-        f"kernel {kernel_name(listing['kernel'])} {sentence}; {_source(simulator, listing['line'])}"
-        f"{simulator.spec.module_path.name}:{listing['line']}: {listing['text']}; "
+        f"kernel {kernel_name(listing.kernel)} {sentence}; {_source(simulator, listing.line)}"
+        f"{simulator.spec.module_path.name}:{listing.line}: {listing.text}; "
         f"warp {warp}, lane {lane}, CTA {number}, cycle {simulator.cycle:,}", pc=pc, warp=warp, lane=lane)
 
 

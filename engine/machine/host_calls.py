@@ -64,10 +64,10 @@ class HostCalls:
 
     def _fail(self, what: str, lane: int, flight: Any, kind: type[KernelFault] = KernelFault) -> None:
         """Stop the run with an error that says what happened in which lane."""
-        listing = self._simulator.info["program"][int(flight.pc)]
+        listing = self._simulator.info.program[int(flight.pc)]
         self._simulator.fault = kind(
-            f"kernel {kernel_name(listing['kernel'])}: {what}, "
-            f"PTX line {listing['line']}, warp {int(flight.warp)}, lane {lane}, cycle {self._simulator.cycle:,}",
+            f"kernel {kernel_name(listing.kernel)}: {what}, "
+            f"PTX line {listing.line}, warp {int(flight.warp)}, lane {lane}, cycle {self._simulator.cycle:,}",
             pc=int(flight.pc), warp=int(flight.warp), lane=lane)
 
     def _bytes(self, address: int, size: int, lane: int, flight: Any) -> bytes:
