@@ -12,7 +12,7 @@ from contextlib import nullcontext
 
 from rfview.engine import IMPORT_ROOT, defaults
 from rfview.engine.compile import cache, extern
-from rfview.engine.compile.warm import alone, is_ready, marker, smallest_run
+from rfview.engine.compile.warm import alone, is_ready, marker
 
 
 def main(words: list[str]) -> int:
@@ -23,7 +23,8 @@ def main(words: list[str]) -> int:
     command = [sys.executable, "-m", "rfview.engine.compile.child"]
     # started first, since it takes longer
     with subprocess.Popen(command, cwd=IMPORT_ROOT) if begins_other else nullcontext() as shared:
-        from rfview.engine.simulator import Simulator      # start-up: the other child compiles meanwhile
+        from rfview.engine.launch.smallest import smallest_run      # start-up: the other child compiles meanwhile
+        from rfview.engine.simulator import Simulator      # likewise
 
         spec, module = smallest_run()
         simulator = Simulator(spec, design=words[0] if words else defaults.DESIGN, module=module)

@@ -16,12 +16,9 @@ from pathlib import Path
 
 import numpy as np
 
-from rfview.engine import isa
 from rfview.engine import IMPORT_ROOT
 from rfview.engine.compile import cache, jit, stored
-from rfview.engine.launch import Buffer, Launch, LaunchSpec
 from rfview.engine.progress import Progress
-from rfview.engine.program import INST, NO_PC, NO_PRED, NO_REG, UNIT_CTRL, Kernel, Module
 
 TYPICAL_SECONDS = 20.0
 POLL_SECONDS = 0.1
@@ -73,19 +70,6 @@ def watch(child: subprocess.Popen, report: Callable[[float], None], typical_s: f
         except subprocess.TimeoutExpired:
             elapsed = time.monotonic() - began
             report(elapsed / (elapsed + typical_s / 3))
-
-
-def smallest_run() -> tuple[LaunchSpec, Module]:
-    """Return a launch of one warp that ends immediately: enough to compile everything."""
-    inst = np.zeros(1, INST)
-    inst["op"], inst["unit"] = isa.OP_EXIT, UNIT_CTRL
-    inst["src"], inst["dst"] = NO_REG, NO_REG
-    inst["guard"], inst["psrc"], inst["pdst"], inst["reconv"] = NO_PRED, NO_PRED, NO_PRED, NO_PC
-    kernel = Kernel("warm", inst, ("exit",), (), 1, 0, 0, 0, ())
-    launch = Launch("warm", (1, 1, 1), (32, 1, 1), 0, ())
-    buffers = {"data": Buffer("data", np.zeros(1, np.uint32))}
-    spec = LaunchSpec(Path("warm.toml"), "warm", Path("warm.ptx"), (launch,), buffers, {}, {}, False, "exact", "", None)
-    return spec, Module("warm.ptx", "", {"warm": kernel})
 
 
 @contextmanager

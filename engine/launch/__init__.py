@@ -11,6 +11,7 @@ declarations that the caller parsed. Anything missing, unknown, of the wrong typ
     params              a kernel's parameter block
     placement           places kernels, buffers, symbols and CTAs in the machine
     given               a launch over memory in an arena that others own
+    smallest            one warp that ends immediately
     sources             texts of the source files that the PTX names
     kernel_names        finds a module's kernel by name
     mangling            C++ names in mangled names

@@ -10,6 +10,7 @@ from rfview.engine.compile import jit, warm
 from rfview.engine import kernels
 from rfview.engine.errors import InputError, RfviewError
 from rfview.engine.launch import load_launch_file
+from rfview.engine.launch.smallest import smallest_run
 from rfview.engine.simulator import Progress, Simulator
 from rfview.engine.machine.schedulers import SCHEDULERS
 from rfview.engine.plugin import plain_trial
@@ -39,7 +40,7 @@ def check(variant: str, progress: Progress | None = None) -> Iterator[Checked]:
     """
     if jit.OFF:
         raise InputError("designs --check: takes hours without the compiler; run it without NUMBA_DISABLE_JIT")
-    small, module = warm.smallest_run()
+    small, module = smallest_run()
     Simulator(small, design=variant, module=module).try_hooks()
     if slip := plain_trial.trial(variant):
         raise InputError(f"{variant}, run as plain Python: {slip}")

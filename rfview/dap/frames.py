@@ -105,7 +105,7 @@ class Sources:
         """Return the line of a breakpoint made at a `place`; one without instructions stands for the next that has some."""
         if point.kind == "source":
             return self._lines.lines[point.value].line
-        return int(self._session.info.program[point.pcs[0]]["line"])
+        return int(self._session.info.program[point.pcs[0]].line)
 
     def disassembly(self, first: int, count: int, line_offset: int) -> list[dict[str, Any]]:
         """Return `count` instructions from number `first` on; those before or after the program are marked invalid."""

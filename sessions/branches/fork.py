@@ -230,7 +230,7 @@ def simulate_again(timeline: RecordedTimeline, cycle: int, progress: CycleProgre
         raise InputError(
             f"fork: simulated again, the recording's cycle {cycle:,} is not what was recorded: it is from rfview "
             f"{theirs.engine_version} ({theirs.source_hash}), this is {mine.engine_version} "
-            f"({mine['source_hash']}); record it again with this version")
+            f"({mine.source_hash}); record it again with this version")
     return machine
 
 

@@ -14,7 +14,8 @@ import numpy as np
 
 from rfview.engine.chunk import AFFINE, RAW, UNIFORM, Blocks, Chunk, Rows, Writes
 from rfview.engine.compile import cache, jit, stored
-from rfview.engine.compile.warm import alone, smallest_run
+from rfview.engine.compile.warm import alone
+from rfview.engine.launch.smallest import smallest_run
 from rfview.engine.simulator import Simulator
 from rfview.sessions.codec import loops
 from rfview.sessions.codec.compiling import READY, is_ready

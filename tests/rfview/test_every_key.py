@@ -110,7 +110,7 @@ CASES: dict[str, Case] = {
     "compare": ((), lambda app: app.scene.message_kind == "error" and "fork" in app.scene.message),
     "overlay": ((), lambda app: app.app.main.prompt.value == "overlay "),
     "swap_design": shows("ANOTHER DESIGN", "● sram", "hrf", "the same instruction of w0"),
-    "load_kernel": shows("ANOTHER KERNEL", "2dconv", "gemm"),
+    "load_kernel": shows("ANOTHER KERNEL", "gemm"),
     "follow": says("sram loses no bits"), "next_arrival": says("nothing is followed yet"),
     "previous_arrival": says("nothing is followed yet"),
     "check": says("has no run that can be simulated again"),
@@ -135,7 +135,7 @@ CASES: dict[str, Case] = {
     "palette": ((), lambda app: app.app.screen is not app.app.main),
     "copy_panel": ((), lambda app: app.app.clipboard.startswith("▌WARPS") and "copied WARPS" in app.scene.message),
     "message": shows("MESSAGE", "no text to search for yet", before=("n",)),
-    "screenshot": says("written: gemm_tile-sram-150.svg"),
+    "screenshot": says("written: gemm-sram-150.svg"),
     "copy": says("copied: rfview replay"),
 }
 

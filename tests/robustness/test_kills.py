@@ -34,7 +34,7 @@ def test_two_recorders_of_one_path_lose_nothing(tmp_path: Path) -> None:
     kernels = set()
     for path in files:
         with closing(open_recording(path, check=True)) as timeline:
-            assert not timeline.warnings and timeline.end["finished"]
+            assert not timeline.warnings and timeline.end.finished
             kernels.add(timeline.info.name)
     if left:        # they ran at the same time: the later one reports where its recording is
         assert kernels == {"vectoradd", "reduction"} and sorted(process.returncode for process in runs) == [0, 2]

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from msgspec import structs
 
 from rfview.engine import kernels
 from rfview.engine.errors import InputError
@@ -20,6 +21,7 @@ from rfview.sessions.file.writer import record
 from rfview.sessions.timeline.opening import open_recording
 from rfview.sessions.timeline.replay import RecordedTimeline
 from rfview.sessions.timeline.base import Timeline
+from tests.sessions.double import make_info
 
 CYCLES = 2048
 KERNELS = ("vectoradd", "reduction", "histogram")
@@ -253,8 +255,10 @@ def test_energies_of_different_technologies_get_no_ratio() -> None:
 
 def test_what_the_machines_differ_in_is_said_first() -> None:
     """Machines with one scheduler and with two are no comparison of register files, unless the report says so."""
-    base = {"scheduler": "gto", "parameters": {"sm.num_schedulers": 2, "latency.sfu": 8, "hrf.entries": 4}}
-    other = {"scheduler": "lrr", "parameters": {"sm.num_schedulers": 1, "latency.sfu": 8, "stt.write_cycles": 9}}
+    base = structs.replace(make_info(), scheduler="gto",
+                           parameters={"sm.num_schedulers": 2, "latency.sfu": 8, "hrf.entries": 4})
+    other = structs.replace(base, scheduler="lrr",
+                            parameters={"sm.num_schedulers": 1, "latency.sfu": 8, "stt.write_cycles": 9})
     assert machines.differences([base, base]) == {} and machines.sentence({}) == ""
     found = machines.differences([base, other, base])
     assert found == {"scheduler": ["gto", "lrr", "gto"], "sm.num_schedulers": [2, 1, 2]}, "a design's own numbers are the design"

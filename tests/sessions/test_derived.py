@@ -10,17 +10,15 @@ import pytest
 from rfview.engine import kernels
 from rfview.engine.designs.rfc import STAND_IN
 from rfview.engine.launch import load_launch_file
-from rfview.engine.program import UNIT_LDST, UNIT_SFU, UNIT_SP
+from rfview.engine.program import UNIT_CTRL
 from rfview.engine.simulator import Simulator
 from rfview.engine.stalls import ISSUED
-from rfview.engine.state import COLLECT, DERIVED, FREE, NONE8, PIPE_LDST, PIPE_SFU, PIPE_SP0, WRITE_BACK
+from rfview.engine.state import COLLECT, DERIVED, FREE, NONE8, WRITE_BACK
 from rfview.sessions import producers as holders
 
 MACHINES = [("gemm", "sram", "gto"), ("gemm", "hrf", "lrr"), ("reduction", "rfc", "two_level"), ("histogram", "hcrf", "gto"),
             ("gemm", "edram", "gto"), ("bfs", "racetrack", "lrr"), ("gemm", "single_buffer", "gto"),
             ("hotspot", "sram", "switch_on_stall")]
-# unit -> the pipe that counts the instructions waiting for the unit
-FIRST_PIPE = {UNIT_SP: PIPE_SP0, UNIT_SFU: PIPE_SFU, UNIT_LDST: PIPE_LDST}
 
 
 def bits(mask: Any) -> set[int]:
@@ -53,7 +51,7 @@ def find(sm: Any, program: Any, memory: set[int]) -> dict[str, Any]:
         "collector_seq": {at: int(table[entry]["seq"]) for at, entry in units.items()},
         "collector_banks": banks,
         "collector_regs": regs,
-        "queued": [sum(pipe == FIRST_PIPE.get(int(table[entry]["unit"])) for entry in units.values()) for pipe in range(8)],
+        "queued": [sum(unit == int(table[entry]["unit"]) for entry in units.values()) for unit in range(UNIT_CTRL)],
         "issued_warp": [next((warp for warp in range(first, warps, schedulers) if states[warp] == ISSUED), NONE8)
                         for first in range(schedulers)],
         "banks_requested": set().union(*banks.values()),

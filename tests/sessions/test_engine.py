@@ -33,7 +33,7 @@ def test_recorded_and_rewound_states_are_those_of_the_run(name: str, design: str
     recorded = open_recording(path)
     live = LiveTimeline(simulator(name, design), budget_bytes=8 << 20)
     live._decoded.limit_bytes = 1
-    assert result.finished and recorded.end["summary"]["verified"] and not recorded.warnings
+    assert result.finished and recorded.end.verified and not recorded.warnings
     plain = simulator(name, design)
     kept = {}
     while not plain.finished:

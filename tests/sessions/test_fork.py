@@ -175,7 +175,7 @@ def test_a_register_changed_before_its_store_changes_that_element_alone(design: 
 
 OTHER = {"stall": "bank", "remap": "off", "early_remap": "issue_only", "partial": "rmw", "pending_writes": "collector", "allocate": "all",
          "replacement": "lru", "error_mode": "none", "read_ports": "1", "inner": "rr", "suspend": "marked",
-         "parity": "prefer", "write_ports": 2}
+         "parity": "prefer", "write_ports": 2, "outer": "next"}
 
 
 def another(key: str, old: Any) -> Any:

@@ -89,7 +89,7 @@ def test_it_runs_where_its_launch_file_and_data_are_gone(name: str, tmp_path: Pa
     shutil.rmtree(folder)
     filled = recipe_filling.fill(recipe.open_recipe(tmp_path / "run.rfr"), tmp_path / "run.rfs")
     end = open_recording(tmp_path / "run.rfs").end
-    assert filled.cycles == written.cycles and end["summary"]["verified"] is True
+    assert filled.cycles == written.cycles and end.verified is True
 
 
 def test_the_first_keyframe_that_differs_is_named_and_nothing_is_left(made: Path, tmp_path: Path) -> None:
@@ -218,7 +218,7 @@ def test_a_recipe_whose_parts_do_not_belong_together_is_one_clear_error(made: Pa
     for change, match in (
         (lambda body: body["buffers"].pop(), "expected the name of a"),
         (lambda body: body["info"].update(launch_toml="[["), "expected TOML"),
-        (lambda body: body["info"].update(design_spec={"chain": ["sarm"], "values": {}}), "no register-file design 'sarm'"),
+        (lambda body: body["info"].update(design_spec={"chain": ["sarm"], "values": {}, "locates": False}), "no register-file design 'sarm'"),
         (lambda body: body["buffers"][0][1].__setitem__(1, [3]), r"buffers\.\w+: has [\d,]+ bytes, but its type and shape need 12"),
         (lambda body: body["buffers"][0][1].__setitem__(1, [1 << 40]), "would take .* bytes, more than"),
         (lambda body: body["expect"][0].__setitem__(0, "x"), r"expect\.x: expected the name of a buffer"),

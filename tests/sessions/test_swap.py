@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from rfview.engine.chunk import CHUNK_CYCLES
 from rfview.engine.errors import InputError
 from rfview.sessions import Session, open_session
 from rfview.sessions.compare.issues import IssueLog
@@ -93,11 +94,11 @@ def test_a_recording_that_cannot_run_again_says_what_to_do(recorded: Any) -> Non
 
 def test_a_stopped_swap_leaves_everything_as_it_was(session_of: Callable[..., Session]) -> None:  # noqa: F811
     session = session_of("live", design="sram")
-    session.goto(1500)
+    session.goto(3 * CHUNK_CYCLES)      # progress is asked between chunks
     session.progress = lambda cycle: True
     with pytest.raises(InputError, match="stopped at cycle"):
         swap(session, "stt")
-    assert list(session.family) == ["main"] and session.cycle == 1500
+    assert list(session.family) == ["main"] and session.cycle == 3 * CHUNK_CYCLES
 
 
 def test_another_kernel_keeps_the_machine(session_of: Callable[..., Session], small: Path) -> None:  # noqa: F811

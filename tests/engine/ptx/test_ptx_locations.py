@@ -85,7 +85,7 @@ def test_every_instruction_of_nvcc_and_triton_has_a_line_of_its_own_source(case,
 
 def texts(path, folders, size=""):
     body = f'.loc 1 5 1\nadd;\nret;\n}}\n.file 1 "{path}"{size}\n'
-    return [entry["text"] for entry in source_texts(locations(f"{HEAD}.visible .entry k() {{\n{body}"), folders)]
+    return [entry.text for entry in source_texts(locations(f"{HEAD}.visible .entry k() {{\n{body}"), folders)]
 
 
 def test_a_source_is_found_beside_the_ptx_before_the_compilers_path(tmp_path):
