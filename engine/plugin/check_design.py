@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rfview.engine.machine import faults
-from rfview.engine.compile import jit, warm
+from rfview.engine.compile import jit
 from rfview.engine import kernels
 from rfview.engine.errors import InputError, RfviewError
 from rfview.engine.launch import load_launch_file

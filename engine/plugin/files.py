@@ -119,8 +119,8 @@ def _former_import(text: str) -> str:
 
     Another package called `engine` is not reported. A text that is not Python fails when it is run.
     """
-    other = importlib.util.find_spec("engine")
-    if other is not None and other.origin is not None and Path(other.origin).resolve().parent != TEMPLATE.resolve().parents[1]:
+    other, own = importlib.util.find_spec("engine"), TEMPLATE.resolve().parents[1]
+    if other is not None and other.origin is not None and Path(other.origin).resolve().parent != own:
         return ""
     try:
         nodes = list(ast.walk(ast.parse(text)))
