@@ -17,6 +17,7 @@ RECORDED = Path(__file__).resolve().parents[2] / "rfview" / "learn" / "recorded"
 # keys whose values the program looks up in tables
 NAMES = frozenset({"design", "chain", "scheduler", "dtype", "kind", "field", "op", "unit", "engine_version", "source_hash",
                    "glyph", "ascii", "family", "wait_class", "sm.mapping", "label"})
+REQUIRED = ("issued", "no_cta", "finished")     # states without which a run is refused
 
 
 def evil(data: Any) -> Any:
@@ -52,7 +53,8 @@ def recording(folder: Path, name: str = f"a{EVIL.replace('/', '')}.rfs") -> Path
                 break
             if frame.tag == framing.HEAD:
                 header = Header.unpack(bytes(frame.payload), RECORDED)
-                header.info = evil(header.info)
+                header.info = structs.replace(evil(header.info), stalls=[
+                    stall if stall.name in REQUIRED else evil(stall) for stall in header.info.stalls])
                 before = 0, framing.write_frame(out, framing.HEAD, header.pack())[1]
             elif frame.tag == framing.CHUNK:
                 head, packed = framing.ChunkHead.split(frame.payload)
