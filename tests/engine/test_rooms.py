@@ -11,7 +11,9 @@ ENGINE = Path(__file__).parents[2] / "engine"
 ALLOWED = {("tools.profiling", "designs.racetrack"): "what a racetrack leaves for its own tool, read by names of its file"}
 # rooms are the folders; a module outside them is a room by itself, except these
 ROOM = {"hooks": "machine",                     # the interface of the machine's register files, and its defaults
+        "machine.schedulers.active_set": "machine",     # called by its stages, by no scheduler
         "plugin.check_design": "check_design"}  # a command: it runs the machine on a design
+INNER = ["machine", "schedulers"]    # as the front end's, rooms of their own: the configuration names schedulers
 
 
 def modules() -> dict[str, Path]:
@@ -68,11 +70,11 @@ def circle(graph: Mapping[str, set[str]]) -> list[str]:
 
 
 def room_of(name: str) -> str:
-    """Return a module's folder, for the front end the inner one; for modules outside folders, the module itself."""
+    """Return a module's folder, for the front end and INNER the inner one; for modules outside folders, the module itself."""
     if name in ROOM:
         return ROOM[name]
     parts = name.split(".")
-    inner = parts[:2] if parts[0] == "ptx" else parts[:1]
+    inner = parts[:2] if parts[0] == "ptx" or parts[:2] == INNER else parts[:1]
     return ".".join(inner)
 
 
