@@ -257,7 +257,7 @@ def test_what_the_machines_differ_in_is_said_first() -> None:
     """Machines with one scheduler and with two are no comparison of register files, unless the report says so."""
     base = structs.replace(make_info(), scheduler="gto",
                            parameters={"sm.num_schedulers": 2, "latency.sfu": 8, "hrf.entries": 4})
-    other = structs.replace(base, scheduler="lrr",
+    other = structs.replace(base, scheduler="lrr", design="stt",
                             parameters={"sm.num_schedulers": 1, "latency.sfu": 8, "stt.write_cycles": 9})
     assert machines.differences([base, base]) == {} and machines.sentence({}) == ""
     found = machines.differences([base, other, base])

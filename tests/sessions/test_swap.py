@@ -92,8 +92,8 @@ def test_a_recording_that_cannot_run_again_says_what_to_do(recorded: Any) -> Non
         load(Session(recorded), "gemm")
 
 
-def test_a_stopped_swap_leaves_everything_as_it_was(session_of: Callable[..., Session]) -> None:  # noqa: F811
-    session = session_of("live", design="sram")
+def test_a_stopped_swap_leaves_everything_as_it_was() -> None:
+    session = open_session("vectoradd", design="sram")
     session.goto(3 * CHUNK_CYCLES)      # progress is asked between chunks
     session.progress = lambda cycle: True
     with pytest.raises(InputError, match="stopped at cycle"):
