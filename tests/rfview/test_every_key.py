@@ -114,7 +114,7 @@ CASES: dict[str, Case] = {
     "follow": says("sram loses no bits"), "next_arrival": says("nothing is followed yet"),
     "previous_arrival": says("nothing is followed yet"),
     "check": says("has no run that can be simulated again"),
-    "capture": ((), lambda app: app.app.main.prompt.value == "capture gemm_tile-150.rfs"),
+    "capture": ((), lambda app: app.app.main.prompt.value == "capture gemm-150.rfs"),
     "search": ((), lambda app: app.app.main.prompt.mode == "/" and app.app.main.prompt.is_open),
     "search_next": moved(conflict, True, ":", *"find stall.bank_conflict > 0", "enter"),
     "search_previous": moved(conflict, False, ":", *"rf stall.bank_conflict > 0", "enter"),
