@@ -133,7 +133,7 @@ def test_accesses_are_named_and_underlined() -> None:
     for cycle in (5, 40):
         drawn = scene_of(cycle).now
         assert drawn is not None
-        for bank, port in enumerate(drawn.bank):
+        for bank, port in enumerate(drawn.banks):
             if port["activity"] == BANK_READ:
                 line = edram.render(scene_of(cycle), 58, 17)[bank]
                 assert f"read  R{port['owner_reg']:<2} w{port['owner_warp']}" in line.plain
