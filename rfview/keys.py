@@ -104,6 +104,10 @@ class Keys:
         rows = [(one, BY_NAME[one].hint) if isinstance(one, str) else one for one in wanted]
         return [(keys, word) for name, word, *at in rows if (keys := self.label(name, *at))]
 
+    def words(self, *wanted: str | tuple[str, str] | tuple[str, str, int]) -> str:
+        """Return the same as text at the right of a title."""
+        return "   ".join(f"{keys} {word}" for keys, word in self.hints(*wanted))
+
 
 class KeyReader(Keys):
     """Turns the keys of one screen into its actions: counts, sequences such as gg or ]s, and letters for marks."""

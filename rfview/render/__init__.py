@@ -10,6 +10,7 @@
     footer            the row of keys
     relief            the measured result of a relief that WHY named
     chain   operation the chain of reasons as WHY draws it; short words for instructions
+    grid              what windows of values on a grid have in common; these are:
     image  image_details          a buffer as a picture; the pixel in focus
     image_pixels                  its panes in pixels, for terminals with graphics
     heat  heat_details            a register's lanes, or a buffer's elements, over time; who wrote them

@@ -2,50 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from rfview.engine.wording import plural
-from rfview.render.heat_details import LEFT
-from rfview.render.heat_details import details as below
 from rfview.keys import Keys
-from rfview.render.text import BARS, Line, Row, fill, hint_row, number, title
+from rfview.render.grid import WIDE, HeatView, framed, half_blocks, page_from
+from rfview.render.heat_details import LEFT, details
+from rfview.render.text import BARS, Line, Row, number, title
 from rfview.sessions.commands.heat import letter_of, letters
 from rfview.sessions.heat.glyphs import MINUS, MINUS_ASCII, PLUS, PLUS_ASCII, characters, levels
-from rfview.sessions.heat.strip import LOST, UNWRITTEN, Moment, Strip
-
-if TYPE_CHECKING:
-    from rfview.engine.info import Instruction
+from rfview.sessions.heat.strip import LOST, UNWRITTEN
 
 RIGHT = 10                  # cells after the columns, for the scale
 TALL = 24                   # rows from which a window has room for more than one line about the focused lane
 HINTS = (("column_back", "column", 1), ("up down", "lane", 1), ("next_change", "write ±"), ("open", "who wrote"),
          ("zoom_in", "zoom"), "by_write", "value_type", "log_scale", "watch_here", "why", ("copy", "copy"), "close")
-
-
-@dataclass(frozen=True)
-class HeatView:
-    """What the window shows, and how: the strip and the focused lane's moment. lane: counted from the strip's first.
-
-    glyphs: characters instead of colours; ascii: only ASCII characters. by_write: a column is a write.
-    """
-
-    strip: Strip
-    moment: Moment
-    cycle: int
-    lane: int
-    by_write: bool = False
-    log: bool = False
-    glyphs: bool = False
-    ascii: bool = False
-    program: Sequence[Instruction] = field(default=(), repr=False)
-
-    def at(self, **facts: object) -> HeatView:
-        """Return the view with some facts replaced."""
-        return replace(self, **facts)  # type: ignore[arg-type]
 
 
 def columns_of(width: int) -> int:
@@ -89,10 +60,7 @@ def render(view: HeatView, width: int, height: int, keys: Keys) -> list[Line]:
     lines = [_title(view, width, keys), _ruler(view, width)]
     lines += _cells(view, width, first, rows, each)
     lines += [_wrote(view, width), *([_touched(view, width)] if height >= TALL and height - len(lines) > 4 else [])]
-    left = height - len(lines) - 1
-    lower = below(view, width, left)
-    lines += fill(lower, width, max(0, left))
-    return [*lines[: height - 1], hint_row(width, _hints(view, keys))]
+    return framed(lines, lambda left: details(view, width, left), width, height, _hints(view, keys))
 
 
 def place_at(view: HeatView, width: int, height: int, x: int, y: int) -> tuple[int, int] | None:
@@ -117,7 +85,7 @@ def _hints(view: HeatView, keys: Keys) -> list[tuple[str, str]]:
 def _first_row(view: HeatView, shown: int, count: int) -> int:
     """Return the first row of values on the page that contains the focused one."""
     focus = min(count - 1, view.lane // view.strip.each)
-    return min(max(0, count - shown), focus // shown * shown)
+    return page_from(focus, count, shown)
 
 
 def _title(view: HeatView, width: int, keys: Keys) -> Line:
@@ -126,11 +94,9 @@ def _title(view: HeatView, width: int, keys: Keys) -> Line:
     per = int(strip.edges[1] - strip.edges[0])
     what = "a column is a write" if view.by_write else f"1 column = {plural(per, 'cycle')}"
     each = f"   the mean of {plural(strip.each, 'element')} a row" if strip.each > 1 else ""
-    narrow = width < (140 if each else 100)
-    wanted = (("close", "closes"),) if narrow else (("zoom_in", "zoom"), "by_write", "log_scale", ("close", "closes"))
-    right = "   ".join(f"{shown} {word}" for shown, word in keys.hints(*wanted))
+    more = (("zoom_in", "zoom"), "by_write", "log_scale") if width >= (140 if each else WIDE) else ()
     return title(width, f"{name} {strip.item}", f"{strip.kind}{' log' if view.log else ''}   {what}{each}", focus=True,
-                 right=right)
+                 right=keys.words(*more, ("close", "closes")))
 
 
 def _ruler(view: HeatView, width: int) -> Line:
@@ -196,10 +162,8 @@ def _half_cells(view: HeatView, level: np.ndarray, pair: tuple[int, int], here: 
         for column in np.flatnonzero(~np.isfinite(strip.values[:, at]) & (strip.state[:, at] != UNWRITTEN)).tolist():
             names[column] = "nan"
         roles.append(names)
-    kind = ["heat"] * len(roles[0])
-    if here >= 0:
-        kind[here] = "lit"
-    return [("▀", f"{name}:{upper}@{name}:{lower}") for name, upper, lower in zip(kind, *roles, strict=True)]
+    return half_blocks(*([f"{'lit' if column == here else 'heat'}:{name}" for column, name in enumerate(names)]
+                         for names in roles))
 
 
 def _scale(view: HeatView, row: Row, place: int, rows: int, width: int) -> Line:

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from rfview.engine.wording import plural
+from rfview.render.grid import WIDE, HeatView
 from rfview.render.operation import compact_text, short_op
 from rfview.render.text import BARS, Line, Row, cut, number, title
 from rfview.sessions.commands.heat import letters
 from rfview.sessions.heat.glyphs import MINUS, MINUS_ASCII, PLUS, PLUS_ASCII
 from rfview.sessions.heat.strip import UNWRITTEN
 
-if TYPE_CHECKING:
-    from rfview.render.heat import HeatView
-
 LEFT = 7                    # cells left of the columns
-WIDE_DETAILS = 100
 
 
 def value_text(value: float, kind: str) -> str:
@@ -30,7 +25,7 @@ def value_text(value: float, kind: str) -> str:
 def details(view: HeatView, width: int, room: int) -> list[Line]:
     """Return what the focused lane holds, who wrote it, and the letters; side by side if there is room."""
     left, right = _moment_rows(view), _writer_rows(view)
-    if width < WIDE_DETAILS or room < 4:
+    if width < WIDE or room < 4:
         brief = [*left[0], ("   ", "text"), *(left[1] if len(left) > 1 else [])]
         rows = [_one_line(brief, width)] if room < 4 else [_one_line(row, width) for row in left]
         legend = _short_legend(view, width)

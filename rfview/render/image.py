@@ -2,49 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
-from rfview.render.image_details import below
 from rfview.keys import Keys
-from rfview.render.text import Line, Row, cut, fill, hint_row, number, title
+from rfview.render.grid import WIDE, ImageView, framed, half_blocks, page_from
+from rfview.render.image_details import below
+from rfview.render.text import Line, Row, cut, number, title, visible_from
 from rfview.scales import ERRORS, GREYS
 from rfview.sessions.commands.image import INK
-from rfview.sessions.pictures.origin import Link
-from rfview.sessions.pictures.picture import Picture
+from rfview.sessions.pictures import png
 from rfview.sessions.pictures.png import depths, scale, shares
 
-WIDE = 100                  # cells from which there are three panes side by side
 LEFT, GAP = 2, 3
 HINTS = (("column_back up down next_choice", "pixel", 1), ("search_next", "wrong ±"), ("open", "to the store"), "lost_bit",
          ("zoom_in", "zoom"), "other_pane", "png", ("step", "step"), ("copy", "copy"), "close")
-
-
-@dataclass(frozen=True)
-class ImageView:
-    """What the window shows. x, y: the pixel in focus. zoom: pixels per half cell, 0 for as many as necessary.
-
-    pane: the one that comes first if not all fit. links: how the pixel got its value, None until that is known.
-    graphics: the terminal's graphics that draw the panes, which stay blank here; "": half blocks or characters.
-    """
-
-    picture: Picture
-    x: int = 0
-    y: int = 0
-    zoom: int = 0
-    pane: int = 1
-    links: Sequence[Link] | None = None
-    glyphs: bool = False
-    ascii: bool = False
-    graphics: str = ""
-    names: tuple[str, str, str] = field(default=("right", "approximate", "error"))
-
-    def at(self, **facts: Any) -> ImageView:
-        """Return the view with some facts replaced."""
-        return replace(self, **facts)
 
 
 @dataclass(frozen=True)
@@ -71,21 +45,14 @@ def panes_of(view: ImageView, width: int, height: int) -> Panes:
     least = max(1, -(-picture.width // wide), -(-picture.height // (high * tall)))
     per = view.zoom or least
     columns, down = min(wide, -(-picture.width // per)), min(high, -(-picture.height // (per * tall)))
-    start = _page if view.graphics else _start
-    left = start(view.x // per, columns, -(-picture.width // per)) * per
-    top = start(view.y // (per * tall), down, -(-picture.height // (per * tall))) * per * tall
+    left = _first(view, view.x // per, -(-picture.width // per), columns) * per
+    top = _first(view, view.y // (per * tall), -(-picture.height // (per * tall)), down) * per * tall
     return Panes(shown, columns, down if view.glyphs else -(-down // 2), per, left, top)
 
 
-def _start(focus: int, shown: int, count: int) -> int:
-    """Return the first of the items shown, with the one in focus near the middle."""
-    return max(0, min(count - shown, focus - shown // 2))
-
-
-def _page(focus: int, shown: int, count: int) -> int:
-    """Return the same in pages: pixels cost more to draw than half blocks, so few steps of the cursor should scroll."""
-    page = max(1, shown * 3 // 4)
-    return max(0, min(count - shown, (focus - shown // 8) // page * page))
+def _first(view: ImageView, focus: int, count: int, shown: int) -> int:
+    """Return the first row or column of blocks shown; graphics cost more to draw, so they scroll by pages."""
+    return page_from(focus, count, shown, shown // 4) if view.graphics else visible_from(focus, count, shown)
 
 
 def starts(panes: Panes, width: int) -> list[int]:
@@ -111,16 +78,13 @@ def render(view: ImageView, width: int, height: int, keys: Keys) -> list[Line]:
     per = f"1 {'cell' if view.glyphs else 'half cell'} = {panes.per} × {panes.per * (2 if view.glyphs else 1)} pixels"
     if view.graphics:
         per = f"{view.graphics}, 1 cell = {panes.per} × {2 * panes.per}"
-    wanted = (("close", "closes"),) if width < WIDE else (("zoom_in", "zoom"), "png", ("close", "closes"))
-    beside = [f"{shown} {word}" for shown, word in keys.hints(*wanted)]
+    right = keys.words(("close", "closes"))
+    if width >= WIDE:
+        right = f"at {number(picture.cycle)}   {keys.words(('zoom_in', 'zoom'), 'png', ('close', 'closes'))}"
     lines = [title(width, f"PICTURE {picture.name}", f"{picture.width} × {picture.height} {dtype}   {per}", focus=True,
-                   right="   ".join([*([] if width < WIDE else [f"at {number(picture.cycle)}"]), *beside]))]
-    lines.append(_headings(view, panes, width))
-    lines += _body(view, panes, width)
-    left = height - len(lines) - 1
-    lines += fill(below(view, width, left), width, left)
+                   right=right), _headings(view, panes, width), *_body(view, panes, width)]
     hints = [one for one in HINTS if picture.is_right or one != "lost_bit"]
-    return [*lines[: height - 1], hint_row(width, keys.hints(*hints))]
+    return framed(lines, lambda left: below(view, width, left), width, height, keys.hints(*hints))
 
 
 def _headings(view: ImageView, panes: Panes, width: int) -> Line:
@@ -170,18 +134,17 @@ def _pane(view: ImageView, panes: Panes, pane: int) -> list[list[tuple[str, str]
     if view.glyphs:
         return [[_ink(value, pane) for value in row] for row in values.tolist()]
     roles = [[_role(value, pane) for value in row] for row in values.tolist()]
-    return [[("▀", f"{upper}@{lower}") for upper, lower in zip(*roles[2 * y : 2 * y + 2], strict=True)]
-            for y in range(panes.rows)]
+    return [half_blocks(*roles[2 * y : 2 * y + 2]) for y in range(panes.rows)]
 
 
-def blocks(values: np.ndarray, view: ImageView, panes: Panes, high: int, join: Any, missing: float) -> np.ndarray:
+def blocks(values: np.ndarray, view: ImageView, panes: Panes, high: int, join: Callable[..., np.ndarray], missing: float
+           ) -> np.ndarray:
     """Return (high, panes.width) values: blocks of pixels, each reduced by `join`; `missing` beyond the picture."""
     per, tall = panes.per, panes.per * (2 if view.glyphs else 1)
     part = values[panes.top : panes.top + high * tall, panes.left : panes.left + panes.width * per]
-    rows, columns = -(-part.shape[0] // tall), -(-part.shape[1] // per)
-    part = np.pad(part, ((0, rows * tall - part.shape[0]), (0, columns * per - part.shape[1])), mode="edge")
-    found = join(join(part.reshape(rows, tall, columns, per), axis=3), axis=1)
-    return np.pad(found, ((0, high - rows), (0, panes.width - columns)), constant_values=missing)
+    joined = png.blocks(part, tall, per, join)
+    rows, columns = joined.shape
+    return np.pad(joined, ((0, high - rows), (0, panes.width - columns)), constant_values=missing)
 
 
 def _role(value: float, pane: int) -> str:

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from rfview.render.grid import WIDE, ImageView
 from rfview.render.operation import compact_text
 from rfview.render.text import Line, Row, cut, number
 from rfview.sessions.commands.image import facts
 from rfview.sessions.pictures.origin import Link
 
-if TYPE_CHECKING:
-    from rfview.render.image import ImageView
-
-WIDE = 100
 MAX_LINKS = 9
 REACH = 4               # pixels on each side of the one in focus
 

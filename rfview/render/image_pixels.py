@@ -7,7 +7,8 @@ from dataclasses import replace
 import numpy as np
 
 from rfview import scales
-from rfview.render.image import ImageView, Panes, blocks, panes_of, starts
+from rfview.render.grid import ImageView
+from rfview.render.image import Panes, blocks, panes_of, starts
 from rfview.scales import ERRORS, GREYS
 from rfview.sessions.pictures.png import depths, scale, shares
 

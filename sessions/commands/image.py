@@ -88,12 +88,12 @@ def facts(found: Picture) -> str:
 
 def picture_text(found: Picture) -> str:
     """Return the picture and its differences as characters, each row two pixels high."""
-    from rfview.sessions.pictures.png import depths, scale, shares      # start-up, as above
+    from rfview.sessions.pictures.png import blocks, depths, scale, shares      # start-up, as above
 
     low, high = scale(found)
     step = max(1, -(-found.width // COLUMNS))
-    now = _cells(shares(found.now, low, high), step, np.mean)
-    error = _cells(np.maximum(depths(found), -1.0), step, np.max)
+    now = blocks(shares(found.now, low, high), 2 * step, step, np.mean)
+    error = blocks(depths(found), 2 * step, step, np.max)
     lines = [f"{found.name}  {found.width} x {found.height}, at {found.cycle:,}; black {low:.4g}, white {high:.4g}",
              facts(found), f"{'approximate' if found.is_right else 'now':<{now.shape[1] + 3}}"
                            f"{'error, log' if found.is_right else 'changed, log'}"]
@@ -102,13 +102,3 @@ def picture_text(found: Picture) -> str:
         right = "".join(" " if depth < 0 else INK[1 + min(3, int(depth * 4))] for depth in wrong)
         lines.append(f"{left}   {right}".rstrip())
     return "\n".join(lines)
-
-
-def _cells(values: np.ndarray, step: int, join: object) -> np.ndarray:
-    """Return (rows, columns) of cells of step x 2 step pixels each."""
-    high, wide = 2 * step, step
-    height, width = values.shape
-    padded = np.pad(values, ((0, -height % high), (0, -width % wide)), mode="edge")
-    blocks = padded.reshape(padded.shape[0] // high, high, padded.shape[1] // wide, wide)
-    found: np.ndarray = join(join(blocks, axis=3), axis=1)  # type: ignore[operator]
-    return found

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rfview.sessions.expressions.types import looks_like_float
+from rfview.sessions.expressions.types import looks_like_float, type_written
 
 if TYPE_CHECKING:
     from rfview.engine.info import Instruction
 
 # kinds, in the order in which `t` cycles through them
 KINDS = ("f32", "s32", "u32", "offset", "f16")
-TYPE = re.compile(r"\.(f32|s32|u32|b32|f16x2|f16|s16|u16|u64|s64|b64|f64|pred)\b")
 WORDS = {"f32": "f32", "s32": "s32", "u32": "u32", "s16": "s32", "u16": "u32", "f16": "f16", "f16x2": "f16",
          "u64": "offset", "s64": "offset", "b64": "offset"}
 
@@ -27,9 +25,7 @@ def kind_of(program: Sequence[Instruction], writers: Sequence[int], words: np.nd
     """
     votes: dict[str, int] = {}
     for pc in writers:
-        found = TYPE.findall(program[pc].text) if 0 <= pc < len(program) else []
-        # of a conversion such as cvt.f32.s32, the first type is the result's
-        kind = WORDS.get(found[0], "") if found else ""
+        kind = WORDS.get(type_written(program[pc].text), "") if 0 <= pc < len(program) else ""
         if kind:
             votes[kind] = votes.get(kind, 0) + 1
     if votes:

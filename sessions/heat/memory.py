@@ -9,7 +9,7 @@ import numpy as np
 from rfview.engine.errors import InputError
 from rfview.sessions.byte_cache import ByteCache
 from rfview.sessions.timeline.stores import NOBODY, STORES, store_at
-from rfview.sessions.heat.strip import UNKNOWN, WRITTEN, Moment, Strip, grouped, grown
+from rfview.sessions.heat.strip import UNKNOWN, WRITTEN, History, Moment, Strip, grouped, grown
 from rfview.sessions.timeline.base import CycleProgress, Timeline
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ MAX_ELEMENTS = 4096
 KINDS = {"f": "f", "i": "s", "u": "u", "b": "u"}
 
 
-class MemoryHeat:
+class MemoryHeat(History):
     """The history of elements first..first + count - 1 of a buffer or symbol, read on demand and kept."""
 
     def __init__(self, timeline: Timeline, variable: Variable, first: int, count: int):
@@ -34,7 +34,6 @@ class MemoryHeat:
         begin, end = variable.word * 4 + first * size, variable.word * 4 + (first + count) * size
         self.low, self.high = begin // 4, -(-end // 4)
         self._skip = begin - 4 * self.low       # bytes of the first word that belong to earlier elements
-        self.top = 0.0
         self._writes: ByteCache[tuple[np.ndarray, np.ndarray, np.ndarray]] = ByteCache(WRITES_BYTES)
         self._bases: ByteCache[np.ndarray] = ByteCache(BASE_BYTES)
         program = timeline.info.program
@@ -61,25 +60,17 @@ class MemoryHeat:
                 self._writes.put(number, kept, 200 + 20 * len(mine))
         return kept
 
-    def _numbers(self, low: int, high: int) -> list[int]:
-        """Return the chunks among low..high-1 that may write in the range."""
-        if not self.timeline.chunk_starts():
-            return []
+    def may_change(self, low: int, high: int) -> np.ndarray:
+        """Return (high - low,) bool: which of these chunks may write in the range."""
         zone_maps = self.timeline.zone_maps
         if zone_maps is None:
-            return list(range(low, high))
-        return (low + np.flatnonzero(zone_maps.memory_changes(list(range(self.low, self.high)), low, high))).tolist()
+            return np.ones(high - low, bool)
+        return zone_maps.memory_changes(list(range(self.low, self.high)), low, high)
 
     def writes(self, first: int, last: int, progress: CycleProgress | None = None
                ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return (cycle, word, value) of the writes in the range, in order, in the chunks with cycles first - 1..last."""
-        timeline = self.timeline
-        low, high = (timeline.chunk_number(max(cycle, timeline.first)) for cycle in (first - 1, last))
-        parts = []
-        for number in self._numbers(low, high + 1):
-            if progress is not None and progress(timeline.chunk_starts()[number]):
-                raise InputError(f"{self.item}: interrupted while reading stores")
-            parts.append(self._chunk(number))
+        parts = [self._chunk(number) for number in self.numbers_of(first, last, progress)]
         if not parts:
             return np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.uint32)
         cycle, word, value = (np.concatenate(column) for column in zip(*parts, strict=True))
@@ -113,14 +104,12 @@ class MemoryHeat:
         self.top = grown(self.top, values)
         inside = column > 0
         column, word = column[inside] - 1, word[inside]
-        each = -(-self.count // max(1, rows))
-        state = np.full(values.shape, WRITTEN, np.uint8)
-        values, state = grouped(values, state, each)
+        first_of, each, values, state = grouped(values, np.full(values.shape, WRITTEN, np.uint8), rows)
         writes = np.bincount(column, minlength=columns)
         touched = np.zeros(columns * words, bool)
         touched[column * words + word] = True
         only = self.writers[0] if len(self.writers) == 1 else UNKNOWN
-        return Strip(self.item, self.kind, edges, np.arange(values.shape[1]) * each + self.first, each, values, state,
+        return Strip(self.item, self.kind, edges, first_of + self.first, each, values, state,
                      np.where(writes > 0, only, NOBODY), writes,
                      touched.reshape(columns, words).sum(axis=1), np.zeros(columns, bool), self.top, self.count)
 
@@ -130,9 +119,7 @@ class MemoryHeat:
 
     def moment(self, cycle: int, row: int) -> Moment:
         """Return what an element (counted from the range's first) holds at a cycle, and which store wrote it when."""
-        size = self.dtype.itemsize
-        begin = self._skip + row * size
-        low, high = begin // 4, -(-(begin + size) // 4)
+        low, high = self._words_of(row)
         now = self._value(cycle, row)
         since = self._last_write(cycle, low, high)
         if since == NOBODY:
@@ -154,7 +141,7 @@ class MemoryHeat:
         """Return the last cycle up to `cycle` that first shows a write to words low..high-1 of the range, or NOBODY."""
         timeline = self.timeline
         top = timeline.chunk_number(max(cycle - 1, timeline.first))
-        for number in reversed(self._numbers(0, top + 1)):
+        for number in reversed(self.numbers(0, top + 1)):
             when, word, _ = self._chunk(number)
             mine = when[(word >= low) & (word < high) & (when <= cycle)]
             if mine.size:
@@ -167,15 +154,15 @@ class MemoryHeat:
         later = when[(word >= low) & (word < high) & (when > cycle)]
         return int(later[0]) if later.size else NOBODY
 
-    def write_cycles(self, first: int, last: int, progress: CycleProgress | None = None) -> np.ndarray:
-        """Return the cycles in first..last, ascending, that are the first to show a store."""
-        cycles = np.unique(self.writes(first, last, progress)[0])
-        return cycles[(cycles >= first) & (cycles <= last)]
+    def _words_of(self, row: int) -> tuple[int, int]:
+        """Return an element's words low..high-1, counted from `low`."""
+        begin = self._skip + row * self.dtype.itemsize
+        return begin // 4, -(-(begin + self.dtype.itemsize) // 4)
 
-    def writes_of(self, lane: int, first: int, last: int, progress: CycleProgress | None = None) -> np.ndarray:
-        """Return the same cycles for one element, counted from the range's first."""
-        begin = self._skip + lane * self.dtype.itemsize
-        low, high = begin // 4, -(-(begin + self.dtype.itemsize) // 4)
+    def written(self, first: int, last: int, lane: int | None, progress: CycleProgress | None) -> np.ndarray:
+        """Return the cycles that first show a store; lane: an element, counted from the range's first."""
         cycle, word, _ = self.writes(first, last, progress)
-        cycles = np.unique(cycle[(word >= low) & (word < high)])
-        return cycles[(cycles >= first) & (cycles <= last)]
+        if lane is None:
+            return cycle
+        low, high = self._words_of(lane)
+        return cycle[(word >= low) & (word < high)]

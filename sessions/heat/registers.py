@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from rfview.engine import chunk
-from rfview.engine.errors import InputError
 from rfview.sessions.heat.kinds import KINDS, kind_of, typed
-from rfview.sessions.heat.strip import LOST, UNWRITTEN, WRITTEN, Moment, Strip, grouped, grown
+from rfview.sessions.heat.strip import LOST, UNWRITTEN, WRITTEN, History, Moment, Strip, grouped, grown
 from rfview.sessions.timeline.stores import NOBODY
 from rfview.sessions.timeline.base import CycleProgress, Timeline
 from rfview.sessions.timeline.register_log import Entries, RegisterLog
@@ -17,41 +16,28 @@ LANES = 32
 MAX_CHUNKS = 2048
 
 
-class RegisterHeat:
-    """The history of one register, read on demand and kept.
-
-    kind: one of kinds.KINDS, or "" to choose it by the writing instructions. The `progress` of its methods is called with
-    the cycle reached while chunks are read; if it returns True, reading stops with an InputError.
-    """
+class RegisterHeat(History):
+    """The history of one register. kind: one of kinds.KINDS, or "" to choose it by the writing instructions."""
 
     def __init__(self, timeline: Timeline, warp: int, register: int):
         self.timeline, self.warp, self.register = timeline, warp, register
         self.item, self.count = f"w{warp}.R{register}", LANES
         self.kind, self.kinds = "", KINDS
         self._own_kind = ""
-        self.top = 0.0
         self.log = RegisterLog(timeline, warp, register, MAX_CHUNKS)
         self._ends: dict[int, tuple[np.ndarray, np.ndarray]] = {}
         self._joined: tuple[tuple[int, ...], Entries] | None = None
         self.writers = [entry.pc for entry in timeline.info.program if register in entry.dst]
 
-    def _numbers(self, low: int, high: int) -> list[int]:
-        """Return the chunks among low..high-1 that may have entries."""
-        if not self.timeline.chunk_starts():
-            return []
-        return (low + np.flatnonzero(self.log.may_change(low, high))).tolist()
+    def may_change(self, low: int, high: int) -> np.ndarray:
+        """Return (high - low,) bool: which of these chunks may have entries."""
+        return self.log.may_change(low, high)
 
     def entries(self, first: int, last: int, progress: CycleProgress | None = None) -> Entries:
         """Return the entries of the chunks with cycles first - 1..last, in order."""
-        timeline = self.timeline
-        low, high = (timeline.chunk_number(max(cycle, timeline.first)) for cycle in (first - 1, last))
-        numbers = self._numbers(low, high + 1)
-        parts = []
-        for number in numbers:
-            if progress is not None and progress(timeline.chunk_starts()[number]):
-                raise InputError(f"{self.item}: interrupted while reading writes")
-            parts.append(self.log.entries(number))
-        key = (*numbers, sum(len(part.pc) for part in parts))
+        read = {number: self.log.entries(number) for number in self.numbers_of(first, last, progress)}
+        parts = list(read.values())
+        key = (*read, sum(len(part.pc) for part in parts))
         if self._joined is not None and self._joined[0] == key:
             return self._joined[1]
         if not parts:
@@ -107,7 +93,7 @@ class RegisterHeat:
         self.top = grown(self.top, values[state != UNWRITTEN])
         wrote = found.is_write[:ahead] & (column > 0)
         lost = _any(column[(found.pc[:ahead] == chunk.LOST) & (column > 0)] - 1, columns)
-        return Strip(self.item, kind, edges, *_by_row(values, state, rows),
+        return Strip(self.item, kind, edges, *grouped(values, state, rows),
                      *_writers(column[wrote] - 1, found.pc[:ahead][wrote], found.lanes[:ahead][wrote], columns),
                      lost, self.top, LANES)
 
@@ -150,17 +136,10 @@ class RegisterHeat:
     def _typed(self, words: np.ndarray) -> np.ndarray:
         return typed(words, self._kind(words))
 
-    def write_cycles(self, first: int, last: int, progress: CycleProgress | None = None) -> np.ndarray:
-        """Return the cycles in first..last, ascending, that are the first to show a write."""
-        found = self.entries(first, last, progress)
-        cycles = np.unique(found.cycle[found.is_write])
-        return cycles[(cycles >= first) & (cycles <= last)]
-
-    def writes_of(self, lane: int, first: int, last: int, progress: CycleProgress | None = None) -> np.ndarray:
-        """Return the same for one lane."""
-        found = self.entries(first, last, progress)
-        cycles = np.unique(found.cycle[found.is_write & found.lanes[:, lane]])
-        return cycles[(cycles >= first) & (cycles <= last)]
+    def written(self, first: int, last: int, lane: int | None, progress: CycleProgress | None) -> np.ndarray:
+        """Return the cycles that first show a write."""
+        entries = self.entries(first, last, progress)
+        return entries.cycle[entries.is_write if lane is None else entries.is_write & entries.lanes[:, lane]]
 
 
 def state_of(pc: int) -> int:
@@ -184,13 +163,6 @@ def _latest(column: np.ndarray, lanes: np.ndarray, columns: int) -> np.ndarray:
             numbered = np.where(lanes, np.arange(len(column), dtype=np.int32)[:, None], np.int32(-1))
             latest[column[begin]] = np.maximum.reduceat(numbered, begin, axis=0)
     return np.maximum.accumulate(latest, axis=0)
-
-
-def _by_row(values: np.ndarray, state: np.ndarray, rows: int) -> tuple[np.ndarray, int, np.ndarray, np.ndarray]:
-    """Return (rows' first lanes, lanes each, values, states) for `rows` rows at most."""
-    each = -(-values.shape[1] // max(1, rows))
-    values, state = grouped(values, state, each)
-    return np.arange(values.shape[1]) * each, each, values, state
 
 
 def _writers(column: np.ndarray, pc: np.ndarray, lanes: np.ndarray, columns: int

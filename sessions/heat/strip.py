@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
+from rfview.engine.errors import InputError
 from rfview.sessions.timeline.base import CycleProgress, Timeline
 
 # contents of a cell: nothing yet, a value, a value of which the register file has lost bits
@@ -81,18 +84,43 @@ class Moment:
     lane: int = -1
 
 
-class History(Protocol):
-    """The common interface of registers and memory: the cycles in a range that first show a write, ascending."""
+class History(ABC):
+    """A register, or elements of a buffer, over time, read on demand and kept.
+
+    item: its name, top: the end of the scale so far. The `progress` of its methods is called with the cycle reached while
+    chunks are read; if it returns True, reading stops with an InputError.
+    """
 
     timeline: Timeline
+    item: str
+    top: float = 0.0
 
-    def write_cycles(self, first: int, last: int, progress: CycleProgress | None = None) -> np.ndarray:
-        """Return the cycles for any lane or element."""
-        ...
+    @abstractmethod
+    def may_change(self, low: int, high: int) -> np.ndarray:
+        """Return (high - low,) bool: which of these chunks may contain writes."""
 
-    def writes_of(self, lane: int, first: int, last: int, progress: CycleProgress | None = None) -> np.ndarray:
-        """Return the cycles for one lane or element."""
-        ...
+    @abstractmethod
+    def written(self, first: int, last: int, lane: int | None, progress: CycleProgress | None) -> np.ndarray:
+        """Return the cycles that first show a write to a lane or element, or to any, in the chunks of first - 1..last."""
+
+    def numbers(self, low: int, high: int) -> list[int]:
+        """Return the chunks among low..high-1 that may contain writes."""
+        return (low + np.flatnonzero(self.may_change(low, high))).tolist() if self.timeline.chunk_starts() else []
+
+    def numbers_of(self, first: int, last: int, progress: CycleProgress | None) -> Iterator[int]:
+        """Yield those of the chunks with cycles first - 1..last, one by one as they are read."""
+        timeline = self.timeline
+        low, high = (timeline.chunk_number(max(cycle, timeline.first)) for cycle in (first - 1, last))
+        for number in self.numbers(low, high + 1):
+            if progress is not None and progress(timeline.chunk_starts()[number]):
+                raise InputError(f"{self.item}: interrupted while reading writes")
+            yield number
+
+    def write_cycles(self, first: int, last: int, progress: CycleProgress | None = None, lane: int | None = None
+                     ) -> np.ndarray:
+        """Return the cycles in first..last, ascending, that first show a write: to one lane or element, or to any."""
+        cycles = np.unique(self.written(first, last, lane, progress))
+        return cycles[(cycles >= first) & (cycles <= last)]
 
 
 def around(cycle: int, columns: int, per: int, first: int, last: int) -> np.ndarray:
@@ -140,7 +168,7 @@ def next_write(history: History, cycle: int, lane: int, forward: bool, progress:
         low, high = (low, min(timeline.last, cycle + reach)) if forward else (max(timeline.first, cycle - reach), high)
         if low > high:
             return None
-        cycles = history.writes_of(lane, low, high, progress)
+        cycles = history.write_cycles(low, high, progress, lane)
         if cycles.size:
             return int(cycles[0 if forward else -1])
         if (high == timeline.last) if forward else (low == timeline.first):
@@ -157,11 +185,16 @@ def grown(old: float, values: np.ndarray) -> float:
     return max(old, float(np.percentile(size, PERCENTILE))) if size.size else old
 
 
-def grouped(values: np.ndarray, state: np.ndarray, each: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return (c, r) means of `each` neighbouring rows, and their state: lost if any is, unwritten if all are."""
-    if each == 1:
-        return values, state
+def grouped(values: np.ndarray, state: np.ndarray, rows: int) -> tuple[np.ndarray, int, np.ndarray, np.ndarray]:
+    """Return (first lanes, lanes each, values, states) of `rows` rows at most.
+
+    values: (c, r) means of neighbouring lanes. states: lost if any lane's is, unwritten if all are.
+    """
     count = values.shape[1]
+    each = -(-count // max(1, rows))
+    firsts = np.arange(-(-count // each)) * each
+    if each == 1:
+        return firsts, each, values, state
     missing = -count % each
     shape = (len(values), -1, each)
     wide = np.pad(values, ((0, 0), (0, missing))).reshape(shape)
@@ -169,4 +202,4 @@ def grouped(values: np.ndarray, state: np.ndarray, each: int) -> tuple[np.ndarra
     has = kinds != UNWRITTEN
     with np.errstate(invalid="ignore"):
         total = np.where(has, wide, 0.0).sum(axis=2)
-    return total / np.maximum(has.sum(axis=2), 1), kinds.max(axis=2)
+    return firsts, each, total / np.maximum(has.sum(axis=2), 1), kinds.max(axis=2)

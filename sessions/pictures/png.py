@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 import zlib
+from collections.abc import Callable
 
 import numpy as np
 
@@ -47,6 +48,13 @@ def depths(picture: Picture) -> np.ndarray:
         low, high = float(size.min()), float(size.max())
         found[wrong] = (size - low) / (high - low) if high > low else 1.0
     return found
+
+
+def blocks(values: np.ndarray, high: int, wide: int, join: Callable[..., np.ndarray]) -> np.ndarray:
+    """Return values reduced by `join` in blocks of high x wide; the last ones are filled up with copies of its edge."""
+    height, width = values.shape
+    part = np.pad(values, ((0, -height % high), (0, -width % wide)), mode="edge")
+    return join(join(part.reshape(-(-height // high), high, -(-width // wide), wide), axis=3), axis=1)
 
 
 def _grey(values: np.ndarray, low: float, high: float) -> np.ndarray:

@@ -4,6 +4,7 @@
     breaks    breakpoints, watchpoints and marks
     findings  the findings of a check of the run
     tables    statistics, past hits of a tracepoint
+    grid      the base class of windows of values on a grid:
     image     a buffer as a picture
     heat      a register's lanes, or a buffer's elements, through time
     choose    another design or kernel

@@ -7,16 +7,17 @@ from typing import Any, ClassVar
 from textual import events
 
 from rfview.keys import Pressed
-from rfview.messages import Clicked
 from rfview.render import heat
-from rfview.render.text import Line, Row, closes, fill, title
+from rfview.render.grid import HeatView
+from rfview.render.text import Line
 from rfview.screens import requests
-from rfview.screens.windows.popup import Popup, STEPS, ValuesWindow, WhyWindow
+from rfview.screens.windows.grid import FULL, GridWindow
+from rfview.screens.windows.popup import WhyWindow
 from rfview.sessions.heat.registers import LANES
 from rfview.sessions.heat.strip import STEPS as SCALES
 from rfview.widgets.keyed import Handler, Handlers, Words
 
-PER = 8, 3          # initial cycles per column: SCALES[3]
+ZOOM = 3            # at first a column is SCALES[3] = 10 cycles
 
 
 def columns(by: int) -> Handler:
@@ -24,17 +25,18 @@ def columns(by: int) -> Handler:
     return lambda window, pressed: window.by_columns(by * (pressed.count or 1))
 
 
-class HeatWindow(ValuesWindow):
+class HeatWindow(GridWindow):
     """Requests a strip from the session worker whenever the cursor, the zoom or the size changes, and draws it."""
 
     ANSWERS = "heat"
+    READING = "reading what was written"
+    view: HeatView | None
 
     def __init__(self, main: Any, item: str):
-        super().__init__(main)
+        super().__init__(main, item)
         self.item = item
-        self.zoom, self.by_write, self.is_log = PER[1], False, False
+        self.zoom, self.by_write, self.is_log = ZOOM, False, False
         self.lane = 0
-        self.view: heat.HeatView | None = None
 
     def on_resize(self, event: events.Resize) -> None:
         """Request a strip for the new number of columns."""
@@ -42,33 +44,30 @@ class HeatWindow(ValuesWindow):
 
     def follow(self) -> None:
         """Request a new strip: the cursor, and with it the strip, has moved."""
-        count = self.view.strip.of if self.view is not None else self.FULL
-        rows = heat.cells_wanted(self.app.size.height - 2, self.glyphs, count)
+        width, height = self.room
+        rows = heat.cells_wanted(height, self.glyphs, self.view.strip.of if self.view is not None else FULL)
         if self.view is None:
             rows = max(rows, LANES)     # a register's lanes are never joined; those that do not fit scroll
-        columns = heat.columns_of(self.app.size.width)
+        columns = heat.columns_of(width)
         self.main.worker.ask_latest(requests.heat, requests.HeatQuestion(
             self.item, columns, rows, SCALES[self.zoom], self.by_write, self.lane))
         self.paint()
 
-    def answered(self, found: Any) -> None:
+    def answered(self, answer: Any) -> None:
         """Show the strip requested; a late answer for another item or lane is ignored."""
-        question, strip, moment, cycle = found
+        question, strip, moment, cycle = answer
         if question.item != self.item or question.lane != self.lane:
             return
         first = self.view is None
-        self.view = heat.HeatView(strip, moment, cycle, self.lane, self.by_write, self.is_log, self.glyphs,
-                                  self.strips.palette.ascii, tuple(self.main.scene.info.program))
-        if first and strip.of > 32:
+        self.view = HeatView(strip, moment, cycle, self.lane, self.by_write, program=self.main.scene.info.program,
+                             glyphs=self.glyphs, ascii=self.strips.palette.ascii)
+        if first and strip.of > LANES:
             self.follow()       # the number of lanes is known now
         self.paint()
 
-    def lines(self, width: int, height: int) -> list[Line]:
-        """Return the strip, or a note that it is being read."""
-        if self.view is None:
-            note = self.main.scene.message if self.main.scene.message_kind == "error" else "reading what was written"
-            return [title(width, f"{self.item}", "", focus=True, right=closes(self.keys.first("close"))),
-                    *fill([Row(width).add(f" {note}", "dim").line()], width, height - 1)]
+    def painted(self, width: int, height: int) -> list[Line]:
+        """Return the strip's lines."""
+        assert self.view is not None
         return heat.render(self.view.at(log=self.is_log), width, height, self.keys)
 
     def change_zoom(self, by: int) -> None:
@@ -100,21 +99,14 @@ class HeatWindow(ValuesWindow):
         if pressed.action == "watch_here":
             self.main.worker.ask(requests.toggle_watchpoint, self.place())
         elif pressed.action == "copy":
-            self.copy("\n".join(line.plain.rstrip() for line in self.lines(*self.size_of_it())), "the strip as text")
+            self.copy("\n".join(line.plain.rstrip() for line in self.lines(*self.room)), "the strip as text")
         elif pressed.action == "open" and view.moment.since < 0:
             after = self.keys.first("next_change")
             self.main.say("not written so far" + (f"; {after} goes to the next write" if after else ""))
         else:
-            if pressed.action == "open":
-                self.main.worker.ask(requests.goto, view.moment.since)
-            self.focus_warp(view.moment.warp)
-            self.dismiss()
+            self.leave(view.moment.since if pressed.action == "open" else -1, view.moment.warp)
             if pressed.action == "why":
                 self.main.app.push_screen(WhyWindow(self.main))
-
-    def size_of_it(self) -> tuple[int, int]:
-        """Return the window's width and height."""
-        return self.app.size.width, self.app.size.height - 2
 
     def place(self) -> str:
         """Return the focused lane or element as an expression."""
@@ -152,31 +144,26 @@ class HeatWindow(ValuesWindow):
         self.lane = max(0, min(self.view.strip.of - 1, lane))
         self.follow()
 
-    def on_clicked(self, message: Clicked) -> None:
-        """Go to the clicked column's cycle, and focus the clicked lane."""
-        message.stop()
-        if self.view is None:
-            return
-        width, height = self.size_of_it()
-        place = heat.place_at(self.view, width, height, message.x, message.y)
-        if place is not None:
+    def choose_at(self, x: int, y: int) -> None:
+        """Go to the cycle of the column drawn at a place, and focus the lane."""
+        assert self.view is not None
+        if (place := heat.place_at(self.view, *self.room, x, y)) is not None:
             cycle, self.lane = place
             self.main.worker.ask(requests.goto, cycle)
             self.follow()
 
     HANDLERS: ClassVar[Handlers] = {
         "column_back": columns(-1), "column_on": columns(1), "columns_back": columns(-40), "columns_on": columns(40),
-        **Popup.HANDLERS, **STEPS,
+        **GridWindow.HANDLERS,
         "next_change": lambda window, pressed: window.main.worker.ask(requests.written, window.item, window.lane, True),
         "last_change": lambda window, pressed: window.main.worker.ask(requests.written, window.item, window.lane, False),
         "zoom_in": lambda window, pressed: window.change_zoom(-1), "zoom_out": lambda window, pressed: window.change_zoom(1),
         "by_write": switch_columns, "log_scale": switch_scale, "value_type": next_type,
-        "begin": lambda window, pressed: window.main.worker.ask(requests.goto, "start"),
-        "end": lambda window, pressed: window.main.worker.ask(requests.goto, "end"),
         **dict.fromkeys(("open", "watch_here", "why", "copy"), with_lane),
     }
     WORDS: ClassVar[Words] = {
-        **Popup.WORDS, "down": "the next / previous lane or element", "next_change": "the next / last write of the lane",
-        "zoom_in": "fewer / more cycles in a column", "open": "go to the write of the value at the cursor",
+        **GridWindow.WORDS, "down": "the next / previous lane or element",
+        "next_change": "the next / last write of the lane", "zoom_in": "fewer / more cycles in a column",
+        "open": "go to the write of the value at the cursor",
         "watch_here": "watch the lane", "why": "why the warp that wrote it waits", "copy": "copy as text",
     }

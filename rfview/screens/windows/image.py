@@ -11,25 +11,26 @@ from textual.app import ComposeResult
 from rfview.engine.errors import InputError
 from rfview.graphics import NAMES, choose, choose_kind
 from rfview.keys import Pressed
-from rfview.messages import Clicked
 from rfview.render import image, image_pixels
-from rfview.render.text import Line, Row, closes, fill, title
+from rfview.render.grid import ImageView
+from rfview.render.text import Line
 from rfview.screens import requests
-from rfview.screens.windows.popup import STEPS, Popup, ValuesWindow
+from rfview.screens.windows.grid import GridWindow
 from rfview.sessions.commands.image import facts, origin_text, write_png
 from rfview.widgets.keyed import Handlers, Words
 from rfview.widgets.picture import PictureView
 
 
-class ImageWindow(ValuesWindow):
+class ImageWindow(GridWindow):
     """Requests from the session worker the picture at the cursor, and the origin of the focused pixel."""
 
     ANSWERS = "image"
+    READING = "reading, and on edram simulating without lost bits"
+    view: ImageView | None
 
     def __init__(self, main: Any, text: str):
-        super().__init__(main)
         self.buffer, _, self.shape = text.strip().partition(" ")
-        self.view: image.ImageView | None = None
+        super().__init__(main, f"PICTURE {self.buffer}")
         self.order: np.ndarray = np.empty(0, np.int64)      # wrong pixels, the worst first
         self.asked = (-1, -1)       # (cycle, pixel) whose origin was last requested
 
@@ -42,21 +43,19 @@ class ImageWindow(ValuesWindow):
             self.main.worker.ask_latest(requests.image, self.buffer, self.shape)
         self.paint()
 
-    def answered(self, found: Any) -> None:
+    def answered(self, answer: Any) -> None:
         """Show the picture, or the origin of a pixel, that was requested."""
-        if isinstance(found, tuple):
-            asked, links = found
+        if isinstance(answer, tuple):
+            asked, links = answer
             if self.view is not None and asked == self.asked:
                 self.view = self.view.at(links=links)
         else:
-            names = ("right", "approximate", "error") if found.is_right else ("start", "now", "changed")
-            self.order = found.by_size()
+            self.order = answer.by_size()
             if self.view is None:
                 worst = int(self.order[0]) if len(self.order) else 0
-                self.view = image.ImageView(found, worst % found.width, worst // found.width, glyphs=self.glyphs,
-                                            ascii=self.strips.palette.ascii, names=names,
-                                            graphics="" if self.glyphs else self.graphics())
-            self.view = self.view.at(picture=found, links=None)
+                self.view = ImageView(answer, worst % answer.width, worst // answer.width, glyphs=self.glyphs,
+                                      ascii=self.strips.palette.ascii, graphics="" if self.glyphs else self.graphics())
+            self.view = self.view.at(picture=answer, links=None)
             self.ask_origin()
         self.paint()
 
@@ -65,16 +64,16 @@ class ImageWindow(ValuesWindow):
         app: Any = self.app
         if app.is_headless and "RFVIEW_GRAPHICS" not in os.environ:
             return ""       # screenshots look the same wherever they are made
-        kind, found = choose_kind(os.environ), choose(os.environ, app.console.color_system == "truecolor")
-        if found.missing:
-            self.main.say(f"half blocks: {NAMES[kind]} {found.missing}")
-        if found.kind == "blocks":
+        kind, terminal = choose_kind(os.environ), choose(os.environ, app.console.color_system == "truecolor")
+        if terminal.missing:
+            self.main.say(f"half blocks: {NAMES[kind]} {terminal.missing}")
+        if terminal.kind == "blocks":
             return ""
-        if app.pixels is None or (app.pixels.kind, app.pixels.cell) != (found.kind, found.cell):
+        if app.pixels is None or (app.pixels.kind, app.pixels.cell) != (terminal.kind, terminal.cell):
             from rfview.widgets.pixels import Encoder       # for a fast start: imports Pillow
 
-            app.pixels = Encoder(found, image_pixels.colours(self.strips.palette.theme == "light"))
-        return NAMES[found.kind]
+            app.pixels = Encoder(terminal, image_pixels.colours(self.strips.palette.theme == "light"))
+        return NAMES[terminal.kind]
 
     def paint(self) -> None:
         """Show the lines, and the panes' pixels if the terminal draws them."""
@@ -82,8 +81,7 @@ class ImageWindow(ValuesWindow):
         app: Any = self.app
         if self.view is not None and self.view.graphics and self.query(PictureView):
             view = self.query_one(PictureView)
-            width, height = app.size.width, app.size.height - 2
-            rows = image_pixels.rows_of(self.view, width, height, app.pixels.cell)
+            rows = image_pixels.rows_of(self.view, *self.room, app.pixels.cell)
             view.show_pieces({y: [(x, pixels.shape[1] // app.pixels.cell[0], app.pixels.segments((y, pane), pixels))
                                   for pane, (x, pixels) in enumerate(row)] for y, row in rows.items()})
 
@@ -100,13 +98,9 @@ class ImageWindow(ValuesWindow):
         assert self.view is not None
         return self.view.y * self.view.picture.width + self.view.x
 
-    def lines(self, width: int, height: int) -> list[Line]:
-        """Return the picture, or a note that it is being read."""
-        if self.view is None:
-            scene = self.main.scene
-            note = scene.message if scene.message_kind == "error" else "reading, and on edram simulating without lost bits"
-            return [title(width, f"PICTURE {self.buffer}", "", focus=True, right=closes(self.keys.first("close"))),
-                    *fill([Row(width).add(f" {note}", "dim").line()], width, height - 1)]
+    def painted(self, width: int, height: int) -> list[Line]:
+        """Return the picture's lines."""
+        assert self.view is not None
         return image.render(self.view, width, height, self.keys)
 
     def choose(self, x: int, y: int) -> None:
@@ -127,7 +121,7 @@ class ImageWindow(ValuesWindow):
     def move_focus(self, right: int, down: int) -> None:
         """Focus a pixel that many cells away."""
         if self.view is not None:
-            per = image.panes_of(self.view, self.app.size.width, self.app.size.height - 2).per
+            per = image.panes_of(self.view, *self.room).per
             self.choose(self.view.x + right * per, self.view.y + down * per)
 
     def filtered(self, token: str) -> bool:
@@ -139,7 +133,7 @@ class ImageWindow(ValuesWindow):
     def change_zoom(self, pressed: Pressed) -> None:
         """Show fewer pixels in a cell, or more."""
         if self.view is not None:
-            per = image.panes_of(self.view, self.app.size.width, self.app.size.height - 2).per
+            per = image.panes_of(self.view, *self.room).per
             self.view = self.view.at(zoom=max(1, min(64, per // 2 if pressed.action == "zoom_in" else per * 2)))
             self.paint()
 
@@ -162,8 +156,8 @@ class ImageWindow(ValuesWindow):
         if not len(self.order):
             self.main.say("no pixel differs")
             return
-        found = np.flatnonzero(self.order == self.element())
-        at = (int(found[0]) + by) % len(self.order) if found.size else 0
+        places = np.flatnonzero(self.order == self.element())
+        at = (int(places[0]) + by) % len(self.order) if places.size else 0
         self.choose(int(self.order[at]) % self.view.picture.width, int(self.order[at]) // self.view.picture.width)
 
     def go(self, at: int | None) -> None:
@@ -178,9 +172,7 @@ class ImageWindow(ValuesWindow):
         if chosen is None or chosen.cycle < 0:
             self.main.say((missing if links else "still looking for it") if chosen is None else chosen.sentence)
             return
-        self.main.worker.ask(requests.goto, chosen.cycle)
-        self.focus_warp(chosen.warp, **({"reg": chosen.register} if chosen.register >= 0 else {}))
-        self.dismiss()
+        self.leave(chosen.cycle, chosen.warp, **({"reg": chosen.register} if chosen.register >= 0 else {}))
 
     def save(self, pressed: Pressed) -> None:
         """Write all panes to a PNG file named after kernel, buffer and cycle."""
@@ -194,27 +186,23 @@ class ImageWindow(ValuesWindow):
         except InputError as error:
             self.main.say(str(error), "error")
 
-    def on_clicked(self, message: Clicked) -> None:
-        """Focus the clicked pixel."""
-        message.stop()
-        if self.view is not None:
-            pixel = image.pixel_at(self.view, self.app.size.width, self.app.size.height - 2, message.x, message.y)
-            if pixel is not None:
-                self.choose(*pixel)
+    def choose_at(self, x: int, y: int) -> None:
+        """Focus the pixel drawn at a place."""
+        assert self.view is not None
+        if (pixel := image.pixel_at(self.view, *self.room, x, y)) is not None:
+            self.choose(*pixel)
 
     HANDLERS: ClassVar[Handlers] = {
         "column_back": lambda window, pressed: window.move_focus(-(pressed.count or 1), 0),
         "next_choice": lambda window, pressed: window.move_focus(pressed.count or 1, 0),
-        **Popup.HANDLERS, **STEPS,
+        **GridWindow.HANDLERS,
         "search_next": lambda window, pressed: window.next_wrong(1),
         "search_previous": lambda window, pressed: window.next_wrong(-1),
         "open": lambda window, pressed: window.go(0), "lost_bit": lambda window, pressed: window.go(None),
         "zoom_in": change_zoom, "zoom_out": change_zoom, "other_pane": other_pane, "png": save, "copy": copy_facts,
-        "begin": lambda window, pressed: window.main.worker.ask(requests.goto, "start"),
-        "end": lambda window, pressed: window.main.worker.ask(requests.goto, "end"),
     }
     WORDS: ClassVar[Words] = {
-        **Popup.WORDS, "column_back": "a pixel to the left", "next_choice": "a pixel to the right",
+        **GridWindow.WORDS, "column_back": "a pixel to the left", "next_choice": "a pixel to the right",
         "down": "a pixel down / up",
         "search_next": "the next smaller / larger error", "open": "go to the store; a digit to that link",
         "zoom_in": "fewer / more pixels in a cell", "copy": "copy what is known about the pixel",

@@ -12,7 +12,6 @@ from textual import events
 from textual.app import ComposeResult
 
 from rfview.keys import Pressed
-from rfview.messages import Wheeled
 from rfview.render import why
 from rfview.render.chain import chain_of, links_of
 from rfview.render.text import Line, Row, fill, title
@@ -121,26 +120,6 @@ class Popup(Keyed, Layer):
         """Close the window and open the prompt with a command to complete."""
         self.dismiss()
         self.main.call_after_refresh(self.main.open_prompt, ":", text)
-
-
-class ValuesWindow(Popup):
-    """A window as large as the terminal that draws values as colours, or as characters; + and - zoom, as does the wheel."""
-
-    EDGE = 0
-    FULL = 10_000       # cells: as large as the terminal
-
-    def __init__(self, main: Any):
-        super().__init__(main, (self.FULL, self.FULL))
-
-    @property
-    def glyphs(self) -> bool:
-        """Say whether characters are drawn in place of colours."""
-        return self.strips.palette.has_few_colours or self.strips.palette.ascii
-
-    def on_wheeled(self, message: Wheeled) -> None:
-        """Zoom with the wheel."""
-        message.stop()
-        self.act(Pressed("zoom_out" if message.by > 0 else "zoom_in"))
 
 
 class WhyWindow(Popup):
@@ -261,8 +240,8 @@ class TextWindow(Popup):
         first = max(0, min(self.selected, len(self.folded) - rows))
         shown = [Row(width).add(" ").add(line, "text").line() for line in self.folded[first : first + rows]]
         wanted = (("down", "scroll"),) if len(self.folded) > rows else ()
-        right = "   ".join(f"{keys} {word}" for keys, word in self.keys.hints(*wanted, ("close", "closes")))
-        return [title(width, self.heading, "", focus=True, right=right), *fill(shown, width, rows)]
+        return [title(width, self.heading, focus=True, right=self.keys.words(*wanted, ("close", "closes"))),
+                *fill(shown, width, rows)]
 
     def count(self) -> int:
         """Return the number of lines as wrapped."""
