@@ -10,6 +10,7 @@ from typing import Annotated, Any, TypeAlias
 from msgspec import Meta, Struct
 
 from rfview.engine.events import FIRST_DESIGN_EVENT
+from rfview.engine.stalls import Stall
 
 MOST = 1 << 20      # entries of a list; programs have the longest
 LARGEST = 1.7976931348623157e308
@@ -99,6 +100,11 @@ class Variable(Record, frozen=True, kw_only=True):
     dtype: Dtype
     shape: Sizes
 
+    @property
+    def count(self) -> int:
+        """Return the number of elements."""
+        return self.bytes // int(self.dtype[2:])
+
 
 class Instruction(Record, frozen=True, kw_only=True):
     """An instruction of the program."""
@@ -115,20 +121,6 @@ class Instruction(Record, frozen=True, kw_only=True):
     wait_class: Small
     dst: Registers
     src: Registers
-
-
-class StallRow(Record, frozen=True, kw_only=True):
-    """A row of the table of warp states."""
-
-    code: Annotated[int, Meta(ge=0, le=63)]
-    name: str
-    short: str
-    glyph: str
-    ascii: str
-    family: str
-    sentence: str
-    meaning: str = ""
-    source: str = ""
 
 
 class Launch(Record, frozen=True, kw_only=True):
@@ -173,7 +165,7 @@ class RunInfo(Run, frozen=True, kw_only=True):
     global_word: Count
     local_word: Count
     param_word: Count
-    stalls: Annotated[list[StallRow], Meta(min_length=1, max_length=64)]
+    stalls: Annotated[list[Stall], Meta(min_length=1, max_length=64)]
     events: Names
     design_events: Names
     activities: Annotated[list[str], Meta(max_length=8)] = []

@@ -7,10 +7,12 @@ Names follow Nsight Compute where it has one. Glyphs are one cell wide; families
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Annotated
+
+from msgspec import Meta, Struct
 
 
-class Stall(NamedTuple):
+class Stall(Struct, frozen=True, omit_defaults=True):
     """One warp state: its code in the state record and everything a view needs to show it.
 
     code: of a bundled design from FIRST_DESIGN_CODE on, of a user's design, which can be built over a bundled one, from
@@ -18,7 +20,7 @@ class Stall(NamedTuple):
     the design's.
     """
 
-    code: int
+    code: Annotated[int, Meta(ge=0, le=63)]
     name: str
     short: str
     glyph: str

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from rfview.engine import __version__, config, plugin as designs, events, isa
 from rfview.engine.compile import cache
-from rfview.engine.info import Instruction, Launch, RunInfo, StallRow, Text, Variable
+from rfview.engine.info import Instruction, Launch, RunInfo, Text, Variable
 from rfview.engine.launch.sources import source_texts
 from rfview.engine.plugin import origin
 from rfview.engine.program import SPACES, UNITS
@@ -59,7 +59,7 @@ def describe(simulator: Simulator) -> RunInfo:
         global_word=placement.global_word,
         local_word=placement.local_word,
         param_word=placement.param_word,
-        stalls=[StallRow(**stall._asdict()) for stall in simulator.built.stalls],
+        stalls=list(simulator.built.stalls),
         events=[name for name, _ in events.EVENTS],
         design_events=[name for name, _ in simulator.built.events],
         activities=[event for name in simulator.built.chain if (event := designs.design(name).event)],

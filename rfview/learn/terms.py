@@ -23,7 +23,7 @@ from rfview.render.panels import FIRST, PANELS
 
 if TYPE_CHECKING:
     from rfview.render.scene import Scene
-    from rfview.engine.info import RunInfo, StallRow
+    from rfview.engine.info import RunInfo
 
 WIDTH = 96
 LEAST = 20          # the narrowest width to wrap to, in columns
@@ -64,10 +64,10 @@ def paragraphs(text: str) -> list[str]:
 def states(info: RunInfo | None = None) -> Iterator[Term]:
     """Yield the warp states with those of bundled designs; with a session's info its own, even of an unknown design."""
     from rfview.engine import plugin as designs
-    from rfview.engine.stalls import STALLS, Stall
+    from rfview.engine.stalls import STALLS
 
     if info is None:
-        known: list[tuple[Stall | StallRow, str]] = [(stall, "") for stall in STALLS]
+        known = [(stall, "") for stall in STALLS]
         for design in map(designs.design, designs.BUILT_IN):
             known += [(stall, design.source) for stall in design.stalls]
     else:

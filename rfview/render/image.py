@@ -74,7 +74,7 @@ def render(view: ImageView, width: int, height: int, keys: Keys) -> list[Line]:
     pixel in focus. Only pixels that already have their final value can count as wrong.
     """
     picture, panes = view.picture, panes_of(view, width, height)
-    dtype = f"{'f' if picture.now.dtype.kind == 'f' else picture.now.dtype.kind}{8 * picture.now.dtype.itemsize}"
+    dtype = f"{picture.now.dtype.kind}{8 * picture.now.dtype.itemsize}"
     per = f"1 {'cell' if view.glyphs else 'half cell'} = {panes.per} × {panes.per * (2 if view.glyphs else 1)} pixels"
     if view.graphics:
         per = f"{view.graphics}, 1 cell = {panes.per} × {2 * panes.per}"

@@ -9,7 +9,7 @@ from rfview.engine.escapes import visible
 from rfview.engine.wording import plural
 from rfview.render.footer import footer_hints
 from rfview.render.scene import Badge, Scene
-from rfview.sessions.pictures.shape import count_of, shape_of
+from rfview.sessions.pictures.shape import shape_of
 
 if TYPE_CHECKING:
     from rfview.engine.info import RunInfo
@@ -59,7 +59,7 @@ def offers(info: RunInfo) -> list[str]:
     found = ["heat w0.R0"]
     for one in info.variables:
         name = visible(one.name)
-        total = count_of(one)
+        total = one.count
         found += [f"heat {name}[0..{min(total, 128) - 1}]", f"origin {name}[0]"]
         if total:
             wide, high = shape_of(one)

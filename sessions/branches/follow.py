@@ -19,7 +19,6 @@ from rfview.sessions.expressions import compile_expression
 from rfview.sessions.branches.arrivals import MAX_ARRIVALS, Arrival, Arrivals, mask_of
 from rfview.sessions.branches.fork import machine_at, sorted_changes
 from rfview.sessions.compare.values import elements
-from rfview.sessions.pictures.shape import count_of
 from rfview.sessions.timeline.live import LiveTimeline
 from rfview.sessions.cursor import Stop
 from rfview.sessions.session import Session
@@ -168,7 +167,7 @@ def _outputs(timeline: Timeline, twin: Timeline) -> list[Output]:
     ours, theirs = timeline.at(timeline.last).memory, twin.at(twin.last).memory
     out = []
     for variable in timeline.info.variables:
-        count = count_of(variable)
+        count = variable.count
         here, right = (elements(memory, variable, count) for memory in (ours, theirs))
         bytes_differ = (here.view(np.uint8) != right.view(np.uint8)).reshape(count, -1).any(axis=1)
         wrong = np.flatnonzero(bytes_differ)

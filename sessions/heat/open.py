@@ -9,7 +9,6 @@ from rfview.engine.wording import suggest
 from rfview.sessions.expressions import compile_expression
 from rfview.sessions.heat.memory import MAX_ELEMENTS, MemoryHeat
 from rfview.sessions.heat.registers import RegisterHeat
-from rfview.sessions.pictures.shape import count_of
 from rfview.sessions.session import Session
 
 Heat = RegisterHeat | MemoryHeat
@@ -40,7 +39,7 @@ def _memory(session: Session, text: str) -> MemoryHeat | None:
     if match is None or match["name"] not in variables:
         return None
     variable = variables[match["name"]]
-    total = count_of(variable)
+    total = variable.count
     first = int(match["first"] or 0)
     last = int(match["last"] or match["first"] or min(total, MAX_ELEMENTS) - 1)
     if not 0 <= first <= last < total:

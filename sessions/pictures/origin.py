@@ -20,7 +20,6 @@ from rfview.sessions.heat.registers import RegisterHeat
 from rfview.sessions.pictures.picture import variable_of
 from rfview.sessions.pictures.right import loses_bits, right_run
 from rfview.sessions.compare.values import elements, place_of
-from rfview.sessions.pictures.shape import count_of
 from rfview.sessions.session import Session
 from rfview.sessions.timeline.base import Timeline
 
@@ -57,7 +56,7 @@ def origin(session: Session, buffer: str, element: int) -> list[Link]:
     Raises InputError for a buffer or element that does not exist and, on a design that loses bits, like right.right_run.
     """
     variable = variable_of(session, buffer)
-    total = count_of(variable)
+    total = variable.count
     if not 0 <= element < total:
         raise InputError(f"origin {buffer}[{element}]: {buffer} has elements 0..{total - 1:,}")
     right = right_run(session) if loses_bits(session) else None

@@ -13,7 +13,7 @@ from rfview.engine.errors import InputError
 from rfview.engine.wording import plural, suggest
 from rfview.sessions.compare.comparison import has_ended
 from rfview.sessions.compare.values import elements
-from rfview.sessions.pictures.shape import count_of, nearly_square
+from rfview.sessions.pictures.shape import nearly_square
 from rfview.sessions.pictures.right import loses_bits, right_run
 from rfview.sessions.session import Session
 
@@ -121,7 +121,7 @@ def variable_of(session: Session, name: str) -> Variable:
 
 def size_of(variable: Variable, text: str) -> tuple[int, int]:
     """Return (width, height) from a text; raises InputError for a size that the buffer is too small for."""
-    total = count_of(variable)
+    total = variable.count
     shape, name = variable.shape, variable.name
     if not text:
         if len(shape) >= 2:

@@ -5,20 +5,13 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 if TYPE_CHECKING:
     from rfview.engine.info import Variable
 
 
-def count_of(variable: Variable) -> int:
-    """Return the number of elements of a buffer or symbol."""
-    return variable.bytes // np.dtype(variable.dtype).itemsize
-
-
 def shape_of(variable: Variable) -> tuple[int, int]:
     """Return a width and height for a buffer: its own two dimensions, or else the most nearly square rectangle."""
-    shape, total = variable.shape, count_of(variable)
+    shape, total = variable.shape, variable.count
     return (shape[-1], total // shape[-1]) if len(shape) >= 2 and shape[-1] else nearly_square(total)
 
 

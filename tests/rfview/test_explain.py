@@ -7,7 +7,8 @@ import importlib
 import pytest
 from msgspec import structs
 
-from rfview.engine.info import DesignSpec, StallRow
+from rfview.engine.info import DesignSpec
+from rfview.engine.stalls import Stall
 from rfview.engine import config, defaults, plugin as designs, stalls
 from rfview.engine.errors import InputError
 from rfview import cli, palette
@@ -81,8 +82,7 @@ def test_numbers_in_force_are_told_from_those_of_the_preset() -> None:
 
 def test_a_foreign_state_names_its_design() -> None:
     info = structs.replace(make_info(), design_source="Doe et al., 2030")
-    info.stalls.append(StallRow(code=32, name="tide", short="tide", glyph="~", ascii="~", family="register_file",
-                                sentence="The tide is out."))
+    info.stalls.append(Stall(32, "tide", "tide", "~", "~", "register_file", "The tide is out."))
     tide = list(terms.states(info))[-1]
     assert tide.name == "tide" and "The tide is out." in tide.text and "Doe et al., 2030" in tide.source
 
@@ -132,8 +132,7 @@ def test_k_explains_in_a_small_terminal() -> None:
     ("wakes", "event.wakes   (event of the run's design)"), ("wb_drain", "HRF section 4.3"),
 ])
 def test_words_of_a_recorded_design_that_is_not_here_are_explained(word: str, said: str) -> None:
-    stall = StallRow(code=32, name="row_waking", short="wake", glyph="◔", ascii="k", family="register_file",
-                     sentence="The row wakes.")
+    stall = Stall(32, "row_waking", "wake", "◔", "k", "register_file", "The row wakes.")
     info = structs.replace(make_info("drowsy"), stalls=[stall], parameters={"drowsy.wake_cycles": 1}, design_events=["wakes"])
     assert said in "\n".join(terms.text_of(word, info=info))
 

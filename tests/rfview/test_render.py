@@ -12,7 +12,7 @@ import pytest
 from rich.cells import cell_len
 from rich.color import ColorSystem
 
-from rfview.engine.info import StallRow
+from rfview.engine.stalls import Stall
 from rfview.engine import hooks, plugin as designs, stalls
 from rfview.engine import state as layout_of_state
 from rfview.engine.errors import InputError
@@ -335,8 +335,7 @@ def test_a_cut_panel_shows_the_selected_warp() -> None:
 
 def test_a_foreign_state_is_shown_by_its_own_glyph_and_its_family() -> None:
     info = make_info("mine")
-    info.stalls.append(StallRow(code=32, name="tag_check", short="tag", glyph="⚑", ascii="!", family="register_file",
-                                sentence="The tag is looked up."))
+    info.stalls.append(Stall(32, "tag_check", "tag", "⚑", "!", "register_file", "The tag is looked up."))
     session = make_session(info=info)
     session.goto(150)
     found = SceneSource(session).scene()

@@ -14,7 +14,7 @@ import numpy as np
 from rfview.engine import stalls, state
 from rfview.engine.chunk import CLEARED, NO_ROW, RAW, Blocks, Chunk, Rows, Writes
 from rfview.engine.errors import KernelFault
-from rfview.engine.info import DesignSpec, Instruction, Launch, RunInfo, StallRow, Text, Variable
+from rfview.engine.info import DesignSpec, Instruction, Launch, RunInfo, Text, Variable
 from rfview.engine.snapshot import Snapshot
 
 RF_DTYPE = np.dtype([("writes", "u4"), ("level", "i4", (4,)), ("entry", [("valid", "u1"), ("reg", "u1"), ("pad", "u2")],
@@ -37,7 +37,7 @@ def make_info() -> RunInfo:
         engine_version="double", num_warps=NUM_WARPS, num_banks=NUM_BANKS, num_schedulers=2, clock_mhz=700,
         registers_per_thread=REGISTERS, register_limit=63, spilled_words=0, compile_notes=[], setting_notes=[],
         main_rows=NUM_ROWS, recorded_rows=NUM_ROWS, arena_words=NUM_WORDS, shared_words=0, global_word=0, local_word=0,
-        param_word=0, stalls=[StallRow(**stall._asdict()) for stall in stalls.STALLS], events=["instructions", "rf_reads"],
+        param_word=0, stalls=list(stalls.STALLS), events=["instructions", "rf_reads"],
         design_events=[], activities=[], panels=[], energy_pj={}, technology={}, virtual={}, program=program,
         ptx=[Text(path="k.ptx", text="// nothing")],
         buffers=[Variable(name="A", address=BASE, word=128, bytes=512, dtype="<u4", shape=[128]),
