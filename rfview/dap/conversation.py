@@ -38,7 +38,11 @@ Handler = Callable[["Conversation", Arguments], Reply]
 
 
 class Conversation:
-    """The state that request handlers share. session, points, sources and trees exist once `open` has been called."""
+    """The state that request handlers share; the session and what belongs to it exist once it is open."""
+
+    session: Session
+    points: Points          # breakpoints that the editor has set
+    sources: Sources
 
     def __init__(self, wire: Wire):
         self.wire = wire
@@ -51,37 +55,12 @@ class Conversation:
         self.is_over = False
         self.thread = 0             # the one that the editor inspected last; 0: none yet
         self.last_stop: Stop | None = None
-        self._session: Session | None = None
+        self.is_open = False
         self._trees: Trees | None = None
-        self._points: Points | None = None
-        self._sources: Sources | None = None
         self._folder = Path()
         self._printed = 0           # the kernel's output before this cycle has been sent
 
     # what is open
-
-    @property
-    def is_open(self) -> bool:
-        """Say whether something is launched."""
-        return self._session is not None
-
-    @property
-    def session(self) -> Session:
-        """The session, once something is launched."""
-        assert self._session is not None
-        return self._session
-
-    @property
-    def points(self) -> Points:
-        """The breakpoints that the editor has set."""
-        assert self._points is not None
-        return self._points
-
-    @property
-    def sources(self) -> Sources:
-        """The sources of the session."""
-        assert self._sources is not None
-        return self._sources
 
     @property
     def trees(self) -> Trees:
@@ -95,8 +74,8 @@ class Conversation:
         self.close()
         session.progress = lambda cycle: self.pause_asked.is_set() or self.leaving.is_set()
         session.compiling = self.compiling
-        self._session, self._trees, self._points = session, None, Points(session)
-        self._folder, self._sources = folder, Sources(session, folder)
+        self.session, self._trees, self.points, self.is_open = session, None, Points(session), True
+        self._folder, self.sources = folder, Sources(session, folder)
         self._printed, self.thread = 0, 0
 
     def switch_to(self, session: Session, *, keep_trees: bool = False) -> None:
@@ -108,14 +87,14 @@ class Conversation:
             self.trees.session = session
         else:
             self._trees = None
-        self._session = session
-        self._sources = Sources(session, self._folder)
+        self.session = session
+        self.sources = Sources(session, self._folder)
         self.points.move_to(session)
 
     def close(self) -> None:
         """Close the session, if one is open."""
-        if self._session is not None:
-            self._session.close()
+        if self.is_open:
+            self.session.close()
 
     # threads
 

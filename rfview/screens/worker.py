@@ -188,18 +188,19 @@ class Worker:
 
 
 class SessionWorker(Worker):
-    """Owns the session and the source of its scenes; everything that touches them runs in this one thread.
+    """Owns the session and the source of its scenes, once it is open; everything that touches them runs in this one thread.
 
     target: the cycle to which the current request goes, None if that is not known; start_cycle: where it began.
     columns: of the overview, keys: of the main screen, both set by it. rival: the recording last laid over the session.
     """
 
+    session: Session
+    source: SceneSource
+
     def __init__(self, opener: Opener, post: Post):
         """opener(report) opens the session, in this thread."""
         super().__init__(post)
-        self.opener = opener
-        self._session: Session | None = None
-        self._source: SceneSource | None = None
+        self.opener, self.is_open = opener, False
         self.rival: RecordedTimeline | None = None
         self.start_cycle = 0
         self.target: int | None = None
@@ -207,23 +208,6 @@ class SessionWorker(Worker):
         self.keys = DEFAULT_KEYS
         self._busy_shown = False
         self._shown_hits: tuple[Any, ...] = ()
-
-    @property
-    def is_open(self) -> bool:
-        """Say whether there is a session."""
-        return self._session is not None
-
-    @property
-    def session(self) -> Session:
-        """The session, once it is open."""
-        assert self._session is not None
-        return self._session
-
-    @property
-    def source(self) -> SceneSource:
-        """The builder of the session's scenes, once it is open."""
-        assert self._source is not None
-        return self._source
 
     def close(self, wait_s: float = 2.0) -> None:
         """End the thread, and close the recording laid over the session."""
@@ -250,13 +234,14 @@ class SessionWorker(Worker):
     def switch_to(self, session: Session) -> None:
         """Show this session from now on: the one just opened, or another branch."""
         session.progress, session.compiling = self.progress, self._compiling
-        before, source = self._source, SceneSource(session)
+        source = SceneSource(session)
+        old, before = (self.session, self.source) if self.is_open else (None, None)
         source.columns = self.columns
         if before is not None:      # open panels stay open
             source.spans.zoom, source.pipes.zoom = before.spans.zoom, before.pipes.zoom
             for name, mine in source.gathered.items():
                 mine.columns, mine.warp = before.gathered[name].columns, before.gathered[name].warp
-        old, self._session, self._source = self._session, session, source
+        self.session, self.source, self.is_open = session, source, True
         for member in session.family.values():
             if member is not session:
                 member.timeline.drop_caches()
