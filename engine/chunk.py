@@ -22,6 +22,7 @@ LANES = np.arange(32, dtype=np.uint32)
 # most cycles of a chunk; in a recording, every chunk but the last has this many. Longer chunks take less time and
 # fewer bytes per cycle to record; shorter ones are quicker to decode when one cycle is shown.
 CHUNK_CYCLES = 2048
+MOST_CHOSEN = 1024      # words of state whose changes may be logged instead of all
 
 
 @dataclass

@@ -405,11 +405,14 @@ class Simulator:
         if not self.finished and self.fault is None and self._clock[0] >= self.max_cycles:
             self.fault = faults.cycle_limit(self)
 
-    def record_chunk(self, cycles: int = CHUNK_CYCLES, *, values: bool = True, lend: bool = False) -> Chunk:
+    def record_chunk(self, cycles: int = CHUNK_CYCLES, *, values: bool = True, lend: bool = False,
+                     only: np.ndarray | None = None, logs: bool = True) -> Chunk:
         """Run up to `cycles` cycles (at most CHUNK_CYCLES) with the journal on and return what changed.
 
         values: the keyframe has rows and memory, both read-only (the memory may be `initial_memory`); False if
         the caller keeps them from the previous chunk.
+        only: the words of state whose changes are logged, (n,) u4, at most MOST_CHOSEN; None for all. logs: whether rows,
+        memory words and register writes are logged as well. A search that needs little costs about as much as a plain run.
         lend: the chunk's arrays are the journal's own and must be returned with `release`; if values is False as well, the
         keyframe has only the clock section: the caller keeps the rest.
 
@@ -427,7 +430,7 @@ class Simulator:
             # before the first launch only a checkpoint of another run can have changed it; a copy would touch new pages only
             unchanged = self._launch_index < 0 and np.array_equal(self.arena, self.initial_memory)
             key_memory = self.initial_memory if unchanged else self.arena.copy()
-        journal.begin(first, whole=values or not lend)
+        journal.begin(first, whole=values or not lend, only=only, logs=logs)
         self._advance(first + min(cycles, CHUNK_CYCLES))
         journal.end(self.cycle)
         chunk = journal.chunk(first, len(self._rf_words), self.printed[printed:], lend=lend)
@@ -442,10 +445,11 @@ class Simulator:
         rf = self._rf_words.copy().view(self.rf_dtype).view(np.recarray)[0]
         return Snapshot(self.cycle, sm, rf, self.rows.u[:recorded].copy(), self.arena.copy(), self.info)
 
-    def checkpoint(self) -> Checkpoint:
-        """Return a complete copy from which the run can continue."""
-        return Checkpoint(self.cycle, self._sm_words.copy(), self._rf_words.copy(), np.array(self.rows.u), self.arena.copy(),
-                          self._launch_index, self.finished, len(self.printed))
+    def checkpoint(self, *, lend: bool = False) -> Checkpoint:
+        """Return a complete copy from which the run can continue; lend: its arrays are the machine's own, to be read now."""
+        arrays = (self._sm_words, self._rf_words, np.asarray(self.rows.u), self.arena)
+        sm, rf, rows, arena = arrays if lend else [array.copy() for array in arrays]
+        return Checkpoint(self.cycle, sm, rf, rows, arena, self._launch_index, self.finished, len(self.printed))
 
     def restore(self, checkpoint: Checkpoint) -> None:
         """Go back to a checkpoint of this simulator."""

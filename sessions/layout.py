@@ -90,6 +90,10 @@ class Layout:
         """Resolve a path; raises InputError, which names the unknown part and similar names."""
         return _resolve(self, path)
 
+    def stored_words(self, field: Field) -> np.ndarray:
+        """Return the words of state from which a field's values at the cycles of a chunk follow."""
+        return self.field("sm.state_count").words if field.derived == "stall_total" else field.words
+
     def split(self, words: np.ndarray) -> tuple[Any, Any]:
         """Return (sm, rf) records that view `words`, the (num_words,) u4 state of one cycle."""
         sm, rf = self._records

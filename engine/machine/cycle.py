@@ -50,8 +50,8 @@ def run(sms, rfs, specs, keys, rows, insts, arena, regions, logs, mem_index, sto
         if log.on != 0:
             capture.capture_cycle(sm, log)
         else:
-            capture.forget_marks(sm)
-            log.mem_count = 0
+            capture.forget_state(sm)
+            capture.forget_values(sm, log)
         if sm.error != 0 or sm.reported != 0:
             return FAULTED
         if sm.host_call != NONE8:

@@ -7,6 +7,7 @@ import inspect
 import re
 import sys
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from textwrap import dedent, wrap
 from typing import Any
@@ -279,7 +280,14 @@ def fields() -> dict[str, str]:
 
 def _definitions(module: Any, names: list[str]) -> str:
     """Return the source of functions, classes and constants of a module, in the order given."""
-    source = Path(str(module.__file__)).read_text(encoding="utf-8")
+    found = _defined_in(str(module.__file__))
+    return "\n\n".join(found[name] for name in names)
+
+
+@cache
+def _defined_in(path: str) -> dict[str, str]:
+    """Return the source of each function, class and constant of a module's file."""
+    source = Path(path).read_text(encoding="utf-8")
     lines = source.splitlines(keepends=True)
     found = {}
     for node in ast.parse(source).body:
@@ -289,7 +297,7 @@ def _definitions(module: Any, names: list[str]) -> str:
             name = getattr(target, "id", getattr(target, "name", ""))
             # ast.get_source_segment would split the source for each definition
             found[name] = RULE.sub("", "".join(lines[node.lineno - 1 : node.end_lineno]).rstrip())
-    return "\n\n".join(found[name] for name in names)
+    return found
 
 
 def _entry(name: str, arguments: list[str], function: Callable[..., Any]) -> Iterator[str]:

@@ -97,6 +97,13 @@ class Timeline(ABC):
     def decoded(self, number: int) -> DecodedChunk:
         """Return chunk `number`, decoded; raises InputError if the file is damaged there."""
 
+    def part(self, number: int, words: np.ndarray | None) -> DecodedChunk:
+        """Return chunk `number`, decoded; of a simulated one perhaps only the history of what is named.
+
+        words: of state; None for the logs of values.
+        """
+        return self.decoded(number)
+
     @abstractmethod
     def totals(self, number: int) -> np.ndarray:
         """Return (codes,) i8 stall totals at the start of chunk `number`; for the number after the last, at `last`."""
@@ -168,11 +175,11 @@ class Timeline(ABC):
             cycle = end
         return pieces
 
-    def _pieces(self, start: int, stop: int) -> list[tuple[DecodedChunk, slice]]:
-        """Return the chunks that contain cycles start..stop-1, each with its offsets."""
+    def _pieces(self, start: int, stop: int, words: np.ndarray | None = None) -> list[tuple[DecodedChunk, slice]]:
+        """Return the chunks that contain cycles start..stop-1, each with its offsets; words: all that is needed of them."""
         found = []
         for low, high, number in self.stretches(start, stop):
-            part = self.decoded(number)
+            part = self.decoded(number) if words is None else self.part(number, words)
             found.append((part, slice(low - part.first, high - part.first)))
         return found
 
@@ -186,7 +193,8 @@ class Timeline(ABC):
         if stop - start == 1:
             part, cut = self._pieces(start, stop)[0]
             return part.value(field, cut.start)[None]
-        parts = [part.column(field)[cut] for part, cut in self._pieces(start, stop)]
+        words = self.layout.stored_words(field)
+        parts = [part.column(field)[cut] for part, cut in self._pieces(start, stop, words)]
         return np.concatenate(parts) if parts else np.empty((0, *field.shape), field.dtype)
 
     def row_column(self, row: int, start: int, stop: int, lanes: slice = ALL) -> np.ndarray:

@@ -62,7 +62,10 @@ class Keyframes:
         return self._cycles[at - 1] if at else None
 
     def add(self, checkpoint: Any) -> None:
-        """Add a checkpoint later than all others; drop others, but never the first, to make space."""
+        """Add a checkpoint later than all others; drop others, but never the first, to make space.
+
+        Its arrays are read now, and may be the machine's own.
+        """
         if self._newest is None:
             self._start(checkpoint)
         last = self._kept[self._cycles[-1]] if self._cycles else None
@@ -71,10 +74,11 @@ class Keyframes:
         for name in [name for name, value in plain.items() if isinstance(value, np.ndarray)]:
             new, old = plain.pop(name), self._newest[name]
             numbers = np.full(-(-new.nbytes // PAGE), BASE, np.int32) if last is None else last.pages[name].copy()
-            changed = _changed(new, old)
+            changed = changed_pages(new, old)
             numbers[changed] = self._store(new, changed)
             pages[name] = numbers
-            self._newest[name] = new
+            for now, then, which in zip(_cut(new), _cut(old), (changed[changed < new.nbytes // PAGE], slice(None))):
+                then[which] = now[which]
         for numbers in pages.values():
             self._uses[numbers[numbers != BASE]] += 1
         self._cycles.append(checkpoint.cycle)
@@ -85,7 +89,8 @@ class Keyframes:
     def _start(self, checkpoint: Any) -> None:
         """Lay out the pool; its memory is allocated as it is written."""
         arrays = {name: value for name, value in vars(checkpoint).items() if isinstance(value, np.ndarray)}
-        self._newest = {name: self._base.get(name, np.zeros_like(array)) for name, array in arrays.items()}
+        self._newest = {name: self._base[name].copy() if name in self._base else np.zeros_like(array)
+                        for name, array in arrays.items()}
         whole = self._pages_each = sum(-(-array.nbytes // PAGE) for array in arrays.values())
         # besides the pages kept: those of one more checkpoint, stored before others are dropped for it
         slots = max(self.budget_bytes // PAGE, 2 * whole) + whole
@@ -137,8 +142,9 @@ def _cut(array: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return data[: whole * PAGE].view(np.uint64).reshape(whole, PAGE_WORDS), data[whole * PAGE :]
 
 
-def _changed(new: np.ndarray, old: np.ndarray) -> np.ndarray:
+def changed_pages(new: np.ndarray, old: np.ndarray) -> np.ndarray:
     """Return the numbers of the pages that differ, ascending."""
     (pages, rest), (old_pages, old_rest) = _cut(new), _cut(old)
-    found = np.flatnonzero((pages != old_pages).any(axis=1))
+    # eight words in one: several times as fast as any(axis=1)
+    found = np.flatnonzero(np.bitwise_or.reduce((pages != old_pages).view(np.uint64), axis=1))
     return np.append(found, len(pages)) if not np.array_equal(rest, old_rest) else found

@@ -23,6 +23,7 @@ from rfview.engine.errors import KernelFault
 from rfview.sessions.byte_cache import ByteCache
 from rfview.sessions.timeline.decoded import DecodedChunk
 from rfview.sessions.timeline.keyframes import Keyframes
+from rfview.sessions.timeline.sweep import Sweep
 from rfview.sessions.layout import Layout
 from rfview.sessions.timeline.base import Overview, Timeline
 
@@ -36,12 +37,12 @@ MAX_CHECKPOINTS = 16
 # 0.1 s at a time.
 STRETCH_CHUNKS = 16
 REFINE_CYCLES = 1 << 17
-# A keyframe copies and compares the whole machine, at about 4 GB/s, and takes another 0.5 ms; the next one is due when the
-# simulation has taken 50 times as long, so that keyframes cost about 2 %. If it took longer, as the first ones
-# do, for which the system must clear memory, the next is due after 25 times as long as the keyframe, or MAX_REST_S.
-KEYFRAME_RATE = 4e9 / 50  # bytes of the machine per second of simulation
+# A keyframe compares the whole machine, at about 8 GB/s, and takes another 0.3 ms; the next one is due when the
+# simulation has taken 20 times as long, so that keyframes cost about 5 %. If it took longer, as the first ones
+# do, for which the system must clear memory, the next is due after 15 times as long as the keyframe, or MAX_REST_S.
+KEYFRAME_RATE = 8e9 / 20  # bytes of the machine per second of simulation
 KEYFRAME_BASE = 2 << 20  # bytes that take as long as the fixed cost
-KEYFRAME_REST, MAX_REST_S = 25, 0.2
+KEYFRAME_REST, MAX_REST_S = 15, 0.1
 
 
 class LiveTimeline(Timeline):
@@ -69,6 +70,7 @@ class LiveTimeline(Timeline):
         self._furthest: Any = None
         self._printed: list[tuple[int, str]] = list(simulator.printed)
         self._decoded: ByteCache[DecodedChunk] = ByteCache(DECODED_BYTES)
+        self._sweep = Sweep()
         self._record()
 
     def chunk_starts(self) -> list[int]:
@@ -138,7 +140,7 @@ class LiveTimeline(Timeline):
             self._furthest = None
         if self._due_s <= 0:
             began = time.thread_time()
-            checkpoint = self.simulator.checkpoint()
+            checkpoint = self.simulator.checkpoint(lend=True)
             self._keyframes.add(checkpoint)
             took_s = time.thread_time() - began
             rest_s = min(KEYFRAME_REST * took_s, MAX_REST_S)
@@ -198,18 +200,32 @@ class LiveTimeline(Timeline):
         part = self._decoded.get(number)
         if part is not None:
             return part
+        return self._keep(number, self._again(number))
+
+    def part(self, number: int, words: np.ndarray | None) -> DecodedChunk:
+        """Return chunk `number`; in a sweep over chunks that are not decoded, with what it has needed."""
+        expected, part = self._sweep.expects(number, words), self._decoded.get(number)
+        if part is not None or not expected:
+            return part or self.decoded(number)
+        if self._sweep.part is None:
+            chunk = self._again(number, **self._sweep.needs())
+            self._sweep.part = DecodedChunk(chunk, self.layout, _no_values, _no_values)
+        return self._sweep.part
+
+    def _again(self, number: int, **what: Any) -> Chunk:
+        """Simulate a chunk again; what: keyword arguments of Simulator.record_chunk."""
         begin, length = self._starts[number], self._lengths[number]
         self._rewind(begin)
-        pieces = [self.simulator.record_chunk(length)]
+        pieces = [self.simulator.record_chunk(length, **what)]
         # if the journal runs full, a chunk comes in pieces
         while (done := sum(piece.num_cycles for piece in pieces)) < length and pieces[-1].num_cycles:
             if self.simulator.fault is not None:
                 break
-            pieces.append(self.simulator.record_chunk(length - done, values=False))
+            pieces.append(self.simulator.record_chunk(length - done, **{**what, "values": False}))
         if (pieces[0].first_cycle, done) != (begin, length):
             raise KernelFault(f"cycle {pieces[0].first_cycle + done}: re-simulation diverged: a defect of the "
                               "design or of rfview")
-        return self._keep(number, joined(pieces))
+        return joined(pieces)
 
     def checkpoint_at(self, cycle: int) -> Any:
         """Return a complete copy of the machine at a cycle in first..last."""
@@ -250,6 +266,11 @@ class LiveTimeline(Timeline):
             simulator.step(min(stride, missing))
             if room and simulator.cycle < cycle:
                 self._checkpoints.put(simulator.cycle, simulator.checkpoint(), size)
+
+
+def _no_values() -> np.ndarray:
+    """Refuse: a part for a sweep has no rows and no memory."""
+    raise AssertionError("a part with the history of some words has no values")
 
 
 def joined(pieces: list[Chunk]) -> Chunk:

@@ -61,7 +61,7 @@ class RegisterLog:
         """Return what happened to the register in chunk `number`."""
         found = self._entries.get(number)
         if found is None:
-            part = self.timeline.decoded(number)
+            part = self.timeline.part(number, None)
             writes = part.writes
             chosen = np.flatnonzero((writes.register == self.numbers[0]) | (writes.register == self.numbers[1]))
             cycle = part.first + 1 + np.searchsorted(writes.end, chosen, side="right")

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from rfview import execute
 from rfview.engine.launch import LaunchSpec, load_launch_file
 from tests.bench.long import ORDER, ROUNDS, WORKLOADS, write_launch_file
 from tests.bench.row import row
@@ -24,6 +25,14 @@ from tests.bench.row import row
 TURN_CYCLES = 1 << 16
 SEEKS = 100
 DESIGNS = ("sram", "hrf")
+SEARCH_ROUNDS, NEAR_CYCLES = 4, 20_000
+# name, command, where it begins
+SEARCHES = (
+    ("find", "find w3.state == wb_drain", 0), ("reverse-find", "reverse-find w3.state == wb_drain", "end"),
+    ("find in all warps", "find any(w.state == wb_drain)", 0), ("last", "last sm.config.num_banks", "end"),
+    ("find of a register's value", "find f32({register}[7]) == 0.12345", 0),
+    ("trace", "trace w3.pc at w3.state == wb_drain", 0), ("trace of a register", "trace {register}[0], w3.pc", 0),
+)
 Rows = list[dict[str, Any]]
 
 
@@ -37,6 +46,7 @@ def rows(folder: Path, runs: int, rounds: int = ROUNDS) -> Rows:
             found.append(row(f"live run, rewindable, to plain run: {name} {design}", ratios, "x", at_most=1.1))
     spec = load_launch_file(WORKLOADS / "sgemm_96.toml")
     found += recipes(spec, folder, runs)
+    found += searches(write_launch_file(folder, SEARCH_ROUNDS))
     return found + long_run(write_launch_file(folder, rounds))
 
 
@@ -87,6 +97,27 @@ def recipes(spec: LaunchSpec, folder: Path, runs: int) -> Rows:
             row("recipe's size", file.stat().st_size, "bytes", note=note),
             row("recipe filled to recording", fills[1:], "x"),
             row("filled recipe differs from the recording", int(not same), "files", at_most=0)]
+
+
+def searches(path: Path) -> Rows:
+    """Search a live run from end to end, beside running it: once for what is not there, and once for what is near."""
+    from rfview.sessions import open_session
+
+    session = open_session(path)
+    plain = spent(lambda: session.goto("end"))
+    register = f"w3.R{session.info.registers_per_thread - 1}"
+    found = []
+    for name, command, begin in SEARCHES:
+        session.goto(begin)
+        took = spent(lambda text=command.format(register=register): execute(session, text))  # type: ignore[misc]
+        found.append(row(f"live run: {name} over all cycles, to plain run", took / plain, "x", at_most=3, note=command))
+    session.goto("end")
+    near = f"cycle <= {session.timeline.last - NEAR_CYCLES} and w3.num_issued >= 0"
+    took = [spent(lambda: (session.timeline.drop_caches(), session.goto("end"), session.reverse_until(near)))
+            for _ in range(3)]
+    found.append(row("live run: reverse-until 20,000 cycles back", [1000 * one for one in took], "ms", at_most=100))
+    session.close()
+    return found
 
 
 def long_run(path: Path) -> Rows:

@@ -67,6 +67,26 @@ def test_every_word_of_a_small_program_is_recorded() -> None:
     check_recording(recorded, plain, 1000, 1000)
 
 
+@pytest.mark.nojit
+def test_of_chosen_words_the_same_changes_are_logged_and_of_values_the_same_writes() -> None:
+    whole, some, logs = (Machine(program(), warps=2, ctas=2).simulator for _ in range(3))
+    chosen = np.append(np.arange(HOT_WORD, HOT_WORD + 1800, 3), state.RECORDED_BYTES // 4).astype(np.uint32)
+    written = changed = 0
+    for size in (40, 7, 60):      # what is not logged of a chunk is no change of the next
+        parts = [whole.record_chunk(size), some.record_chunk(size, only=chosen, logs=False),
+                 logs.record_chunk(size, only=chosen[:0])]
+        for expected, found in zip(states(parts[0]), states(parts[1]), strict=True):
+            assert np.array_equal(expected[chosen], found[chosen])
+        assert not len(parts[1].row_index) and not len(parts[2].blocks.first)
+        written, changed = written + len(parts[2].row_index), changed + len(parts[1].blocks.first)
+        for name in ("end", "register", "lanes", "pc"):
+            assert np.array_equal(getattr(parts[0].writes, name), getattr(parts[2].writes, name))
+        assert np.array_equal(parts[0].row_value, parts[2].row_value)
+        assert np.array_equal(parts[0].mem_value, parts[2].mem_value)
+    assert written and changed and np.array_equal(whole.snapshot().sm, some.snapshot().sm)
+    assert next(states(some.record_chunk(1)))[HOT_WORD:].tobytes() == next(states(whole.record_chunk(1)))[HOT_WORD:].tobytes()
+
+
 def test_what_is_written_between_chunks_is_in_the_next() -> None:
     run = Machine(program(), warps=2, ctas=2).simulator
     for _ in range(2):

@@ -152,7 +152,8 @@ class Double:
     def _words(self) -> np.ndarray:
         return np.frombuffer(self._sm.tobytes() + self._rf.tobytes(), np.uint32)
 
-    def record_chunk(self, cycles: int = 1024, *, values: bool = True, lend: bool = False) -> Chunk:
+    def record_chunk(self, cycles: int = 1024, *, values: bool = True, lend: bool = False,
+                     only: np.ndarray | None = None, logs: bool = True) -> Chunk:
         if self.fault is not None:
             raise self.fault
         first, printed = self.cycle, len(self.printed)
@@ -166,6 +167,8 @@ class Double:
             self._cycle(log)
             new = self._words()
             changed = np.flatnonzero(new[hot:] != old[hot:]) + hot
+            changed = changed if only is None else changed[np.isin(changed, only)]
+            log = log if logs else {"row": [], "mem": [], "write": []}
             index.append(changed)
             value.append(new[changed])
             old = new
@@ -184,7 +187,7 @@ class Double:
             Writes(write_end, *columns, join(words)), self.printed[printed:],
         )
 
-    def checkpoint(self) -> Checkpoint:
+    def checkpoint(self, *, lend: bool = False) -> Checkpoint:
         return Checkpoint(self.cycle, copied(self._sm), copied(self._rf), self._rows.copy(), self._memory.copy(),
                           len(self.printed))
 

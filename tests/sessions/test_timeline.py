@@ -13,6 +13,7 @@ from rfview.engine.errors import InputError
 from rfview.sessions.timeline.live import LiveTimeline
 from rfview.sessions.timeline.opening import open_recording
 from rfview.sessions.timeline.base import Timeline
+from rfview.sessions.timeline.register_log import RegisterLog
 from tests.sessions.conftest import CHUNK, CYCLES
 from tests.sessions.double import Double
 
@@ -164,14 +165,35 @@ def test_an_overview_gets_as_fine_as_its_buckets_with_few_cycles_at_a_time(monke
 
 def test_a_chunk_that_the_journal_cuts_is_whole_after_a_rewind(truth: list) -> None:
     class Cut(Double):
-        def record_chunk(self, cycles: int = 1024, *, values: bool = True, lend: bool = False) -> Any:
-            return super().record_chunk(min(cycles, 13), values=values, lend=lend)
+        def record_chunk(self, cycles: int = 1024, **what: Any) -> Any:
+            return super().record_chunk(min(cycles, 13), **what)
 
     timeline = LiveTimeline(Cut(CYCLES), chunk_cycles=CHUNK)
     timeline.extend(1 << 40)
     for cycle in range(0, CYCLES + 1, 5):
         assert timeline.at(cycle).same_as(truth[cycle]), cycle
     assert (timeline.row_column(5, 10, 300) == [truth[cycle].rows[5] for cycle in range(10, 300)]).all()
+
+
+def test_a_sweep_gives_the_columns_of_whole_chunks(live: LiveTimeline) -> None:
+    whole, logs = LiveTimeline(Double(CYCLES), chunk_cycles=CHUNK), []
+    whole._sweep.expects = lambda number, words: False      # type: ignore[method-assign]
+    for timeline in (live, whole):
+        timeline.extend(1 << 40)
+        logs.append(RegisterLog(timeline, 1, 2))
+    live.drop_caches()
+    made = []
+    live._again = lambda number, again=live._again, **what: made.append(what) or again(number, **what)  # type: ignore
+    for low in range(0, CYCLES, CHUNK):
+        high = min(low + CHUNK, CYCLES)
+        for path in ("sm.warp[3].state", "rf.writes", "sm.stall_total[4]", "sm.cycle", "sm.warp[*].pc"):
+            if path != "sm.warp[*].pc" or low > CYCLES // 2:      # another word, once the sweep has settled
+                assert (live.column(path, low, high) == whole.column(path, low, high)).all(), (path, low)
+        assert (logs[0].writes_at(low, high) == logs[1].writes_at(low, high)).all(), low
+        assert (logs[0].column(low, high) == logs[1].column(low, high)).all(), low
+    some = [what for what in made if what]
+    assert len(some) > len(made) // 2 and all(len(what["only"]) < 100 for what in some)
+    assert live.at(CYCLES // 2).same_as(whole.at(CYCLES // 2))
 
 
 def test_a_fault_closes_the_timeline_after_its_cycle(truth: list) -> None:

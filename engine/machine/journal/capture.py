@@ -7,25 +7,35 @@ import numpy as np
 from rfview.engine import state
 from rfview.engine.compile.bits import ctz64, words_at
 from rfview.engine.compile.device import device
+from rfview.engine.machine.journal.log import CHOSEN, STATE, VALUES
 from rfview.engine.machine.journal.values import log_rows, log_words, log_writes
-from rfview.engine.machine.journal.words import capture_design, scan_cold, scan_hot, scan_inflight, take
+from rfview.engine.machine.journal.words import (capture_chosen, capture_design, scan_cold, scan_hot, scan_inflight,
+                                                 take)
 
 
 @device
 def capture_cycle(sm, log):
     """Log the changes of the cycle that just ran."""
-    words = words_at(log.state_at, log.state_size)
-    shadow = words_at(log.shadow_at, log.shadow_size)
-    begin = log.blocks
-    scan_hot(sm, log, words, shadow)
-    scan_inflight(sm, log, words, shadow)
-    scan_cold(sm, log, words, shadow)
-    take(log, words, shadow, begin, 0)
-    capture_design(log)
-    first_row = log.rows
-    log_rows(sm, log)
-    log_writes(sm, log, first_row)
-    log_words(log)
+    if log.on & STATE != 0:
+        words = words_at(log.state_at, log.state_size)
+        shadow = words_at(log.shadow_at, log.shadow_size)
+        begin = log.blocks
+        scan_hot(sm, log, words, shadow)
+        scan_inflight(sm, log, words, shadow)
+        scan_cold(sm, log, words, shadow)
+        take(log, words, shadow, begin, 0)
+        capture_design(log)
+    else:
+        forget_state(sm)
+    if log.on & CHOSEN != 0:
+        capture_chosen(log)
+    if log.on & VALUES != 0:
+        first_row = log.rows
+        log_rows(sm, log)
+        log_writes(sm, log, first_row)
+        log_words(log)
+    else:
+        forget_values(sm, log)
     capture_idle(log, 1)
     return 0
 
@@ -61,18 +71,25 @@ def has_space(log):
 
 
 @device
-def forget_marks(sm):
-    """Clear the marks of a cycle that is not being recorded."""
+def forget_state(sm):
+    """Clear the marks of state of a cycle whose changes of state are not logged."""
     clear(sm.dirty, sm.dirty_touched)
     sm.dirty_touched = 0
     for word in range(state.MAX_INFLIGHT // 64):
         sm.dirty_inflight[word] = 0
+    return 0
+
+
+@device
+def forget_values(sm, log):
+    """Clear the marks of values of a cycle whose values are not logged."""
     clear(sm.dirty_rows, sm.rows_touched)
     sm.rows_touched = 0
     sm.num_accepted = 0
     clear(sm.lost_rows, sm.lost_touched)
     sm.lost_touched = 0
     sm.cleared = 0
+    log.mem_count = 0
     return 0
 
 

@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 
 # arrays accessed by address: passing this many as arguments costs more than an idle cycle
-WATCHED = ("state", "shadow", "design", "design_shadow", "value_rows", "memory", "noted")
+WATCHED = ("state", "shadow", "design", "design_shadow", "value_rows", "memory", "noted", "chosen")
 WRITTEN = ("block_end", "block_first", "block_mask", "block_value", "row_end", "row_index", "row_kind", "row_word",
            "mem_end", "mem_index", "mem_value", "write_end", "write_register", "write_lanes", "write_pc", "write_row",
            "write_word")
+# what is logged, as bits of `on`: all changes of state; those of some words; rows, memory words and register writes
+STATE, CHOSEN, VALUES = 1, 2, 4
 LOG: Any = np.dtype(
     [
         ("mem_count", "i8"),          # words noted in this cycle
@@ -27,6 +29,7 @@ LOG: Any = np.dtype(
         ("row_space", "i8"),
         ("word_space", "i8"),
         ("write_space", "i8"),
+        ("num_chosen", "i8"),          # entries of `chosen` in use: numbers of words of state
         ("on", "u1"),
         *((f"{name}_{what}", "i8") for name in (*WATCHED, *WRITTEN) for what in ("at", "size")),  # address, words
     ],

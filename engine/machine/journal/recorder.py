@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from rfview.engine import state
-from rfview.engine.chunk import Blocks, Chunk, Rows, Writes
+from rfview.engine.chunk import MOST_CHOSEN, Blocks, Chunk, Rows, Writes
 from rfview.engine.compile.bits import ctz64
 from rfview.engine.compile.jit import entry, key_dtype, record
-from rfview.engine.machine.journal.log import COUNTED, LOG, WATCHED, WRITTEN
+from rfview.engine.machine.journal.log import CHOSEN, COUNTED, LOG, STATE, VALUES, WATCHED, WRITTEN
 from rfview.engine.machine.journal.words import HOT_WORD, RECORDED_WORDS, WIDTH
 
 
@@ -27,17 +27,17 @@ class Journal:
         self._capacities = (blocks, values, num_rows, max_words, num_rows + state.MAX_ACCEPTED + state.MAX_WARPS)
         self._sizes = (self._capacities, cycles, (len(recorded), len(design)))
         self.log = np.zeros(1, LOG).view(np.recarray)
-        self.mem_index = np.zeros(max_words, np.uint32)
+        self.mem_index, self._chosen = np.zeros(max_words, np.uint32), np.zeros(MOST_CHOSEN, np.uint32)
         self._key = record(key_dtype())
         self.recorded, self.design = recorded, design
         self._shadows = (aligned_words(len(recorded)), aligned_words(len(design)))
         self._free: list[Buffers] = []
         self._ended_at = -1
-        self._is_whole = True
+        self._is_whole = self._is_all = True
         self._numbers, self._on = self.log.view(np.int64), self.log["on"]
         self._counts = self._numbers[: len(COUNTED)]
         self._watched = dict(zip(WATCHED, (recorded, self._shadows[0], design, self._shadows[1], rows, memory,
-                                           self.mem_index)))
+                                           self.mem_index, self._chosen)))
         self._point(WATCHED[0], places_of(self._watched))
         self._use(Buffers(*self._sizes))
         log = self.log[0]
@@ -53,14 +53,19 @@ class Journal:
         self._buffers = buffers
         self._point(WRITTEN[0], buffers.places)
 
-    def begin(self, cycle: int, *, whole: bool = True) -> None:
+    def begin(self, cycle: int, *, whole: bool = True, only: np.ndarray | None = None, logs: bool = True) -> None:
         """Start a chunk with the current state, that of `cycle`; the shadows are up to date if the last chunk ended here.
 
-        whole: the keyframe gets the whole state, not only the clock section, which blocks do not cover.
+        whole: the keyframe gets the whole state, not only the clock section, which blocks do not cover. only, logs: as in
+        Simulator.record_chunk.
         """
         if cycle != self._ended_at:
             self._shadows[0][:] = self.recorded
             self._shadows[1][:] = self.design
+        self._is_all = only is None
+        if only is not None:
+            self._chosen[: len(only)] = only
+            self.log[0].num_chosen = len(only)
         self._is_whole = whole
         if whole:
             for kept, now in zip(self._buffers.keys, (self.recorded, self.design)):
@@ -68,12 +73,12 @@ class Journal:
         else:
             np.copyto(self._buffers.key[:HOT_WORD], self.recorded[:HOT_WORD])
         self._counts[:] = 0
-        self._on[0] = 1
+        self._on[0] = (STATE if self._is_all else CHOSEN) | (VALUES if logs else 0)
 
     def end(self, cycle: int) -> None:
         """Stop logging; the state is that of `cycle`."""
         self._on[0] = 0
-        self._ended_at = cycle
+        self._ended_at = cycle if self._is_all else -1      # the shadows of other words are those of its begin
 
     def chunk(self, first: int, design_words: int, printed: list[tuple[int, str]], *, lend: bool = False) -> Chunk:
         """Return the chunk logged since `begin`, without rows and memory of the keyframe.

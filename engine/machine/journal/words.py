@@ -141,3 +141,31 @@ def capture_design(log):
     begin = log.blocks
     scan(log, words, shadow, 0, log.design_size // WIDTH, WIDTH, WHOLE, RECORDED_WORDS)
     return take(log, words, shadow, begin, RECORDED_WORDS)
+
+
+@device
+def capture_chosen(log):
+    """Log the changes of the chosen words, a block each; their numbers count the recorded words, then the design's."""
+    words = words_at(log.state_at, log.state_size)
+    shadow = words_at(log.shadow_at, log.shadow_size)
+    design = words_at(log.design_at, log.design_size)
+    design_shadow = words_at(log.design_shadow_at, log.design_shadow_size)
+    chosen = words_at(log.chosen_at, log.chosen_size)
+    block_first = words_at(log.block_first_at, log.block_first_size)
+    block_mask = words_at(log.block_mask_at, log.block_mask_size)
+    block_value = words_at(log.block_value_at, log.block_value_size)
+    for number in range(log.num_chosen):
+        word = np.int64(chosen[number])
+        if word < RECORDED_WORDS:
+            now, before = words[word], shadow[word]
+            shadow[word] = now
+        else:
+            now, before = design[word - RECORDED_WORDS], design_shadow[word - RECORDED_WORDS]
+            design_shadow[word - RECORDED_WORDS] = now
+        if now != before:
+            block_first[log.blocks] = word
+            block_mask[log.blocks] = 1
+            block_value[log.values] = now
+            log.blocks += 1
+            log.values += 1
+    return 0
