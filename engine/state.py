@@ -217,8 +217,7 @@ SPLIT = np.dtype(
         ("reconv", "u4"),
         ("mask", "u4"),
         ("sync_mask", "u4"),          # SPLIT_SYNC: the members awaited; SPLIT_BARRIER: the barrier, and RESULTS_AT_OPENING;
-                                      # SPLIT_READY: the lanes whose results wait in `exchanged`, usually none;
-                                      # SPLIT_PARENT: turns that went to others while lanes wait to reconverge
+                                      # SPLIT_READY: the lanes whose results wait in `exchanged`, usually none
         ("parent", "u1"),             # NONE8 = root
         ("pending", "u1"),            # children not yet back; SPLIT_SYNC: the kind of collective (INST.collective)
         ("state", "u1"),
@@ -276,8 +275,8 @@ CONFIG = np.dtype(
             "mapping active_places inner_policy outer_policy parity suspend "
             "l1_enabled l1_sets l1_ways l1_hit_cycles mshrs l2_sets l2_ways l2_hit_cycles dram_cycles "
             "fixed_memory_cycles bytes_per_cycle_x256 queue_cycles shared_cycles shared_bytes_per_cycle const_cycles "
-            "param_cycles line_bytes shared_words spin_limit l1_hash l1_stores l2_hash flit_bytes store_acks fetch_ports "
-            "icache_sets icache_ways icache_instructions "
+            "param_cycles line_bytes shared_words spin_limit poll_limit l1_hash l1_stores l2_hash flit_bytes store_acks "
+            "fetch_ports icache_sets icache_ways icache_instructions "
             "const_sets const_ways const_line_bytes const_mshrs "
             "first_design_row num_recorded_rows first_collector_row first_result_row num_rows"
         ).split()

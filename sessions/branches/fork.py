@@ -36,7 +36,7 @@ ENTRY_CYCLES = ("latency", "initiation")
 # Parameters that the machine reads each time; all others determine the layout of state, rows or memory.
 MACHINE = {
     "sm": ("num_collectors", "result_buses", "sp_queue", "sfu_queue", "ldst_queue", "ibuffer_entries", "fetch_width",
-           "branch_cycles", "max_banks_per_cycle", "spin_limit"),
+           "branch_cycles", "max_banks_per_cycle", "spin_limit", "poll_limit"),
     "memory": ("l1_hit_cycles", "l2_hit_cycles", "dram_cycles", "fixed_memory_cycles", "bytes_per_cycle", "queue_cycles",
                "shared_cycles", "const_cycles", "param_cycles", "mshrs", "const_mshrs", "flit_bytes", "store_acks"),
     "scheduler": ("active_set", "outer", "inner", "suspend", "parity"),

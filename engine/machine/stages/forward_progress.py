@@ -10,7 +10,7 @@ import numpy as np
 
 from rfview.engine.compile.device import device
 from rfview.engine.events import SPLIT_YIELDS
-from rfview.engine.machine.stages.split_table import (add_child, deepest, load_split, make_room, mark_warp, next_ready,
+from rfview.engine.machine.stages.split_table import (add_child, deepest, load_split, make_room, mark_warp,
                                                       parked_lanes, store_split, waiting_members)
 from rfview.engine.state import MAX_SPLITS, NONE8, SPLIT_BARRIER, SPLIT_PARENT, SPLIT_READY, SPLIT_SYNC
 
@@ -36,48 +36,44 @@ def next_split(sm, warp):
 def count_spin(sm, warp):
     """Count a backward branch of a split while others of its warp are blocked; after spin_limit of them, let one run.
 
-    A ready sibling comes first. If the loop polls memory, lanes at a reconvergence point have their turn as well, once
-    every ready split has had one: any of them may hold the lock.
+    All ready splits have a turn, one after another. A loop that polls memory yields after poll_limit of them, and also to
+    the lanes at each reconvergence point: any of them may hold the lock.
     """
     entry = sm.warp[warp]
     here = np.int64(entry.split)
     table = sm.warp_cold[warp].split
     polled = entry.polled
     entry.polled = 0
-    other = next_ready(sm, warp, here)
+    other = next_in_turn(sm, warp, here, polled)
     if other < 0 and polled == 0:
         return 0
     table[here].spins = min(np.int64(table[here].spins) + 1, 255)
     mark_warp(sm, warp)
-    if table[here].spins < sm.config.spin_limit:
+    if table[here].spins < (sm.config.poll_limit if polled != 0 else sm.config.spin_limit):
         return 0
     table[here].spins = 0
     if completed_members(sm, warp) >= 0:
-        other = next_ready(sm, warp, here)
-    if polled != 0:
-        at = parked_above(sm, warp, here)
-        if at < 0:
-            at = parked_anywhere(sm, warp)
-        if at >= 0 and (other < 0 or passed_over(sm, warp, at)):
-            other = run_ahead(sm, warp, at)
+        other = next_in_turn(sm, warp, here, polled)
     if other < 0:
         return 0
     store_split(sm, warp)
+    if table[other].state != SPLIT_READY:
+        other = run_ahead(sm, warp, other)
     load_split(sm, warp, other)
     sm.events[SPLIT_YIELDS] += 1
     return 1
 
 
 @device
-def passed_over(sm, warp, at):
-    """Count a turn that lanes at a reconvergence point did not get; return whether every ready split has had its turn."""
+def next_in_turn(sm, warp, here, polled):
+    """Return the next ready entry after `here`, or -1; if `polled`, also a parent whose lanes wait to reconverge."""
     table = sm.warp_cold[warp].split
-    ready = 0
-    for index in range(MAX_SPLITS):
-        if table[index].state == SPLIT_READY:
-            ready += 1
-    table[at].sync_mask += 1
-    return table[at].sync_mask >= ready
+    for step in range(1, MAX_SPLITS):
+        index = (here + step) % MAX_SPLITS
+        state = table[index].state
+        if state == SPLIT_READY or (polled != 0 and state == SPLIT_PARENT and parked_lanes(sm, warp, index) != 0):
+            return np.int64(index)
+    return np.int64(-1)
 
 
 @device
@@ -93,23 +89,12 @@ def parked_above(sm, warp, here):
 
 
 @device
-def parked_anywhere(sm, warp):
-    """Return a parent at whose reconvergence point lanes wait, or -1."""
-    table = sm.warp_cold[warp].split
-    for index in range(MAX_SPLITS):
-        if table[index].state == SPLIT_PARENT and parked_lanes(sm, warp, index) != 0:
-            return np.int64(index)
-    return np.int64(-1)
-
-
-@device
 def run_ahead(sm, warp, at):
     """Make the lanes waiting at the reconvergence point of parent `at` a ready split of their own; return it."""
     make_room(sm, warp)
     waiting = parked_lanes(sm, warp, at)
     table = sm.warp_cold[warp].split
     table[at].mask = np.int64(table[at].mask) & ~waiting
-    table[at].sync_mask = 0
     while table[at].pc == table[at].reconv:     # the next join is at the same place
         at = np.int64(table[at].parent)
         table[at].mask = np.int64(table[at].mask) & ~waiting

@@ -133,17 +133,6 @@ def deepest(sm, warp, state, skip):
 
 
 @device
-def next_ready(sm, warp, here):
-    """Return the next ready split after `here`, or -1."""
-    table = sm.warp_cold[warp].split
-    for step in range(1, MAX_SPLITS):
-        index = (here + step) % MAX_SPLITS
-        if table[index].state == SPLIT_READY:
-            return index
-    return -1
-
-
-@device
 def lanes_below(sm, warp, parent):
     """Return the lanes of all children of a parent: those that run or wait in them, and those parked at their own joins."""
     entry = sm.warp[warp]

@@ -114,7 +114,6 @@ def end_split(sm, warp, index):
         lanes = np.int64(table[parent].mask) & ~np.int64(sm.warp[warp].exited)
         table[parent].mask = lanes
         table[parent].state = SPLIT_READY
-        table[parent].sync_mask = 0
         if lanes != 0 and table[parent].pc != table[parent].reconv:
             break
         at = parent
