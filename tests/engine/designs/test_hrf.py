@@ -20,6 +20,7 @@ from rfview.engine.stalls import BANK_CONFLICT, STT_WRITE
 from rfview.engine.state import NONE8
 from rfview.sessions.file.writer import record
 from rfview.sessions.timeline.opening import open_recording
+from tests.conftest import WITHOUT_JIT
 from tests.harness import Assembly, Machine, counted, issue_cycle, spaces
 
 pytestmark = pytest.mark.nojit
@@ -621,7 +622,7 @@ def check_state(snapshot: Any) -> None:
 OPTIONS = ["", "[power_gating=1]", "[drain_on_exit=1]", "[read_ports=1,wb_write_ports=1]", "[write_cycles=9]"]
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=5 if WITHOUT_JIT else 25, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     body=op_lists(9),
     warps=st.integers(1, 4),
@@ -662,7 +663,7 @@ def check_totals(m: Machine) -> None:
     assert m.simulator.energy()["dynamic"] == pytest.approx(table)
 
 
-@settings(max_examples=6, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=2 if WITHOUT_JIT else 6, deadline=None, suppress_health_check=list(HealthCheck))
 @given(body=op_lists(8), warps=st.integers(1, 3))
 def test_random_programs_end_as_under_sram(body: list[Op], warps: int) -> None:
     data = np.arange(1024, dtype=np.uint32)

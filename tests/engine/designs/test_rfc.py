@@ -16,6 +16,7 @@ from rfview.engine.errors import InputError
 from rfview.engine.program import NO_PRED, NO_REG
 from rfview.engine.simulator import Simulator
 from rfview.engine.stalls import BANK_CONFLICT
+from tests.conftest import WITHOUT_JIT
 from tests.harness import Assembly, Machine, counted, issue_cycle
 
 pytestmark = pytest.mark.nojit
@@ -571,7 +572,7 @@ def check_balance(simulator: Simulator) -> None:
 
 VARIANTS = ("rfc", "rfc[entries=1]", "rfc[entries=2,replacement=lru]", "rfc[main=stt]", "rfc[main=stt,entries=3]",
             "rfc[read_allocate=1,entries=3]", "rfc[bypass=1,evict_first=1,entries=4]", "rfc[liveness=0,entries=8]")
-SOME = settings(max_examples=14, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+SOME = settings(max_examples=4 if WITHOUT_JIT else 14, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 
 
 @SOME
@@ -586,7 +587,7 @@ def test_random_programs_end_as_over_sram(pieces: Any, variant: str, scheduler: 
     check_balance(got)
 
 
-@settings(SOME, max_examples=6)
+@settings(SOME, max_examples=2 if WITHOUT_JIT else 6)
 @given(pieces=programs(), variant=st.sampled_from(VARIANTS))
 def test_a_warp_holds_a_register_once_and_never_too_many(pieces: Any, variant: str) -> None:
     m = machine(assemble(pieces), warps=2, threads=48, design=variant, settings={"scheduler.active_set": 1})

@@ -14,6 +14,7 @@ from rfview.engine.designs import single_buffer
 from rfview.engine.stalls import WB_FULL
 from rfview.sessions.file.writer import record
 from rfview.sessions.timeline.opening import open_recording
+from tests.conftest import WITHOUT_JIT
 from tests.harness import Assembly, Machine, counted, spaces
 
 pytestmark = pytest.mark.nojit
@@ -178,7 +179,7 @@ def assemble(body: list[Op], warps: int, far: int) -> Assembly:
     return program.exit()
 
 
-@settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=4 if WITHOUT_JIT else 20, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     body=st.lists(
         st.tuples(st.sampled_from(["mov", "add", "add", "ld", "space"]), *[st.integers(0, REGS - 1)] * 3,

@@ -12,6 +12,7 @@ from rfview.engine.launch import load_launch_file
 from rfview.engine.ptx import decode_module
 from rfview.engine.ptx.decode import STACK_BYTES
 from rfview.engine.simulator import Simulator
+from tests.conftest import WITHOUT_JIT
 from tests.reference.interpreter import run_launches
 
 pytestmark = pytest.mark.nojit
@@ -174,8 +175,10 @@ def test_a_warp_reduces_floats(tmp_path: Path, has_nan: bool) -> None:
     assert set(all_nan.tolist()) == {0x7FFFFFFF}
 
 
-@pytest.mark.parametrize("kinds, depth, end", [("s4.u4", 64, ""), ("u4.s4", 64, ".satfinite"), ("b1.b1", 256, ".xor.popc"),
-                                               ("b1.b1", 256, ".and.popc")])
+PRODUCTS = (("s4.u4", 64, ""), ("u4.s4", 64, ".satfinite"), ("b1.b1", 256, ".xor.popc"), ("b1.b1", 256, ".and.popc"))
+
+
+@pytest.mark.parametrize("kinds, depth, end", PRODUCTS[:1] if WITHOUT_JIT else PRODUCTS)
 def test_matrix_products_of_four_bits_and_of_single_bits(tmp_path: Path, kinds: str, depth: int, end: str) -> None:
     words = np.random.default_rng(5).integers(0, 2**32, (24, 8), dtype=np.uint32)  # 16 rows of A, 8 columns of B
     lane, at = np.arange(32), np.arange(32) % 4
