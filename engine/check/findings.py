@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from rfview.engine.check import layout
@@ -113,10 +114,9 @@ class Findings:
 
 def findings_of(simulator: CheckedSimulator) -> Findings:
     """Return the findings of a checked simulator so far."""
-    s = simulator.words
-    first = int(s[layout.H_FINDINGS])
-    table = s[first : first + layout.MAX_FINDINGS * layout.FINDING_WORDS].reshape(-1, layout.FINDING_WORDS)
-    found = [_finding(simulator, entry.tolist()) for entry in table[table[:, layout.F_KIND] != 0]]
+    check = simulator.data[0]
+    found = [_finding(simulator, SimpleNamespace(**dict(zip(layout.FINDING.names, entry.tolist(), strict=True))))
+             for entry in check.finding[check.finding["kind"] != 0]]
     fault = None if simulator.fault is None else str(simulator.fault)
     if fault is not None:
         found.append(_fault(simulator, fault))
@@ -125,7 +125,7 @@ def findings_of(simulator: CheckedSimulator) -> Findings:
         known = locations(simulator.module.text)
         found = [_located(one, known) for one in found]
     found.sort(key=lambda one: (one.cycle, one.pc, one.kind))
-    return Findings(tuple(found), simulator.cycle, bool(s[layout.H_LOST]), fault)
+    return Findings(tuple(found), simulator.cycle, bool(check.is_full), fault)
 
 
 def _line(line: int, source: str) -> str:
@@ -159,24 +159,23 @@ def _reported(simulator: CheckedSimulator, one: Report) -> Finding:
                    one.warp, one.warp_in_cta, one.lane, one.cycle, one.count)
 
 
-def _finding(simulator: CheckedSimulator, entry: list[int]) -> Finding:
+def _finding(simulator: CheckedSimulator, entry: SimpleNamespace) -> Finding:
     """Return an entry of the table as a finding."""
-    kind, pc, launch = entry[layout.F_KIND], entry[layout.F_PC], entry[layout.F_LAUNCH] - 1
-    cta, warp_in_cta = _warp(simulator, entry[layout.F_WARP], launch)
+    kind, pc, launch = entry.kind, entry.pc, entry.launch - 1
+    cta, warp_in_cta = _warp(simulator, entry.warp, launch)
     listing = simulator.info.program[pc]
-    offset = entry[layout.F_ADDRESS] | entry[layout.F_ADDRESS_HIGH] << 32
-    address, place = _place(simulator, listing.kernel, kind, offset, entry[layout.F_SPACE], launch)
+    address, place = _place(simulator, listing.kernel, kind, entry.address, entry.space, launch)
     more: dict[str, Any] = {}
     if kind in WITH_OTHER:
-        other = simulator.info.program[entry[layout.F_OTHER_PC]]
-        other_cta, other_warp = _warp(simulator, entry[layout.F_OTHER_WARP], launch)
-        more = {"other_pc": entry[layout.F_OTHER_PC], "other_line": other.line, "other_text": other.text,
-                "other_cta": other_cta, "other_warp_in_cta": other_warp, "other_lane": entry[layout.F_OTHER_LANE],
-                "other_cycle": entry[layout.F_OTHER_CYCLE]}
+        other = simulator.info.program[entry.other_pc]
+        other_cta, other_warp = _warp(simulator, entry.other_warp, launch)
+        more = {"other_pc": entry.other_pc, "other_line": other.line, "other_text": other.text,
+                "other_cta": other_cta, "other_warp_in_cta": other_warp, "other_lane": entry.other_lane,
+                "other_cycle": entry.other_cycle}
     return Finding(
         KINDS[kind][0], _sentence(kind, entry, place, (cta, warp_in_cta), more), listing.kernel, pc,
-        int(listing.line), listing.text, launch, cta, entry[layout.F_SLOT], warp_in_cta, entry[layout.F_LANE],
-        entry[layout.F_CYCLE] - (entry[layout.F_OTHER_PC] == NO_OTHER and kind in AT_ISSUE), entry[layout.F_COUNT],
+        int(listing.line), listing.text, launch, cta, entry.slot, warp_in_cta, entry.lane,
+        entry.cycle - (entry.other_pc == NO_OTHER and kind in AT_ISSUE), entry.count,
         address, place, **more,
     )
 
@@ -188,7 +187,7 @@ AT_ISSUE = frozenset({layout.UNWRITTEN_REGISTER, layout.BARRIER_PART})
 def _warp(simulator: CheckedSimulator, name: int, launch: int) -> tuple[int, int]:
     """Return the CTA, and the number in it, of a warp given by its number in the session."""
     size = simulator.placement.launches[launch].warps_per_cta
-    return divmod((name - 1) % int(simulator.words[layout.H_GRID_WARPS]), size)
+    return divmod((name - 1) % int(simulator.data[0].grid_warps), size)
 
 
 def _place(simulator: CheckedSimulator, kernel: str, kind: int, offset: int, space: int,
@@ -213,21 +212,21 @@ def _place(simulator: CheckedSimulator, kernel: str, kind: int, offset: int, spa
     return -1, ""
 
 
-def _sentence(kind: int, entry: list[int], place: str, mine: tuple[int, int], more: Mapping[str, Any]) -> str:
+def _sentence(kind: int, entry: SimpleNamespace, place: str, mine: tuple[int, int], more: Mapping[str, Any]) -> str:
     """Return a sentence about what was found."""
     if kind in (layout.RACE_SHARED, layout.RACE_GLOBAL):
         cta, warp = more["other_cta"], more["other_warp_in_cta"]
         who = (f"lane {more['other_lane']} of the same warp" if (cta, warp) == mine else
                f"warp {warp} of the CTA" if cta == mine[0] else f"CTA {cta}")
-        return f"{RACES[entry[layout.F_EXTRA]].format(who)} at {place}, and nothing orders the two"
+        return f"{RACES[entry.extra].format(who)} at {place}, and nothing orders the two"
     if kind <= layout.UNWRITTEN_GLOBAL:
         return f"reads {place}, which nothing wrote"
     if kind == layout.INACTIVE_LANE:
-        return f"reads the value of lane {entry[layout.F_EXTRA]}, which takes no part"
+        return f"reads the value of lane {entry.extra}, which takes no part"
     if kind == layout.MASK_WITHOUT_LANE:
-        return f"is executed by lane {entry[layout.F_LANE]}, which its member mask 0x{entry[layout.F_EXTRA]:08x} leaves out"
+        return f"is executed by lane {entry.lane}, which its member mask 0x{entry.extra:08x} leaves out"
     if kind == layout.MASKS_DIFFER:
-        return f"lane {entry[layout.F_EXTRA]} names other members than lane {entry[layout.F_LANE]}"
+        return f"lane {entry.extra} names other members than lane {entry.lane}"
     if kind == layout.BARRIER_PART:
-        return f"is reached by lanes 0x{entry[layout.F_EXTRA]:08x} of the warp alone; aligned barriers need all of it"
+        return f"is reached by lanes 0x{entry.extra:08x} of the warp alone; aligned barriers need all of it"
     return "opens without threads of the CTA that have ended before"

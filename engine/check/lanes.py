@@ -13,7 +13,7 @@ from rfview.engine.program import NO_REG, SPACE_NONE
 
 
 @device
-def check_members(s, sm, inst, rows, slot, pc, mask, took_part, first_row):
+def check_members(check, sm, inst, rows, slot, pc, mask, took_part, first_row):
     """Check a shuffle, vote, match or reduction for the lanes of `mask`.
 
     took_part: these, and lanes that executed it at another place. first_row: of its operands, still in the collector.
@@ -29,35 +29,35 @@ def check_members(s, sm, inst, rows, slot, pc, mask, took_part, first_row):
             continue
         named = np.int64(rows[first_row + member_row].u[lane]) if synced else mask
         if synced:
-            check_mask(s, sm, slot, lane, pc, named)
+            check_mask(check, sm, slot, lane, pc, named)
             for other in range(lane + 1, 32):
                 if (named & mask) >> other & 1 and np.int64(rows[first_row + member_row].u[other]) != named:
-                    note(s, sm, MASKS_DIFFER, slot, lane, pc, NO_OTHER, 0, SPACE_NONE, other)
+                    note(check, sm, MASKS_DIFFER, slot, lane, pc, NO_OTHER, 0, SPACE_NONE, other)
                     break
         if inst.op == OP_SHFL:
             source = source_lane(inst, rows, first_row, lane)
             if source >= 0 and not (took_part & named) >> source & 1:
-                note(s, sm, INACTIVE_LANE, slot, lane, pc, NO_OTHER, 0, SPACE_NONE, source)
+                note(check, sm, INACTIVE_LANE, slot, lane, pc, NO_OTHER, 0, SPACE_NONE, source)
     return 0
 
 
 @device
-def check_mask(s, sm, slot, lane, pc, named):
+def check_mask(check, sm, slot, lane, pc, named):
     """Check the member mask that a lane names. A member that never comes ends in a fault."""
     if not (named >> lane) & 1:
-        note(s, sm, MASK_WITHOUT_LANE, slot, lane, pc, NO_OTHER, 0, SPACE_NONE, named)
+        note(check, sm, MASK_WITHOUT_LANE, slot, lane, pc, NO_OTHER, 0, SPACE_NONE, named)
     return 0
 
 
 @device
-def check_warp_barrier(s, sm, inst, slot, pc, lanes):
+def check_warp_barrier(check, sm, inst, slot, pc, lanes):
     """Check the mask of a bar.warp.sync that has it as an immediate."""
     if np.int64(inst.src[0]) != NO_REG:
         return 0
     named = np.int64(inst.imm[0])
     outside = lanes & ~named
     first = ctz64(np.uint64(outside)) if outside != 0 else ctz64(np.uint64(lanes))
-    return check_mask(s, sm, slot, first, pc, named)
+    return check_mask(check, sm, slot, first, pc, named)
 
 
 @device

@@ -27,8 +27,6 @@ from rfview.engine.launch.spec import LaunchSpec
 from rfview.engine.ptx.lower.device_library import HEAP
 from rfview.engine.simulator import Simulator
 
-IN_RECORDS = (layout.H_RECORDS, layout.H_BYTES, layout.H_SECONDS)      # places that are counted in records
-
 # Linux then counts only pages that are touched; Python names it from 3.13 on
 LINUX = sys.platform == "linux" and platform.machine() in ("x86_64", "aarch64")
 NO_RESERVE = getattr(mmap, "MAP_NORESERVE", 0x4000 if LINUX else 0)
@@ -67,14 +65,14 @@ class CheckedSimulator(Simulator):
         """Reset the checker's data; what is known of given memory stays known."""
         given = self._memory.undefined if self._memory is not None else None
         self.undefined = _undefined(self) if given is None else given
-        self.words = _words(self)
-        self.sm.scratch[layout.POINTER] = self.words.ctypes.data
-        self.sm.scratch[layout.POINTER_WORDS] = len(self.words)
+        self.arrays = _arrays(self)
+        self.data = _data(self)
+        self.sm.scratch[layout.POINTER] = self.data.ctypes.data
 
     def release(self) -> None:
         """Release the checker's memory once the findings have been read; only `renew` may follow."""
-        self.words = np.zeros(0, np.uint32)
         self.sm.scratch[layout.POINTER] = 0
+        del self.data, self.arrays
 
     def link(self) -> None:
         """Link the checked stage in place of the machine's own."""
@@ -102,71 +100,64 @@ def run(simulator: CheckedSimulator) -> Findings:
     return simulator.findings()
 
 
-def _small_pages(words: int) -> np.ndarray:
-    """Return (words,) u4 zeros in pages of the usual size: accesses are far apart, and clearing huge pages would take long.
+def _small_pages(count: int, dtype: np.dtype) -> np.ndarray:
+    """Return (count,) zeros in pages of the usual size: accesses are far apart, and clearing huge pages would take long.
 
     Raises InputError if the system has not enough memory.
     """
+    size = max(1, count) * dtype.itemsize
     try:
-        memory = mmap.mmap(-1, 4 * words, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | NO_RESERVE)
+        memory = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | NO_RESERVE)
     except OSError as error:
-        raise InputError(f"check: {4 * words:,} bytes of addresses for what the checker remembers cannot be had "
+        raise InputError(f"check: {size:,} bytes of addresses for what the checker remembers cannot be had "
                          f"({error.strerror or error})") from None
     if hasattr(mmap, "MADV_NOHUGEPAGE"):
         memory.madvise(mmap.MADV_NOHUGEPAGE)
-    return np.frombuffer(memory, np.uint32)
+    return np.frombuffer(memory, dtype, count)
 
 
-def _in_records(words: int) -> int:
-    """Return the number of words rounded up to whole records."""
-    return -(-words // layout.RECORD_WORDS) * layout.RECORD_WORDS
-
-
-def _words(simulator: CheckedSimulator) -> np.ndarray:
-    """Return the checker's words for a simulator before its first cycle. Raises InputError if there are too many."""
-    placement = simulator.placement
-    grid = max(placed.warps_per_cta * placed.launch.num_ctas for placed in placement.launches)
-    row = layout.POOL_WORDS + layout.POOL_ARRAYS * grid
-    slots = min(layout.MAX_POOL_SLOTS, max(layout.MIN_POOL_SLOTS, layout.POOL_BYTES // (4 * row)))
+def _arrays(simulator: CheckedSimulator) -> dict[str, np.ndarray]:
+    """Return the arrays beside CHECK, by name, for a simulator before its first cycle. Raises InputError if too large."""
+    placement, lines = simulator.placement, simulator.module.text.splitlines()
+    grid = _grid_warps(simulator)
+    slots = min(layout.MAX_POOL_SLOTS, max(layout.MIN_POOL_SLOTS,
+                                           layout.POOL_BYTES // (layout.PUBLISHED.itemsize * grid)))
+    first_steps, steps = packed([simulator.followed[kernel.name] for kernel, _ in placement.kernels])
     words = len(placement.arena)
-    step_places, steps = packed([simulator.followed[kernel.name] for kernel, _ in placement.kernels])
-    sizes = {
-        layout.H_PCS: len(placement.insts), layout.H_PLACES: len(placement.insts), layout.H_STEPS: steps.size,
-        layout.H_FINDINGS: layout.MAX_FINDINGS * layout.FINDING_WORDS,
-        layout.H_KNOWN: layout.MAX_WARPS * grid, layout.H_POOL: slots * row,
-        layout.H_RECORDS: words * layout.RECORD_WORDS, layout.H_BYTES: 4 * words * layout.RECORD_WORDS,
-        layout.H_SECONDS: 5 * words * layout.SECOND_WORDS,
-    }
-    places, end = {}, _in_records(layout.FIXED_WORDS)
-    for name, size in sizes.items():
-        places[name] = end
-        end += _in_records(size)
-    if end >= layout.MAX_WORDS:
-        most = layout.MAX_WORDS // (5 * (layout.RECORD_WORDS + layout.SECOND_WORDS)) * 4
-        raise InputError(f"check: this run has {4 * words:,} bytes of memory; at most {most:,} can be checked")
-    found = _small_pages(end)
-    for name, place in places.items():
-        found[name] = place // (layout.RECORD_WORDS if name in IN_RECORDS else 1)
-    found[layout.H_GRID_WARPS], found[layout.H_POOL_SLOTS] = grid, slots
-    found[layout.H_FOLLOWED] = min(layout.MAX_FOLLOWED, max(len(one.names) for one in simulator.followed.values()))
-    undefined = simulator.undefined.ctypes.data
-    found[layout.H_UNDEFINED], found[layout.H_UNDEFINED_HIGH] = undefined & 0xFFFFFFFF, undefined >> 32
-    found[layout.H_UNDEFINED_WORDS], found[layout.H_GLOBAL] = len(simulator.undefined), placement.global_word
-    lines = simulator.module.text.splitlines()
-    at = places[layout.H_PCS]
+    sizes = {"instructions": len(placement.insts), "steps": len(steps), "known": layout.MAX_WARPS * grid, "pool": slots,
+             "published": slots * grid, "places": 5 * words, "second_readers": 5 * words}
+    arrays = {name: _small_pages(size, layout.ARRAYS[name]) for name, size in sizes.items()}
+    arrays["steps"][:] = steps
+    arrays["instructions"]["first_step"][: len(first_steps)] = first_steps
     for kernel, base in placement.kernels:
-        found[at + base : at + base + len(kernel.insts)] = facts_of(kernel, lines)
-    found[places[layout.H_PLACES] : places[layout.H_PLACES] + len(step_places)] = step_places
-    found[places[layout.H_STEPS] : places[layout.H_STEPS] + steps.size] = steps.reshape(-1)
-    return found
+        arrays["instructions"]["facts"][base : base + len(kernel.insts)] = facts_of(kernel, lines)
+    return {**arrays, "undefined": simulator.undefined}
+
+
+def _data(simulator: CheckedSimulator) -> np.ndarray:
+    """Return the checker's data, one CHECK record, for a simulator before its first cycle."""
+    data = np.zeros(1, layout.CHECK).view(np.recarray)
+    check = data[0]
+    for name, array in simulator.arrays.items():
+        check[f"{name}_at"], check[f"{name}_size"] = array.ctypes.data, len(array)
+    check.arena_words, check.global_word = len(simulator.placement.arena), simulator.placement.global_word
+    check.grid_warps = _grid_warps(simulator)
+    check.num_followed = min(layout.MAX_FOLLOWED, max(len(one.names) for one in simulator.followed.values()))
+    check.new_warp.clock = check.new_warp.sync = 1
+    return data
+
+
+def _grid_warps(simulator: CheckedSimulator) -> int:
+    """Return the number of warps of the largest grid."""
+    return max(placed.warps_per_cta * placed.launch.num_ctas for placed in simulator.placement.launches)
 
 
 def _undefined(simulator: CheckedSimulator) -> np.ndarray:
     """Return the map of a launch file's global memory: (words,) u4, a bit per byte, set if it is undefined at first."""
     placement = simulator.placement
-    found = _small_pages(words_for(4 * (len(placement.arena) - placement.global_word)))
+    undefined = _small_pages(words_for(4 * (len(placement.arena) - placement.global_word)), layout.ARRAYS["undefined"])
     for variable in placement.variables:
-        held = simulator.spec.buffers.get(variable.name) if variable.kind == "buffer" else None
-        if variable.name == HEAP or (held is not None and held.undefined):
-            set_bits(found, (variable.word - placement.global_word) * 4, variable.size, True)
-    return found
+        buffer = simulator.spec.buffers.get(variable.name) if variable.kind == "buffer" else None
+        if variable.name == HEAP or (buffer is not None and buffer.undefined):
+            set_bits(undefined, (variable.word - placement.global_word) * 4, variable.size, True)
+    return undefined

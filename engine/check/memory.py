@@ -4,36 +4,31 @@ from __future__ import annotations
 
 import numpy as np
 
-from rfview.engine.check.layout import (COPIED, DATA_ROWS, H_BASE, H_BYTES, H_CTA_WARPS, H_GLOBAL, H_PCS, H_RECORDS,
-                                        H_SECONDS, H_UNDEFINED, H_UNDEFINED_HIGH, H_UNDEFINED_WORDS, M_CLOCK, M_CYCLE,
-                                        M_FLAGS, M_LANE, M_OWNER, M_PC, M_READER, M_SYNC, M_VALUE, M_WRITER, NARROW, R_CLOCK,
-                                        R_CYCLE, R_LANES, R_PC, R_STRONG, R_SYNC, R_WARP, RACE_GLOBAL, RACE_SHARED,
-                                        READ_AFTER_WRITE, READER_WORDS, RECORD_WORDS, RELEASE, SECOND_WORDS, SPILL, STRONG,
-                                        STRONG_WRITE, TWO_READERS, UNWRITTEN_GLOBAL, UNWRITTEN_LOCAL, UNWRITTEN_SHARED,
-                                        W_CLOCK, W_ID, W_SYNC, WARP_WORDS, WARPS, WRITE_AFTER_READ, WRITE_WRITE)
+from rfview.engine.check.layout import (COPIED, DATA_ROWS, NARROW, PLACE, RACE_GLOBAL, RACE_SHARED, READ_AFTER_WRITE,
+                                        READER, RELEASE, SPILL, STRONG, TWO_READERS, UNWRITTEN_GLOBAL, UNWRITTEN_LOCAL,
+                                        UNWRITTEN_SHARED, WRITE_AFTER_READ, WRITE_WRITE)
 from rfview.engine.check.note import NO_OTHER, note, note_other
 from rfview.engine.check.order import fence, is_ordered, publish, take_over
 from rfview.engine.check.registers import check_stored, set_loaded
-from rfview.engine.compile.bits import ctz64, words_at
+from rfview.engine.compile.bits import array_at, ctz64, words_at
 from rfview.engine.compile.device import device
 from rfview.engine.program import MEM_LOAD, MEM_STORE, SPACE_GLOBAL, SPACE_LOCAL, SPACE_SHARED
 from rfview.engine.values import access
 
 
 @device
-def check_access(s, sm, inst, rows, arena, slot, pc, mask, first_row, data):
+def check_access(check, sm, inst, rows, arena, facts, slot, pc, mask, first_row, collector):
     """Check the access that LD/ST has just begun; its addresses are in the machine's scratch.
 
-    first_row: of its operands, which are still in the collector. data: the place of DATA_ROWS words: the lanes that store
-    an undefined value, by row; of a load, the lanes that load one are added here.
+    first_row: of its operands, which are still in the collector. check.copied_lanes[collector] has the lanes that store
+    an undefined value, by row; of a load, the lanes that load one are added there.
     """
-    facts = np.int64(s[np.int64(s[H_PCS]) + pc])
     if facts & SPILL:       # the compiler's own: what it keeps in local memory is tracked as a register
         return 0
     scratch = sm.scratch
     width, count = np.int64(inst.width), np.int64(inst.count)
     if facts & RELEASE:
-        fence(s, slot, False)
+        fence(check, slot, False)
     for lane in range(32):
         if not (mask >> lane) & 1:
             continue
@@ -45,20 +40,20 @@ def check_access(s, sm, inst, rows, arena, slot, pc, mask, first_row, data):
         if width >= 4:
             for k in range(count * width // 4):
                 value = stored(inst, rows, arena, first_row, lane, k, word + k * step)
-                copied = copies(s, sm, inst, slot, lane, pc, space, data, k)
-                if check_word(s, sm, inst, facts, slot, lane, pc, space, word + k * step, value, copied):
-                    note_loaded(s, inst, lane, data, k)
+                copied = copies(check, sm, inst, slot, lane, pc, space, collector, k)
+                if check_word(check, sm, inst, facts, slot, lane, pc, space, word + k * step, value, copied):
+                    note_loaded(check, inst, lane, collector, k)
         else:
             for k in range(count * width):
                 place = (at & 3) + k
                 value = stored(inst, rows, arena, first_row, lane, k // width, word + (place >> 2) * step)
-                copied = copies(s, sm, inst, slot, lane, pc, space, data, k // width)
+                copied = copies(check, sm, inst, slot, lane, pc, space, collector, k // width)
                 value = (value >> 8 * (k % width) if inst.memory_kind == MEM_STORE else value >> 8 * (place & 3)) & 255
-                if check_byte(s, sm, inst, facts, slot, lane, pc, space, word + (place >> 2) * step, place & 3, value,
+                if check_byte(check, sm, inst, facts, slot, lane, pc, space, word + (place >> 2) * step, place & 3, value,
                               copied):
-                    note_loaded(s, inst, lane, data, k // width)
+                    note_loaded(check, inst, lane, collector, k // width)
     if inst.memory_kind == MEM_LOAD:
-        set_loaded(s, slot, pc, data)
+        set_loaded(check, slot, pc, collector)
     return 0
 
 
@@ -69,23 +64,23 @@ def data_row(inst, element):
 
 
 @device
-def copies(s, sm, inst, slot, lane, pc, space, data, element):
+def copies(check, sm, inst, slot, lane, pc, space, collector, element):
     """Return whether a store copies an undefined value to shared or local memory; to global memory, it uses it."""
     row = data_row(inst, element)
-    if inst.memory_kind != MEM_STORE or row >= DATA_ROWS or not (np.int64(s[data + row]) >> lane) & 1:
+    if inst.memory_kind != MEM_STORE or row >= DATA_ROWS or not (np.int64(check.copied_lanes[collector, row]) >> lane) & 1:
         return False
     if space == SPACE_GLOBAL:
-        check_stored(s, sm, slot, lane, pc, row)
+        check_stored(check, sm, slot, lane, pc, row)
         return False
     return True
 
 
 @device
-def note_loaded(s, inst, lane, data, element):
+def note_loaded(check, inst, lane, collector, element):
     """Note that a lane has loaded the copy of an undefined value."""
     row = data_row(inst, element)
     if row < DATA_ROWS:
-        s[data + row] = np.int64(s[data + row]) | np.int64(1) << lane
+        check.copied_lanes[collector, row] |= np.int64(1) << lane
     return 0
 
 
@@ -98,209 +93,202 @@ def stored(inst, rows, arena, first_row, lane, element, word):
 
 
 @device
-def owner_of(s, slot, space):
+def owner_of(check, slot, space):
     """Return the owner of a word of memory: of shared memory a CTA, of local memory a warp, of global memory all."""
-    mine = np.int64(s[WARPS + slot * WARP_WORDS + W_ID])
+    mine = check.warp[slot].id
     if space == SPACE_LOCAL:
         return mine
     if space == SPACE_SHARED:
-        base = np.int64(s[H_BASE])
-        return base + 1 + (mine - 1 - base) // np.int64(s[H_CTA_WARPS]) * np.int64(s[H_CTA_WARPS])
+        first = check.first_id + 1
+        return first + (mine - first) // check.cta_warps * check.cta_warps
     return np.int64(0)
 
 
 @device
-def record_of(s, slot, space, word):
-    """Return the place of a word's record, which is reset if it is from another CTA or warp."""
-    at = (np.int64(s[H_RECORDS]) + word) * RECORD_WORDS
-    owner = owner_of(s, slot, space)
-    if owner != 0 and np.int64(s[at + M_OWNER]) != owner:
-        for k in range(RECORD_WORDS):
-            s[at + k] = 0
-    s[at + M_OWNER] = owner     # for global memory, too: a page that is read before it is written faults twice
-    return at
+def place_at(check, at):
+    """Return the PLACE record of a word of the arena, or of the byte `at` - arena_words."""
+    return array_at(check.places_at, check.places_size, PLACE)[at]
 
 
 @device
-def second_of(s, at):
-    """Return the place of the second reader that belongs to the record at a place."""
-    record = at // RECORD_WORDS - np.int64(s[H_RECORDS])
-    return np.int64(s[H_SECONDS]) * RECORD_WORDS + record * SECOND_WORDS
+def second_reader(check, at):
+    """Return the READER record of the second reader at a place."""
+    return array_at(check.second_readers_at, check.second_readers_size, READER)[at]
 
 
 @device
-def undefined_map(s):
-    """Return the address of the map of global memory (undefined_map.py)."""
-    return np.int64(s[H_UNDEFINED]) | np.int64(s[H_UNDEFINED_HIGH]) << 32
+def own_place(check, slot, space, word):
+    """Return a word's record, which is reset if it is from another CTA or warp."""
+    place, owner = place_at(check, word), owner_of(check, slot, space)
+    if owner != 0 and place.owner != owner:
+        place.marks = 0
+        place.writer = 0
+        place.reader.warp = 0
+    place.owner = owner         # for global memory, too: a page that is read before it is written faults twice
+    return place
 
 
 @device
-def written(s, flags, space, word):
+def written(check, flags, space, word):
     """Return which bytes of a word are initialised, a bit each. flags: of its record."""
     if space != SPACE_GLOBAL:
         return flags & 15
-    place = word - np.int64(s[H_GLOBAL])
-    undefined = words_at(undefined_map(s), np.int64(s[H_UNDEFINED_WORDS]))
-    return ~(np.int64(undefined[place >> 3]) >> 4 * (place & 7)) & 15
+    at = word - check.global_word
+    undefined = words_at(check.undefined_at, check.undefined_size)
+    return ~(np.int64(undefined[at >> 3]) >> 4 * (at & 7)) & 15
 
 
 @device
-def note_written(s, at, space, word, bytes_of_word, copied):
-    """Mark bytes of a word as initialised. copied: with the copy of an undefined value."""
+def note_written(check, place, space, word, bytes_of_word, copied):
+    """Note which bytes of a word are initialised; copied: whether with the copy of an undefined value."""
     if space != SPACE_GLOBAL:
-        flags = (np.int64(s[at + M_FLAGS]) | bytes_of_word) & ~(bytes_of_word << COPIED)
-        s[at + M_FLAGS] = flags | (bytes_of_word << COPIED if copied else 0)
+        flags = (np.int64(place.marks) | bytes_of_word) & ~(bytes_of_word << COPIED)
+        place.marks = flags | (bytes_of_word << COPIED if copied else 0)
         return 0
-    place = word - np.int64(s[H_GLOBAL])
-    undefined = words_at(undefined_map(s), np.int64(s[H_UNDEFINED_WORDS]))
-    bits = np.int64(undefined[place >> 3])
-    if bits >> 4 * (place & 7) & bytes_of_word:     # most pages of the map are never touched
-        undefined[place >> 3] = bits & ~(bytes_of_word << 4 * (place & 7))
+    at = word - check.global_word
+    undefined = words_at(check.undefined_at, check.undefined_size)
+    bits = np.int64(undefined[at >> 3])
+    if bits >> 4 * (at & 7) & bytes_of_word:     # most pages of the map are never touched
+        undefined[at >> 3] = bits & ~(bytes_of_word << 4 * (at & 7))
     return 0
 
 
 @device
-def check_word(s, sm, inst, facts, slot, lane, pc, space, word, value, copied):
+def check_word(check, sm, inst, facts, slot, lane, pc, space, word, value, copied):
     """Check an access to a whole word; return whether a load finds the copy of an undefined value.
 
     copied: whether a store writes one.
     """
-    at = record_of(s, slot, space, word)
-    flags = np.int64(s[at + M_FLAGS])
-    holds = space != SPACE_GLOBAL and (flags >> COPIED) & 15 != 0
-    if inst.memory_kind != MEM_STORE and written(s, flags, space, word) != 15:
-        unwritten(s, sm, slot, lane, pc, space, word, 0)
-    elif holds and inst.memory_kind != MEM_STORE and inst.memory_kind != MEM_LOAD:
-        unwritten(s, sm, slot, lane, pc, space, word, 0)        # an atomic computes with it
+    place = own_place(check, slot, space, word)
+    flags = np.int64(place.marks)
+    is_copy = space != SPACE_GLOBAL and (flags >> COPIED) & 15 != 0
+    if inst.memory_kind != MEM_STORE and written(check, flags, space, word) != 15:
+        unwritten(check, sm, slot, lane, pc, space, word, 0)
+    elif is_copy and inst.memory_kind != MEM_STORE and inst.memory_kind != MEM_LOAD:
+        unwritten(check, sm, slot, lane, pc, space, word, 0)        # an atomic computes with it
     if space != SPACE_LOCAL:
         if flags & NARROW:
             for byte in range(4):
-                small = (np.int64(s[H_BYTES]) + word * 4 + byte) * RECORD_WORDS
-                visit(s, sm, inst, facts, slot, lane, pc, space, word * 4 + byte, small, (value >> 8 * byte) & 255)
+                visit(check, sm, inst, facts, slot, lane, pc, space, word * 4 + byte,
+                      check.arena_words + word * 4 + byte, (value >> 8 * byte) & 255)
         else:
-            visit(s, sm, inst, facts, slot, lane, pc, space, word * 4, at, value)
+            visit(check, sm, inst, facts, slot, lane, pc, space, word * 4, word, value)
         if facts & STRONG:
-            synchronise(s, inst, slot, lane, space, word)
+            synchronise(check, inst, slot, lane, space, word)
     if inst.memory_kind != MEM_LOAD:
-        note_written(s, at, space, word, 15, copied)
+        note_written(check, place, space, word, 15, copied)
         return False
-    return holds
+    return is_copy
 
 
 @device
-def check_byte(s, sm, inst, facts, slot, lane, pc, space, word, byte, value, copied):
+def check_byte(check, sm, inst, facts, slot, lane, pc, space, word, byte, value, copied):
     """Check an access to a byte, as check_word does; from the first one on, each byte of the word has its own record."""
-    at = record_of(s, slot, space, word)
-    flags = np.int64(s[at + M_FLAGS])
-    holds = space != SPACE_GLOBAL and (flags >> COPIED + byte) & 1 != 0
-    if inst.memory_kind != MEM_STORE and not (written(s, flags, space, word) >> byte) & 1:
-        unwritten(s, sm, slot, lane, pc, space, word, byte)
-    elif holds and inst.memory_kind != MEM_STORE and inst.memory_kind != MEM_LOAD:
-        unwritten(s, sm, slot, lane, pc, space, word, byte)
+    place = own_place(check, slot, space, word)
+    flags = np.int64(place.marks)
+    is_copy = space != SPACE_GLOBAL and (flags >> COPIED + byte) & 1 != 0
+    if inst.memory_kind != MEM_STORE and not (written(check, flags, space, word) >> byte) & 1:
+        unwritten(check, sm, slot, lane, pc, space, word, byte)
+    elif is_copy and inst.memory_kind != MEM_STORE and inst.memory_kind != MEM_LOAD:
+        unwritten(check, sm, slot, lane, pc, space, word, byte)
     if space != SPACE_LOCAL:
+        first = check.arena_words + word * 4
         if not flags & NARROW:
+            places = array_at(check.places_at, check.places_size, PLACE)
+            second_readers = array_at(check.second_readers_at, check.second_readers_size, READER)
             for each in range(4):
-                small = (np.int64(s[H_BYTES]) + word * 4 + each) * RECORD_WORDS
-                for k in range(RECORD_WORDS):
-                    s[small + k] = s[at + k]
+                places[first + each] = place
+                places[first + each].value = (np.int64(place.value) >> 8 * each) & 255
                 if flags & TWO_READERS:
-                    for k in range(READER_WORDS):
-                        s[second_of(s, small) + k] = s[second_of(s, at) + k]
-                s[small + M_VALUE] = (np.int64(s[at + M_VALUE]) >> 8 * each) & 255
-            s[at + M_FLAGS] = np.int64(s[at + M_FLAGS]) | NARROW
-        small = (np.int64(s[H_BYTES]) + word * 4 + byte) * RECORD_WORDS
-        visit(s, sm, inst, facts, slot, lane, pc, space, word * 4 + byte, small, value)
+                    second_readers[first + each] = second_readers[word]
+            place.marks |= NARROW
+        visit(check, sm, inst, facts, slot, lane, pc, space, word * 4 + byte, first + byte, value)
         if facts & STRONG:
-            synchronise(s, inst, slot, lane, space, word)
+            synchronise(check, inst, slot, lane, space, word)
     if inst.memory_kind != MEM_LOAD:
-        note_written(s, at, space, word, 1 << byte, copied)
+        note_written(check, place, space, word, 1 << byte, copied)
         return False
-    return holds
+    return is_copy
 
 
 @device
-def synchronise(s, inst, slot, lane, space, word):
+def synchronise(check, inst, slot, lane, space, word):
     """Let a strong access learn what is published at its word, and publish there what its thread did."""
     if inst.memory_kind != MEM_STORE:
-        take_over(s, slot, lane, word)
+        take_over(check, slot, lane, word)
     if inst.memory_kind != MEM_LOAD:
-        publish(s, slot, lane, word, space == SPACE_SHARED)
+        publish(check, slot, lane, word, space == SPACE_SHARED)
     return 0
 
 
 @device
-def unwritten(s, sm, slot, lane, pc, space, word, byte):
+def unwritten(check, sm, slot, lane, pc, space, word, byte):
     """Note a read of uninitialised bytes."""
     kind = UNWRITTEN_GLOBAL
     if space == SPACE_SHARED:
         kind = UNWRITTEN_SHARED
     elif space == SPACE_LOCAL:
         kind = UNWRITTEN_LOCAL
-    note(s, sm, kind, slot, lane, pc, NO_OTHER, word * 4 + byte, space, 0)
+    note(check, sm, kind, slot, lane, pc, NO_OTHER, word * 4 + byte, space, 0)
     return 0
 
 
 @device
-def visit(s, sm, inst, facts, slot, lane, pc, space, address, at, value):
-    """Compare an access with the last write and the last reads of the same place, and record it there."""
-    me = WARPS + slot * WARP_WORDS
-    mine, clock, sync = np.int64(s[me + W_ID]), np.int64(s[me + W_CLOCK]), np.int64(s[me + W_SYNC])
-    strong = facts & STRONG
+def visit(check, sm, inst, facts, slot, lane, pc, space, address, at, value):
+    """Compare an access with the last write and the last reads at the same place (place_at), and record it there."""
+    me, place = check.warp[slot], place_at(check, at)
+    is_strong = facts & STRONG != 0
     writes = inst.memory_kind != MEM_LOAD
-    writer = np.int64(s[at + M_WRITER])
-    last = np.int64(s[at + M_LANE])
-    if writer != 0 and not (strong and last & STRONG_WRITE) and not (writes and np.int64(s[at + M_VALUE]) == value):
-        other = last & 31
-        if not is_ordered(s, slot, lane, writer, other, np.int64(s[at + M_CLOCK]), np.int64(s[at + M_SYNC])):
-            race(s, sm, slot, lane, pc, space, address, np.int64(s[at + M_PC]), writer, other, np.int64(s[at + M_CYCLE]),
+    if place.writer != 0 and not (is_strong and place.is_strong != 0) and not (writes and place.value == value):
+        if not is_ordered(check, slot, lane, place.writer, place.lane, place.clock, place.sync):
+            race(check, sm, slot, lane, pc, space, address, place.pc, place.writer, place.lane, place.cycle,
                  WRITE_WRITE if writes else READ_AFTER_WRITE)
-    reader = at + M_READER
     if writes:
-        compare_reader(s, sm, slot, lane, pc, space, address, reader, strong, mine)
-        if np.int64(s[at + M_FLAGS]) & TWO_READERS:
-            compare_reader(s, sm, slot, lane, pc, space, address, second_of(s, at), strong, mine)
-        s[at + M_WRITER] = mine
-        s[at + M_LANE] = lane | (STRONG_WRITE if strong else 0)
-        s[at + M_PC] = pc
-        s[at + M_CLOCK] = clock
-        s[at + M_SYNC] = sync
-        s[at + M_CYCLE] = sm.cycle
-        s[at + M_VALUE] = value
+        compare_reader(check, sm, slot, lane, pc, space, address, place.reader, is_strong)
+        if place.marks & TWO_READERS:
+            compare_reader(check, sm, slot, lane, pc, space, address, second_reader(check, at), is_strong)
+        place.writer = me.id
+        place.lane = lane
+        place.is_strong = is_strong
+        place.pc = pc
+        place.clock = me.clock
+        place.sync = me.sync
+        place.cycle = sm.cycle
+        place.value = value
         return 0
-    if np.int64(s[reader + R_WARP]) == mine and np.int64(s[reader + R_SYNC]) == sync and s[reader + R_CLOCK] == clock:
-        s[reader + R_LANES] = np.int64(s[reader + R_LANES]) | np.int64(1) << lane
+    reader = place.reader
+    if reader.warp == me.id and reader.sync == me.sync and reader.clock == me.clock:
+        reader.lanes |= np.int64(1) << lane
+        if not is_strong:
+            reader.is_strong = 0
     else:
-        if s[reader + R_WARP] != 0 and np.int64(s[reader + R_WARP]) != mine:
-            s[at + M_FLAGS] = np.int64(s[at + M_FLAGS]) | TWO_READERS
-            for k in range(READER_WORDS):
-                s[second_of(s, at) + k] = s[reader + k]
-        s[reader + R_WARP] = mine
-        s[reader + R_LANES] = np.int64(1) << lane
-        s[reader + R_CLOCK] = clock
-        s[reader + R_SYNC] = sync
-        s[reader + R_STRONG] = strong
-    s[reader + R_PC] = pc
-    s[reader + R_CYCLE] = sm.cycle
-    if not strong:
-        s[reader + R_STRONG] = 0
+        if reader.warp != 0 and reader.warp != me.id:
+            place.marks |= TWO_READERS
+            array_at(check.second_readers_at, check.second_readers_size, READER)[at] = reader
+        reader.warp = me.id
+        reader.lanes = np.int64(1) << lane
+        reader.clock = me.clock
+        reader.sync = me.sync
+        reader.is_strong = is_strong
+    reader.pc = pc
+    reader.cycle = sm.cycle
     return 0
 
 
 @device
-def compare_reader(s, sm, slot, lane, pc, space, address, reader, strong, mine):
+def compare_reader(check, sm, slot, lane, pc, space, address, reader, is_strong):
     """Note a write to what another thread reads, without anything that orders the two."""
-    warp = np.int64(s[reader + R_WARP])
-    if warp == 0 or (strong and s[reader + R_STRONG] != 0):
+    warp, mine = np.int64(reader.warp), check.warp[slot].id
+    if warp == 0 or (is_strong and reader.is_strong != 0):
         return 0
-    lanes = np.uint64(s[reader + R_LANES])
+    lanes = np.uint64(reader.lanes)
     if warp == mine:
         lanes &= ~(np.uint64(1) << np.uint64(lane))
     while lanes != 0:
         other = ctz64(lanes)
         lanes &= lanes - np.uint64(1)
-        if not is_ordered(s, slot, lane, warp, other, np.int64(s[reader + R_CLOCK]), np.int64(s[reader + R_SYNC])):
-            race(s, sm, slot, lane, pc, space, address, np.int64(s[reader + R_PC]), warp, other,
-                 np.int64(s[reader + R_CYCLE]), WRITE_AFTER_READ)
+        if not is_ordered(check, slot, lane, warp, other, reader.clock, reader.sync):
+            race(check, sm, slot, lane, pc, space, address, reader.pc, warp, other, reader.cycle, WRITE_AFTER_READ)
             return 0
         if warp != mine:
             return 0
@@ -308,8 +296,8 @@ def compare_reader(s, sm, slot, lane, pc, space, address, reader, strong, mine):
 
 
 @device
-def race(s, sm, slot, lane, pc, space, address, other_pc, warp, other, cycle, what):
+def race(check, sm, slot, lane, pc, space, address, other_pc, warp, other, cycle, what):
     """Note a race."""
     kind = RACE_SHARED if space == SPACE_SHARED else RACE_GLOBAL
-    at = note(s, sm, kind, slot, lane, pc, other_pc, address, space, what)
-    return note_other(s, at, warp, other, cycle)
+    at = note(check, sm, kind, slot, lane, pc, other_pc, address, space, what)
+    return note_other(check, at, warp, other, cycle)

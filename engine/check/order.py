@@ -1,8 +1,8 @@
 """The happens-before relation: clocks of warps, syncs of lanes, and what strong writes publish to their readers.
 
 Each warp has a clock, which advances at fences and when it arrives at a barrier; an access carries its warp's clock. Warps
-of a CTA learn each other's clocks at barriers (CLOCKS), warps of other CTAs from what strong reads found published
-(H_KNOWN). Lanes of a warp are ordered by what synchronises them: `bar.warp.sync` and barriers (LANES; W_FULL_SYNC if all
+of a CTA learn each other's clocks at barriers (clock), warps of other CTAs from what strong reads found published
+(known). Lanes of a warp are ordered by what synchronises them: `bar.warp.sync` and barriers (lane_sync; full_sync if all
 took part).
 """
 
@@ -10,160 +10,162 @@ from __future__ import annotations
 
 import numpy as np
 
-from rfview.engine.check.layout import (CLOCKS, FENCED_CLOCKS, H_BASE, H_CTA_WARPS, H_FENCES, H_GRID_WARPS, H_KNOWN,
-                                        H_POOL, H_POOL_SLOTS, H_PUBLISHED, LANES, POOL_ARRAYS, POOL_WORDS,
-                                        P_VERSION, WARPS, WARP_WORDS, W_CLOCK, W_FENCED, W_FENCED_GPU, W_FIRST,
-                                        W_FULL_SYNC, W_ID, W_KNOWS, W_POOL, W_POOL_VERSION, W_SYNC)
-from rfview.engine.compile.bits import ctz64
+from rfview.engine.check.layout import KNOWN, POOL_SLOT, PUBLISHED
+from rfview.engine.compile.bits import array_at, ctz64
 from rfview.engine.compile.device import device
-from rfview.engine.state import MAX_WARPS
 
 
 @device
-def lane_sync(slot, lane, other):
-    """Return the place of the latest sync of the other lane that a lane knows."""
-    return LANES + (np.int64(slot) * 32 + np.int64(lane)) * 32 + np.int64(other)
+def known_of(check, slot, warp):
+    """Return what a warp slot knows about a warp of the grid, as a KNOWN record."""
+    return array_at(check.known_at, check.known_size, KNOWN)[slot * check.grid_warps + warp]
 
 
 @device
-def known_row(s, slot):
-    """Return the place of what a warp slot knows about the warps of other CTAs."""
-    return np.int64(s[H_KNOWN]) + np.int64(slot) * np.int64(s[H_GRID_WARPS])
-
-
-@device
-def is_ordered(s, slot, lane, warp, other_lane, clock, sync):
+def is_ordered(check, slot, lane, warp, other_lane, clock, sync):
     """Say whether an access by (warp, other_lane), at that clock and sync, happened before what a lane does now."""
-    me = WARPS + slot * WARP_WORDS
-    mine, base = np.int64(s[me + W_ID]), np.int64(s[H_BASE])
+    me, base = check.warp[slot], check.first_id
     if warp <= base:
         return True
-    if warp == mine:
-        if other_lane == lane or np.int64(s[me + W_FULL_SYNC]) > sync:
-            return True
-        return np.int64(s[lane_sync(slot, lane, other_lane)]) > sync
-    size = np.int64(s[H_CTA_WARPS])
-    if (warp - 1 - base) // size == (mine - 1 - base) // size:
-        other = np.int64(s[me + W_FIRST]) + (warp - 1 - base) % size
-        return np.int64(s[CLOCKS + slot * MAX_WARPS + other]) > clock
-    if s[me + W_KNOWS] == 0:
+    if warp == me.id:
+        return other_lane == lane or me.full_sync > sync or check.lane_sync[slot, lane, other_lane] > sync
+    size = check.cta_warps
+    if (warp - 1 - base) // size == (me.id - 1 - base) // size:
+        return check.clock[slot, me.first_slot + (warp - 1 - base) % size] > clock
+    if me.knows_others == 0:
         return False
-    return np.int64(s[known_row(s, slot) + warp - 1 - base]) > clock
+    return known_of(check, slot, warp - 1 - base).clock > clock
 
 
 @device
-def sync_lanes(s, slot, lanes, live):
+def sync_lanes(check, slot, lanes, live):
     """Order what `lanes` of a warp have done before what they do from now on; live: the lanes that have not ended."""
-    me = WARPS + slot * WARP_WORDS
-    now = np.int64(s[me + W_SYNC]) + 1
-    s[me + W_SYNC] = now
+    me = check.warp[slot]
+    me.sync += 1
     if lanes & live == live:
-        s[me + W_FULL_SYNC] = now
+        me.full_sync = me.sync
         return 0
     for lane in range(32):
-        joined = now
+        joined = np.int64(me.sync)
         if not (lanes >> lane) & 1:
             joined = np.int64(0)
             for other in range(32):
                 if (lanes >> other) & 1:
-                    joined = max(joined, np.int64(s[lane_sync(slot, other, lane)]))
+                    joined = max(joined, check.lane_sync[slot, other, lane])
         for other in range(32):
             if (lanes >> other) & 1:
-                s[lane_sync(slot, other, lane)] = joined
+                check.lane_sync[slot, other, lane] = joined
     return 0
 
 
 @device
-def fence(s, slot, of_cta):
+def fence(check, slot, of_cta):
     """Let a warp's strong writes publish what it has done and knows so far; of_cta: only to its own CTA."""
-    me = WARPS + slot * WARP_WORDS
-    clock = np.int64(s[me + W_CLOCK]) + 1
-    s[me + W_CLOCK] = clock
-    s[me + W_FENCED] = clock
-    s[H_FENCES] = 1
+    me = check.warp[slot]
+    me.clock += 1
+    me.fenced = me.clock
+    check.has_fenced = 1
     if not of_cta:
-        s[me + W_FENCED_GPU] = clock
-    row = slot * MAX_WARPS
-    first, size = np.int64(s[me + W_FIRST]), np.int64(s[H_CTA_WARPS])
-    for other in range(first, first + size):
-        s[FENCED_CLOCKS + row + other] = s[CLOCKS + row + other]
+        me.fenced_gpu = me.clock
+    for other in range(me.first_slot, me.first_slot + check.cta_warps):
+        check.fenced_clock[slot, other] = check.clock[slot, other]
     # a fence is part of the warp's order: what its other lanes did before is published as well
-    s[me + W_SYNC] += 1
+    me.sync += 1
     return 0
 
 
 @device
-def pool_slot(s, word):
-    """Return the place of what was published at a word of the arena."""
-    number = (np.int64(word) * 40503 >> 3 ^ np.int64(word)) % np.int64(s[H_POOL_SLOTS])
-    return np.int64(s[H_POOL]) + number * (POOL_WORDS + POOL_ARRAYS * np.int64(s[H_GRID_WARPS]))
+def pool_number(check, word):
+    """Return the number of the pool's slot that has what was published at a word of the arena."""
+    return (word * 40503 >> 3 ^ word) % check.pool_size
 
 
 @device
-def publish(s, slot, lane, word, is_shared):
+def pool_slot(check, number):
+    """Return a slot of the pool as a POOL_SLOT record."""
+    return array_at(check.pool_at, check.pool_size, POOL_SLOT)[number]
+
+
+@device
+def published_by(check, number, warp):
+    """Return what has been published in a slot of the pool for a warp of the grid, as a PUBLISHED record."""
+    return array_at(check.published_at, check.published_size, PUBLISHED)[number * check.grid_warps + warp]
+
+
+@device
+def publish(check, slot, lane, word, is_shared):
     """Process a strong write: publish at its word what the writer has fenced and learnt from others."""
-    me = WARPS + slot * WARP_WORDS
-    if s[H_FENCES] == 0:
+    if check.has_fenced == 0:
         return 0
-    which = W_FENCED if is_shared else W_FENCED_GPU
-    fenced = np.int64(s[me + which])
-    at = pool_slot(s, word)
-    clocks = at + POOL_WORDS
-    base, size = np.int64(s[H_BASE]), np.int64(s[H_CTA_WARPS])
-    first, mine = np.int64(s[me + W_FIRST]), np.int64(s[me + W_ID]) - 1 - base
-    cta = mine - mine % size
-    for other in range(size):
-        clock = fenced
-        if cta + other != mine:
+    me, number = check.warp[slot], pool_number(check, word)
+    fenced = me.fenced if is_shared else me.fenced_gpu
+    mine = me.id - 1 - check.first_id
+    cta = mine - mine % check.cta_warps
+    for index in range(check.cta_warps):
+        clock, other = fenced, me.first_slot + index
+        if cta + index != mine:
             # what the writer knew at its last fence, and what it has learnt that others had fenced
-            row = slot * MAX_WARPS + first + other
-            by_other = np.int64(s[WARPS + (first + other) * WARP_WORDS + which])
-            clock = min(np.int64(s[CLOCKS + row]), by_other)
+            by_other = check.warp[other].fenced if is_shared else check.warp[other].fenced_gpu
+            clock = min(check.clock[slot, other], by_other)
             if fenced != 0:
-                clock = max(clock, np.int64(s[FENCED_CLOCKS + row]))
-        s[clocks + cta + other] = max(np.int64(s[clocks + cta + other]), clock)
-    if s[me + W_KNOWS] != 0:
-        row = known_row(s, slot)
-        for other in range(np.int64(s[H_GRID_WARPS])):
-            s[clocks + other] = max(np.int64(s[clocks + other]), np.int64(s[row + other]))
-    lanes = clocks + np.int64(s[H_GRID_WARPS]) + mine
-    s[lanes] = np.int64(s[lanes]) | 1 << lane
-    s[lanes + np.int64(s[H_GRID_WARPS])] = s[me + W_SYNC]
-    s[at + P_VERSION] += 1
-    s[H_PUBLISHED] = 1
+                clock = max(clock, check.fenced_clock[slot, other])
+        entry = published_by(check, number, cta + index)
+        entry.clock = max(entry.clock, clock)
+    if me.knows_others != 0:
+        for other in range(check.grid_warps):
+            entry = published_by(check, number, other)
+            entry.clock = max(entry.clock, known_of(check, slot, other).clock)
+    own = published_by(check, number, mine)
+    own.lanes |= np.int64(1) << lane
+    own.sync = me.sync
+    pool_slot(check, number).version += 1
+    check.has_published = 1
     return 0
 
 
 @device
-def take_over(s, slot, lane, word):
+def take_over(check, slot, lane, word):
     """Process a strong read: the reader now knows what was published at its word."""
-    me = WARPS + slot * WARP_WORDS
-    if s[H_PUBLISHED] == 0:
+    if check.has_published == 0:
         return 0
-    at = pool_slot(s, word)
-    if s[at + P_VERSION] == 0:
+    me, number = check.warp[slot], pool_number(check, word)
+    version = pool_slot(check, number).version
+    if version == 0:
         return 0
-    base, grid = np.int64(s[H_BASE]), np.int64(s[H_GRID_WARPS])
-    mine, clocks = np.int64(s[me + W_ID]) - 1 - base, at + POOL_WORDS
-    lanes, sync = np.uint64(s[clocks + grid + mine]), np.int64(s[clocks + 2 * grid + mine])
+    mine = me.id - 1 - check.first_id
+    own = published_by(check, number, mine)
+    lanes = np.uint64(own.lanes)
     while lanes != 0:
         other = ctz64(lanes)
         lanes &= lanes - np.uint64(1)
-        place = lane_sync(slot, lane, other)
-        s[place] = max(np.int64(s[place]), sync)
-    if np.int64(s[me + W_POOL]) == at & 0xFFFFFFFF and s[me + W_POOL_VERSION] == s[at + P_VERSION]:
+        check.lane_sync[slot, lane, other] = max(check.lane_sync[slot, lane, other], own.sync)
+    if me.pool_slot == number and me.pool_version == version:
         return 0
-    s[me + W_POOL] = at & 0xFFFFFFFF
-    s[me + W_POOL_VERSION] = s[at + P_VERSION]
-    size, first = np.int64(s[H_CTA_WARPS]), np.int64(s[me + W_FIRST])
-    cta, row = mine - mine % size, known_row(s, slot)
-    for other in range(grid):
-        clock = np.int64(s[clocks + other])
-        if clock != 0:
-            if cta <= other < cta + size:
-                place = CLOCKS + slot * MAX_WARPS + first + other - cta
-                s[place] = max(np.int64(s[place]), clock)
-            else:
-                s[row + other] = max(np.int64(s[row + other]), clock)
-                s[me + W_KNOWS] = 1
+    me.pool_slot = number
+    me.pool_version = version
+    cta = mine - mine % check.cta_warps
+    for other in range(check.grid_warps):
+        clock = published_by(check, number, other).clock
+        if clock != 0 and cta <= other < cta + check.cta_warps:
+            place = me.first_slot + other - cta
+            check.clock[slot, place] = max(check.clock[slot, place], clock)
+        elif clock != 0:
+            known = known_of(check, slot, other)
+            known.clock = max(known.clock, clock)
+            me.knows_others = 1
+    return 0
+
+
+@device
+def forget(check):
+    """Forget what has been published."""
+    if check.has_published == 0:
+        return 0
+    for number in range(check.pool_size):
+        if pool_slot(check, number).version != 0:
+            pool_slot(check, number).version = 0
+            for warp in range(check.grid_warps):
+                published_by(check, number, warp).clock = 0
+                published_by(check, number, warp).lanes = 0
+    check.has_published = 0
     return 0

@@ -11,16 +11,11 @@ import numpy as np
 
 from rfview.engine.check.barriers import arrive, leave
 from rfview.engine.check.lanes import check_members, check_warp_barrier
-from rfview.engine.check.layout import (BETWEEN_LANES, CLOCKS, CTA_FENCE, DATA, DATA_ROWS, FOLLOWED, H_BASE,
-                                        H_CTA_WARPS, H_FOLLOWED, H_GRID_WARPS, H_ISSUED, H_LAUNCH, H_PCS, H_POOL,
-                                        H_POOL_SLOTS, H_PUBLISHED, H_SEQ, LANES, MAX_FOLLOWED, POINTER, POINTER_WORDS,
-                                        POOL_ARRAYS, POOL_WORDS, P_VERSION, WARPS, WARP_WORDS, W_CLOCK, W_EXIT_CYCLE,
-                                        W_EXIT_LANES, W_EXIT_PC, W_FIRST, W_ID, W_ISSUED, W_KNOWS, W_MASK, W_OPEN,
-                                        W_SYNC)
+from rfview.engine.check.layout import BETWEEN_LANES, CHECK, CTA_FENCE, DATA_ROWS, POINTER
 from rfview.engine.check.memory import check_access
-from rfview.engine.check.order import fence, known_row, sync_lanes
-from rfview.engine.check.registers import check_registers
-from rfview.engine.compile.bits import bit64, ctz64, words_at
+from rfview.engine.check.order import fence, forget, known_of, sync_lanes
+from rfview.engine.check.registers import check_registers, instruction_at
+from rfview.engine.compile.bits import array_at, bit64, ctz64
 from rfview.engine.compile.device import device
 from rfview.engine.events import INSTRUCTIONS
 from rfview.engine.isa import BAR_ARRIVE, OP_BAR, OP_BAR_WARP, OP_EXIT, OP_MEMBAR, OP_TEX
@@ -30,63 +25,65 @@ from rfview.engine.state import FREE, MAX_INFLIGHT, MAX_SPLITS, MAX_WARPS, NONE8
 
 
 @device
-def follow(s, sm, insts):
+def follow(check, sm, insts):
     """Process what has been issued since the last call."""
-    if s[H_LAUNCH] != sm.launch.index + 1:
-        begin_launch(s, sm)
+    if check.launch != sm.launch.index + 1:
+        begin_launch(check, sm)
     resident = np.uint64(sm.resident)
-    issued = np.int64(sm.events[INSTRUCTIONS]) & 0xFFFFFFFF != np.int64(s[H_ISSUED])
-    s[H_ISSUED] = np.int64(sm.events[INSTRUCTIONS]) & 0xFFFFFFFF
-    size, base = np.int64(s[H_CTA_WARPS]), np.int64(s[H_BASE])
+    issued = sm.events[INSTRUCTIONS] != check.num_issued
+    check.num_issued = sm.events[INSTRUCTIONS]
     opened = np.uint64(0)
     while resident != 0:
         slot = ctz64(resident)
         resident &= resident - np.uint64(1)
         entry = sm.warp[slot]
-        me = WARPS + slot * WARP_WORDS
-        name = base + 1 + np.int64(sm.cta[entry.cta].id) * size + np.int64(entry.warp_in_cta)
-        if np.int64(s[me + W_ID]) != name:
-            begin_warp(s, slot, name, np.int64(sm.cta[entry.cta].first_warp))
-            s[me + W_OPEN] = np.int64(entry.open_cycle) & 0xFFFFFFFF
-        elif issued and s[me + W_ISSUED] != entry.num_issued:
-            inst = insts[entry.last_pc]
-            active = np.int64(s[me + W_MASK])
-            lanes = executing(sm, inst, slot, active)
-            if inst.unit == UNIT_CTRL:
-                follow_control(s, sm, inst, slot, np.int64(entry.last_pc), lanes, active)
-            elif lanes == 0:        # it acted at issue and is in no collector
-                check_registers(s, sm, slot, np.int64(entry.last_pc), lanes, active, np.int64(0))
-        if np.int64(s[me + W_OPEN]) != np.int64(entry.open_cycle) & 0xFFFFFFFF:
+        me = check.warp[slot]
+        number = check.first_id + 1 + np.int64(sm.cta[entry.cta].id) * check.cta_warps + np.int64(entry.warp_in_cta)
+        if me.id != number:
+            begin_warp(check, slot, number, sm.cta[entry.cta].first_warp)
+            me.open_cycle = entry.open_cycle
+        elif issued and me.num_issued != entry.num_issued:
+            follow_issued(check, sm, insts[entry.last_pc], slot, np.int64(entry.last_pc), me.mask)
+        if me.open_cycle != entry.open_cycle:
             opened |= bit64(slot)
-            s[me + W_OPEN] = np.int64(entry.open_cycle) & 0xFFFFFFFF
-        s[me + W_ISSUED] = entry.num_issued
-        mask = np.int64(entry.mask)
+            me.open_cycle = entry.open_cycle
+        me.num_issued = entry.num_issued
+        me.mask = entry.mask
         if entry.num_splits > 1 and entry.split != NONE8 and insts[entry.pc].op == OP_BAR_WARP:
-            mask |= partners(sm, slot, np.int64(insts[entry.pc].collective), mask)
-        s[me + W_MASK] = mask
+            me.mask |= partners(sm, slot, np.int64(insts[entry.pc].collective), me.mask)
     while opened != 0:
         slot = ctz64(opened)
         opened &= opened - np.uint64(1)
-        leave(s, sm, insts, slot)
-    follow_collected(s, sm)
-    s[H_SEQ] = np.int64(sm.seq) & 0xFFFFFFFF
+        leave(check, sm, insts, slot)
+    follow_collected(check, sm)
+    check.seq = sm.seq
     return 0
 
 
 @device
-def follow_collected(s, sm):
+def follow_issued(check, sm, inst, slot, pc, active):
+    """Process the instruction that a warp has issued, unless that is in a collector."""
+    lanes = executing(sm, inst, slot, active)
+    if inst.unit == UNIT_CTRL:
+        follow_control(check, sm, inst, slot, pc, lanes, active)
+    elif lanes == 0:        # it acted at issue
+        check_registers(check, sm, slot, pc, lanes, active, -1)
+    return 0
+
+
+@device
+def follow_collected(check, sm):
     """Process the instructions that have been issued to a collector since the last call."""
-    held = np.uint64(sm.collectors_used)
-    while held != 0:
-        collector = ctz64(held)
-        held &= held - np.uint64(1)
-        if np.int64(sm.collector_seq[collector]) & 0xFFFFFFFF >= np.int64(s[H_SEQ]):
+    used = np.uint64(sm.collectors_used)
+    while used != 0:
+        collector = ctz64(used)
+        used &= used - np.uint64(1)
+        if sm.collector_seq[collector] >= check.seq:
             flight = sm.inflight[sm.collector[collector].inflight]
-            data = DATA + np.int64(collector) * DATA_ROWS
             for row in range(DATA_ROWS):
-                s[data + row] = 0
-            check_registers(s, sm, np.int64(flight.warp), np.int64(flight.pc), np.int64(flight.mask),
-                            np.int64(flight.active), data)
+                check.copied_lanes[collector, row] = 0
+            check_registers(check, sm, np.int64(flight.warp), np.int64(flight.pc), np.int64(flight.mask),
+                            np.int64(flight.active), collector)
     return 0
 
 
@@ -103,42 +100,32 @@ def partners(sm, slot, kind, mask):
 
 
 @device
-def begin_launch(s, sm):
+def begin_launch(check, sm):
     """Begin a launch: its warps get new numbers, and what earlier launches published is forgotten."""
-    s[H_BASE] += s[H_GRID_WARPS]
-    s[H_LAUNCH] = sm.launch.index + 1
-    slots = np.int64(s[H_POOL_SLOTS]) if s[H_PUBLISHED] != 0 else np.int64(0)
-    for number in range(slots):
-        at = np.int64(s[H_POOL]) + number * (POOL_WORDS + POOL_ARRAYS * np.int64(s[H_GRID_WARPS]))
-        if s[at + P_VERSION] != 0:
-            for k in range(POOL_WORDS + POOL_ARRAYS * np.int64(s[H_GRID_WARPS])):
-                s[at + k] = 0
-    s[H_PUBLISHED] = 0
-    s[H_CTA_WARPS] = sm.launch.warps_per_cta
+    check.first_id += check.grid_warps
+    check.launch = sm.launch.index + 1
+    check.cta_warps = sm.launch.warps_per_cta
+    forget(check)
     return 0
 
 
 @device
-def begin_warp(s, slot, name, first):
+def begin_warp(check, slot, number, first_slot):
     """Begin a warp: it has written nothing and is ordered with no other warp."""
-    me = WARPS + slot * WARP_WORDS
-    if s[me + W_KNOWS] != 0:
-        row = known_row(s, slot)
-        for k in range(np.int64(s[H_GRID_WARPS])):
-            s[row + k] = 0
-    for k in range(WARP_WORDS):
-        s[me + k] = 0
-    s[me + W_ID] = name
-    s[me + W_CLOCK] = 1
-    s[me + W_SYNC] = 1
-    s[me + W_FIRST] = first
-    for k in range(np.int64(s[H_FOLLOWED])):
-        s[FOLLOWED + slot * MAX_FOLLOWED + k] = 0
+    if check.warp[slot].knows_others != 0:
+        for other in range(check.grid_warps):
+            known_of(check, slot, other).clock = 0
+    check.warp[slot] = check.new_warp
+    check.warp[slot].id = number
+    check.warp[slot].first_slot = first_slot
+    for variable in range(check.num_followed):
+        check.followed[slot, variable] = 0
     for other in range(MAX_WARPS):
-        s[CLOCKS + slot * MAX_WARPS + other] = 0
-        s[CLOCKS + other * MAX_WARPS + slot] = 0
-    for k in range(32 * 32):
-        s[LANES + slot * 32 * 32 + k] = 0
+        check.clock[slot, other] = 0
+        check.clock[other, slot] = 0
+    for lane in range(32):
+        for other in range(32):
+            check.lane_sync[slot, lane, other] = 0
     return 0
 
 
@@ -152,26 +139,26 @@ def executing(sm, inst, slot, active):
 
 
 @device
-def follow_control(s, sm, inst, slot, pc, lanes, active):
+def follow_control(check, sm, inst, slot, pc, lanes, active):
     """Process an instruction that acted at issue: barriers, fences, exits, and what it read."""
-    me = WARPS + slot * WARP_WORDS
-    check_registers(s, sm, slot, pc, lanes, active, np.int64(0))
+    check_registers(check, sm, slot, pc, lanes, active, -1)
     if lanes == 0:
         return 0
+    me = check.warp[slot]
     if inst.op == OP_BAR:
         # not where lanes only part from those whose guard is false, or fetch the results of an open barrier
         if (lanes == active or inst.aux == BAR_ARRIVE) and not fetches(sm, slot, pc):
-            arrive(s, sm, inst, slot, pc, lanes)
+            arrive(check, sm, inst, slot, pc, lanes)
     elif inst.op == OP_BAR_WARP:
-        check_warp_barrier(s, sm, inst, slot, pc, lanes)
-        sync_lanes(s, slot, lanes, ~np.int64(sm.warp[slot].exited) & 0xFFFFFFFF)
+        check_warp_barrier(check, sm, inst, slot, pc, lanes)
+        sync_lanes(check, slot, lanes, ~np.int64(sm.warp[slot].exited) & 0xFFFFFFFF)
     elif inst.op == OP_MEMBAR:
-        fence(s, slot, np.int64(s[np.int64(s[H_PCS]) + pc]) & CTA_FENCE != 0)
+        fence(check, slot, instruction_at(check, pc).facts & CTA_FENCE != 0)
     elif inst.op == OP_EXIT:
-        if s[me + W_EXIT_LANES] == 0:
-            s[me + W_EXIT_PC] = pc
-            s[me + W_EXIT_CYCLE] = sm.cycle - 1
-        s[me + W_EXIT_LANES] = np.int64(s[me + W_EXIT_LANES]) | lanes
+        if me.exit_lanes == 0:
+            me.exit_pc = pc
+            me.exit_cycle = sm.cycle - 1
+        me.exit_lanes |= lanes
     return 0
 
 
@@ -189,24 +176,22 @@ def fetches(sm, slot, pc):
 
 
 @device
-def look_at(s, sm, rows, insts, arena, begun):
+def check_started(check, sm, rows, insts, arena, begun):
     """Check the instructions that have just left these collectors."""
     while begun != 0:
         collector = ctz64(begun)
         begun &= begun - np.uint64(1)
         flight = sm.inflight[sm.collector[collector].inflight]
         pc, slot, mask = np.int64(flight.pc), np.int64(flight.warp), np.int64(flight.mask)
-        inst = insts[pc]
-        if inst.unit == UNIT_LDST:
-            mask &= ~np.int64(sm.dropped)
+        inst, facts = insts[pc], instruction_at(check, pc).facts
         first_row = np.int64(sm.config.first_collector_row) + collector * NUM_SRC_ROWS
         if inst.unit == UNIT_LDST:
             if inst.memory_kind != MEM_NONE and inst.op != OP_TEX and sm.error == 0:
-                check_access(s, sm, inst, rows, arena, slot, pc, mask, first_row,
-                             DATA + np.int64(collector) * DATA_ROWS)
-        elif np.int64(s[np.int64(s[H_PCS]) + pc]) & BETWEEN_LANES:
+                check_access(check, sm, inst, rows, arena, facts, slot, pc, mask & ~np.int64(sm.dropped), first_row,
+                             collector)
+        elif facts & BETWEEN_LANES:
             took_part = np.int64(flight.psrc[1]) if flight.missed != 0 else mask
-            check_members(s, sm, inst, rows, slot, pc, mask, took_part, first_row)
+            check_members(check, sm, inst, rows, slot, pc, mask, took_part, first_row)
     return 0
 
 
@@ -217,11 +202,11 @@ def checked_stage(tag):
         pointer = np.int64(sm.scratch[POINTER])
         if pointer == 0:
             return start_execution(sm, key, rows, insts, arena, regions, log, mem_index) + (tag & 0)
-        s = words_at(pointer, np.int64(sm.scratch[POINTER_WORDS]))
-        follow(s, sm, insts)
+        check = array_at(pointer, 1, CHECK)[0]
+        follow(check, sm, insts)
         used = np.uint64(sm.collectors_used)
         start_execution(sm, key, rows, insts, arena, regions, log, mem_index)
-        look_at(s, sm, rows, insts, arena, used & ~np.uint64(sm.collectors_used))
+        check_started(check, sm, rows, insts, arena, used & ~np.uint64(sm.collectors_used))
         return np.int64(0)
 
     return checked

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rfview.engine import isa
-from rfview.engine.check.layout import (DATA_ROWS, MAX_FOLLOWED, NO_STEP, STEP_CHECK, STEP_CHECK_GUARD, STEP_COPY,
+from rfview.engine.check.layout import (DATA_ROWS, MAX_FOLLOWED, NO_STEP, STEP, STEP_CHECK, STEP_CHECK_GUARD, STEP_COPY,
                                         STEP_LOAD, STEP_NEVER, STEP_SET, STEP_SET_ALL, STEP_STORE, STEP_STORE_NEVER)
 from rfview.engine.compilation import Compilation
 from rfview.engine.errors import InputError
@@ -177,11 +177,11 @@ def steps_of(inst: VirtualInst, numbers: dict[int, int], combined: set[int]) -> 
 
 
 def packed(kernels: list[Followed]) -> tuple[np.ndarray, np.ndarray]:
-    """Return (n,) u4 indices, by instruction, into the second, (m, 3) u4: lists of steps, each ending in NO_STEP."""
-    places, words = [], [(NO_STEP, 0, 0)]       # the first list is the empty one
+    """Return (n,) u4 indices, by instruction, into the second, (m,) STEP: lists of steps, each ending in NO_STEP."""
+    firsts, packed_steps = [], [(NO_STEP, 0, 0)]       # the first list is the empty one
     for kernel in kernels:
         for steps in kernel.steps:
-            places.append(len(words) if steps else 0)
+            firsts.append(len(packed_steps) if steps else 0)
             if steps:
-                words += [*steps, (NO_STEP, 0, 0)]
-    return np.array(places, np.uint32), np.array(words, np.uint32).reshape(-1, 3)
+                packed_steps += [*steps, (NO_STEP, 0, 0)]
+    return np.array(firsts, np.uint32), np.array(packed_steps, STEP)

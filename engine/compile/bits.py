@@ -8,6 +8,9 @@ from typing import Any
 import numpy as np
 
 
+U4 = np.dtype("u4")
+
+
 def ctz64(x: Any) -> int:
     """Return the index of the lowest set bit of a non-zero 64-bit mask."""
     value = int(x)
@@ -29,9 +32,15 @@ def bit64(index: Any) -> Any:
     return np.uint64(1 << int(index))
 
 
+def array_at(address: Any, count: Any, dtype: Any) -> Any:
+    """Return `count` numbers or records in memory as an array that does not own them; the caller keeps their owner alive."""
+    memory = (ctypes.c_char * (int(count) * dtype.itemsize)).from_address(int(address))
+    return np.frombuffer(memory, dtype).view(np.recarray if dtype.names else np.ndarray)
+
+
 def words_at(address: Any, count: Any) -> Any:
-    """Return `count` u4 words of memory as an array that does not own them; the caller keeps their owner alive."""
-    return np.ctypeslib.as_array((ctypes.c_uint32 * int(count)).from_address(int(address)))
+    """Return `count` u4 words of memory, as array_at does."""
+    return array_at(address, count, U4)
 
 
 def copy32(source: Any, target: Any) -> int:
@@ -77,13 +86,13 @@ def take32(words: Any, shadow: Any, first: Any, mask: Any, target: Any, at: Any)
 def keep_changed(firsts: Any, masks: Any, entry: Any, count: Any, first: Any, stride: Any) -> Any:
     """Keep those of `count` blocks whose mask, in masks[entry..], is not 0; returns the place after them.
 
-    firsts: gets the first word of each block kept; the blocks begin at `first`, first + stride, ... The caller keeps
-    16 places after them all in bounds: what follows the blocks kept is undefined.
+    firsts: gets the first word of each of these blocks; the blocks begin at `first`, first + stride, ... The caller keeps
+    16 places after all blocks in bounds: what follows them is undefined.
     """
-    kept = np.uint64(entry)
+    to = np.uint64(entry)
     for block in range(int(count)):
         mask = masks[np.uint64(entry) + np.uint64(block)]
-        firsts[kept] = np.uint64(first) + np.uint64(block) * np.uint64(stride)
-        masks[kept] = mask
-        kept += np.uint64(mask != 0)
-    return kept
+        firsts[to] = np.uint64(first) + np.uint64(block) * np.uint64(stride)
+        masks[to] = mask
+        to += np.uint64(mask != 0)
+    return to

@@ -58,17 +58,17 @@ def _ctpop(typingctx: Any, x: Any) -> Any:
 
 
 @intrinsic
-def _words_at(typingctx: Any, address: Any, count: Any) -> Any:
-    """Make an array of words anywhere in memory, without an owner and so without reference counts."""
+def _array_at(typingctx: Any, address: Any, count: Any, dtype: Any) -> Any:
+    """Make an array of numbers or records anywhere in memory, without an owner and so without reference counts."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        found = context.make_array(signature.return_type)(context, builder)
-        data = builder.inttoptr(args[0], found.data.type)
-        populate_array(found, data, [args[1]], [context.get_constant(types.intp, 4)], context.get_constant(types.intp, 4),
-                       meminfo=None)
-        return found._getvalue()
+        made = context.make_array(signature.return_type)(context, builder)
+        data = builder.inttoptr(args[0], made.data.type)
+        size = context.get_constant(types.intp, context.get_abi_sizeof(context.get_data_type(dtype.dtype)))
+        populate_array(made, data, [args[1]], [size], size, meminfo=None)
+        return made._getvalue()
 
-    return types.Array(types.uint32, 1, "C")(types.int64, types.int64), codegen
+    return types.Array(dtype.dtype, 1, "C")(types.int64, types.int64, dtype), codegen
 
 
 @intrinsic
@@ -79,8 +79,8 @@ def _prefetch(typingctx: Any, array: Any, index: Any) -> Any:
         i32, i8p = ir.IntType(32), ir.IntType(8).as_pointer()
         fetch = cgutils.get_or_insert_function(builder.module, ir.FunctionType(ir.VoidType(), (i8p, i32, i32, i32)),
                                                "llvm.prefetch.p0")
-        found = context.make_array(signature.args[0])(context, builder, args[0])
-        place = builder.bitcast(builder.gep(found.data, [args[1]]), i8p)
+        whole = context.make_array(signature.args[0])(context, builder, args[0])
+        place = builder.bitcast(builder.gep(whole.data, [args[1]]), i8p)
         builder.call(fetch, (place, i32(0), i32(3), i32(1)))
         return context.get_constant(types.int64, 0)
 
@@ -89,8 +89,8 @@ def _prefetch(typingctx: Any, array: Any, index: Any) -> Any:
 
 def block_at(context: Any, builder: Any, signature: Any, args: Any, which: int, first: Any, kind: Any) -> Any:
     """Return a pointer of another type to element `first` of the array in argument `which`."""
-    found = context.make_array(signature.args[which])(context, builder, args[which])
-    return builder.bitcast(builder.gep(found.data, [first]), kind.as_pointer())
+    whole = context.make_array(signature.args[which])(context, builder, args[which])
+    return builder.bitcast(builder.gep(whole.data, [first]), kind.as_pointer())
 
 
 def compress16(builder: Any) -> Any:
@@ -193,17 +193,17 @@ def _take32_by_word(words: Any, shadow: Any, first: Any, mask: Any, target: Any,
 
 @intrinsic
 def _keep_changed16(typingctx: Any, firsts: Any, masks: Any, entry: Any, count: Any, first: Any, stride: Any,
-                    kept: Any) -> Any:
-    """Do what bits.keep_changed does for 16 masks, or `count` if that is less, to place `kept`; return how many are kept."""
+                    at: Any) -> Any:
+    """Do what bits.keep_changed does for 16 masks, or `count` if that is less, to place `at`; return how many these are."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         i32, row = ir.IntType(32), ir.VectorType(ir.IntType(32), 16)
         numbers, zeros = (ir.Constant(row, [i32(each * k) for k in range(16)]) for each in (1, 0))
         many, begin, step = (all16(builder, builder.trunc(args[which], i32)) for which in (3, 4, 5))
-        found = builder.load(block_at(context, builder, signature, args, 1, args[2], row), align=4)
+        masks_now = builder.load(block_at(context, builder, signature, args, 1, args[2], row), align=4)
         words = builder.add(begin, builder.mul(numbers, step))
-        chosen = builder.and_(builder.icmp_unsigned("!=", found, zeros), builder.icmp_unsigned("<", numbers, many))
-        for which, values in ((0, words), (1, found)):
+        chosen = builder.and_(builder.icmp_unsigned("!=", masks_now, zeros), builder.icmp_unsigned("<", numbers, many))
+        for which, values in ((0, words), (1, masks_now)):
             target = block_at(context, builder, signature, args, which, args[6], row)
             builder.store(builder.call(compress16(builder), (values, chosen, values)), target, align=4)
         return builder.zext(builder.ctpop(builder.bitcast(chosen, ir.IntType(16))), ir.IntType(64))
@@ -213,23 +213,23 @@ def _keep_changed16(typingctx: Any, firsts: Any, masks: Any, entry: Any, count: 
 
 def _keep_changed_by_vector(firsts: Any, masks: Any, entry: Any, count: Any, first: Any, stride: Any) -> Any:
     """Do the same for any number of masks."""
-    kept = np.uint64(entry)
+    to = np.uint64(entry)
     for at in range(np.uint64(0), np.uint64(count), np.uint64(16)):
-        kept += _keep_changed16(firsts, masks, np.uint64(entry) + at, np.uint64(count) - at,
-                                np.uint64(first) + at * np.uint64(stride), np.uint64(stride), kept)
-    return kept
+        to += _keep_changed16(firsts, masks, np.uint64(entry) + at, np.uint64(count) - at,
+                              np.uint64(first) + at * np.uint64(stride), np.uint64(stride), to)
+    return to
 
 
 def _keep_changed_by_word(firsts: Any, masks: Any, entry: Any, count: Any, first: Any, stride: Any) -> Any:
     """Do the same block by block."""
-    kept, word = np.uint64(entry), np.uint64(first)
+    to, word = np.uint64(entry), np.uint64(first)
     for block in range(np.uint64(entry), np.uint64(entry) + np.uint64(count)):
         mask = masks[block]
-        firsts[kept] = word
-        masks[kept] = mask
-        kept += np.uint64(mask != 0)
+        firsts[to] = word
+        masks[to] = mask
+        to += np.uint64(mask != 0)
         word += np.uint64(stride)
-    return kept
+    return to
 
 
 def register(options: Mapping[str, Any]) -> None:
@@ -247,9 +247,13 @@ def register(options: Mapping[str, Any]) -> None:
     give(bits.blend32, lambda source, target, mask: _blend32(source, target, np.uint64(mask)))
     give(bits.prefetch, lambda array, index: _prefetch(array, np.uint64(index)))
     give(bits.changed32, lambda words, shadow, first: _changed32(words, shadow, np.uint64(first)))
-    # it returns an array, although one without an owner
-    overload(bits.words_at, strict=False, jit_options={**plain["jit_options"], "_nrt": True})(
-        lambda *types: lambda address, count: _words_at(np.int64(address), np.int64(count)))
+    # these return arrays, although ones without owners
+    arrays: Any = {"jit_options": {**plain["jit_options"], "_nrt": True}, "strict": False}
+    overload(bits.array_at, **arrays)(
+        lambda *types: lambda address, count, dtype: _array_at(np.int64(address), np.int64(count), dtype))
+    u4 = bits.U4
+    overload(bits.words_at, **arrays)(
+        lambda *types: lambda address, count: _array_at(np.int64(address), np.int64(count), u4))
     # numba determines the target processor at each compilation
     overload(bits.take32, **plain)(lambda *types: _take32_by_vector if packs_vectors() else _take32_by_word)
     overload(bits.keep_changed, **plain)(
