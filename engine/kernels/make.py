@@ -21,8 +21,10 @@ NVCC = ("nvcc", "-ptx", "-arch=compute_75", "-O3", "-lineinfo")
 
 
 def reference_module(name: str) -> ModuleType:
-    """Import reference.py from a kernel's folder, whose name may not be a Python identifier."""
-    file = kernels.FOLDER / name / "reference.py"
+    """Import a kernel's reference.py; a NAME_double without one has NAME's, which computes in the buffers' type."""
+    file = kernels.FOLDER / name / "reference.py"       # the folder's name may not be a Python identifier
+    if not file.exists():
+        file = kernels.FOLDER / name.removesuffix("_double") / "reference.py"
     spec = importlib.util.spec_from_file_location(f"reference_of_{name}", file)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)

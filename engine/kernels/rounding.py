@@ -7,6 +7,11 @@ from fractions import Fraction
 import numpy as np
 
 
+def fma(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
+    """Return a * b + c, rounded once to float64 if any of them is that, otherwise to float32."""
+    return (fma64 if np.result_type(a, b, c) == np.float64 else fma32)(a, b, c)
+
+
 def fma32(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
     """Return a * b + c of float32 arrays (any shapes that broadcast), rounded once to float32.
 

@@ -1,10 +1,10 @@
-"""NumPy reference of 3dconv: the centre times its weight, then ten taps fused in the source's order."""
+"""NumPy reference of 3dconv (and double): the centre times its weight, then ten taps fused in the source's order."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from rfview.engine.kernels.rounding import fma32
+from rfview.engine.kernels.rounding import fma
 
 
 TAPS = (((-1, -1, -1), 0.2), ((-1, 0, 0), -0.3), ((-1, 1, 1), 0.4), ((0, -1, 0), 0.6), ((0, 0, -1), -0.8),
@@ -18,8 +18,8 @@ def reference(buffers: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     def shifted(offsets: tuple[int, ...]) -> np.ndarray:
         return a[tuple(slice(1 + by, size - 1 + by) for by, size in zip(offsets, a.shape))]
 
-    total = np.float32(0.5) * shifted((0, 0, 0))
+    total = a.dtype.type(0.5) * shifted((0, 0, 0))
     for offsets, weight in TAPS:
-        total = fma32(np.float32(weight), shifted(offsets), total)
+        total = fma(a.dtype.type(weight), shifted(offsets), total)
     b[1:-1, 1:-1, 1:-1] = total
     return {"B": b}

@@ -1,17 +1,17 @@
-"""NumPy reference of 3mm: chains of fused multiply-adds, ascending."""
+"""NumPy reference of 3mm and its double: chains of fused multiply-adds, ascending."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from rfview.engine.kernels.rounding import fma32
+from rfview.engine.kernels.rounding import fma
 
 
 def product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Return a b, k ascending."""
-    total = np.zeros((a.shape[0], b.shape[1]), np.float32)
+    total = np.zeros((a.shape[0], b.shape[1]), a.dtype)
     for k in range(a.shape[1]):
-        total = fma32(a[:, k:k + 1], b[k], total)
+        total = fma(a[:, k:k + 1], b[k], total)
     return total
 
 

@@ -1,18 +1,18 @@
-"""NumPy reference of atax: chains of fused multiply-adds, ascending."""
+"""NumPy reference of atax and its double: chains of fused multiply-adds, ascending."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from rfview.engine.kernels.rounding import fma32
+from rfview.engine.kernels.rounding import fma
 
 SLICES = 8
 
 def product_with(a: np.ndarray, x: np.ndarray) -> np.ndarray:
     """Return a x, one column of a at a time."""
-    total = np.zeros(a.shape[0], np.float32)
+    total = np.zeros(a.shape[0], a.dtype)
     for column, factor in zip(a.T, x):
-        total = fma32(column, factor, total)
+        total = fma(column, factor, total)
     return total
 
 

@@ -1,15 +1,15 @@
-"""NumPy reference of corr: sums in the order of the rows, products as chains of fused multiply-adds."""
+"""NumPy reference of corr and its double: sums in the order of the rows, products as chains of fused multiply-adds."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from rfview.engine.kernels.rounding import fma32
+from rfview.engine.kernels.rounding import fma
 
 
 def column_sum(rows: np.ndarray) -> np.ndarray:
     """Return the sums of the columns, row by row."""
-    total = np.zeros(rows.shape[1], np.float32)
+    total = np.zeros(rows.shape[1], rows.dtype)
     for row in rows:
         total = total + row
     return total
@@ -17,19 +17,19 @@ def column_sum(rows: np.ndarray) -> np.ndarray:
 
 def products(data: np.ndarray) -> np.ndarray:
     """Return the products of all pairs of columns as chains of fused multiply-adds."""
-    total = np.zeros((data.shape[1],) * 2, np.float32)
+    total = np.zeros((data.shape[1],) * 2, data.dtype)
     for row in data:
-        total = fma32(row[:, None], row, total)
+        total = fma(row[:, None], row, total)
     return np.triu(total) + np.triu(total, 1).T
 
 
 def reference(buffers: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     """Return the products of all pairs of normed columns."""
-    data, rows = buffers["data"], np.float32(len(buffers["data"]))
+    data, rows = buffers["data"], buffers["data"].dtype.type(len(buffers["data"]))
     mean = column_sum(data) / rows
-    squares = np.zeros(data.shape[1], np.float32)
+    squares = np.zeros(data.shape[1], data.dtype)
     for row in data - mean:
-        squares = fma32(row, row, squares)
+        squares = fma(row, row, squares)
     root = np.sqrt(squares / rows)
-    deviation = np.where(root <= np.float32(0.005), np.float32(1), root)
+    deviation = np.where(root <= root.dtype.type(0.005), root.dtype.type(1), root)
     return {"result": products((data - mean) / (np.sqrt(rows) * deviation))}

@@ -1,16 +1,16 @@
-"""NumPy reference of mvt: chains of fused multiply-adds, ascending."""
+"""NumPy reference of mvt and its double: chains of fused multiply-adds, ascending."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from rfview.engine.kernels.rounding import fma32
+from rfview.engine.kernels.rounding import fma
 
 
 def added(a: np.ndarray, y: np.ndarray, x: np.ndarray) -> np.ndarray:
     """Return x + a y, one column of a at a time."""
     for column, factor in zip(a.T, y):
-        x = fma32(column, factor, x)
+        x = fma(column, factor, x)
     return x
 
 

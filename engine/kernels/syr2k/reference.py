@@ -1,10 +1,10 @@
-"""NumPy reference of syr2k: alpha times one factor is rounded, then fused into the sum, k ascending."""
+"""NumPy reference of syr2k and its double: alpha times one factor is rounded, then fused into the sum, k ascending."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from rfview.engine.kernels.rounding import fma32
+from rfview.engine.kernels.rounding import fma
 
 
 ALPHA, BETA = np.float32(1.5), np.float32(0.5)
@@ -14,6 +14,6 @@ def reference(buffers: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     """Return C = ALPHA (A B^T + B A^T) + BETA C."""
     a, b, total = buffers["A"], buffers["B"], BETA * buffers["C"]
     for k in range(a.shape[1]):
-        total = fma32(ALPHA * a[:, k:k + 1], b[:, k], total)
-        total = fma32(ALPHA * b[:, k:k + 1], a[:, k], total)
+        total = fma(ALPHA * a[:, k:k + 1], b[:, k], total)
+        total = fma(ALPHA * b[:, k:k + 1], a[:, k], total)
     return {"C": total}
