@@ -10,7 +10,6 @@
     plot         charts over time, for notebooks
     machine      the machine at one cycle, for `why` and painters; producers: who writes a register
     energy       event counts by name, and the energy computed from them
-    bounds       the possible values of something within chunks
     file/        the session file: its bytes, writing and opening, zone maps
     codec/       chunks as bytes, and back
     timeline/    a range of cycles with the state at each: live, replayed, simulated again

@@ -4,6 +4,7 @@ The common part of sweeps, comparisons, the check of the papers' claims and the 
 before a machine runs.
 
     jobs        one run as data, and its execution
+    samples     measurements that need stepping through a run
     pools       where jobs run: in this process or in several
     cluster     a Dask cluster as a pool; the choice of a pool by a command's options
     sharing     sends batches of items to workers and collects outcomes; repeats what a killed worker had

@@ -95,7 +95,7 @@ def run_job(job: Job) -> Result:
     misbehaved = None
     try:
         if job.kind == "sampled":
-            from rfview.engine.papers.samples import sample     # imports numba: workers alone
+            from rfview.engine.batch.samples import sample      # start-up, as above
 
             extra = sample(simulator)
         else:

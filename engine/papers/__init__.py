@@ -9,7 +9,6 @@ that the project promises for its own kernels. Nothing is tuned to a claim.
     baselines  places   each paper's own baseline; where a design keeps values, and which events read and write there
     workloads           the origin of the bundled kernels, from their workload.toml
     lab                 bundled kernels on any machine, and means over their numbers
-    samples             measurements that need stepping through a run
     rfc_values  edram_errors  table_1    parts of rfc, edram and racetrack: reads of values, errors of outputs, Table 1
     figures             measured figures that explain a difference from a paper
 """

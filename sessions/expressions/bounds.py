@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from rfview.sessions.bounds import SET_SIZE, Bounds, Known
+from rfview.sessions.file.bounds import SET_SIZE, Bounds, Known
 
 # sums of two and products of two numbers of these sizes cannot leave 64 bits
 ADDABLE, MULTIPLIABLE = 1 << 62, 1 << 31

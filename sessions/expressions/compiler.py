@@ -10,7 +10,7 @@ import numpy as np
 from rfview.engine.errors import InputError
 from rfview.engine.wording import suggest
 from rfview.sessions.expressions import operations
-from rfview.sessions.bounds import Known
+from rfview.sessions.file.bounds import Known
 from rfview.sessions.expressions.expression import Expression
 from rfview.sessions.expressions.mistakes import unreadable
 from rfview.sessions.expressions.names import FUNCTIONS, Names

@@ -13,7 +13,7 @@ from rfview.engine import plugin as designs
 from rfview.engine.errors import InputError
 from rfview.engine.wording import suggest
 from rfview.sessions.expressions import operations
-from rfview.sessions.bounds import Bounds, Known
+from rfview.sessions.file.bounds import Bounds, Known
 from rfview.sessions.expressions.mistakes import ExpressionError
 from rfview.sessions.expressions.nodes import Node, Uses, apply, cycle_number, fixed
 from rfview.sessions.expressions.ptx_names import register_of

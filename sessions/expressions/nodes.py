@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from rfview.sessions.bounds import Bounds, Known
+from rfview.sessions.file.bounds import Bounds, Known
 from rfview.sessions.expressions.bounds import tried
 from rfview.sessions.timeline.register_log import RegisterLog
 from rfview.sessions.expressions.operations import Operation

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rfview.sessions.expressions import bounds
-from rfview.sessions.bounds import Known
+from rfview.sessions.file.bounds import Known
 
 
 def unknown(*parts: Known) -> Known:

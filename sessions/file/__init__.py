@@ -4,7 +4,7 @@
     run_info          typed records: what a recording or recipe says of its run, checked when the file is opened
     writer            writes a run to a file; chunk_coder: a chunk's map; write_pipeline: the threads that code and compress
     stored            a chunk of a file, decoded on demand
-    zone_maps         summaries of chunks, for searches; zone_map_writer: makes them
+    zone_maps         summaries of chunks, for searches; zone_map_writer: makes them; bounds: the ranges that they give
     warm              compiles the recorder, in a child process of the first recording
 
 Its bytes:

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from rfview.engine.chunk import REGISTERS_OF_WARP
-from rfview.sessions import bounds
-from rfview.sessions.bounds import Bounds
+from rfview.sessions.file import bounds
+from rfview.sessions.file.bounds import Bounds
 from rfview.sessions.codec import streams
 from rfview.sessions.byte_cache import ByteCache
 from rfview.sessions.layout import Field, Layout, distinct

@@ -14,7 +14,8 @@ import pytest
 from rfview.engine import papers as claims, plugin as designs
 from rfview.engine import batch
 from rfview.engine.config import load_preset
-from rfview.engine.papers import baselines, lab, places, samples, verdicts, workloads
+from rfview.engine.batch import samples
+from rfview.engine.papers import baselines, lab, places, verdicts, workloads
 from rfview.engine.plugin import nodes
 from rfview.learn import rules
 from rfview import cli

@@ -11,7 +11,6 @@ ENGINE = Path(__file__).parents[2] / "engine"
 ALLOWED = {("tools.profiling", "designs.racetrack"): "what a racetrack leaves for its own tool, read by names of its file"}
 # rooms are the folders; a module outside them is a room by itself, except these
 ROOM = {"hooks": "machine",                     # the interface of the machine's register files, and its defaults
-        "machine.schedulers.active_set": "machine",     # called by its stages, by no scheduler
         "plugin.check_design": "check_design"}  # a command: it runs the machine on a design
 INNER = ["machine", "schedulers"]    # as the front end's, rooms of their own: the configuration names schedulers
 

@@ -8,7 +8,6 @@ config.parity).
     lrr  gto                   loose round robin; greedy then oldest
     two_level                  the inner policy over a few active warps
     switch_on_stall            the same over one active warp
-    active_set                 which warps are active
     round_robin                the next warp of a mask in turn
 """
 

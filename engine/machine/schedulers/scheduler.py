@@ -15,7 +15,7 @@ class Scheduler(NamedTuple):
     name: as users type it, and as recordings name it. sentence: what it does. source: of the rule. prefers: which ready
     warp it chooses, in a few words. pick(sm, scheduler, ready) -> warp, marked @device: `ready` is the mask of the
     scheduler's warps that passed every check, and has at least one bit set. active: ALL, SHARE, or the most warps in its
-    active set (active_set.py). alternates: whether the setting scheduler.parity applies to that set.
+    active set (stages/active_set.py). alternates: whether the setting scheduler.parity applies to that set.
     """
 
     name: str

@@ -3,6 +3,7 @@
     ctas                      CTAs take free slots and return them
     fetch  issue              refill the I-buffers; decide every warp's state, issue one instruction per scheduler
     evaluate  issue_cache     why a warp cannot issue: every check in order; a fast path with the same results
+    active_set                which warps of a scheduler may issue
     units  collectives        whether units can take another instruction; instructions that need all lanes of a member mask
     warp_state                what a warp does, what it waits for, and whether that must be decided again
     execution                 from a collector with all operands to an execution unit

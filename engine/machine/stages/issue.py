@@ -16,8 +16,7 @@ from rfview.engine.events import INSTRUCTIONS, THREAD_INSTRUCTIONS
 from rfview.engine.isa import OP_ACTIVEMASK
 from rfview.engine.machine import schedulers
 from rfview.engine.machine.scoreboard import refresh_reads
-from rfview.engine.machine.schedulers import active_set
-from rfview.engine.machine.stages import control, splits
+from rfview.engine.machine.stages import active_set, control, splits
 from rfview.engine.machine.stages.collectives import fetch_results, meet, results_wait
 from rfview.engine.machine.stages.evaluate import READY, evaluate
 from rfview.engine.machine.stages.inflight import allocate

@@ -14,8 +14,8 @@ import numpy as np
 from rfview.engine import hooks
 from rfview.engine.compile.bits import bit64, ctz64, popcount
 from rfview.engine.compile.device import device
-from rfview.engine.machine.stages.warp_state import reconsider
 from rfview.engine.machine.schedulers.round_robin import next_from
+from rfview.engine.machine.stages.warp_state import reconsider
 from rfview.engine.state import ACTIVE, LEAVING, NONE8, OUTSIDE
 
 PARITY_OFF, PARITY_PREFER, PARITY_STRICT = 0, 1, 2
