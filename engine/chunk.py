@@ -114,14 +114,14 @@ class Writes:
         row_values: returns (n, 32) u4 of the chunk's row writes with the given numbers.
         """
         rows, cleared = self.row[chosen], self.pc[chosen] == CLEARED
-        found = np.zeros((len(chosen), len(LANES)), np.uint32)
+        values = np.zeros((len(chosen), len(LANES)), np.uint32)
         apart = (rows == NO_ROW) & ~cleared
         named = ~(apart | cleared)
-        found[named] = row_values(rows[named].astype(np.int64))
+        values[named] = row_values(rows[named].astype(np.int64))
         if apart.any():
             rank = np.cumsum((self.row == NO_ROW) & (self.pc != CLEARED))[chosen[apart]] - 1
-            found[apart] = self.word.reshape(-1, len(LANES))[rank]
-        return found
+            values[apart] = self.word.reshape(-1, len(LANES))[rank]
+        return values
 
 
 @dataclass

@@ -108,7 +108,7 @@ def settings_of(text: str) -> dict[str, str]:
     where = f"--compile {text}"
     if text.strip() == OFF:
         return {option.setting: str(option.usual) for option in OPTIONS.values()}
-    found: dict[str, str] = {}
+    settings: dict[str, str] = {}
     for word in text.split(","):
         name, equals, value = (part.strip() for part in word.partition("="))
         if name not in OPTIONS:
@@ -116,13 +116,13 @@ def settings_of(text: str) -> dict[str, str]:
         option = OPTIONS[name]
         if not equals and not option.bare:
             raise InputError(f"{where}: {name} needs a value, for example {usage()[list(OPTIONS).index(name)]}")
-        found[option.setting] = checked(where, name, value if equals else option.bare)
-    return found
+        settings[option.setting] = checked(where, name, value if equals else option.bare)
+    return settings
 
 
 def settings_of_table(values: Mapping[str, Any], fail: Callable[[str, str], Any]) -> dict[str, str]:
     """Return the settings given by a launch file's [compile] table. fail(key, problem) raises its error."""
-    found: dict[str, str] = {}
+    settings: dict[str, str] = {}
     for name, value in values.items():
         if name not in OPTIONS:
             fail(name, f"unknown key{did_you_mean(name, OPTIONS)}; expected one of {', '.join(OPTIONS)}")
@@ -132,10 +132,10 @@ def settings_of_table(values: Mapping[str, Any], fail: Callable[[str, str], Any]
         try:
             if type(value) not in (str, int):
                 raise InputError(f": expected {expected(option)}, got {value!r}")
-            found[option.setting] = checked("", name, str(value))
+            settings[option.setting] = checked("", name, str(value))
         except InputError as problem:
             fail(name, str(problem).partition(": ")[2])
-    return found
+    return settings
 
 
 def checked(where: str, name: str, value: str) -> str:

@@ -111,8 +111,8 @@ class Config:
         old = self.numbers["sm.rows_per_bank"]
         if rows // banks == old.value:
             return changed
-        kept = replace(old, value=rows // banks, source=f"{old.value} -> {rows // banks} {FOLLOWS} sm.num_banks")
-        return replace(changed, numbers={**changed.numbers, "sm.rows_per_bank": kept})
+        rows_per_bank = replace(old, value=rows // banks, source=f"{old.value} -> {rows // banks} {FOLLOWS} sm.num_banks")
+        return replace(changed, numbers={**changed.numbers, "sm.rows_per_bank": rows_per_bank})
 
     def notes(self) -> list[str]:
         """Return a sentence for each number that follows from another that was set."""

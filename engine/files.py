@@ -65,7 +65,7 @@ def stems_of(names: Iterable[str]) -> list[str]:
     stays as it is; other characters become _, and the end is cut off. The stems differ even where a file system ignores
     case: the second of two that would be equal ends in _2.
     """
-    found: list[str] = []
+    stems: list[str] = []
     used: set[str] = set()
     for name in names:
         plain = UNSAFE.sub("_", name)[:LONGEST_STEM] or "_"
@@ -73,8 +73,8 @@ def stems_of(names: Iterable[str]) -> list[str]:
         while stem.lower() in used:
             stem, number = f"{plain}_{number}", number + 1
         used.add(stem.lower())
-        found.append(stem)
-    return found
+        stems.append(stem)
+    return stems
 
 
 def stem_of(name: str) -> str:
@@ -94,21 +94,21 @@ def check_target(path: str | Path, inputs: Iterable[str | Path] = (), *, is_reco
         raise InputError("-: standard output is not possible here, since a file gets its name when it is complete; "
                          "expected the name of a file (./- for one called so)")
     try:
-        found = target.lstat()
+        status = target.lstat()
     except FileNotFoundError:
-        found = None
+        status = None
     except OSError as error:
         raise _cannot(target, error) from None
-    if found is not None and not stat.S_ISREG(found.st_mode):
-        kind = next((name for test, name in KINDS if test(found.st_mode)), "not a regular file")
+    if status is not None and not stat.S_ISREG(status.st_mode):
+        kind = next((name for test, name in KINDS if test(status.st_mode)), "not a regular file")
         raise InputError(f"{path}: is {kind}; expected the name of a file")
-    if found is not None and any(_is_same(found, one) for one in inputs):
+    if status is not None and any(_is_same(status, one) for one in inputs):
         raise InputError(f"{path}: is being read from; give another name to write to")
-    if found is not None and not is_recording and is_recorded(target):
+    if status is not None and not is_recording and is_recorded(target):
         raise InputError(f"{path}: is a recording, which only another recording replaces; give another name to write to")
     if not target.parent.is_dir():
         raise InputError(f"{path}: there is no folder {target.parent}")
-    if not os.access(target.parent, os.W_OK) or (found is not None and not os.access(target, os.W_OK)):
+    if not os.access(target.parent, os.W_OK) or (status is not None and not os.access(target, os.W_OK)):
         raise InputError(f"{path}: cannot be written: permission denied")
     return target
 
@@ -122,9 +122,9 @@ def is_recorded(path: Path) -> bool:
         return False
 
 
-def _is_same(found: os.stat_result, other: str | Path) -> bool:
+def _is_same(status: os.stat_result, other: str | Path) -> bool:
     try:
-        return os.path.samestat(found, os.stat(other))
+        return os.path.samestat(status, os.stat(other))
     except OSError:
         return False
 
@@ -208,10 +208,10 @@ def is_abandoned(path: Path) -> bool:
 def identity(path: Path) -> Identity | None:
     """Return a value that changes when a name refers to another file or another content; None for no file."""
     try:
-        found = path.lstat()
+        status = path.lstat()
     except OSError:
         return None
-    return found.st_dev, found.st_ino, found.st_mtime_ns, found.st_size
+    return status.st_dev, status.st_ino, status.st_mtime_ns, status.st_size
 
 
 def sync_folder(folder: Path) -> None:

@@ -42,12 +42,12 @@ def register(name: str, module: ModuleType) -> None:
 
 def _chain(spec: Any) -> list[ModuleType]:
     """Return the designs of a parameter record, outermost first. spec: its NumPy dtype or its numba type."""
-    found = []
+    designs = []
     while True:
         fields = spec.fields
-        found.append(DESIGNS[next(name[7:] for name in fields if name.startswith("design_"))])
+        designs.append(DESIGNS[next(name[7:] for name in fields if name.startswith("design_"))])
         if "mrf" not in fields:
-            return found
+            return designs
         spec = fields["mrf"][0]
 
 

@@ -541,13 +541,13 @@ class Simulator:
 
     def counts(self) -> dict[str, int]:
         """Return every event count by name; `<reason>_wait_cycles` are accesses refused, not warp-cycles."""
-        found = {name: int(self.sm.events[index]) for index, (name, _) in enumerate(events.EVENTS)}
+        counts = {name: int(self.sm.events[index]) for index, (name, _) in enumerate(events.EVENTS)}
         for index, (name, _) in enumerate(self.built.events):
-            found[name] = int(self.sm.events[events.FIRST_DESIGN_EVENT + index])
+            counts[name] = int(self.sm.events[events.FIRST_DESIGN_EVENT + index])
         for stall in self.built.stalls:
             if waited := int(self.sm.access_wait[stall.code]):
-                found[f"{stall.name}_wait_cycles"] = waited
-        return found
+                counts[f"{stall.name}_wait_cycles"] = waited
+        return counts
 
     def energy(self) -> dict[str, float]:
         """Return dynamic, leakage and refresh energy of the register file so far in pJ: counts and cycles x the tables."""

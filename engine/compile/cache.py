@@ -85,7 +85,7 @@ def _prepared() -> Path:
         _hold(folder)
         _remove_old(root)
     except OSError as error:
-        folder = _for_now(root, error, told=bool(config.DISABLE_JIT))
+        folder = _for_now(root, error, is_used=not config.DISABLE_JIT)
     return folder
 
 
@@ -146,12 +146,12 @@ def _remove_old(root: Path) -> None:
                 os.close(handle)
 
 
-def _for_now(root: Path, error: OSError, told: bool) -> Path:
-    """Return a temporary folder for this run and the processes it starts, and say once that code is not kept."""
+def _for_now(root: Path, error: OSError, is_used: bool) -> Path:
+    """Return a temporary folder for this run and the processes it starts, and say once that code is not stored."""
     folder = Path(tempfile.mkdtemp(prefix="rfview-code-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     os.environ["RFVIEW_CACHE_DIR"] = str(folder)
-    if not told:
+    if is_used:
         _tell_unkept(root, error)
     return folder
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rfview.engine import state
+from rfview.engine.compile.bits import ctz64
 from rfview.engine.errors import KernelFault
 from rfview.engine.fault_codes import (ASSERTION, BARRIER, CALL, CYCLE_LIMIT, DEADLOCK, LOCAL_RANGE, MISALIGNED,
                                        NO_FAULT, PARAM_RANGE, READ_ONLY, SHARED_RANGE, SPLITS_FULL, SURFACE, SYNC_LANES,
@@ -117,8 +118,8 @@ def _header_access(simulator: Simulator) -> str:
         return ""
     line = int(simulator.info.program[int(simulator.sm.error_pc)].line)
     lines = simulator.module.text.splitlines()
-    found = READS_HEADER.search(lines[line - 1]) if 0 < line <= len(lines) else None
-    return found.group() if found else ""
+    match = READS_HEADER.search(lines[line - 1]) if 0 < line <= len(lines) else None
+    return match.group() if match else ""
 
 
 def cycle_limit(simulator: Simulator) -> KernelFault:
@@ -175,7 +176,7 @@ def _unfinished(simulator: Simulator) -> list[int]:
 
 def _lowest(lanes: int) -> int:
     """Return the lowest lane of a mask, 0 if there is none."""
-    return (lanes & -lanes).bit_length() - 1 if lanes else 0
+    return ctz64(lanes) if lanes else 0
 
 
 def _polls(simulator: Simulator, pc: int) -> bool:
@@ -194,8 +195,8 @@ def _polls(simulator: Simulator, pc: int) -> bool:
 def states_of(simulator: Simulator) -> str:
     """Return what the warps of a machine do now, the commonest first: "wait 40, bank_conflict 8"."""
     counts = simulator.sm["state_count"].tolist()
-    found = sorted(((count, stall.name) for stall in simulator.built.stalls if (count := counts[stall.code])), reverse=True)
-    return ", ".join(f"{name} {count}" for count, name in found)
+    states = sorted(((count, stall.name) for stall in simulator.built.stalls if (count := counts[stall.code])), reverse=True)
+    return ", ".join(f"{name} {count}" for count, name in states)
 
 
 def _left_out(simulator: Simulator) -> str:

@@ -53,7 +53,7 @@ class HostCalls:
                 self._fail(f"printf of {pattern!r}: {error}", lane, flight)
                 return
             self._simulator.printed.append((int(sm.cycle), text))
-            values[0, lane] = sum(found.group(5) != "%" for found in FORMAT.finditer(pattern))
+            values[0, lane] = sum(match.group(5) != "%" for match in FORMAT.finditer(pattern))
 
     def _assertion(self, slot: int, lane: int, message: int, file: int, line: int) -> None:
         """Stop the run with the message of a failed assertion."""
@@ -76,13 +76,13 @@ class HostCalls:
 
     def _string(self, address: int, lane: int, flight: Any) -> str:
         """Read a zero-terminated string."""
-        found = bytearray()
-        while len(found) < 4096:
-            part = self._bytes(address + len(found), 1, lane, flight)
+        text = bytearray()
+        while len(text) < 4096:
+            part = self._bytes(address + len(text), 1, lane, flight)
             if not part or part == b"\0":
                 break
-            found += part
-        return found.decode("utf-8", "replace")
+            text += part
+        return text.decode("utf-8", "replace")
 
     def _format(self, text: str, args: int, lane: int, flight: Any) -> str:
         """Format like C's printf; the arguments are in a buffer at their natural alignment. Raises _TooWide."""

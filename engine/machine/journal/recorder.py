@@ -68,8 +68,8 @@ class Journal:
             self.log[0].num_chosen = len(only)
         self._is_whole = whole
         if whole:
-            for kept, now in zip(self._buffers.keys, (self.recorded, self.design)):
-                np.copyto(kept, now)
+            for key, now in zip(self._buffers.keys, (self.recorded, self.design)):
+                np.copyto(key, now)
         else:
             np.copyto(self._buffers.key[:HOT_WORD], self.recorded[:HOT_WORD])
         self._counts[:] = 0

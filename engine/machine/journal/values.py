@@ -70,18 +70,18 @@ def log_writes(sm, log, first_row):
     for number in range(np.int64(sm.num_accepted)):
         noted = sm.accepted[number]
         at = np.uint64(noted.row) * np.uint64(32)
-        found = np.int64(NO_ROW)
+        holder = np.int64(NO_ROW)
         for candidate in range(np.int64(first_row), np.int64(log.rows)):
             if agree(rows, at, np.uint64(row_index[candidate]) * np.uint64(32), np.int64(noted.lanes)):
-                found = candidate
+                holder = candidate
                 break
-        if found == NO_ROW:
+        if holder == NO_ROW:
             to = np.uint64(log.write_words)
             for lane in range(np.uint64(32)):
                 write_word[to + lane] = rows[at + lane]
             log.write_words += 32
         append_write(log, noted.register, noted.lanes, noted.pc)
-        write_row[log.writes - 1] = found
+        write_row[log.writes - 1] = holder
     sm.num_accepted = 0
     candidate = np.int64(first_row)
     touched = np.uint64(sm.lost_touched)

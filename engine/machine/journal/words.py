@@ -32,8 +32,8 @@ assert PIPE_WORD + PIPE_COUNT * WIDTH <= COLD_WORD
 
 
 @device
-def scan(log, words, shadow, first, count, stride, kept, base):
-    """List those of `count` blocks, `stride` words apart, in which a word in the mask `kept` differs from the shadow.
+def scan(log, words, shadow, first, count, stride, watched, base):
+    """List those of `count` blocks, `stride` words apart, in which a word in the mask `watched` differs from the shadow.
 
     base: number of the first of `words` among all recorded words. Every block is written to the list; the next overwrites it
     if nothing differs: data-dependent branches would be mispredicted, here and in the stages that follow.
@@ -43,7 +43,7 @@ def scan(log, words, shadow, first, count, stride, kept, base):
     at = np.uint64(first)
     entry = np.uint64(log.blocks)
     for _ in range(count):
-        mask = changed32(words, shadow, at) & np.uint64(kept)
+        mask = changed32(words, shadow, at) & np.uint64(watched)
         block_first[entry] = np.uint64(base) + at
         block_mask[entry] = mask
         entry += np.uint64(mask != 0)
@@ -53,14 +53,14 @@ def scan(log, words, shadow, first, count, stride, kept, base):
 
 
 @device
-def scan_all(log, words, shadow, first, count, stride, kept):
+def scan_all(log, words, shadow, first, count, stride, watched):
     """Do the same for hot blocks, faster if there are many: all are compared before any is dropped."""
     block_first = words_at(log.block_first_at, log.block_first_size)
     block_mask = words_at(log.block_mask_at, log.block_mask_size)
     at = np.uint64(first)
     entry = np.uint64(log.blocks)
     for block in range(np.uint64(count)):
-        block_mask[entry + block] = changed32(words, shadow, at) & np.uint64(kept)
+        block_mask[entry + block] = changed32(words, shadow, at) & np.uint64(watched)
         at += np.uint64(stride)
     log.blocks = keep_changed(block_first, block_mask, entry, np.uint64(count), np.uint64(first), np.uint64(stride))
     return 0

@@ -164,15 +164,15 @@ def exchange(sm, rf, spec, rows, insts, warp, inst, kind, need):
             votes |= gather_operands(sm, rf, spec, rows, warp, insts[table[index].pc], lanes, first_row)
     result_row = np.int64(sm.config.first_result_row) + (MAX_INFLIGHT - 1) * 4
     if inst.op == OP_SHFL:
-        found = shuffle_rows(handle(rows), first_row, result_row, np.uint32(members), inst.aux)
+        predicates = shuffle_rows(handle(rows), first_row, result_row, np.uint32(members), inst.aux)
     else:
-        found = collective_rows(inst.op, handle(rows), first_row, result_row, np.uint32(members), inst.aux, inst["flags"],
-                                np.uint32(votes))
+        predicates = collective_rows(inst.op, handle(rows), first_row, result_row, np.uint32(members), inst.aux,
+                                     inst["flags"], np.uint32(votes))
     for lane in range(32):
         if (members >> lane) & 1:
             sm.exchanged[warp][lane] = rows[result_row].u[lane]
-    kept = np.int64(sm.exchanged_pred[warp]) & ~members
-    sm.exchanged_pred[warp] = kept | (np.int64(found) & members)
+    others = np.int64(sm.exchanged_pred[warp]) & ~members
+    sm.exchanged_pred[warp] = others | (np.int64(predicates) & members)
     return members
 
 

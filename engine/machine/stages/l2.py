@@ -48,19 +48,19 @@ def request(sm, line, size, kind):
     ways = np.int64(sm.config.l2_ways)
     first = set_of(line, sm.config.l2_sets, sm.config.l2_hash) * ways
     oldest = first
-    found = np.int64(-1)
+    hit = np.int64(-1)
     for way in range(first, first + ways):
         entry = sm.l2[way]
         if entry.line == line:
-            found = way
+            hit = way
         if entry.used_cycle < sm.l2[oldest].used_cycle:
             oldest = way
-    way = found if found >= 0 else oldest
+    way = hit if hit >= 0 else oldest
     sm.l2[way].line = line
     sm.l2[way].used_cycle = sm.cycle
     mark_entry(sm, L2, L2_BYTES, way)
     port = through_ports(sm, size, kind)
-    if found >= 0 and not is_store:
+    if hit >= 0 and not is_store:
         sm.events[L2_HITS] += 1
         return port + np.int64(sm.config.l2_hit_cycles)
     if not is_store:
