@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 
 # of the recording that plain `rfview` shows; the run itself is longer. The pictures of screens use the same chunk size
-BUNDLED_CYCLES, CHUNK_CYCLES = 24_576, 1024
+BUNDLED_CYCLES, CHUNK_CYCLES = 16_384, 1024
 
 
 def main(names: Sequence[str]) -> int:

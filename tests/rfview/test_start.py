@@ -66,7 +66,7 @@ def test_recordings_are_read_and_damaged_ones_say_so(folder: Path) -> None:
     found = {item.name: items.read(item) for item in items.recordings(folder, bundled_recording())}
     assert set(found) == {"run.rfs", "broken.rfs", "late.rfs", "bundled example"}
     run = found["run.rfs"]
-    assert run.words == ("replay", "run.rfs") and run.right == "24,576 cycles" and run.more[0] == ("vectoradd · hrf gto", "at 2,001")
+    assert run.words == ("replay", "run.rfs") and run.right == "16,384 cycles" and run.more[0] == ("vectoradd · hrf gto", "at 2,001")
     assert len(run.issued) == len(run.lost) == items.BUCKETS and 0 < max(run.lost) <= 1
     assert not found["broken.rfs"].words and "not an rfview recording" in found["broken.rfs"].said
     assert found["late.rfs"].words == ("replay", "far/late.rfs")
@@ -154,7 +154,7 @@ def test_what_was_opened_comes_back_to_the_start_screen(folder: Path) -> None:
     home = {"HOME": str(folder), "XDG_CONFIG_HOME": str(folder), "XDG_STATE_HOME": str(folder / "state"),
             "PYTHONPATH": str(REPOSITORY)}
     with Terminal([], environ=home, folder=folder) as terminal:
-        terminal.wait(lambda text: "RECORDINGS" in text and "24,576 cycles" in text and "LESSONS" in text)
+        terminal.wait(lambda text: "RECORDINGS" in text and "16,384 cycles" in text and "LESSONS" in text)
         terminal.send("Gg")
         terminal.send("/run.rfs\r")
         terminal.wait(lambda text: "bundled example" not in text and "run.rfs" in text)

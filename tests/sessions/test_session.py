@@ -303,4 +303,4 @@ def test_a_recording_keeps_its_machine(file: Path) -> None:
 def test_a_session_says_at_the_python_prompt_where_it_stands() -> None:
     with open_session(Path(__file__).parents[2] / "sessions" / "recorded" / "first.rfs") as session:
         session.goto(1200)
-        assert repr(session) == "<Session vectoradd on hrf gto, cycle 1,200 of 0..24,576>"
+        assert repr(session) == "<Session vectoradd on hrf gto, cycle 1,200 of 0..16,384>"
