@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 def counts_of(info: RunInfo, events: Any, access_wait: Any) -> dict[str, Any]:
     """Return every count by name; events, access_wait: sm.events and sm.access_wait, one cycle's or columns (.., n)."""
-    found = {name: events[index] for index, name in info.event_names.items()}
+    counts = {name: events[index] for index, name in info.event_names.items()}
     for code, name in info.stall_names.items():
         if code < len(access_wait):
-            found[f"{name}_wait_cycles"] = access_wait[code]
-    return found
+            counts[f"{name}_wait_cycles"] = access_wait[code]
+    return counts
 
 
 def energy_of(info: RunInfo, counts: Mapping[str, Any], cycles: Any) -> dict[str, Any] | None:

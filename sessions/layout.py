@@ -72,19 +72,19 @@ class Layout:
     def packed(self) -> np.ndarray:
         """Return (num_words,) bool: whether kinds of words have fields of less than four bytes, or parts of fields."""
         both = np.concatenate((_packed(self.sm_dtype), _packed(self.rf_dtype)))
-        found = np.zeros(int(self.kinds.max()) + 1, bool)
-        found[self.kinds[both[: 4 * self.num_words].reshape(-1, 4).any(axis=1)]] = True
-        return found[self.kinds]
+        packed = np.zeros(int(self.kinds.max()) + 1, bool)
+        packed[self.kinds[both[: 4 * self.num_words].reshape(-1, 4).any(axis=1)]] = True
+        return packed[self.kinds]
 
     def _numbered(self, most: int) -> np.ndarray:
         """Number the words by their place in a record; in records of more than 32 words, `most` share a number."""
         arrays = _arrays(self.sm_dtype, 0) + _arrays(self.rf_dtype, self.sm_bytes // 4)
         sizes = [-(-size // most) if size > 32 else size for _, _, size in arrays]
-        found = np.repeat(np.cumsum([0, *sizes[:-1]], dtype=np.int32), [end - begin for begin, end, _ in arrays])
+        numbers = np.repeat(np.cumsum([0, *sizes[:-1]], dtype=np.int32), [end - begin for begin, end, _ in arrays])
         for begin, end, size in arrays:
             if size > 1:
-                found[begin:end] += np.arange(end - begin, dtype=np.int32) % size // (most if size > 32 else 1)
-        return found
+                numbers[begin:end] += np.arange(end - begin, dtype=np.int32) % size // (most if size > 32 else 1)
+        return numbers
 
     def field(self, path: str) -> Field:
         """Resolve a path; raises InputError, which names the unknown part and similar names."""
@@ -109,27 +109,27 @@ def _arrays(dtype: np.dtype, first: int) -> list[tuple[int, int, int]]:
     """List (first word, word after, words per element, 1 if not whole words) of a record's fields, each up to the next."""
     fields = {dtype.fields[name][1]: dtype.fields[name][0] for name in dtype.names or ()}  # type: ignore[index]
     starts = sorted({at // 4 for at in fields} - {0})
-    found = []
+    arrays = []
     for begin, end in zip([0, *starts], [*starts, dtype.itemsize // 4]):
         inner = fields.get(4 * begin)
         whole = inner is not None and inner.base.names is not None and inner.itemsize % 4 == 0
         if inner is not None and whole and not inner.shape:
             last = begin + inner.itemsize // 4
-            found += _arrays(inner, first + begin) + ([(first + last, first + end, 1)] if last < end else [])
+            arrays += _arrays(inner, first + begin) + ([(first + last, first + end, 1)] if last < end else [])
         else:
             size = inner.base.itemsize // 4 if inner is not None and whole and inner.base.itemsize % 4 == 0 else 1
-            found.append((first + begin, first + end, size))
-    return found
+            arrays.append((first + begin, first + end, size))
+    return arrays
 
 
 def _packed(dtype: np.dtype) -> np.ndarray:
     """Return (itemsize,) bool for a record: bytes of fields that are not whole words."""
-    found = np.zeros(dtype.itemsize, bool)
+    packed = np.zeros(dtype.itemsize, bool)
     for name in dtype.names or ():
         inner, at = dtype.fields[name][:2]  # type: ignore[index]
         one = _packed(inner.base) | bool(at % 4 or inner.base.itemsize % 4)
-        found[at : at + inner.itemsize] = np.tile(one, inner.itemsize // inner.base.itemsize)
-    return found
+        packed[at : at + inner.itemsize] = np.tile(one, inner.itemsize // inner.base.itemsize)
+    return packed
 
 
 def distinct(values: np.ndarray) -> np.ndarray:

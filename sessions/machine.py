@@ -25,9 +25,9 @@ def plain_record(record: Any) -> Any:
 
 def _warps(field: str, what: str) -> cached_property[list[int]]:
     """Return a property: a field of the warp slots' records, a list with one number per slot."""
-    found = cached_property(lambda machine: machine.sm["warp"][field][: machine.num_warps].tolist())
-    found.__doc__ = what
-    return found
+    column = cached_property(lambda machine: machine.sm["warp"][field][: machine.num_warps].tolist())
+    column.__doc__ = what
+    return column
 
 
 class Machine:

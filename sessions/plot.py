@@ -40,23 +40,23 @@ def _states(timeline: Timeline, points: int) -> list[dict[str, Any]]:
     """Return the mean warps per state in each range; states that never occurred, and empty slots, are omitted."""
     seen = timeline.overview(points)
     spans = np.diff(seen.edges)
-    found = []
+    rows = []
     for code, name in sorted(timeline.info.stall_names.items()):
         if name in NO_WARP or not seen.states[:, code].any():
             continue
-        found += [{"cycle": int(begin), "state": name, "warps": round(count / span, 4)}
+        rows += [{"cycle": int(begin), "state": name, "warps": round(count / span, 4)}
                   for begin, span, count in zip(seen.edges[:-1].tolist(), spans.tolist(), seen.states[:, code].tolist())
                   if span]
-    return found
+    return rows
 
 
 def _lines(timeline: Timeline, expressions: Mapping[str, Expression], points: int) -> list[dict[str, Any]]:
     edges = np.unique(np.linspace(timeline.first, timeline.last + 1, points + 1).astype(np.int64))
-    found = []
+    rows = []
     for given, expression in expressions.items():
         means = _means(timeline, expression, given, edges)
-        found += [{"cycle": int(begin), "what": given, "value": mean} for begin, mean in zip(edges[:-1], means)]
-    return found
+        rows += [{"cycle": int(begin), "what": given, "value": mean} for begin, mean in zip(edges[:-1], means)]
+    return rows
 
 
 def _means(timeline: Timeline, expression: Expression, given: str, edges: np.ndarray) -> list[float]:

@@ -21,12 +21,12 @@ def writers(inflight: Any, program: Sequence[Instruction]) -> dict[tuple[int, in
     """
     held = np.flatnonzero(inflight["stage"] != FREE)
     held = held[np.argsort(inflight["seq"][held])]
-    found = {}
+    entries = {}
     for entry, warp, pc in zip(held.tolist(), inflight["warp"][held].tolist(), inflight["pc"][held].tolist(), strict=True):
         for reg in program[pc].dst if pc < len(program) else ():
             if reg != NONE8:
-                found[warp, reg] = entry
-    return found
+                entries[warp, reg] = entry
+    return entries
 
 
 def operands(program: Sequence[Instruction], pc: int, slots: int) -> list[int]:
@@ -50,8 +50,8 @@ def awaited(sm: Any, program: Sequence[Instruction], warp: int, known: Mapping[t
         return known.get((warp, what))
     held = (table["stage"] != FREE) & (table["warp"] == warp)
     if kind == BLOCK_READER:
-        found = [(int(table[at]["seq"]), int(at)) for at in held.nonzero()[0] if what in unread(table[at], program)]
-        return min(found)[1] if found else None
+        waiting = [(int(table[at]["seq"]), int(at)) for at in held.nonzero()[0] if what in unread(table[at], program)]
+        return min(waiting)[1] if waiting else None
     if kind != BLOCK_PREDICATE or what >= 32:
         return None
     entry = int(sm["warp_cold"][warp]["pred_producer"][what])

@@ -145,23 +145,23 @@ class Session(Cursor):
     def run_until(self, expression: str) -> Stop:
         """Go forward to the first cycle after the cursor at which the condition holds, else to the end."""
         compiled = self.expression(expression)
-        found = self._search(search.where_holds(compiled, True), True)
-        if isinstance(found, Stop):
-            return found
-        if found is None:
+        cycle = self._search(search.where_holds(compiled, True), True)
+        if isinstance(cycle, Stop):
+            return cycle
+        if cycle is None:
             return self._end_stop(f"`{expression}` was not met: ")
-        return self._land(found, "condition", f"cycle {found:,}: {expression}")
+        return self._land(cycle, "condition", f"cycle {cycle:,}: {expression}")
 
     def reverse_until(self, expression: str) -> Stop:
         """Go backward to the last cycle before the cursor at which the condition holds, else to the start."""
         compiled = self.expression(expression)
-        found = self._search(search.where_holds(compiled, False), False)
-        if isinstance(found, Stop):
-            return found
-        if found is None:
+        cycle = self._search(search.where_holds(compiled, False), False)
+        if isinstance(cycle, Stop):
+            return cycle
+        if cycle is None:
             first = self.timeline.first
             return self._land(first, "start", f"`{expression}` was not met: start of the session, cycle {first:,}")
-        return self._land(found, "condition", f"cycle {found:,}: {expression}")
+        return self._land(cycle, "condition", f"cycle {cycle:,}: {expression}")
 
     def find(self, condition: str, forward: bool = True, count: int = 1, what: str = "") -> Stop:
         """Go to the count-th nearest cycle at which the condition holds; if there is none, stay and say so.
@@ -177,13 +177,13 @@ class Session(Cursor):
         here = self.cycle
         try:
             for _ in range(max(1, count)):
-                found = search()
-                if isinstance(found, Stop):
-                    return found
-                if found is None:
+                cycle = search()
+                if isinstance(cycle, Stop):
+                    return cycle
+                if cycle is None:
                     self.cycle = here
                     return Stop(here, "not found", f"no {'later' if forward else 'earlier'} cycle with {what}")
-                self.cycle = found
+                self.cycle = cycle
             reached, self.cycle = self.cycle, here
         except InputError:
             self.cycle = here
@@ -267,14 +267,14 @@ class Session(Cursor):
         compiled.check_change()
         register = compiled.register
         target = search.where_changes(compiled) if register is None else search.where_written(*register)
-        found = self._search(target, forward)
-        if isinstance(found, Stop):
-            return found
-        if found is None:
+        cycle = self._search(target, forward)
+        if isinstance(cycle, Stop):
+            return cycle
+        if cycle is None:
             verb, where = "does not change" if register is None else "is not written", "after" if forward else "before"
             return Stop(self.cycle, "not found", f"{item} {verb} {where} cycle {self.cycle:,}")
-        what = changes.written(self, item, compiled, found)
-        return replace(self._land(found, "change", f"cycle {found:,}: {what}"), warp=changes.warp_of(compiled, found))
+        what = changes.written(self, item, compiled, cycle)
+        return replace(self._land(cycle, "change", f"cycle {cycle:,}: {what}"), warp=changes.warp_of(compiled, cycle))
 
     def continue_(self) -> Stop:
         """Go forward to the next breakpoint hit, else to the end."""
@@ -293,26 +293,26 @@ class Session(Cursor):
         start = self.cycle
         active = [point for point in self.breakpoints.values() if point.enabled]
         while active:
-            found = self._search(any_target(self.timeline, active), forward, limit)
-            if isinstance(found, Stop):
-                return found
-            if found is None:
+            cycle = self._search(any_target(self.timeline, active), forward, limit)
+            if isinstance(cycle, Stop):
+                return cycle
+            if cycle is None:
                 break
-            hit = [point for point in active if point.hits_in(self.timeline, found, found + 1)[0]]
+            hit = [point for point in active if point.hits_in(self.timeline, cycle, cycle + 1)[0]]
             stopping = [point for point in hit if point.ignore == 0]
             for point in hit:
                 point.ignore = max(0, point.ignore - 1)
             if not stopping:
-                self.cycle = found
+                self.cycle = cycle
                 continue
             for point in stopping:
                 point.hits += 1
                 if point.temporary:
                     del self.breakpoints[point.number]
             self.cycle = start
-            said = "; ".join(self._hit(point, found) for point in stopping)
-            landed = self._land(found, "breakpoint", f"cycle {found:,}: {said}")
-            warps = (point.warp_at(self.timeline, found) for point in stopping)
+            hits = "; ".join(self._hit(point, cycle) for point in stopping)
+            landed = self._land(cycle, "breakpoint", f"cycle {cycle:,}: {hits}")
+            warps = (point.warp_at(self.timeline, cycle) for point in stopping)
             return replace(landed, breakpoints=tuple(point.number for point in stopping),
                            warp=next((warp for warp in warps if warp is not None), None))
         self.cycle = start
@@ -331,9 +331,9 @@ class Session(Cursor):
     def _search(self, target: Target, forward: bool, limit: int | None = None) -> int | Stop | None:
         """Return the nearest hit beyond the cursor, None, or the interruption. limit: as in search."""
         start = self.cycle + (1 if forward else -1)
-        found, stopped = search.search(self.timeline, target, start, forward, limit, self.interrupted)
+        cycle, stopped = search.search(self.timeline, target, start, forward, limit, self.interrupted)
         if stopped is None:
-            return found
+            return cycle
         return self._land(stopped, "interrupted", f"interrupted at cycle {stopped:,}")
 
     # breakpoints

@@ -11,16 +11,16 @@ WORD = re.compile(r"[wW]?([0-9]{1,9})\Z")
 
 def warp_number(word: str) -> int | None:
     """Return the number of a warp written as 3 or w3, None if the word is no warp."""
-    found = WORD.match(word)
-    return None if found is None else int(found[1])
+    match = WORD.match(word)
+    return None if match is None else int(match[1])
 
 
 def parse_warp(word: str, what: str) -> int:
     """Return the number of a warp written as 3 or w3; raises InputError, which begins with `what`, for other words."""
-    found = warp_number(word)
-    if found is None:
+    number = warp_number(word)
+    if number is None:
         raise InputError(f"{what} {word[:80]}: not a warp; expected its number, as 3 or w3")
-    return found
+    return number
 
 
 def check_warp(warp: int, count: int, what: str = "") -> None:

@@ -118,8 +118,8 @@ def shape_of(simulator: Simulator) -> dict[str, Any]:
 
 def outputs_of(simulator: Simulator) -> dict[str, Any]:
     """Return the arrays that the launch file has expectations for, or all buffers if it has none."""
-    found = {**simulator.symbols(), **simulator.buffers()}
-    return {name: found[name] for name in simulator.spec.expect} or found
+    arrays = {**simulator.symbols(), **simulator.buffers()}
+    return {name: arrays[name] for name in simulator.spec.expect} or arrays
 
 
 @lru_cache(maxsize=64)
@@ -134,10 +134,11 @@ def mapping_of(spec: LaunchSpec, job: Job) -> tuple[list[int], Result]:
 
     simulator = _machine(spec, job, **tlp.PLAIN_TAPES, **{"racetrack.profile": 1})
     moves = profiling.moves(simulator)
-    found = mapping.optimise_banks(moves, mapping.rows_in_use(simulator), int(simulator.built.values["racetrack.ports"]))
+    mappings = mapping.optimise_banks(moves, mapping.rows_in_use(simulator), int(simulator.built.values["racetrack.ports"]))
     banks, rows = moves.shape[:2]
-    codes = [found[slot % banks].positions[slot // banks] ^ (slot // banks) for slot in range(banks * rows)]
-    steps = {"identity_steps": sum(one.identity_shifts for one in found), "mapped_steps": sum(one.shifts for one in found)}
+    codes = [mappings[slot % banks].positions[slot // banks] ^ (slot // banks) for slot in range(banks * rows)]
+    steps = {"identity_steps": sum(one.identity_shifts for one in mappings),
+             "mapped_steps": sum(one.shifts for one in mappings)}
     return codes, steps
 
 

@@ -145,14 +145,14 @@ class _Sharing:
         """Add the outcomes of a finished batch, or add the batch to those lost with their worker."""
         batch = self._given.pop(future)
         try:
-            found = self._pool.result_of(future)
+            results = self._pool.result_of(future)
         except self._pool.broken:
             lost.append(batch)
             return
-        for one in found:
+        for one in results:
             like = self._like(one.item)
             self._seconds[like] = (self._seconds.get(like, one.seconds) + one.seconds) / 2
-        outcomes += found
+        outcomes += results
 
     def _suspect(self, batch: list[int]) -> list[Done]:
         """Note that a batch's worker was killed; return failures for items that have been in such batches too often."""

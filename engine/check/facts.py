@@ -18,11 +18,11 @@ BETWEEN = {isa.OP_SHFL: "shfl", isa.OP_VOTE: "vote", isa.OP_MATCH: "match", isa.
 
 def facts_of(kernel: Kernel, lines: list[str]) -> np.ndarray:
     """Return (n,) u4 bits as in engine/check/layout.py for each instruction; lines: of the module's text."""
-    found = np.zeros(len(kernel.insts), np.uint32)
+    bits = np.zeros(len(kernel.insts), np.uint32)
     for pc, (inst, text) in enumerate(zip(kernel.insts, kernel.texts, strict=True)):
         number = int(inst["line"])
-        found[pc] = facts(inst, text, lines[number - 1] if 0 < number <= len(lines) else "")
-    return found
+        bits[pc] = facts(inst, text, lines[number - 1] if 0 < number <= len(lines) else "")
+    return bits
 
 
 def facts(inst: Any, text: str, line: str) -> int:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from rfview.engine.machine.faults import Report
 
 FAULT = layout.INACTIVE_LANE + 1
+FIELDS = layout.FINDING.names or ()
 # name and meaning, by kind; the last is a fault of the kernel, which the machine reports
 KINDS: dict[int, tuple[str, str]] = {
     layout.UNWRITTEN_REGISTER: ("unwritten-register", "reads a register that nothing wrote"),
@@ -100,32 +101,32 @@ class Findings:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the findings as JSON data."""
-        found = [asdict(one) for one in self.found]
-        return {"findings": found, "cycles": self.cycles, "more": self.more, "fault": self.fault}
+        findings = [asdict(one) for one in self.found]
+        return {"findings": findings, "cycles": self.cycles, "more": self.more, "fault": self.fault}
 
     @staticmethod
     def of_dict(data: Mapping[str, Any]) -> Findings:
         """Return the findings from the result of `as_dict`."""
         names = {field.name for field in fields(Finding)}
-        found = [Finding(**{key: value for key, value in one.items() if key in names}) for one in data["findings"]]
-        found = [replace(one, frames=tuple((place, function) for place, function in one.frames)) for one in found]
-        return Findings(tuple(found), data["cycles"], data["more"], data["fault"])
+        findings = [Finding(**{key: value for key, value in one.items() if key in names}) for one in data["findings"]]
+        findings = [replace(one, frames=tuple((place, function) for place, function in one.frames)) for one in findings]
+        return Findings(tuple(findings), data["cycles"], data["more"], data["fault"])
 
 
 def findings_of(simulator: CheckedSimulator) -> Findings:
     """Return the findings of a checked simulator so far."""
     check = simulator.data[0]
-    found = [_finding(simulator, SimpleNamespace(**dict(zip(layout.FINDING.names, entry.tolist(), strict=True))))
+    findings = [_finding(simulator, SimpleNamespace(**dict(zip(FIELDS, entry.tolist(), strict=True))))
              for entry in check.finding[check.finding["kind"] != 0]]
     fault = None if simulator.fault is None else str(simulator.fault)
     if fault is not None:
-        found.append(_fault(simulator, fault))
-    found += [_reported(simulator, one) for one in simulator.reports]
-    if found:
+        findings.append(_fault(simulator, fault))
+    findings += [_reported(simulator, one) for one in simulator.reports]
+    if findings:
         known = locations(simulator.module.text)
-        found = [_located(one, known) for one in found]
-    found.sort(key=lambda one: (one.cycle, one.pc, one.kind))
-    return Findings(tuple(found), simulator.cycle, bool(check.is_full), fault)
+        findings = [_located(one, known) for one in findings]
+    findings.sort(key=lambda one: (one.cycle, one.pc, one.kind))
+    return Findings(tuple(findings), simulator.cycle, bool(check.is_full), fault)
 
 
 def _line(line: int, source: str) -> str:

@@ -146,9 +146,9 @@ def read_baseline(path: str | Path) -> list[Key]:
     rows = content.get("findings") if isinstance(content, dict) else None
     if not isinstance(rows, list) or content.get("rfview_baseline") != VERSION:
         raise InputError(f"{path}: is not a baseline of version {VERSION}; rfview check --write-baseline writes one")
-    found = []
+    keys = []
     for number, row in enumerate(rows, 1):
         if not isinstance(row, dict) or set(row) != set(PARTS) or not all(isinstance(row[part], str) for part in PARTS):
             raise InputError(f"{path}: finding {number}: expected an object with the texts {', '.join(PARTS)}")
-        found.append(tuple(row[part] for part in PARTS))
-    return found
+        keys.append(tuple(row[part] for part in PARTS))
+    return keys

@@ -41,25 +41,25 @@ def followed(kernel: Kernel, module: Module, how: Compilation) -> Followed:
     """Return what to track in a kernel, by decoding it again. Raises InputError if that gives a different program."""
     source = Source(module.text, module.path)
     syntax = syntax_of(source)
-    found = decode(source, syntax, syntax.functions[kernel.name], how)
-    same = (np.array_equal(found.kernel.insts[name], kernel.insts[name]) for name in ("op", "line", "src", "dst"))
+    decoded = decode(source, syntax, syntax.functions[kernel.name], how)
+    same = (np.array_equal(decoded.kernel.insts[name], kernel.insts[name]) for name in ("op", "line", "src", "dst"))
     if not all(same):
         raise InputError(f"check: kernel {kernel.name} was decoded with other options than the run has")
-    return follow(found)
+    return follow(decoded)
 
 
-def follow(found: Decoded) -> Followed:
+def follow(decoded: Decoded) -> Followed:
     """Return what to track in a decoded kernel."""
-    program = found.program
+    program = decoded.program
     numbers = {var: number for number, var in enumerate(suspects(program)[:MAX_FOLLOWED])}
     combined = combined_only(program)
     names = [program.variables.names[var] for var in numbers]
     steps: list[list[Step]] = []
     late: list[Step] = []       # steps of moves that were optimised away: they belong to the next instruction
-    for block, before in zip(program.blocks, found.before, strict=True):
-        kept = {id(inst) for inst in block.insts}
+    for block, before in zip(program.blocks, decoded.before, strict=True):
+        remaining = {id(inst) for inst in block.insts}
         for inst in before:
-            if id(inst) not in kept:
+            if id(inst) not in remaining:
                 late += [(STEP_SET_ALL if step[0] == STEP_SET else step[0], *step[1:])
                          for step in steps_of(inst, numbers, combined)]
                 continue
@@ -83,23 +83,23 @@ def suspects(program: VirtualProgram) -> list[int]:
     """Return the variables that some path reads before it writes them, and those that may hold copies of these."""
     if not program.blocks:
         return []
-    found = dict.fromkeys(members(live_sets(program.blocks, len(program.variables.names))[0][0]))
+    variables = dict.fromkeys(members(live_sets(program.blocks, len(program.variables.names))[0][0]))
     insts = [inst for block in program.blocks for inst in block.insts]
     unset = {line for line, *_, row in program.unset if row >= 0}
     holding = {inst.space for inst in insts if inst.op == isa.OP_ST and inst.line in unset}
-    grown = bool(found or holding)
+    grown = bool(variables or holding)
     while grown:
-        before = len(found) + len(holding)
+        before = len(variables) + len(holding)
         for inst in insts:
-            if passes_on(inst) and not inst.imm_mask and all(var in found for var in sources(inst)):
-                found.update(dict.fromkeys(inst.writes()))
-            elif any(var in found for var, _ in stored(inst)):
+            if passes_on(inst) and not inst.imm_mask and all(var in variables for var in sources(inst)):
+                variables.update(dict.fromkeys(inst.writes()))
+            elif any(var in variables for var, _ in stored(inst)):
                 holding.add(inst.space)
             elif is_load(inst) and (inst.space in holding or SPACE_GENERIC in holding or
                                     (inst.space == SPACE_GENERIC and holding)):
-                found.update(dict.fromkeys(inst.writes()))
-        grown = len(found) + len(holding) > before
-    return list(found)
+                variables.update(dict.fromkeys(inst.writes()))
+        grown = len(variables) + len(holding) > before
+    return list(variables)
 
 
 def passes_on(inst: VirtualInst) -> bool:
@@ -139,15 +139,15 @@ def combined_only(program: VirtualProgram) -> set[int]:
     Of `if (i < n && x[i] > 0)` compilers evaluate both sides, the second one even in lanes in which the first kept x[i]
     from being loaded; only the result matters. A comparison for such a predicate is no use of the compared values.
     """
-    found: set[int] = set()
+    combined: set[int] = set()
     others: set[int] = set()
     for block in program.blocks:
         for inst in block.insts:
             is_combining = inst.op == isa.OP_PRED and inst.aux in (isa.PRED_AND, isa.PRED_OR)
-            (found if is_combining else others).update(var for var in inst.psrc if var >= 0)
+            (combined if is_combining else others).update(var for var in inst.psrc if var >= 0)
             if inst.guard >= 0:
                 others.add(inst.guard)
-    return found - others
+    return combined - others
 
 
 def steps_of(inst: VirtualInst, numbers: dict[int, int], combined: set[int]) -> list[Step]:

@@ -491,7 +491,7 @@ def pick_place(sm, rf, spec, fractions):
     """Draw an approximate row in proportion to the fraction of a bit that it is expected to lose."""
     high = draw(sm, rf, spec, 1 << 30)
     target = ((high << np.int64(30)) | draw(sm, rf, spec, 1 << 30)) % max(np.int64(1), fractions)
-    found = np.int64(0)
+    chosen = np.int64(0)
     for word in range(MAX_ROWS // 64):
         left = np.uint64(rf.approximate[word])
         while left != 0:
@@ -500,11 +500,11 @@ def pick_place(sm, rf, spec, fractions):
             place = np.int64(word * 64 + low)
             share = expected_losses(sm, rf, spec, place) & (ONE_BIT - 1)
             if share > 0:
-                found = place
+                chosen = place
                 target -= share
                 if target < 0:
-                    return found
-    return found
+                    return chosen
+    return chosen
 
 
 @device

@@ -263,12 +263,12 @@ def end_cycle(sm, rf, spec, rows):
     rf.check_again = 0
     if rf.asking == 0 and spec.early_remap != ISSUE_ONLY:
         return 0
-    found = np.int64(MORE)
-    while found >= MORE:
-        found = oldest_candidate(sm, rf, spec)
-        if found >= 0:
-            warp = (found >> 8) & 255
-            reg = found & 255
+    outcome = np.int64(MORE)
+    while outcome >= MORE:
+        outcome = oldest_candidate(sm, rf, spec)
+        if outcome >= 0:
+            warp = (outcome >> 8) & 255
+            reg = outcome & 255
             start_transfer(sm, rf, spec, warp, reg, 0)
             close(rf, warp, reg)
     if spec.early_remap == ISSUE_ONLY:
@@ -454,10 +454,10 @@ def in_access(sm, rf, pair):
     """Return whether a row of the pair is being read or written in this cycle, slow writes included."""
     if sm.config.mapping == SEQUENTIAL:      # both of its rows are in one bank
         return accesses(rf, pair - registers.line_of(sm, pair) * np.int64(sm.config.num_banks), pair)
-    found = False
+    is_accessed = False
     for bank in range(sm.config.num_banks):
-        found |= accesses(rf, bank, pair)
-    return found
+        is_accessed |= accesses(rf, bank, pair)
+    return is_accessed
 
 
 @inlined

@@ -284,16 +284,16 @@ def locate(sm, rf, spec, warp, reg, lane):
         write = rf.queue[bank][index]
         if write.warp == warp and write.reg == reg and (np.int64(write.lanes) >> lane) & 1:
             return queue_row(spec, bank, index)
-    found = np.int64(-1)
+    row = np.int64(-1)
     order = np.int64(-1)
     for index in range(2):
         buffer = rf.buffer[index]
         if buffer.state != EMPTY and buffer.owner == warp and buffer.order > order:
             for entry in range(np.int64(buffer.position), np.int64(buffer.used)):
                 if buffer.reg[entry] == reg and (np.int64(buffer.lanes[entry]) >> lane) & 1:
-                    found = entry_row(spec, index, entry)
+                    row = entry_row(spec, index, entry)
                     order = np.int64(buffer.order)
-    return found if found >= 0 else registers.main_row(sm, warp, reg)
+    return row if row >= 0 else registers.main_row(sm, warp, reg)
 
 
 # --- places ----------------------------------------------------------------------------------------------------------
@@ -403,19 +403,19 @@ def end_queued(sm, rf, spec, bank):
 @device
 def refuse_pending(sm, rf, spec):
     """Mark every result at write-back that needs an empty buffer; return the stall code if there is one."""
-    found = 0
+    refused = 0
     for word in range(MAX_INFLIGHT // 64):
         waiting = np.uint64(sm.in_write_back[word])
         while waiting != 0:
             low = ctz64(waiting)
             waiting &= waiting - np.uint64(1)
-            found |= refuse_result(sm, rf, spec, word * 64 + low)
+            refused |= refuse_result(sm, rf, spec, word * 64 + low)
     slot = np.int64(sm.wheel[np.int64(sm.cycle) & (WHEEL_SIZE - 1)])
     while slot != NONE8:
         if sm.inflight[slot].done_cycle <= sm.cycle:
-            found |= refuse_result(sm, rf, spec, slot)
+            refused |= refuse_result(sm, rf, spec, slot)
         slot = np.int64(sm.wheel_next[slot])
-    return WB_DRAIN if found != 0 else 0
+    return WB_DRAIN if refused != 0 else 0
 
 
 @device
@@ -576,13 +576,13 @@ def empty(sm, rf, spec, index):
 @device
 def younger_drain(rf, warp):
     """Return the younger draining buffer of a warp, or -1."""
-    found = np.int64(-1)
+    youngest = np.int64(-1)
     for index in range(2):
         buffer = rf.buffer[index]
         if buffer.state == DRAINING and buffer.owner == warp:
-            if found < 0 or buffer.order > rf.buffer[found].order:
-                found = np.int64(index)
-    return found
+            if youngest < 0 or buffer.order > rf.buffer[youngest].order:
+                youngest = np.int64(index)
+    return youngest
 
 
 @device
@@ -731,13 +731,13 @@ def refuse_read(sm, bank, slot, operand, code):
 @device
 def oldest_drain(sm, rf, bank):
     """Return the older buffer draining into a bank, or -1."""
-    found = np.int64(-1)
+    oldest = np.int64(-1)
     for index in range(2):
         buffer = rf.buffer[index]
         if buffer.state == DRAINING and stt_bank(sm, np.int64(buffer.owner)) == bank:
-            if found < 0 or buffer.order < rf.buffer[found].order:
-                found = np.int64(index)
-    return found
+            if oldest < 0 or buffer.order < rf.buffer[oldest].order:
+                oldest = np.int64(index)
+    return oldest
 
 
 @device

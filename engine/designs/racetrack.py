@@ -529,15 +529,15 @@ def forward(sm, rf, spec, rows, insts, bank):
     flight = sm.inflight[sm.collector[collector].inflight]
     operand = registers.operand_in_bank(sm, collector, bank)
     reg = insts[flight.pc].src[operand]
-    found = np.int64(-1)
+    newest = np.int64(-1)
     for age in range(np.int64(tape.wb_count)):
         place = entry_at(spec, tape, age)
         if tape.wb[place].warp == flight.warp and tape.wb[place].reg == reg:
-            found = place
-    if found < 0 or np.int64(flight.mask) & ~np.int64(tape.wb[found].mask) != 0:
+            newest = place
+    if newest < 0 or np.int64(flight.mask) & ~np.int64(tape.wb[newest].mask) != 0:
         return 0
     out_row = np.int64(sm.config.first_collector_row) + collector * NUM_SRC_ROWS + operand
-    registers.copy_row(rows, buffer_row(spec, bank, found), out_row)
+    registers.copy_row(rows, buffer_row(spec, bank, newest), out_row)
     registers.operand_served(sm, insts, collector, operand, bank)
     sm.events[spec.first_event + FORWARDS] += 1
     return 1
@@ -621,17 +621,17 @@ def continue_shift(sm, tape, after):
 def drop_entries(sm, rf, spec, rows, bank, warp):
     """Remove the entries of a warp from a bank's write buffer; younger ones move up."""
     tape = rf.tape[bank]
-    kept = np.int64(0)
+    count = np.int64(0)
     for age in range(np.int64(tape.wb_count)):
         place = entry_at(spec, tape, age)
         if tape.wb[place].warp != warp:
-            target = entry_at(spec, tape, kept)
+            target = entry_at(spec, tape, count)
             if target != place:
                 move_entry(sm, rf, spec, rows, bank, place, target)
-            kept += 1
-    tape.wb_count = kept
+            count += 1
+    tape.wb_count = count
     rf.targeted = np.uint64(rf.targeted) & ~bit64(bank)
-    if kept == 0:
+    if count == 0:
         rf.buffered = np.uint64(rf.buffered) & ~bit64(bank)
     return 0
 

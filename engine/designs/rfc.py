@@ -958,9 +958,9 @@ def area_mm2(values) -> float:
     main = main_of(values)
     if main == "sram":
         return cache + MRF_BANK_UM2 * 1e-6 * MRF_BANKS
-    found = designs.find(main)
-    own = getattr(found, "area_mm2", None)
-    return cache + (own(values) if own else (found.DESIGN.technology or {}).get("area_mm2", (0.0, "", ""))[0])
+    module = designs.find(main)
+    own = getattr(module, "area_mm2", None)
+    return cache + (own(values) if own else (module.DESIGN.technology or {}).get("area_mm2", (0.0, "", ""))[0])
 
 
 PANELS = (
@@ -1002,8 +1002,8 @@ def why(trail: Trail, moment: Moment, rf: Any, refusal: Refusal) -> bool:
 def _waiting(rf: Any, warp: int) -> list[int]:
     """Return the entries of a warp that are still to be written back, in their order."""
     entries = rf["entry"][warp]
-    found = [index for index in range(len(entries)) if int(entries[index]["evict"]) and int(entries[index]["valid"])]
-    return sorted(found, key=lambda index: int(entries[index]["order"]))
+    indices = [index for index in range(len(entries)) if int(entries[index]["evict"]) and int(entries[index]["valid"])]
+    return sorted(indices, key=lambda index: int(entries[index]["order"]))
 
 
 def _flush(trail: Trail, moment: Moment, rf: Any, refusal: Refusal) -> None:

@@ -175,13 +175,13 @@ def next_event(sm, rf, spec):
 
 def locate(sm, rf, spec, warp, reg, lane):
     """Return the row of a lane's newest value: the youngest entry that has it, else STT-RAM."""
-    found = registers.main_row(sm, warp, reg)
+    row = registers.main_row(sm, warp, reg)
     for place in range(np.int64(rf.count)):
         index = ring(rf, place)
         entry = rf.entry[index]
         if entry.warp == warp and entry.reg == reg and entry.state != DONE and (np.int64(entry.lanes) >> lane) & 1:
-            found = np.int64(spec.first_row) + index
-    return found
+            row = np.int64(spec.first_row) + index
+    return row
 
 
 @device
@@ -292,17 +292,17 @@ def fetch(sm, rf, spec, rows, warp, reg, mask, out_row):
     """
     registers.copy_row(rows, registers.main_row(sm, warp, reg), out_row)
     buffered = np.int64(0)
-    found = 0
+    is_requested = 0
     for place in range(np.int64(rf.count)):
         index = ring(rf, place)
         entry = rf.entry[index]
         if entry.warp == warp and entry.reg == reg and entry.state != DONE:
             registers.copy_lanes(rows, np.int64(spec.first_row) + index, out_row, np.int64(entry.lanes))
             buffered |= np.int64(entry.lanes)
-            found = 1
+            is_requested = 1
     if np.int64(mask) & ~buffered != 0:
         count(sm, spec, STT_READS)
-    if found != 0:
+    if is_requested != 0:
         count(sm, spec, BUFFER_READS)
     return buffered
 

@@ -103,12 +103,12 @@ def _load_compile(top: Table) -> dict[str, str]:
 
 def _load_textures(top: Table, buffers: Mapping[str, Buffer], symbols: Mapping[str, Buffer]) -> dict[str, Texture]:
     """Return the [textures.NAME] tables by name."""
-    found = {}
+    textures = {}
     for name, table in top.tables("textures").items():
         if name in buffers or name in symbols:
             table.fail("", "expected another name: a buffer or symbol has this one too")
-        found[name] = load_texture(name, table, buffers)
-    return found
+        textures[name] = load_texture(name, table, buffers)
+    return textures
 
 
 def _load_memory(top: Table, part: str, folder: Path) -> dict[str, Buffer]:

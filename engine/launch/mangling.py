@@ -42,27 +42,27 @@ def split_name(text: str) -> tuple[list[str], re.Pattern[str] | None]:
 
     Parameter types after the name are ignored: `ns::reduce<256, float>(float *)` is ns, reduce and IL.256EfE.
     """
-    found = re.fullmatch(r"(?:void )?\s*([\w:]+)\s*(?:<(.*)>)?\s*(?:\(.*\))?\s*", text)
-    if found is None:
+    match = re.fullmatch(r"(?:void )?\s*([\w:]+)\s*(?:<(.*)>)?\s*(?:\(.*\))?\s*", text)
+    if match is None:
         return [text], None
-    parts = found[1].split("::")
-    if not found[2]:
+    parts = match[1].split("::")
+    if not match[2]:
         return parts, None
-    return parts, re.compile(f"{_named(parts[-1])}{_arguments(found[2])}")
+    return parts, re.compile(f"{_named(parts[-1])}{_arguments(match[2])}")
 
 
 def arguments_of(mangled: str, name: str) -> str:
     """Return a function's template arguments in the form that split_name reads, <float, 256>; "" if they are not simple."""
-    found = re.search(rf"{_named(name)}I((?:{_SIMPLE})+)E", mangled)
-    if found is None:
+    match = re.search(rf"{_named(name)}I((?:{_SIMPLE})+)E", mangled)
+    if match is None:
         return ""
-    said = []
-    for pointers, const, kind, literal, digits in re.findall(_SIMPLE, found[1]):
+    names = []
+    for pointers, const, kind, literal, digits in re.findall(_SIMPLE, match[1]):
         if kind:
-            said.append(("const " if const else "") + _NAMES[kind] + "*" * len(pointers))
+            names.append(("const " if const else "") + _NAMES[kind] + "*" * len(pointers))
         else:
-            said.append(("false", "true")[digits == "1"] if literal == "b" else digits.replace("n", "-"))
-    return f"<{', '.join(said)}>"
+            names.append(("false", "true")[digits == "1"] if literal == "b" else digits.replace("n", "-"))
+    return f"<{', '.join(names)}>"
 
 
 def _named(name: str) -> str:
@@ -71,14 +71,14 @@ def _named(name: str) -> str:
 
 def _arguments(text: str) -> str:
     """Return the pattern of the text between < and >."""
-    found, depth = [""], 0
+    arguments, depth = [""], 0
     for char in text:
         depth += (char == "<") - (char == ">")
         if char == "," and not depth:
-            found.append("")
+            arguments.append("")
         else:
-            found[-1] += char
-    return f"I{''.join(map(_argument, found))}E"
+            arguments[-1] += char
+    return f"I{''.join(map(_argument, arguments))}E"
 
 
 def _argument(text: str) -> str:

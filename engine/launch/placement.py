@@ -125,7 +125,7 @@ def _variables(spec: LaunchSpec, module: Module, first: int) -> tuple[tuple[Vari
 
     Their words are counted from the beginning of global memory.
     """
-    found: list[Variable] = []
+    variables: list[Variable] = []
     fixed = [(held.address, held.array.nbytes) for part in (spec.buffers, spec.symbols) for held in part.values()
              if held.address is not None]
     fixed += [(texture.handle, HEADER_BYTES) for texture in spec.textures.values() if texture.handle is not None]
@@ -134,7 +134,7 @@ def _variables(spec: LaunchSpec, module: Module, first: int) -> tuple[tuple[Vari
 
     def lay(name: str, kind: str, given: int | None, size: int, dtype: np.dtype, shape: tuple[int, ...]) -> None:
         nonlocal at, used
-        found.append(Variable(name, kind, at if given is None else given, used // 4, size, dtype, shape))
+        variables.append(Variable(name, kind, at if given is None else given, used // 4, size, dtype, shape))
         used = _after(used, size)
         at = _after(at, size) if given is None else at
 
@@ -155,9 +155,9 @@ def _variables(spec: LaunchSpec, module: Module, first: int) -> tuple[tuple[Vari
         if name in module.symbols:
             raise InputError(f"{spec.path}: [textures.{name}]: the module's variable of this name is not a texture")
         lay(name, "texture", texture.handle, HEADER_BYTES, np.dtype("u4"), (HEADER_BYTES // 4,))
-    found.sort(key=lambda variable: variable.address)
-    _check_apart(spec, found)
-    return tuple(found), used
+    variables.sort(key=lambda variable: variable.address)
+    _check_apart(spec, variables)
+    return tuple(variables), used
 
 
 def _after_given(spec: LaunchSpec, fixed: list[tuple[int, int]], first: int) -> int:

@@ -47,7 +47,7 @@ def load_pointers(table: Table, size: int, named: Mapping[str, Mapping[str, Any]
     named: the existing buffers, symbols and textures, by kind and name.
     """
     form = 'a list of tables such as {at = 8, buffer = "x"}'
-    found = []
+    pointers = []
     for place, item in enumerate(table.take("pointers", (list,), form, [])):
         if not isinstance(item, dict):
             table.fail(f"pointers[{place}]", f"expected a table such as {{at = 8, buffer = \"x\"}}, got {item!r}")
@@ -59,8 +59,8 @@ def load_pointers(table: Table, size: int, named: Mapping[str, Mapping[str, Any]
         name = own.name_in(given[0], named[given[0]])
         high = 0 if given[0] == "texture" else named[given[0]][name].array.nbytes
         at = own.integer("at", 0, max(size - 4, 0))
-        found.append(Pointer(at, name, own.integer("offset", 0, high, 0)))
-    return tuple(found)
+        pointers.append(Pointer(at, name, own.integer("offset", 0, high, 0)))
+    return tuple(pointers)
 
 
 def write_pointers(space: Any, pointers: Iterable[Pointer], addresses: Mapping[str, int], address_bytes: int,

@@ -41,7 +41,7 @@ def verify(spec: LaunchSpec, final_arrays: Mapping[str, np.ndarray]) -> list[Mis
     final_arrays: buffers and symbols by name, with the bytes of the expected arrays in any shape. NaN equals NaN,
     0.0 equals -0.0, infinities equal themselves. Raises LaunchError if an expected array is missing or has a wrong size.
     """
-    found = []
+    mismatches = []
     for name, expect in spec.expect.items():
         if name not in final_arrays:
             raise LaunchError(f"{spec.path}: expect.{name}: the run returned no such buffer or symbol")
@@ -52,8 +52,8 @@ def verify(spec: LaunchSpec, final_arrays: Mapping[str, np.ndarray]) -> list[Mis
         got = got.reshape(-1).view(expect.array.dtype).reshape(expect.array.shape)
         mismatch = _compare(expect, got)
         if mismatch is not None:
-            found.append(mismatch)
-    return found
+            mismatches.append(mismatch)
+    return mismatches
 
 
 def _compare(expect: Expect, got: np.ndarray) -> Mismatch | None:

@@ -22,14 +22,14 @@ MAX_TOTAL = 4 << 20         # bytes of all files of a PTX module
 MAX_FILES = 64
 
 
-def source_texts(found: Locations, folders: Iterable[Path]) -> list[Text]:
+def source_texts(places: Locations, folders: Iterable[Path]) -> list[Text]:
     """Return the PTX's source files whose text was found, in the order of their numbers.
 
     Only files with instructions (Locations.own) are searched for, not the toolkit's headers. folders: those of the PTX and
     of the launch file; a copy there is preferred to the compiler's path.
     """
-    used = found.own_files()
-    wanted = [file for number, file in sorted(found.files.items()) if number in used]
+    used = places.own_files()
+    wanted = [file for number, file in sorted(places.files.items()) if number in used]
     beside = list(dict.fromkeys(folder.resolve() for folder in folders))
     texts: list[Text] = []
     room = MAX_TOTAL
@@ -43,8 +43,8 @@ def source_texts(found: Locations, folders: Iterable[Path]) -> list[Text]:
 
 def texts_beside(ptx: str, folder: Path) -> dict[str, str]:
     """Return the texts of the source files in the folder of a PTX text that it names, by their names in that folder."""
-    found = ((posixpath.basename(entry.path), entry.text) for entry in source_texts(locations(ptx), [folder]))
-    return {name: text for name, text in found if (folder / name).is_file()}
+    texts = ((posixpath.basename(entry.path), entry.text) for entry in source_texts(locations(ptx), [folder]))
+    return {name: text for name, text in texts if (folder / name).is_file()}
 
 
 def _text_of(file: SourceFile, beside: list[Path], most: int) -> str | None:

@@ -122,15 +122,15 @@ def read_toml(path: Path, what: str) -> tuple[dict[str, Any], str]:
 
 def loads(text: str) -> dict[str, Any]:
     """Return parsed TOML. Raises ValueError, also for a number too long to appear in a message, and RecursionError."""
-    found = tomllib.loads(text)
-    pending: list[Any] = [found]
+    content = tomllib.loads(text)
+    pending: list[Any] = [content]
     while pending:
         value = pending.pop()
         if isinstance(value, dict | list):
             pending.extend(value.values() if isinstance(value, dict) else value)
         elif isinstance(value, int) and value.bit_length() > MAX_BITS:
             raise ValueError(f"a number of {value.bit_length():,} bits; expected 64 at most")
-    return found
+    return content
 
 
 def shown(value: Any) -> str:

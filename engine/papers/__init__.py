@@ -133,25 +133,25 @@ class Direction:
 @lru_cache
 def experiments() -> dict[str, Experiment]:
     """Return all experiments by name, in file order."""
-    found = {}
+    by_name = {}
     for name, entry in tomllib.loads(EXPERIMENTS.read_text(encoding="utf-8")).items():
         kernels, without = (tuple(entry.pop(key, ())) for key in ("kernels", "without"))
-        found[name] = Experiment(**entry, kernels=kernels, without=without)
-    return found
+        by_name[name] = Experiment(**entry, kernels=kernels, without=without)
+    return by_name
 
 
 @lru_cache
 def load() -> dict[str, Claim]:
     """Return all claims by id, in file order."""
     known_experiments = experiments()
-    found: dict[str, Claim] = {}
+    claims: dict[str, Claim] = {}
     for entry in tomllib.loads(FILE.read_text(encoding="utf-8"))["claim"]:
         known = {key: entry.pop(key) for key in list(entry) if key in Claim.__dataclass_fields__}
         shown = tuple(known_experiments[name] for name in entry.pop("experiment", ()))
         claim = Claim(**known, low=entry.pop("lo", None), high=entry.pop("hi", None), experiments=shown, more=entry)
-        assert claim.id not in found and claim.kind in (EXACT, SIMULATED) and claim.sort in SORTS, claim.id
-        found[claim.id] = claim
-    return found
+        assert claim.id not in claims and claim.kind in (EXACT, SIMULATED) and claim.sort in SORTS, claim.id
+        claims[claim.id] = claim
+    return claims
 
 
 def module(design: str) -> Any:

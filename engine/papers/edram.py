@@ -60,11 +60,11 @@ def total_saved(lab: Lab, names: Iterable[str] | None = None, **options: Any) ->
 
 def shares(lab: Lab, names: Iterable[str] | None = None, **options: Any) -> dict[str, float]:
     """Return the time-averaged share of approximate rows among all refreshed rows, per kernel."""
-    found = {}
+    shares = {}
     for name, result in run(lab, names, **options).items():
         counts = result["counts"]
-        found[name] = counts["approximate_turns"] / max(counts["row_refreshes"], 1)
-    return found
+        shares[name] = counts["approximate_turns"] / max(counts["row_refreshes"], 1)
+    return shares
 
 
 def about_shares(lab: Lab, names: Iterable[str] | None = None) -> str:

@@ -81,16 +81,16 @@ def errors(lab: Lab, names: Iterable[str] | None = None, metric: str = "rmse", *
     """Return the worst error of three seeds against the exact run, per kernel, in percent; inf if a run misbehaved."""
     chosen = lab.kernels if names is None else lab.of(names)
     exact = lab.many("sram", "gto", names=chosen, outputs=True)
-    found = dict.fromkeys(chosen, 0.0)
+    by_kernel = dict.fromkeys(chosen, 0.0)
     for seed in SEEDS:
         for name, result in run(lab, chosen, outputs=True, seed=seed, **LITERAL, **options).items():
             if result["misbehaved"]:
-                found[name] = math.inf
+                by_kernel[name] = math.inf
                 continue
             wanted = exact[name]["outputs"]
             worst = max(quality("rmse", array, result["outputs"][key])[metric] for key, array in wanted.items())
-            found[name] = max(found[name], 100 * worst)
-    return found
+            by_kernel[name] = max(by_kernel[name], 100 * worst)
+    return by_kernel
 
 
 def rmse(lab: Lab, names: Iterable[str] | None, note: str = ERRORS, **options: Any) -> Number:

@@ -21,11 +21,11 @@ def dynamic_share(results: Mapping[str, Result]) -> Each:
 
 def waiting_share(results: Mapping[str, Result], *reasons: str) -> Each:
     """Return the share of live warps' cycles in which they wait for given reasons, per kernel, in percent."""
-    found = {}
+    shares = {}
     for name, result in results.items():
         live = result["warp_cycles"] - sum(result["stalls"][reason] for reason in NO_WARP)
-        found[name] = 100 * sum(result["stalls"][reason] for reason in reasons) / max(live, 1)
-    return found
+        shares[name] = 100 * sum(result["stalls"][reason] for reason in reasons) / max(live, 1)
+    return shares
 
 
 def resident_warps(results: Mapping[str, Result]) -> Each:

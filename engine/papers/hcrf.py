@@ -52,16 +52,16 @@ EXACT: dict[str, Callable[[], Number]] = {
 
 def table_power(results: dict[str, Any], design: str) -> dict[str, float]:
     """Return power per kernel by Table II's columns, of sram and stt runs, which otherwise use HRF's table."""
-    found = {}
+    power = {}
     for name, result in results.items():
         counts, cycles, clock = result["counts"], result["cycles"], result["parameters"]["sm.clock_mhz"]
         if design == "sram":
-            found[name] = baseline_of("hcrf", {}).energy_pj(result)["total"] / cycles
+            power[name] = baseline_of("hcrf", {}).energy_pj(result)["total"] / cycles
         else:
             rows = own("stt_read_pj") * counts["rf_reads"] + own("stt_write_pj") * counts["rf_writes"]
             dynamic = designs.lanes_share(counts, result["parameters"]) * rows
-            found[name] = dynamic / cycles + own("stt_leakage_mw") * 1e3 / clock
-    return found
+            power[name] = dynamic / cycles + own("stt_leakage_mw") * 1e3 / clock
+    return power
 
 
 def table_traffic(lab: Lab) -> str:
@@ -178,12 +178,12 @@ UNTESTED = {
 
 def directions(lab: Lab) -> list[Direction]:
     """Check the promises about hcrf on our kernels."""
-    found = []
+    directions = []
     for scheduler in ("switch_on_stall", "lrr", "gto"):
         sram = lab.many("sram", scheduler)
         each = speed(sram, lab.many("hcrf", scheduler))
         note = figures.hcrf_costs(lab, scheduler)
         name = f"hcrf-{scheduler.replace('_', '-')}"
-        found.append(Direction(name, "hcrf", f"IPC of hcrf over sram under {scheduler}", "x", "0.97 to 1.03",
+        directions.append(Direction(name, "hcrf", f"IPC of hcrf over sram under {scheduler}", "x", "0.97 to 1.03",
                                ratio(each, note), 0.97 <= geomean(each) <= 1.03, (0.97, 1.03)))
-    return found
+    return directions

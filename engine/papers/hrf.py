@@ -131,8 +131,8 @@ def at_the_end(lab: Lab, wanted: tuple[str, ...], *, most: bool, at_least: int) 
         few = f"{len(each)} of 18 kernels ran, {at_least} are wanted for a rank"
         return Number(math.nan, lab.missing(*wanted) or few, each)
     ends = sorted(each, key=lambda name: each[name], reverse=most)[: len(wanted)]
-    found = sum(name in ends for one in wanted for name in lab.called(one))
-    return Number(found, f"the {len(wanted)} {'most' if most else 'least'} are {' and '.join(ends)}", each)
+    count = sum(name in ends for one in wanted for name in lab.called(one))
+    return Number(count, f"the {len(wanted)} {'most' if most else 'least'} are {' and '.join(ends)}", each)
 
 
 def gaussian(lab: Lab) -> Number:
@@ -207,7 +207,7 @@ def directions(lab: Lab) -> list[Direction]:
     at_lrr = speed(own(lab, "sram", scheduler="lrr"), own(lab, "hrf", scheduler="lrr"))
     freezes = speed(sram, own(lab, PIPELINE))
     two = speed(lab.many("sram", "lrr"), lab.many("stt[stall=bank]", "lrr"))
-    found = [
+    rows = [
         ("hrf-switch-on-stall", "hrf", "IPC of hrf over sram under switch_on_stall", "at least 0.90", at_stall, 0.90, None),
         ("hrf-lrr", "hrf", "IPC of hrf over sram under lrr", "at most 0.85", at_lrr, None, 0.85),
         ("stt-pipeline", "stt", "IPC of stt over sram under switch_on_stall", "at most 0.95", freezes, None, 0.95),
@@ -216,5 +216,5 @@ def directions(lab: Lab) -> list[Direction]:
     return [
         Direction(name, design, text, "x", wanted, ratio(each), (low is None or geomean(each) >= low)
                   and (high is None or geomean(each) <= high), tuple(end for end in (low, high) if end is not None))
-        for name, design, text, wanted, each, low, high in found
+        for name, design, text, wanted, each, low, high in rows
     ]

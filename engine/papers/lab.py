@@ -63,12 +63,12 @@ class Lab:
 
     def by_category(self, each: Mapping[str, float]) -> Each:
         """Return the means over the paper's categories; the values themselves if kernels have none."""
-        found: dict[str, list[float]] = {}
+        grouped: dict[str, list[float]] = {}
         for name, value in each.items():
-            found.setdefault(workloads.category(self.paper, name), []).append(value)
-        if "" in found:
+            grouped.setdefault(workloads.category(self.paper, name), []).append(value)
+        if "" in grouped:
             return dict(each)
-        return {name: sum(values) / len(values) for name, values in found.items()}
+        return {name: sum(values) / len(values) for name, values in grouped.items()}
 
     def of(self, names: Iterable[str]) -> tuple[str, ...]:
         """Return those of the named kernels that are available."""
@@ -147,8 +147,8 @@ def loss(claim: str, ratios: Mapping[str, float], note: str = "") -> Number:
 
 def gain(claim: str, ratios: Mapping[str, float], note: str = "") -> Number:
     """Return a gain in percent, 100 x (ratio - 1), like loss()."""
-    found = loss(claim, ratios, note)
-    return Number(-found.value, found.note, {name: -one for name, one in found.each.items()})
+    lost = loss(claim, ratios, note)
+    return Number(-lost.value, lost.note, {name: -one for name, one in lost.each.items()})
 
 
 def of_claim(claim: str, each: Mapping[str, float], note: str = "") -> Number:

@@ -15,13 +15,13 @@ OTHERS = ("x_transfers", "shifts", "preshifts", "row_refreshes", "low_refreshes"
 
 def accesses(chain: Sequence[str], counts: Mapping[str, int]) -> dict[str, dict[str, int]]:
     """Return reads and writes of each place of a chain of designs, outermost first, from a run's event counts."""
-    found: dict[str, dict[str, int]] = {}
+    places: dict[str, dict[str, int]] = {}
     for name in chain:
         for place, reads, writes in _places(name):
             label = f"main {place}" if len(chain) > 1 and name != chain[0] else place
-            found[label] = {"reads": sum(counts.get(event, 0) for event in reads),
+            places[label] = {"reads": sum(counts.get(event, 0) for event in reads),
                             "writes": sum(counts.get(event, 0) for event in writes)}
-    return found
+    return places
 
 
 def others(counts: Mapping[str, int]) -> dict[str, int]:
@@ -33,11 +33,11 @@ def _places(name: str) -> tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ..
     """Return a design's places: those that it lists, else its main register file and those in the names of its events."""
     from rfview.engine import plugin     # start-up: a comparison has columns before it has designs
 
-    found = plugin.design(name)
-    own = [event for event, _ in found.events]
+    design = plugin.design(name)
+    own = [event for event, _ in design.events]
     stems = dict.fromkeys(event.rpartition("_")[0] for event in own if event.endswith(("_reads", "_writes")))
-    main = () if found.takes_main else (("main file", ("rf_reads",), ("rf_writes",)),)
-    return found.places or (*main, *((stem, (f"{stem}_reads",), (f"{stem}_writes",)) for stem in stems))
+    main = () if design.takes_main else (("main file", ("rf_reads",), ("rf_writes",)),)
+    return design.places or (*main, *((stem, (f"{stem}_reads",), (f"{stem}_writes",)) for stem in stems))
 
 
 def area_mm2(chain: Sequence[str], values: Mapping[str, Any], preset: str = "fermi") -> float | None:
@@ -47,8 +47,8 @@ def area_mm2(chain: Sequence[str], values: Mapping[str, Any], preset: str = "fer
 
     if chain[0] == "sram":
         return baseline_of("sram", values, preset).area_mm2
-    found = designs.find(chain[0])
-    if hasattr(found, "area_mm2"):
-        return designs.host_functions.number(found, "area_mm2", values)
-    entry = (found.DESIGN.technology or {}).get("area_mm2")
+    module = designs.find(chain[0])
+    if hasattr(module, "area_mm2"):
+        return designs.host_functions.number(module, "area_mm2", values)
+    entry = (module.DESIGN.technology or {}).get("area_mm2")
     return float(entry[0]) if entry else None

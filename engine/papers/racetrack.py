@@ -93,8 +93,8 @@ def steps(lab: Lab) -> list[dict[str, Result]]:
 
 def chosen(lab: Lab) -> str:
     """Return a sentence about the TLP that the search chose for each kernel."""
-    found = each_kernel(lab, "racetrack", kind="tlp")
-    listed = ", ".join(f"{name} {result['best_ctas']} of {len(result['points'])}" for name, result in found.items())
+    results = each_kernel(lab, "racetrack", kind="tlp")
+    listed = ", ".join(f"{name} {result['best_ctas']} of {len(result['points'])}" for name, result in results.items())
     return f"CTAs per SM by the TLP search: {listed or 'none'}{left_out(lab)}"
 
 
@@ -147,13 +147,13 @@ def shifted(lab: Lab) -> tuple[float, str]:
 def energy(lab: Lab, results: dict[str, Result]) -> Each:
     """Return the runs' energy; sram's with the paper's own SRAM."""
     base = baseline_of("racetrack", lab.changed.settings if lab.changed else {})
-    found = {}
+    totals = {}
     for name, result in results.items():
         if result["design"].startswith("sram"):
-            found[name] = base.energy_pj(result)["total"]
+            totals[name] = base.energy_pj(result)["total"]
         else:
-            found[name] = result["energy_pj"]["total"]
-    return found
+            totals[name] = result["energy_pj"]["total"]
+    return totals
 
 
 def busiest() -> float:
@@ -194,10 +194,10 @@ def racetrack_occupancy(lab: Lab) -> Number:
 def monotonic(lab: Lab) -> Number:
     """Return 1 if hotspot's ideal IPC never decreases with more CTAs."""
     names = lab.called("hotspot")
-    found = each_kernel(lab, "racetrack", names, kind="tlp")
-    if not found:
+    results = each_kernel(lab, "racetrack", names, kind="tlp")
+    if not results:
         return Number(math.nan, lab.missing("hotspot") or "hotspot has not the CTAs of Table 1")
-    ipc = [point[1] for point in found[names[0]]["points"]]
+    ipc = [point[1] for point in results[names[0]]["points"]]
     return Number(float(all(after >= before for before, after in pairwise(ipc))), "IPC by CTAs: "
                   + ", ".join(f"{one:.3f}" for one in ipc), kernels=names)
 
@@ -205,12 +205,12 @@ def monotonic(lab: Lab) -> Number:
 def split_sort(lab: Lab) -> Number:
     """Return the number of CTAs per SM at which mri-gridding's sort is fastest if shifts cost nothing."""
     names = lab.called("mri-gridding")
-    found = each_kernel(lab, "racetrack", names, kind="tlp")
-    if not found:
+    results = each_kernel(lab, "racetrack", names, kind="tlp")
+    if not results:
         return Number(math.nan, lab.missing("mri-gridding") or "mri-gridding has not the CTAs of Table 1")
-    points = next(iter(found.values()))["points"]
+    points = next(iter(results.values()))["points"]
     ipc = ", ".join(f"{point[0]}: {point[1]:.3f}" for point in points)
-    return Number(max(points, key=lambda point: point[1])[0], f"IPC by CTAs: {ipc}", kernels=tuple(found))
+    return Number(max(points, key=lambda point: point[1])[0], f"IPC by CTAs: {ipc}", kernels=tuple(results))
 
 
 def near_ideal(lab: Lab) -> Number:
@@ -261,7 +261,7 @@ def directions(lab: Lab) -> list[Direction]:
     """
     plain = lab.many(PLAIN, "lrr")
     preshift, mapped = lab.many("racetrack", "lrr"), lab.many(PLAIN, "lrr", kind="mapped")
-    found = []
+    directions = []
     for name, results in (("preshift", preshift), ("mapping", mapped)):
         each = over(shifts(results), shifts(plain))
         faster = mean(speed(plain, results))
@@ -269,6 +269,6 @@ def directions(lab: Lab) -> list[Direction]:
             f"; with preshift steps {mean(over(count(results, 'shifts', 'preshifts'), shifts(plain))):.2f} of all steps"
             if name == "preshift" else ""))
         text = f"demand shifts with {name} over without, lrr (mean)"
-        found.append(Direction(f"racetrack-{name}", "racetrack", text, "x", "below 1", number, number.value < 1, (1,)))
-    return found
+        directions.append(Direction(f"racetrack-{name}", "racetrack", text, "x", "below 1", number, number.value < 1, (1,)))
+    return directions
 

@@ -171,8 +171,8 @@ def normalized(lab: Lab, mrf_mm: float, rfc_mm: float, note: str = "") -> Number
 
 def saved(lab: Lab, mrf_mm: float, rfc_mm: float) -> Number:
     """Return the energy saved in percent."""
-    found = normalized(lab, mrf_mm, rfc_mm)
-    return Number(100 * (1 - found.value), found.note, {name: 100 * (1 - one) for name, one in found.each.items()})
+    number = normalized(lab, mrf_mm, rfc_mm)
+    return Number(100 * (1 - number.value), number.note, {name: 100 * (1 - one) for name, one in number.each.items()})
 
 
 def sizes(lab: Lab) -> Number:

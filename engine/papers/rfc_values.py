@@ -26,8 +26,8 @@ def values(lab: Lab, claim: str, *, over_reads: int | None = None, short: bool =
             each[name] = 100 * wanted / max(sum(reads), 1)
     if category and not each:
         return Number(math.nan, f"no kernels of the category {category}")
-    found = of_claim(claim, lab.by_category(each) if over_reads is None else each)
-    return replace(found, kernels=tuple(each))
+    number = of_claim(claim, lab.by_category(each) if over_reads is None else each)
+    return replace(number, kernels=tuple(each))
 
 
 def lifetimes(lab: Lab) -> str:

@@ -206,14 +206,14 @@ def agrees_as_printed(got: float, printed: float, digits: int | None = None) -> 
 
 def by_measurement(findings: Sequence[Finding]) -> list[Finding]:
     """Return one finding per measurement: of claims that share one, the judged one with the worst verdict."""
-    found: dict[str, Finding] = {}
+    by_key: dict[str, Finding] = {}
     for finding in findings:
         key = f"measurement {finding.claim.measurement}" if finding.claim.measurement else finding.claim.id
-        other = found.get(key)
+        other = by_key.get(key)
         if other is None or (finding.verdict in JUDGED and (
                 other.verdict not in JUDGED or JUDGED.index(finding.verdict) > JUDGED.index(other.verdict))):
-            found[key] = finding
-    return list(found.values())
+            by_key[key] = finding
+    return list(by_key.values())
 
 
 def counts(findings: Iterable[Finding]) -> dict[str, int]:
@@ -222,13 +222,13 @@ def counts(findings: Iterable[Finding]) -> dict[str, int]:
     The steps of STEPS are judged, direction or better, within or better; "own": on the paper's own kernels; words only:
     those in the right direction that cannot be more.
     """
-    found = dict.fromkeys((*VERDICTS, *STEPS), 0)
+    counts = dict.fromkeys((*VERDICTS, *STEPS), 0)
     for one in findings:
-        found[one.verdict] += 1
+        counts[one.verdict] += 1
         steps = (one.verdict in JUDGED, one.verdict in JUDGED[:3], one.verdict in JUDGED[:2])
         for name, is_so in zip(("judged", "direction or better", "within or better"), steps):
-            found[name] += is_so
-            found[f"own {name}"] += is_so and not one.other_kernels
-        found["by cancelling"] += bool(one.cancelling)
-        found["words only"] += steps[1] and one.words_only
-    return found
+            counts[name] += is_so
+            counts[f"own {name}"] += is_so and not one.other_kernels
+        counts["by cancelling"] += bool(one.cancelling)
+        counts["words only"] += steps[1] and one.words_only
+    return counts

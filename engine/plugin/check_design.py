@@ -42,8 +42,8 @@ def check(variant: str, progress: Progress | None = None) -> Iterator[Checked]:
         raise InputError("designs --check: takes hours without the compiler; run it without NUMBA_DISABLE_JIT")
     small, module = smallest_run()
     Simulator(small, design=variant, module=module).try_hooks()
-    if slip := plain_trial.trial(variant):
-        raise InputError(f"{variant}, run as plain Python: {slip}")
+    if problem := plain_trial.trial(variant):
+        raise InputError(f"{variant}, run as plain Python: {problem}")
     for name in CHECKED:
         spec = load_launch_file(kernels.path(name))
         for scheduler in SCHEDULERS:
@@ -86,5 +86,5 @@ def skipping(own: Simulator, every: Simulator) -> str:
     pairs = {"cycles": (own.cycle, every.cycle)}
     pairs |= {name: (counts.get(name, 0), value) for name, value in every.counts().items()}
     pairs |= {stall.name: (stalls[stall.code], int(every.sm.stall_total[stall.code])) for stall in every.built.stalls}
-    wrong = [f"{name} {found:,} instead of {value:,}" for name, (found, value) in pairs.items() if found != value]
+    wrong = [f"{name} {measured:,} instead of {value:,}" for name, (measured, value) in pairs.items() if measured != value]
     return f"next_event is too late, idle cycles that matter are skipped: {', '.join(wrong[:3])}" if wrong else FINE

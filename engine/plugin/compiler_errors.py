@@ -26,27 +26,27 @@ def explain(error: BaseException, chain: Iterable[ModuleType], hook: str = "") -
     own sentence remains.
     """
     modules = list(chain)
-    for found in modules:
-        slips = problems(found)
+    for module in modules:
+        slips = problems(module)
         if slips:
             return InputError("\n".join(slips))
     text = str(error)
-    said = sentence_of(text)
-    said += FLOAT_HINT if "float64" in said else ""
-    for found in modules:
-        path = Path(str(found.__file__))
+    sentence = sentence_of(text)
+    sentence += FLOAT_HINT if "float64" in sentence else ""
+    for module in modules:
+        path = Path(str(module.__file__))
         lines = [int(line) for how in (r'File "([^"\n]+)", line (\d+)', r" at ([^\n]+?) \((\d+)\)")
                  for file, line in re.findall(how, text) if file.endswith(path.name)]
         if lines:
             name = _function_at(path, lines[0])     # the innermost place is first
             where = f"{'hook' if name in HOOKS else 'helper'} {name}"
-            return InputError(f"design {found.DESIGN.name}, {where}: {said} ({path.name}, line {lines[0]})")
+            return InputError(f"design {module.DESIGN.name}, {where}: {sentence} ({path.name}, line {lines[0]})")
     named = re.search(r"(?:KeyError: |[Ff]ield |[Aa]ttribute |^)'(\w+)'", text)
-    for found in modules:
-        if named and (place := _place_of(found, named[1])):
-            return InputError(f"design {found.DESIGN.name}, hook {place}: no field {named[1]!r}")
+    for module in modules:
+        if named and (place := _place_of(module, named[1])):
+            return InputError(f"design {module.DESIGN.name}, hook {place}: no field {named[1]!r}")
     where = f", hook {hook}" if hook else ""
-    return InputError(f"design {'+'.join(found.DESIGN.name for found in modules)}{where}: {said}")
+    return InputError(f"design {'+'.join(module.DESIGN.name for module in modules)}{where}: {sentence}")
 
 
 NOISE = re.compile(r"Failed in nopython|During: |File \"|raised from|Rejected as|Overload |No match|Of which|With argument"
@@ -63,27 +63,27 @@ def sentence_of(text: str) -> str:
     errors = [line for line in lines if re.match(r"\w*(Error|NotImplemented\w*): ", line)]
     plain = [line for line in lines if line and not NOISE.search(line) and not line.startswith(("def ", "@"))]
     chosen = [line for line in errors if not NOISE.search(line)] or plain or [text.strip() or "cannot be compiled"]
-    found = re.sub(r': %".*', "", chosen[0])       # generated code
-    found = re.sub(r"^(Typing|NumbaType|NumbaValue|NumbaNotImplemented|Lowering|Unsupported\w*)Error: ", "", found)
-    return found if len(found) <= 300 else found[:300] + " ..."
+    sentence = re.sub(r': %".*', "", chosen[0])       # generated code
+    sentence = re.sub(r"^(Typing|NumbaType|NumbaValue|NumbaNotImplemented|Lowering|Unsupported\w*)Error: ", "", sentence)
+    return sentence if len(sentence) <= 300 else sentence[:300] + " ..."
 
 
 def _without_records(text: str) -> str:
     """Return a compiler's error with every record type, which takes thousands of characters, as "a record"."""
-    kept = []
+    parts = []
     while (begin := text.find("Record(")) >= 0:
-        kept += [text[:begin], "a record"]
+        parts += [text[:begin], "a record"]
         depth, at = 1, begin + len("Record(")
         while depth and at < len(text):
             depth += {"(": 1, ")": -1}.get(text[at], 0)
             at += 1
         text = text[at:]
-    return "".join([*kept, text])
+    return "".join([*parts, text])
 
 
-def _place_of(found: ModuleType, field: str) -> str:
+def _place_of(module: ModuleType, field: str) -> str:
     """Return "function (file, line n)" for the first use of a field in a design's file, '' if there is none."""
-    path = Path(str(found.__file__))
+    path = Path(str(module.__file__))
     for function in ast.parse(read_text(path)).body:
         for node in ast.walk(function) if isinstance(function, ast.FunctionDef) else ():
             if isinstance(node, ast.Attribute) and node.attr == field:

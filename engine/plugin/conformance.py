@@ -28,17 +28,17 @@ WHERE = {"rf": "its state", "spec": "its parameters", "sm": "the machine's state
 ALWAYS = ("first_row", "first_event")
 
 
-def check(found: ModuleType) -> None:
+def check(module: ModuleType) -> None:
     """Raise InputError with every mistake in a design module, a line each, if there are any."""
-    slips = problems(found)
+    slips = problems(module)
     if slips:
         raise InputError("\n".join(slips))
 
 
-def problems(found: ModuleType) -> list[str]:
+def problems(module: ModuleType) -> list[str]:
     """Return a sentence for every mistake in a design module."""
-    design = found.DESIGN
-    path = Path(str(found.__file__))
+    design = module.DESIGN
+    path = Path(str(module.__file__))
     slips = [f"design {design.name}: {text}" for text in shapes.slips(design)]
     if slips:
         return slips
@@ -49,9 +49,9 @@ def problems(found: ModuleType) -> list[str]:
         slips = [f"design {design.name}: {text}" for text in facts.slips(design)]
     except (TypeError, ValueError, AttributeError) as error:
         return [f"design {design.name}: a part of its Design has the wrong type ({error})"]
-    if not hasattr(found, "energy"):
+    if not hasattr(module, "energy"):
         slips += [f"design {design.name}: {text}" for text in facts.counted_twice(design)]
-    roots = _roots(found)
+    roots = _roots(module)
     body = ast.parse(read_text(path)).body
     for function in body:
         if not isinstance(function, ast.FunctionDef):
@@ -70,7 +70,7 @@ def problems(found: ModuleType) -> list[str]:
                          f"({path.name}, line {function.lineno})")
         slips += [f"{where}: {text} ({path.name}, line {line})" for line, text in _Fields(roots, arguments).run(function)]
     slips += [f"design {design.name}, {kind} {name}: {text} ({path.name}, line {line})"
-              for kind, name, line, text in spelling.slips(found, body, HOOKS)]
+              for kind, name, line, text in spelling.slips(module, body, HOOKS)]
     return slips
 
 
@@ -88,9 +88,9 @@ def _hook_arguments() -> dict[str, list[str]]:
 HOOKS = _hook_arguments()
 
 
-def _roots(found: ModuleType) -> dict[str, Any]:
+def _roots(module: ModuleType) -> dict[str, Any]:
     """Return the record types of the arguments of every hook. A nested main file's own fields are not checked."""
-    design = found.DESIGN
+    design = module.DESIGN
     own = list(design.state) or [("unused", "u4")]
     values = [(name, "i4") for name in ALWAYS]
     values += [(parameter.name, parameter.dtype) for parameter in design.parameters if parameter.dtype]
@@ -145,9 +145,9 @@ class _Fields:
             if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
                 name = node.targets[0].id
                 if name not in unsure and name not in self.known:
-                    found = self._type(node.value, quiet=True)
-                    if found is not None and found[0].names:
-                        self.known[name] = found
+                    dtype = self._type(node.value, quiet=True)
+                    if dtype is not None and dtype[0].names:
+                        self.known[name] = dtype
                         self.whose[name] = f"{name} = {ast.unparse(node.value)}"
         for node in ast.walk(function):
             if isinstance(node, ast.Attribute):
@@ -168,7 +168,7 @@ class _Fields:
                 for name in ast.walk(node.target):
                     if isinstance(name, ast.Name):
                         values.setdefault(name.id, set()).update(("loop", name.id))
-        return {name for name, found in values.items() if len(found) > 1}
+        return {name for name, types in values.items() if len(types) > 1}
 
     def _type(self, node: ast.AST, *, quiet: bool = False) -> Any:
         """Return (dtype, open fields) of an expression that is a record or array of records, None if unknown."""
@@ -178,10 +178,10 @@ class _Fields:
             return self._type(node.value, quiet=quiet)
         if not isinstance(node, ast.Attribute):
             return None
-        found = self._type(node.value, quiet=True)
-        if found is None:
+        outer = self._type(node.value, quiet=True)
+        if outer is None:
             return None
-        dtype, open_fields = found
+        dtype, open_fields = outer
         if dtype.names is None or node.attr in open_fields:
             return None
         if node.attr not in dtype.names:

@@ -50,10 +50,10 @@ def lanes_share(counts: Mapping[str, Any], machine: Mapping[str, Any]) -> Any:
     return np.where(issued == 0, 1.0, counts.get("thread_instructions", 0) / np.maximum(32 * issued, 1))[()]
 
 
-def table_energy(found: Design, run: Run) -> dict[str, float]:
+def table_energy(design: Design, run: Run) -> dict[str, float]:
     """Return dynamic, leakage and refresh energy in pJ: counts x energy_pj, and cycles x technology["leakage_mw"]."""
-    dynamic = sum(run.counts.get(name, 0) * pj for name, (pj, _) in (found.energy_pj or {}).items())
-    leakage = run.leakage_pj((found.technology or {}).get("leakage_mw", (0.0, "mW", ""))[0])
+    dynamic = sum(run.counts.get(name, 0) * pj for name, (pj, _) in (design.energy_pj or {}).items())
+    leakage = run.leakage_pj((design.technology or {}).get("leakage_mw", (0.0, "mW", ""))[0])
     return {"dynamic": dynamic, "leakage": leakage, "refresh": 0.0}
 
 

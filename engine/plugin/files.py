@@ -48,16 +48,16 @@ def known() -> dict[str, Path]:
     if not paths:
         return {}
     in_use = registry.added()
-    found: dict[str, Path] = {}
+    by_name: dict[str, Path] = {}
     for path in paths:
         name = load(path).DESIGN.name
-        if name in found and _one_path(found[name]) != _one_path(path):
-            raise InputError(f"{ENVIRONMENT}: {found[name]} and {path} are both named {name!r}; rename one, in its DESIGN, "
-                             "or give its path wherever it is used")
-        found[name] = path
+        if name in by_name and _one_path(by_name[name]) != _one_path(path):
+            raise InputError(f"{ENVIRONMENT}: {by_name[name]} and {path} are both named {name!r}; rename one, in its "
+                             "DESIGN, or give its path wherever it is used")
+        by_name[name] = path
         if name in in_use:
             registry.use(name, in_use[name])         # a file given by its path has precedence
-    return found
+    return by_name
 
 
 def load(path: str | Path) -> ModuleType:
@@ -70,14 +70,14 @@ def load(path: str | Path) -> ModuleType:
         raise InputError(
             f"design file {path}: cannot be read ({reason}); `rfview designs --new FILE.py` writes one"
         ) from None
-    found = _load(path, text)
-    registry.use(found.DESIGN.name, found)       # another file with the same design name may have been loaded since
-    return found
+    module = _load(path, text)
+    registry.use(module.DESIGN.name, module)       # another file with the same design name may have been loaded since
+    return module
 
 
-def text_of(found: ModuleType) -> str:
+def text_of(module: ModuleType) -> str:
     """Return the text that a design's module was made from, although its file may have changed since."""
-    return str(found.__dict__[TEXT]) if TEXT in found.__dict__ else read_text(str(found.__file__))
+    return str(module.__dict__[TEXT]) if TEXT in module.__dict__ else read_text(str(module.__file__))
 
 
 def forget() -> None:
@@ -103,14 +103,14 @@ def _load(path: Path, text: str) -> ModuleType:
         if isinstance(error, KeyboardInterrupt) or (isinstance(error, SystemExit) and type(error) is not SystemExit):
             raise       # Ctrl-C, or a signal that ends the program: not the file's
         raise InputError(f"design file {path}: {_where(error, path)}{_unknown_part(error)}") from None
-    found = getattr(module, "DESIGN", None)
-    if not isinstance(found, Design):
+    design = getattr(module, "DESIGN", None)
+    if not isinstance(design, Design):
         raise InputError(f"design file {path}: defines no DESIGN = Design(...); `rfview help design` shows one")
-    if not isinstance(found.name, str) or not NAME.fullmatch(found.name) or found.name in registry.BUILT_IN:
-        is_taken = found.name in registry.BUILT_IN
+    if not isinstance(design.name, str) or not NAME.fullmatch(design.name) or design.name in registry.BUILT_IN:
+        is_taken = design.name in registry.BUILT_IN
         why = "is the name of a built-in design" if is_taken else "is not a name: a to z, 0 to 9 and _"
-        raise InputError(f"design file {path}: DESIGN.name {found.name!r} {why}")
-    registry.add(found.name, module)
+        raise InputError(f"design file {path}: DESIGN.name {design.name!r} {why}")
+    registry.add(design.name, module)
     return module
 
 
@@ -138,28 +138,28 @@ def _where(error: BaseException, path: Path) -> str:
         return f"line {error.lineno or '?'}: {error.msg}"
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
     # from 3.13 on Python adds its own guess, which we omit if we list all names
-    said = _said(error).partition(". Did you mean")[0] if _unknown_part(error) else _said(error)
-    return f"line {lines[-1] if lines else '?'}: {type(error).__name__}: {said}"
+    text = _said(error).partition(". Did you mean")[0] if _unknown_part(error) else _said(error)
+    return f"line {lines[-1] if lines else '?'}: {type(error).__name__}: {text}"
 
 
 def _said(error: BaseException) -> str:
     """Return an error's own message in one line of at most MOST_SAID characters."""
     try:
-        said = " ".join(str(error).split())
+        text = " ".join(str(error).split())
     except Exception:       # a class of the file's, whose __str__ fails
         return "its message cannot be shown"
-    return said if len(said) <= MOST_SAID else f"{said[:MOST_SAID]}..."
+    return text if len(text) <= MOST_SAID else f"{text[:MOST_SAID]}..."
 
 
 def _unknown_part(error: BaseException) -> str:
     """Return what Design or Parameter takes, if the error is an unknown argument; "" for other errors."""
-    found = re.match(r"(Design|Parameter)\.__init__\(\) got an unexpected keyword argument '(\w+)'", _said(error))
-    if not found:
+    match = re.match(r"(Design|Parameter)\.__init__\(\) got an unexpected keyword argument '(\w+)'", _said(error))
+    if not match:
         return ""
-    if found[2] in host.FUNCTIONS:
-        return f"; a function {found[2]}(..) in the file is found by its name"
-    taken = [part.name for part in fields(Design if found[1] == "Design" else Parameter)]
-    return f"; {found[1]} takes {', '.join(taken)}"
+    if match[2] in host.FUNCTIONS:
+        return f"; a function {match[2]}(..) in the file is found by its name"
+    taken = [part.name for part in fields(Design if match[1] == "Design" else Parameter)]
+    return f"; {match[1]} takes {', '.join(taken)}"
 
 
 def write_new(path: str | Path) -> str:

@@ -34,7 +34,7 @@ def names() -> tuple[str, ...]:
 def module(name: str) -> ModuleType:
     """Import a design's module and register its hooks; raises InputError for an unknown name."""
     if name in BUILT_IN:
-        found = importlib.import_module(f"rfview.engine.designs.{name}")
+        imported = importlib.import_module(f"rfview.engine.designs.{name}")
     else:
         if name in (paths := files.known()):
             return files.load(paths[name])
@@ -43,18 +43,18 @@ def module(name: str) -> ModuleType:
             raise InputError(f"no register-file design {name!r}{hint} Known: {', '.join(names())}; a file is given by "
                              "its path, such as ./my_rf.py, or named in RFVIEW_DESIGNS")
         try:
-            found = importlib.import_module(_installed()[name])
+            imported = importlib.import_module(_installed()[name])
         except (Exception, SystemExit) as error:
             raise InputError(f"design {name}: its package cannot be imported: {type(error).__name__}: {error}") from None
-        registry.check(found)
-    hooks.register(name, found)
-    return found
+        registry.check(imported)
+    hooks.register(name, imported)
+    return imported
 
 
 def design(name: str) -> Design:
     """Return the description of a design."""
-    found: Design = find(name).DESIGN
-    return found
+    design: Design = find(name).DESIGN
+    return design
 
 
 def stalls() -> dict[str, Stall]:

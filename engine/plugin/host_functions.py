@@ -18,40 +18,40 @@ HINTS = {"energy": "; run.counts has the events, run.values the designs' paramet
          "node_nm": "; values has the design's parameters, as NAME.key"}
 
 
-def call(found: ModuleType, name: str, *arguments: Any, passing: tuple[type[Exception], ...] = ()) -> Any:
+def call(module: ModuleType, name: str, *arguments: Any, passing: tuple[type[Exception], ...] = ()) -> Any:
     """Call a function of a design's module and return its result; InputError says what went wrong in it, and where.
 
     passing: exceptions that the caller handles.
     """
     try:
-        return getattr(found, name)(*arguments)
+        return getattr(module, name)(*arguments)
     except RfviewError:
         raise
     except (Exception, SystemExit) as error:
         if isinstance(error, passing):
             raise
-        path = Path(str(found.__file__))
+        path = Path(str(module.__file__))
         lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
         where = f" ({path.name}, line {lines[-1]})" if lines else ""
         hint = _hint(name, str(error.args[0]), arguments) if isinstance(error, KeyError) and error.args else ""
-        raise InputError(f"{whose(found)}, {name}: {type(error).__name__}: {error}{hint}{where}") from None
+        raise InputError(f"{whose(module)}, {name}: {type(error).__name__}: {error}{hint}{where}") from None
 
 
 
-def whose(found: ModuleType) -> str:
+def whose(module: ModuleType) -> str:
     """Return what a message calls a module: a design, or the module of its lens."""
-    return f"design {found.DESIGN.name}" if hasattr(found, "DESIGN") else f"lens {found.__name__}"
+    return f"design {module.DESIGN.name}" if hasattr(module, "DESIGN") else f"lens {module.__name__}"
 
 
-def number(found: ModuleType, name: str, *arguments: Any) -> float:
+def number(module: ModuleType, name: str, *arguments: Any) -> float:
     """Call a function of a design's module that returns a number; raises InputError if it does not."""
-    answer = call(found, name, *arguments)
+    answer = call(module, name, *arguments)
     try:
         value = float(answer)
     except (TypeError, ValueError):
         value = math.nan
     if not math.isfinite(value):
-        raise InputError(f"{whose(found)}, {name}: returns {answer!r}, expected a number")
+        raise InputError(f"{whose(module)}, {name}: returns {answer!r}, expected a number")
     return value
 
 

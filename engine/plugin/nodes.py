@@ -19,10 +19,10 @@ def node_nm(chain: Sequence[str], values: Mapping[str, Any], preset: str = defau
 
     values: the design's parameters by name. Raises InputError if a design is not available.
     """
-    found = find(chain[0])
-    if hasattr(found, "node_nm"):
-        return int(host.number(found, "node_nm", values, preset))
-    entry = (found.DESIGN.technology or {}).get("node_nm")
+    module = find(chain[0])
+    if hasattr(module, "node_nm"):
+        return int(host.number(module, "node_nm", values, preset))
+    entry = (module.DESIGN.technology or {}).get("node_nm")
     return int(entry[0]) if entry else None
 
 

@@ -30,8 +30,8 @@ def spec_of(chain: Iterable[str], values: Mapping[str, Any]) -> DesignSpec:
 
 
 def _origin(name: str) -> DesignFile:
-    found = designs.find(name)
-    path, text = Path(str(found.__file__)), files.text_of(found)
+    module = designs.find(name)
+    path, text = Path(str(module.__file__)), files.text_of(module)
     code = designs.compiled_part(path, text)
     return DesignFile(file=path.name, code=hashlib.sha256(code.encode()).hexdigest()[:16], text=text)
 
@@ -52,8 +52,8 @@ def missing(spec: DesignSpec, for_what: str) -> str:
 
 def require(spec: DesignSpec, for_what: str) -> None:
     """Raise InputError with what `missing` returns, if anything."""
-    if said := missing(spec, for_what):
-        raise InputError(said)
+    if problem := missing(spec, for_what):
+        raise InputError(problem)
 
 
 def edited(spec: DesignSpec) -> str:

@@ -48,8 +48,8 @@ def banks(snapshot: Snapshot, warps: Any, regs: Any) -> np.ndarray:
     record = spec_record(snapshot.info.design_spec, snapshot.info.main_rows)
     if set(chain) <= set(BUILT_IN):     # plain arithmetic, which works on arrays
         return np.broadcast_to(hooks.bank_of(sm, snapshot.rf, record, warps, regs), warps.shape)
-    found = [int(hooks.bank_of(sm, snapshot.rf, record, warp, reg)) for warp, reg in zip(warps.flat, regs.flat)]
-    return np.array(found, np.int64).reshape(warps.shape)
+    numbers = [int(hooks.bank_of(sm, snapshot.rf, record, warp, reg)) for warp, reg in zip(warps.flat, regs.flat)]
+    return np.array(numbers, np.int64).reshape(warps.shape)
 
 
 def _maps_banks(chain: Iterable[str]) -> bool:

@@ -42,11 +42,11 @@ def main(variant: str) -> int:
     """Run the trial in this process; print the mistake, if there is one."""
     from rfview.engine.simulator import Simulator      # start-up: the parent needs no machine
 
-    found = designs.find(designs.parse_variant(variant)[0])
-    path = str(found.__file__)
+    module = designs.find(designs.parse_variant(variant)[0])
+    path = str(module.__file__)
     for name in (*REFUSING, "bank_of"):
-        if hasattr(found, name):
-            setattr(found, name, _checked(found, name, getattr(found, name)))
+        if hasattr(module, name):
+            setattr(module, name, _checked(module, name, getattr(module, name)))
     for kernel, scheduler, cycles in RUNS:
         machine = None
         try:
@@ -124,16 +124,16 @@ def _place(frames: Iterable[traceback.FrameSummary], path: str) -> str:
     return f" in {own[-1].name} ({Path(path).name}, line {own[-1].lineno}: {own[-1].line})" if own else ""
 
 
-def _checked(found: ModuleType, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+def _checked(module: ModuleType, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     """Return a hook that checks its own result: an existing stall code or bank."""
-    codes = {0, *(stall.code for stall in STALLS), *(stall.code for stall in found.DESIGN.stalls)}
+    codes = {0, *(stall.code for stall in STALLS), *(stall.code for stall in module.DESIGN.stalls)}
 
     @functools.wraps(function)
     def call(sm: Any, *arguments: Any) -> Any:
         answer = function(sm, *arguments)
         if name == "bank_of" and not 0 <= int(answer) < int(sm.config.num_banks):
             raise InputError(f"hook bank_of: returns {int(answer)}, but the banks are 0 to {int(sm.config.num_banks) - 1}")
-        if name in REFUSING and int(answer) not in codes and not found.DESIGN.takes_main:
+        if name in REFUSING and int(answer) not in codes and not module.DESIGN.takes_main:
             raise InputError(f"hook {name}: returns {int(answer)}, which is not a stall code of the machine or the design")
         return answer
 

@@ -12,24 +12,24 @@ BUILT_IN = ("sram", "stt", "hcrf", "hrf", "rfc", "single_buffer", "edram", "race
 _added: dict[str, ModuleType] = {}
 
 
-def check(found: ModuleType) -> None:
+def check(module: ModuleType) -> None:
     """Check that a design follows the hook interface; raises InputError with every mistake, a line each."""
     from rfview.engine.plugin import conformance      # reads sources, which listing does not need
 
-    conformance.check(found)
+    conformance.check(module)
 
 
-def add(name: str, found: ModuleType) -> None:
+def add(name: str, module: ModuleType) -> None:
     """Add a design to this process without installing it (tests, notebooks); InputError lists its mistakes."""
-    check(found)
-    sys.modules.setdefault(found.__name__, found)  # cached machine code looks up its module by name
-    use(name, found)
+    check(module)
+    sys.modules.setdefault(module.__name__, module)  # cached machine code looks up its module by name
+    use(name, module)
 
 
-def use(name: str, found: ModuleType) -> None:
+def use(name: str, module: ModuleType) -> None:
     """Let a name refer to this design, which has been checked, from now on."""
-    hooks.register(name, found)
-    _added[name] = found
+    hooks.register(name, module)
+    _added[name] = module
 
 
 def get(name: str) -> ModuleType | None:

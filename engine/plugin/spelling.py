@@ -20,13 +20,13 @@ HOOK_BEGIN = ["sm", "rf", "spec"]
 RENAMED = {"on_dispatch": "on_warp_start", "wake": "reconsider"}
 
 
-def slips(found: ModuleType, body: Sequence[ast.stmt], hooks: Mapping[str, list[str]]) -> Iterator[Slip]:
+def slips(module: ModuleType, body: Sequence[ast.stmt], hooks: Mapping[str, list[str]]) -> Iterator[Slip]:
     """Yield the mistakes in a design's compiled functions. body: its parsed source. hooks: the arguments of every hook."""
     functions = {entry.name: entry for entry in body if isinstance(entry, ast.FunctionDef)}
     marked = [name for name, entry in functions.items() if name in hooks or any(map(_is_device, entry.decorator_list))]
     for name in marked:
         kind = "hook" if name in hooks else "helper"
-        for line, text in _uses(found, functions[name], functions, marked, hooks):
+        for line, text in _uses(module, functions[name], functions, marked, hooks):
             yield kind, name, line, text
     called = {node.func.id for node in ast.walk(ast.Module(list(body), [])) if isinstance(node, ast.Call)
               and isinstance(node.func, ast.Name)}
@@ -41,12 +41,12 @@ def _is_device(mark: ast.expr) -> bool:
     return name in ("device", "inlined")
 
 
-def _uses(found: ModuleType, function: ast.FunctionDef, functions: Mapping[str, ast.FunctionDef], marked: list[str],
+def _uses(module: ModuleType, function: ast.FunctionDef, functions: Mapping[str, ast.FunctionDef], marked: list[str],
           hooks: Mapping[str, list[str]]) -> Iterator[tuple[int, str]]:
     """Yield (line, sentence) for every name that is missing, not marked, or called with the wrong number of arguments."""
     own = {argument.arg for argument in ast.walk(function.args) if isinstance(argument, ast.arg)}
     own |= {node.id for node in ast.walk(function) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
-    known = vars(found)
+    known = vars(module)
     seen = set()
     for node in ast.walk(function):
         if isinstance(node, ast.Call):

@@ -41,22 +41,22 @@ def check(sm: Any, rf: Any, spec: Any, rows: Any, insts: Any, built: designs.Bui
         raise InputError("\n".join(slips))
 
 
-def _slips(found: ModuleType, known: dict[str, Any]) -> list[str]:
+def _slips(module: ModuleType, known: dict[str, Any]) -> list[str]:
     """Return a sentence for every hook of a design that does not compile or may not return an int; each once."""
     slips = []
     for name, arguments in HOOKS.items():
-        function = getattr(found, name, None)
+        function = getattr(module, name, None)
         if function is None:
             continue
         compiled: Any = jit.step_jit(function)
         try:
             compiled.compile(tuple(known.get(argument, types.int64) for argument in arguments))
         except (NumbaError, KeyError, AttributeError, TypeError, ValueError) as error:
-            slips.append(str(explain(error, [found], name)))
+            slips.append(str(explain(error, [module], name)))
             continue
         for entry in compiled.overloads.values():
             kind = entry.signature.return_type
             if not isinstance(types.unliteral(kind), (types.Integer, types.Boolean)):
-                slips.append(f"design {found.DESIGN.name}, hook {name}: returns {types.unliteral(kind)}; every path "
+                slips.append(f"design {module.DESIGN.name}, hook {name}: returns {types.unliteral(kind)}; every path "
                              "returns an int")
     return list(dict.fromkeys(slips))

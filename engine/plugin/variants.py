@@ -74,10 +74,10 @@ class Built:
     @property
     def settings(self) -> dict[str, Any]:
         """Return the machine parameters in which the chain's papers differ, the outermost design last."""
-        found: dict[str, Any] = {}
+        settings: dict[str, Any] = {}
         for name in reversed(self.chain):
-            found |= find(name).DESIGN.settings
-        return found
+            settings |= find(name).DESIGN.settings
+        return settings
 
     def fill(self, spec: Any, first_row: int = 0) -> None:
         """Write the parameter values into a spec record. first_row: first of the designs' own value rows."""
@@ -125,7 +125,7 @@ def build(text: str, settings: Mapping[str, Any], engine_hash: str) -> Built:
     spec: Any = None
     for index in range(len(chain) - 1, -1, -1):
         modules = [find(part) for part in chain[index:]]
-        sources = [Path(str(found.__file__)) for found in modules]
+        sources = [Path(str(module.__file__)) for module in modules]
         state, spec = _types(modules[0].DESIGN, sources, engine_hash, state, spec)
     extra = sum(find(part).DESIGN.extra_rows for part in chain)
     return Built(tuple(chain), state, spec, values, extra)
@@ -134,7 +134,7 @@ def build(text: str, settings: Mapping[str, Any], engine_hash: str) -> Built:
 def _check_main(text: str, outer: ModuleType, main: ModuleType) -> None:
     """Raise InputError if a design does not fit its main file: names that both have, or hooks that it would ignore."""
     if slips := list(facts.clashes(outer.DESIGN, main.DESIGN, adds_energy=not hasattr(outer, "energy"))):
-        raise InputError("\n".join(f"--design {text}: {slip}" for slip in slips))
+        raise InputError("\n".join(f"--design {text}: {problem}" for problem in slips))
     unheard = [hook for hook in ("bank_of", "read") if hasattr(outer, hook)]
     if unheard and hasattr(main, "arbitrate") and not hasattr(outer, "arbitrate"):
         raise InputError(f"--design {text}: {main.DESIGN.name} serves reads with its own `arbitrate`, which would not "
@@ -142,14 +142,14 @@ def _check_main(text: str, outer: ModuleType, main: ModuleType) -> None:
                          f"write an `arbitrate` in {outer.DESIGN.name} too, or choose another main file")
 
 
-def _types(found: Design, sources: list[Path], engine_hash: str, inner_state: Any, inner_spec: Any) -> tuple[Any, Any]:
+def _types(design: Design, sources: list[Path], engine_hash: str, inner_state: Any, inner_spec: Any) -> tuple[Any, Any]:
     """Build the state and spec dtypes of one level of a chain."""
     # with the file's name: machine code on disk finds the design's module by it
     parts = [file.stem + compiled_part(file, read_text(file)) for file in sources]
     digest = hashlib.sha256("".join([engine_hash, *parts]).encode()).hexdigest()[:16]
-    spec = [(f"design_{found.name}", "u1"), (f"src_{digest}", "u1"), ("first_row", "i4"), ("first_event", "i4")]
-    spec += [(parameter.name, parameter.dtype) for parameter in found.parameters if parameter.dtype]
-    state = list(found.state) or [("unused", "u4")]
+    spec = [(f"design_{design.name}", "u1"), (f"src_{digest}", "u1"), ("first_row", "i4"), ("first_event", "i4")]
+    spec += [(parameter.name, parameter.dtype) for parameter in design.parameters if parameter.dtype]
+    state = list(design.state) or [("unused", "u4")]
     if inner_state is not None:
         spec.append(("mrf", inner_spec))
         state.append(("mrf", inner_state))
@@ -167,7 +167,7 @@ def compiled_part(file: Path, text: str) -> str:
         return text         # parsing them would take longer than starting
     import ast
 
-    kept = []
+    dumps = []
     for node in ast.parse(text).body:
         targets = node.targets if isinstance(node, ast.Assign) else []
         is_design = any(isinstance(target, ast.Name) and target.id == "DESIGN" for target in targets)
@@ -176,15 +176,15 @@ def compiled_part(file: Path, text: str) -> str:
         if isinstance(node, ast.FunctionDef) and len(node.body) > 1 and ast.get_docstring(node, clean=False) is not None:
             del node.body[0]
         if not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)):
-            kept.append(ast.dump(node))
-    return "\n".join(kept)
+            dumps.append(ast.dump(node))
+    return "\n".join(dumps)
 
 
-def _values(found: Design, given: Mapping[str, Any]) -> dict[str, Any]:
+def _values(design: Design, given: Mapping[str, Any]) -> dict[str, Any]:
     """Return a design's parameter values, with the given ones converted and checked."""
     values: dict[str, Any] = {}
-    for parameter in found.parameters:
-        key = f"{found.name}.{parameter.name}"
+    for parameter in design.parameters:
+        key = f"{design.name}.{parameter.name}"
         values[key] = _convert(key, parameter, given[key]) if key in given else parameter.default
     return values
 

@@ -68,10 +68,10 @@ def decode(source: Source, module: SyntaxModule, entry: Function, how: Compilati
         clean_up(program)
         define_all(program, entry.line)
     try:
-        found = allocate_scheduled(program, how) if how.schedule else allocate(program, how)
+        allocated = allocate_scheduled(program, how) if how.schedule else allocate(program, how)
     except TooFewRegisters as problem:
         raise source.error(entry.line, f"kernel '{entry.name}' {problem}") from None
-    program, data, predicates = found.program, found.data, found.predicates
+    program, data, predicates = allocated.program, allocated.data, allocated.predicates
     stack_bytes = place_stack(program)
     if predicates.count > NUM_PREDICATES:
         raise source.error(entry.line, f"kernel '{entry.name}' needs {predicates.count} predicate registers at once, "
@@ -115,11 +115,11 @@ def allocate_scheduled(program: VirtualProgram, how: Compilation) -> Allocated:
         trial = program.copy()
         schedule(trial, how.latencies, int(how.limit * share))
         try:
-            found = allocate(trial, how)
+            allocated = allocate(trial, how)
         except TooFewRegisters:
             continue
-        if found.program.spilled_words <= best.program.spilled_words and found.predicates.count <= NUM_PREDICATES:
-            return found
+        if allocated.program.spilled_words <= best.program.spilled_words and allocated.predicates.count <= NUM_PREDICATES:
+            return allocated
     return best
 
 

@@ -108,7 +108,7 @@ def link(texts: Sequence[str]) -> str:
     if len(texts) == 1:
         return texts[0]
     parts = [_Part(text, number) for number, text in enumerate(texts, 1)]
-    kept = _kept(parts)
+    definitions = _definitions(parts)
     versions = [part.texts(item)[1:] for part in parts for item in part.items if item.kind == ".version"]
     targets = [part.written(item, {}, 0) for part in parts for item in part.items if item.kind == ".target"]
     if not targets or [] in (versions or [[]]):
@@ -120,7 +120,8 @@ def link(texts: Sequence[str]) -> str:
         others = {name for other in parts if other is not part for name in (*other.own, *(one.name for one in other.items))}
         names = {name: f"{name}${part.number}" for name in part.own & others}
         for item in part.items:
-            if item.kind in written and (item.strength < 0 or not item.name or kept[item.name] == (part.number, item.first)):
+            if item.kind in written and (item.strength < 0 or not item.name or
+                                         definitions[item.name] == (part.number, item.first)):
                 written[item.kind].append(part.written(item, names, files))
         files += sum(item.kind == ".file" for item in part.items)
     body = "".join(line for kind in written.values() for line in kind)
@@ -131,17 +132,17 @@ def _numbers(version: str) -> list[int]:
     return [int(word) for word in version.split(".") if word.isdecimal()]
 
 
-def _kept(parts: list[_Part]) -> dict[str, tuple[int, int]]:
+def _definitions(parts: list[_Part]) -> dict[str, tuple[int, int]]:
     """Return (part, first token) of the item to keep for each non-local name: the first of the strongest definitions."""
-    found: dict[str, tuple[int, tuple[int, int]]] = {}
+    strongest: dict[str, tuple[int, tuple[int, int]]] = {}
     for part in parts:
         for item in part.items:
             if item.strength < 0 or not item.name:
                 continue
             strength = item.strength if item.defines else 0
-            held = found.get(item.name)
+            held = strongest.get(item.name)
             if held is not None and held[0] == strength == _LINKAGES.index(".visible"):
                 raise PtxError(f"two parts of the program define '{item.name}'")
             if held is None or strength > held[0]:
-                found[item.name] = (strength, (part.number, item.first))
-    return {name: place for name, (_, place) in found.items()}
+                strongest[item.name] = (strength, (part.number, item.first))
+    return {name: place for name, (_, place) in strongest.items()}

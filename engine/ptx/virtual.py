@@ -72,19 +72,19 @@ class VirtualInst:
 
     def reads(self) -> list[int]:
         """Return the variables read, guard and predicates included; a guarded definition does not count as a read."""
-        found = [row >> 1 for row in self.src if row >= 0]
+        variables = [row >> 1 for row in self.src if row >= 0]
         if self.psrc:
-            found += [p for p in self.psrc if p >= 0]
+            variables += [p for p in self.psrc if p >= 0]
         if self.guard >= 0:
-            found.append(self.guard)
-        return found
+            variables.append(self.guard)
+        return variables
 
     def writes(self) -> list[int]:
         """Return the variables written."""
-        found = [row >> 1 for row in self.dst if row >= 0]
+        variables = [row >> 1 for row in self.dst if row >= 0]
         if self.pdst:
-            found += [p for p in self.pdst if p >= 0]
-        return found
+            variables += [p for p in self.pdst if p >= 0]
+        return variables
 
     @property
     def kills(self) -> bool:

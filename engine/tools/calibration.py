@@ -219,7 +219,7 @@ def chosen(names: str | None) -> list[Point]:
 def read_reference(path: Path) -> dict[str, float]:
     """Read the cycles per operation of another machine from CSV with columns `point` and `cycles`. Raises InputError."""
     known = {point.name for point in POINTS}
-    found: dict[str, float] = {}
+    cycles: dict[str, float] = {}
     try:
         with io.StringIO(files.read_text(path), newline="") as file:
             rows = csv.DictReader(file)
@@ -230,13 +230,13 @@ def read_reference(path: Path) -> dict[str, float]:
                 if name not in known:
                     raise InputError(f"{path}:{number}: no point {name!r}; there are {', '.join(sorted(known))}")
                 try:
-                    found[name] = float(row["cycles"] or "")
+                    cycles[name] = float(row["cycles"] or "")
                 except ValueError:
                     raise InputError(f"{path}:{number}: {name}: {row['cycles']!r} is not a number of cycles") from None
-                if not 0 < found[name] < math.inf:
+                if not 0 < cycles[name] < math.inf:
                     raise InputError(f"{path}:{number}: {name}: expected cycles above 0, got {row['cycles']}")
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror})") from None
     except (UnicodeDecodeError, csv.Error) as error:
         raise InputError(f"{path}: not a CSV file ({error})") from None
-    return found
+    return cycles

@@ -51,12 +51,12 @@ def group(moves: np.ndarray, num_ports: int) -> list[list[int]]:
     weight = moves + moves.T
     np.fill_diagonal(weight, 0)
     left = list(range(len(weight)))
-    found: list[list[int]] = []
+    groups: list[list[int]] = []
     while left:
         chosen = left if len(left) <= num_ports else _heavy_subgraph(weight, left, num_ports)
-        found.append(chosen)
+        groups.append(chosen)
         left = [register for register in left if register not in chosen]
-    return found
+    return groups
 
 
 def _heavy_subgraph(weight: np.ndarray, among: Sequence[int], size: int) -> list[int]:
@@ -145,10 +145,10 @@ def optimise(moves: np.ndarray, num_ports: int, num_domains: int) -> Mapping:
     """
     per_port = -(-num_domains // num_ports)
     identity = list(range(len(moves)))
-    found = algorithm_positions(moves, num_ports, num_domains) if len(moves) else []
+    positions = algorithm_positions(moves, num_ports, num_domains) if len(moves) else []
     before = shifts_of(moves, [position % per_port for position in identity])
-    after = shifts_of(moves, [position % per_port for position in found])
-    chosen = found if after < before else identity
+    after = shifts_of(moves, [position % per_port for position in positions])
+    chosen = positions if after < before else identity
     taken = set(chosen)
     rest = [position for position in range(num_domains) if position not in taken]
     return Mapping((*chosen, *rest[: num_domains - len(chosen)]), min(before, after), before)

@@ -32,10 +32,10 @@ def moves(simulator: Simulator) -> np.ndarray:
     requests = np.concatenate(parts).astype(np.int64)
     slots = requests & (racetrack.TRACE_IS_WRITE - 1)
     banks, rows = int(simulator.config["sm.num_banks"]), int(simulator.config["sm.rows_per_bank"])
-    found = np.zeros((banks, rows, rows), np.int64)
+    counts = np.zeros((banks, rows, rows), np.int64)
     for bank in range(banks):
         of_bank = slots % banks == bank
         order, launch = slots[of_bank] // banks, requests[of_bank] >> 16
         same = launch[1:] == launch[:-1]
-        np.add.at(found[bank], (order[:-1][same], order[1:][same]), 1)
-    return found
+        np.add.at(counts[bank], (order[:-1][same], order[1:][same]), 1)
+    return counts

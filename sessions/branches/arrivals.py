@@ -140,8 +140,8 @@ class Arrivals:
     def _writer(self, cycle: int, warp: int, reg: int) -> int | None:
         """Return the only instruction in flight that writes a register; None if there is not exactly one."""
         program = self.info.program
-        found = {pc for owner, pc in self._under_way(cycle) if owner == warp and reg in program[pc].dst}
-        return found.pop() if len(found) == 1 else None
+        pcs = {pc for owner, pc in self._under_way(cycle) if owner == warp and reg in program[pc].dst}
+        return pcs.pop() if len(pcs) == 1 else None
 
     def _store(self, cycle: int) -> int | None:
         """Return the only store instruction in flight that reads a wrong register; None if there is not exactly one."""
@@ -151,8 +151,8 @@ class Arrivals:
         def reads_wrong(warp: int, pc: int) -> bool:
             return any(reg != NO_REG and self._wrong_rows[warp * registers + reg].any() for reg in program[pc].src)
 
-        found = {pc for warp, pc in self._under_way(cycle) if program[pc].mnemonic in STORES and reads_wrong(warp, pc)}
-        return found.pop() if len(found) == 1 else None
+        pcs = {pc for warp, pc in self._under_way(cycle) if program[pc].mnemonic in STORES and reads_wrong(warp, pc)}
+        return pcs.pop() if len(pcs) == 1 else None
 
 
 def mask_of(lanes: np.ndarray) -> int:

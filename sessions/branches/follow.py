@@ -87,9 +87,9 @@ def lost_bits(session: Session) -> tuple[int, dict[str, int], list[Arrival]]:
             raise InputError(f"follow: stopped at cycle {cycle:,} while looking for the last lost bit")
         low = max(timeline.first, timeline.window(cycle)[0] - 1)
         values = lost.column(low, cycle + 1)
-        found = np.flatnonzero(np.diff(values))
-        if found.size:
-            cycle = low + int(found[-1]) + 1
+        steps = np.flatnonzero(np.diff(values))
+        if steps.size:
+            cycle = low + int(steps[-1]) + 1
             break
         cycle = low
     if cycle <= timeline.first:
@@ -139,11 +139,11 @@ def follow(session: Session, changes: Mapping[str, Any] | None = None) -> Flow:
     for one in (timeline, twin):
         one.run_to_end(session.progress, "follow")
     parted = _parting(timeline, twin, cycle, session.progress)
-    found = Arrivals(timeline, twin, cycle, parted, session.progress)
-    arrivals = [*losses, *found.noted]
+    spread = Arrivals(timeline, twin, cycle, parted, session.progress)
+    arrivals = [*losses, *spread.noted]
     faults = [text for text in (timeline.fault, twin.fault) if text]
-    return Flow(cycle, what, tuple(arrivals[:MAX_ARRIVALS]), len(losses) + found.count, found.healed, parted,
-                found.end, tuple(_outputs(timeline, twin)), faults[0] if faults else "")
+    return Flow(cycle, what, tuple(arrivals[:MAX_ARRIVALS]), len(losses) + spread.count, spread.healed, parted,
+                spread.end, tuple(_outputs(timeline, twin)), faults[0] if faults else "")
 
 
 def _parting(timeline: Timeline, twin: Timeline, begin: int, progress: CycleProgress | None) -> int | None:

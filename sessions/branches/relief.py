@@ -114,13 +114,13 @@ def relieve(session: Session, warp: int | None = None, cycle: int | None = None)
     from_start = not set(settings) <= set(changeable(session.info))
     begin = session.timeline.first if from_start else _begin(session, chain)
     branch = _anew(session, _free_name(session), settings) if from_start else _forked(session, settings, begin)
-    found = _until(branch, IssueLog(branch.timeline), name, n, as_ran.cycle + MAX_LATER)
-    ends = as_ran.cycle + 1, min(branch.timeline.last, (found.cycle if found is not None else as_ran.cycle) + 1)
+    relieved = _until(branch, IssueLog(branch.timeline), name, n, as_ran.cycle + MAX_LATER)
+    ends = as_ran.cycle + 1, min(branch.timeline.last, (relieved.cycle if relieved is not None else as_ran.cycle) + 1)
     ours, theirs = _stalls(session.timeline, begin, ends[0]), _stalls(branch.timeline, begin, ends[1])
     branch.cycle = ends[1]
     state, cause = _next(branch, name, chain.cycle)
     assert branch.branch is not None
-    text, issued = session.info.program[as_ran.pc].text, (as_ran.cycle, None if found is None else found.cycle)
+    text, issued = session.info.program[as_ran.pc].text, (as_ran.cycle, None if relieved is None else relieved.cycle)
     return Relief(branch.branch.name, chain.resource.name, branch.branch.changes, begin, from_start, chain.cycle, chain.warp,
                   n, text, issued, (ours[0], theirs[0]), (ours[1], theirs[1]), state, cause)
 
@@ -149,11 +149,11 @@ def _report(session: Session, cycle: int) -> None:
 def _until(session: Session, log: IssueLog, name: WarpName, n: int, limit: int) -> Issue | None:
     """Return a warp's n-th issue, simulating as far as needed, at most up to a cycle; None if it is not reached."""
     timeline = session.timeline
-    found = log.find(name, n)
-    while found is None and not timeline.closed and timeline.last < limit and timeline.extend(STEP_CYCLES):
+    issue = log.find(name, n)
+    while issue is None and not timeline.closed and timeline.last < limit and timeline.extend(STEP_CYCLES):
         _report(session, timeline.last)
-        found = log.find(name, n)
-    return found
+        issue = log.find(name, n)
+    return issue
 
 
 def _begin(session: Session, chain: Chain) -> int:

@@ -142,13 +142,13 @@ def _chosen(base: Any, chain: tuple[str, ...]) -> dict[str, Any]:
 
 def _changes(old: RunInfo, new: RunInfo) -> tuple[Change, ...]:
     """Return what differs: design, scheduler, a design file's code, parameters of the machine or of the same design."""
-    found = [Change(key, getattr(old, key), getattr(new, key)) for key in ("design", "scheduler")
+    changes = [Change(key, getattr(old, key), getattr(new, key)) for key in ("design", "scheduler")
              if getattr(old, key) != getattr(new, key)]
     was, files = old.design_spec.files, new.design_spec.files
-    found += [Change(f"{name}'s code", was[name].code, files[name].code) for name in files
+    changes += [Change(f"{name}'s code", was[name].code, files[name].code) for name in files
               if name in was and was[name].code != files[name].code]
     before, after = old.parameters, new.parameters
-    return (*found, *(Change(key, before[key], value) for key, value in after.items()
+    return (*changes, *(Change(key, before[key], value) for key, value in after.items()
                       if key in before and before[key] != value))
 
 
@@ -170,19 +170,19 @@ def _follow(session: Session, made: Session, warp: int | None) -> tuple[int | No
         return None, same if stop.cycle == session.cycle else stop.text
     there = IssueLog(made.timeline)
     timeline = made.timeline
-    found = there.find(name, count)
-    while found is None and not timeline.closed and there.issued(name, timeline.last) is not None:
+    issue = there.find(name, count)
+    while issue is None and not timeline.closed and there.issued(name, timeline.last) is not None:
         _reach(made, timeline.last + 1)
-        found = there.find(name, count)
-    if found is None:
+        issue = there.find(name, count)
+    if issue is None:
         stop = made._go(min(session.cycle, timeline.last), "goto")
         return None, f"w{warp} never issues its instruction {count:,} here: cycle {stop.cycle:,}"
-    cycle = min(found.cycle + 1, timeline.last)
+    cycle = min(issue.cycle + 1, timeline.last)
     made._land(cycle, "goto", "")
     lag = cycle - session.cycle
     way = f"{plural(abs(lag), 'cycle')} {'later' if lag > 0 else 'earlier'} than" if lag else "as"
     text = f"cycle {cycle:,}, right after w{warp}'s {ordinal(count)} instruction, {way} on {name_of(session)}"
-    return found.slot, text
+    return issue.slot, text
 
 
 def _reach(session: Session, cycle: int) -> None:

@@ -114,14 +114,14 @@ class StoredChanges:
         """Return (blocks, 32): how often each word of each block changes in events, given by their cells."""
         begins = self._cells[1]
         number = np.bincount(cells, minlength=int((self._blocks_of * self._masks_of).sum())).astype(np.float32)
-        found = np.empty((len(self._block), WIDTH), np.int64)
+        counts = np.empty((len(self._block), WIDTH), np.int64)
         for group in range(len(self._blocks_of)):
             blocks, masks = int(self._blocks_of[group]), int(self._masks_of[group])
             at, first, mask = int(begins[group]), int(self._block_begin[group]), int(self._mask_begin[group])
             part = number[at : at + blocks * masks].reshape(blocks, masks)
             # exact: no block has more events than a float can count
-            found[first : first + blocks] = part @ self._bits[mask : mask + masks].astype(np.float32)
-        return found
+            counts[first : first + blocks] = part @ self._bits[mask : mask + masks].astype(np.float32)
+        return counts
 
     @cached_property
     def _before(self) -> np.ndarray:

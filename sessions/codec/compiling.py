@@ -41,10 +41,10 @@ def beside(progress: Progress | None) -> Iterator[None]:
         return
     try:
         yield
-        told = progress or (lambda part, text: None)
+        report = progress or (lambda part, text: None)
         text = "compiling the recorder (first recording only)"
-        watch(child, lambda part: told(part, text), TYPICAL_SECONDS)
-        told(1.0, text)
+        watch(child, lambda part: report(part, text), TYPICAL_SECONDS)
+        report(1.0, text)
     finally:
         if child.poll() is None:
             child.kill()

@@ -145,8 +145,8 @@ class Encoder:
 
     def _buffer(self, size: int) -> np.ndarray:
         """Return a buffer of this size, reused from a blob that has been written if possible."""
-        found = self._free.pop() if self._free else None
-        return found if found is not None and len(found) >= size else np.empty(size + size // 4, np.uint8)
+        buffer = self._free.pop() if self._free else None
+        return buffer if buffer is not None and len(buffer) >= size else np.empty(size + size // 4, np.uint8)
 
     def give_back(self, blob: memoryview) -> None:
         """Return the buffer of an encoded blob for reuse; may be called from any thread."""
@@ -154,10 +154,10 @@ class Encoder:
 
     def _work(self, name: str, size: int) -> np.ndarray:
         """Return (size,) u4 working memory, reused for every chunk: new memory each time would cost a fifth of the time."""
-        kept = self._arrays.get(name)
-        if kept is None or len(kept) < size:
-            kept = self._arrays[name] = np.empty(size + size // 4, np.uint32)
-        return kept[:size]
+        array = self._arrays.get(name)
+        if array is None or len(array) < size:
+            array = self._arrays[name] = np.empty(size + size // 4, np.uint32)
+        return array[:size]
 
     def _sorted(self, blocks: Blocks) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
         """Return each block's first word and number of events, and each event's mask, cycle and first value,

@@ -34,11 +34,11 @@ class Limit:
 
 def set_limit(text: str, where: str) -> None:
     """Set the limit from text such as 512MB or 2GB; raises InputError, which begins with `where`."""
-    found = re.fullmatch(r"(\d{1,12})\s*([KMG]?)i?B?", text, re.IGNORECASE)
+    match = re.fullmatch(r"(\d{1,12})\s*([KMG]?)i?B?", text, re.IGNORECASE)
     try:
-        if found is None:
+        if match is None:
             raise ValueError("expected a size such as 512MB or 2GB")
-        Limit.set(int(found[1]) << {"": 0, "K": 10, "M": 20, "G": 30}[found[2].upper()])
+        Limit.set(int(match[1]) << {"": 0, "K": 10, "M": 20, "G": 30}[match[2].upper()])
     except ValueError as error:
         raise InputError(f"{where} {text}: {error}") from None
 
@@ -72,7 +72,7 @@ def unpacked(data: bytes | memoryview, what: str, share: int = MAP) -> dict[str,
             raise ValueError(f"{what} holds more than {Limit.bytes // OBJECT_BYTES:,} lists and maps")
         return container
 
-    found = msgpack.unpackb(data, strict_map_key=False, list_hook=counted, object_hook=counted)
-    if not isinstance(found, dict):
+    content = msgpack.unpackb(data, strict_map_key=False, list_hook=counted, object_hook=counted)
+    if not isinstance(content, dict):
         raise ValueError(f"{what} is not a map")
-    return found
+    return content

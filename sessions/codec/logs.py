@@ -47,13 +47,13 @@ class RowLog:
     def values(self, writes: np.ndarray, lanes: slice = ALL) -> np.ndarray:
         """Return (n, lanes) u4 values of the writes with these numbers: all 32 lanes, or some of them."""
         kinds, lane = self._kind[writes], LANES[lanes]
-        found = np.empty((len(writes), len(lane)), np.uint32)
+        values = np.empty((len(writes), len(lane)), np.uint32)
         whole, even, short = (np.flatnonzero(chosen) for chosen in (kinds == RAW, kinds == AFFINE, kinds != RAW))
         if len(whole):
-            found[whole] = some_numbers(self._stored["raw"], self._whole[writes[whole]] - 1, len(LANES), lanes)
-        found[short] = some_numbers(self._stored["base"], (writes - self._whole[writes])[short])[:, None]
-        found[even] += lane * unzigzag(some_numbers(self._stored["step"], self._even[writes[even]] - 1))[:, None]
-        return found
+            values[whole] = some_numbers(self._stored["raw"], self._whole[writes[whole]] - 1, len(LANES), lanes)
+        values[short] = some_numbers(self._stored["base"], (writes - self._whole[writes])[short])[:, None]
+        values[even] += lane * unzigzag(some_numbers(self._stored["step"], self._even[writes[even]] - 1))[:, None]
+        return values
 
     def last(self, row: int, lanes: slice = ALL) -> np.ndarray:
         """Return (1, lanes) u4: the value last written to a row, (0, lanes) if none was."""

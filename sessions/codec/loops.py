@@ -168,11 +168,11 @@ def code_values(block_first, block_group, block_events, masks, values_at, value,
 @jit.jit
 def put_planes(values, begin, end, out, at):
     """Write u4 numbers as byte planes to out[at..], as many as the largest needs; return how many."""
-    found = np.uint32(0)
+    union = np.uint32(0)
     for k in range(begin, end):
-        found = np.uint32(found | values[k])
+        union = np.uint32(union | values[k])
     width = np.uint64(0)
-    while width < np.uint64(PLANES) and found >> (np.uint64(8) * width) != 0:
+    while width < np.uint64(PLANES) and union >> (np.uint64(8) * width) != 0:
         for k in range(begin, end):
             out[at + (k - begin)] = np.uint8((values[k] >> (np.uint64(8) * width)) & np.uint64(255))
         at += end - begin

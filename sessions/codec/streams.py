@@ -38,10 +38,11 @@ Stream = tuple[int, int, memoryview]
 
 def compress(data: bytes | memoryview, level: int = 0) -> bytes:
     """Return bytes compressed with zstd. level: 0 = FAST."""
-    kept: dict[int, zstandard.ZstdCompressor] = _contexts.__dict__.setdefault("compressors", {})
-    if level not in kept:
-        kept[level] = (zstandard.ZstdCompressor(level) if level else zstandard.ZstdCompressor(compression_params=FAST))
-    return kept[level].compress(data)
+    compressors: dict[int, zstandard.ZstdCompressor] = _contexts.__dict__.setdefault("compressors", {})
+    if level not in compressors:
+        compressors[level] = (zstandard.ZstdCompressor(level) if level else
+                              zstandard.ZstdCompressor(compression_params=FAST))
+    return compressors[level].compress(data)
 
 
 def size_of(data: bytes | memoryview) -> int:
@@ -55,10 +56,10 @@ def size_of(data: bytes | memoryview) -> int:
 def decompress(data: bytes | memoryview, share: int = limits.BLOB) -> bytes:
     """Return the bytes stored by `compress`; raises ValueError if they exceed their share of the limit, ZstdError."""
     size = limits.allow(size_of(data), share, "a blob")
-    kept = _contexts.__dict__.get("decompressor")
-    if kept is None:
-        kept = _contexts.decompressor = zstandard.ZstdDecompressor()
-    return kept.decompress(data, max_output_size=size)
+    decompressor = _contexts.__dict__.get("decompressor")
+    if decompressor is None:
+        decompressor = _contexts.decompressor = zstandard.ZstdDecompressor()
+    return decompressor.decompress(data, max_output_size=size)
 
 
 def compress_map(content: Any, level: int = 0) -> bytes:
@@ -101,16 +102,16 @@ def split(data: bytes | memoryview, names: tuple[str, ...]) -> dict[str, Stream]
     """Return the streams of a decompressed blob by name, (count, width, planes); raises ValueError if sizes do not match."""
     sizes = np.frombuffer(data, "<u4", 2 * len(names)).tolist()
     view, at = memoryview(data), HEAD_BYTES * len(names)
-    found: dict[str, Stream] = {}
+    streams: dict[str, Stream] = {}
     for number, name in enumerate(names):
         count, width = sizes[2 * number : 2 * number + 2]
         if width > PLANES or (width == 0 and count > MAX_ZEROS) or at + count * width > len(view):
             raise ValueError(f"{name} cannot be {count} numbers of {width} bytes")
-        found[name] = (count, width, view[at : at + count * width])
+        streams[name] = (count, width, view[at : at + count * width])
         at += count * width
     if at != len(view):
         raise ValueError("unexpected data after its streams")
-    return found
+    return streams
 
 
 def numbers(stream: Stream, dtype: Any = np.uint32) -> np.ndarray:
@@ -125,16 +126,16 @@ def some_numbers(stream: Stream, which: np.ndarray, size: int = 1, lanes: slice 
     shape = (len(which),) if size == 1 else (len(which), len(range(*lanes.indices(size))))
     if width == 0:
         return np.zeros(shape, np.uint32)
-    found = np.frombuffer(data, np.uint8).reshape(width, count // size, size)[:, :, lanes]
-    return join([plane[which] for plane in found]).reshape(shape)
+    planes = np.frombuffer(data, np.uint8).reshape(width, count // size, size)[:, :, lanes]
+    return join([plane[which] for plane in planes]).reshape(shape)
 
 
 def join(parts: np.ndarray | list[np.ndarray], dtype: Any = np.uint32) -> np.ndarray:
     """Return the numbers of at least one byte plane, low bytes first."""
-    found = parts[0].astype(dtype)
+    numbers = parts[0].astype(dtype)
     for place in range(1, len(parts)):
-        found |= np.left_shift(parts[place], 8 * place, dtype=dtype)
-    return found
+        numbers |= np.left_shift(parts[place], 8 * place, dtype=dtype)
+    return numbers
 
 
 def planes(values: np.ndarray) -> bytes:

@@ -35,28 +35,28 @@ def number(text: str, what: str) -> int:
 
 def warp(session: Session, text: str, what: str) -> int:
     """Return the number of a warp of the machine, written as 3 or w3, raising InputError otherwise."""
-    found = parse_warp(text, what)
-    check_warp(found, session.info.num_warps, what)
-    return found
+    number = parse_warp(text, what)
+    check_warp(number, session.info.num_warps, what)
+    return number
 
 
 def places(text: str, what: str) -> list[str]:
     """Return at most two cycles or marks, raising InputError for more."""
-    found = text.split()
-    if len(found) > 2:
+    names = text.split()
+    if len(names) > 2:
         raise InputError(f"{what} {text}: expected at most two cycles or marks")
-    return found
+    return names
 
 
 def settings(pairs: list[str], what: str, expected: str = "KEY=VALUE without blanks") -> dict[str, Any]:
     """Return the values of KEY=VALUE pairs by key, as texts; raises InputError, which says what was expected."""
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for pair in pairs:
         key, equals, value = pair.partition("=")
         if not (key and equals and value):
             raise InputError(f"{what}: {pair}: expected {expected}")
-        found[key] = value
-    return found
+        values[key] = value
+    return values
 
 
 def condition(session: Session, text: str) -> str:

@@ -77,8 +77,8 @@ def _branch(session: Session, text: str) -> Answer:
         return Answer(f"on branch {text}, cycle {other.cycle:,}", data, session=other)
     lines, listed = [], []
     for name, member in session.family.items():
-        told = member.branch.text if member.branch else f"{MAIN}: the run itself"
-        lines.append(f"{'*' if name == here else ' '} {told}; its cursor is at cycle {member.cycle:,}")
+        branch = member.branch.text if member.branch else f"{MAIN}: the run itself"
+        lines.append(f"{'*' if name == here else ' '} {branch}; its cursor is at cycle {member.cycle:,}")
         listed.append({"branch": name, "parent": member.branch.parent if member.branch else None, "cycle": member.cycle})
     return Answer("\n".join(lines), {"branches": listed, "here": here})
 

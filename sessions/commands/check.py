@@ -15,18 +15,18 @@ from rfview.sessions.session import Session
 
 @verb("check", signature="[N]", help="races, unwritten reads, barriers and lane masks of the whole run; go to finding N")
 def _check(session: Session, text: str) -> Answer | Stop:
-    found = check(session)
+    findings = check(session)
     if not text:
-        return Answer(text_of(found), {"check": found.as_dict()})
-    if not text.isdecimal() or not 1 <= int(text) <= len(found.found):
-        raise InputError(f"check {text}: expected the number of a finding, 1 to {len(found.found)}" if found.found else
+        return Answer(text_of(findings), {"check": findings.as_dict()})
+    if not text.isdecimal() or not 1 <= int(text) <= len(findings.found):
+        raise InputError(f"check {text}: expected the number of a finding, 1 to {len(findings.found)}" if findings.found else
                          f"check {text}: nothing was found")
-    return session.goto(found.found[int(text) - 1].cycle)
+    return session.goto(findings.found[int(text) - 1].cycle)
 
 
-def text_of(found: Findings) -> str:
+def text_of(findings: Findings) -> str:
     """Return the findings as text, numbered, and their number."""
-    return f"{numbered([one.as_text() for one in found.found], found.more)} in {plural(found.cycles, 'cycle')}"
+    return f"{numbered([one.as_text() for one in findings.found], findings.more)} in {plural(findings.cycles, 'cycle')}"
 
 
 def numbered(texts: Sequence[str], more: bool) -> str:

@@ -32,20 +32,20 @@ def _image(session: Session, text: str) -> Answer:
                          "`> FILE.png` to write it")
     from rfview.sessions.pictures.picture import picture        # start-up: most sessions show none
 
-    found = picture(session, words[0], words[1] if len(words) > 1 else "")
-    data = found.data()
+    image = picture(session, words[0], words[1] if len(words) > 1 else "")
+    data = image.data()
     if arrow:
-        data["png"] = write_png(found, name.strip())
-    return Answer(picture_text(found) + (f"\nwritten: {data['png']}" if arrow else ""), {"image": data})
+        data["png"] = write_png(image, name.strip())
+    return Answer(picture_text(image) + (f"\nwritten: {data['png']}" if arrow else ""), {"image": data})
 
 
-def write_png(found: Picture, name: str) -> str:
+def write_png(image: Picture, name: str) -> str:
     """Write all panes of a picture as PNG; return the file's name. Raises InputError."""
     if not name.lower().endswith(".png"):
         raise InputError(f"image {name}: expected a name that ends in .png")
     from rfview.sessions.pictures.png import encode     # start-up, as above
 
-    files.write(name, encode(found))
+    files.write(name, encode(image))
     return name
 
 
@@ -70,10 +70,10 @@ def origin_text(links: list[Link]) -> str:
     return "\n".join(lines)
 
 
-def facts(found: Picture) -> str:
+def facts(image: Picture) -> str:
     """Return the summary of a picture in one line."""
-    data = found.data()
-    if not found.is_right:
+    data = image.data()
+    if not image.is_right:
         return f"changed {data['wrong']:,} of {data['pixels']:,} pixels since the start"
     parts = [f"wrong {data['wrong']:,} of {data['settled']:,} pixels"
              + ("" if data["settled"] == data["pixels"] else f" that are final, {data['pixels']:,} in all")]
@@ -83,20 +83,20 @@ def facts(found: Picture) -> str:
     if "rmse" in data:
         parts.append(f"RMSE {data['rmse']:.3g}")
         parts += [f"PSNR {data['psnr']:.1f} dB"] if data["psnr"] is not None else []
-    return "   ".join([*parts, f"bits lost {found.bits_lost:,}"])
+    return "   ".join([*parts, f"bits lost {image.bits_lost:,}"])
 
 
-def picture_text(found: Picture) -> str:
+def picture_text(image: Picture) -> str:
     """Return the picture and its differences as characters, each row two pixels high."""
     from rfview.sessions.pictures.png import blocks, depths, scale, shares      # start-up, as above
 
-    low, high = scale(found)
-    step = max(1, -(-found.width // COLUMNS))
-    now = blocks(shares(found.now, low, high), 2 * step, step, np.mean)
-    error = blocks(depths(found), 2 * step, step, np.max)
-    lines = [f"{found.name}  {found.width} x {found.height}, at {found.cycle:,}; black {low:.4g}, white {high:.4g}",
-             facts(found), f"{'approximate' if found.is_right else 'now':<{now.shape[1] + 3}}"
-                           f"{'error, log' if found.is_right else 'changed, log'}"]
+    low, high = scale(image)
+    step = max(1, -(-image.width // COLUMNS))
+    now = blocks(shares(image.now, low, high), 2 * step, step, np.mean)
+    error = blocks(depths(image), 2 * step, step, np.max)
+    lines = [f"{image.name}  {image.width} x {image.height}, at {image.cycle:,}; black {low:.4g}, white {high:.4g}",
+             facts(image), f"{'approximate' if image.is_right else 'now':<{now.shape[1] + 3}}"
+                           f"{'error, log' if image.is_right else 'changed, log'}"]
     for values, wrong in zip(now.tolist(), error.tolist(), strict=True):
         left = "".join(INK[min(4, int(share * 5))] for share in values)
         right = "".join(" " if depth < 0 else INK[1 + min(3, int(depth * 4))] for depth in wrong)

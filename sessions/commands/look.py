@@ -59,7 +59,7 @@ def _unmark(session: Session, text: str) -> Answer:
 def _help(session: Session, text: str) -> Answer:
     if not text:
         return Answer(help_text(), {"commands": {name: entry.help for name, entry in VERBS.items()}})
-    if not (said := command_text(text)):
+    if not (described := command_text(text)):
         raise InputError(f"help {text}: no such command{suggest(text, ALIASES)}; `rfview help TERM`, or :help TERM on "
                          "the screen, explains everything else")
-    return Answer(said, {"name": ALIASES[text], "help": VERBS[ALIASES[text]].help})
+    return Answer(described, {"name": ALIASES[text], "help": VERBS[ALIASES[text]].help})

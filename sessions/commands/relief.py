@@ -21,41 +21,41 @@ def _relief(session: Session, text: str) -> Answer:
     words = words[:-1] if whole else words
     if len(words) > 1:
         raise InputError(f"relief {text}: expected a warp, as in `relief 7`, and `whole` to run both to the end")
-    found = relieve(session, arguments.warp(session, words[0], "relief") if words else arguments.warp_of_last_stop(session))
+    result = relieve(session, arguments.warp(session, words[0], "relief") if words else arguments.warp_of_last_stop(session))
     if whole:
-        found = replace(found, whole=whole_run(session, found))
-    return Answer(relief_text(found), {"relief": found.data()})
+        result = replace(result, whole=whole_run(session, result))
+    return Answer(relief_text(result), {"relief": result.data()})
 
 
-def relief_text(found: Relief) -> str:
+def relief_text(result: Relief) -> str:
     """Return the result of a relief as lines of text."""
-    what = ", ".join(change.text for change in found.changes)
-    where = "simulated from the start" if found.from_start else f"forked at {found.begin:,}"
-    lines = [f"{what}: branch {found.branch}, {where}; measured", f"  removes: {found.resource}", f"  {gain_text(found)}"]
-    lines.append(f"  warp-cycles lost to the register file until then: {found.lost[0]:,} → {found.lost[1]:,}, "
-                 f"waiting at all: {found.waited[0]:,} → {found.waited[1]:,}")
-    if found.next_cause:
-        lines.append(f"  at cycle {found.cycle:,} it would be {found.next_state}: {found.next_cause}")
-    if found.whole is not None:
-        lines += [f"  the run: {line}" for line in whole_lines(found)]
-    return "\n".join([*lines, f"  `branch {found.branch}` goes there, `compare {found.branch}` compares"])
+    what = ", ".join(change.text for change in result.changes)
+    where = "simulated from the start" if result.from_start else f"forked at {result.begin:,}"
+    lines = [f"{what}: branch {result.branch}, {where}; measured", f"  removes: {result.resource}", f"  {gain_text(result)}"]
+    lines.append(f"  warp-cycles lost to the register file until then: {result.lost[0]:,} → {result.lost[1]:,}, "
+                 f"waiting at all: {result.waited[0]:,} → {result.waited[1]:,}")
+    if result.next_cause:
+        lines.append(f"  at cycle {result.cycle:,} it would be {result.next_state}: {result.next_cause}")
+    if result.whole is not None:
+        lines += [f"  the run: {line}" for line in whole_lines(result)]
+    return "\n".join([*lines, f"  `branch {result.branch}` goes there, `compare {result.branch}` compares"])
 
 
-def gain_text(found: Relief) -> str:
+def gain_text(result: Relief) -> str:
     """Return the gain: "w5's instruction 31, fma ..., issues at 2,028; with this change at 2,001: 27 cycles earlier"."""
-    head = f"w{found.warp}'s instruction {found.n}, {found.text}, issues at {found.issued[0]:,}"
-    gain = found.gain
-    if gain is None or found.issued[1] is None:
+    head = f"w{result.warp}'s instruction {result.n}, {result.text}, issues at {result.issued[0]:,}"
+    gain = result.gain
+    if gain is None or result.issued[1] is None:
         return f"{head}; with this change more than {MAX_LATER:,} cycles later"
     if gain == 0:
         return f"{head}; with this change at the same cycle: no gain here"
     word = "earlier" if gain > 0 else "later"
-    return f"{head}; with this change at {found.issued[1]:,}: {plural(abs(gain), 'cycle')} {word}"
+    return f"{head}; with this change at {result.issued[1]:,}: {plural(abs(gain), 'cycle')} {word}"
 
 
-def whole_lines(found: Relief) -> list[str]:
+def whole_lines(result: Relief) -> list[str]:
     """Return cycles, lost warp-cycles, energy and outputs of both complete runs."""
-    whole = found.whole
+    whole = result.whole
     assert whole is not None
     lines = [f"{whole.cycles[0]:,} → {whole.cycles[1]:,} cycles ({percent_change(whole.cycles)})",
              f"{whole.lost[0]:,} → {whole.lost[1]:,} warp-cycles lost to the register file"]

@@ -54,29 +54,29 @@ def _trace(session: Session, text: str) -> Answer:
     at: str | int = where.strip()
     if str(at).startswith("breakpoint "):
         at = arguments.number(str(at).removeprefix("breakpoint "), "trace at breakpoint")
-    found = trace(session, split(what), at, first, last)
+    result = trace(session, split(what), at, first, last)
     rows = [[f"{cycle:,}", *map(value_text, values)] for cycle, values in
-            zip(found.cycles[:SHOWN_ROWS], found.rows, strict=False)]
-    hits = len(found.cycles)
-    lines = [f"{'more than ' if found.more else ''}{plural(hits, 'hit')}"
-             f"{f' of {found.condition}' if found.condition else ''} up to cycle {found.reached:,}"]
+            zip(result.cycles[:SHOWN_ROWS], result.rows, strict=False)]
+    hits = len(result.cycles)
+    lines = [f"{'more than ' if result.more else ''}{plural(hits, 'hit')}"
+             f"{f' of {result.condition}' if result.condition else ''} up to cycle {result.reached:,}"]
     if rows:
-        lines.append(reports.table(["cycle", *found.expressions], rows))
+        lines.append(reports.table(["cycle", *result.expressions], rows))
     if hits > SHOWN_ROWS:
         lines.append(f"... {hits - SHOWN_ROWS:,} more; `from PLACE to PLACE` narrows it, --json has them all")
-    return Answer("\n".join(lines), {"trace": plain(found.data())})
+    return Answer("\n".join(lines), {"trace": plain(result.data())})
 
 
 @verb("stats", "st", signature="[PLACE [PLACE]]", help="IPC, stalls, accesses and energy between two cycles or marks")
 def _stats(session: Session, text: str) -> Answer:
-    found = statistics.stats(session, *arguments.places(text, "stats"))
-    return Answer(statistics.as_text(found), {"stats": plain(found.data())})
+    result = statistics.stats(session, *arguments.places(text, "stats"))
+    return Answer(statistics.as_text(result), {"stats": plain(result.data())})
 
 
 @verb("lines", signature="[PLACE [PLACE]]", help="what each source line cost between two cycles or marks")
 def _lines(session: Session, text: str) -> Answer:
-    found = report.line_report(session, *arguments.places(text, "lines"))
-    return Answer(report.as_text(found), {"lines": plain(found.data())})
+    result = report.line_report(session, *arguments.places(text, "lines"))
+    return Answer(report.as_text(result), {"lines": plain(result.data())})
 
 
 def split(text: str) -> list[str]:

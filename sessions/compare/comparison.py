@@ -85,11 +85,12 @@ class Comparison:
     def _repr_html_(self) -> str:
         """Return what ran where and for how long, and the divergence, for notebooks; report.py has all details."""
         runs = (self.a, self.b)
-        found = self.first_divergence()
+        divergence = self.first_divergence()
         rows = [(name, *(getattr(one.info, name) for one in runs)) for name in ("kernel", "design", "scheduler", "preset")]
         rows += [("cycles", *(f"{one.last:,}{'' if one.closed else ' so far'}" for one in runs)),
                  ("instructions", *(f"{int(one.stall_totals(one.last)[one.issued]):,}" for one in runs))]
-        part = f"first divergence in cycle {found.cycle:,}: {found.late} is behind" if found else "no divergence"
+        part = "no divergence" if divergence is None else (
+            f"first divergence in cycle {divergence.cycle:,}: {divergence.late} is behind")
         return html.table("comparison", ("", "A", "B"), rows, part)
 
     def _report(self, text: str) -> CycleProgress:
@@ -159,14 +160,14 @@ class Comparison:
         launch, warp, n = min(sets[0] ^ sets[1])
         name = WarpName(launch, warp)
         late = "B" if (launch, warp, n) in sets[0] else "A"
-        found = [log.find(name, n) for log in self.logs]
+        issues = [log.find(name, n) for log in self.logs]
         log = self.logs["AB".index(late)]
         state = slot = None
         if cycle + 1 <= log.timeline.last:
             slot = log.slot(name, cycle + 1)
             if slot is not None:
                 state = int(log.timeline.states(cycle + 1, cycle + 2)[0, slot])
-        return Divergence(cycle, name, n, found[0], found[1], late, state, slot)
+        return Divergence(cycle, name, n, issues[0], issues[1], late, state, slot)
 
     def first_path_difference(self) -> Split | None:
         """Return the first place (by the earlier of its two cycles) where a warp's paths differ; reads both entirely."""
@@ -226,8 +227,8 @@ class Comparison:
         first, last = there.timeline.first, there.timeline.last
         if name is None:
             count = here.before(cycle)
-            found = there.cycle_of(count) if count else first - 1
-            return last if count > there.total else max(first, min(last, found + 1))
+            cycle_there = there.cycle_of(count) if count else first - 1
+            return last if count > there.total else max(first, min(last, cycle_there + 1))
         issued = here.issued(name, cycle)
         if issued == 0:
             return first

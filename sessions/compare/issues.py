@@ -87,13 +87,13 @@ class IssueLog:
         stop = self.timeline.window(start)[1]
         last = self.timeline.last
         key = (number, min(stop, last))
-        found = self._chunks.get(key)
-        if found is None:
+        issues = self._chunks.get(key)
+        if issues is None:
             if self.progress is not None:
                 self.progress(start)
-            found = self._read(start, min(stop, last))
-            self._chunks.put(key, found, sum(column.nbytes for column in found))
-        return found
+            issues = self._read(start, min(stop, last))
+            self._chunks.put(key, issues, sum(column.nbytes for column in issues))
+        return issues
 
     def _read(self, start: int, stop: int) -> Issues:
         """Read the issues of cycles start..stop-1, which must lie in one chunk."""
@@ -171,8 +171,8 @@ class IssueLog:
         cta = at("sm.warp[*].cta")
         live = np.flatnonzero((cta != NONE8) & (at("sm.warp[*].warp_in_cta") == name.warp % warps))
         ids = at("sm.cta[*].id")[cta[live]]
-        found = live[ids == name.warp // warps]
-        return int(found[0]) if len(found) else None
+        slots = live[ids == name.warp // warps]
+        return int(slots[0]) if len(slots) else None
 
     def name(self, slot: int, cycle: int) -> WarpName | None:
         """Return the program's warp in a slot at a cycle."""
@@ -223,19 +223,19 @@ class IssueLog:
             return []
         timeline = self.timeline
         at = timeline.chunk_number(here.cycle)
-        found: dict[int, Issue] = {}
+        issues: dict[int, Issue] = {}
         for way in (-1, 1):
             number = at
             while 0 <= number < len(timeline.chunk_starts()):
                 part = self.chunk(number)
                 mine = np.flatnonzero((part.launch == name.launch) & (part.warp == name.warp)
                                       & (part.n >= n - before) & (part.n <= n + after))
-                found.update((int(part.n[index]), part.row(int(index))) for index in mine)
+                issues.update((int(part.n[index]), part.row(int(index))) for index in mine)
                 wanted = max(1, n - before) if way < 0 else n + after
-                if wanted in found or abs(number - at) > 64 or (way > 0 and self.gone(name, number)):
+                if wanted in issues or abs(number - at) > 64 or (way > 0 and self.gone(name, number)):
                     break
                 number += way
-        return [found[key] for key in sorted(found)]
+        return [issues[key] for key in sorted(issues)]
 
     def gone(self, name: WarpName, number: int) -> bool:
         """Say whether a warp has ended when a chunk ends."""

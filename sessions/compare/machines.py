@@ -31,11 +31,11 @@ def differences(infos: Sequence[RunInfo | Ran]) -> dict[str, list[Any]]:
     None stands for a parameter that a run's machine lacks. Recordings made by different versions of the machine's code
     also differ in "rfview".
     """
-    found: dict[str, list[Any]] = {}
+    differing: dict[str, list[Any]] = {}
     if len({info.source_hash for info in infos}) > 1:
-        found["rfview"] = [f"{info.engine_version} ({info.source_hash[:8]})" for info in infos]
+        differing["rfview"] = [f"{info.engine_version} ({info.source_hash[:8]})" for info in infos]
     if len({info.scheduler for info in infos}) > 1:
-        found["scheduler"] = [info.scheduler for info in infos]
+        differing["scheduler"] = [info.scheduler for info in infos]
     designs = {info.design.partition("[")[0] for info in infos}
     same_design = len(designs) == 1
     names = {name for info in infos for name in info.parameters if same_design or name.split(".")[0] in SECTIONS}
@@ -47,29 +47,29 @@ def differences(infos: Sequence[RunInfo | Ran]) -> dict[str, list[Any]]:
     for name in sorted(names, key=order):
         values = [info.parameters.get(name) for info in infos]
         if any(value != values[0] for value in values):
-            found[name] = values
-    return found
+            differing[name] = values
+    return differing
 
 
-def reach_beyond_designs(found: dict[str, list[Any]]) -> bool:
+def reach_beyond_designs(values: dict[str, list[Any]]) -> bool:
     """Return whether differences concern more than the parameters of the register-file designs."""
-    return any("." not in name or name.split(".")[0] in SECTIONS for name in found)
+    return any("." not in name or name.split(".")[0] in SECTIONS for name in values)
 
 
-def brief(found: dict[str, list[Any]]) -> str:
+def brief(values: dict[str, list[Any]]) -> str:
     """Return `sentence` for a single difference, otherwise the first two names and the number of others, as one row."""
-    if len(found) <= 1:
-        return sentence(found)
-    first = [name.rpartition(".")[2] for name in list(found)[:2]]
-    more = f", {len(found) - 2} more" if len(found) > 2 else ""
+    if len(values) <= 1:
+        return sentence(values)
+    first = [name.rpartition(".")[2] for name in list(values)[:2]]
+    more = f", {len(values) - 2} more" if len(values) > 2 else ""
     return f"machines differ: {', '.join(first)}{more}"
 
 
-def sentence(found: dict[str, list[Any]]) -> str:
+def sentence(differing: dict[str, list[Any]]) -> str:
     """Return "the machines differ in: sm.num_schedulers 2 | 1, ...", or "" if they do not."""
-    if not found:
+    if not differing:
         return ""
     parts = [f"{name} {' | '.join('–' if value is None else str(value) for value in values)}"
-             for name, values in list(found.items())[:MAX_SAID]]
-    more = f" and {len(found) - MAX_SAID} more" if len(found) > MAX_SAID else ""
+             for name, values in list(differing.items())[:MAX_SAID]]
+    more = f" and {len(differing) - MAX_SAID} more" if len(differing) > MAX_SAID else ""
     return f"the machines differ in: {', '.join(parts)}{more}"

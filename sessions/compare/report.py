@@ -109,28 +109,28 @@ def issue_data(issue: Issue | None) -> dict[str, int] | None:
     return None if issue is None else issue._asdict()
 
 
-def divergence_data(comparison: Comparison, found: Divergence | None) -> dict[str, Any] | None:
+def divergence_data(comparison: Comparison, divergence: Divergence | None) -> dict[str, Any] | None:
     """Return the first divergence with its cause as data; None if there is none."""
-    if found is None:
+    if divergence is None:
         return None
-    late = comparison.b if found.late == "B" else comparison.a
-    pc = (found.a or found.b).pc if found.a or found.b else 0  # type: ignore[union-attr]
+    late = comparison.b if divergence.late == "B" else comparison.a
+    pc = (divergence.a or divergence.b).pc if divergence.a or divergence.b else 0  # type: ignore[union-attr]
     return {
-        "cycle": found.cycle, "launch": found.name.launch, "warp": found.name.warp, "n": found.n, "pc": pc,
-        "instruction": instruction_text(late.info, pc), "a": issue_data(found.a), "b": issue_data(found.b),
-        "late": found.late, "cause": cause(late, found),
+        "cycle": divergence.cycle, "launch": divergence.name.launch, "warp": divergence.name.warp, "n": divergence.n,
+        "pc": pc, "instruction": instruction_text(late.info, pc), "a": issue_data(divergence.a),
+        "b": issue_data(divergence.b), "late": divergence.late, "cause": cause(late, divergence),
     }
 
 
-def split_data(found: Split | None) -> dict[str, Any] | None:
+def split_data(split: Split | None) -> dict[str, Any] | None:
     """Return the first difference of paths as data."""
-    return None if found is None else {"launch": found.name.launch, "warp": found.name.warp, "n": found.n,
-                                       "a": issue_data(found.a), "b": issue_data(found.b)}
+    return None if split is None else {"launch": split.name.launch, "warp": split.name.warp, "n": split.n,
+                                       "a": issue_data(split.a), "b": issue_data(split.b)}
 
 
-def value_data(found: ValueDifference | None) -> dict[str, Any] | None:
+def value_data(difference: ValueDifference | None) -> dict[str, Any] | None:
     """Return the first difference of values as data."""
-    return None if found is None else dict(vars(found))
+    return None if difference is None else dict(vars(difference))
 
 
 def compare_data(comparison: Comparison, targets: tuple[str, str] = ("A", "B"), points: int = 10) -> dict[str, Any]:
@@ -157,8 +157,8 @@ def compare_text(data: dict[str, Any], info: RunInfo) -> str:
     kernel = kernel_name(a["kernel"])
     lines = [f"{kernel}   A  {a['design']} {a['scheduler']}  {a['target']}   B  {b['design']} {b['scheduler']}  "
              f"{b['target']}", ""]
-    said = machines.sentence(data["machines_differ_in"])
-    lines[1:1] = [said] if said else []
+    sentence = machines.sentence(data["machines_differ_in"])
+    lines[1:1] = [sentence] if sentence else []
     lines += [totals_text(data["runs"]), ""]
     lines += _divergence_lines(data, info)
     if data["parameters"]:
@@ -179,19 +179,19 @@ def _short(value: Any) -> str:
 
 def _divergence_lines(data: dict[str, Any], info: RunInfo) -> list[str]:
     """Return the sentences about where the runs diverge."""
-    found = data["first_divergence"]
+    divergence = data["first_divergence"]
     lines = []
-    if found is None:
+    if divergence is None:
         lines.append("first divergence   none: every instruction issues in the same cycle in both runs")
     else:
-        name = _named(found["launch"], found["warp"], info, found["a"], found["b"])
-        lines.append(f"first divergence   cycle {found['cycle']:,}: the {ordinal(found['n'])} instruction of {name}, "
-                     f"{found['instruction']}")
-        lines.append(f"                   {_cycles(found['a'], found['b'])}; in {found['late']} it waits: "
-                     f"{found['cause']['text']}")
+        name = _named(divergence["launch"], divergence["warp"], info, divergence["a"], divergence["b"])
+        lines.append(f"first divergence   cycle {divergence['cycle']:,}: the {ordinal(divergence['n'])} instruction "
+                     f"of {name}, {divergence['instruction']}")
+        lines.append(f"                   {_cycles(divergence['a'], divergence['b'])}; in {divergence['late']} it waits: "
+                     f"{divergence['cause']['text']}")
         if machines.reach_beyond_designs(data["machines_differ_in"]):
             lines.append("                   the machines differ in more than the register file, which may be its cause")
-        lines += [f"                   {text}" for text in found["cause"]["chain"]]
+        lines += [f"                   {text}" for text in divergence["cause"]["chain"]]
     split = data["first_path_difference"]
     if split is not None:
         name = _named(split["launch"], split["warp"], info, split["a"], split["b"])
@@ -284,8 +284,8 @@ def multiples_text(data: dict[str, Any]) -> str:
     rows = [[run["run"], run["design"], run["scheduler"], f"{run['cycles']:,}", _ratio(first["cycles"], run["cycles"]),
              f"{run['ipc']:.3f}", "–" if run["energy_pj"] is None else f"{run['energy_pj'] / 1e6:.4g}", _main(run),
              run["target"]] for run in runs]
-    said = machines.sentence(data["machines_differ_in"])
-    lines = [f"{kernel_name(first['kernel'])}, {len(runs)} runs", *([said] if said else []), "",
+    sentence = machines.sentence(data["machines_differ_in"])
+    lines = [f"{kernel_name(first['kernel'])}, {len(runs)} runs", *([sentence] if sentence else []), "",
              reports.table(["run", "design", "scheduler", "cycles", "×A", "IPC", "RF µJ", "mostly", "target"], rows), "",
              totals_text(runs), "", "the cycle in which that many instructions issued: A, and how much later the others"]
     lead = [[f"{entry['instructions']:,}", f"{entry['cycles'][0]:,}",

@@ -59,8 +59,8 @@ class WordWrites:
         begins[1:] = word[1:] != word[:-1]
         initial = timeline.at(begin).memory[base:]
         previous = np.where(begins, initial[word], np.concatenate([value[:1], value[:-1]])) if len(word) else value
-        kept = value != previous     # storing the value that is there already is no change, and some logs leave it out
-        self.word, self.cycle, self.value = word[kept], cycle[kept], value[kept]
+        changes = value != previous     # storing the value that is there already is no change, and some logs leave it out
+        self.word, self.cycle, self.value = word[changes], cycle[changes], value[changes]
         first = np.searchsorted(self.word, self.word)
         self.k = np.arange(len(self.word)) - first + 1
 
@@ -75,21 +75,21 @@ def first_value_difference(a: Timeline, b: Timeline,
     ours, theirs = WordWrites(a, begin, progress), WordWrites(b, begin, progress)
     places = [writes.word * (1 << 32) + writes.k for writes in (ours, theirs)]
     both, at_a, at_b = np.intersect1d(places[0], places[1], assume_unique=True, return_indices=True)
-    found: list[tuple[int, int, int | None, int | None]] = []
+    differences: list[tuple[int, int, int | None, int | None]] = []
     differs = np.flatnonzero(ours.value[at_a] != theirs.value[at_b])
     if len(differs):
         when = np.minimum(ours.cycle[at_a[differs]], theirs.cycle[at_b[differs]])
         best = differs[int(np.argmin(when))]
-        found.append((int(when.min()), int(both[best]), int(at_a[best]), int(at_b[best])))
+        differences.append((int(when.min()), int(both[best]), int(at_a[best]), int(at_b[best])))
     for writes, mine, is_a in ((ours, places[0], True), (theirs, places[1], False)):
         alone = np.flatnonzero(~np.isin(mine, both))
         if len(alone):
             best = int(alone[int(np.argmin(writes.cycle[alone]))])
             where = (best, None) if is_a else (None, best)
-            found.append((int(writes.cycle[best]), int(mine[best]), *where))
-    if not found:
+            differences.append((int(writes.cycle[best]), int(mine[best]), *where))
+    if not differences:
         return None
-    _, place, index_a, index_b = min(found, key=lambda entry: entry[0])
+    _, place, index_a, index_b = min(differences, key=lambda entry: entry[0])
     name, address = place_of(a.info, place >> 32)
     return ValueDifference(
         name, address, place & 0xFFFFFFFF,

@@ -51,9 +51,9 @@ def write(timeline: Timeline, first: int, last: int, out: IO[str]) -> None:
 
 def _producers(writers: dict[tuple[int, int], int], event: Event, entry: Instruction) -> list[int]:
     """Return the instructions whose results an instruction reads, and note what it writes itself."""
-    found = {writers[event.warp, reg] for reg in entry.src if (event.warp, reg) in writers}
+    producers = {writers[event.warp, reg] for reg in entry.src if (event.warp, reg) in writers}
     writers.update({(event.warp, reg): event.seq for reg in entry.dst})
-    return sorted(found)
+    return sorted(producers)
 
 
 def _in_time(given: Iterator[Event]) -> Iterator[Event]:

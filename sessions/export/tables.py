@@ -90,11 +90,11 @@ def _waits(timeline: Timeline, first: int, last: int) -> Iterator[Columns]:
     names = visible_in(timeline.info.stall_names)
     before = timeline.states(first + 1, first + 2)[0]
     begun = np.full(len(before), first)
-    found: list[tuple[int, str, int, int, int]] = []
+    waits: list[tuple[int, str, int, int, int]] = []
 
     def end(warps: np.ndarray, at: int) -> None:
         for warp in warps.tolist():
-            found.append((warp, names[int(before[warp])], int(begun[warp]), at - 1, at - int(begun[warp])))
+            waits.append((warp, names[int(before[warp])], int(begun[warp]), at - 1, at - int(begun[warp])))
 
     for start, stop, _ in timeline.stretches(first + 1, last + 1):
         states = timeline.states(start, stop)
@@ -105,8 +105,8 @@ def _waits(timeline: Timeline, first: int, last: int) -> Iterator[Columns]:
             begun[warps], before = start + row - 1, states[row]
         before = states[-1]
     end(np.arange(len(before)), last)
-    found.sort(key=lambda entry: (entry[2], entry[0]))
-    yield list(zip(*found, strict=True))
+    waits.sort(key=lambda entry: (entry[2], entry[0]))
+    yield list(zip(*waits, strict=True))
 
 
 def _events(timeline: Timeline, first: int, last: int) -> Iterator[Columns]:

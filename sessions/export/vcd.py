@@ -39,12 +39,12 @@ def write(timeline: Timeline, first: int, last: int, out: IO[str]) -> None:
     codes = _codes()
     ids = [[next(codes) for _ in range(group.size)] for group in groups]
     for scope in dict.fromkeys(group.scope for group in groups):
-        members = [(group, found) for group, found in zip(groups, ids) if group.scope == scope]
+        members = [(group, idents) for group, idents in zip(groups, ids) if group.scope == scope]
         for number in range(members[0][0].size):
             out.write(f"$scope module {scope}{number} $end\n")
-            for group, found in members:
+            for group, idents in members:
                 kind = "string 1" if group.text else f"wire {group.bits}"
-                out.write(f"$var {kind} {found[number]} {group.name} $end\n")
+                out.write(f"$var {kind} {idents[number]} {group.name} $end\n")
             out.write("$upscope $end\n")
     out.write("$upscope $end\n$enddefinitions $end\n")
     _changes(timeline, first, last, out, groups, ids)
@@ -63,8 +63,8 @@ def _changes(timeline: Timeline, first: int, last: int, out: IO[str], groups: tu
                 changed = range(group.size) if old is None else np.flatnonzero(values != old).tolist()
                 for number in changed:
                     value = int(values[number])
-                    said = f"s{group.text(value)}" if group.text else f"b{value:b}"
-                    lines.append(f"{said} {ids[index][number]}\n")
+                    shown = f"s{group.text(value)}" if group.text else f"b{value:b}"
+                    lines.append(f"{shown} {ids[index][number]}\n")
                 before[index] = values
             if lines:
                 out.write(f"#{start + row - 1}\n" + "".join(lines))

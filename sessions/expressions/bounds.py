@@ -267,10 +267,10 @@ def tried(a: Known, operands: Sequence[Known], count: int, holds: Callable[[list
     if not len(ranges):
         return a
     hull = np.where(np.arange(len(ends)) % 2, ranges.max(axis=0), ranges.min(axis=0))
-    found = _try(hull, MAX_TRIED, holds)
+    hull_answer = _try(hull, MAX_TRIED, holds)
     which = np.zeros(len(ranges), np.int64)
-    answers = [found]
-    if (found is None or found == (0, 1)) and len(ranges) <= MAX_CHUNKS:
+    answers = [hull_answer]
+    if (hull_answer is None or hull_answer == (0, 1)) and len(ranges) <= MAX_CHUNKS:
         different, which = np.unique(ranges, axis=0, return_inverse=True)
         which = which.ravel()
         answers = [_try(one, MAX_TRIED_EACH, holds) if number < MAX_RANGES else None

@@ -82,20 +82,20 @@ class Expression:
     def may_change(self, low: int, high: int) -> np.ndarray:
         """Return (high - low,) bool: in which chunks the value may differ from one cycle to the next."""
         known = self._node.bounds(low, high)
-        found = np.ones(high - low, bool) if known is None else np.broadcast_to(~known.is_fixed, high - low).copy()
+        possible = np.ones(high - low, bool) if known is None else np.broadcast_to(~known.is_fixed, high - low).copy()
         uses, zone_maps = self._uses, self.timeline.zone_maps
-        if not uses.timed and zone_maps is not None and found.any():
+        if not uses.timed and zone_maps is not None and possible.any():
             changing = zone_maps.words_change(self._words, low, high)
             changing |= zone_maps.memory_changes(uses.memory, low, high)
             changing |= zone_maps.registers_change(uses.registers, low, high)
-            found &= changing
-        return found
+            possible &= changing
+        return possible
 
     def may_turn(self, low: int, high: int) -> np.ndarray:
         """Return (high - low,) bool: in which chunks the condition may start or cease to hold."""
         known = self._node.bounds(low, high)
-        found = may_hold(known, high - low) & may_fail(known, high - low)
-        return found & self.may_change(low, high) if found.any() else found
+        possible = may_hold(known, high - low) & may_fail(known, high - low)
+        return possible & self.may_change(low, high) if possible.any() else possible
 
 
 def differing(run: Run, first: int, start: int, stop: int) -> np.ndarray:

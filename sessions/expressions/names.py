@@ -264,15 +264,15 @@ class Names(ABC):
         path += "".join(f".{step}" if isinstance(step, str) else f"[{step}]" for _, step in steps)
         timeline = self.timeline
         try:
-            found = timeline.layout.field(path)
+            field = timeline.layout.field(path)
         except InputError as error:
             raise self.fail(where, str(error)) from None
-        self.uses.words.append(found.words)
-        self.uses.timed |= bool(found.derived)
-        kind = "f" if found.dtype.kind == "f" else "i"
-        if limit and len(found.shape) > 1:
+        self.uses.words.append(field.words)
+        self.uses.timed |= bool(field.derived)
+        kind = "f" if field.dtype.kind == "f" else "i"
+        if limit and len(field.shape) > 1:
             raise self.fail(where, f"{path} has several values per element; give an index")
-        width = int(np.prod(found.shape)) if found.shape else 0
+        width = int(np.prod(field.shape)) if field.shape else 0
         width = min(width, limit) if limit else width
 
         def run(start: int, stop: int) -> np.ndarray:
@@ -282,8 +282,8 @@ class Names(ABC):
             return values.astype(np.float64 if kind == "f" else np.int64)
 
         def bounds(low: int, high: int) -> Known:
-            known = None if timeline.zone_maps is None else timeline.zone_maps.bounds(found, low, high)
-            if known is None or not found.shape:
+            known = None if timeline.zone_maps is None else timeline.zone_maps.bounds(field, low, high)
+            if known is None or not field.shape:
                 return known
             parts = (None if part is None else part.reshape(high - low, -1)[:, :width]
                      for part in (known.low, known.high, known.values))

@@ -24,14 +24,14 @@ def names_at(info: RunInfo, pc: int) -> dict[int, str]:
     program = info.program
     kernel = program[pc].kernel if 0 <= pc < len(program) else ""
     start = next((entry.pc for entry in program if entry.kernel == kernel), 0)
-    found: dict[int, str] = {}
+    names: dict[int, str] = {}
     for name, first, last, reg, words in info.virtual.get(kernel, ()):
         if not start + int(first) <= pc <= start + int(last):
             continue
         for word in range(int(words)):
             text = str(name) if int(words) == 1 else f"{name}.{('lo', 'hi')[word] if int(words) == 2 else word}"
-            found[int(reg) + word] = f"{found[int(reg) + word]} {text}" if int(reg) + word in found else text
-    return found
+            names[int(reg) + word] = f"{names[int(reg) + word]} {text}" if int(reg) + word in names else text
+    return names
 
 
 def register_of(info: RunInfo, name: str) -> str:

@@ -18,8 +18,8 @@ def type_written(text: str) -> str:
     """
     parts = text.removeprefix("@").split(" ")
     name = next((part for part in parts if "." in part), "")
-    found = next((part for part in name.split(".")[1:] if part in DATA_TYPES), "")
-    return f"{found[0]}{2 * int(found[1:])}" if ".wide." in name and found[1:].isdecimal() else found
+    data_type = next((part for part in name.split(".")[1:] if part in DATA_TYPES), "")
+    return f"{data_type[0]}{2 * int(data_type[1:])}" if ".wide." in name and data_type[1:].isdecimal() else data_type
 
 
 def looks_like_float(values: np.ndarray) -> bool:

@@ -48,17 +48,17 @@ class MemoryHeat(History):
 
     def _chunk(self, number: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return (first cycles that show it, words counted from `low`, values) of a chunk's writes in the range."""
-        kept = self._writes.get(number)
-        if kept is None:
+        writes = self._writes.get(number)
+        if writes is None:
             part = self.timeline.decoded(number)
             stored = part.chunk
             index = stored.mem_index
             mine = np.flatnonzero((index >= self.low) & (index < self.high))
             cycle = part.first + 1 + np.searchsorted(stored.mem_end, mine, side="right")
-            kept = cycle, index[mine].astype(np.int64) - self.low, stored.mem_value[mine]
+            writes = cycle, index[mine].astype(np.int64) - self.low, stored.mem_value[mine]
             if self.timeline.closed or number + 1 < len(self.timeline.chunk_starts()):
-                self._writes.put(number, kept, 200 + 20 * len(mine))
-        return kept
+                self._writes.put(number, writes, 200 + 20 * len(mine))
+        return writes
 
     def may_change(self, low: int, high: int) -> np.ndarray:
         """Return (high - low,) bool: which of these chunks may write in the range."""
@@ -78,12 +78,12 @@ class MemoryHeat(History):
 
     def _before(self, number: int) -> np.ndarray:
         """Return (words,) u4: the range at the first cycle of a chunk."""
-        kept = self._bases.get(number)
-        if kept is None:
+        content = self._bases.get(number)
+        if content is None:
             start = self.timeline.chunk_starts()[number] if self.timeline.chunk_starts() else self.timeline.first
-            kept = self.timeline.at(start).memory[self.low : self.high].copy()
-            self._bases.put(number, kept, 100 + kept.nbytes)
-        return kept
+            content = self.timeline.at(start).memory[self.low : self.high].copy()
+            self._bases.put(number, content, 100 + content.nbytes)
+        return content
 
     def strip(self, edges: np.ndarray, rows: int = 32, progress: CycleProgress | None = None) -> Strip:
         """Return the columns between edges (i8 cycles, ascending); a row per element, or fewer rows of means."""

@@ -87,8 +87,8 @@ class Counter:
         pc, last_pc = (timeline.column(f"sm.warp[*].{name}", start, stop)[:, :wide] for name in ("pc", "last_pc"))
         at = np.where(codes == timeline.issued, last_pc, pc)
         at = np.where(np.isin(codes, self._nobody), size, np.minimum(at, size)).astype(np.int64)
-        found = np.bincount((at * CODES + np.minimum(codes, CODES - 1)).ravel(), minlength=self._states.size)
-        self._states += found.reshape(self._states.shape)
+        counts = np.bincount((at * CODES + np.minimum(codes, CODES - 1)).ravel(), minlength=self._states.size)
+        self._states += counts.reshape(self._states.shape)
 
     def counts(self) -> Counts:
         """Return what has been counted, by instruction."""

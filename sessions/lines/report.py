@@ -109,14 +109,14 @@ def line_report(session: Session, first: int | str | None = None, last: int | st
     return report_of(timeline, table, count_instructions(timeline, ends[0], ends[1], session.interrupted))
 
 
-def as_text(found: LineReport) -> str:
+def as_text(report: LineReport) -> str:
     """Return the report as lines of text: a block per file, a row per line, the most frequent reasons by name."""
-    total = sum(line.cycles for line in found.lines)
-    lines = [f"cycles {found.first:,} to {found.last:,}: {total:,} warp-cycles of warps that could run, "
-             f"{plural(sum(line.issued for line in found.lines), 'instruction')} issued"]
-    top = max((line.share for line in found.lines), default=0.0)
+    total = sum(line.cycles for line in report.lines)
+    lines = [f"cycles {report.first:,} to {report.last:,}: {total:,} warp-cycles of warps that could run, "
+             f"{plural(sum(line.issued for line in report.lines), 'instruction')} issued"]
+    top = max((line.share for line in report.lines), default=0.0)
     path: str | None = None
-    for line in found.lines:
+    for line in report.lines:
         here = line.line.path if line.line is not None else ""
         if here != path:
             path = here
@@ -137,6 +137,6 @@ def _row(line: str, share: str, heat: str, issued: str, stalled: str, reads: str
             f"{source}").rstrip()
 
 
-def hottest(found: LineReport, count: int) -> list[LineCost]:
+def hottest(report: LineReport, count: int) -> list[LineCost]:
     """Return the most expensive lines, in descending order."""
-    return sorted(found.lines, key=lambda line: -line.cycles)[:count]
+    return sorted(report.lines, key=lambda line: -line.cycles)[:count]

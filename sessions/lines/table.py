@@ -61,10 +61,10 @@ class LineTable:
         self._texts = {file.path: file.text.split("\n") for file in (ptx_files if ptx else files)}
         self._where = [locations(file.text) for file in ptx_files if not ptx] or [Locations()]
         path = ptx_files[0].path if ptx and ptx_files else ""
-        found = [SourceLine(path, entry.line) if path else self._own(entry.line) for entry in self._program]
-        self.lines: tuple[SourceLine, ...] = tuple(sorted({one for one in found if one is not None}))
+        lines = [SourceLine(path, entry.line) if path else self._own(entry.line) for entry in self._program]
+        self.lines: tuple[SourceLine, ...] = tuple(sorted({one for one in lines if one is not None}))
         numbers: dict[SourceLine | None, int] = {one: number for number, one in enumerate(self.lines)}
-        self.of_pc = np.array([numbers.get(one, NO_LINE) for one in found], np.int32)
+        self.of_pc = np.array([numbers.get(one, NO_LINE) for one in lines], np.int32)
 
     def _own(self, ptx_line: int) -> SourceLine | None:
         place = self._where[0].own(ptx_line)
@@ -121,11 +121,11 @@ class LineTable:
         """Return the file with a name: its path, or the end of its path; raises InputError for none or several."""
         if name in self.paths:
             return name
-        found = [path for path in self.paths if path.endswith("/" + name)]
-        if len(found) == 1:
-            return found[0]
-        shown = ", ".join(visible(path) for path in (found or self.paths)[:8])
-        if found:
+        paths = [path for path in self.paths if path.endswith("/" + name)]
+        if len(paths) == 1:
+            return paths[0]
+        shown = ", ".join(visible(path) for path in (paths or self.paths)[:8])
+        if paths:
             raise InputError(f"{what}: {visible(name)} may be {shown}; give more of the path")
         names = [posixpath.basename(path) for path in self.paths]
         raise InputError(f"{what}: no instruction comes from {visible(name)}{suggest(name, names)}; its files: {shown}")

@@ -94,7 +94,7 @@ class _Trail:
         self.links.append(Link("store", cycle, f"stored by {by}", self._text(pc), warp, lane))
         if not wrong or warp < 0 or lane < 0:
             return
-        data = [int(found) for found in DATA.findall(self.program[pc].text.partition("]")[2])]
+        data = [int(number) for number in DATA.findall(self.program[pc].text.partition("]")[2])]
         for when in (cycle, self._issued(warp, pc, cycle)):
             for register in data:
                 if when >= 0 and self._wrong(warp, register, lane, when):
@@ -138,12 +138,12 @@ class _Trail:
             self.links.append(Link("wrote", moment.since, f"{name} was written", text, warp, lane, register))
             before = moment.since - 1
             sources = list(dict.fromkeys(int(reg) for reg in self.program[moment.pc].src if int(reg) != NO_REG))
-            found = next((reg for when in (before, self._issued(warp, moment.pc, before)) for reg in sources
+            source = next((reg for when in (before, self._issued(warp, moment.pc, before)) for reg in sources
                           if when >= 0 and self._wrong(warp, reg, lane, when)), None)
-            if found is None:
+            if source is None:
                 self._loaded(warp, lane, moment.pc, before)
                 return
-            register, cycle = found, before
+            register, cycle = source, before
         self._end(cycle, f"and so on: more than {MAX_LINKS} steps")
 
     def _issued(self, warp: int, pc: int, cycle: int) -> int:
@@ -161,9 +161,9 @@ class _Trail:
         values = [int(history.log.column(at, at + 1)[0, lane]) for at in (cycle - 1, cycle)]
         bits = values[0] ^ values[1]
         which = " ".join(str(bit) for bit in range(31, -1, -1) if bits >> bit & 1)
-        said = f"R{register} of w{warp} lost bits {which}"
+        text = f"R{register} of w{warp} lost bits {which}"
         became = f"{values[0]:#010x} became {values[1]:#010x}"
-        self.links.append(Link("lost", cycle, said, became, warp, lane, register, bits))
+        self.links.append(Link("lost", cycle, text, became, warp, lane, register, bits))
         before = history.moment(cycle - 1, lane)
         if before.since >= 0 and before.pc >= 0:
             age = cycle - before.since

@@ -60,19 +60,19 @@ class Picture:
     def data(self) -> dict[str, Any]:
         """Return a summary of the picture as JSON data. rmse, psnr: over all pixels that have their final value."""
         wrong = self.wrong
-        found = {"buffer": self.name, "width": self.width, "height": self.height, "cycle": self.cycle,
+        facts = {"buffer": self.name, "width": self.width, "height": self.height, "cycle": self.cycle,
                  "against": "right" if self.is_right else "start", "wrong": int(wrong.sum()), "pixels": self.now.size,
                  "settled": int(self.settled.sum()), "bits_lost": self.bits_lost}
         if wrong.any():
             y, x = np.unravel_index(int(np.argmax(np.where(wrong, self.error, -1.0))), wrong.shape)
             worst = float(self.error[y, x])
-            found |= {"worst": worst if math.isfinite(worst) else str(worst), "worst_at": [int(x), int(y)]}
+            facts |= {"worst": worst if math.isfinite(worst) else str(worst), "worst_at": [int(x), int(y)]}
             mean = float(np.mean(np.where(wrong, self.error, 0.0)[self.settled] ** 2))
             span = float(np.ptp(np.nan_to_num(self.other.astype(np.float64))))
             if math.isfinite(mean) and mean > 0:
-                found["rmse"] = math.sqrt(mean)
-                found["psnr"] = 20 * math.log10(span / math.sqrt(mean)) if span > 0 else None
-        return found
+                facts["rmse"] = math.sqrt(mean)
+                facts["psnr"] = 20 * math.log10(span / math.sqrt(mean)) if span > 0 else None
+        return facts
 
     def by_size(self) -> np.ndarray:
         """Return (n,) i8 the element numbers of the wrong pixels, the worst first."""

@@ -19,15 +19,15 @@ def right_run(session: Session) -> Timeline:
 
     Raises InputError if the run cannot be simulated, and when session.progress asks to stop.
     """
-    kept: LiveTimeline | None = session.kept.get("right")
-    if kept is None:
+    right: LiveTimeline | None = session.kept.get("right")
+    if right is None:
         machine, _ = machine_at(session.timeline, session.timeline.first, {_switch(session): "none"}, session.progress,
                                 session.compiling)
-        kept = LiveTimeline(machine)
-        kept.run_to_end(session.progress, "image")
-        session.kept["right"] = kept
+        right = LiveTimeline(machine)
+        right.run_to_end(session.progress, "image")
+        session.kept["right"] = right
     session.timeline.run_to_end(session.progress, "image")
-    return kept
+    return right
 
 
 def _switch(session: Session) -> str:

@@ -68,19 +68,19 @@ def lives(timeline: Timeline, warp: int, start: int, stop: int) -> list[Life]:
     counts = timeline.column(f"sm.warp[{warp}].num_issued", start, stop)
     last_pc, pc = (timeline.column(f"sm.warp[{warp}].{name}", start, stop) for name in ("last_pc", "pc"))
     buffered = timeline.column(f"sm.warp[{warp}].ibuffer", start, stop)
-    found = _under_way(timeline, warp, start, stop)
+    instructions = _under_way(timeline, warp, start, stop)
     issues = np.flatnonzero(states == 0)
     refills = np.flatnonzero(np.diff(buffered.astype(np.int64), prepend=buffered[0]) > 0)
     gone = np.isin(states, _gone(timeline))
     # a slot may hold several warps one after the other, each with instructions counted from 1
     warps = np.cumsum(np.diff(counts.astype(np.int64), prepend=counts[0]) < 0)
     known: dict[tuple[int, int], dict[str, Any]] = {}
-    for key, (where, cells) in found.items():       # key: the column of the issue, negative before the range
+    for key, (where, cells) in instructions.items():       # key: the column of the issue, negative before the range
         if key < 0:
             known[0, _number(timeline, warp, start, key, counts)] = {"pc": where, "issue": None, "turn": 0, "cells": cells}
     previous = -1
     for at in issues.tolist():
-        where, cells = found.get(at, (int(last_pc[at]), np.full(stop - start, EMPTY, np.uint8)))
+        where, cells = instructions.get(at, (int(last_pc[at]), np.full(stop - start, EMPTY, np.uint8)))
         turn = _wait(cells, states, gone, refills, previous, at)
         cells[at] = ISSUED
         known[int(warps[at]), int(counts[at])] = {"pc": where, "issue": start + at, "turn": turn, "cells": cells}
@@ -103,7 +103,7 @@ def _under_way(timeline: Timeline, warp: int, start: int, stop: int) -> dict[int
     table = np.full(256, EMPTY, np.uint8)
     for code, cell in STAGES.items():
         table[code] = cell
-    found: dict[int, tuple[int, np.ndarray]] = {}
+    instructions: dict[int, tuple[int, np.ndarray]] = {}
     keys = issued[rows, slots] + 1 - start
     for key in np.unique(keys).tolist():
         mine = keys == key
@@ -112,8 +112,8 @@ def _under_way(timeline: Timeline, warp: int, start: int, stop: int) -> dict[int
         shown = table[stage[at, slot]]
         shown[(stage[at, slot] == COLLECT) & (refused[at, slot] & unread[at, slot] != 0)] = REFUSED
         cells[at] = shown
-        found[int(key)] = (int(pc[at[0], slot[0]]), cells)
-    return found
+        instructions[int(key)] = (int(pc[at[0], slot[0]]), cells)
+    return instructions
 
 
 def _number(timeline: Timeline, warp: int, start: int, key: int, counts: np.ndarray) -> int:

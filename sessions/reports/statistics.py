@@ -148,20 +148,20 @@ def brief(timeline: Timeline, first: int, last: int) -> Brief:
                  known.get("total", 0.0) * 1e-12 * seconds)
 
 
-def as_text(found: Statistics) -> str:
-    """Return the statistics as lines of text."""
-    lines = [f"cycles {found.first:,} to {found.last:,}: {plural(found.cycles, 'cycle')}, {found.microseconds:,.3f} µs",
-             f"{plural(found.instructions, 'warp instruction')}, IPC {found.ipc:.3f}", ""]
-    width = max(map(len, [*found.states, *found.counts, "energy"]), default=0) + 2
-    lines.append(f"{'warp-cycles':<{width}}{found.warp_cycles:>15,}  {'balanced' if found.is_balanced else 'UNBALANCED'}")
-    for name, value in sorted(found.states.items(), key=lambda item: -item[1]):
-        lines.append(f"  {name:<{width - 2}}{value:>15,}  {value / found.warp_cycles:6.1%}")
+def as_text(part: Statistics) -> str:
+    """Return statistics as lines of text."""
+    lines = [f"cycles {part.first:,} to {part.last:,}: {plural(part.cycles, 'cycle')}, {part.microseconds:,.3f} µs",
+             f"{plural(part.instructions, 'warp instruction')}, IPC {part.ipc:.3f}", ""]
+    width = max(map(len, [*part.states, *part.counts, "energy"]), default=0) + 2
+    lines.append(f"{'warp-cycles':<{width}}{part.warp_cycles:>15,}  {'balanced' if part.is_balanced else 'UNBALANCED'}")
+    for name, value in sorted(part.states.items(), key=lambda item: -item[1]):
+        lines.append(f"  {name:<{width - 2}}{value:>15,}  {value / part.warp_cycles:6.1%}")
     lines += ["", f"{'events':<{width}}"]
-    lines += [f"  {name:<{width - 2}}{value:>15,}  {value / found.cycles:8.3f} per cycle"
-              for name, value in found.counts.items()]
-    if found.energy_pj:
-        node = f" at {found.node_nm} nm" if found.node_nm else ""
-        lines += ["", f"{'energy pJ':<{width}}{found.energy_pj['total']:>15,.1f}  {found.power_mw:.2f} mW{node}, "
-                  f"energy x delay {found.energy_delay_js:.3e} Js"]
-        lines += [f"  {name:<{width - 2}}{value:>15,.1f}" for name, value in found.energy_pj.items() if name != "total"]
+    lines += [f"  {name:<{width - 2}}{value:>15,}  {value / part.cycles:8.3f} per cycle"
+              for name, value in part.counts.items()]
+    if part.energy_pj:
+        node = f" at {part.node_nm} nm" if part.node_nm else ""
+        lines += ["", f"{'energy pJ':<{width}}{part.energy_pj['total']:>15,.1f}  {part.power_mw:.2f} mW{node}, "
+                  f"energy x delay {part.energy_delay_js:.3e} Js"]
+        lines += [f"  {name:<{width - 2}}{value:>15,.1f}" for name, value in part.energy_pj.items() if name != "total"]
     return "\n".join(lines)

@@ -155,14 +155,14 @@ def history(session: Session, text: str) -> Report:
 
 def accounts(session: Session, text: str) -> Report:
     """Report whether warp-cycles and energy add up at this cycle."""
-    found = problems(session.snapshot())
+    broken = problems(session.snapshot())
     snapshot = session.snapshot()
     energy = energy_at(snapshot) or {}
     warps, total = snapshot.info.num_warps, int(snapshot.sm["stall_total"].sum())
     lines = [f"{total:,} warp-cycles in states, {warps} warps x {snapshot.cycle:,} cycles"]
     lines += [f"{name:<10} {value:>16,.1f} pJ" for name, value in energy.items()]
-    return "\n".join([*lines, *(found or ("the books balance",))]), {
-        "balanced": not found, "problems": list(found), "warp_cycles": total, "energy_pj": energy}
+    return "\n".join([*lines, *(broken or ("the books balance",))]), {
+        "balanced": not broken, "problems": list(broken), "warp_cycles": total, "energy_pj": energy}
 
 
 TOPICS: dict[str, Callable[[Any, str], Report]] = {

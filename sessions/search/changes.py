@@ -92,6 +92,6 @@ def _store(expression: Expression, cycle: int) -> tuple[int, int, int] | None:
     for word in expression.memory if cycle > timeline.first else ():
         old, new = timeline.memory_column(word, cycle - 1, cycle + 1)
         if old != new:
-            found = store_at(timeline, cycle, word)
-            return found if found[1] != NOBODY else None
+            store = store_at(timeline, cycle, word)
+            return store if store[1] != NOBODY else None
     return None

@@ -38,8 +38,8 @@ def _warp_of(whole: Expression, tree: ast.expr, cycle: int) -> int | None:
 def _named(node: ast.expr) -> int | None:
     """Return N for wN and warp[N]."""
     if isinstance(node, ast.Name):
-        found = WARP.match(node.id)
-        return None if found is None else int(found[1])
+        match = WARP.match(node.id)
+        return None if match is None else int(match[1])
     if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and node.value.id == "warp":
         return node.slice.value if isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, int) else None
     return None
@@ -58,5 +58,5 @@ def _rank(truth: np.ndarray) -> int:
 
 def first_of(hit: np.ndarray) -> int | None:
     """Return the number of the first warp hit. hit: (warps,) bool."""
-    found = np.flatnonzero(hit)
-    return int(found[0]) if len(found) else None
+    indices = np.flatnonzero(hit)
+    return int(indices[0]) if len(indices) else None

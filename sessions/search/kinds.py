@@ -55,15 +55,15 @@ class Kind:
 
     def hits(self, timeline: Timeline, start: int, stop: int, condition: Expression | None) -> np.ndarray:
         """Return (stop - start,) bool: at which of the cycles start..stop-1 it stops. condition: what must hold as well."""
-        found = self._cycles(timeline, start, stop)
-        return found & condition.truth(start, stop) if condition is not None and found.any() else found
+        hits = self._cycles(timeline, start, stop)
+        return hits & condition.truth(start, stop) if condition is not None and hits.any() else hits
 
     def may_hit(self, timeline: Timeline, low: int, high: int, condition: Expression | None) -> np.ndarray:
         """Return (high - low,) u1: which of its hits chunks low..high-1 may contain (search.NONE, FIRST, ALL)."""
-        found = self._chunks(timeline, low, high)
-        if condition is None or not found.any():
-            return found
-        return np.where(condition.may_hold(low, high), found, NONE)
+        possible = self._chunks(timeline, low, high)
+        if condition is None or not possible.any():
+            return possible
+        return np.where(condition.may_hold(low, high), possible, NONE)
 
     def _cycles(self, timeline: Timeline, start: int, stop: int) -> np.ndarray:
         """Return `hits` without a condition."""
@@ -75,8 +75,8 @@ class Kind:
 
     def warp_at(self, timeline: Timeline, cycle: int, condition: Expression | None) -> int | None:
         """Return the warp for which it stops at a cycle, the first of several; None if it concerns no warp."""
-        told = condition if self.watched is None else self.watched
-        return None if told is None else warp_of(told, cycle)
+        expression = condition if self.watched is None else self.watched
+        return None if expression is None else warp_of(expression, cycle)
 
 
 class Cycle(Kind):
@@ -295,9 +295,9 @@ def _beginnings(timeline: Timeline, start: int, stop: int, holds: Callable[[int,
     """Return (stop - start,) bool: where `holds(low, high)` is true but was not in the previous cycle."""
     before = max(timeline.first, start - 1)
     truth = holds(before, stop)
-    found = truth.copy()
-    found[1:] &= ~truth[:-1]
-    return found[start - before :]
+    beginnings = truth.copy()
+    beginnings[1:] &= ~truth[:-1]
+    return beginnings[start - before :]
 
 
 def check_warp(timeline: Timeline, warp: int) -> None:

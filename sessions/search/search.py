@@ -60,9 +60,9 @@ def at_edges(may: Callable[[int, int], np.ndarray], low: int, high: int) -> np.n
     A change in a chunk's last cycle shows in the first cycle of the next one.
     """
     before = max(0, low - 1)
-    found = may(before, high)
-    shown = np.concatenate([np.ones(1 - (low - before), bool), found])[: high - low]
-    return found[low - before :] * INSIDE + shown * FIRST
+    possible = may(before, high)
+    shown = np.concatenate([np.ones(1 - (low - before), bool), possible])[: high - low]
+    return possible[low - before :] * INSIDE + shown * FIRST
 
 
 def any_changes(expressions: list[Expression]) -> Target:

@@ -52,7 +52,7 @@ def _check_relief(trail: Trail, name: str) -> None:
 def _explainer(name: str) -> Explainer | None:
     """Return a design's `why` function; None if it has none or is not installed."""
     try:
-        found = registry.find(name)
+        design = registry.find(name)
     except InputError:
         return None
-    return partial(registry.host_functions.call, found, "why") if hasattr(found, "why") else None
+    return partial(registry.host_functions.call, design, "why") if hasattr(design, "why") else None

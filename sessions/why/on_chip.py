@@ -29,13 +29,13 @@ def explain(trail: Trail, moment: Machine, flight: Flight, where: str, done: int
     late = flight.since_cycle - flight.issue_cycle - COLLECT_CYCLES
     passes = done - flight.since_cycle - cycles if done >= 0 else flight.transactions + moment.ran - flight.since_cycle
     passes = max(1, passes)
-    said = f"{plural(passes, 'pass')} of lanes" if where == "shared" else f"{plural(cycles, 'cycle')}"
+    parts = f"{plural(passes, 'pass')} of lanes" if where == "shared" else f"{plural(cycles, 'cycle')}"
     needed = _passes_needed(moment, flight) if where == "shared" else passes
     if passes > needed:
-        said = f"a {-(-passes // needed)}-way bank conflict: {said}"
+        parts = f"a {-(-passes // needed)}-way bank conflict: {parts}"
     trail.add(
         f"it has been in {name} since {flight.since_cycle:,}",
-        f"{said}, back in cycle {done:,}" if done >= 0 else said,
+        f"{parts}, back in cycle {done:,}" if done >= 0 else parts,
         warp=flight.warp,
         since=flight.since_cycle,
         until=done,
@@ -52,8 +52,8 @@ def explain(trail: Trail, moment: Machine, flight: Flight, where: str, done: int
 
 def _passes_needed(moment: Machine, flight: Flight) -> int:
     """Return in how many passes shared memory could deliver what the lanes of an access ask for."""
-    bits = [int(found) for found in re.findall(r"\.[bsuf](8|16|32|64|128)\b", flight.text)] or [32]
-    words = [int(found) for found in re.findall(r"\.v([248])\b", flight.text)] or [1]
+    bits = [int(digits) for digits in re.findall(r"\.[bsuf](8|16|32|64|128)\b", flight.text)] or [32]
+    words = [int(digits) for digits in re.findall(r"\.v([248])\b", flight.text)] or [1]
     size = flight.mask.bit_count() * bits[-1] * words[0] // 8
     return max(1, -(-size // (moment.config.get("shared_bytes_per_cycle") or PASS_BYTES)))
 

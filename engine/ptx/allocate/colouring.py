@@ -29,19 +29,19 @@ def colour(graph: Interference, words: list[int]) -> Colouring:
     best = _colour_in_order(graph, graph.earlier, live, words)
     for make in (_pairs_first, _smallest_last):
         if best.count > graph.pressure:
-            found = _colour_in_order(graph, graph.neighbours, make(graph, live, words), words)
-            if found.count < best.count:
-                best = found
+            other = _colour_in_order(graph, graph.neighbours, make(graph, live, words), words)
+            if other.count < best.count:
+                best = other
     return best
 
 
-def spread(graph: Interference, found: Colouring, words: list[int], aim: int) -> Colouring:
+def spread(graph: Interference, colouring: Colouring, words: list[int], aim: int) -> Colouring:
     """Colour again, taking registers round-robin from `aim` of them, so that all are used.
 
-    Returns `found`, a colouring within `aim`, if round-robin needs more, since no free pair is left for some value.
+    Returns `colouring`, one within `aim`, if round-robin needs more, since no free pair is left for some value.
     """
     made = _colour_in_order(graph, graph.earlier, [var for var in graph.order if words[var]], words, aim)
-    return made if made.count <= aim else found
+    return made if made.count <= aim else colouring
 
 
 def _pairs_first(graph: Interference, live: list[int], words: list[int]) -> list[int]:

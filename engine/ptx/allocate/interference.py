@@ -205,11 +205,11 @@ def _earlier(conflicts: _Conflicts, order: list[int], size: int) -> list[np.ndar
         own, other = _pairs(batch)
         is_later = rank[other] > rank[own]
         rest.append((own[is_later], other[is_later]))
-        kept = other[~is_later]
+        partners = other[~is_later]
         ends = np.cumsum([len(others) for _, others in batch])
         ends = (ends - np.append(0, np.cumsum(is_later))[ends]).tolist()
         for (var, _), begin, end in zip(batch, [0, *ends], ends):
-            earlier[var] = kept[begin:end]
+            earlier[var] = partners[begin:end]
     own, other = (np.concatenate(side) for side in zip(*rest))
     own, other = own[own != other], other[own != other]
     is_swapped = rank[own] < rank[other]

@@ -21,16 +21,16 @@ _DEEPEST = 4
 Exchange = tuple[list[int], list[int]]
 
 
-def numbered_for_banks(program: VirtualProgram, found: Colouring, num_banks: int) -> Colouring:
+def numbered_for_banks(program: VirtualProgram, colouring: Colouring, num_banks: int) -> Colouring:
     """Exchange registers until no exchange reduces the bank conflicts of sources; return the renumbered colouring."""
-    if found.count <= num_banks:
-        return found
-    weights = together(program, found)
-    numbers = np.arange(found.count)
-    pairs, singles = exchanges(program, found)
+    if colouring.count <= num_banks:
+        return colouring
+    weights = together(program, colouring)
+    numbers = np.arange(colouring.count)
+    pairs, singles = exchanges(program, colouring)
     for swaps in (pairs, singles):      # in this order: exchanging single registers breaks up the pairs
         exchange(numbers, swaps, weights, num_banks)
-    return Colouring([int(numbers[first]) if first >= 0 else first for first in found.registers], found.count)
+    return Colouring([int(numbers[first]) if first >= 0 else first for first in colouring.registers], colouring.count)
 
 
 def exchange(numbers: np.ndarray, swaps: list[Exchange], weights: np.ndarray, num_banks: int) -> None:
@@ -47,15 +47,15 @@ def exchange(numbers: np.ndarray, swaps: list[Exchange], weights: np.ndarray, nu
                 numbers[:], least, improved = trial, cost, True
 
 
-def together(program: VirtualProgram, found: Colouring) -> np.ndarray:
+def together(program: VirtualProgram, colouring: Colouring) -> np.ndarray:
     """Return how often each two registers are sources of one instruction, weighted by loop depth: (count, count) f8."""
     successors = [block.successors for block in program.blocks]
     idom = immediate_dominators(successors, 0)
     loops = loop_depths(successors, idom, tree_depths(idom, 0))
-    weights = np.zeros((found.count, found.count))
+    weights = np.zeros((colouring.count, colouring.count))
     for block, depth in zip(program.blocks, loops, strict=True):
         for inst in block.insts:
-            read = sorted({found.registers[row >> 1] + (row & 1) for row in inst.src if row >= 0})
+            read = sorted({colouring.registers[row >> 1] + (row & 1) for row in inst.src if row >= 0})
             for one, other in combinations(read, 2):
                 weights[one, other] += _PER_LOOP ** min(depth, _DEEPEST)
     return weights
@@ -67,10 +67,10 @@ def conflicts(weights: np.ndarray, numbers: np.ndarray, num_banks: int) -> float
     return float(weights[banks[:, None] == banks[None, :]].sum())
 
 
-def exchanges(program: VirtualProgram, found: Colouring) -> tuple[list[Exchange], list[Exchange]]:
+def exchanges(program: VirtualProgram, colouring: Colouring) -> tuple[list[Exchange], list[Exchange]]:
     """List the possible exchanges: of whole even pairs, and of single registers outside pairs that hold 64-bit values."""
     words = program.variables.words
-    paired = {first // 2 for var, first in enumerate(found.registers) if first >= 0 and words[var] == 2}
-    singles = [register for register in range(found.count) if register // 2 not in paired]
-    pairs = [[2 * unit, 2 * unit + 1] for unit in range(found.count // 2)]
+    paired = {first // 2 for var, first in enumerate(colouring.registers) if first >= 0 and words[var] == 2}
+    singles = [register for register in range(colouring.count) if register // 2 not in paired]
+    pairs = [[2 * unit, 2 * unit + 1] for unit in range(colouring.count // 2)]
     return list(combinations(pairs, 2)), [([one], [other]) for one, other in combinations(singles, 2)]

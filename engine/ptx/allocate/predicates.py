@@ -17,25 +17,25 @@ _ROUNDS = 8
 
 def fit_predicates(program: VirtualProgram, graph: Interference, limit: int) -> Interference:
     """Move predicates to data registers until `limit` predicate registers suffice; return the new interference graph."""
-    kept: set[int] = set()
+    temporaries: set[int] = set()
     for number in range(_ROUNDS):
         words = program.variables.words
         if colour_predicates(graph, words).count <= limit:
             break
         # one fewer than there are, since spilling data may copy a guard; even fewer in late rounds: orders are not optimal
-        chosen = choose(program, graph, limit - 1 - number, kept, [int(not count) for count in words])
-        hold(program, chosen, kept)
+        chosen = choose(program, graph, limit - 1 - number, temporaries, [int(not count) for count in words])
+        hold(program, chosen, temporaries)
         graph = interference(program)
     return graph
 
 
-def hold(program: VirtualProgram, chosen: set[int], kept: set[int]) -> None:
-    """Rewrite the program with the predicates `chosen` in data registers; adds the short-lived temporaries to `kept`."""
+def hold(program: VirtualProgram, chosen: set[int], temporaries: set[int]) -> None:
+    """Rewrite the program with the predicates `chosen` in data registers; adds the short-lived ones to `temporaries`."""
     variables = program.variables
     homes = {var: variables.new(variables.names[var], 32) for var in sorted(chosen)}
 
     def new(var: int) -> int:
-        kept.add(made := variables.new(variables.names[var], 1))
+        temporaries.add(made := variables.new(variables.names[var], 1))
         return made
 
     for block in program.blocks:

@@ -23,7 +23,7 @@ def costs(program: VirtualProgram) -> list[float]:
     return weights
 
 
-def choose(program: VirtualProgram, graph: Interference, limit: int, kept: set[int], words: list[int]) -> set[int]:
+def choose(program: VirtualProgram, graph: Interference, limit: int, temporaries: set[int], words: list[int]) -> set[int]:
     """Pick the cheapest variables, by cost per conflicting word, until at most `limit` words are live anywhere.
 
     words: the words that each variable counts for, 0 if it is not a candidate.
@@ -38,11 +38,11 @@ def choose(program: VirtualProgram, graph: Interference, limit: int, kept: set[i
         held = _Held(members(live_mask & counted), chosen, words)
         for inst in reversed(block.insts):
             held.add(inst.writes())
-            _relieve(held, inst, rank, limit, kept)
+            _relieve(held, inst, rank, limit, temporaries)
             if inst.kills:
                 held.remove(inst.writes())
             held.add(inst.reads())
-            _relieve(held, inst, rank, limit, kept)
+            _relieve(held, inst, rank, limit, temporaries)
     return chosen
 
 
@@ -68,14 +68,15 @@ class _Held:
                     self.weight -= self.words[var]
 
 
-def _relieve(held: _Held, inst: VirtualInst, rank: dict[int, float], limit: int, kept: set[int]) -> None:
+def _relieve(held: _Held, inst: VirtualInst, rank: dict[int, float], limit: int, temporaries: set[int]) -> None:
     """Choose variables until the words live here fit; a spilled operand of `inst` itself still needs a register."""
     words, chosen = held.words, held.chosen
     own = {*inst.reads(), *inst.writes()}
     weight = held.weight + sum(words[var] for var in own if var in chosen and var in held.live)
     if weight <= limit:
         return
-    candidates = [var for var in held.live if var not in chosen and var not in kept and var not in own and var in rank]
+    excluded = chosen | temporaries | own
+    candidates = [var for var in held.live if var not in excluded and var in rank]
     for worst in sorted(candidates, key=lambda var: rank[var] / words[var]):
         if weight <= limit:
             return
@@ -84,14 +85,15 @@ def _relieve(held: _Held, inst: VirtualInst, rank: dict[int, float], limit: int,
         held.weight -= words[worst]
 
 
-def choose_uncoloured(program: VirtualProgram, graph: Interference, found: Colouring, limit: int,
-                      kept: set[int]) -> set[int]:
+def choose_uncoloured(program: VirtualProgram, graph: Interference, colouring: Colouring, limit: int,
+                      temporaries: set[int]) -> set[int]:
     """For each variable coloured beyond the limit, pick the cheapest among it and its neighbours."""
     words, weights = program.variables.words, costs(program)
     chosen: set[int] = set()
     for var in graph.order:
-        if words[var] and found.registers[var] + words[var] > limit:
-            group = [o for o in (var, *graph.neighbours[var].tolist()) if o not in kept and o not in chosen and words[o]]
+        if words[var] and colouring.registers[var] + words[var] > limit:
+            group = [o for o in (var, *graph.neighbours[var].tolist())
+                     if o not in temporaries and o not in chosen and words[o]]
             if group:
                 chosen.add(min(group, key=lambda o: weights[o] / (1 + len(graph.neighbours[o]))))
     return chosen

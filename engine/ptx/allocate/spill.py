@@ -26,25 +26,25 @@ def allocate_data(program: VirtualProgram, graph: Interference, limit: int) -> t
 
     graph: the program's interference graph. Returns the graph after spilling, and the colouring.
     """
-    kept: set[int] = set()
-    found = colour(graph, program.variables.words)
+    temporaries: set[int] = set()
+    colouring = colour(graph, program.variables.words)
     rounds = 0
-    while found.count > limit:
+    while colouring.count > limit:
         rounds += 1
         # late rounds aim for lower pressure, since pairs and long vectors waste single registers
-        chosen = choose(program, graph, limit - rounds // 4, kept, program.variables.words)
+        chosen = choose(program, graph, limit - rounds // 4, temporaries, program.variables.words)
         if not chosen:
-            chosen = choose_uncoloured(program, graph, found, limit, kept)
+            chosen = choose_uncoloured(program, graph, colouring, limit, temporaries)
         if not chosen or rounds > MAX_ROUNDS:
             raise TooFewRegisters(f"needs more than {limit} registers for a single instruction; raise max_registers "
                                   "or registers")
-        spill(program, chosen, kept)
+        spill(program, chosen, temporaries)
         graph = interference(program)
-        found = colour(graph, program.variables.words)
-    return graph, found
+        colouring = colour(graph, program.variables.words)
+    return graph, colouring
 
 
-def spill(program: VirtualProgram, chosen: set[int], kept: set[int]) -> None:
+def spill(program: VirtualProgram, chosen: set[int], temporaries: set[int]) -> None:
     """Rewrite the program with `chosen` in local memory, or rematerialised before each use if one instruction suffices."""
     variables = program.variables
     remade = _remade(program, chosen)
@@ -59,7 +59,7 @@ def spill(program: VirtualProgram, chosen: set[int], kept: set[int]) -> None:
         for inst in block.insts:
             if inst.dst and inst.dst[0] >> 1 in remade and len({row >> 1 for row in inst.dst}) == 1:
                 continue
-            before, after = _around(program, inst, homes, remade, kept)
+            before, after = _around(program, inst, homes, remade, temporaries)
             result += [*before, inst, *after]
         block.insts = result
 
@@ -76,7 +76,7 @@ def _remade(program: VirtualProgram, chosen: set[int]) -> dict[int, VirtualInst]
 
 
 def _around(program: VirtualProgram, inst: VirtualInst, homes: dict[int, int], remade: dict[int, VirtualInst],
-            kept: set[int]) -> tuple[list[VirtualInst], list[VirtualInst]]:
+            temporaries: set[int]) -> tuple[list[VirtualInst], list[VirtualInst]]:
     """Replace spilled operands by temporaries; return the loads before and the stores after the instruction."""
     variables = program.variables
     before: list[VirtualInst] = []
@@ -87,7 +87,7 @@ def _around(program: VirtualProgram, inst: VirtualInst, homes: dict[int, int], r
     def temp(var: int) -> int:
         if var not in temps:
             temps[var] = variables.new(variables.names[var], variables.bits[var])
-            kept.add(temps[var])
+            temporaries.add(temps[var])
         return temps[var]
 
     for slot, row in enumerate(inst.src):

@@ -77,12 +77,12 @@ def place(registers: list[int], row: int) -> int:
 
 def physical_rows(flat: list[VirtualInst], registers: list[int]) -> list[tuple[list[int], list[int]]]:
     """Return (source slots, destinations) of each instruction as physical registers."""
-    found = []
+    rows = []
     for inst in flat:
         src = [NO_REG if row < 0 else registers[row >> 1] + (row & 1) for row in inst.src]
         dst = [registers[row >> 1] + (row & 1) for row in inst.dst]
-        found.append((src, dst + [NO_REG] * (NUM_DST_ROWS - len(dst))))
-    return found
+        rows.append((src, dst + [NO_REG] * (NUM_DST_ROWS - len(dst))))
+    return rows
 
 
 def fill_arrays(flat: list[VirtualInst], rows: list[tuple[list[int], list[int]]], predicates: list[int]) -> np.ndarray:
@@ -115,8 +115,8 @@ def mask_of(registers: list[int]) -> int:
 
 def fill_predicates(insts: np.ndarray, flat: list[VirtualInst], predicates: list[int]) -> None:
     def two(values: list[int]) -> list[int]:
-        found = [predicates[var] for var in values]
-        return found + [NO_PRED] * (2 - len(found))
+        numbers = [predicates[var] for var in values]
+        return numbers + [NO_PRED] * (2 - len(numbers))
 
     guards = [predicates[inst.guard] if inst.guard >= 0 else NO_PRED for inst in flat]
     sources, results = [two(inst.psrc) for inst in flat], [two(inst.pdst) for inst in flat]
@@ -147,15 +147,15 @@ def fill_branches(insts: np.ndarray, blocks: list[Block], starts: list[int]) -> 
 
 def bare_exits(blocks: list[Block]) -> frozenset[int]:
     """Find the blocks that do nothing but end the thread, directly or by a branch to such a block."""
-    found: set[int] = set()
+    exits: set[int] = set()
     while True:
         more = {
             index for index, block in enumerate(blocks)
-            if index not in found and len(block.insts) == 1 and block.insts[0].guard < 0
-            and (block.insts[0].op == OP_EXIT or block.insts[0].op == OP_BRA_UNI and set(block.successors) <= found)}
+            if index not in exits and len(block.insts) == 1 and block.insts[0].guard < 0
+            and (block.insts[0].op == OP_EXIT or block.insts[0].op == OP_BRA_UNI and set(block.successors) <= exits)}
         if not more:
-            return frozenset(found)
-        found |= more
+            return frozenset(exits)
+        exits |= more
 
 
 def mark_last_uses(insts: np.ndarray, flat: list[VirtualInst], blocks: list[Block], starts: list[int]) -> None:

@@ -46,20 +46,20 @@ def live_ranges(program: VirtualProgram, registers: list[int]) -> tuple[Range, .
         start += len(block.insts)
     for var in members(through):
         pieces[var].append((begins[var], start - 1, False))
-    found: list[Range] = []
+    ranges: list[Range] = []
     for var, spans in pieces.items():
         if variables.words[var] and registers[var] >= 0:
             for first, end in merged(spans):
-                found.append((variables.names[var], first, end, registers[var], variables.words[var]))
-    return tuple(sorted(found, key=lambda item: (item[1], item[3])))
+                ranges.append((variables.names[var], first, end, registers[var], variables.words[var]))
+    return tuple(sorted(ranges, key=lambda item: (item[1], item[3])))
 
 
 def merged(pieces: list[Piece]) -> list[tuple[int, int]]:
     """Join pieces that overlap, and adjacent ones whose value carries over from one block into the next."""
-    found: list[tuple[int, int]] = []
+    parts: list[tuple[int, int]] = []
     for first, end, is_new in sorted(pieces):
-        if found and (first <= found[-1][1] or first == found[-1][1] + 1 and not is_new):
-            found[-1] = (found[-1][0], max(found[-1][1], end))
+        if parts and (first <= parts[-1][1] or first == parts[-1][1] + 1 and not is_new):
+            parts[-1] = (parts[-1][0], max(parts[-1][1], end))
         elif first <= end:
-            found.append((first, end))
-    return found
+            parts.append((first, end))
+    return parts

@@ -145,7 +145,7 @@ def slot(word: str, sets: dict[str, str]) -> Slot:
 
 def rows_of(table: str, sets: dict[str, str]) -> dict[str, list[Row]]:
     """Read a table; return its rows by name."""
-    found: dict[str, list[Row]] = {}
+    by_name: dict[str, list[Row]] = {}
     for line in table.strip().splitlines():
         if not line.strip() or line.lstrip().startswith("--"):
             continue
@@ -160,9 +160,9 @@ def rows_of(table: str, sets: dict[str, str]) -> dict[str, list[Row]]:
                 needed = needed.joined(need(word))
         for each in names.split():
             name, _, least = each.partition("@")
-            found.setdefault(name, []).append(Row(name, slots, tuple(operands.split()), needed.joined(need(least)), refusal,
-                                                  lowered))
-    return found
+            row = Row(name, slots, tuple(operands.split()), needed.joined(need(least)), refusal, lowered)
+            by_name.setdefault(name, []).append(row)
+    return by_name
 
 
 def bound(row: Row, chosen: list[str]) -> Form:

@@ -26,7 +26,7 @@ def registers_for(kind: str, is_loose: bool = False, is_named: bool = False) -> 
     bits = max(TYPE_WIDTHS[kind], 8)
     if kind == "pred":
         return frozenset({"pred"})
-    found = set()
+    types = set()
     for declared in DECLARED:
         width = TYPE_WIDTHS[declared]
         if width != bits and not (is_loose and width > bits or is_loose and bits == 8):
@@ -35,8 +35,8 @@ def registers_for(kind: str, is_loose: bool = False, is_named: bool = False) -> 
         as_integer = is_named or is_pair if declared == "f16x2" else declared[0] in "us" and not is_pair
         is_integer = kind[0] in "us" and as_integer
         if is_bits(declared) or is_bits(kind) or is_integer or declared == kind:
-            found.add(declared)
-    return frozenset(found)
+            types.add(declared)
+    return frozenset(types)
 
 
 class Kind(NamedTuple):

@@ -76,7 +76,7 @@ def nearest(opcode: str) -> str:
     if rows is None:
         names = [name.split(".")[0] for name in table().rows]
         known = difflib.get_close_matches(opcode.split(".")[0], names, n=1, cutoff=0.0)[0]
-        rows = [row for name, found in table().rows.items() if name.split(".")[0] == known for row in found]
+        rows = [row for name, named in table().rows.items() if name.split(".")[0] == known for row in named]
     current = [row for row in rows if row.needs.last_version == NOTHING.last_version]
     spelt = [completed(row, parts) for row in current or rows]
     fewest = min(lost for lost, _ in spelt)

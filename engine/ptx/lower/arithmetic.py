@@ -216,18 +216,18 @@ def unpack(low: Lowering, statement: Instruction, items: Sequence[Operand], src:
     if (total, len(items)) == (16, 2):      # two bytes: the lower two of four
         total, items = 32, [*items, Name("_"), Name("_")]
     part = total // len(items)
-    kept = [k for k, item in enumerate(items) if not is_discarded(item)]
+    used = [k for k, item in enumerate(items) if not is_discarded(item)]
     if part == 32 and len(items) == 2:
         probe = low.move([], [], statement.opcode)
         low.fill(probe, 0, src, "b64")
-        rows = low.destinations([items[k] for k in kept], 32)
+        rows = low.destinations([items[k] for k in used], 32)
         inst = low.move(rows, [], statement.opcode)
-        for slot, k in enumerate(kept):
+        for slot, k in enumerate(used):
             inst.src[slot], inst.imm[slot] = probe.src[k], probe.imm[k]
             inst.imm_mask |= (probe.imm_mask >> k & 1) << slot
-        inst.relocs = [r for r in probe.relocs if len(kept) == 2]
-        inst.form = "unpack" if len(kept) == 2 else "plain"
-        inst.types = ("b64",) if len(kept) == 2 else ("b32",)
+        inst.relocs = [r for r in probe.relocs if len(used) == 2]
+        inst.form = "unpack" if len(used) == 2 else "plain"
+        inst.types = ("b64",) if len(used) == 2 else ("b32",)
     else:
         op = {(32, 2): isa.OP_UNPACK16, (64, 4): isa.OP_UNPACK16X4, (32, 4): isa.OP_UNPACK8X4}[total, len(items)]
         inst = VirtualInst(op, statement.opcode, statement.line)

@@ -49,7 +49,7 @@ def copy_with_zeros(low: Lowering, statement: Instruction, size: int, source_siz
     """Copy word by word: a word entirely beyond the source size is not read, one partly beyond it is masked."""
     steps, rows = Steps(low, Instruction(statement.line, statement.opcode, [])), []
     for first in range(0, size, 4):
-        value, left, kept, is_read = steps.new(), steps.new(), steps.new(), steps.new(1)
+        value, left, mask, is_read = steps.new(), steps.new(), steps.new(), steps.new(1)
         steps.emit("mov.u32", left, source_size)
         steps.emit("setp.gt.u32", is_read, left, first)
         if statement.guard:
@@ -68,7 +68,7 @@ def copy_with_zeros(low: Lowering, statement: Instruction, size: int, source_siz
         steps.emit("sub.u32", left, left, first)
         steps.emit("min.u32", left, left, 4)
         steps.emit("shl.b32", left, left, 3)
-        steps.emit("bmsk.clamp.b32", kept, 0, left)
-        steps.emit("and.b32", value, value, kept)
+        steps.emit("bmsk.clamp.b32", mask, 0, left)
+        steps.emit("and.b32", value, value, mask)
         rows += low.destination(value, 32)
     store_words(low, statement, Access(SPACE_SHARED, "b32", size // 4, True), rows)

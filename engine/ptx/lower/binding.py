@@ -27,8 +27,8 @@ def pairs(low: Lowering, formals: Sequence[Variable], actuals: Sequence[object],
         if not formal.is_register or formal.vector == 1:
             yield formal, actual
             continue
-        found = low.resolve(actual) if isinstance(actual, Name) else None
-        given = [Name(part) for part in found.names] if isinstance(found, Parts) else \
+        meaning = low.resolve(actual) if isinstance(actual, Name) else None
+        given = [Name(part) for part in meaning.names] if isinstance(meaning, Parts) else \
             actual.items if isinstance(actual, Vector) else [actual]
         if len(given) != formal.vector:
             raise low.fail(f"'{formal.name}' is a vector of {formal.vector} values, {describe(actual)} has {len(given)}")
@@ -44,20 +44,20 @@ def fits(low: Lowering, formal: Variable, actual: object) -> bool:
 
     Arrays and 128 bits are passed in .param variables only.
     """
-    found = low.resolve(actual) if isinstance(actual, Name) else None
-    if isinstance(found, CallParam):
-        return found.size == formal.size
-    if formal.is_array or formal.type == "b128" or isinstance(found, Place):
+    meaning = low.resolve(actual) if isinstance(actual, Name) else None
+    if isinstance(meaning, CallParam):
+        return meaning.size == formal.size
+    if formal.is_array or formal.type == "b128" or isinstance(meaning, Place):
         return False
-    return not isinstance(found, Register) or found.bits == register_bits(formal.type)
+    return not isinstance(meaning, Register) or meaning.bits == register_bits(formal.type)
 
 
 def bind(low: Lowering, formal: Variable, actual: object, own: Names) -> object:
     """Return what a formal parameter is bound to: the caller's .param variable, or a register with the value."""
-    found = low.resolve(actual) if isinstance(actual, Name) else None
-    if isinstance(found, CallParam) and not formal.is_register:
-        return found
-    if isinstance(found, CallParam) or actual is None:
+    meaning = low.resolve(actual) if isinstance(actual, Name) else None
+    if isinstance(meaning, CallParam) and not formal.is_register:
+        return meaning
+    if isinstance(meaning, CallParam) or actual is None:
         raise low.fail(f"cannot pass {describe(actual)} to register parameter '{formal.name}'")
     register = own.new_register(formal.name, register_bits(formal.type))
     if register.bits == 1:

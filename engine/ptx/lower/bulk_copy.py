@@ -67,8 +67,8 @@ class _Copy:
     def _address(self, operand: Operand, space: str) -> tuple[Name, int]:
         """Copy an address into a new register; return its name and width in bits."""
         assert isinstance(operand, Address) and operand.base is not None
-        found = self.low.resolve(operand.base)
-        bits = found.bits if isinstance(found, Register) else 64 if space == "global" else 32
+        meaning = self.low.resolve(operand.base)
+        bits = meaning.bits if isinstance(meaning, Register) else 64 if space == "global" else 32
         base = self.steps.value(f"mov.u{bits}", operand.base, bits=bits)
         return self.steps.value(f"add.u{bits}", base, operand.offset, bits=bits), bits
 

@@ -175,9 +175,9 @@ class Lowering:
 
     def resolve(self, name: Name) -> object:
         """Return what a name stands for; raises for an unknown name."""
-        found = self.names.find(name.text)
-        if found is not None:
-            return found
+        meaning = self.names.find(name.text)
+        if meaning is not None:
+            return meaning
         if name.text in self.shared:
             return self.shared[name.text]
         if name.text in self.module.variables:
@@ -196,12 +196,12 @@ class Lowering:
             operand = operand.items[0]
         if not isinstance(operand, Name):
             raise self.fail(f"expected {what}, found {describe(operand)}")
-        found = self.resolve(operand)
-        if isinstance(found, Parts):
-            raise self.fail(f"expected {what}, found '{operand.text}', which is a vector of {len(found.names)} values")
-        if not isinstance(found, Register):
+        meaning = self.resolve(operand)
+        if isinstance(meaning, Parts):
+            raise self.fail(f"expected {what}, found '{operand.text}', which is a vector of {len(meaning.names)} values")
+        if not isinstance(meaning, Register):
             raise self.fail(f"expected {what}, found '{operand.text}', which is not a register")
-        return self.plus(found, operand.addend) if operand.addend else found
+        return self.plus(meaning, operand.addend) if operand.addend else meaning
 
     def plus(self, register: Register, addend: int) -> Register:
         """Add to a register, for an operand such as `%r1+4`; returns a new register."""
@@ -245,8 +245,8 @@ class Lowering:
             return True
         if not isinstance(operand, Name):
             return False
-        found = self.names.find(operand.text)
-        return isinstance(found, Register) and found.bits == 1
+        meaning = self.names.find(operand.text)
+        return isinstance(meaning, Register) and meaning.bits == 1
 
     def destination(self, operand: object, bits: int) -> list[int]:
         """Return the rows of a destination register; a `_` becomes a new, unused register."""
@@ -285,9 +285,9 @@ class Lowering:
             return
         register = self.special_value(operand, 64 if wide else 32)
         if isinstance(operand, Name) and register is None:
-            found = self.resolve(operand)
-            if isinstance(found, Place | CallParam):
-                return self.fill_address(inst, slot, found, operand.addend, wide)
+            meaning = self.resolve(operand)
+            if isinstance(meaning, Place | CallParam):
+                return self.fill_address(inst, slot, meaning, operand.addend, wide)
         register = register or self.register(operand)
         if register.bits == 1:
             raise self.fail(f"expected a {type_name} operand, found the predicate {describe(operand)}")
@@ -342,9 +342,9 @@ class Lowering:
 
     def label(self, operand: object) -> int:
         if isinstance(operand, Name):
-            found = self.names.find(operand.text)
-            if isinstance(found, LabelId):
-                return found.number
+            meaning = self.names.find(operand.text)
+            if isinstance(meaning, LabelId):
+                return meaning.number
             raise self.fail(f"unknown label '{operand.text}'")
         raise self.fail(f"expected a label, found {describe(operand)}")
 

@@ -21,11 +21,11 @@ from rfview.engine.ptx.virtual import VirtualInst
 def lower_indirect_call(low: Lowering, statement: Instruction, target: Register, returns: list[Operand],
                         arguments: list[Operand], inline: Callable[[Function], None]) -> None:
     """Compare the target with each candidate's address, each match followed by the inlined function; else trap."""
-    found = [function for function in taken_functions(low.module) if matches(low, function, returns, arguments)]
-    if not found:
+    callees = [function for function in taken_functions(low.module) if matches(low, function, returns, arguments)]
+    if not callees:
         raise low.fail("no function whose address is taken in this module matches this call")
     end = low.new_label()
-    for function in found:
+    for function in callees:
         after = low.new_label()
         low.branch(after, is_address(low, target, function_address(low.module, function.name)), True)
         inline(function)

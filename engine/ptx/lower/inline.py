@@ -105,9 +105,9 @@ def inline(low: Lowering, function: Function, returns: list[Operand], arguments:
         own.table[formal.name] = bind(low, formal, actual, own)
     results = []
     for formal, actual in pairs(low, function.returns, returns, own):
-        found = low.resolve(actual) if isinstance(actual, Name) else None
-        if isinstance(found, CallParam) and not formal.is_register:
-            own.table[formal.name] = found
+        meaning = low.resolve(actual) if isinstance(actual, Name) else None
+        if isinstance(meaning, CallParam) and not formal.is_register:
+            own.table[formal.name] = meaning
         else:
             register = own.new_register(formal.name, register_bits(formal.type))
             own.table[formal.name] = register if formal.is_register else as_param(formal, register)
@@ -146,13 +146,13 @@ def system_call(low: Lowering, statement: Instruction, op: int, arguments: list[
 
 def argument(low: Lowering, inst: VirtualInst, slot: int, operand: object, kind: str) -> None:
     """Put a call argument into a slot: an operand, or the first piece of a .param variable."""
-    found = low.resolve(operand) if isinstance(operand, Name) else None
-    if not isinstance(found, CallParam):
+    meaning = low.resolve(operand) if isinstance(operand, Name) else None
+    if not isinstance(meaning, CallParam):
         low.fill(inst, slot, operand, kind)
         return
-    piece = found.pieces.get((0, 8 if kind == "b64" else 4))
+    piece = meaning.pieces.get((0, 8 if kind == "b64" else 4))
     if piece is None:
-        raise low.fail(f"argument '{found.name}' was not stored as a .{kind}")
+        raise low.fail(f"argument '{meaning.name}' was not stored as a .{kind}")
     inst.set_row(slot, 2 * piece)
     if kind == "b64":
         inst.set_row(slot + 1, 2 * piece + 1)
@@ -163,11 +163,11 @@ def store_result(low: Lowering, statement: Instruction, inst: VirtualInst, resul
     register = low.temp(32)
     inst.dst = low.rows(register)
     low.emit(inst)
-    found = low.resolve(result) if isinstance(result, Name) else None
-    if isinstance(found, CallParam):
-        name = f"{found.name}.result"
+    meaning = low.resolve(result) if isinstance(result, Name) else None
+    if isinstance(meaning, CallParam):
+        name = f"{meaning.name}.result"
         low.names.table[name] = register
-        store_piece(low, Instruction(statement.line, "mov.b32", []), found, 0, Access(0, "b32", 1, False), Name(name))
+        store_piece(low, Instruction(statement.line, "mov.b32", []), meaning, 0, Access(0, "b32", 1, False), Name(name))
     else:
         if problem := wrong(low, kind_of("=b32_"), result):
             raise low.fail(f"'{statement.opcode}' {problem}")

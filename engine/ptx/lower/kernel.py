@@ -77,8 +77,8 @@ def lower_kernel(source: Source, module: SyntaxModule, entry: Function) -> tuple
     while True:
         try:
             return lower_entry(source, module, entry, frozenset(by_pointer))
-        except CallsAgain as found:
-            by_pointer.add(found.name)
+        except CallsAgain as again:
+            by_pointer.add(again.name)
 
 
 def lower_entry(source: Source, module: SyntaxModule, entry: Function,
@@ -119,19 +119,19 @@ def unset_reads(program: VirtualProgram) -> list[tuple[int, str, bool, int]]:
     """
     insts = [inst for block in program.blocks for inst in block.insts]
     written = {var for inst in insts for var in inst.writes()}
-    found = []
+    unset = []
     for inst in insts:
         if inst.op in PASS_ON:
             continue
         data = inst.src[2:] if inst.op == isa.OP_ST and inst.space in COPY_SPACES else []
         copied = [(row >> 1, place) for place, row in enumerate(data) if row >= 0]
         elsewhere = {row >> 1 for row in inst.src[:2] if row >= 0} | {inst.guard}
-        kept = {var for var, _ in copied} - elsewhere
+        copies = {var for var, _ in copied} - elsewhere
         uses = [(var, -1) for var in dict.fromkeys(inst.reads())
-                if var not in kept and not (inst.op == isa.OP_SHFL and var == inst.src[0] >> 1)]
-        found += [(inst.line, program.variables.names[var], var == inst.guard, row) for var, row in uses + copied
+                if var not in copies and not (inst.op == isa.OP_SHFL and var == inst.src[0] >> 1)]
+        unset += [(inst.line, program.variables.names[var], var == inst.guard, row) for var, row in uses + copied
                   if var not in written]
-    return found
+    return unset
 
 
 def define_all(program: VirtualProgram, line: int) -> None:
@@ -166,9 +166,9 @@ def lower_scope(low: Lowering, scope: Scope) -> None:
             low.line = low.last_line = item.line
             lower_statement(low, item)
         elif isinstance(item, Label):
-            found = low.names.table[item.name]
-            assert isinstance(found, LabelId)
-            low.items.append(found.number)
+            label = low.names.table[item.name]
+            assert isinstance(label, LabelId)
+            low.items.append(label.number)
         elif isinstance(item, Scope):
             lower_scope(low, item)
     low.names = outer
@@ -267,10 +267,10 @@ def drop_unreachable(blocks: list[Block]) -> list[Block]:
     """Keep the blocks reachable from the first, renumbering successors and branch targets."""
     order = sorted(reverse_post_order([block.successors for block in blocks], 0))
     number = {old: new for new, old in enumerate(order)}
-    kept = [blocks[old] for old in order]
-    for block in kept:
+    reachable = [blocks[old] for old in order]
+    for block in reachable:
         block.successors = [number[target] for target in block.successors]
         for inst in block.insts:
             if inst.target >= 0:
                 inst.target = number[inst.target]
-    return kept
+    return reachable

@@ -22,18 +22,18 @@ RESERVED_SHARED_BYTES = 1024  # PTX manual, %reserved_smem_offset_cap of sm_90 a
 
 def kernel_params(source: Source, function: Function) -> tuple[Param, ...]:
     """Lay the parameters out at natural alignment."""
-    offset, found = 0, []
+    offset, params = 0, []
     for variable in function.params:
         if variable.is_array and variable.size == 0:
             raise source.error(variable.line, f"kernel parameter '{variable.name}' has no size")
         if not re.fullmatch(r"[bsuf](8|16|32|64|128)", variable.type):
             raise source.error(variable.line, f"kernel parameter '{variable.name}' cannot be of type .{variable.type}")
         offset = align_up(offset, variable.alignment)
-        found.append(Param(variable.name, variable.type, variable.size, variable.alignment, offset))
+        params.append(Param(variable.name, variable.type, variable.size, variable.alignment, offset))
         offset += variable.size
     if offset > MAX_PARAM_BYTES:
         raise source.error(function.line, f"parameters take {offset} bytes, at most {MAX_PARAM_BYTES} are allowed")
-    return tuple(found)
+    return tuple(params)
 
 
 def reachable(module: SyntaxModule, entry: Function) -> tuple[list[Function], set[str]]:
@@ -111,17 +111,17 @@ def shared_layout(module: SyntaxModule, functions: list[Function], names: set[st
 
 def module_symbols(source: Source, module: SyntaxModule) -> dict[str, Symbol]:
     """Make the .global and .const variables with their initial bytes and relocations."""
-    found: dict[str, Symbol] = {}
+    symbols: dict[str, Symbol] = {}
     for variable in module.variables.values():
         if variable.space in ("global", "const") and TYPE_BYTES[variable.type] and variable.type not in OPAQUE:
             if variable.is_extern and variable.size == 0:
                 continue
-            found[variable.name] = _symbol(source, module, variable)
+            symbols[variable.name] = _symbol(source, module, variable)
     bodies = [function.body for function in module.functions.values() if function.body is not None]
     if wants_grid(module) or any("%envreg1" in names_in(body) for body in bodies):
-        found[GRID_WORKSPACE] = Symbol(GRID_WORKSPACE, "global", GRID_WORKSPACE_BYTES, 16, bytes(GRID_WORKSPACE_BYTES), (),
+        symbols[GRID_WORKSPACE] = Symbol(GRID_WORKSPACE, "global", GRID_WORKSPACE_BYTES, 16, bytes(GRID_WORKSPACE_BYTES), (),
                                        "b32")
-    return found
+    return symbols
 
 
 def names_in(scope: Scope) -> set[str]:

@@ -44,8 +44,8 @@ class _Matrices(Steps):
         """Find each lane's row address, then exchange the addresses and access memory, matrix by matrix."""
         own, lane, quad, column = self.new(), self.new(), self.new(), self.new()
         assert address.base is not None
-        found = self.low.resolve(address.base)
-        is_wide = isinstance(found, Register) and found.bits == 64
+        base = self.low.resolve(address.base)
+        is_wide = isinstance(base, Register) and base.bits == 64
         self.emit("cvt.u32.u64" if is_wide else "mov.u32", own, address.base)
         self.emit("mov.u32", lane, Name("%laneid"))
         self.emit("shr.u32", quad, lane, 2)

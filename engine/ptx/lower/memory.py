@@ -53,23 +53,23 @@ def set_address(low: Lowering, inst: VirtualInst, operand: object) -> None:
         inst.set_imm(0, operand.offset)
         inst.set_imm(1, operand.offset >> 32)
         return
-    found = low.resolve(operand.base)
-    if isinstance(found, Register):
-        for slot, row in enumerate(low.rows(found)):
+    base = low.resolve(operand.base)
+    if isinstance(base, Register):
+        for slot, row in enumerate(low.rows(base)):
             inst.set_row(slot, row)
-        if found.bits == 32 and low.module.address_size == 32 and inst.space in _WIDE:
+        if base.bits == 32 and low.module.address_size == 32 and inst.space in _WIDE:
             inst.set_imm(1, GLOBAL_BASE >> 32)
         inst.offset = operand.offset
         if inst.space == SPACE_PARAM and len(low.frames) > 1:
             inst.space, inst.wait_class = SPACE_LOCAL, WAIT_LONG
         return
-    if isinstance(found, CallParam):
-        found = low.in_local_memory(found)
+    if isinstance(base, CallParam):
+        base = low.in_local_memory(base)
         inst.space, inst.wait_class = SPACE_LOCAL, WAIT_LONG
-    assert isinstance(found, Place)
-    if inst.space == SPACE_GENERIC and (own := SPACES[found.space]) not in (SPACE_GLOBAL, SPACE_CONST):
+    assert isinstance(base, Place)
+    if inst.space == SPACE_GENERIC and (own := SPACES[base.space]) not in (SPACE_GLOBAL, SPACE_CONST):
         inst.space, inst.wait_class = own, WAIT_LONG if own == SPACE_LOCAL else WAIT_SHORT
-    low.fill_address(inst, 0, found, operand.offset, True)
+    low.fill_address(inst, 0, base, operand.offset, True)
 
 
 def elements(operand: Operand) -> list[Operand]:

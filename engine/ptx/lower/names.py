@@ -128,11 +128,11 @@ class Names:
         """Return what `name` stands for, or None."""
         scope: Names | None = self
         while scope is not None:
-            found = scope.table.get(name)
-            if found is None and scope.ranges:
-                found = scope.numbered(name)
-            if found is not None:
-                return found
+            meaning = scope.table.get(name)
+            if meaning is None and scope.ranges:
+                meaning = scope.numbered(name)
+            if meaning is not None:
+                return meaning
             scope = scope.parent
         return None
 
@@ -177,12 +177,12 @@ def register_bits(type_name: str) -> int:
 
 def declared_variables(scope: Scope) -> list[Variable]:
     """List every variable declared in a body, nested scopes included, in order."""
-    found: list[Variable] = []
+    variables: list[Variable] = []
     for item in scope.items:
         if isinstance(item, Variable):
-            found.append(item)
+            variables.append(item)
         elif isinstance(item, Scope):
-            found += declared_variables(item)
-    return found
+            variables += declared_variables(item)
+    return variables
 
 

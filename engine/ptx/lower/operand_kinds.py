@@ -23,11 +23,11 @@ def wrong(low: Lowering, kind: Kind, operand: object, form: Form = _NO_FORM) -> 
         operand = operand.name
     if what in ("source", "=", "-"):
         if type(operand) is Name:
-            found = low.names.find(operand.text)
-            if type(found) is Register:
-                if (found.kind or PLAIN[found.bits]) in kind.registers and (what != "=" or not operand.addend):
+            meaning = low.names.find(operand.text)
+            if type(meaning) is Register:
+                if (meaning.kind or PLAIN[meaning.bits]) in kind.registers and (what != "=" or not operand.addend):
                     return ""
-                return mistyped(operand, found, kind)
+                return mistyped(operand, meaning, kind)
         return odd_operand(low, kind, operand)
     return _CHECKS[what](low, kind, operand, form)
 
@@ -37,13 +37,13 @@ def _predicate(low: Lowering, kind: Kind, operand: object, form: Form) -> str:
     if kind.what == "p" and isinstance(operand, Number) and kind.more != "!":
         return "" if operand.kind == "int" else f"needs a predicate, found {describe(operand)}"
     if isinstance(name, Name) and not (kind.what == "=p" and isinstance(operand, Negated)):
-        found = low.names.find(name.text)
-        if isinstance(found, Register) and found.bits == 1 or kind.what == "=p" and not kind.more and name.text == "_":
+        meaning = low.names.find(name.text)
+        if isinstance(meaning, Register) and meaning.bits == 1 or kind.what == "=p" and not kind.more and name.text == "_":
             return ""
         if kind.what == "p" and is_special(low, name) and SPECIAL_TYPES[name.text] == "pred" \
                 and form.opcode == "mov.pred":
             return ""
-        if found is None and not is_special(low, name):
+        if meaning is None and not is_special(low, name):
             low.resolve(name)
     return f"needs a predicate register, found {describe(operand)}"
 
@@ -67,21 +67,21 @@ def _address(low: Lowering, kind: Kind, operand: object, form: Form) -> str:
     if operand.base is None:
         is_local = (kind.more or form.space) == "local"
         return "" if is_local else "takes a register or variable as the address, found a number"
-    found = low.resolve(operand.base)
+    base = low.resolve(operand.base)
     space = kind.more or form.space
     if kind.more.startswith("@"):       # a variable must be in this space, a register may hold a generic address
-        space = form.space or (kind.more[1:] if isinstance(found, Place) else "")
-    if isinstance(found, Register):
-        declared = found.kind or PLAIN[found.bits]
+        space = form.space or (kind.more[1:] if isinstance(base, Place) else "")
+    if isinstance(base, Register):
+        declared = base.kind or PLAIN[base.bits]
         if declared[0] == "f" or declared == "pred":
             return f"takes an integer as the address, '{operand.base.text}' is declared .{declared}"
-        if found.bits == 32 and space in ("", "global") and low.module.address_size == 64:
+        if base.bits == 32 and space in ("", "global") and low.module.address_size == 64:
             return f"takes an address of 64 bits, '{operand.base.text}' is declared .{declared}"
         return ""
-    if isinstance(found, CallParam):
+    if isinstance(base, CallParam):
         own = "param"
-    elif isinstance(found, Place):
-        own = found.space
+    elif isinstance(base, Place):
+        own = base.space
         if own == "param" and form.row.base in ("st", "atom", "red"):
             return f"cannot write the parameter '{operand.base.text}'"
     else:
@@ -101,8 +101,8 @@ def _opaque(low: Lowering, kind: Kind, operand: Address) -> str:
     what = _OPAQUE[kind.more]
     if operand.base is None:
         return f"takes a .{what}, found a number"
-    found, variable = low.resolve(operand.base), low.module.variables.get(operand.base.text)
-    is_handle = isinstance(found, Register) and found.kind in ("u64", "b64", "s64", "") and found.bits == 64
+    base, variable = low.resolve(operand.base), low.module.variables.get(operand.base.text)
+    is_handle = isinstance(base, Register) and base.kind in ("u64", "b64", "s64", "") and base.bits == 64
     if is_handle or variable is not None and variable.type == what:
         return ""
     return f"takes a .{what} or a register of 64 bits, found {describe(operand.base)}"
@@ -128,9 +128,9 @@ def _vector(low: Lowering, kind: Kind, operand: object, form: Form) -> str:
     items, element = [operand], kind.element
     if isinstance(operand, Vector):
         items = list(operand.items)
-    elif isinstance(operand, Name) and isinstance(found := low.names.find(operand.text), Parts) \
+    elif isinstance(operand, Name) and isinstance(parts := low.names.find(operand.text), Parts) \
             and (kind.size > 1 or "b128" not in element.registers):
-        items = [Name(part) for part in found.names]
+        items = [Name(part) for part in parts.names]
     elif kind.more == "!":
         return f"takes a vector of {kind.size} registers, found {describe(operand)}"
     if len(items) != kind.size:
@@ -152,8 +152,8 @@ def _vector(low: Lowering, kind: Kind, operand: object, form: Form) -> str:
 
 def _parts(low: Lowering, kind: Kind, operand: object, form: Form) -> str:
     """The parts of a register: two or four, of equal width."""
-    if isinstance(operand, Name) and isinstance(found := low.names.find(operand.text), Parts):
-        operand = Vector([Name(part) for part in found.names])
+    if isinstance(operand, Name) and isinstance(parts := low.names.find(operand.text), Parts):
+        operand = Vector([Name(part) for part in parts.names])
     if not isinstance(operand, Vector) or len(operand.items) == 1:
         return f"takes a vector of parts, found {describe(operand)}"
     total, count = TYPE_WIDTHS[kind.type], len(operand.items)

@@ -31,7 +31,7 @@ def lowered_in_parts(low: Lowering, statement: Instruction, lower: Callable[[Ins
     elif opcode.startswith("mov."):
         return moves(low, statement, operands, lower)
     elif opcode.endswith(".b128") and opcode.startswith(("ld", "st")):
-        count = 2 * int(found[0][2:]) if (found := _VECTOR.search(opcode)) else 2
+        count = 2 * int(vector[0][2:]) if (vector := _VECTOR.search(opcode)) else 2
         lower(with_operands(statement, f"{_VECTOR.sub('', opcode)[:-5]}.v{count}.b64", operands))
     elif operands == statement.operands:
         return False
@@ -46,9 +46,9 @@ def with_operands(statement: Instruction, opcode: str, operands: list[Operand]) 
 
 def halves_of(low: Lowering, operand: Operand) -> list[Name]:
     """Return the halves of a register of 128 bits, [] of all others: the parts of vectors have a declared type."""
-    found = low.names.find(operand.text) if isinstance(operand, Name) else None
-    if isinstance(found, Parts) and not low.register(Name(found.names[0])).kind:
-        return [Name(part) for part in found.names]
+    meaning = low.names.find(operand.text) if isinstance(operand, Name) else None
+    if isinstance(meaning, Parts) and not low.register(Name(meaning.names[0])).kind:
+        return [Name(part) for part in meaning.names]
     return []
 
 
@@ -74,10 +74,10 @@ def extend(low: Lowering, statement: Instruction) -> None:
 def taken_apart(low: Lowering, operand: Operand) -> Operand:
     """Return the vector of parts that a register of several values stands for; those inside a vector are flattened."""
     if isinstance(operand, Name):
-        found = low.names.find(operand.text)
-        if isinstance(found, Parts):
-            return Vector([Name(part) for part in found.names])
-        if found is None and operand.text.lstrip("%") in VECTORS:
+        meaning = low.names.find(operand.text)
+        if isinstance(meaning, Parts):
+            return Vector([Name(part) for part in meaning.names])
+        if meaning is None and operand.text.lstrip("%") in VECTORS:
             return Vector([Name(f"{operand.text}.{axis}") for axis in "xyzw"])
     if isinstance(operand, Vector):
         items = [taken_apart(low, item) for item in operand.items]

@@ -34,8 +34,8 @@ def group_of(low: Lowering, function: Function) -> frozenset[str]:
     Calls through pointers count if lowering has found one that may re-enter a function being inlined.
     """
     for by_pointer in (True, False) if low.by_pointer else (False,):
-        found = reached(low, function.name, by_pointer)
-        group = frozenset(name for name in found if function.name in reached(low, name, by_pointer))
+        callees = reached(low, function.name, by_pointer)
+        group = frozenset(name for name in callees if function.name in reached(low, name, by_pointer))
         if group and (not by_pointer or group & low.by_pointer):
             return group
     return frozenset()
@@ -45,16 +45,16 @@ def reached(low: Lowering, name: str, by_pointer: bool) -> frozenset[str]:
     """Return the functions that one can call, directly or transitively."""
     key = name, by_pointer
     if key not in low.reached:
-        found: set[str] = set()
+        callees: set[str] = set()
         work = [name]
         while work:
             body = low.module.functions[work.pop()].body
             more = set() if body is None else set(calls_of(body, low.module))
             if body is not None and by_pointer and calls_indirectly(body):
                 more |= {function.name for function in taken_functions(low.module)}
-            work += more - found
-            found |= more
-        low.reached[key] = frozenset(found)
+            work += more - callees
+            callees |= more
+        low.reached[key] = frozenset(callees)
     return low.reached[key]
 
 
@@ -118,7 +118,7 @@ def pieces_of(low: Lowering, function: Function, formal: Variable) -> set[tuple[
 
     Raises if the parameter's address is taken: each recursion depth would need its own copy in memory.
     """
-    found: set[tuple[int, int]] = set()
+    pieces: set[tuple[int, int]] = set()
     assert function.body is not None
     line = low.line
     for statement in statements_of(function.body):
@@ -130,9 +130,9 @@ def pieces_of(low: Lowering, function: Function, formal: Variable) -> set[tuple[
             if isinstance(operand, Address) and operand.base is not None and operand.base.text == formal.name:
                 access = access_of(statement)
                 if access.type:     # all others are refused when they are lowered
-                    found |= {(operand.offset + k * access.width, access.width) for k in range(access.count)}
+                    pieces |= {(operand.offset + k * access.width, access.width) for k in range(access.count)}
     low.line = line
-    return found
+    return pieces
 
 
 def variables_of(held: object) -> list[int]:
@@ -172,15 +172,15 @@ def emit_call(low: Lowering, caller: Body | None, callee: Body, returns: list[Op
 def take_result(low: Lowering, callee: Body, formal: Variable, actual: object, results: Iterator[int]) -> None:
     """Copy a result to where the caller wants it."""
     held = callee.names.table[formal.name]
-    found = low.resolve(actual) if isinstance(actual, Name) else None
-    if isinstance(held, CallParam) and isinstance(found, CallParam):
+    target = low.resolve(actual) if isinstance(actual, Name) else None
+    if isinstance(held, CallParam) and isinstance(target, CallParam):
         for key in sorted(held.pieces):
             source = next(results)
-            if key not in found.pieces:  # the other functions that a pointer may call write the same piece
-                found.pieces[key] = low.temp(low.variables.bits[source]).var
-            low.emit(copied(low, found.pieces[key], source))
-    elif isinstance(held, Register) and isinstance(found, Register) and held.bits == found.bits:
-        low.emit(copied(low, found.var, next(results)))
+            if key not in target.pieces:  # the other functions that a pointer may call write the same piece
+                target.pieces[key] = low.temp(low.variables.bits[source]).var
+            low.emit(copied(low, target.pieces[key], source))
+    elif isinstance(held, Register) and isinstance(target, Register) and held.bits == target.bits:
+        low.emit(copied(low, target.var, next(results)))
     else:
         raise low.fail(f"'{callee.function.name}' and this call of it declare different results")
 
@@ -285,15 +285,15 @@ def lay_out_frames(low: Lowering, blocks: list[Block]) -> None:
             straight[home[id(call.mark)]] = Block(block.insts[:where], after)
     live_in, _ = live_sets(straight, len(low.variables.names))
     pointer = low.stack_pointer().var
-    kept: list[tuple[Call, list[int]]] = []
+    saved: list[tuple[Call, list[int]]] = []
     for call in low.calls:
         live = members(live_in[home[id(call.back)]]) if call.keeps and id(call.back) in home else []
-        kept.append((call, [var for var in live if var != pointer and var not in call.callee.results]))
-    for call, variables in kept:
+        saved.append((call, [var for var in live if var != pointer and var not in call.callee.results]))
+    for call, variables in saved:
         if call.caller is not None:
             size = -(-call.caller.bytes // 8) * 8 + sum(stack_bytes(low, var) for var in variables)
             call.caller.frame_bytes = max(call.caller.frame_bytes, -(-size // FRAME_ALIGN) * FRAME_ALIGN)
-    for call, variables in kept:
+    for call, variables in saved:
         saves: list[VirtualInst] = []
         loads: list[VirtualInst] = []
         if call.caller is not None:

@@ -14,8 +14,8 @@ from rfview.engine.ptx.parse.syntax import Name, Number
 PLAIN = {1: "pred", 8: "b8", 16: "b16", 32: "b32", 64: "b64"}
 
 
-def mistyped(operand: Name, found: Register, kind: Kind) -> str:
-    declared = found.kind or PLAIN[found.bits]
+def mistyped(operand: Name, register: Register, kind: Kind) -> str:
+    declared = register.kind or PLAIN[register.bits]
     if declared == "pred":
         return f"works on .{kind.type}, found the predicate {describe(operand)}"
     return f"works on .{kind.type}, '{operand.text}' is declared .{declared}"
@@ -33,11 +33,11 @@ def odd_operand(low: Lowering, kind: Kind, operand: object) -> str:
         return f"needs a register{' or number' * (kind.what != '=')}, found {describe(operand)}"
     if operand.text == "_":
         return "" if kind.may_discard else "must have a register for its result, found '_'"
-    found = low.names.find(operand.text)
-    if isinstance(found, Parts):
-        if "b128" in kind.registers and not low.register(Name(found.names[0])).kind:
+    meaning = low.names.find(operand.text)
+    if isinstance(meaning, Parts):
+        if "b128" in kind.registers and not low.register(Name(meaning.names[0])).kind:
             return ""       # a register of 128 bits
-        return f"works on .{kind.type}, '{operand.text}' is a vector of {len(found.names)} values"
+        return f"works on .{kind.type}, '{operand.text}' is a vector of {len(meaning.names)} values"
     if is_special(low, operand):
         return special(low, kind, operand)
     place = low.resolve(operand)

@@ -59,14 +59,14 @@ def narrowed(steps: Steps, form: _Format, value: Operand, is_relu: bool) -> Oper
     Subnormal results are rounded by adding a power of two whose unit in the last place is the format's smallest step.
     """
     size = steps.value("and.b32", value, 0x7FFFFFFF)
-    kept = steps.value("min.u32", size, form.largest)
+    shortened = steps.value("min.u32", size, form.largest)
     shift = 23 - form.mantissa
-    is_odd = steps.value("bfe.u32", kept, shift, 1)
-    rounded = steps.value("add.u32", steps.value("add.u32", kept, is_odd), (1 << shift - 1) - 1)
+    is_odd = steps.value("bfe.u32", shortened, shift, 1)
+    rounded = steps.value("add.u32", steps.value("add.u32", shortened, is_odd), (1 << shift - 1) - 1)
     normal = steps.value("sub.u32", steps.value("shr.u32", rounded, shift), 127 - form.bias << form.mantissa)
     magic = 127 + 23 - (form.bias - 1 + form.mantissa) << 23
-    tiny = steps.value("sub.u32", steps.value("add.rn.f32", kept, steps.value("mov.b32", magic)), magic)
-    is_tiny = steps.value("setp.lt.u32", kept, form.least_normal, bits=1)
+    tiny = steps.value("sub.u32", steps.value("add.rn.f32", shortened, steps.value("mov.b32", magic)), magic)
+    is_tiny = steps.value("setp.lt.u32", shortened, form.least_normal, bits=1)
     code = steps.value("selp.b32", tiny, normal, is_tiny)
     sign = steps.value("shr.u32", steps.value("and.b32", value, 0x80000000), 32 - form.bits)
     if is_relu:

@@ -76,7 +76,7 @@ class _Access(Steps):
     def coordinates(self, given: list[Operand], last: list[Name],
                     allowed: Name | None) -> tuple[list[Name | None], Name | None]:
         """Return x, y, z (None for absent ones), clamped to the bounds, and the predicate of the access."""
-        found: list[Name | None] = [None, None, None]
+        values: list[Name | None] = [None, None, None]
         axes = [2, *range(self.dims)] if self.is_layered else list(range(self.dims))
         is_in = self.new(1)
         for number, axis in enumerate(axes):
@@ -89,14 +89,14 @@ class _Access(Steps):
                 self.emit("setp.le.u32", is_in, value, limit)
             else:
                 self.emit("setp.le.and.u32", is_in, value, limit, is_in)
-            found[axis] = value
+            values[axis] = value
         if self.mode == "clamp":
-            return found, allowed
+            return values, allowed
         if allowed:
             self.emit("and.pred", is_in, is_in, allowed)
         if self.mode == "trap":
             self.trap_outside(is_in, allowed)
-        return found, is_in
+        return values, is_in
 
     def trap_outside(self, is_in: Name, allowed: Name | None) -> None:
         """Stop the kernel if an active lane is out of bounds."""

@@ -213,9 +213,9 @@ class _Transfer(_Lanes):
             groups = [(block, chunk) for block in range(along) for chunk in range(across)]
         words = 1 if not is_sum or self.bits == 16 else 2
         items = elements(data)
-        found = self.low.resolve(place.base)
-        if is_load or not isinstance(found, Register):  # the results may overwrite the address
-            bits = found.bits if isinstance(found, Register) else 32 if self.space.startswith(".shared") else 64
+        base = self.low.resolve(place.base)
+        if is_load or not isinstance(base, Register):  # the results may overwrite the address
+            bits = base.bits if isinstance(base, Register) else 32 if self.space.startswith(".shared") else 64
             place = Address(self.value(f"mov.b{bits}", place.base, bits=bits), place.offset)
         for number in range(len(items) // words if is_load else len(groups)):
             block, chunk = groups[number % len(groups)]

@@ -87,13 +87,13 @@ def drop_unread_components(program: VirtualProgram) -> None:
         if inst.op != isa.OP_TEX:
             continue
         rows = iter(inst.dst)
-        kept = []
+        used = []
         for component in range(4):
             bit = 1 << isa.TEX_MASK_SHIFT + component
             if inst.aux & bit:
                 row = next(rows)
                 if row >> 1 in read:
-                    kept.append(row)
+                    used.append(row)
                 else:
                     inst.aux &= ~bit
-        inst.dst = kept
+        inst.dst = used

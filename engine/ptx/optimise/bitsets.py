@@ -18,12 +18,12 @@ def members(mask: int) -> list[int]:
         places = np.flatnonzero(np.unpackbits(words[used].view(np.uint8), bitorder="little"))
         listed: list[int] = (used[places >> 6] * 64 + (places & 63)).tolist()
         return listed
-    found = []
+    numbers = []
     while mask:
         low = mask & -mask
-        found.append(low.bit_length() - 1)
+        numbers.append(low.bit_length() - 1)
         mask ^= low
-    return found
+    return numbers
 
 
 def bits_of(variables: Collection[int], size: int) -> int:

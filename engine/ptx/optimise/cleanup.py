@@ -90,10 +90,10 @@ class Propagation:
         return dominates(self.idom, self.depth, home, self.block)
 
     def _value(self, row: int) -> Word | None:
-        found = self.values.get(row >> 1)
-        if found is None or not self._dominated(found[0]):
+        value = self.values.get(row >> 1)
+        if value is None or not self._dominated(value[0]):
             return None
-        return found[1][row & 1]
+        return value[1][row & 1]
 
     def _rewrite_slots(self, inst: VirtualInst) -> None:
         slot = 0
@@ -128,13 +128,13 @@ class Propagation:
 
     def _rewrite_predicates(self, inst: VirtualInst) -> None:
         if inst.guard >= 0:
-            found = self.conditions.get(inst.guard)
-            if found is not None and self._dominated(found[0]):
-                inst.guard, inst.guard_negate = found[1], inst.guard_negate != found[2]
+            condition = self.conditions.get(inst.guard)
+            if condition is not None and self._dominated(condition[0]):
+                inst.guard, inst.guard_negate = condition[1], inst.guard_negate != condition[2]
         for place, var in enumerate(inst.psrc):
-            found = self.conditions.get(var)
-            if found is not None and self._dominated(found[0]):
-                inst.psrc[place], inst.psrc_negate[place] = found[1], inst.psrc_negate[place] != found[2]
+            condition = self.conditions.get(var)
+            if condition is not None and self._dominated(condition[0]):
+                inst.psrc[place], inst.psrc_negate[place] = condition[1], inst.psrc_negate[place] != condition[2]
 
     def _record(self, inst: VirtualInst) -> None:
         """Record the value that a move, pack or predicate move gives its destination."""
@@ -187,7 +187,7 @@ def drop_dead(program: VirtualProgram) -> None:
             if live_after == settled[index]:
                 continue
             live = set(members(live_after))
-            kept = []
+            used = []
             for inst in reversed(block.insts):
                 writes = inst.writes()
                 if inst.is_removable and writes and live.isdisjoint(writes):
@@ -196,11 +196,11 @@ def drop_dead(program: VirtualProgram) -> None:
                 if inst.kills:
                     live.difference_update(writes)
                 live.update(inst.reads())
-                kept.append(inst)
-            kept.reverse()
-            if len(kept) == len(block.insts):
+                used.append(inst)
+            used.reverse()
+            if len(used) == len(block.insts):
                 settled[index] = live_after
-            block.insts = kept
+            block.insts = used
 
 
 def is_sinkable(inst: VirtualInst, counts: Counter[int]) -> bool:
@@ -252,13 +252,13 @@ def sink_parameters(program: VirtualProgram) -> None:
 
 def _places_of_reads(blocks: list[Block], variables: set[int]) -> dict[int, dict[int, list[int]]]:
     """Return of each of these variables, by block, the places of the instructions that read it, ascending."""
-    found: dict[int, dict[int, list[int]]] = {}
+    places: dict[int, dict[int, list[int]]] = {}
     for index, block in enumerate(blocks):
         for place, inst in enumerate(block.insts):
             for var in inst.reads():
                 if var in variables:
-                    found.setdefault(var, {}).setdefault(index, []).append(place)
-    return found
+                    places.setdefault(var, {}).setdefault(index, []).append(place)
+    return places
 
 
 def _common_dominator(homes: set[int], idom: list[int], depth: list[int]) -> int:

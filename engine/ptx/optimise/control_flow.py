@@ -9,11 +9,11 @@ Graph = Sequence[Sequence[int]]
 
 def predecessors(successors: Graph) -> list[list[int]]:
     """Return the graph with its edges reversed."""
-    found: list[list[int]] = [[] for _ in successors]
+    before: list[list[int]] = [[] for _ in successors]
     for node, targets in enumerate(successors):
         for target in targets:
-            found[target].append(node)
-    return found
+            before[target].append(node)
+    return before
 
 
 def reverse_post_order(successors: Graph, root: int) -> list[int]:

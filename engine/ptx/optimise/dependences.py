@@ -114,17 +114,17 @@ Base = tuple[object, ...]
 def _bases(insts: list[VirtualInst]) -> list[Base]:
     """Return the base of each access's address: a register's value, a symbol, or nothing (an absolute address)."""
     versions: dict[int, int] = {}
-    found: list[Base] = []
+    bases: list[Base] = []
     for place, inst in enumerate(insts):
         base: Base = ()
         if inst.memory_kind:
             rows = [row for row in inst.src[:2] if row >= 0]
             symbols = [symbol for slot, symbol, _, _ in inst.relocs if slot == 0]
             base = (*rows, *(versions.get(row >> 1, -1) for row in rows)) if rows else ("symbol", *symbols)
-        found.append(base)
+        bases.append(base)
         for var in inst.writes():
             versions[var] = place
-    return found
+    return bases
 
 
 def may_meet(one: VirtualInst, other: VirtualInst, base: Base, other_base: Base) -> bool:

@@ -51,15 +51,15 @@ def stretches(insts: list[VirtualInst], live: set[int]) -> list[tuple[list[Virtu
 
     live: the variables live at the end of the block; changed in place.
     """
-    found = []
+    parts = []
     for start in reversed(range(0, len(insts), LONGEST)):
         part, behind = insts[start : start + LONGEST], set(live)
         for inst in reversed(part):
             if inst.kills:
                 live.difference_update(inst.writes())
             live.update(inst.reads())
-        found.append((part, set(live), behind))
-    return found[::-1]
+        parts.append((part, set(live), behind))
+    return parts[::-1]
 
 
 class _Stretch:
@@ -82,11 +82,11 @@ class _Stretch:
 
     def _priorities(self, delay: Delay) -> list[int]:
         """Return the cycles from each instruction to the end of the stretch along the critical path."""
-        found = [0] * len(self.insts)
+        cycles_left = [0] * len(self.insts)
         for place in range(len(self.insts) - 1, -1, -1):
-            ways = [cycles + found[later] for later, cycles in self.graph.after[place].items()]
-            found[place] = max(ways, default=delay(self.insts[place]))
-        return found
+            ways = [cycles + cycles_left[later] for later, cycles in self.graph.after[place].items()]
+            cycles_left[place] = max(ways, default=delay(self.insts[place]))
+        return cycles_left
 
     def run(self) -> list[VirtualInst]:
         """Return the instructions in their new order."""

@@ -45,12 +45,12 @@ class Place:
 
     def chain(self) -> list[Place]:
         """List the places from the innermost inlined function to the outermost caller, without those that have no line."""
-        found: list[Place] = []
+        places: list[Place] = []
         place: Place | None = self
-        while place is not None and len(found) < MAX_DEPTH:
-            found.append(place)
+        while place is not None and len(places) < MAX_DEPTH:
+            places.append(place)
             place = place.caller
-        return [place for place in found if place.line]
+        return [place for place in places if place.line]
 
 
 class Locations:
@@ -77,8 +77,8 @@ class Locations:
 
     def own_files(self) -> set[int]:
         """Return the numbers of the files that contain any instruction's `own` place."""
-        found = (self.own(line) for line in self._lines)
-        return {place.file for place in found if place is not None}
+        places = (self.own(line) for line in self._lines)
+        return {place.file for place in places if place is not None}
 
     def own(self, ptx_line: int) -> Place | None:
         """Return the place in the user's own code: the innermost in a file in the kernel's folder or below it.
@@ -111,8 +111,8 @@ class Locations:
 
 def _unescaped(text: str) -> str:
     """Return the text of a PTX string, its escapes resolved."""
-    def meant(found: re.Match[bytes]) -> bytes:
-        return bytes([int(found[1], 8) & 0xFF]) if found[1][0] in b"01234567" else found[1]
+    def meant(match: re.Match[bytes]) -> bytes:
+        return bytes([int(match[1], 8) & 0xFF]) if match[1][0] in b"01234567" else match[1]
 
     return _ESCAPE.sub(meant, text.encode("utf-8", "surrogateescape")).decode("utf-8", "replace")
 
@@ -148,16 +148,16 @@ class _Reader:
 
     def numbers(self, most: int) -> list[int]:
         """Read up to `most` integers, with or without commas between them; a number of another kind reads as -1."""
-        found: list[int] = []
+        numbers: list[int] = []
         kinds, texts = self.tokens.kinds, self.tokens.texts
-        while len(found) < most and kinds[self.at] == NUMBER:
+        while len(numbers) < most and kinds[self.at] == NUMBER:
             text = texts[self.at]
             kind, value = number_value(text) if len(text) < 24 else ("long", 0)
-            found.append(value if kind == "int" else -1)
+            numbers.append(value if kind == "int" else -1)
             self.at += 1
-            if texts[self.at] == "," and kinds[self.at + 1] == NUMBER and len(found) < most:
+            if texts[self.at] == "," and kinds[self.at + 1] == NUMBER and len(numbers) < most:
                 self.at += 1
-        return found
+        return numbers
 
     def loc(self) -> None:
         """Read `file line column [, function_name label [+ n], inlined_at file line column]`."""

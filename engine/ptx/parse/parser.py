@@ -47,9 +47,9 @@ def parse_module(source: Source) -> SyntaxModule:
 
 def take_parameters(function: Function, body: Scope) -> None:
     """Make the .param variables in an entry's body its parameters, as PTX 1.0 to 1.3 declares them."""
-    found = [item for item in body.items if isinstance(item, Variable) and item.space == "param"]
-    function.params += found
-    body.items = [item for item in body.items if item not in found]
+    parameters = [item for item in body.items if isinstance(item, Variable) and item.space == "param"]
+    function.params += parameters
+    body.items = [item for item in body.items if item not in parameters]
 
 
 class _Parser:
@@ -254,12 +254,12 @@ class _Parser:
 
     def parameters(self) -> list[Variable]:
         self.expect("(")
-        found: list[Variable] = []
+        parameters: list[Variable] = []
         while not self.accept(")"):
-            found.append(self.parameter())
+            parameters.append(self.parameter())
             if not self.accept(",") and self.texts[self.at] != ")":
                 raise self.fail("',' or ')' in the parameter list")
-        return found
+        return parameters
 
     def parameter(self) -> Variable:
         if self.texts[self.at] not in (".param", ".reg"):
@@ -368,7 +368,7 @@ class _Parser:
             raise self.source.error(head.line, f"a predicate cannot be in .{space}; declare it in .reg, or store an integer")
         if space == "tex":  # PTX 1.x: .tex .u64 name
             space, head.type = "global", "texref"
-        found: list[Variable] = []
+        variables: list[Variable] = []
         while True:
             line = self.line
             variable = Variable(line, space, head.type, self.word("a variable name"), align=head.align,
@@ -378,17 +378,17 @@ class _Parser:
                 self.skip_braces()
             elif self.accept("="):
                 if space not in ("global", "const") or is_extern:
-                    kept = "of another module" if is_extern else f"in .{space}"
-                    raise self.source.error(line, f"'{variable.name}', {kept}, cannot have an initial value")
+                    where = "of another module" if is_extern else f"in .{space}"
+                    raise self.source.error(line, f"'{variable.name}', {where}, cannot have an initial value")
                 variable.init = self.initialiser(extents[1:])
                 if variable.count == 0:
                     variable.count = len(variable.init)
-            found.append(variable)
+            variables.append(variable)
             if not self.accept(","):
                 break
         if not self.accept(";"):
             raise self.fail("';' after the declaration")
-        return found
+        return variables
 
     def initialiser(self, inner: list[int]) -> list[object]:
         """Read an initialiser as a flat list of Number and Name; short rows of nested braces are zero-filled."""
@@ -424,7 +424,7 @@ class _Parser:
         self.at += 1
         head = Variable(self.line, "reg", "", "")
         self.attributes(head)
-        found: list[RegisterDeclaration] = []
+        declarations: list[RegisterDeclaration] = []
         while True:
             line, name, count = self.line, self.word("a register name"), -1
             if self.accept("<"):
@@ -436,12 +436,12 @@ class _Parser:
             if key in names:
                 raise self.source.error(line, f"register '{name}' is declared twice in this scope")
             names.add(key)
-            found.append(RegisterDeclaration(line, head.type, name, count, head.vector))
+            declarations.append(RegisterDeclaration(line, head.type, name, count, head.vector))
             if not self.accept(","):
                 break
         if not self.accept(";"):
             raise self.fail("';' after the register declaration")
-        return found
+        return declarations
 
     # -- statements ---------------------------------------------------------------------------------------------
 
