@@ -7,8 +7,8 @@
     actions  keys  keymap          what keys and the prompt can do; keys read one by one; your own keys
     messages  view                 between the session worker and the screen; how a recording was left
     palette  scales  graphics      colours by role; colours of values; whether the terminal shows pixels
-    plain  dap/                    sentences instead of a screen; the Debug Adapter Protocol
-    learn/                         explanations, help topics and guided tours
+    plain  sentences  dap/         a prompt instead of a screen; its sentences; the Debug Adapter Protocol
+    glossary/  learn/              explanations of every term, and help topics; guided tours
     startup  command_line          commands done on opening; the command line that opens a view again
     streams  crash                 standard output and error, to which only text goes; what is said of our own defects
     ending                         signals that end the program

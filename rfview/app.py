@@ -52,7 +52,7 @@ def make_app(opener: Callable[..., Session], *, title: str = "", theme: str | No
     # start-up: --plain and --json come here without Textual
     from rfview.screens.host import HostApp
     from rfview.screens.main import MainScreen
-    from rfview.screens.worker import SessionWorker
+    from rfview.screens.session_worker import SessionWorker
 
     class RfviewApp(HostApp):
         """One session on the screen."""

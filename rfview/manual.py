@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from rfview import cli
-from rfview.learn.topics import ENVIRONMENT, EXIT_CODES
+from rfview.glossary.topics import ENVIRONMENT, EXIT_CODES
 
 DESCRIPTION = (
     "rfview runs CUDA kernels, with their real values, on a cycle-level model of one GPU core whose register file is one of "

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from textwrap import wrap
 
 from rfview.engine.errors import InputError
-from rfview.learn.topics import ENVIRONMENT, EXIT_CODES, LAUNCH, PLAIN, PROGRAMS
+from rfview.glossary.topics import ENVIRONMENT, EXIT_CODES, LAUNCH, PLAIN, PROGRAMS
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -47,7 +47,7 @@ def whole_topic(topic: str) -> str | None:
 def file_text(path: str) -> str:
     """Explain everything that a design file adds: parameters, stalls, panels, events, energies; raises InputError."""
     from rfview.engine import plugin as designs
-    from rfview.learn import terms
+    from rfview.glossary import terms
 
     return "\n\n".join("\n".join(term.lines()) for term in terms.of_design(designs.parse_variant(path)[0]))
 
@@ -55,10 +55,10 @@ def file_text(path: str) -> str:
 def found_text(word: str) -> str:
     """Explain a term, or show the lines of all topics that contain a word; raises InputError if there are none."""
     from rfview import cli
-    from rfview.learn import own_design, rules, terms
+    from rfview.glossary import own_design, terms, topics
     from rfview.sessions.commands import table as commands
 
-    if rule := rules.rule(word):
+    if rule := topics.rule(word):
         return rule
     lines = [] if word.startswith("/") else terms.find(word.removeprefix("sm.config."))     # hooks' names of sm.NUMBER
     said = own_design.code_of(word)
@@ -83,7 +83,7 @@ def found_text(word: str) -> str:
 def more_of_design(word: str) -> list[str]:
     """Return a design's state, events and hooks, and where to find more about it; nothing for other words."""
     from rfview.engine import plugin as designs
-    from rfview.learn import own_design
+    from rfview.glossary import own_design
 
     if word not in designs.names():
         return []
@@ -99,7 +99,7 @@ def more_of_design(word: str) -> list[str]:
 def compile_text() -> str:
     """Return how PTX is compiled, with the options."""
     from rfview.engine import compilation
-    from rfview.learn import rules
+    from rfview.glossary import topics
 
     lines = ["PTX is compiled when a run begins: names become registers, calls are inlined, copies and dead results",
              "dropped. Otherwise nothing is moved, and as few registers as possible are used. Options, off by default:", ""]
@@ -113,12 +113,12 @@ def compile_text() -> str:
               f"As settings of a run: {settings}",
               "--compile and --set override the launch file's table; --compile off: none. Recordings, recipes and forks",
               "keep the options; the CODE panel, `rfview run` and `rfview info` show them.", ""]
-    return "\n".join([*lines, *filter(None, (rules.rule(f"B6.{number}") for number in range(1, 10)))])
+    return "\n".join([*lines, *filter(None, (topics.rule(f"B6.{number}") for number in range(1, 10)))])
 
 
 def stalls_text() -> str:
     """Return the table of warp states with their sources."""
-    from rfview.learn import terms
+    from rfview.glossary import terms
 
     lines = ["Every warp slot has one state in every cycle: issued, or the one reason why not.", ""]
     for term in terms.states():
@@ -225,23 +225,23 @@ def tours_text() -> str:
 
 def design_text() -> str:
     """Return how to write your own register file."""
-    from rfview.learn import own_design
+    from rfview.glossary import own_design
 
     return own_design.text()
 
 
 def hooks_text() -> str:
     """Return the hooks and helpers for writing your own register file."""
-    from rfview.learn import own_design
+    from rfview.glossary import own_design
 
     return own_design.hooks_text()
 
 
 def rules_text() -> str:
     """Return what the models decide where the papers are silent."""
-    from rfview.learn import rules
+    from rfview.glossary import topics
 
-    return rules.text()
+    return topics.rules()
 
 
 TOPICS: dict[str, Callable[[], str]] = {

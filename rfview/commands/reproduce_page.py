@@ -87,12 +87,12 @@ def link(rule: str) -> str:
 
 def choices(findings: Sequence[Finding]) -> list[str]:
     """Return our choices at the open points that other readings of these claims are about: the rules, each once."""
-    from rfview.learn import rules      # start-up, as above
+    from rfview.glossary import topics      # start-up, as above
 
     numbers = {one.reading for finding in findings for one in finding.claim.experiments if one.reading}
     parts = ["<h2>Our choices where a paper is open</h2>"] if numbers else []
     for number in sorted(numbers, key=lambda name: [int(part) for part in name[1:].split(".")]):
-        words = rules.rule(number).partition("** ")[2]
+        words = topics.rule(number).partition("** ")[2]
         parts.append(f'<p id="{number}"><b>{number}</b> {escape(words)}</p>')
     return parts
 

@@ -5,7 +5,7 @@
     desk      opening     what the main screen shows and can do; its initial state
     main      playback    the main screen: keys, mouse, the worker's messages; moving on by itself
     handlers/             what each action of rfview/actions.py does
-    worker                the thread that serves all screens and owns the session
+    worker    session_worker      the thread that serves requests; the one that owns the session
     requests/             what the screen can ask of that thread, one function each
     scenes/               builds a frame's scene from the session, in that thread
     windows/  compare/    windows over the main screen; the screens of `rfview compare`

@@ -25,7 +25,7 @@ from rfview.render.text import Row, fill
 from rfview.screens import requests
 from rfview.screens.opening import hints, offers, waiting
 from rfview.screens.playback import Playback
-from rfview.screens.worker import SessionWorker
+from rfview.screens.session_worker import SessionWorker
 from rfview.sessions.commands.table import ALIASES, VERBS
 from rfview.widgets.footer import FooterView
 from rfview.widgets.keyed import Keyed

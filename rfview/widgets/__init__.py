@@ -3,6 +3,6 @@
     panel      a panel of the main screen
     overview   footer     panels that handle the mouse in their own way
     guarded    keyed      screens and widgets whose defects do not end the session; screens that read keys
-    prompt     window     the command line; the content of a popup
-    picture    pixels     the content of the picture window; pixels as escape sequences of Kitty or Sixel graphics
+    prompt     window     the command line; the content of a window, of a picture's too
+    pixels     pixels as escape sequences of Kitty or Sixel graphics
 """

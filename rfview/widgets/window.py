@@ -1,8 +1,16 @@
-"""The content of a popup: lines on the popup's ground, in a size that its screen chooses."""
+"""The content of a window: lines on its ground, in a size that its screen chooses; of a picture's, also rows of pixels."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
+from rich.segment import Segment
+from textual.geometry import Region
+from textual.strip import Strip
+
 from rfview.widgets.panel import PanelView, StripCache
+
+Pieces = Sequence[tuple[int, int, list[Segment]]]       # of a row: (column, cells, what is drawn there)
 
 
 class WindowView(PanelView):
@@ -14,3 +22,30 @@ class WindowView(PanelView):
 
     def __init__(self, strips: StripCache):
         super().__init__(strips, "window")
+
+
+class PictureView(WindowView):
+    """Shows pieces of graphics in place of blanks; only rows that differ are repainted."""
+
+    pieces: Mapping[int, Pieces]
+
+    def show_pieces(self, pieces: Mapping[int, Pieces]) -> None:
+        """Show graphics in these rows and no others."""
+        before = getattr(self, "pieces", {})
+        self.pieces = pieces
+        changed = [y for y in {*before, *pieces} if before.get(y) != pieces.get(y)]
+        if changed:
+            self.refresh(*(Region(0, y, max(1, self.size.width), 1) for y in changed))
+
+    def render_line(self, y: int) -> Strip:
+        """Return a row; without graphics if another window is on top, since they would be drawn over it."""
+        strip, pieces = super().render_line(y), getattr(self, "pieces", {}).get(y)
+        if not pieces or not self.screen.is_active:
+            return strip
+        segments: list[Segment] = []
+        at, blank = 0, next((segment.style for segment in strip), None)
+        for column, cells, drawn in pieces:
+            segments += strip.crop(at, column)
+            segments += [Segment(one.text, blank, one.control) if one.text.isspace() else one for one in drawn]
+            at = column + cells
+        return Strip([*segments, *strip.crop(at, strip.cell_length)], strip.cell_length)

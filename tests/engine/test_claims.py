@@ -17,7 +17,7 @@ from rfview.engine.config import load_preset
 from rfview.engine.batch import samples
 from rfview.engine.papers import baselines, lab, places, verdicts, workloads
 from rfview.engine.plugin import nodes
-from rfview.learn import rules
+from rfview.glossary import topics
 from rfview import cli
 
 # claims that should follow from tables but do not: the paper's own tables or sentences contradict the printed value,
@@ -199,7 +199,7 @@ def test_each_paper_has_a_machine_of_its_own_with_every_number_sourced() -> None
 def test_every_cause_is_shown_by_experiments_that_can_run() -> None:
     used = [one for claim in claims.load().values() for one in claim.experiments]
     assert all(one in used for one in claims.experiments().values())
-    assert all(rules.rule(one.reading) for one in used if one.reading)
+    assert all(topics.rule(one.reading) for one in used if one.reading)
     for claim in claims.load().values():
         assert claim.cause or all(one.reading for one in claim.experiments), claim.id
         assert claim.experiments or not claim.cause, claim.id

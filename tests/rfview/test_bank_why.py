@@ -8,7 +8,7 @@ import pytest
 
 from rfview.engine import state
 from rfview.render.lenses import banks
-from rfview.screens.windows.popup import WhyWindow
+from rfview.screens.windows.why import WhyWindow
 from rfview.sessions import open_session
 from tests.rfview.pilots import Driven, drive
 

@@ -175,7 +175,7 @@ def test_the_launch_file_in_the_help_is_a_launch_file(tmp_path: Path) -> None:
     import numpy as np
 
     from rfview.engine.launch import load_launch_file
-    from rfview.learn.topics import LAUNCH
+    from rfview.glossary.topics import LAUNCH
 
     text = "\n".join(line[2:] for line in LAUNCH.splitlines() if line.startswith("  "))
     (tmp_path / "saxpy.toml").write_text(text)

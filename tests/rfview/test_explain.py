@@ -12,7 +12,7 @@ from rfview.engine.stalls import Stall
 from rfview.engine import config, defaults, plugin as designs, stalls
 from rfview.engine.errors import InputError
 from rfview import cli, palette
-from rfview.learn import sources, terms
+from rfview.glossary import focus as focused, sources, terms
 from rfview.render.panels import FOCUSABLE, PANELS
 from rfview.screens.handlers import focus
 from tests.rfview.fakes import make_info
@@ -166,9 +166,9 @@ def test_the_lens_is_explained_as_this_design_shows_it() -> None:
     from rfview.render.scene import Scene
 
     unknown = structs.replace(make_info("hrf"), design="nowhere", design_spec=DesignSpec(chain=["nowhere"], values={}, locates=False))
-    elsewhere = "\n".join(terms.at_focus(Scene(info=unknown, panel="lens")))
+    elsewhere = "\n".join(focused.at_focus(Scene(info=unknown, panel="lens")))
     assert "nowhere   (register-file design)" in elsewhere and "--save-designs DIR" in elsewhere
-    text = "\n".join(terms.at_focus(Scene(info=make_info("hrf"), panel="lens")))
+    text = "\n".join(focused.at_focus(Scene(info=make_info("hrf"), panel="lens")))
     assert "two buffers" in text and "A fills   w12" in text and "16 banks × 64 rows" not in text
 
 

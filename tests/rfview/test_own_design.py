@@ -17,7 +17,7 @@ from rfview.engine.errors import InputError
 from rfview.engine.plugin import Design, Parameter, check_design, files, plain_trial, variants
 from rfview import cli
 from rfview.commands.designs import INSIDE, check, host_slips, track_slips
-from rfview.learn import own_design
+from rfview.glossary import own_design
 from rfview.render import lens, scene
 from rfview.sessions.machine import Machine as Shown
 from tests.harness import Assembly, Machine
@@ -225,7 +225,7 @@ def test_the_help_topic_names_everything_that_a_design_says_of_itself() -> None:
     text = own_design.text()
     names = [field.name for described in (Design, Parameter) for field in dataclasses.fields(described)]
     missing = [name for name in names if not re.search(rf"\b{name}\b", text)]
-    assert not missing, f"rfview/learn/own_design.py does not name {', '.join(missing)}"
+    assert not missing, f"rfview/glossary/own_design.py does not name {', '.join(missing)}"
 
 
 def test_a_lens_that_cannot_be_used_says_so_above_the_panels(tmp_path: Path) -> None:

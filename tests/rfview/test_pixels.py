@@ -17,7 +17,7 @@ from rfview.engine.errors import InputError
 from rfview.graphics import Graphics
 from rfview.screens.windows.image import ImageWindow
 from rfview.sessions.pictures.png import scale, shares
-from rfview.widgets.picture import PictureView
+from rfview.widgets.window import PictureView
 from tests.rfview.pilots import Driven, drive
 from tests.rfview.test_image_window import opened, plain
 

@@ -11,7 +11,8 @@ import pytest
 
 from rfview.engine.errors import InputError
 from rfview import plain
-from rfview.plain import Linear, census, listed, sentences
+from rfview.plain import Linear
+from rfview.sentences import census, listed, sentences
 from rfview.render.frame import drawn
 from rfview.render.panel import Place
 from rfview.render.text import Line

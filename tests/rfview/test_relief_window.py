@@ -10,7 +10,7 @@ import pytest
 
 from rfview.keys import Pressed
 from rfview.screens.compare.screen import CompareScreen
-from rfview.screens.windows.popup import WhyWindow
+from rfview.screens.windows.why import WhyWindow
 from rfview.sessions import Session, open_session
 from tests.rfview.pilots import Driven, drive
 

@@ -11,7 +11,7 @@ from rfview.engine import kernels, plugin as designs
 from rfview.engine.launch import load_launch_file
 from rfview.engine.simulator import Simulator
 from rfview.engine.stalls import Stall
-from rfview.learn import terms
+from rfview.glossary import terms
 
 PARTS = {"dynamic": 2_000_000.0, "refresh": 0.0}
 

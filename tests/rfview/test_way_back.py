@@ -230,7 +230,7 @@ def test_a_defect_is_one_line_and_a_report_and_the_session_goes_on(where: str, m
         elif where == "request":
             monkeypatch.setattr(type(app.session), "step", raised)
         else:
-            monkeypatch.setattr("rfview.screens.windows.popup.why.render_popup", raised)
+            monkeypatch.setattr("rfview.screens.windows.why.why.render_popup", raised)
         await app.press({"handler": "z", "window": "e"}.get(where, "s"))
         assert "internal error: ZeroDivisionError: by nothing\\x1b[2J; report: " in app.scene.message
         assert app.scene.message_kind == "error" and app.app.screen is app.app.main

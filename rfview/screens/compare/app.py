@@ -12,7 +12,7 @@ from rfview.screens.compare.multiples import MultiplesSource
 from rfview.screens.compare.screen import CompareScreen, MultiplesScreen
 from rfview.screens.compare.source import CompareSource
 from rfview.screens.host import HostApp
-from rfview.screens.worker import SessionWorker
+from rfview.screens.session_worker import SessionWorker
 from rfview.screens.handlers import focus
 from rfview.screens.main import MainScreen
 from rfview.widgets.panel import StripCache

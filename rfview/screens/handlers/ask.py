@@ -11,7 +11,8 @@ from rfview.screens import requests
 from rfview.screens.handlers import focus, search
 from rfview.screens.windows.choose import DesignsWindow, KernelsWindow
 from rfview.screens.windows.help import HelpScreen
-from rfview.screens.windows.popup import ExplainWindow, WhyWindow
+from rfview.screens.windows.popup import ExplainWindow
+from rfview.screens.windows.why import WhyWindow
 from rfview.screens.windows.tables import StatisticsWindow
 
 if TYPE_CHECKING:
@@ -113,15 +114,15 @@ def capture(main: Desk, pressed: Pressed) -> None:
 
 def explain(main: Desk, pressed: Pressed) -> None:
     """Explain the focused item, with the paper's section or our assumption."""
-    from rfview.learn import terms      # for a fast start: it collects every docstring that explains a term
+    from rfview.glossary.focus import at_focus      # for a fast start: it collects every docstring that explains a term
 
-    main.app.push_screen(ExplainWindow(main, terms.at_focus))
+    main.app.push_screen(ExplainWindow(main, at_focus))
 
 
 def explain_term(main: Desk, word: str) -> None:
     """Explain a term in a window, or report that no explanation is known."""
     from rfview.engine.errors import InputError
-    from rfview.learn import terms      # for a fast start, as above
+    from rfview.glossary import terms      # for a fast start, as above
 
     try:
         main.app.show_text(tuple(terms.text_of(word, width=main.app.size.width - 8, info=main.scene.info)), "ANSWER")

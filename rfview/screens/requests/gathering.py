@@ -8,7 +8,7 @@ from rfview.messages import Arrived
 from rfview.engine.wording import plural
 
 if TYPE_CHECKING:
-    from rfview.screens.worker import SessionWorker
+    from rfview.screens.session_worker import SessionWorker
 
 
 def zoom(worker: SessionWorker, by: int, panel: str) -> None:

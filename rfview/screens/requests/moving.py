@@ -10,7 +10,7 @@ from rfview.render.scene import Badge
 from rfview.engine.wording import plural
 
 if TYPE_CHECKING:
-    from rfview.screens.worker import SessionWorker
+    from rfview.screens.session_worker import SessionWorker
     from rfview.sessions.cursor import Stop
 
 

@@ -12,7 +12,7 @@ from rfview.sessions.reports.statistics import stats
 from rfview.screens.requests.moving import land
 
 if TYPE_CHECKING:
-    from rfview.screens.worker import SessionWorker
+    from rfview.screens.session_worker import SessionWorker
     from rfview.sessions.session import Session
 
 

@@ -10,7 +10,7 @@ from rfview.screens.requests.gathering import show_again
 
 if TYPE_CHECKING:
     from rfview.screens.scenes.overlay import OverSource
-    from rfview.screens.worker import SessionWorker
+    from rfview.screens.session_worker import SessionWorker
     from rfview.sessions.timeline.replay import RecordedTimeline
 
 

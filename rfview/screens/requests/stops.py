@@ -8,7 +8,7 @@ from rfview.render.operation import with_lines
 from rfview.engine.wording import plural
 
 if TYPE_CHECKING:
-    from rfview.screens.worker import SessionWorker
+    from rfview.screens.session_worker import SessionWorker
     from rfview.sessions.search.breakpoints import Breakpoint
 
 TO_STOPS = "continue reverse_continue"

@@ -10,7 +10,7 @@ from rfview.sessions.guard import consistent
 from rfview.screens.requests.moving import land
 
 if TYPE_CHECKING:
-    from rfview.screens.worker import SessionWorker
+    from rfview.screens.session_worker import SessionWorker
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """The windows that open over the main screen.
 
-    popup     their base class; the chain of reasons, lines of text
+    popup     their base class; lines of text
+    why       the chain of reasons
     breaks    breakpoints, watchpoints and marks
     findings  the findings of a check of the run
     tables    statistics, past hits of a tracepoint

@@ -12,7 +12,7 @@ from rfview.render.grid import HeatView
 from rfview.render.text import Line
 from rfview.screens import requests
 from rfview.screens.windows.grid import FULL, GridWindow
-from rfview.screens.windows.popup import WhyWindow
+from rfview.screens.windows.why import WhyWindow
 from rfview.sessions.heat.registers import LANES
 from rfview.sessions.heat.strip import STEPS as SCALES
 from rfview.widgets.keyed import Handler, Handlers, Words

@@ -56,7 +56,7 @@ class HelpScreen(Keyed, Layer):
         """Return the terms found by a search, each with its explanation and source."""
         if len(self.filter.text) < 2:
             return []
-        from rfview.learn import terms
+        from rfview.glossary import terms
 
         return [(term.name, f"{term.text.splitlines()[0]}  [{term.source}]") for term in terms.find(self.filter.text)[:12]]
 

@@ -18,7 +18,7 @@ from rfview.screens import requests
 from rfview.screens.windows.grid import GridWindow
 from rfview.sessions.commands.image import facts, origin_text, write_png
 from rfview.widgets.keyed import Handlers, Words
-from rfview.widgets.picture import PictureView
+from rfview.widgets.window import PictureView
 
 
 class ImageWindow(GridWindow):

@@ -1,4 +1,11 @@
-"""The help topics that are plain text: launch files, programs, exit codes, environment variables, the plain mode."""
+"""The help topics that are plain text: launch files, programs, exit codes, environment, plain mode, engine/RULES.md."""
+
+import re
+from pathlib import Path
+
+from rfview import engine
+
+RULE = re.compile(r"- \*\*(B\d\.\d+)\*\*")
 
 LAUNCH = """\
 A launch file describes how to run a kernel: TOML next to its PTX. Paths are relative to the file.
@@ -90,3 +97,17 @@ command they print what has changed, one sentence per line, and redraw nothing; 
 The commands are those of `rfview help commands`; warp N chooses the warp of the prompt, verbose on reports what every
 warp does, Enter repeats the last command, q quits. From a pipe, commands are read line by line; the exit code is 2 if
 one of them failed."""
+
+
+def rules() -> str:
+    """Return what the models decide where the papers are silent."""
+    return (Path(engine.__file__).parent / "RULES.md").read_text(encoding="utf-8").strip()
+
+
+def rule(number: str) -> str:
+    """Return one rule by its number, "B2.3"; "" if there is none."""
+    for part in re.split(r"\n(?=- \*\*|\n)", rules()):
+        match = RULE.match(part)
+        if match and match[1].lower() == number.lower():
+            return part.strip()
+    return ""

@@ -7,7 +7,7 @@ import importlib
 import inspect
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
@@ -15,21 +15,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rfview.engine.errors import InputError
-from rfview.engine.program import UNIT_CTRL, UNIT_LDST, UNITS
-from rfview.learn import own_design, sources
-from rfview.render.lens import base_design, painter_of
-from rfview.render.operation import with_lines
-from rfview.render.panels import FIRST, PANELS
+from rfview.glossary import own_design, sources
+from rfview.render.panels import PANELS
 
 if TYPE_CHECKING:
-    from rfview.render.scene import Scene
     from rfview.engine.info import RunInfo
 
 WIDTH = 96
 LEAST = 20          # the narrowest width to wrap to, in columns
-# the numbers of an access: of a state space on the chip, of all others
-ON_CHIP = {"shared": ("memory.shared_cycles",), "const": ("memory.const_cycles",), "param": ("memory.param_cycles",)}
-OFF_CHIP = ("memory.l1_hit_cycles", "memory.l2_hit_cycles", "memory.dram_cycles", "memory.fixed_memory_cycles")
 RETURNS = re.compile(r"\AReturn the [A-Z]+ (panel|view)\.\s*\n")     # not useful to a reader of the screen
 
 
@@ -78,7 +71,7 @@ def states(info: RunInfo | None = None) -> Iterator[Term]:
         yield Term(stall.name, "warp state", text, source)
 
 
-def _sentences(painter: Any) -> str:
+def sentences_of(painter: Any) -> str:
     """Return how to read what a painter draws, from its docstring."""
     return RETURNS.sub("", inspect.getdoc(painter) or "").replace("Return ", "Shows ", 1)
 
@@ -89,7 +82,7 @@ def panels() -> Iterator[Term]:
     for name, view in sources.VIEWS.items():
         shown.append((name, importlib.import_module(f"rfview.render.{view.painter}").render, view))
     for name, painter, source in shown:
-        yield Term(name, "panel", _sentences(painter), source.source)
+        yield Term(name, "panel", sentences_of(painter), source.source)
         for column, text, where in source.columns:
             yield Term(f"{name}: {column}", f"column of {name.upper()}", text, where)
 
@@ -144,7 +137,7 @@ def _layout(dtype: np.dtype) -> str:
     return " x ".join([*map(str, dtype.shape), what])
 
 
-def _of_design_here_or_not(name: str, info: RunInfo) -> list[Term]:
+def of_recorded_design(name: str, info: RunInfo) -> list[Term]:
     """Return the terms of a recorded run's design; one that says so if the design's file is not here."""
     try:
         return list(of_design(name, info))
@@ -231,70 +224,3 @@ def text_of(word: str, most: int = 12, width: int = WIDTH, info: RunInfo | None 
     if len(found) > most:
         lines += [f"{len(found) - most} more: {', '.join(term.name for term in found[most : most + 8])} ...", ""]
     return lines[:-1]
-
-
-def of_state(scene: Scene) -> Iterator[Term]:
-    """Yield the focused warp's state."""
-    if scene.now is not None:
-        name = scene.look(scene.now.state[scene.warp]).name
-        yield from (term for term in states(scene.info) if term.name == name)
-
-
-def of_states(scene: Scene) -> Iterator[Term]:
-    """Yield all states, those that STALLS lists first."""
-    seen = {scene.look(code).name for code in scene.common}
-    yield from sorted(states(scene.info), key=lambda term: term.name not in seen)
-
-
-def of_register_file(scene: Scene) -> Iterator[Term]:
-    """Yield the terms of the run's design, and of the one under it."""
-    for name in scene.info.design_spec.chain:
-        yield from _of_design_here_or_not(name, scene.info)
-
-
-def at_focus(scene: Scene, width: int = WIDTH) -> list[str]:
-    """Return figures of what has the focus on a screen, then explanations with sources: panel, columns, state, design."""
-    info = scene.info
-    panel = PANELS.get(scene.panel, PANELS[FIRST])
-    terms = list(BESIDE[panel.terms](scene)) if panel.terms else []
-    about = [term for term in panels() if term.name == panel.name or term.name.startswith(f"{panel.name}: ")]
-    if scene.now is not None:       # the panel itself is visible: no sample needed
-        about[0] = _without_sample(about[0])
-    painter = painter_of(base_design(info.design)) if panel.terms == "design" else None
-    if painter is not None:     # this design's own view replaces the general one
-        own_way = Term(panel.name, "panel", _sentences(painter), about[0].source)
-        about[0] = own_way if scene.now is None else _without_sample(own_way)
-    terms = [*terms, *about] if panel.terms_first else [*about, *terms]
-    lines: list[str] = []
-    for what, figure in (found := panel.facts(scene)):
-        first = max(len(label) for label, _ in found) + 2
-        lines += wrap(figure, max(LEAST, width), initial_indent=f"{what:<{first}}", subsequent_indent=" " * first)
-    lines += [""] * bool(lines)
-    for term in terms:
-        lines += [*term.lines(width), ""]
-    return lines[:-1]
-
-
-def _without_sample(term: Term) -> Term:
-    """Return a panel's explanation without its sample."""
-    return replace(term, text="\n\n".join(part for part in term.text.split("\n\n") if not part.startswith(" ")))
-
-
-def of_instruction(scene: Scene) -> Iterator[Term]:
-    """Yield the focused warp's next instruction, and the numbers of the machine that decide how long it takes."""
-    entry = scene.now.instruction(scene.now.pc[scene.warp]) if scene.now is not None else None
-    if entry is None:
-        return
-    own: tuple[str, ...] = ()
-    if entry.unit == UNITS[UNIT_LDST]:
-        own = ON_CHIP.get(entry.space, OFF_CHIP)
-    elif entry.unit != UNITS[UNIT_CTRL]:
-        own = (f"latency.{entry.latency_class}", f"initiation.{entry.latency_class}")
-    text = with_lines(entry.text, scene.info.program)
-    yield Term(text, f"instruction, PTX line {entry.line}", f"executed by the {entry.unit} unit",
-               "PTX instruction set; executed literally, each operation rounded by itself")
-    yield from (term for term in numbers(scene.info) if term.name in own)
-
-
-# Panel.terms -> what `K` explains besides the panel
-BESIDE = {"state": of_state, "states": of_states, "instruction": of_instruction, "design": of_register_file}

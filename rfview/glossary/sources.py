@@ -1,7 +1,7 @@
 """The source of each window and its parts: a paper's section, or the words "our assumption".
 
 This file contains only sources: the painters in render/ describe the panels, engine/stalls.py the states, presets and
-designs their numbers; rfview/learn/terms.py combines them.
+designs their numbers; rfview/glossary/terms.py combines them.
 HRF = Li et al. DAC'15, RFC = Gebhart et al. ISCA'11, HC-RF = hybrid-cell register file, eDRAM = Jeong et al. IEEE
 Design & Test 2016, racetrack = Liang & Wang JCST 2016, GTX480 = GPGPU-Sim's configuration of that card.
 """
