@@ -22,7 +22,7 @@ def plain(report: Callable[..., None]) -> Session:
 
 
 def lossy(report: Callable[..., None]) -> Session:
-    session = open_session("hotspot", design="edram", settings={"edram.error_mode": "certain"})
+    session = open_session(PLAIN.parent / "fade.rfs")
     session.goto("end")
     return session
 
@@ -102,9 +102,9 @@ def test_scrubbing_fills_the_picture() -> None:
 
 def test_a_wrong_pixel_leads_to_the_lost_bit() -> None:
     async def test(app: Driven) -> None:
-        window = await opened(app, "temp_a")
+        window = await opened(app, "results 8x8")
         text = app.window_text()
-        assert "approximate" in text and "one of 530 that are wrong" in text and "PSNR" in text
+        assert "approximate" in text and "one of 64 that are wrong" in text and "RMSE" in text
         lost = next(link for link in window.view.links if link.kind == "lost")
         assert "lost bits" in text and f"at {lost.cycle:,}" in text
         await app.press("b")

@@ -5,12 +5,9 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
-import pytest
 
 from rfview.engine.designs import hrf as design
-from rfview.render import lens
 from rfview.render.lenses import hrf
-from rfview.render.scene import Scene
 from tests.engine.designs.test_hrf import assemble, begin_of, h2_program, machine, suspend
 from tests.harness import Assembly, counted, spaces
 from tests.harness import Machine as Engine
@@ -142,17 +139,3 @@ def test_narrow() -> None:
     ]
     taken = counted(run, "wb_writes")[0]
     assert text(run, taken, 40, 9)[8] == " write R0 new"
-
-
-@pytest.mark.parametrize(("width", "height"), [(58, 18), (40, 10), (58, 24), (30, 6), (99, 40), (58, 3)])
-@pytest.mark.parametrize("name", ["drain", "gate", "queue", "random"])
-def test_every_cycle_fits_its_panel(name: str, width: int, height: int) -> None:
-    run = engine(name)
-    for cycle in range(0, len(run.snapshots) - 1, 19):
-        lines = lens.render(scene_of(run, cycle, panel="lens", warp=cycle % 4), width, height)
-        assert len(lines) == height and all(len(line.plain) == width for line in lines)
-        assert "hrf" in lines[0].plain
-
-
-def test_without_a_state_there_is_nothing_to_draw() -> None:
-    assert hrf.render(Scene(), 58, 17) == []

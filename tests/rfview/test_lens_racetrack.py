@@ -6,12 +6,10 @@ import random
 from functools import lru_cache
 from typing import Any
 
-import pytest
 
 from rfview.render import lens
 from rfview.render.lenses import racetrack
-from rfview.render.scene import Scene
-from tests.engine.designs.test_racetrack import BANKS, codes, random_program, wide_read
+from tests.engine.designs.test_racetrack import codes, random_program, wide_read
 from tests.harness import Assembly
 from tests.harness import Machine as Engine
 from tests.rfview.scenes import scene_of
@@ -80,16 +78,6 @@ def test_sums_are_those_of_the_counts() -> None:
     assert f"shifts {run.count('shifts'):,}" in last and last.rstrip().endswith("%")
 
 
-@pytest.mark.parametrize(("width", "height"), [(58, 18), (40, 10), (58, 24), (30, 6), (99, 40), (58, 3)])
-def test_every_cycle_fits_its_panel(width: int, height: int) -> None:
-    run = engine("random")
-    for cycle in range(0, len(run.snapshots) - 1, 17):
-        scene = scene_of(run, cycle, panel="lens", bank=cycle % BANKS)
-        lines = lens.render(scene, width, height)
-        assert len(lines) == height and all(len(line.plain) == width for line in lines)
-        assert "racetrack" in lines[0].plain and ("steps" in lines[0].plain) == (width >= 58)
-
-
 def test_narrow_shows_two_banks_per_row() -> None:
     run = engine("one")
     t = first_cycle(run, racetrack.SHIFTING)
@@ -104,7 +92,3 @@ def test_more_offsets_than_cells_are_pooled() -> None:
     assert cells == "··◆→→→→→→→→→◇···"
     tape = {"current": 3, "target": 0, "activity": racetrack.WAITING}
     assert "".join(char for char, _ in racetrack.tape_cells(tape, None, 8)) == "◇←←◆····        "
-
-
-def test_without_a_state_there_is_nothing_to_draw() -> None:
-    assert racetrack.render(Scene(), 58, 17) == []

@@ -11,7 +11,6 @@ from rfview.engine.state import LEAVING
 from rfview.render import lens
 from rfview.render.lenses import rfc
 from rfview.sessions.machine import Machine
-from rfview.render.scene import Scene
 from tests.harness import Assembly
 from tests.harness import Machine as Engine
 from tests.rfview.scenes import scene_of
@@ -123,23 +122,9 @@ def test_without_an_active_set_warps_with_entries_are_shown_around_the_focus() -
     assert " enters  every warp is active" in lines
 
 
-@pytest.mark.parametrize(("width", "height"), [(58, 18), (40, 10), (58, 34), (30, 6), (99, 40), (58, 3), (120, 18), (40, 3)])
-def test_every_cycle_fits_its_panel(width: int, height: int) -> None:
-    for name in ("leave", "gto"):
-        run = engine(name)
-        for cycle in range(0, len(run.snapshots) - 1, 7):
-            lines = lens.render(scene_of(run, cycle, panel="lens", warp=cycle % 4), width, height)
-            assert len(lines) == height and all(len(line.plain) == width for line in lines)
-            assert "rfc" in lines[0].plain
-
-
 def test_narrow_has_a_row_per_warp_and_one_for_the_rest() -> None:
     run = engine("leave")
     left = next(at for at, shot in enumerate(run.snapshots[1:]) if shot.rf["left_cycle"] and shot.rf["left_warp"] == 0)
     lines = text(run, left, 40, 9)
     assert lines[0].startswith(" w0   1↧  3↧  5↧  7↧  ·   ·")
     assert lines[-1].startswith(" out w0 4 live  in w1") and "MRF rd" in lines[-1]
-
-
-def test_without_a_state_there_is_nothing_to_draw() -> None:
-    assert rfc.render(Scene(), 58, 17) == []

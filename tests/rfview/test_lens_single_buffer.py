@@ -9,13 +9,11 @@ import pytest
 from rfview.engine.designs import single_buffer as design
 from rfview.engine.stalls import WB_FULL
 from rfview.engine.state import WRITE_BACK
-from rfview.render import lens
 from rfview.render.lenses import single_buffer
-from rfview.render.scene import Scene
 from rfview.sessions.energy import counts_of, energy_of
 from tests.harness import Assembly
 from tests.harness import Machine as Engine
-from tests.rfview.scenes import scene_of
+from tests.rfview.scenes import fits, scene_of
 
 BANK = 3        # of R3, R19 and R35 of warp 0
 
@@ -109,20 +107,12 @@ def test_sums_are_those_of_the_counts_and_power_is_a_sum() -> None:
     assert float(words[2]) + float(words[5]) == pytest.approx(float(words[7]), abs=0.11)
 
 
-@pytest.mark.parametrize(("width", "height"), [(58, 18), (40, 10), (58, 24), (30, 6), (99, 40), (58, 3)])
-def test_every_cycle_fits_its_panel(width: int, height: int) -> None:
-    run = engine()
-    for cycle in range(0, len(run.snapshots) - 1, 29):
-        lines = lens.render(scene_of(run, cycle, panel="lens"), width, height)
-        assert len(lines) == height and all(len(line.plain) == width for line in lines)
-        assert "single_buffer" in lines[0].plain
-
-
-def test_without_a_state_there_is_nothing_to_draw() -> None:
-    assert single_buffer.render(Scene(), 58, 17) == []
-
-
 def test_the_small_lens_has_a_cell_per_entry_oldest_first() -> None:
     run = engine()
     lines = single_buffer.small(scene_of(run, full(run)), 27)
     assert lines[0].plain.startswith("↓") and lines[0].plain.rstrip().endswith(" 16/16") and len(lines) == 4
+
+
+def test_every_cycle_fits_its_panel() -> None:
+    run = engine()
+    fits(scene_of(run, cycle, panel="lens") for cycle in range(0, len(run.snapshots) - 1, 29))

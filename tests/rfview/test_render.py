@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -36,8 +37,10 @@ from rfview.sessions.timeline.opening import open_recording
 from rfview.sessions.session import Session
 from rfview.sessions.targets import open_session
 from rfview.widgets.panel import StripCache
+from tests.rfview.scenes import fits
 from tests.rfview.fakes import NUM_WARPS, FakeTimeline, make_info, make_session
 
+RECORDED = Path(__file__).resolve().parents[2] / "rfview" / "learn" / "recorded"
 FIRST = Path(__file__).resolve().parents[2] / "sessions" / "recorded" / "first.rfs"
 
 SIZES = [(120, 40), (80, 24), (100, 30), (160, 60), (60, 20), (90, 50), (110, 45), (120, 24), (140, 50), (200, 70), (20, 6)]
@@ -234,6 +237,25 @@ def test_the_bank_lens_shows_accesses_queues_and_totals(scene: Scene) -> None:
         if bank["activity"]:
             assert f"R{bank['owner_reg']} w{bank['owner_warp']}" in lines[1 + number].plain.replace("  ", " ")
     assert "16 busy" in text(lens.render(scene, 40, 10)) or "of 16 busy" in text(lens.render(scene, 40, 10))
+
+
+@pytest.mark.parametrize("recording", ["dead", "drain", "fade", "place"])     # rfc over sram, hrf, edram, racetrack
+def test_every_cycle_of_a_lens_fits_its_place(recording: str) -> None:
+    with open_session(RECORDED / f"{recording}.rfs") as session:
+        source = SceneSource(session)
+
+        def scenes() -> Iterator[Scene]:
+            for percent in range(0, 100, 9):
+                session.goto(f"{percent}%")
+                yield source.scene().at(panel="lens", warp=percent % 4, bank=percent % 16)
+
+        fits(scenes())
+
+
+@pytest.mark.parametrize("design", ["edram", "hcrf", "hrf", "racetrack", "rfc", "single_buffer"])
+def test_a_lens_without_a_state_draws_nothing(design: str) -> None:
+    painter = lens.painter_of(design)
+    assert painter is not None and painter(Scene(), 58, 17) == []
 
 
 def test_the_lens_grid_holds_what_the_warps_hold(scene: Scene) -> None:
@@ -587,23 +609,20 @@ def test_two_columns_of_warps_give_spare_cells_to_the_history(scene: Scene, widt
 
 
 def test_the_active_set_is_told_with_the_collectors() -> None:
-    """two_level on sram: the warps of the set, each with its state, and how many wait outside; none under gto."""
-    from rfview.render import collectors
-    from rfview.sessions import open_session
-
-    with open_session("vectoradd", design="sram", scheduler="two_level") as session:
+    """two_level: the warps of the set, each with its state, and how many wait outside; none under lrr."""
+    with open_session(RECORDED / "dead.rfs") as session:
         session.goto(300)
         machine = Machine.of(session.snapshot())
-        scene = Scene(now=machine, info=session.info, warp=3)
+        scene = Scene(now=machine, info=structs.replace(session.info, design="sram"), warp=3)    # rfc's lens shows the set
         text = next(line.plain for line in collectors.render(scene, 58, 10) if line.plain.startswith(" ACTIVE"))
         active = [warp for warp in machine.resident_warps if machine.sm["warp"]["membership"][warp]]
         assert len(active) == 8 and f"{len(machine.resident_warps) - 8} outside" in text
         shown = text.count(" w")
-        assert shown == 8 or f"+{8 - shown} " in text
+        assert shown == len(active) or f"+{len(active) - shown} " in text
         for warp in active[:shown]:
             assert f" w{warp}{scene.look(machine.state[warp]).glyph}" in text
         assert len(collectors.render(scene, 58, 4)) == 4
-    with open_session("vectoradd", design="sram") as session:
+    with open_session(RECORDED / "drain.rfs") as session:
         session.goto(300)
         scene = Scene(now=Machine.of(session.snapshot()), info=session.info)
         assert not any("ACTIVE" in line.plain for line in collectors.render(scene, 58, 10))
@@ -612,8 +631,7 @@ def test_the_active_set_is_told_with_the_collectors() -> None:
 @pytest.mark.parametrize("name", ["sram", "hrf"])
 @pytest.mark.parametrize("mapping", [0, 1])
 def test_banks_of_many_registers_are_those_that_the_machine_uses_one_by_one(name: str, mapping: int) -> None:
-    recordings = FIRST.parents[2] / "rfview" / "learn" / "recorded"
-    with open_session(recordings / {"sram": "first.rfs", "hrf": "drain.rfs"}[name]) as session:
+    with open_session({"sram": RECORDED / "first.rfs", "hrf": RECORDED / "drain.rfs"}[name]) as session:
         snapshot = session.timeline.at(300)
         snapshot.sm.config.mapping = mapping
         spec = snapshot.info.design_spec
