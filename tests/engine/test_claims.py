@@ -11,12 +11,13 @@ from types import ModuleType, SimpleNamespace
 import numpy as np
 import pytest
 
-from rfview.engine import papers as claims, plugin as designs
-from rfview.engine import batch
+from rfview.engine import batch, kernels, papers as claims, plugin as designs
 from rfview.engine.config import load_preset
 from rfview.engine.batch import samples
+from rfview.engine.launch import load_launch_file
 from rfview.engine.papers import baselines, lab, places, verdicts, workloads
 from rfview.engine.plugin import nodes
+from rfview.engine.simulator import Simulator
 from rfview.glossary import topics
 from rfview import cli
 
@@ -219,6 +220,16 @@ def test_every_cause_is_shown_by_experiments_that_can_run() -> None:
                 else:
                     assert name in {parameter.name for parameter in designs.design(section).parameters}, (claim.id, key)
                     designs.build(section, {key: value}, "")
+
+
+def test_every_kernel_of_a_claim_has_registers_enough_in_its_experiments() -> None:
+    asked = {(claim.paper_design, one.settings["kernel.registers"]) for claim in claims.load().values()
+             for one in claim.experiments if "kernel.registers" in one.settings}
+    assert asked
+    for paper, registers in asked:
+        settings = {**lab.OF_PAPER[paper], "kernel.registers": registers}
+        for name in workloads.own(paper):       # Simulator raises InputError if the code needs more
+            Simulator(load_launch_file(kernels.path(name, "full")), preset=designs.design(paper).paper_preset, settings=settings)
 
 
 def test_why_prints_a_claim_before_and_after(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
