@@ -86,6 +86,8 @@ class Simulator:
     used in place; `renew` then starts the next launch of the same kernel. Raises InputError for anything that cannot run.
     """
 
+    counts_cycles = True        # else its clock counts warp instructions (engine/functional)
+
     def __init__(
         self,
         spec: LaunchSpec,
@@ -252,39 +254,48 @@ class Simulator:
         """Return the number of cycles that have run."""
         return int(self._clock[0])
 
+    @property
+    def limit(self) -> str:
+        """Return what ends a run, for messages."""
+        return f"{self.max_cycles:,} cycles"
+
+    def moment(self, warp: int) -> str:
+        """Return when something happens to a warp, for messages."""
+        return f"cycle {self.cycle:,}"
+
     def _begin_launch(self) -> None:
         """Set up the next launch: its grid, parameters, an empty L1, constant cache and register file."""
         self._launch_index += 1
         placed = self.placement.launches[self._launch_index]
-        sm = self.sm
-        launch = sm.launch
+        sm = self._sm_array         # the plain array's fields: an attribute of a record takes microseconds
+        launch = sm["launch"]
         block = placed.launch.block
-        launch.grid[:] = placed.launch.grid
-        launch.block[:] = block
-        launch.num_ctas = placed.launch.num_ctas
-        launch.next_cta = launch.done_ctas = 0
-        launch.entry_pc = placed.entry_pc
-        launch.start_cycle = sm.cycle
-        launch.index = self._launch_index
-        launch.warps_per_cta = placed.warps_per_cta
-        launch.threads_per_cta = placed.launch.num_threads_per_cta
-        launch.registers = placed.registers
-        launch.shared_bytes = placed.shared_bytes
-        launch.dynamic_shared = placed.launch.shared_bytes
-        launch.local_words = -(-placed.kernel.local_bytes // 4)
-        launch.resident_ctas = placed.resident_ctas
-        launch.param_word = self.placement.param_word
-        launch.local_word = self.placement.local_word
-        launch.running = 1
-        sm.l1["line"] = -1
-        sm.ccache["line"] = -1
-        sm.ccache["fill_cycle"] = 0
-        sm.mshr["line"] = -1
-        sm.mshr["until_cycle"] = 0
+        launch["grid"] = placed.launch.grid
+        launch["block"] = block
+        launch["num_ctas"] = placed.launch.num_ctas
+        launch["next_cta"] = launch["done_ctas"] = 0
+        launch["entry_pc"] = placed.entry_pc
+        launch["start_cycle"] = self.cycle
+        launch["index"] = self._launch_index
+        launch["warps_per_cta"] = placed.warps_per_cta
+        launch["threads_per_cta"] = placed.launch.num_threads_per_cta
+        launch["registers"] = placed.registers
+        launch["shared_bytes"] = placed.shared_bytes
+        launch["dynamic_shared"] = placed.launch.shared_bytes
+        launch["local_words"] = -(-placed.kernel.local_bytes // 4)
+        launch["resident_ctas"] = placed.resident_ctas
+        launch["param_word"] = self.placement.param_word
+        launch["local_word"] = self.placement.local_word
+        launch["running"] = 1
+        sm["l1"]["line"] = -1
+        sm["ccache"]["line"] = -1
+        sm["ccache"]["fill_cycle"] = 0
+        sm["mshr"]["line"] = -1
+        sm["mshr"]["until_cycle"] = 0
         self._rf_words[:] = 0
-        sm.dirty[:] = state.ALL_COLD_BLOCKS
-        sm.dirty_touched = np.uint64((1 << len(sm.dirty)) - 1)
-        sm.was_idle = 0
+        sm["dirty"] = state.ALL_COLD_BLOCKS
+        sm["dirty_touched"] = (1 << sm["dirty"].shape[1]) - 1
+        sm["was_idle"] = 0
         self._load_params(placed)
 
     def _load_params(self, placed: PlacedLaunch) -> None:

@@ -16,8 +16,8 @@ from numba.extending import overload
 from rfview.engine.compile import device, intrinsics, numba_parts, stored
 from rfview.engine.compile.cache import CACHE_FOLDER, engine_files, source_hash
 
-__all__ = ["CACHE_FOLDER", "OFF", "array_jit", "engine_files", "entry", "jit", "key_dtype", "lean_entry", "name_on_disk",
-           "names_on_disk", "numba", "record", "source_hash", "step_jit"]
+__all__ = ["CACHE_FOLDER", "OFF", "array_jit", "compiled", "engine_files", "entry", "jit", "key_dtype", "lean_entry",
+           "name_on_disk", "names_on_disk", "numba", "record", "source_hash", "step_jit"]
 
 config: Any = numba.config     # numba's stubs declare neither its settings nor `_nrt`
 njit: Any = numba.njit
@@ -56,6 +56,19 @@ def names_on_disk(entries: Iterable[Any]) -> list[str]:
 def name_on_disk(entry: Any, arguments: Iterable[Any]) -> str:
     """Return the name of an entry point's file for arguments like these."""
     return entry._cache.name_of(numba.typeof(argument) for argument in arguments)
+
+
+def compiled(entry: Any, arguments: Iterable[Any]) -> Any:
+    """Return the code of an entry point for arguments like these, compiled or loaded.
+
+    For callers that call it often: numba may look up the types of records for milliseconds on each call of an entry point
+    if several of them take records of the same types.
+    """
+    if OFF:
+        return entry
+    types = tuple(numba.typeof(argument) for argument in arguments)
+    entry.compile(types)
+    return entry.overloads[types].entry_point
 
 
 def jit(function: Callable[..., Any]) -> Callable[..., Any]:

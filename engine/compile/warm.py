@@ -41,14 +41,19 @@ def note_ready(spec_dtype: np.dtype, name: str) -> None:
 
 
 def compile_in_child(design: str, progress: Progress) -> bool:
-    """Compile a design in a child process and report progress, estimated from the usual time.
+    """Compile a design in a child process; see `in_child`."""
+    text = f"compiling the machine for {design} (first run only)"
+    return in_child(text, ["rfview.engine.compile.child", design], progress)
+
+
+def in_child(text: str, words: list[str], progress: Progress) -> bool:
+    """Run a module that compiles, with its arguments, and report progress as `text`, estimated from the usual time.
 
     Return whether the child succeeded; otherwise the caller compiles itself. An exception from `progress` ends the child.
     """
-    text = f"compiling the machine for {design} (first run only)"
     progress(0.0, text)
-    command = [sys.executable, "-m", "rfview.engine.compile.child", design]
     try:
+        command = [sys.executable, "-m", *words]
         with subprocess.Popen(command, cwd=IMPORT_ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as child:
             try:
                 succeeded = watch(child, lambda part: progress(part, text)) == 0

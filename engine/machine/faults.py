@@ -32,7 +32,7 @@ SENTENCES = {
     DEADLOCK: "waits at a barrier that can never complete: every live warp waits and none can come",
     SYNC_LANES: "waits for lanes (mask 0x{address:08x}) that can never come",
     TRAP: "executed trap",
-    CYCLE_LIMIT: "did not end within {limit:,} cycles; raise the limit with --max-cycles",
+    CYCLE_LIMIT: "did not end within {limit}; raise the limit with --max-cycles",
     ASSERTION: "assertion failed",
     SPLITS_FULL: "diverged into more paths than the split table holds",
     PARAM_RANGE: "reads parameter space at offset 0x{address:x}, outside the kernel's parameters",
@@ -100,7 +100,7 @@ def fault_of(simulator: Simulator, *, deadlock: bool, code: int = NO_FAULT) -> K
     sentence = SENTENCES[code].format(
         does=DOES.get(int(simulator.insts[int(sm.error_pc)].memory_kind), "accesses"),
         size=int(sm.error_size), address=address, near=_near(simulator, address), shared=int(launch.shared_bytes),
-        local=int(launch.local_words) * 4, limit=simulator.max_cycles,
+        local=int(launch.local_words) * 4, limit=simulator.limit,
         stack=STACK.format(stack=stack) if stack else "",
     )
     if code in NO_HEADER and (access := _header_access(simulator)):
@@ -125,18 +125,19 @@ def _header_access(simulator: Simulator) -> str:
 def cycle_limit(simulator: Simulator) -> KernelFault:
     """Return the fault of a run that did not end, with what its warps do."""
     sm = simulator.sm
-    if simulator.cycle - last_issue(simulator) > QUIET_CYCLES and (stopped := stopped_for_good(simulator)) is not None:
+    is_quiet = simulator.counts_cycles and simulator.cycle - last_issue(simulator) > QUIET_CYCLES
+    if is_quiet and (stopped := stopped_for_good(simulator)) is not None:
         return stopped
     running = _unfinished(simulator)
     pcs = [int(sm.warp[warp].last_pc) for warp in running if int(sm.warp[warp].num_issued)]
     hottest = max(set(pcs), key=pcs.count) if pcs else 0
     listing = simulator.info.program[hottest]
-    sentence = SENTENCES[CYCLE_LIMIT].format(limit=simulator.max_cycles)
+    sentence = SENTENCES[CYCLE_LIMIT].format(limit=simulator.limit)
     hot = f"the hottest line is {_source(simulator, listing.line)}PTX line {listing.line}: {listing.text}"
-    warps = f"the warps: {states_of(simulator)}"
+    warps = f"; the warps: {states_of(simulator)}" if simulator.counts_cycles else ""
     warp = next((warp for warp in running if int(sm.warp[warp].last_pc) == hottest), -1)
     lane = _lowest(int(sm.warp[warp].mask)) if warp >= 0 else -1
-    return KernelFault(f"kernel {kernel_name(listing.kernel)} {sentence}; {hot}; {warps}{_left_out(simulator)}",
+    return KernelFault(f"kernel {kernel_name(listing.kernel)} {sentence}; {hot}{warps}{_left_out(simulator)}",
                        pc=hottest, warp=warp, lane=lane, polls=_polls(simulator, hottest))
 
 
@@ -240,7 +241,7 @@ def _where(simulator: Simulator, pc: int, warp: int, lane: int, sentence: str) -
     return KernelFault(
         f"kernel {kernel_name(listing.kernel)} {sentence}; {_source(simulator, listing.line)}"
         f"{simulator.spec.module_path.name}:{listing.line}: {listing.text}; "
-        f"warp {warp}, lane {lane}, CTA {number}, cycle {simulator.cycle:,}", pc=pc, warp=warp, lane=lane)
+        f"warp {warp}, lane {lane}, CTA {number}, {simulator.moment(warp)}", pc=pc, warp=warp, lane=lane)
 
 
 def _source(simulator: Simulator, line: int) -> str:

@@ -67,7 +67,8 @@ class HostCalls:
         listing = self._simulator.info.program[int(flight.pc)]
         self._simulator.fault = kind(
             f"kernel {kernel_name(listing.kernel)}: {what}, "
-            f"PTX line {listing.line}, warp {int(flight.warp)}, lane {lane}, cycle {self._simulator.cycle:,}",
+            f"PTX line {listing.line}, warp {int(flight.warp)}, lane {lane}, "
+            f"{self._simulator.moment(int(flight.warp))}",
             pc=int(flight.pc), warp=int(flight.warp), lane=lane)
 
     def _bytes(self, address: int, size: int, lane: int, flight: Any) -> bytes:

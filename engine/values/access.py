@@ -76,6 +76,7 @@ class WarpMemory(NamedTuple):
     warp_slot: int
     param_word: int
     param_bytes: int
+    is_timed: bool = True    # find the lines and passes, from which only the access's time follows
 
 
 @jit
@@ -219,13 +220,14 @@ def resolve_each(inst, base, src, mask, size, regions, num_regions, own, scratch
                 return fault(scratch, LOCAL_RANGE, lane, offset)
             word = I64(own.local_word) + (I64(own.warp_slot) * I64(own.local_words) + (I64(offset) >> 2)) * 32 + lane
             store_long(scratch, ADDR + lane, word * 4 + (I64(offset) & 3))
-            for k in range(max(size >> 2, 1)):
+            for k in range(max(size >> 2, 1) if own.is_timed else 0):
                 highest = add_line(scratch, (word + 32 * k) >> 5, highest)
         elif space == SPACE_PARAM:
             if offset >= U64(own.param_bytes) or I64(offset) + size > own.param_bytes:
                 return fault(scratch, PARAM_RANGE, lane, offset)
             store_long(scratch, ADDR + lane, I64(own.param_word) * 4 + I64(offset))
-            highest = add_line(scratch, I64(offset) >> 7, highest)
+            if own.is_timed:
+                highest = add_line(scratch, I64(offset) >> 7, highest)
         else:
             if region < 0 or address < region_base(regions, region) or address >= region_end(regions, region):
                 region = find_region(regions, num_regions, address)
@@ -236,11 +238,12 @@ def resolve_each(inst, base, src, mask, size, regions, num_regions, own, scratch
                 return fault(scratch, READ_ONLY, lane, address)
             within = I64(address - region_base(regions, region))
             store_long(scratch, ADDR + lane, region_word(regions, region) * 4 + within)
-            highest = add_line(scratch, I64(address >> U64(7)), highest)
+            if own.is_timed:
+                highest = add_line(scratch, I64(address >> U64(7)), highest)
         store_long(scratch, SPACES + lane, space)
         used |= I64(1) << space
     store_long(scratch, USED_SPACES, used)
-    if used & (I64(1) << I64(SPACE_SHARED)):
+    if own.is_timed and used & (I64(1) << I64(SPACE_SHARED)):
         store_long(scratch, PASSES, count_passes(mask, size, scratch))
     return NO_FAULT
 
@@ -288,7 +291,8 @@ def resolve_unit(inst, rows, src, mask, regions, num_regions, size, own, scratch
         if low >= U64(own.shared_bytes) or low + bytes_used > U64(own.shared_bytes):
             return -1
         start = I64(own.shared_word) * 4 + I64(low)
-        store_long(scratch, PASSES, used_groups(mask, size))
+        if own.is_timed:
+            store_long(scratch, PASSES, used_groups(mask, size))
     elif space == SPACE_GLOBAL or space == SPACE_CONST:
         region = find_region(regions, num_regions, low)
         if region < 0:
@@ -300,6 +304,8 @@ def resolve_unit(inst, rows, src, mask, regions, num_regions, size, own, scratch
             return -1
         start = region_word(regions, region) * 4 + I64(low - region_base(regions, region))
         from_line, to_line = I64(low >> U64(7)), I64((low + bytes_used - ONE64) >> U64(7))
+        if not own.is_timed:
+            to_line = from_line - 1
         count = I64(0)
         for line in range(from_line, to_line + 1):
             # lanes of this line: a line can be without active lanes only if the mask has a hole there
@@ -335,6 +341,8 @@ def resolve_shared(inst, rows, src, mask, size, own, scratch):
         return False
     fill_series(scratch, SPACES, I64(SPACE_SHARED), 0)
     store_long(scratch, USED_SPACES, I64(1) << I64(SPACE_SHARED))
+    if not own.is_timed:
+        return True
     # 32 consecutive words are in different banks
     is_near = ((highest + U64(size - 1)) >> U64(2)) - (lowest >> U64(2)) < U64(32)
     store_long(scratch, PASSES, used_groups(mask, size) if is_near else count_passes(mask, size, scratch))

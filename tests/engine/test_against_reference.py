@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from rfview.engine import isa
-from rfview.engine.launch import load_launch_file, verify
+from rfview.engine.launch import LaunchSpec, load_launch_file, verify
 from rfview.engine.ptx import load_module
 from tests.reference.cases import CASES, SHORT, path_of, reference_run
 
@@ -27,11 +29,18 @@ def is_approximate(name: str) -> bool:
 
 
 def differences(name: str, design: str, scheduler: str) -> list[str]:
-    """Run a case on the machine; return the buffers and symbols that differ from the reference interpreter's."""
+    """Run a case on the machine and by values only; return the buffers and symbols that differ from the reference's."""
+    from rfview.engine.functional.machine import FunctionalSimulator
     from rfview.engine.simulator import Simulator
 
     spec, want = reference_run(name)
     simulator = Simulator(spec, design=design, scheduler=scheduler)
+    values = FunctionalSimulator(spec, module=simulator.module)
+    return [miss for one in (simulator, values) for miss in differences_of(one, name, spec, want)]
+
+
+def differences_of(simulator: Any, name: str, spec: LaunchSpec, want: dict[str, np.ndarray]) -> list[str]:
+    """Run a case; return what differs from the reference interpreter's memory `want`."""
     simulator.run()
     got = {**simulator.buffers(), **simulator.symbols()}
     if spec.order_dependent or name.split(".")[0] in ORDER_DEPENDENT or is_approximate(name):
@@ -41,7 +50,7 @@ def differences(name: str, design: str, scheduler: str) -> list[str]:
         mine = np.ascontiguousarray(got[key]).reshape(-1).view("u1")
         different = np.flatnonzero(mine != np.ascontiguousarray(array).reshape(-1).view("u1"))
         if different.size:
-            found.append(f"{key}: {different.size} bytes differ, first at {different[0]}")
+            found.append(f"{type(simulator).__name__}: {key}: {different.size} bytes differ, first at {different[0]}")
     return found
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import struct
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from rfview.engine.errors import KernelFault
+from rfview.engine.functional.machine import FunctionalSimulator
 from rfview.engine.launch import load_launch_file
 from rfview.engine.simulator import Simulator
 
@@ -38,7 +40,8 @@ BEHIND:
 
 
 @pytest.mark.nojit
-def test_a_barrier_behind_a_printf_opens(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", [Simulator, FunctionalSimulator])
+def test_a_barrier_behind_a_printf_opens(tmp_path: Path, kind: type[Simulator]) -> None:
     (tmp_path / "k.ptx").write_text(PRINTS_THEN_WAITS)
     (tmp_path / "k.toml").write_text("""[[launch]]
 grid = [1]
@@ -53,7 +56,7 @@ shape = [64]
 dtype = "uint32"
 arange = true
 """)
-    simulator = Simulator(load_launch_file(tmp_path / "k.toml"), max_cycles=20_000)
+    simulator = kind(load_launch_file(tmp_path / "k.toml"), max_cycles=20_000)
     simulator.run()
     assert simulator.verify() == (True, []) and [text for _, text in simulator.printed] == ["here\n"]
 
@@ -79,8 +82,13 @@ def printed(folder: Path, pattern: str, arguments: bytes) -> list[str]:
 }}
 """)
     (folder / "k.toml").write_text("[[launch]]\ngrid = [1]\nblock = [1]\n")
-    simulator = Simulator(load_launch_file(folder / "k.toml"), max_cycles=20_000)
+    spec = load_launch_file(folder / "k.toml")
+    values = FunctionalSimulator(spec, max_cycles=20_000)
+    simulator = Simulator(spec, max_cycles=20_000, module=values.module)
+    with suppress(KernelFault):
+        values.run()
     simulator.run()
+    assert [text for _, text in values.printed] == [text for _, text in simulator.printed]
     return [text for _, text in simulator.printed]
 
 

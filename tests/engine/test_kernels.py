@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from rfview.engine import kernels
+from rfview.engine.functional.machine import FunctionalSimulator
 from rfview.engine.kernels.make import expected, reference_module
 from rfview.engine.kernels.rounding import fma32, fma64
 from rfview.engine.launch import LaunchError, load_launch_file
@@ -27,6 +28,20 @@ def test_kernels_beside_the_core_give_their_results(name):
     simulator = Simulator(load_launch_file(kernels.path(name)))
     simulator.run()
     assert simulator.verify() == (True, [])
+    values = FunctionalSimulator(simulator.spec, module=simulator.module)
+    values.run()
+    assert memory_of(values) == memory_of(simulator)
+
+
+@pytest.mark.parametrize("name", kernels.CORE)
+def test_the_core_gives_its_results_by_values_only(name):
+    values = FunctionalSimulator(load_launch_file(kernels.path(name)))
+    values.run()
+    assert values.verify() == (True, [])
+
+
+def memory_of(simulator):
+    return {name: array.tobytes() for name, array in {**simulator.buffers(), **simulator.symbols()}.items()}
 
 
 def test_an_unknown_name_is_answered_with_the_nearest_and_the_command_that_lists_all():

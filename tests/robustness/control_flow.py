@@ -1,4 +1,4 @@
-"""Random kernels whose lanes meet in barriers, collectives, flags and locks at many places: the machine against the reference.
+"""Random kernels whose lanes meet in barriers, collectives, flags and locks at many places: the machine, and the functional mode, against the reference.
 
 All threads of a kernel take part in the same list of events, in order, unless they have ended before or an event is for some
 of them only. So no thread ever waits for one that cannot come, however the threads are scheduled, and every value is
@@ -16,13 +16,15 @@ from pathlib import Path
 import numpy as np
 
 from rfview.engine.errors import KernelFault
+from rfview.engine.functional.machine import FunctionalSimulator
 from rfview.engine.launch import LaunchSpec, load_launch_file
 from rfview.engine.ptx import load_module
 from rfview.engine.simulator import Simulator
 from tests.reference.interpreter import run_launches
 from tests.robustness.random_kernel import WORDS, RandomKernel
 
-DESIGNS = ("sram", "rfc", "hrf")
+FUNCTIONAL = "functional"   # a design here, for short
+DESIGNS = (FUNCTIONAL, "sram", "rfc", "hrf")
 PACKED = 10                 # kernels in a module: one machine runs them one after another
 MAX_CYCLES = 4_000_000      # for all of them, which take some 30,000 without locks and flags; more is a hang
 
@@ -57,7 +59,8 @@ def differences(kernels: list[RandomKernel], designs: tuple[str, ...]) -> tuple[
         module = load_module(spec.module_path)
     want = run_launches(spec, module)["out"]
     for design in designs:
-        simulator = Simulator(spec, design=design, module=module, max_cycles=MAX_CYCLES)
+        kind, given = (FunctionalSimulator, {}) if design == FUNCTIONAL else (Simulator, {"design": design})
+        simulator = kind(spec, module=module, max_cycles=MAX_CYCLES, **given)
         try:
             simulator.run()
         except KernelFault as fault:

@@ -6,13 +6,13 @@ import random
 
 import pytest
 
-from tests.robustness.control_flow import PACKED, cases
+from tests.robustness.control_flow import FUNCTIONAL, PACKED, cases
 from tests.robustness.random_kernel import RandomKernel
 
 
 @pytest.mark.parametrize("seed", [1, 2])
 def test_random_kernels_leave_the_memory_of_the_reference_interpreter(seed: int) -> None:
-    assert [case for case in cases(seed, 0, PACKED, ("sram",)) if case[1] != "equal"] == []
+    assert [case for case in cases(seed, 0, PACKED, (FUNCTIONAL, "sram")) if case[1] != "equal"] == []
 
 
 def test_a_seed_gives_the_same_kernel_each_time() -> None:

@@ -67,11 +67,30 @@ def member_mask(sm, rf, spec, rows, warp, inst, lanes):
 @device
 def executing(sm, warp, inst):
     """Return the active lanes whose guard predicate lets them execute an instruction."""
-    lanes = np.int64(sm.warp[warp].mask)
+    return guarded(sm, warp, inst, np.int64(sm.warp[warp].mask))
+
+
+@device
+def guarded(sm, warp, inst, lanes):
+    """Return those of `lanes` whose guard predicate lets them execute an instruction."""
     if inst.guard == NO_PRED:
         return lanes
     value = np.int64(sm.warp_cold[warp].pred[inst.guard])
     return lanes & (~value if inst.guard_negate else value)
+
+
+@device
+def taking_part(sm, rf, spec, rows, insts, warp, inst):
+    """Return the lanes that execute the head instruction, those with the ones that its guard excludes, and `results_wait`.
+
+    Members of a collective that wait at the same place take part as well, and need not wait any longer.
+    """
+    active, results = np.int64(sm.warp[warp].mask), np.int64(0)
+    if inst.collective != 0:
+        if sm.warp[warp].num_splits > 1:
+            active |= meet(sm, rf, spec, rows, insts, warp, inst)
+        results = results_wait(sm, warp)
+    return guarded(sm, warp, inst, active), active, results
 
 
 @device

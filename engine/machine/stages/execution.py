@@ -108,13 +108,10 @@ def start(sm, key, rows, insts, arena, slot, collector, pipe):
     inst = insts[flight.pc]
     result_row = sm.config.first_result_row + slot * 4
     repeat_operands(sm, rows, inst, collector)
-    if inst.op == OP_SREG:
-        special_register(sm, rows, inst, np.int64(flight.warp), np.int64(flight.issue_cycle), result_row)
-    elif inst.op == OP_LDPARAM:
-        load_parameter(sm, rows, inst, arena, result_row)
-    elif flight.missed == 0:        # else its results were exchanged when it issued (collectives.py)
+    if flight.missed == 0:          # else its results were exchanged when it issued (collectives.py)
         first_row = sm.config.first_collector_row + collector * NUM_SRC_ROWS
-        packed = execute(key, inst, rows, first_row, result_row, flight.mask, flight.psrc[0], flight.psrc[1])
+        packed = compute(sm, key, rows, inst, arena, np.int64(flight.warp), np.int64(flight.issue_cycle), flight.mask,
+                         flight.psrc[0], flight.psrc[1], first_row, result_row)
         flight.pval[0] = np.uint64(packed) & np.uint64(0xFFFFFFFF)
         flight.pval[1] = np.uint64(packed) >> np.uint64(32)
     unit = sm.pipe[pipe]
@@ -126,6 +123,21 @@ def start(sm, key, rows, insts, arena, slot, collector, pipe):
     leave_collector(sm, collector, slot)
     sm.queued[flight.unit] -= 1
     return schedule(sm, slot, sm.cycle + sm.config.latency_cycles[inst.latency_class])
+
+
+@device
+def compute(sm, key, rows, inst, arena, warp, cycle, mask, p0, p1, first_row, result_row):
+    """Compute an instruction that accesses no memory, for the lanes `mask`; return its packed predicates (execute.py).
+
+    cycle: of its issue. p0, p1: its predicate operands. first_row, result_row: of its operands and of its results.
+    """
+    if inst.op == OP_SREG:
+        special_register(sm, rows, inst, warp, cycle, result_row)
+    elif inst.op == OP_LDPARAM:
+        load_parameter(sm, rows, inst, arena, result_row)
+    else:
+        return np.uint64(execute(key, inst, rows, first_row, result_row, mask, p0, p1))
+    return np.uint64(0)
 
 
 @device

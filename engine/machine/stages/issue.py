@@ -17,12 +17,12 @@ from rfview.engine.isa import OP_ACTIVEMASK
 from rfview.engine.machine import schedulers
 from rfview.engine.machine.scoreboard import refresh_reads
 from rfview.engine.machine.stages import active_set, control, splits
-from rfview.engine.machine.stages.collectives import fetch_results, meet, results_wait
+from rfview.engine.machine.stages.collectives import fetch_results, taking_part
 from rfview.engine.machine.stages.evaluate import READY, evaluate
 from rfview.engine.machine.stages.inflight import allocate
 from rfview.engine.machine.stages.issue_cache import UNSELECTED, cache_states, decide_clear
 from rfview.engine.machine.stages.warp_state import block, reconsider, set_state
-from rfview.engine.program import NO_PRED, NUM_SRC_ROWS, UNIT_CTRL
+from rfview.engine.program import NUM_SRC_ROWS, UNIT_CTRL
 from rfview.engine.stalls import FINISHED, ISSUED, NOT_SELECTED
 from rfview.engine.state import BLOCK_NONE, BLOCK_SCHEDULER, MAX_COLLECTORS, NONE8
 
@@ -87,16 +87,7 @@ def send(sm, rf, spec, rows, insts, warp):
     entry = sm.warp[warp]
     pc = np.int64(entry.pc)
     inst = insts[pc]
-    lanes = np.int64(entry.mask)
-    took_part = np.int64(0)
-    if inst.collective != 0:
-        if entry.num_splits > 1:
-            lanes |= meet(sm, rf, spec, rows, insts, warp, inst)
-        took_part = results_wait(sm, warp)
-    active = lanes
-    if inst.guard != NO_PRED:
-        value = np.int64(sm.warp_cold[warp].pred[inst.guard])
-        lanes &= ~value if inst.guard_negate else value
+    lanes, active, took_part = taking_part(sm, rf, spec, rows, insts, warp, inst)
     sm.scoreboard_clear = np.uint64(sm.scoreboard_clear) & ~bit64(warp)
     entry.num_issued += 1
     entry.last_issue_cycle = sm.cycle

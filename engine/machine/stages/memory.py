@@ -39,34 +39,15 @@ def begin(sm, key, rows, insts, arena, regions, log, mem_index, slot, collector)
     result_row = sm.config.first_result_row + slot * 4
     enter_ldst(sm, inst, flight, slot)
     if inst.op == OP_PRINTF or inst.op == OP_ASSERTFAIL:
-        for row in range(4):
-            copy_row(rows, first_row + row, result_row + row)
-        if inst.op == OP_ASSERTFAIL:        # the line takes the place of the file name's upper half (host_calls.py)
-            copy_row(rows, first_row + 4, result_row + 3)
-        sm.host_call = slot
+        call_host(sm, rows, inst, slot, first_row, result_row)
         return without_access(sm, slot)
     if inst.op == OP_LDPARAM:
         load_parameter(sm, rows, inst, arena, result_row)
         constants.note_parameter(sm, sm.scratch, inst.offset)
         return begun(sm, inst, flight, slot)
-    sm.dropped = 0
-    code, lanes = np.int64(1), np.int64(flight.mask)
-    if inst.op == OP_TEX:
-        code = np.int64(texel.fetch(key, inst, rows, first_row, result_row, flight.mask, arena, regions, sm.scratch))
-        if code != 0:
-            note_fault(sm, inst, flight, code)
-    else:
-        own = memory_of(sm, np.int64(flight.warp))
-        while code != 0:
-            lanes = np.int64(flight.mask) & ~np.int64(sm.dropped)
-            code = np.int64(access.access(key, inst, rows, first_row, result_row, np.uint32(lanes), arena, regions, own,
-                                          sm.scratch, log, mem_index))
-            if code != 0:
-                note_fault(sm, inst, flight, code)
-                if sm.reports_faults == 0:
-                    break
-                drop_lane(sm, rows, inst, result_row)
-    if code != 0 or (lanes == 0 and sm.dropped != 0):
+    lanes = perform(sm, key, rows, inst, arena, regions, log, mem_index, np.int64(flight.warp), np.int64(flight.pc),
+                    np.int64(flight.mask), first_row, result_row, memory_of(sm, np.int64(flight.warp), True))
+    if lanes < 0:
         return without_access(sm, slot)
     settle_space(sm, inst, sm.scratch, np.uint32(lanes))
     if inst.memory_kind != MEM_LOAD or inst["flags"] & FLAG_PAST_L1 != 0:
@@ -75,17 +56,53 @@ def begin(sm, key, rows, insts, arena, regions, log, mem_index, slot, collector)
 
 
 @device
-def note_fault(sm, inst, flight, code):
+def call_host(sm, rows, inst, slot, first_row, result_row):
+    """Leave the operands of a printf or a failed assertion to the host, which the machine then stops for."""
+    for row in range(4):
+        copy_row(rows, first_row + row, result_row + row)
+    if inst.op == OP_ASSERTFAIL:        # the line takes the place of the file name's upper half (host_calls.py)
+        copy_row(rows, first_row + 4, result_row + 3)
+    sm.host_call = slot
+    return 0
+
+
+@device
+def perform(sm, key, rows, inst, arena, regions, log, mem_index, warp, pc, mask, first_row, result_row, own):
+    """Perform the accesses of the lanes `mask`; return the lanes that accessed memory, -1 if a fault left none.
+
+    first_row, result_row: of the operands and of the results. own: see `memory_of`.
+    """
+    sm.dropped = 0
+    code, lanes = np.int64(1), mask
+    if inst.op == OP_TEX:
+        code = np.int64(texel.fetch(key, inst, rows, first_row, result_row, np.uint32(mask), arena, regions, sm.scratch))
+        if code != 0:
+            note_fault(sm, inst, warp, pc, code)
+    else:
+        while code != 0:
+            lanes = mask & ~np.int64(sm.dropped)
+            code = np.int64(access.access(key, inst, rows, first_row, result_row, np.uint32(lanes), arena, regions, own,
+                                          sm.scratch, log, mem_index))
+            if code != 0:
+                note_fault(sm, inst, warp, pc, code)
+                if sm.reports_faults == 0:
+                    break
+                drop_lane(sm, rows, inst, result_row)
+    return np.int64(-1) if code != 0 or (lanes == 0 and sm.dropped != 0) else lanes
+
+
+@device
+def note_fault(sm, inst, warp, pc, code):
     """Note a bad access, which stops the machine at the end of this cycle unless such accesses are reported."""
     size = np.int64(inst.width) * np.int64(inst.count)
     lane, address = sm.scratch[access.FAULT_LANE], sm.scratch[access.FAULT_ADDRESS]
     if sm.reports_faults == 0 or inst.op == OP_TEX:
-        return fault(sm, code, np.int64(flight.warp), lane, flight.pc, address, size)
+        return fault(sm, code, warp, lane, pc, address, size)
     if sm.error == 0 and sm.reported == 0:
         sm.reported = code
-        sm.error_warp = flight.warp
+        sm.error_warp = warp
         sm.error_lane = lane
-        sm.error_pc = flight.pc
+        sm.error_pc = pc
         sm.error_address = address
         sm.error_size = size
     return 0
@@ -117,14 +134,14 @@ def enter_ldst(sm, inst, flight, slot):
 
 
 @device
-def memory_of(sm, warp):
-    """Return where a warp's shared, local and parameter memory are."""
+def memory_of(sm, warp, is_timed):
+    """Return where a warp's shared, local and parameter memory are. is_timed: accesses find their lines and passes."""
     launch = sm.launch
     shared_words = (np.int64(launch.shared_bytes) + 3) // 4
     return access.WarpMemory(
         np.int64(sm.warp[warp].cta) * shared_words, np.int64(launch.shared_bytes), np.int64(launch.local_word),
         np.int64(launch.local_words), warp, np.int64(launch.param_word),
-        (np.int64(launch.local_word) - np.int64(launch.param_word)) * 4,
+        (np.int64(launch.local_word) - np.int64(launch.param_word)) * 4, is_timed,
     )
 
 

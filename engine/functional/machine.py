@@ -1,0 +1,137 @@
+"""A Simulator that runs launches by their values only: results, printed text, faults and instruction counts, no cycles."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from rfview.engine import events, hooks
+from rfview.engine.chunk import Chunk
+from rfview.engine.compile import cache, jit, warm
+from rfview.engine.errors import InputError
+from rfview.engine.functional import loop
+from rfview.engine.machine import cycle, faults
+from rfview.engine.simulator import Simulator
+
+NAME = "values"         # of the design to which the loop binds the hooks: the defaults
+hooks.register(NAME, ModuleType(NAME))
+
+
+@lru_cache
+def spec_dtype() -> np.dtype:
+    """Return the dtype of the parameter record that binds the hooks, with the hash of all that is compiled."""
+    tag = cache.source_hash([*cache.engine_files(), *sorted(Path(__file__).parent.glob("*.py"))])
+    return np.dtype([(f"design_{NAME}", "u1"), (f"src_{tag}", "u1")], align=True)
+
+
+@lru_cache
+def records() -> tuple[np.ndarray, ...]:
+    """Return the state and the parameter record of the design without hooks; numba takes milliseconds for a new dtype."""
+    made = np.zeros(1, [("unused", "u4")]), np.zeros(1, spec_dtype())
+    return tuple(record.view(np.recarray) if jit.OFF else record for record in made)
+
+
+_loops: dict[tuple[Any, ...], Any] = {}
+
+
+def compiled_loop(arguments: tuple[Any, ...]) -> Any:
+    """Return the compiled loop for arguments like these, the same for all machines whose arrays have the same types."""
+    forms = tuple((argument.dtype, argument.flags.num) for argument in arguments[:-1])
+    if forms not in _loops:
+        _loops[forms] = jit.compiled(loop.run, arguments)
+        if not warm.is_ready(spec_dtype()):
+            warm.note_ready(spec_dtype(), jit.name_on_disk(loop.run, arguments))
+    return _loops[forms]
+
+
+class FunctionalSimulator(Simulator):
+    """Runs launches by their values, many times faster than Simulator and with the same results; it takes the same options.
+
+    Its clock, `cycle`, counts warp instructions: `step(n)` executes n of them, and the run ends with a fault after as many
+    as the machine can issue in `max_cycles` cycles. Nothing is recorded, and there is no time and no energy. Not defined:
+    the order of warps (races, atomics, printed lines), and what a kernel reads from clocks (RULES.md, B9).
+    """
+
+    counts_cycles = False
+    _loop: Any = None
+
+    def _prepare(self) -> None:
+        """Before the first instruction: compile the loop, with progress, unless it is in the cache."""
+        if self._prepared:
+            return
+        self._prepared = True
+        if not warm.is_ready(spec_dtype()) and self._progress is not None:
+            text = "compiling the functional mode (first run only)"
+            warm.in_child(text, ["rfview.engine.functional.warm"], self._progress)
+
+    @property
+    def instructions(self) -> int:
+        """Return the number of warp instructions executed."""
+        return self.cycle
+
+    @property
+    def max_instructions(self) -> int:
+        """Return the number of warp instructions after which a run is stopped: no run of `max_cycles` cycles has more."""
+        return self.max_cycles * int(self.config["sm.num_schedulers"])
+
+    @property
+    def limit(self) -> str:
+        """Return what ends a run, for messages."""
+        return f"{self.max_instructions:,} warp instructions, as many as issue in at most {self.max_cycles:,} cycles"
+
+    def _link_arrays(self) -> None:
+        """Collect the arrays that the loop is called with: the machine's, and the records of a design without hooks."""
+        super()._link_arrays()
+        if self._journal is not None:
+            sm, _, _, *rest = self._machine
+            self._machine = (sm, *records(), *rest)
+
+    def _advance(self, stop: int) -> None:
+        """Run the compiled loop until the clock is at `stop`, serving launches, host calls and faults."""
+        self._prepare()
+        stop = min(stop, self.max_instructions)
+        self._journal_of()
+        if self._loop is None:
+            self._loop = compiled_loop((*self._machine, 0))
+        while self._clock[0] < stop and not self.finished:
+            if not self._running[0]:
+                self._begin_launch()
+            code = self._loop(*self._machine, stop)
+            if code == cycle.HOST_CALL:
+                self._host.serve()
+            if code == cycle.FAULTED and int(self.sm.reported):
+                faults.note_report(self)
+                code = cycle.FAULTED if int(self.sm.error) else cycle.STOPPED
+            if code in (cycle.FAULTED, cycle.DEADLOCKED) and self.fault is None:
+                self.fault = faults.fault_of(self, deadlock=code == cycle.DEADLOCKED)
+            if self.fault is not None:
+                break
+            if not self._running[0] and self._launch_index + 1 == len(self.placement.launches):
+                self.finished = True
+        if not self.finished and self.fault is None and self._clock[0] >= self.max_instructions:
+            self.fault = faults.cycle_limit(self)
+
+    def moment(self, warp: int) -> str:
+        """Return where a warp is, for messages: which of its instructions it has executed last."""
+        return f"instruction {int(self.sm.warp[warp].num_issued):,} of the warp"
+
+    def summary(self) -> dict[str, Any]:
+        """Return the run's result: what Simulator's summary has without cycles."""
+        verified, mismatches = self.verify()
+        return {"kernel": self.info.kernel, "launches": len(self.placement.launches),
+                "registers_per_thread": max(placed.registers for placed in self.placement.launches),
+                "warp_instructions": self.instructions,
+                "thread_instructions": int(self.sm.events[events.THREAD_INSTRUCTIONS]),
+                "verified": verified, "mismatches": mismatches, "version": self.info.engine_version}
+
+    def record_chunk(self, *arguments: Any, **options: Any) -> Chunk:
+        """Refuse."""
+        raise InputError("the functional mode has no cycles to record; use Simulator")
+
+    def energy(self) -> dict[str, float]:
+        """Refuse."""
+        raise InputError("the functional mode has no time and no energy; use Simulator")

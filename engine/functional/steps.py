@@ -1,0 +1,137 @@
+"""One warp instruction that is no control instruction: operands, results and memory, complete before the next one begins.
+
+Only what waits for something has an in-flight entry: a bar.red for its barrier, a host call for the host, and a member of a
+collective elsewhere for its results.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rfview.engine.compile.bits import ctz64
+from rfview.engine.compile.device import device
+from rfview.engine.isa import OP_ASSERTFAIL, OP_LDPARAM, OP_PRINTF
+from rfview.engine.machine.rows import copy_lanes, copy_row
+from rfview.engine.machine.scoreboard import free_inflight
+from rfview.engine.machine.stages import memory
+from rfview.engine.machine.stages.collectives import fetch_results
+from rfview.engine.machine.stages.completion import WHEEL_MASK, write_predicate
+from rfview.engine.machine.stages.execution import compute
+from rfview.engine.machine.stages.inflight import allocate
+from rfview.engine.program import NO_PRED, NO_REG, NUM_SRC_ROWS, UNIT_LDST
+from rfview.engine.state import MAX_INFLIGHT, NONE8, WRITE_BACK
+
+ALL_LANES = 0xFFFFFFFF
+
+
+@device
+def perform_step(sm, key, rows, insts, arena, regions, log, mem_index, warp, pc, lanes, active, took_part, own):
+    """Execute an instruction for `lanes` and write its results. took_part: see `results_wait`; own: `memory_of`."""
+    inst = insts[pc]
+    first_row = np.int64(sm.config.first_collector_row)
+    result_row = first_row + NUM_SRC_ROWS
+    if took_part != 0:
+        slot = allocate(sm, warp, pc, lanes, active, inst)
+        fetch_results(sm, rows, warp, slot, took_part)
+        return write_results(sm, rows, insts, slot)
+    fetch_operands(sm, rows, inst, warp, first_row)
+    if inst.unit == UNIT_LDST and inst.op != OP_LDPARAM:
+        if inst.op == OP_PRINTF or inst.op == OP_ASSERTFAIL:
+            slot = allocate(sm, warp, pc, lanes, active, inst)
+            sm.inflight[slot].stage = WRITE_BACK
+            return memory.call_host(sm, rows, inst, slot, first_row, np.int64(sm.config.first_result_row) + slot * 4)
+        memory.perform(sm, key, rows, inst, arena, regions, log, mem_index, warp, pc, lanes, first_row, result_row, own)
+        if sm.error != 0:
+            return 0
+    else:
+        packed = compute(sm, key, rows, inst, arena, warp, np.int64(sm.cycle), np.uint32(lanes),
+                         predicate(sm, inst, warp, 0), predicate(sm, inst, warp, 1), first_row, result_row)
+        for index in range(2):
+            pred = np.int64(inst.pdst[index])
+            if pred != NO_PRED:
+                value = np.int64((packed >> np.uint64(32 * index)) & np.uint64(ALL_LANES))
+                kept = np.int64(sm.warp_cold[warp].pred[pred]) & ~lanes
+                sm.warp_cold[warp].pred[pred] = kept | (value & lanes)
+    return write_registers(sm, rows, inst, warp, lanes, result_row)
+
+
+@device
+def fetch_operands(sm, rows, inst, warp, first_row):
+    """Put an instruction's operands into the rows from `first_row` on."""
+    base = np.int64(sm.warp[warp].reg_base)
+    left = np.uint64(inst.src_mask) | np.uint64(inst.repeats)
+    while left != 0:
+        slot = ctz64(left)
+        left &= left - np.uint64(1)
+        copy_row(rows, base + np.int64(inst.src[slot]), first_row + slot)
+    left = np.uint64(inst.imm_mask)
+    while left != 0:
+        slot = ctz64(left)
+        left &= left - np.uint64(1)
+        value = inst.imm[slot]
+        target = rows[first_row + slot].u
+        for lane in range(32):
+            target[lane] = value
+    return 0
+
+
+@device
+def predicate(sm, inst, warp, index):
+    """Return the lanes in which a predicate operand is true."""
+    pred = np.int64(inst.psrc[index])
+    value = np.uint32(sm.warp_cold[warp].pred[pred]) if pred != NO_PRED else np.uint32(0)
+    return value ^ np.uint32(ALL_LANES) if inst.psrc_negate[index] else value
+
+
+@device
+def write_registers(sm, rows, inst, warp, lanes, result_row):
+    """Write an instruction's result rows to its registers."""
+    base = np.int64(sm.warp[warp].reg_base)
+    for row in range(inst.num_dst):
+        reg = np.int64(inst.dst[row])
+        if reg != NO_REG:
+            if lanes == ALL_LANES:
+                copy_row(rows, result_row + row, base + reg)
+            else:
+                copy_lanes(rows, result_row + row, base + reg, lanes)
+    return 0
+
+
+@device
+def write_results(sm, rows, insts, slot):
+    """Write the results of an in-flight instruction and free its entry."""
+    flight = sm.inflight[slot]
+    inst = insts[flight.pc]
+    warp, lanes = np.int64(flight.warp), np.int64(flight.mask)
+    for index in range(2):
+        pred = np.int64(inst.pdst[index])
+        if pred != NO_PRED:
+            write_predicate(sm, warp, pred, flight.pval[index], lanes)
+    write_registers(sm, rows, inst, warp, lanes, np.int64(sm.config.first_result_row) + slot * 4)
+    return free_inflight(sm, slot)
+
+
+@device
+def write_served(sm, rows, insts):
+    """Write the results of the host calls that have been served."""
+    for word in range(MAX_INFLIGHT // 64):
+        used = np.uint64(sm.inflight_used[word])
+        while used != 0:
+            slot = word * 64 + ctz64(used)
+            used &= used - np.uint64(1)
+            if sm.inflight[slot].stage == WRITE_BACK:
+                write_results(sm, rows, insts, slot)
+    return 0
+
+
+@device
+def write_opened(sm, rows, insts):
+    """Write the results of the bar.red instructions that are to complete in the next cycle: their barrier has opened."""
+    at = (np.int64(sm.cycle) + 1) & WHEEL_MASK
+    slot = np.int64(sm.wheel[at])
+    sm.wheel[at] = NONE8
+    while slot != NONE8:
+        following = np.int64(sm.wheel_next[slot])
+        write_results(sm, rows, insts, slot)
+        slot = following
+    return 0
