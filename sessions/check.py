@@ -21,22 +21,22 @@ if TYPE_CHECKING:
 POLL_SECONDS = 0.1
 
 
-def check(session: Session, told: Callable[[float], object] | None = None) -> Findings:
+def check(session: Session, report: Callable[[float], object] | None = None) -> Findings:
     """Return the findings of a check of a session's run; the result is cached.
 
-    told: called periodically with the seconds since the start, may return True to stop; default: session.progress.
+    report: called periodically with the seconds since the start, may return True to stop; default: session.progress.
     Cycles are those of the session: a checked run takes as many. Raises InputError for a branch with
     changes, or a recording that cannot be simulated again.
     """
-    if "check" not in session.kept:
+    if "check" not in session.memo:
         if session.branch is not None and session.branch.changes:
             raise InputError("check: this branch was changed after cycle 0, where a check begins; "
                              "check the session that it was forked from")
         progress = session.progress
-        if told is None and progress is not None:
-            told = lambda seconds: progress(session.cycle)
-        session.kept["check"] = _apart(run_of(session), told)
-    return session.kept["check"]
+        if report is None and progress is not None:
+            report = lambda seconds: progress(session.cycle)
+        session.memo["check"] = _apart(run_of(session), report)
+    return session.memo["check"]
 
 
 def run_of(session: Session) -> dict[str, Any]:
@@ -61,7 +61,7 @@ def run_of(session: Session) -> dict[str, Any]:
     }
 
 
-def _apart(run: dict[str, Any], told: Callable[[float], object] | None) -> Findings:
+def _apart(run: dict[str, Any], report: Callable[[float], object] | None) -> Findings:
     """Check a run in a separate process. Raises InputError with that process's error."""
     began = time.monotonic()
     with tempfile.TemporaryFile() as given:     # a pipe might fill before the child reads
@@ -76,7 +76,7 @@ def _apart(run: dict[str, Any], told: Callable[[float], object] | None) -> Findi
                     out, errors = child.communicate(timeout=POLL_SECONDS)
                     break
                 except subprocess.TimeoutExpired:
-                    if told is not None and told(time.monotonic() - began):
+                    if report is not None and report(time.monotonic() - began):
                         raise InputError("check: stopped before its end") from None
         except BaseException:
             child.kill()

@@ -37,7 +37,7 @@ class Session(Cursor):
 
     breakpoints: by number. compiling: called with (share, text) while code for a branch of a recording is compiled.
     branch: where this session was forked, None if it was not. family: all sessions forked from one another,
-    by name; "main" is the first. kept: what debugger commands keep between calls, by the command's
+    by name; "main" is the first. memo: what debugger commands keep between calls, by the command's
     name.
     """
 
@@ -49,7 +49,7 @@ class Session(Cursor):
         self._snapshot: Snapshot | None = None
         self._compiled: dict[str, Expression] = {}
         self.branch: Branch | None = None
-        self.kept: dict[str, Any] = {}
+        self.memo: dict[str, Any] = {}
         self.family: dict[str, Session] = {"main": self}
 
     def sibling(self, timeline: Timeline) -> Session:

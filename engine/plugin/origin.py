@@ -64,7 +64,7 @@ def edited(spec: DesignSpec) -> str:
     return ""
 
 
-def kept(spec: DesignSpec) -> dict[str, str]:
+def texts_of(spec: DesignSpec) -> dict[str, str]:
     """Return file name -> text for the design files in a run's constants."""
     # a recording may come from anyone: names must not contain folders
     return {Path(entry.file).name: entry.text for entry in spec.files.values()}
@@ -76,10 +76,10 @@ def save(spec: DesignSpec, folder: str | Path) -> list[Path]:
     All or none are written. Raises InputError if the run has none, one is not named like a Python module, the folder
     contains anything but these files, or nothing can be written.
     """
-    if not kept(spec):
+    if not texts_of(spec):
         raise InputError(f"--save-designs: the recording contains no design file; {'+'.join(spec.chain)} came with rfview "
                          "or with a package")
-    for name in kept(spec):
+    for name in texts_of(spec):
         if not FILE_NAME.fullmatch(name):
             raise InputError(f"--save-designs: the recording contains a file {name!r}, which is not the name of a design "
                              "file; nothing was written")
@@ -90,9 +90,9 @@ def save(spec: DesignSpec, folder: str | Path) -> list[Path]:
                  for path in place.iterdir()}
     except OSError as error:
         raise InputError(f"--save-designs: {error.filename or place} cannot be used ({error.strerror or error})") from None
-    other = [name for name, text in there.items() if kept(spec).get(name) != text]
+    other = [name for name, text in there.items() if texts_of(spec).get(name) != text]
     if other:
         raise InputError(f"--save-designs: {place} already contains {other[0]!r}; name a new or an empty folder")
-    for name, text in kept(spec).items():
+    for name, text in texts_of(spec).items():
         write(place / name, text)
-    return [place / name for name in kept(spec)]
+    return [place / name for name in texts_of(spec)]

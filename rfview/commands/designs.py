@@ -157,7 +157,7 @@ def _slips_here(session: Any) -> Iterator[str]:
             call()
         except InputError as error:
             yield str(error)
-    yield from filter(None, (why(session, warp).slip for warp in range(session.info.num_warps)))
+    yield from filter(None, (why(session, warp).error for warp in range(session.info.num_warps)))
 
 
 def _require_positive(energy: Mapping[str, float] | None) -> None:

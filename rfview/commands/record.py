@@ -176,7 +176,7 @@ def held(info: Run) -> str:
     """Return which design files' texts the output contains, "" for none: not everyone wants to publish theirs."""
     from rfview.engine.plugin import origin
 
-    names = list(origin.kept(info.design_spec))
+    names = list(origin.texts_of(info.design_spec))
     return f"; it contains the text of {', '.join(names)}" if names else ""
 
 

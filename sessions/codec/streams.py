@@ -82,8 +82,8 @@ def naming(what: str) -> Iterator[None]:
         raise InputError(f"{what} is damaged ({error!r})") from None
 
 
-def said(error: Exception) -> str:
-    """Return what one of the errors in DAMAGE says."""
+def reason(error: Exception) -> str:
+    """Return the reason that one of the errors in DAMAGE gives."""
     return f"it has no {error}" if isinstance(error, KeyError) else str(error) or type(error).__name__
 
 

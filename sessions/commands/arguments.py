@@ -81,7 +81,7 @@ def warp_of_last_stop(session: Session) -> int | None:
 
     None as well once the cursor has moved on.
     """
-    stop = session.kept.get("stop")
+    stop = session.memo.get("stop")
     if stop is None or stop.cycle != session.cycle:
         return None
     return stop.warp if stop.warp is not None else next(iter(stop.waiting), None)

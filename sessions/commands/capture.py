@@ -21,18 +21,18 @@ def _capture(session: Session, text: str) -> Answer:
     if len(words) != 1 or not words[0].endswith(".rfs"):
         raise InputError(f"capture {text}: expected `capture FILE.rfs`, `capture FILE.rfs from 100 to @a` or `capture stop`")
     check(words[0])
-    session.kept["capture"] = (words[0], session.cycle)
+    session.memo["capture"] = (words[0], session.cycle)
     return Answer(f"capturing into {words[0]} from cycle {session.cycle:,} on; `capture stop` writes it up to the cursor",
                   {"file": words[0], "first": session.cycle})
 
 
 def _stop(session: Session) -> Answer:
     """Write what was captured."""
-    if "capture" not in session.kept:
+    if "capture" not in session.memo:
         raise InputError("capture stop: nothing is being captured; `capture FILE.rfs` begins")
-    path, first = session.kept["capture"]
+    path, first = session.memo["capture"]
     answer = _answer(capture(session, path, first, session.cycle), first)
-    del session.kept["capture"]
+    del session.memo["capture"]
     return answer
 
 

@@ -19,11 +19,11 @@ MOVES = ("next", "back", "store")
       help="follow the bits lost last (edram), or a changed register value, into registers, memory and outputs")
 def _follow(session: Session, text: str) -> Answer | Stop:
     if text in MOVES:
-        if "follow" not in session.kept:
+        if "follow" not in session.memo:
             raise InputError(f"follow {text}: nothing is followed yet; first use `follow` at a cycle after a loss")
-        return goto(session, session.kept["follow"], text)
+        return goto(session, session.memo["follow"], text)
     changes = settings(text.split(), "follow", "next, back, store, or registers with other values, as w3.R5[7]=0x10")
-    session.kept["follow"] = flow = follow(session, changes)
+    session.memo["follow"] = flow = follow(session, changes)
     return Answer(flow_text(flow, session), {"follow": flow.data()})
 
 

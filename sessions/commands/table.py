@@ -34,7 +34,7 @@ def execute(session: Session, line: str) -> Answer:
     with consistent(session.timeline):
         result = VERBS[name].run(session, rest.strip())
     if isinstance(result, Stop):
-        session.kept["stop"] = result
+        session.memo["stop"] = result
         data = {"cycle": result.cycle, "reason": result.reason, "text": result.text}
         if result.breakpoints:
             data["breakpoints"] = list(result.breakpoints)

@@ -102,4 +102,4 @@ class Header:
             info = run_info.run_info(body.info, layout, len(values["rows"]), len(values["memory"]))
             return Header(layout, info, body.first, **values, chunk_cycles=body.chunk_cycles, number=number)
         except streams.DAMAGE as error:
-            raise InputError(f"{path}: the header cannot be used ({streams.said(error)}); record the run again") from None
+            raise InputError(f"{path}: the header cannot be used ({streams.reason(error)}); record the run again") from None

@@ -22,7 +22,7 @@ def heat(session: Session, text: str) -> Heat:
     Raises InputError for what is neither a register nor a buffer, and for elements that do not exist.
     """
     text = text.strip()
-    kept = session.kept.setdefault("heat", {})
+    kept = session.memo.setdefault("heat", {})
     found = kept.pop(text, None)
     if found is None:
         found = _memory(session, text) or _register(session, text)

@@ -19,13 +19,13 @@ def right_run(session: Session) -> Timeline:
 
     Raises InputError if the run cannot be simulated, and when session.progress asks to stop.
     """
-    right: LiveTimeline | None = session.kept.get("right")
+    right: LiveTimeline | None = session.memo.get("right")
     if right is None:
         machine, _ = machine_at(session.timeline, session.timeline.first, {_switch(session): "none"}, session.progress,
                                 session.compiling)
         right = LiveTimeline(machine)
         right.run_to_end(session.progress, "image")
-        session.kept["right"] = right
+        session.memo["right"] = right
     session.timeline.run_to_end(session.progress, "image")
     return right
 

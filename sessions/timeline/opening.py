@@ -230,7 +230,7 @@ def _facts(timeline: RecordedTimeline) -> dict[str, Any]:
         "kernel": info.kernel,
         "launches": info.num_launches,
         "design": info.design,
-        "design_files": list(origin.kept(info.design_spec)),
+        "design_files": list(origin.texts_of(info.design_spec)),
         "scheduler": info.scheduler,
         "preset": info.preset,
         "compilation": words_of_run(info.parameters) or "off",

@@ -135,7 +135,7 @@ def open_recipe(path: str | Path) -> Recipe:
             raise InputError(f"{path}: recipe format {str(number)[:20]}, this rfview reads format {FORMAT}; update it")
         return Recipe(path, recipe_body(streams.decompress_map(outer["body"], f"{path}: the recipe", limits.ARRAYS)))
     except streams.DAMAGE as error:
-        raise InputError(f"{path}: the recipe cannot be used ({shortened(streams.said(error))}); write it again") from None
+        raise InputError(f"{path}: the recipe cannot be used ({shortened(streams.reason(error))}); write it again") from None
 
 
 def describe(path: str | Path) -> dict[str, Any]:
@@ -149,7 +149,7 @@ def describe(path: str | Path) -> dict[str, Any]:
         "bytes": os.path.getsize(path),
         **{name: getattr(info, name) for name in SHOWN},
         "compilation": words_of_run(info.parameters) or "off",
-        "design_files": list(design_origin.kept(info.design_spec)),
+        "design_files": list(design_origin.texts_of(info.design_spec)),
         "cycles": recipe.cycles,
         "keyframe_sums": len(recipe.sums),
         "arrays": len(arrays),

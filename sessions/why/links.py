@@ -86,7 +86,7 @@ class Chain:
 
     cycle: that of the explained state, which shows what the warp did in the cycle before. state: the name of what it did.
     losers: names of other conditions that would also have blocked it. A warp that issued has links but no resource.
-    slip: what went wrong in the design's own `why`, "" if nothing did.
+    error: what went wrong in the design's own `why`, "" if nothing did.
     """
 
     warp: int
@@ -95,7 +95,7 @@ class Chain:
     since: int
     links: tuple[Link, ...]
     losers: tuple[str, ...] = ()
-    slip: str = ""
+    error: str = ""
 
     @property
     def resource(self) -> Resource | None:

@@ -48,7 +48,7 @@ class Trail:
         self.past, self.moment, self._explainers = past, moment, explainers
         self.values: dict[str, Any] = moment.info.parameters
         self.links: list[Link] = []
-        self.slip = ""          # what went wrong in a design's own `why`
+        self.error = ""         # what went wrong in a design's own `why`
         self.warps: set[int] = set()
         self._flights: set[tuple[int, int]] = set()
 
@@ -115,7 +115,7 @@ class Trail:
         bits, state = moment.warp(warp, "losers"), moment.state[warp]
         losers = tuple(moment.name(code) for code in range(32) if (bits >> code) & 1 and code != state)
         return Chain(warp, moment.cycle, moment.state_name(warp), moment.warp(warp, "state_since_cycle"), tuple(self.links),
-                     losers, self.slip)
+                     losers, self.error)
 
     def value(self, name: str, default: int | None = None) -> int:
         """Return a whole-number parameter of the run; raises InputError for one that it does not have, without a default."""
@@ -166,19 +166,19 @@ class Trail:
 
     def refused(self, moment: Machine, refusal: Refusal) -> None:
         """Explain a refusal by the register file: as its design does, otherwise by bank and port."""
-        known, said = list(self.links), ""
+        known, note = list(self.links), ""
         try:
             if self._explainers.design(self, moment, refusal):
                 return
         except InputError as error:         # an error in a design file's own `why`; the chain so far is still valid
             self.links[:] = known
-            self.slip = said = str(error)
+            self.error = note = str(error)
         self._explainers.bank(self, moment, refusal)
-        if not said and moment.name(refusal.code) not in BY_NAME:
-            said = origin.missing(moment.info.design_spec, "more than this")
-        if said:
+        if not note and moment.name(refusal.code) not in BY_NAME:
+            note = origin.missing(moment.info.design_spec, "more than this")
+        if note:
             last = self.links[-1]
-            self.links[-1] = replace(last, evidence="; ".join(filter(None, (last.evidence, said))))
+            self.links[-1] = replace(last, evidence="; ".join(filter(None, (last.evidence, note))))
 
     def waited(self, moment: Machine, warp: int) -> str:
         """Return how long a warp has been in its present state, as "14 cycles, since 1,204"."""

@@ -50,7 +50,7 @@ def test_capture_here_and_stop_there(kind: str, session_of: Callable[..., Sessio
     file = tmp_path / "part.rfs"
     answers = list(run_script(session, f"goto 250; capture {file}; goto 700; capture stop; mark a; goto 400; "
                                        f"capture {tmp_path}/two.rfs from 400 to @a"))
-    assert (answers[3].data["first"], answers[3].data["cycles"]) == (250, 450) and "capture" not in session.kept
+    assert (answers[3].data["first"], answers[3].data["cycles"]) == (250, 450) and "capture" not in session.memo
     for path, first, last in ((file, 250, 700), (tmp_path / "two.rfs", 400, 700)):
         with open_session(path) as part:
             assert (part.timeline.first, part.timeline.last) == (first, last)

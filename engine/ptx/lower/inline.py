@@ -15,7 +15,7 @@ from rfview.engine.ptx.lower.indirect import lower_indirect_call
 from rfview.engine.ptx.lower.memory import store_piece
 from rfview.engine.ptx.lower.names import CallParam, Names, Register, register_bits
 from rfview.engine.ptx.lower.recursion import call_recursive, group_of
-from rfview.engine.ptx.lower.stack import give_back, kept, uses_stack
+from rfview.engine.ptx.lower.stack import give_back, saved, uses_stack
 from rfview.engine.ptx.lower.operand_kinds import wrong
 from rfview.engine.ptx.parse.syntax import Function, Group, Instruction, Name, Operand, Scope
 from rfview.engine.ptx.virtual import VirtualInst
@@ -113,7 +113,7 @@ def inline(low: Lowering, function: Function, returns: list[Operand], arguments:
             own.table[formal.name] = register if formal.is_register else as_param(formal, register)
             results.append((low.register(actual, "a register or .param variable for the result"), register))
     caller, line, join = low.names, low.line, low.new_label()
-    stack = kept(low) if uses_stack(function.body) else None
+    stack = saved(low) if uses_stack(function.body) else None
     low.names = own
     low.frames.append(Frame(function, join))
     assert function.body is not None

@@ -64,7 +64,7 @@ def pointer_of(low: Lowering) -> Name:
     return Name(_POINTER)
 
 
-def kept(low: Lowering) -> Register:
+def saved(low: Lowering) -> Register:
     """Save the pointer in a register for the duration of an inlined function."""
     assert low.stack_base is not None
     copy = low.temp(32)

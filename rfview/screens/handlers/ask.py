@@ -106,7 +106,7 @@ def load_kernel(main: Desk, pressed: Pressed) -> None:
 
 def capture(main: Desk, pressed: Pressed) -> None:
     """Prompt for the file to record into from here on, or end the recording in progress here and write it."""
-    if "capture" in main.worker.session.kept:
+    if "capture" in main.worker.session.memo:
         main.worker.ask(requests.command, "capture stop")
     else:
         main.open_prompt(":", f"capture {main.scene.info.name or main.scene.title}-{main.scene.cycle}.rfs")

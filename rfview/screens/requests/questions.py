@@ -94,7 +94,7 @@ def relief(worker: SessionWorker, asked: tuple[int, int], whole: bool) -> None:
     from rfview.sessions.commands.relief import gain_text
 
     session = worker.session
-    kept = session.kept.setdefault("relief", {})
+    kept = session.memo.setdefault("relief", {})
     found = kept.get(asked)
     with consistent(session.timeline):
         if found is None or found.branch not in session.family:
