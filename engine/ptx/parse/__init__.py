@@ -1,5 +1,6 @@
-"""PTX text to a syntax tree: source (lines and errors), lexer, parser, constants, syntax (the tree).
+"""PTX text to a syntax tree: source (lines and errors), lexer, parser, syntax (the tree).
 
-constants: constant expressions, as C evaluates them.
+parser: modules, functions and statements; it is built from declarations (variables and registers) and operands (the
+smallest parts). constants: constant expressions, as C evaluates them.
 locations: the source line (CUDA C, Python or another language) that each PTX line comes from.
 """
