@@ -64,18 +64,18 @@ def check(args: argparse.Namespace) -> None:
 
 def report(timelines: list[Timeline], targets: list[str], *, as_json: bool) -> str:
     """Return the comparison of two runs, or the table for more, as text or as one JSON object."""
-    from rfview.sessions.compare import Comparison, report
+    from rfview.sessions.compare import Comparison, report, report_text
     from rfview.sessions.compare.comparison import check_same_program
 
     for timeline in timelines[1:]:
         check_same_program(timelines[0], timeline)
     if len(timelines) > 2:
         data = report.multiples_data(timelines, targets, POINTS)
-        return json.dumps(data) if as_json else report.multiples_text(data)
+        return json.dumps(data) if as_json else report_text.multiples_text(data)
     with progress.bar() as show:
         comparison = Comparison(timelines[0], timelines[1], show)
         data = report.compare_data(comparison, (targets[0], targets[1]), POINTS)
-    return json.dumps(data) if as_json else report.compare_text(data, timelines[0].info)
+    return json.dumps(data) if as_json else report_text.compare_text(data, timelines[0].info)
 
 
 def fair_settings(args: argparse.Namespace) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 from rfview.engine.errors import InputError
-from rfview.sessions.compare import Comparison, report
+from rfview.sessions.compare import Comparison, report, report_text
 from rfview.sessions.branches.fork import MAIN, changeable, drop, fork, name_of
 from rfview.sessions.session import Session
 from rfview.sessions.branches.swap import design_text, load, swap
@@ -93,7 +93,7 @@ def _drop(session: Session, text: str) -> Answer:
 def _compare(session: Session, text: str) -> Answer:
     a, b = ended_partners(session, text)
     data = report.compare_data(Comparison(a.timeline, b.timeline), (name_of(a), name_of(b)))
-    return Answer(report.compare_text(data, session.info), data)
+    return Answer(report_text.compare_text(data, session.info), data)
 
 
 def relative(session: Session, name: str) -> Session:

@@ -4,7 +4,7 @@
     comparison    first divergence, lead and lag, the cycle of one run that corresponds to a cycle of the other
     values        where the runs' data begin to differ
     machines      differences between the machines other than their register files
-    report        all of this as plain data and as text
+    report        all of this as plain data; report_text: the same as text
 """
 
 from __future__ import annotations

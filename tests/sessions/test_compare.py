@@ -14,7 +14,7 @@ from msgspec import structs
 from rfview.engine import kernels
 from rfview.engine.errors import InputError
 from rfview.engine.stalls import LONG_SCOREBOARD
-from rfview.sessions.compare import Comparison, WarpName, report
+from rfview.sessions.compare import Comparison, WarpName, report, report_text
 from rfview.sessions.compare import machines
 from rfview.sessions.timeline.live import LiveTimeline
 from rfview.sessions.file.writer import record
@@ -236,21 +236,21 @@ def test_the_summary_says_who_waits_for_what(recording: Any) -> None:
         assert run["stalls"]["long_scoreboard"] == int((timeline.states(1, CYCLES + 1) == LONG_SCOREBOARD).sum())
     assert data["first_divergence"]["cause"]["state"] == "stt_write"
     assert data["parameters"] == {"stt.stall": [None, "pipeline"], "stt.write_cycles": [None, 4]}
-    text = report.compare_text(data, a.info)
+    text = report_text.compare_text(data, a.info)
     assert "in B it waits: stt_write" in text and "lead and lag" in text and "B−A" in text
-    several = report.multiples_text(report.multiples_data([a, b, a], ["a", "b", "a"]))
+    several = report_text.multiples_text(report.multiples_data([a, b, a], ["a", "b", "a"]))
     assert "3 runs" in several and several.count("stt") >= 2
 
 
 def test_energies_of_different_technologies_get_no_ratio() -> None:
     run = {"cycles": 10, "instructions": 4, "ipc": 0.4, "energy_pj": 3e6, "warp_cycles": 40, "stalls": {"wait": 36}}
     runs = [{"run": "A", "node_nm": 32, **run}, {"run": "B", "node_nm": 11, **run, "energy_pj": 9e3}]
-    lines = report.totals_text(runs).splitlines()
+    lines = report_text.totals_text(runs).splitlines()
     energy = next(line for line in lines if line.startswith("RF energy"))
     assert energy.split()[-3:] == ["3", "0.009", "–"]
     assert next(line for line in lines if "technology" in line).split() == ["technology", "32", "nm", "11", "nm"]
     runs[1]["node_nm"] = 32
-    assert "×0.003" in report.totals_text(runs) and "technology" not in report.totals_text(runs)
+    assert "×0.003" in report_text.totals_text(runs) and "technology" not in report.totals_text(runs)
 
 
 def test_what_the_machines_differ_in_is_said_first() -> None:

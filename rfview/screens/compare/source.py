@@ -15,7 +15,7 @@ from rfview.render.pair import CYCLE, INSTRUCTION, ComparePicture, Instruction, 
 from rfview.render.lens import run_name
 from rfview.render.operation import with_lines
 from rfview.render.text import round_up
-from rfview.sessions.compare import Comparison, Issue, WarpName, has_ended, machines, report
+from rfview.sessions.compare import Comparison, Issue, WarpName, has_ended, machines, report, report_text
 from rfview.sessions.session import Session
 from rfview.sessions.timeline.base import Timeline
 from rfview.sessions.warps import check_warp
@@ -212,7 +212,7 @@ class CompareSource:
 
     def _warp_text(self) -> str:
         slots = [issue.slot if issue is not None else None for issue in self.comparison.align(self.name, self.n)]
-        return report.warp_text(self.name, self.timelines[0].info, slots[0], slots[1])
+        return report_text.warp_text(self.name, self.timelines[0].info, slots[0], slots[1])
 
     def picture(self) -> ComparePicture:
         """Return what the screen shows now."""
@@ -348,8 +348,8 @@ def _facts(data: list[dict[str, Any]]) -> list[tuple[str, str, str, str]]:
             rows.append(row(label, a["counts"][name], b["counts"][name], ","))
     if a["energy_pj"] is not None and b["energy_pj"] is not None:
         energy = row("RF energy µJ", a["energy_pj"] / 1e6, b["energy_pj"] / 1e6, ".4g")
-        if report.are_of_other_nodes(data):
-            texts = report.node_texts(data)
+        if report_text.are_of_other_nodes(data):
+            texts = report_text.node_texts(data)
             return [*rows, (*energy[:3], "–"), ("technology", texts[0], texts[1], "–")]
         rows.append(energy)
         rows.append(row("RF energy × delay", 1.0, b["energy_pj"] * b["cycles"] / max(1e-9, a["energy_pj"] * a["cycles"]),
