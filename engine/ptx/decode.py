@@ -16,7 +16,7 @@ from rfview.engine.ptx.allocate.numbering import numbered_for_banks
 from rfview.engine.ptx.lower.layout import kernel_params
 from rfview.engine.ptx.lower.kernel import define_all, lower_kernel
 from rfview.engine.ptx.allocate.predicates import fit_predicates
-from rfview.engine.ptx.lower.recursion import FRAME_ALIGN
+from rfview.engine.ptx.lower.frames import FRAME_ALIGN
 from rfview.engine.ptx.paused import collector_paused
 from rfview.engine.ptx.parse.source import Source
 from rfview.engine.wording import plural

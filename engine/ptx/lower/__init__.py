@@ -5,7 +5,7 @@ kernel.py's tables say which file lowers which instruction.
     kernel  context  names  layout        one kernel; the state of lowering it; scopes; addresses of declared variables
     immediates  access  functions         bits of numbers; plain loads and stores; a module's functions and their addresses
     inline  indirect  recursion  device_library   calls: inlined, indirect and recursive ones; malloc and the grid barrier
-    stack                                 alloca: areas whose size is known only at run time
+    stack  frames                         alloca: areas whose size is known only at run time; frames of recursive functions
     check  operand_kinds  single_operand  a statement against the table of forms, before it is lowered
     binding                               binds the parameters of a called function to the arguments
     expand  steps                         forms that become several instructions; emitting scalar statements

@@ -28,7 +28,7 @@ from rfview.engine.ptx.lower.parts import lowered_in_parts
 from rfview.engine.ptx.lower.products import four_products
 from rfview.engine.ptx.lower.simd import packed_integers, pair_of_floats
 from rfview.engine.ptx.lower.small_floats import narrow, narrow_scales, widen, widen_scales
-from rfview.engine.ptx.lower.recursion import lay_out_frames
+from rfview.engine.ptx.lower.frames import lay_out_frames
 from rfview.engine.ptx.parse.source import Source
 from rfview.engine.ptx.parse.syntax import (BranchTargets, Function, Instruction, Label, RegisterDeclaration, Scope,
                                             SyntaxModule, Variable)
