@@ -250,7 +250,7 @@ def test_energies_of_different_technologies_get_no_ratio() -> None:
     assert energy.split()[-3:] == ["3", "0.009", "–"]
     assert next(line for line in lines if "technology" in line).split() == ["technology", "32", "nm", "11", "nm"]
     runs[1]["node_nm"] = 32
-    assert "×0.003" in report_text.totals_text(runs) and "technology" not in report.totals_text(runs)
+    assert "×0.003" in report_text.totals_text(runs) and "technology" not in report_text.totals_text(runs)
 
 
 def test_what_the_machines_differ_in_is_said_first() -> None:
