@@ -255,6 +255,11 @@ class Simulator:
         return int(self._clock[0])
 
     @property
+    def max_clock(self) -> int:
+        """Return the clock at which a run is stopped."""
+        return self.max_cycles
+
+    @property
     def limit(self) -> str:
         """Return what ends a run, for messages."""
         return f"{self.max_cycles:,} cycles"

@@ -31,7 +31,8 @@ for _name in ("run", "record"):
 RUNS_THE_MACHINE["rfview/learn/make.py"] = {"rfview.engine.simulator"}
 RUNS_THE_MACHINE["rfview/commands/warm.py"] = {"rfview.engine.compile.warm"}
 RUNS_THE_MACHINE["rfview/capture/modules.py"] = {"rfview.engine.ptx", "rfview.engine.simulator"}
-RUNS_THE_MACHINE["rfview/capture/device.py"] = {"rfview.engine.simulator", "rfview.engine.fault_codes"}
+RUNS_THE_MACHINE["rfview/capture/device.py"] = {"rfview.engine.simulator", "rfview.engine.functional", "rfview.engine.fault_codes"}
+RUNS_THE_MACHINE["rfview/capture/estimate.py"] = {"rfview.engine.simulator"}
 RUNS_THE_MACHINE["rfview/capture/block.py"] = {"rfview.engine.simulator"}
 RUNS_THE_MACHINE["rfview/capture/standin.py"] = {"rfview.engine.compile.cache"}
 RUNS_THE_MACHINE["rfview/capture/textures.py"] = {"rfview.engine.textures"}

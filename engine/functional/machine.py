@@ -74,14 +74,14 @@ class FunctionalSimulator(Simulator):
         return self.cycle
 
     @property
-    def max_instructions(self) -> int:
+    def max_clock(self) -> int:
         """Return the number of warp instructions after which a run is stopped: no run of `max_cycles` cycles has more."""
         return self.max_cycles * int(self.config["sm.num_schedulers"])
 
     @property
     def limit(self) -> str:
         """Return what ends a run, for messages."""
-        return f"{self.max_instructions:,} warp instructions, as many as issue in at most {self.max_cycles:,} cycles"
+        return f"{self.max_clock:,} warp instructions, as many as issue in at most {self.max_cycles:,} cycles"
 
     def _link_arrays(self) -> None:
         """Collect the arrays that the loop is called with: the machine's, and the records of a design without hooks."""
@@ -93,7 +93,7 @@ class FunctionalSimulator(Simulator):
     def _advance(self, stop: int) -> None:
         """Run the compiled loop until the clock is at `stop`, serving launches, host calls and faults."""
         self._prepare()
-        stop = min(stop, self.max_instructions)
+        stop = min(stop, self.max_clock)
         self._journal_of()
         if self._loop is None:
             self._loop = compiled_loop((*self._machine, 0))
@@ -112,7 +112,7 @@ class FunctionalSimulator(Simulator):
                 break
             if not self._running[0] and self._launch_index + 1 == len(self.placement.launches):
                 self.finished = True
-        if not self.finished and self.fault is None and self._clock[0] >= self.max_instructions:
+        if not self.finished and self.fault is None and self._clock[0] >= self.max_clock:
             self.fault = faults.cycle_limit(self)
 
     def moment(self, warp: int) -> str:

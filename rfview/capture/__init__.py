@@ -9,6 +9,7 @@ its own, receives the memory of a device, and sends a request for whatever needs
     memory              the device's memory, mapped by both sides
     server  processes   answers one process's requests; all processes of a program
     device  modules     launches on the machine; a module, decoded once
+    estimate            the cycles that launches run by their values only would take
     checked             what the checker found in a program's launches
     textures            headers of textures and surfaces, and their tables in a launch file
     reach               which memory a launch can reach

@@ -74,12 +74,13 @@ class Capture:
     rows: the launches, as plain data, once the block has ended. output: the file or folder that was written, or None.
     """
 
-    def __init__(self, launch: str | int | None, output: str | Path | None, options: dict[str, Any]) -> None:
+    def __init__(self, launch: str | int | None, output: str | Path | None, every_cycle: bool,
+                 options: dict[str, Any]) -> None:
         if output is not None and launch is None:
             launch = 0
         self._choice = choice_of(str(launch)) if launch is not None else None
         self._target = Path(output) if output is not None else None
-        self._options = options
+        self._options, self._every_cycle = options, every_cycle
         self._device: Device | None = None
         self.rows: list[dict[str, Any]] = []
         self.output: Path | None = None
@@ -91,7 +92,7 @@ class Capture:
         device = _Process.get().device
         if device.is_taking:
             raise InputError("capture: another block is already open; close it first")
-        device.begin(self._options, self._choice)
+        device.begin(self._options, self._choice, self._choice is not None and not self._every_cycle)
         self._device = device
         return self
 
@@ -139,16 +140,18 @@ class Capture:
             return Simulator(replace(spec, name=taken.entry.kernel), **self._options)
 
 
-def capture(launch: str | int | None = None, output: str | Path | None = None, **options: Any) -> Capture:
+def capture(launch: str | int | None = None, output: str | Path | None = None, *, every_cycle: bool = False,
+            **options: Any) -> Capture:
     """Return a block that runs the launches of numba-cuda and Triton in it on the machine, without a GPU.
 
     launch: the one to take, "KERNEL", "KERNEL:NTH" or a number, counted from the beginning of the block (the first if only
     an output is given). output: a session file (NAME.rfs), or a folder for a launch file. options: design, scheduler,
-    preset, settings, max_cycles. From the first block on, the frameworks use the machine until the process ends.
+    preset, settings, max_cycles. If a launch is taken, the others run by their values only, and their rows have estimated
+    cycles; every_cycle simulates them all. From the first block on, the frameworks use the machine until the process ends.
     Raises InputError.
 
         with rfview.capture(launch="matmul_kernel:0", output="m.rfs") as c:
             kernel[grid, block](a, b)
         c.session().step(100)
     """
-    return Capture(launch, output, options)
+    return Capture(launch, output, every_cycle, options)

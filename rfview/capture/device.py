@@ -8,7 +8,10 @@ from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from rfview.capture import protocol as wire
+from rfview.capture.estimate import Estimates, Key
 from rfview.capture.launches import Choice, Entry, Extent, Launches
 from rfview.capture.memory import DeviceMemory
 from rfview.capture.messages import CAPACITY
@@ -16,15 +19,17 @@ from rfview.capture.modules import Loaded, configuration, short_name
 from rfview.capture.reach import Before, copied, put_back, reached
 from rfview.engine import fault_codes as codes
 from rfview.engine.errors import AssertionFault, InputError, KernelFault, PtxError, RegisterShortage
+from rfview.engine.functional.machine import FunctionalSimulator
 from rfview.engine.launch.files import MAX_BLOCK, MAX_CTAS, MAX_GRID, MAX_THREADS_PER_CTA
 from rfview.engine.launch.given import GivenMemory, spec_of
 from rfview.engine.launch.kernel_names import instance_name
 from rfview.engine.launch.spec import LaunchSpec
 from rfview.engine.wording import plural
-from rfview.engine.program import GRID_WORKSPACE, Kernel
+from rfview.engine.program import GRID_WORKSPACE, MEM_ATOMIC, MEM_REDUCTION, Kernel
 from rfview.engine.simulator import Progress, Simulator
 
 SLICE = 200_000                 # cycles between two progress reports of a launch
+VALUES_SLICE = 2_000_000        # warp instructions between them if it runs by its values only
 CAPABILITY = 86                 # compute capability x 10: the one that has 48 warps per SM in CUDA's tables
 STATUS = {codes.MISALIGNED: wire.MISALIGNED, codes.ASSERTION: wire.ASSERT, codes.CALL: wire.INVALID_PC,
           codes.TRAP: wire.LAUNCH_FAILURE, codes.CYCLE_LIMIT: wire.TIMEOUT, codes.DEADLOCK: wire.TIMEOUT,
@@ -52,7 +57,10 @@ class Request:
 
 @dataclass(frozen=True)
 class Outcome:
-    """The result of a launch. status: a cudaError_t; text: a message for the user; printed: the kernel's output."""
+    """The result of a launch. status: a cudaError_t; text: a message for the user; printed: the kernel's output.
+
+    cycles: estimated if it ran by its values only.
+    """
 
     status: int
     cycles: int
@@ -80,18 +88,20 @@ class Device:
 
     options: for the Simulator. choice: the launch to take; runs_choice: False to take it without running it. only: the
     launches to list, None for all. kind: the Simulator class; ran: called after each launch that ran, with its machine.
-    capacity: bytes of memory. tracks: remember which bytes nothing has written.
+    capacity: bytes of memory. tracks: remember which bytes nothing has written. by_values: run launches by their values
+    only, except a chosen one with atomics, whose results depend on their order; samples: take samples for their cycles.
     Raises InputError for options that no machine has.
     """
 
     def __init__(self, options: dict[str, Any], *, choice: Choice | None = None, runs_choice: bool = True,
                  only: Choice | None = None, progress: Progress | None = None, kind: type[Simulator] = Simulator,
                  ran: Callable[[Entry, Simulator], None] | None = None, capacity: int = CAPACITY,
-                 tracks: bool = False) -> None:
+                 tracks: bool = False, by_values: bool = False, samples: bool = False) -> None:
         configuration(options)      # a mistake in them is found before the program starts
         self.options, self.launches = options, Launches(choice, only)
         self._runs_choice, self._progress, self._kind, self._ran = runs_choice, progress, kind, ran
-        self._capacity, self._tracks = capacity, tracks
+        self._capacity, self._tracks, self.by_values = capacity, tracks, by_values
+        self.estimates = Estimates(samples)
         self.is_taking = False
         self._initialize()
 
@@ -113,7 +123,7 @@ class Device:
         self.modules.clear()
         self.memory.close()
 
-    def begin(self, options: dict[str, Any], choice: Choice | None) -> None:
+    def begin(self, options: dict[str, Any], choice: Choice | None, by_values: bool = False) -> None:
         """Start counting launches again, for a new choice and new machine options; memory and modules are kept.
 
         Raises InputError for options that no machine has; nothing has changed then.
@@ -122,7 +132,7 @@ class Device:
         if options != self.options:
             for module in self.modules.values():
                 module.configure(options)
-        self.options, self.is_taking, self.failed = options, True, wire.SUCCESS
+        self.options, self.is_taking, self.failed, self.by_values = options, True, wire.SUCCESS, by_values
         self.launches = Launches(choice, processes=1)
 
     def load(self, *texts: str) -> int:
@@ -150,16 +160,17 @@ class Device:
         number, _, nth, _, nth_of_instance = known_as
         chosen = self.launches.is_chosen(known_as)
         began = time.perf_counter()
-        run = _Run(self, module, request, f"launch {number:,} {name}")
+        by_values = self.by_values and not (chosen and _has_atomics(module.kernel(request.kernel)))
+        run = _Run(self, module, request, f"launch {number:,} {name}", by_values)
         outcome = Outcome(wire.LAUNCH_FAILURE, 0, "", "interrupted")
         try:
             outcome = run.as_chosen(self._runs_choice) if chosen else run.outcome()
         finally:
             instance = instance_name(request.kernel)
             wall = time.perf_counter() - began
-            cycles = outcome.cycles or (run.machine.cycle if run.machine is not None else 0)
-            entry = Entry(number, name, nth, request.grid, request.block, cycles, outcome.text, wall - run.stepping_s, wall,
-                          chosen, f"{instance}:{nth if instance == name else nth_of_instance}", self.process)
+            label = f"{instance}:{nth if instance == name else nth_of_instance}"
+            entry = Entry(number, name, nth, request.grid, request.block, run.cycles, outcome.text, wall - run.stepping_s,
+                          wall, chosen, label, self.process, run.instructions, run.rate is not None)
             self.launches.add(entry, known_as)
         if self._ran is not None and run.machine is not None:
             self._ran(entry, run.machine)
@@ -203,11 +214,12 @@ class Device:
 class _Run:
     """One launch in progress."""
 
-    def __init__(self, device: Device, module: Loaded, request: Request, title: str) -> None:
-        self.device, self.module, self.request, self.title = device, module, request, title
+    def __init__(self, device: Device, module: Loaded, request: Request, title: str, by_values: bool) -> None:
+        self.device, self.module, self.request, self.title, self.by_values = device, module, request, title, by_values
         self.stepping_s = 0.0
         self.limit = 0
         self.machine: Simulator | None = None
+        self.rate: Key | None = None
         self.before: Before = {}
         self.after: Before | None = None
 
@@ -220,7 +232,10 @@ class _Run:
             kernel = self.module.kernel(request.kernel)
             spec = spec_of(kernel, request.grid, request.block, request.shared_bytes, request.params,
                            short_name(kernel.name))
-            machine, self.limit = _machine(self.module, kernel, spec, image or self.module.image())
+            machine, self.limit = _machine(self.module, kernel, spec, image or self.module.image(),
+                                           FunctionalSimulator if self.by_values else None)
+            if self.by_values:
+                self.rate = self.device.estimates.prepare(self.module, kernel, spec, self.limit, machine, self.device.memory)
             self.machine = machine
         except PtxError as error:
             return Outcome(wire.INVALID_PTX, 0, "", str(error))
@@ -230,9 +245,21 @@ class _Run:
         printed = "".join(text for _, text in machine.printed)
         texts = [str(one) for one in machine.reports]
         if fault is None:
-            return Outcome(wire.SUCCESS, machine.cycle, printed, "\n".join(texts))
+            return Outcome(wire.SUCCESS, self.cycles, printed, "\n".join(texts))
         texts.append(f"{fault}{ALONE if fault.polls else ''}")
-        return Outcome(self._status(machine), machine.cycle, printed, "\n".join(texts))
+        return Outcome(self._status(machine), self.cycles, printed, "\n".join(texts))
+
+    @property
+    def instructions(self) -> int:
+        """Return the warp instructions that have been issued, 0 if it did not run."""
+        return self.machine.counts()["instructions"] if self.machine is not None else 0
+
+    @property
+    def cycles(self) -> int:
+        """Return the cycles that it has taken, estimated if it runs by its values; 0 if it did not run."""
+        if self.machine is None:
+            return 0
+        return self.machine.cycle if self.rate is None else self.device.estimates.cycles(self.rate, self.instructions)
 
     def as_chosen(self, runs: bool) -> Outcome:
         """Run it with only the memory mapped that can be reached from its parameters; save that memory before and after.
@@ -258,16 +285,17 @@ class _Run:
     def _step(self, machine: Simulator) -> KernelFault | None:
         """Run a machine to its end, with progress reports; return the fault that stopped it, or None."""
         began = time.perf_counter()
-        blocks, before = machine.placement.launches[0].launch.num_ctas, self.device.launches.cycles
+        blocks, before = machine.placement.launches[0].launch.num_ctas, self.device.launches
+        unit = "instructions" if self.by_values else "cycles"
         report = lambda: self.device.report(
-            f"{self.title}: {int(machine.sm.launch.done_ctas):,} of {plural(blocks, 'CTA')}, {machine.cycle:,} cycles"
-            + (f"; {plural(before, 'cycle')} before it" if before else ""))
+            f"{self.title}: {int(machine.sm.launch.done_ctas):,} of {plural(blocks, 'CTA')}, {machine.cycle:,} {unit}"
+            + (f"; {before.cycles_text} before it" if before.cycles else ""))
         try:
             report()
             machine.step(1)         # may compile the machine
             while not machine.finished:
                 report()
-                machine.step(SLICE)
+                machine.step(VALUES_SLICE if self.by_values else SLICE)
         except KernelFault as fault:
             return fault
         finally:
@@ -279,23 +307,29 @@ class _Run:
         """Return the CUDA error that corresponds to the machine's fault."""
         if isinstance(machine.fault, AssertionFault):
             return wire.ASSERT
-        if machine.cycle >= machine.max_cycles:
+        if machine.cycle >= machine.max_clock:
             return wire.TIMEOUT
         return STATUS.get(int(machine.sm.error), wire.ILLEGAL_ADDRESS if int(machine.sm.error) else wire.TIMEOUT)
 
 
-def _machine(module: Loaded, kernel: Kernel, spec: LaunchSpec, image: GivenMemory) -> tuple[Simulator, int]:
+def _has_atomics(kernel: Kernel) -> bool:
+    """Return whether a kernel's results may depend on the order in which warps execute."""
+    return bool(np.isin(kernel.insts["memory_kind"], (MEM_ATOMIC, MEM_REDUCTION)).any())
+
+
+def _machine(module: Loaded, kernel: Kernel, spec: LaunchSpec, image: GivenMemory,
+             kind: type[Simulator] | None = None) -> tuple[Simulator, int]:
     """Return a machine at cycle 0, and the register limit per thread that makes a CTA fit, 0 if none is needed.
 
     Here a kernel is compiled with as many registers as it needs; nvcc limits it to what its block size leaves each thread.
     """
     try:
-        return module.machine(spec, kernel, image), 0
+        return module.machine(spec, kernel, image, kind=kind), 0
     except RegisterShortage:
         pass
     warps = -(-spec.launches[0].num_threads_per_cta // 32)
     limit = module.warp_registers // warps
-    return module.machine(spec, kernel, image, limit), limit
+    return module.machine(spec, kernel, image, limit, kind), limit
 
 
 def _refused(request: Request) -> Outcome | None:

@@ -20,8 +20,9 @@ Extent = tuple[int, int, int]
 class Entry:
     """One launch. number: from 0; nth: among those of its kernel; cycles: 0 if it did not run; result: "" if it succeeded.
 
-    label: a name for --launch; it distinguishes template instances. process: which of the program's, in the order in which
-    they first used the device, from 0.
+    instructions: warp instructions; is_estimate: it ran by its values only, and its cycles are estimated. label: a name for
+    --launch; it distinguishes template instances. process: which of the program's, in the order in which they first used the
+    device, from 0.
     """
 
     number: int
@@ -36,6 +37,8 @@ class Entry:
     chosen: bool = False
     label: str = ""
     process: int = 0
+    instructions: int = 0
+    is_estimate: bool = False
 
     def row(self) -> dict[str, Any]:
         """Return it as plain data."""
@@ -67,8 +70,8 @@ class Choice:
 class Launches:
     """What a program has launched, over all its processes.
 
-    choice: the launch to take. only: the launches to list, None for all. total, cycles: of all launches; faults: how many
-    launches a fault ended. processes: how many have used a device.
+    choice: the launch to take. only: the launches to list, None for all. total, cycles, instructions: of all launches;
+    estimates: how many have estimated cycles; faults: how many a fault ended. processes: how many have used a device.
     """
 
     choice: Choice | None = None
@@ -76,6 +79,8 @@ class Launches:
     entries: list[Entry] = field(default_factory=list)
     total: int = 0
     cycles: int = 0
+    instructions: int = 0
+    estimates: int = 0
     faults: int = 0
     processes: int = 0
     taken: Taken | None = None
@@ -87,6 +92,11 @@ class Launches:
         self.total += 1
         return number, short, nth, mangled, nth_of_instance
 
+    @property
+    def cycles_text(self) -> str:
+        """Return the cycles of all launches, as text; ~ marks an estimate."""
+        return f"{'~' if self.estimates else ''}{plural(self.cycles, 'cycle')}"
+
     def is_chosen(self, known_as: tuple[int, str, int, str, int]) -> bool:
         """Return whether this launch is to be taken."""
         return self.taken is None and self.choice is not None and self.choice.matches(*known_as)
@@ -94,6 +104,8 @@ class Launches:
     def add(self, entry: Entry, known_as: tuple[int, str, int, str, int]) -> None:
         """Add a launch to the list."""
         self.cycles += entry.cycles
+        self.instructions += entry.instructions
+        self.estimates += entry.is_estimate
         if self.only is None or self.only.matches(*known_as):
             self.entries.append(entry)
 

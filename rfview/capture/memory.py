@@ -184,6 +184,13 @@ class DeviceMemory:
             self._image = GivenMemory(self.arena, GLOBAL_WORD, found, {}, self.undefined)
         return self._image
 
+    def private_image(self, image: GivenMemory) -> GivenMemory:
+        """Return an image of the memory as it is now, to which writes are private and lost with the image."""
+        size = SCRATCH + self.capacity
+        flags = mmap.MAP_PRIVATE | getattr(mmap, "MAP_NORESERVE", 0)
+        private = mmap.mmap(self.descriptor, size, flags=flags, prot=mmap.PROT_READ | mmap.PROT_WRITE)
+        return replace(image, arena=np.frombuffer(private, np.uint32), undefined=None)
+
     @property
     def used(self) -> int:
         """Return the number of bytes that are not free."""

@@ -53,7 +53,7 @@ class Loaded:
         self.module: Module = decode_module(self.text, self.name, how=how.compilation())
         self.warp_registers = int(how["sm.num_banks"]) * int(how["sm.rows_per_bank"])     # of the whole machine
         self._spilled: dict[int, Module] = {}
-        self._machines: dict[tuple[str, int], Simulator] = {}
+        self._machines: dict[tuple[str, int, type[Simulator]], Simulator] = {}
 
     def reset(self) -> None:
         """Give every symbol its initial bytes."""
@@ -74,26 +74,33 @@ class Loaded:
             self._image = (base, replace(base, addresses=self.addresses))
         return self._image[1]
 
-    def machine(self, spec: LaunchSpec, kernel: Kernel, image: GivenMemory, limit: int = 0) -> Simulator:
+    def machine(self, spec: LaunchSpec, kernel: Kernel, image: GivenMemory, limit: int = 0,
+                kind: type[Simulator] | None = None) -> Simulator:
         """Return a machine at cycle 0 of a launch of `kernel`; an earlier machine for the kernel is reused if there is one.
 
-        limit: registers per thread that the kernel is limited to, 0 for the preset's limit. Raises InputError if the
-        launch does not fit on the machine.
+        limit: registers per thread that the kernel is limited to, 0 for the preset's limit. kind: the Simulator class if it
+        is not the module's. Raises InputError if the launch does not fit on the machine.
         """
         limit = min(limit, MAX_REGS)    # a program's limit may be that of a machine with more registers
-        key = (kernel.name, limit)
+        kind = kind or self._kind
+        key = (kernel.name, limit, kind)
         found = self._machines.pop(key, None)
         if found is None:
-            options = dict(self._options)
-            if limit:
-                options["settings"] = {**options.get("settings", {}), "kernel.max_registers": limit}
-            found = self._kind(spec, module=self._within(limit), memory=image, **options)
+            found = self.separate_machine(spec, image, limit, kind)
         else:
             found.renew(spec, image)
         self._machines[key] = found
         if len(self._machines) > MACHINES:
             del self._machines[next(iter(self._machines))]
         return found
+
+    def separate_machine(self, spec: LaunchSpec, image: GivenMemory, limit: int = 0,
+                         kind: type[Simulator] = Simulator) -> Simulator:
+        """Return a new machine at cycle 0 of a launch, which no other launch uses; raises InputError if it does not fit."""
+        options = dict(self._options)
+        if limit:
+            options["settings"] = {**options.get("settings", {}), "kernel.max_registers": limit}
+        return kind(spec, module=self._within(limit), memory=image, **options)
 
     def _within(self, limit: int) -> Module:
         if not limit:

@@ -35,12 +35,14 @@ def run(args: argparse.Namespace) -> int:
         raise InputError(f"capture: expected a program or FILE::KERNEL, got {args.target or 'nothing'}")
     from rfview.capture.folder import write
 
-    code, device = programs.captured(args, stops=args.stop)
+    code, device = programs.captured(args, stops=args.stop, by_values=not args.every_cycle)
     taken = programs.taken_of(device)
     folder = Path(args.output or f"{taken.entry.kernel}.{taken.entry.nth}")
     file = write(taken, folder)
     fate = f"; {taken.entry.result}" if taken.entry.result else ""
-    tell(file, f"launch {taken.entry.number}, {plural(taken.entry.cycles, 'cycle')}, {size_of(folder):,} bytes{fate}")
+    entry = taken.entry
+    ran = plural(entry.instructions, "warp instruction") if entry.is_estimate else plural(entry.cycles, "cycle")
+    tell(file, f"launch {entry.number}, {ran}, {size_of(folder):,} bytes{fate}")
     return code
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from rfview.commands import options, progress
 from rfview.ending import Ended
 from rfview.engine.errors import InputError
+from rfview.engine.wording import plural
 
 if TYPE_CHECKING:
     from rfview.capture.device import Device, Taken
@@ -43,6 +44,10 @@ def add_launch(parser: argparse.ArgumentParser) -> None:
                         help="which launch of a program: a number from 0 on (default 0), or a kernel's name and the number "
                              "of its launch, from 0 on")
     parser.add_argument("--stop", action="store_true", help="end the program after that launch")
+    parser.add_argument("--every-cycle", action="store_true",
+                        help="simulate the program's other launches cycle by cycle, too, instead of computing only their "
+                             "values: much slower, but the times that the program measures are simulated, and results that "
+                             "depend on the order of warps (races, atomics) are those of `rfview launches`")
     add_python(parser)
 
 
@@ -134,6 +139,10 @@ def captured(args: argparse.Namespace, *, runs_choice: bool = True, stops: bool 
             if interrupted is not None and device.launches.total:
                 interrupted(device.launches)
             raise
+    if device.launches.estimates and not device.estimates.samples:
+        ran = plural(device.launches.estimates, "launch")
+        say(f"{ran} ran by values only, at an assumed cycle per warp instruction: times that the program measures are "
+            "estimates (--every-cycle simulates every launch)")
     return code, device
 
 

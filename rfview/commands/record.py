@@ -80,7 +80,7 @@ def of_program(args: argparse.Namespace) -> int:
     output = output_of(args, f"{files.stem_of(name)}.rfs", ".rfs")
     from rfview.capture.folder import write
 
-    code, device = programs.captured(args, stops=args.stop)
+    code, device = programs.captured(args, stops=args.stop, by_values=not args.every_cycle)
     taken = programs.taken_of(device)
     with tempfile.TemporaryDirectory(prefix="rfview-") as folder, progress.bar() as report:
         from rfview.engine.launch import load_launch_file

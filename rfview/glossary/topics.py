@@ -46,6 +46,7 @@ PTX may come from any compiler: nvcc -ptx, numba.cuda.compile_ptx, Triton. Then:
 
 PROGRAMS = """\
 rfview launches ./app 100                             run a CUDA program as nvcc compiled it; list its kernel launches
+rfview launches --quick ./app 100                     the same by values only: many times faster, cycles are estimates
 rfview check ./app 100                                look for races, uninitialised reads and wrong barriers in every launch
 rfview record --launch matmul:1 -o m.rfs ./app 100    record the second launch of kernel matmul
 rfview debug --launch matmul:1 ./app 100              step through it, forwards and backwards
@@ -56,7 +57,9 @@ rfview record --launch softmax_kernel --stop -o s.rfs softmax.py   a script with
 
 Nothing is re-linked and no GPU is needed: a stand-in replaces the CUDA runtime in the program, kernels run on the modelled
 machine with the design you choose, and the program continues with their results and its own exit code. --stop ends it
-after the launch. Events measure modelled time; faults of kernels are CUDA errors at the next wait, as on a GPU.
+after the launch. record, debug and capture compute only the values of launches: the same results, unless they depend on the
+order in which warps execute (races, atomics, clocks); --every-cycle simulates them all. Events measure modelled time, an
+estimate where cycles are not simulated; faults of kernels are CUDA errors at the next wait, as on a GPU.
 
 Needed: Linux on x86-64, g++ and CUDA's headers, with which the stand-in is built on first use; the program with PTX inside,
 as plain nvcc embeds it (not with -gencode ...,code=sm_NN alone), and, if the runtime is linked statically, not stripped.

@@ -287,3 +287,61 @@ def test_an_alias_ends_with_the_allocation_that_it_belongs_to_and_cannot_be_free
         with pytest.raises(CudaError) as fault:
             client.launch(module, NAME, (4, 1, 1), (32, 1, 1), 0, [x, away, 100])
         assert fault.value.code == protocol.ILLEGAL_ADDRESS
+
+
+def test_launches_by_values_leave_the_same_memory_and_estimated_cycles() -> None:
+    entries, results = [], []
+    for options in ({}, {"by_values": True}, {"by_values": True, "samples": True}):
+        with driven(**options) as (client, device, said):
+            x, y = vectors(client)
+            module = client.load(SAXPY)
+            for _ in range(2):
+                assert client.launch(module, NAME, (4, 1, 1), (32, 1, 1), 0, [x, y, 100]) > 0
+            results.append(client.read(y, 400))
+            entries.append(device.launches.entries)
+            assert not said
+    simulated, values, sampled = (rows[0] for rows in entries)
+    assert results[0] == results[1] == results[2]
+    assert simulated.instructions == values.instructions == sampled.instructions > 0
+    assert [one.is_estimate for one in (simulated, values, sampled)] == [False, True, True]
+    assert values.cycles == values.instructions     # one each, assumed
+    assert sampled.cycles == simulated.cycles       # the sample was the whole launch
+
+
+def test_a_chosen_launch_with_atomics_is_simulated_for_its_order() -> None:
+    for store, is_estimate in (("st.global.f32 [%rd5], %f4;", True), ("red.global.add.f32 [%rd5], %f4;", False)):
+        with driven(choice=choice_of("1"), by_values=True) as (client, device, _said):
+            x, y = vectors(client)
+            module = client.load(SAXPY.replace("st.global.f32 [%rd5], %f4;", store))
+            for _ in range(3):
+                client.launch(module, NAME, (4, 1, 1), (32, 1, 1), 0, [x, y, 100])
+            assert [one.is_estimate for one in device.launches.entries] == [True, is_estimate, True]
+            taken = device.launches.taken
+            assert taken is not None and taken.before[y][1] != taken.after[y][1]
+
+
+def test_faults_by_values_are_those_of_the_machine_and_a_loop_without_end_times_out() -> None:
+    with driven(by_values=True) as (client, device, said):
+        x, y = vectors(client)
+        with pytest.raises(CudaError) as fault:
+            client.launch(client.load(SAXPY), NAME, (4, 1, 1), (64, 1, 1), 0, [x, y, 200])
+        assert fault.value.code == protocol.ILLEGAL_ADDRESS and "past the end of" in said[0] and "of the warp" in said[0]
+    with driven(by_values=True, machine={"max_cycles": 5_000}) as (client, device, said):
+        x, y = vectors(client)
+        with pytest.raises(CudaError) as fault:
+            client.launch(client.load(SAXPY.replace("ret;", "bra DONE;")), NAME, (1, 1, 1), (32, 1, 1), 0, [x, y, 32])
+        assert fault.value.code == protocol.TIMEOUT and "10,000 warp instructions" in said[0]
+        assert device.launches.entries[0].instructions == 10_000
+
+
+def test_a_private_image_shows_memory_as_it_is_and_keeps_writes_to_itself() -> None:
+    memory = DeviceMemory(1 << 20)
+    address = memory.allocate(512)
+    held = memory.live[address]
+    memory.view(held)[:] = 7
+    image = memory.private_image(memory.image())
+    word = memory.image().global_word + held.at // 4
+    assert image.arena[word] == 0x07070707
+    image.arena[word] = 1
+    assert memory.arena[word] == 0x07070707
+    memory.close()

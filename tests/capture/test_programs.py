@@ -154,7 +154,7 @@ def test_a_folder_holds_the_textures_and_surfaces_of_its_launch(program: Path, t
     done = rfview("capture", "--launch", chosen, "--stop", "-o", folder, "--", program, "7")
     assert done.returncode == 0, done.stderr
     alone = json.loads(rfview("run", folder / "launch.toml", "--json").stdout)
-    assert alone["verified"] is True and f"{alone['cycles']:,} cycles" in done.stdout
+    assert alone["verified"] is True and f"{alone['warp_instructions']:,} warp instructions" in done.stdout
 
 
 @needs_nvcc
@@ -165,6 +165,30 @@ def test_a_recording_of_a_launch_has_its_cycles_and_stop_ends_the_program_behind
     assert said.returncode == 0 and "add" in said.stdout
     whole = rfview("record", "--launch", "add:1", "-o", tmp_path / "b.rfs", program, 0)
     assert whole.returncode == 3, whole.stderr
+
+
+@needs_nvcc
+def test_a_recording_is_the_same_whether_the_other_launches_are_simulated_or_not(program: Path, tmp_path: Path) -> None:
+    for name, words in (("values", []), ("cycles", ["--every-cycle"])):
+        done = rfview("record", "--launch", "add:1", "--stop", *words, "-o", tmp_path / f"{name}.rfs", program, 0)
+        assert done.returncode == 0, done.stderr
+        assert ("2 launches ran by values only" in done.stderr) == (name == "values")
+    with open_session(tmp_path / "values.rfs") as one, open_session(tmp_path / "cycles.rfs") as other:
+        assert one.timeline.last == other.timeline.last > 100
+        for cycle in range(0, one.timeline.last + 1, 10):
+            assert one.timeline.at(cycle).same_as(other.timeline.at(cycle))
+
+
+@needs_nvcc
+def test_a_quick_list_has_instructions_and_marks_cycles_as_estimates(program: Path, tmp_path: Path) -> None:
+    quick = rfview("launches", "--quick", "--json", tmp_path / "quick.json", program, 2)
+    slow = rfview("launches", "--json", tmp_path / "slow.json", program, 2)
+    assert quick.returncode == slow.returncode == 3, quick.stderr
+    rows, simulated = (json.loads((tmp_path / f"{name}.json").read_text())["list"] for name in ("quick", "slow"))
+    assert [(row["label"], row["instructions"], row["result"]) for row in rows] == [
+        (row["label"], row["instructions"], row["result"]) for row in simulated]
+    assert all(row["is_estimate"] for row in rows) and not any(row["is_estimate"] for row in simulated)
+    assert "instructions" in quick.stdout and f"~{rows[0]['cycles']:,}" in quick.stdout and "~" not in slow.stdout
 
 
 @needs_nvcc
