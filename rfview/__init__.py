@@ -67,9 +67,9 @@ def why(session: Session, warp: int | None = None, cycle: int | None = None) -> 
     warp: None for the warp that has waited longest. cycle: None for the session's own. Raises
     rfview.engine.errors.InputError for a warp slot or cycle that does not exist.
     """
-    from rfview.sessions.why import why as found
+    from rfview.sessions.why import why as chain_of
 
-    return found(session, warp, cycle)
+    return chain_of(session, warp, cycle)
 
 
 def execute(session: Session, line: str) -> Answer:

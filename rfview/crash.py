@@ -31,7 +31,7 @@ def sentence(error: BaseException) -> str:
     return visible(f"{text[:200]}; report: {report}" if report else text[:200])
 
 
-def told(error: Exception) -> str:
+def text_of(error: Exception) -> str:
     """Return an error's own message, or the sentence for a defect."""
     return str(error) if isinstance(error, RfviewError) else sentence(error)
 

@@ -164,7 +164,7 @@ class _Signals:
 
 def _is_being_handled(error: BaseException) -> bool:
     """Return whether an `except` or `finally` that this thread is in handles an error, or another that came of it."""
-    found = sys.exc_info()[1]
-    while found is not None and found is not error:
-        found = found.__context__
-    return found is error
+    handled = sys.exc_info()[1]
+    while handled is not None and handled is not error:
+        handled = handled.__context__
+    return handled is error

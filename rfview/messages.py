@@ -42,7 +42,7 @@ class Busy(Message):
         return isinstance(message, Busy)
 
 
-class Said(Message):
+class Notice(Message):
     """A message for the event row. kind: info | error | good. lines: more than one open a window."""
 
     def __init__(self, text: str, kind: str = "info", lines: tuple[str, ...] = ()):

@@ -202,9 +202,9 @@ def _value_table(theme: str) -> dict[str, Paint]:
         return {"heat:plus": Paint(hues[0]), "heat:minus": Paint(hues[1])}
     from rfview import scales       # start-up: most sessions show no values as colours
 
-    found = scales.colours(theme == "light")
-    return {name: Paint(colour) for name, colour in found.items()} | {
-        "bg:" + name: Paint(None, colour) for name, colour in found.items()}
+    colours = scales.colours(theme == "light")
+    return {name: Paint(colour) for name, colour in colours.items()} | {
+        "bg:" + name: Paint(None, colour) for name, colour in colours.items()}
 
 
 def _grounds(theme: str) -> dict[str, str | None]:
@@ -257,10 +257,10 @@ class Palette:
     def style(self, ground: str, role: str) -> Style:
         """Return the Rich style of a role on a ground ("", "band", "focus", "popup")."""
         key = (ground, role)
-        found = self._styles.get(key)
-        if found is None:
-            found = self._styles[key] = self._make(ground, role)
-        return found
+        style = self._styles.get(key)
+        if style is None:
+            style = self._styles[key] = self._make(ground, role)
+        return style
 
     def _make(self, ground: str, role: str) -> Style:
         role, _, own_ground = role.partition("~")

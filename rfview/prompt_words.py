@@ -29,13 +29,13 @@ DESIGN = re.compile(r"(?P<before>swap (?P<design>\w+)\[(?:[^\],]*,)*)(?P<typed>\
 
 def choices() -> list[str]:
     """Return the beginnings of commands that take one of several words: `break if `, `info warps`."""
-    found = []
+    texts = []
     for name, verb in VERBS.items():
         whole = re.fullmatch(r"\[([^\[\]]*)\]", verb.signature)       # the whole argument is optional
         ways = [part.split() for part in OR.split(whole[1] if whole else verb.signature)]
         if len(ways) > 1:
-            found += [f"{name} {words[0]}{' ' if words[1:] else ''}" for words in ways if KEYWORD.match(words[0])]
-    return found
+            texts += [f"{name} {words[0]}{' ' if words[1:] else ''}" for words in ways if KEYWORD.match(words[0])]
+    return texts
 
 
 def parameters_of(name: str) -> list[str]:
@@ -66,8 +66,8 @@ class Words:
         counted = [*(f"stall.{name}" for name in states), *(f"total.{name}" for name in states),
                    *(f"event.{name}" for name in info.event_names.values())]
         places = [entry.name for entry in (*info.buffers, *info.symbols)]
-        found = [*info.parameters, *states, *counted, *places, "cycle", "launch", "rf", *FUNCTIONS]
-        self.words = list(dict.fromkeys(visible(str(name)) for name in found))
+        names = [*info.parameters, *states, *counted, *places, "cycle", "launch", "rf", *FUNCTIONS]
+        self.words = list(dict.fromkeys(visible(str(name)) for name in names))
         registers = [f"R{number}" for number in range(int(info.registers_per_thread or 0))]
         if sm is not None:
             self.fields = {short: list(sm[unit].base.names or ()) for short, unit in UNITS.items()}
@@ -83,10 +83,10 @@ class Words:
         within = DESIGN.match(line)
         if within is not None:
             return [within["before"] + word for word in parameters_of(within["design"]) if word.startswith(within["typed"])]
-        found = WORD.search(line)
-        if found is None or not re.search(r"\s", line):     # the first word is a command
+        match = WORD.search(line)
+        if match is None or not re.search(r"\s", line):     # the first word is a command
             return []
-        typed, before = found.group(), line[: found.start()]
+        typed, before = match.group(), line[: match.start()]
         head, dot, _ = typed.rpartition(".")
         unit = UNIT.match(head + dot)
         words = [f"{head}.{name}" for name in self.fields.get(unit[1], ())] if unit is not None else self.words

@@ -43,7 +43,7 @@ def path(environ: Mapping[str, str] | None = None) -> Path:
 
 
 class Startup:
-    """The commands of one start. said: answers; the screen shows the last. wrong: lines that were skipped.
+    """The commands of one start. answers: of the commands; the screen shows the last. wrong: lines that were skipped.
 
     later: commands that only a screen or the linear mode can execute.
     """
@@ -52,7 +52,7 @@ class Startup:
         """Read all files now; raises InputError for one that cannot be read."""
         self.args = args
         self.commands: list[tuple[str, str, bool]] = []     # place, command, whether it comes from this command line
-        self.said: list[str] = []
+        self.answers: list[str] = []
         self.wrong: list[str] = []
         self.later: list[str] = []
         if not args.no_startup and path().is_file():
@@ -88,7 +88,7 @@ class Startup:
                 self.wrong.append(text)
                 continue
             session = answer.session or session
-            self.said.append(answer.text)
+            self.answers.append(answer.text)
         session.progress = None
         if self.args.goto:
             session.goto(self.args.goto)
@@ -106,12 +106,12 @@ class Startup:
             main.overlay(self.args.overlay)
         if self.wrong:
             main.say(self.wrong[0], "error")
-        elif self.said and not self.later:
-            main.say(self.said[-1].splitlines()[0] if self.said[-1] else "")
+        elif self.answers and not self.later:
+            main.say(self.answers[-1].splitlines()[0] if self.answers[-1] else "")
 
     def tell(self) -> None:
         """Print the answers, and the errors on stderr, when there is no screen."""
-        for text in self.said:
+        for text in self.answers:
             print(text)
         for text in self.wrong:
             print(f"rfview: {text}", file=sys.stderr)

@@ -36,7 +36,7 @@ class View:
         self.path = path.with_name(path.name + SUFFIX)
         self.recording = path
         self.data: dict[str, Any] = {}
-        self.said = ""
+        self.note = ""
         self.main: Any = None
         self.session: Session | None = None
         self.opened: dict[str, Any] = {}
@@ -51,7 +51,7 @@ class View:
         except FileNotFoundError:
             return
         except (OSError, ValueError) as error:
-            self.said = f"opened afresh: {self.path.name} cannot be read ({error})"
+            self.note = f"opened afresh: {self.path.name} cannot be read ({error})"
             return
         self.data = data
 
@@ -61,7 +61,7 @@ class View:
         """Restore the cursor and the breakpoints."""
         self.session = session
         if self.data and self.data.get("run") != _run(session):
-            self.data, self.said = {}, f"opened afresh: {self.path.name} belongs to another run"
+            self.data, self.note = {}, f"opened afresh: {self.path.name} belongs to another run"
         timeline = session.timeline
         cycle = self._number("cycle", timeline.first, timeline.last, session.cycle)
         here = session.cycle
@@ -86,10 +86,10 @@ class View:
         self._without_doubles()
         if self.data:
             at = f", at cycle {main.scene.cycle:,}" if main.scene.cycle == self.data.get("cycle") else " but for the cycle"
-            self.said = f"as it was left{at}; replay --fresh opens it afresh"
+            self.note = f"as it was left{at}; replay --fresh opens it afresh"
             self._focus(main)
-        elif self.said:
-            main.say(self.said)
+        elif self.note:
+            main.say(self.note)
         self.opened = self._now()
 
     def _without_doubles(self) -> None:
@@ -125,7 +125,7 @@ class View:
             main.zoomed = True
         main.lay_out()
         main.worker.ask(requests.restore_zoom, self._number("overview_zoom", 0, 24), self._number("timeline_zoom", 0, 24),
-                        self.said)
+                        self.note)
         other = self.data.get("overlay")
         if isinstance(other, str):
             main.overlay(str(self.recording.parent / other))

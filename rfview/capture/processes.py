@@ -17,7 +17,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from rfview.capture.device import Device
-from rfview.capture.server import QUIET_S, Said, Say, Server
+from rfview.capture.server import QUIET_S, Notice, Say, Server
 
 CREDENTIALS = struct.Struct("3i")       # process, user, group
 
@@ -35,7 +35,7 @@ class Processes:
     """The processes of one program. device: of the first one; stops: end the program after the chosen launch."""
 
     def __init__(self, device: Device, say: Say, *, stops: bool = False) -> None:
-        self._device, self._say, self._stops = device, Said(say), stops
+        self._device, self._say, self._stops = device, Notice(say), stops
         self._is_used = False
         self._connections: list[_Connection] = []
         self.name = f"rfview-{secrets.token_hex(16)}"

@@ -23,7 +23,7 @@ MESSAGE_S = 60.0    # the longest pause within a message: its sender writes it a
 Say = Callable[[str], None]
 
 
-class Said:
+class Notice:
     """Shows each message once. show: shows a line."""
 
     def __init__(self, show: Say) -> None:
@@ -42,7 +42,7 @@ class Server:
     """Serves one process on a device. stops: end the program after the chosen launch. say: shows a message."""
 
     def __init__(self, device: Device, say: Say, *, stops: bool = False) -> None:
-        self.device, self.say, self._stops = device, say if isinstance(say, Said) else Said(say), stops
+        self.device, self.say, self._stops = device, say if isinstance(say, Notice) else Notice(say), stops
         self._is_known = False
         self._operations: dict[int, Callable[[bytes], Reply]] = {
             wire.HELLO.number: self._hello, wire.MALLOC.number: self._malloc, wire.FREE.number: self._free,

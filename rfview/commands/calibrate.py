@@ -44,16 +44,16 @@ def run(args: argparse.Namespace) -> int:
             load_preset(preset).with_setting(key, value)
     chosen = calibration.chosen(args.points)
     reference = calibration.read_reference(Path(args.reference)) if args.reference else {}
-    found: dict[str, list[Cost]] = {}
+    costs_by_preset: dict[str, list[Cost]] = {}
     with progress.bar() as report:
         for index, preset in enumerate(presets):
-            found[preset] = []
+            costs_by_preset[preset] = []
             for number, point in enumerate(chosen):
                 report((index + number / len(chosen)) / len(presets), f"{point.name} on {preset}")
                 cycles = calibration.measure(point, preset, settings)
-                found[preset].append(calibration.Cost(point, cycles, reference.get(point.name)))
-    texts = (text_of(preset, costs) for preset, costs in found.items())
-    print(json.dumps(data_of(found)) if args.json else "\n\n".join(texts))
+                costs_by_preset[preset].append(calibration.Cost(point, cycles, reference.get(point.name)))
+    texts = (text_of(preset, costs) for preset, costs in costs_by_preset.items())
+    print(json.dumps(data_of(costs_by_preset)) if args.json else "\n\n".join(texts))
     return 0
 
 
@@ -66,11 +66,11 @@ def source_of(preset: str, name: str) -> tuple[str, Any, str]:
     return (key, numbers[key].value, numbers[key].source) if key in numbers else ("", "", "")
 
 
-def data_of(found: dict[str, list[Cost]]) -> dict[str, Any]:
+def data_of(costs_by_preset: dict[str, list[Cost]]) -> dict[str, Any]:
     """Return everything as JSON-compatible data."""
     return {preset: [{"point": cost.point.name, "what": cost.point.what, "cycles": round(cost.cycles, 3),
                       "reference": cost.reference, "parameter": source_of(preset, cost.point.name)[0]} for cost in costs]
-            for preset, costs in found.items()}
+            for preset, costs in costs_by_preset.items()}
 
 
 def text_of(preset: str, costs: Sequence[Cost]) -> str:
@@ -83,7 +83,7 @@ def text_of(preset: str, costs: Sequence[Cost]) -> str:
         beside = ""
         if with_reference:
             beside = f"{cost.reference:>11.2f}{100 * cost.difference:>+7.1f}%" if cost.reference is not None else " " * 19
-        told = f"{key} = {value}: {source}" if key else ""
-        lines.append(f"{cost.point.name:<20}{cost.cycles:>8.2f}{beside}   {told}".rstrip())
+        setting = f"{key} = {value}: {source}" if key else ""
+        lines.append(f"{cost.point.name:<20}{cost.cycles:>8.2f}{beside}   {setting}".rstrip())
         lines.append(f"  {cost.point.what}")
     return "\n".join(lines)

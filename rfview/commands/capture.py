@@ -59,6 +59,6 @@ def size_of(folder: Path) -> int:
     return sum(path.stat().st_size for path in folder.iterdir())
 
 
-def tell(file: Path, said: str) -> None:
+def tell(file: Path, facts: str) -> None:
     """Print what was written, and what can be done with it."""
-    print(f"{file}: {said}\ntry: rfview run {shlex.quote(str(file))}\n     rfview debug {shlex.quote(str(file))}")
+    print(f"{file}: {facts}\ntry: rfview run {shlex.quote(str(file))}\n     rfview debug {shlex.quote(str(file))}")

@@ -95,16 +95,16 @@ def checked_run(args: argparse.Namespace) -> int:
         from rfview.sessions.check import check
 
         with options.open_target(args) as session, progress.bar(1.0) as report:
-            found = check(session, lambda seconds: report(None, f"checking {args.target}: {seconds:.0f} s"))
+            findings = check(session, lambda seconds: report(None, f"checking {args.target}: {seconds:.0f} s"))
     else:
         machine = options.machine_of(args)
         spec = options.load_target(args.target)
         with progress.bar() as report:
             from rfview.engine.check import machine as checked
 
-            found = checked.run(checked.CheckedSimulator(spec, progress=report, **machine))
-    selection = sorted_out(found.found, filters, known, args)
-    shown = replace(found, found=tuple(found.found[at] for at in selection.shown))
+            findings = checked.run(checked.CheckedSimulator(spec, progress=report, **machine))
+    selection = sorted_out(findings.found, filters, known, args)
+    shown = replace(findings, found=tuple(findings.found[at] for at in selection.shown))
     if args.json:
         print(json.dumps({**shown.as_dict(), **selection.as_dict()}))
     else:
@@ -127,14 +127,14 @@ def selected_by(args: argparse.Namespace) -> tuple[Filters, list[Key]]:
     return filters, read_baseline(args.baseline) if args.baseline is not None else []
 
 
-def sorted_out(found: Sequence[Finding], filters: Filters, known: list[Key], args: argparse.Namespace) -> Selection:
+def sorted_out(findings: Sequence[Finding], filters: Filters, known: list[Key], args: argparse.Namespace) -> Selection:
     """Decide what to show; write the baseline that the command line asks for, whose findings then count as known."""
     from rfview.engine.check.selection import key_of, select, write_baseline
 
     if args.write_baseline is None:
-        return select(found, filters, known)
-    selection = select(found, filters, [])
-    kept = [found[at] for at in selection.shown]
-    write_baseline(args.write_baseline, kept)
-    print(f"{plural(len(kept), 'finding')} written to {args.write_baseline}", file=sys.stderr)
-    return select(found, filters, [*known, *map(key_of, kept)])
+        return select(findings, filters, known)
+    selection = select(findings, filters, [])
+    shown = [findings[at] for at in selection.shown]
+    write_baseline(args.write_baseline, shown)
+    print(f"{plural(len(shown), 'finding')} written to {args.write_baseline}", file=sys.stderr)
+    return select(findings, filters, [*known, *map(key_of, shown)])

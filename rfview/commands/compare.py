@@ -112,12 +112,12 @@ def split_list(text: str) -> list[str]:
             parts.append("")
         else:
             parts[-1] += char
-    found = list(dict.fromkeys(part.strip() for part in parts if part.strip()))
+    names = list(dict.fromkeys(part.strip() for part in parts if part.strip()))
     if depth:
         raise InputError(f"{text}: brackets do not match; expected for example 'sram,stt[stall=bank]'")
-    if not found:
+    if not names:
         raise InputError(f"{text!r}: expected a list such as 'sram,stt[stall=bank]'")
-    return found
+    return names
 
 
 def jobs_of(path: str, variants: Sequence[str], schedulers: Sequence[str], preset: str, settings: Mapping[str, Any],
@@ -133,7 +133,7 @@ def jobs_of(path: str, variants: Sequence[str], schedulers: Sequence[str], prese
     for key in settings:
         if (section := key.split(".")[0]) not in sections | known:
             raise InputError(f"--set {key}: no section {section}; there are {', '.join(sorted(sections | known))}")
-    found: dict[tuple[str, str], Job] = {}
+    jobs: dict[tuple[str, str], Job] = {}
     for scheduler in schedulers:
         for variant, chain in chains.items():
             names = {scheduler_of(variant, scheduler)}
@@ -141,9 +141,9 @@ def jobs_of(path: str, variants: Sequence[str], schedulers: Sequence[str], prese
                 names = {scheduler_of(other, scheduler) for other in chains}
             for name in names:
                 own = {key: value for key, value in settings.items() if key.split(".")[0] in sections | set(chain)}
-                found[variant, name] = Job(path, variant, name, preset, tuple(sorted(own.items())), max_cycles,
+                jobs[variant, name] = Job(path, variant, name, preset, tuple(sorted(own.items())), max_cycles,
                                            outputs=True)
-    return found
+    return jobs
 
 
 def table_of(variants: Sequence[str], schedulers: Sequence[str], results: Mapping[tuple[str, str], Any]) -> dict[str, Any]:
@@ -297,14 +297,14 @@ def optional(value: float | None, form: str) -> str:
 
 def access_rows(rows: Sequence[Mapping[str, Any]]) -> list[tuple[str, ...]]:
     """Return a line per storage of each run, then its other events."""
-    found: list[tuple[str, ...]] = []
+    out: list[tuple[str, ...]] = []
     for row in rows:
         name, scheduler = row["design"], row["scheduler"]
         for place, count in row["accesses"].items():
-            found.append((name, scheduler, place, f"{count['reads']:,}", f"{count['writes']:,}"))
+            out.append((name, scheduler, place, f"{count['reads']:,}", f"{count['writes']:,}"))
             name = scheduler = ""
-        found += [("", "", event.replace("_", " "), f"{count:,}", "") for event, count in row["other_events"].items()]
-    return found
+        out += [("", "", event.replace("_", " "), f"{count:,}", "") for event, count in row["other_events"].items()]
+    return out
 
 
 def stall_lines(rows: Sequence[Mapping[str, Any]]) -> list[str]:

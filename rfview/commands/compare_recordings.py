@@ -57,8 +57,8 @@ def check(args: argparse.Namespace) -> None:
             options.check_names(machine)
             kernels[target] = [launch.kernel for launch in load_launch_file(options.launch_path(name)).launches]
     first = next(iter(kernels), "")
-    for target, found in kernels.items():
-        if found != kernels[first] and all((*found, *kernels[first])):      # a launch file may omit the name
+    for target, names in kernels.items():
+        if names != kernels[first] and all((*names, *kernels[first])):      # a launch file may omit the name
             raise InputError(f"{first} and {target} cannot be compared: their kernels differ")
 
 

@@ -92,8 +92,8 @@ def check(variant: str) -> int:
             wrong += run.verdict != check_design.FINE
     problem = lens.problem_of(designs.parse_variant(variant)[0])
     slips = [*([problem] if problem else []), *track_slips(variant), *host_slips(variant)]
-    for slip in slips:
-        print(slip)
+    for mistake in slips:
+        print(mistake)
     return 1 if wrong or slips else 0
 
 

@@ -17,7 +17,7 @@ def shared_settings(variants: Sequence[str], preset: str, given: Mapping[str, An
     from rfview.engine.config import load_preset
 
     config = load_preset(preset)
-    found: dict[str, Any] = {}
+    shared: dict[str, Any] = {}
     notes: list[str] = []
     for name, meaning in SHARED.items():
         wanted = {}
@@ -27,12 +27,12 @@ def shared_settings(variants: Sequence[str], preset: str, given: Mapping[str, An
                 wanted[variant] = int(value)
         if wanted and name not in given:
             variant = min(wanted, key=lambda key: wanted[key])
-            found[name] = wanted[variant]
-            if found[name] != config[name]:
-                notes.append(f"every design runs with {name} = {found[name]} ({meaning}), because {variant} does")
+            shared[name] = wanted[variant]
+            if shared[name] != config[name]:
+                notes.append(f"every design runs with {name} = {shared[name]} ({meaning}), because {variant} does")
     other = {variant: designs.design(designs.parse_variant(variant)[0]).paper_preset for variant in variants
              if designs.parse_variant(variant)[0] in designs.BUILT_IN and designs.parse_variant(variant)[0] != "sram"}
     listed = ", ".join(f"{variant} {name}" for variant, name in other.items() if name != preset)
     if listed:
         notes.append(f"one machine, preset {preset}, for all; the presets of the papers are {listed}")
-    return found, notes
+    return shared, notes

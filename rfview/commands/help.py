@@ -26,14 +26,14 @@ def run(args: argparse.Namespace) -> int:
     if not topic:
         print(f"{cli.overview()}\n\ntopics: {', '.join(TOPICS)}   (rfview help TOPIC)\n"
               "terms: every state, panel, column, parameter and number, with its source   (rfview help wb_drain)")
-    elif (said := whole_topic(topic)) is not None:
-        print(said)
+    elif (text := whole_topic(topic)) is not None:
+        print(text)
     elif topic in cli.COMMANDS:
         return cli.main([topic, "--help"])
     elif topic.endswith(".py"):
         print(file_text(topic))
     else:
-        print(found_text(topic))
+        print(explanation(topic))
     return 0
 
 
@@ -52,7 +52,7 @@ def file_text(path: str) -> str:
     return "\n\n".join("\n".join(term.lines()) for term in terms.of_design(designs.parse_variant(path)[0]))
 
 
-def found_text(word: str) -> str:
+def explanation(word: str) -> str:
     """Explain a term, or show the lines of all topics that contain a word; raises InputError if there are none."""
     from rfview import cli
     from rfview.glossary import own_design, terms, topics
@@ -61,11 +61,11 @@ def found_text(word: str) -> str:
     if rule := topics.rule(word):
         return rule
     lines = [] if word.startswith("/") else terms.find(word.removeprefix("sm.config."))     # hooks' names of sm.NUMBER
-    said = own_design.code_of(word)
-    if not said and (said := commands.command_text(word)):
-        said += "\n  (a debugger command, in scripts and after `:`)"
-    if said:
-        return "\n\n".join([said, *("\n".join(term.lines()) for term in lines if term.name == word)])
+    meaning = own_design.code_of(word)
+    if not meaning and (meaning := commands.command_text(word)):
+        meaning += "\n  (a debugger command, in scripts and after `:`)"
+    if meaning:
+        return "\n\n".join([meaning, *("\n".join(term.lines()) for term in lines if term.name == word)])
     if lines:
         return "\n".join([*terms.text_of(word.removeprefix("sm.config.")), *more_of_design(word)])
     needle = word.lstrip("/").lower()

@@ -40,9 +40,9 @@ def run(args: argparse.Namespace) -> int:
         if not session.timeline.closed:
             session.goto("end")
         session.goto(args.goto)
-        found = picture(session, args.buffer, args.size)
-        data = found.data()
+        shown = picture(session, args.buffer, args.size)
+        data = shown.data()
         if args.png:
-            data["png"] = write_png(found, args.png)
-        print(json.dumps(data) if args.json else f"{args.png}: {facts(found)}" if args.png else picture_text(found))
+            data["png"] = write_png(shown, args.png)
+        print(json.dumps(data) if args.json else f"{args.png}: {facts(shown)}" if args.png else picture_text(shown))
     return 0

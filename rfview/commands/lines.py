@@ -43,11 +43,11 @@ def run(args: argparse.Namespace) -> int:
             raise InputError(f"{args.target}: the PTX has no source lines; compile with nvcc -lineinfo "
                              "(numba-cuda: lineinfo=True), or take --ptx for lines of the PTX")
         session.goto(args.last if args.last is not None else "end")
-        found = line_report(session, args.first, ptx=args.ptx)
+        report = line_report(session, args.first, ptx=args.ptx)
         fault = session.timeline.fault
     if args.top is not None:
-        found = LineReport(found.first, found.last, tuple(hottest(found, args.top)), found.nobody)
-    print(json.dumps(found.data()) if args.json else as_text(found))
+        report = LineReport(report.first, report.last, tuple(hottest(report, args.top)), report.nobody)
+    print(json.dumps(report.data()) if args.json else as_text(report))
     if fault:
         options.warn([f"the kernel was stopped: {fault}"])
     return 0

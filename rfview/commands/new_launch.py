@@ -90,7 +90,7 @@ def text_of(kernel: Kernel, called: str, text: str, file: str, launch: str) -> s
     block = kernel.required_threads if any(kernel.required_threads) else (min(THREADS, kernel.max_threads or THREADS),)
     count = GRID * math.prod(block)
     body = body_of(text, kernel.name)
-    found = pointees(body)
+    types = pointees(body)
     expected = formals(kernel, text)
     triton = '; Triton: "shared" of its .json' if any(formal.kind == "scratch" for formal in expected) else ""
     has_dynamic = ".extern .shared" in text
@@ -100,14 +100,14 @@ def text_of(kernel: Kernel, called: str, text: str, file: str, launch: str) -> s
     number = 0
     for formal in expected:
         name = formal.name if formal.name.isidentifier() else f"b{number}"
-        lines, buffer = _argument(formal, kernel, found, name, count, number + 1)
+        lines, buffer = _argument(formal, kernel, types, name, count, number + 1)
         number += bool(buffer)
         buffers += buffer
         out += "".join(f"  {line}\n" for line in lines)
     return out + "]\n" + buffers
 
 
-def _argument(formal: Formal, kernel: Kernel, found: dict[str, str], name: str, count: int,
+def _argument(formal: Formal, kernel: Kernel, types: dict[str, str], name: str, count: int,
               seed: int) -> tuple[list[str], str]:
     """Return an argument's lines in args, with what is known about it, and its buffer's table, "" if it has none."""
     param = kernel.params[formal.first]
@@ -122,12 +122,12 @@ def _argument(formal: Formal, kernel: Kernel, found: dict[str, str], name: str, 
         number = 1.0 if formal.dtype.startswith("float") else count if param.size > 1 else 1
         value = f"{{value = {number}}},"
         return [f"{value:<20} # {what}: a number, {formal.dtype}"], ""
-    if param.name not in found:
+    if param.name not in types:
         return [f"{{null = true}},       # {what}: the kernel never reads this pointer"], ""
-    dtype = formal.dtype or found[param.name]
-    said = f"a pointer to {dtype}" if dtype else f"a pointer, or {{value = {count}}} if a number"
+    dtype = formal.dtype or types[param.name]
+    meaning = f"a pointer to {dtype}" if dtype else f"a pointer, or {{value = {count}}} if a number"
     value = f'{{buffer = "{name}"}},'
-    return [f"{value:<20} # {what}: {said}"], _buffer(name, str(count), dtype, seed)
+    return [f"{value:<20} # {what}: {meaning}"], _buffer(name, str(count), dtype, seed)
 
 
 def _array(formal: Formal, name: str, count: int, seed: int) -> tuple[list[str], str]:

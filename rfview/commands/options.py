@@ -91,14 +91,14 @@ def add_check(parser: Any) -> None:
                              "if there are any")
 
 
-def tell_reports(simulator: Any) -> bool:
+def print_reports(simulator: Any) -> bool:
     """Print the bad accesses that were dropped (--on-fault report); return whether there are any."""
     for one in simulator.reports:
         print(f"rfview: {one}", file=sys.stderr)
     return bool(simulator.reports)
 
 
-def tell_found(simulator: Any, args: argparse.Namespace, fault: bool) -> Any:
+def print_findings(simulator: Any, args: argparse.Namespace, fault: bool) -> Any:
     """Return what a checked run found, None without --check, and print it; with --json only if there was a fault.
 
     In that case nothing else reports it, and it goes to standard error.
@@ -107,10 +107,10 @@ def tell_found(simulator: Any, args: argparse.Namespace, fault: bool) -> Any:
         return None
     from rfview.sessions.commands.check import text_of
 
-    found = simulator.findings()
+    findings = simulator.findings()
     if not args.json or fault:
-        print(text_of(found), file=sys.stderr if args.json else sys.stdout)
-    return found
+        print(text_of(findings), file=sys.stderr if args.json else sys.stdout)
+    return findings
 
 
 def positive(text: str) -> int:
@@ -126,14 +126,14 @@ def positive(text: str) -> int:
 
 def settings_of(pairs: list[str]) -> dict[str, str]:
     """Turn SECTION.KEY=VALUE texts into a dict; the last of equal keys wins. Raises InputError for other forms."""
-    found: dict[str, str] = {}
+    settings: dict[str, str] = {}
     for pair in pairs:
         name, equals, value = pair.partition("=")
         section, dot, key = name.strip().partition(".")
         if not (equals and dot and section and key and value.strip()):
             raise InputError(f"--set {pair}: expected SECTION.KEY=VALUE, for example sm.num_collectors=8")
-        found[name.strip()] = value.strip()
-    return found
+        settings[name.strip()] = value.strip()
+    return settings
 
 
 def given_settings(args: argparse.Namespace) -> dict[str, str]:

@@ -29,7 +29,7 @@ checksums of the state at intervals. It can be opened live on any computer, or f
 part of a long run: rfview record bfs --from 'launch 2' --to 'launch 3'; --from 5,000 --to 'stall.barrier > 8'"""
 
 # what the run's constants say of settings and of compiling, in the JSON object too
-SAID = ("setting_notes", "compile_notes", "spilled_words", "register_limit")
+RUN_FACTS = ("setting_notes", "compile_notes", "spilled_words", "register_limit")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -109,13 +109,13 @@ def recording(args: argparse.Namespace) -> int:
             from rfview.engine.check.machine import CheckedSimulator
 
         simulator = (CheckedSimulator if args.check else Simulator)(spec, progress=report, **machine)
-        told = lambda cycle: report(None, f"recording {spec.name}: cycle {cycle:,}")
+        reached = lambda cycle: report(None, f"recording {spec.name}: cycle {cycle:,}")
         if args.begin or args.end:
-            result = record_part(simulator, output, args.begin, args.end, told, report)
+            result = record_part(simulator, output, args.begin, args.end, reached, report)
         else:
-            result = record(simulator, output, progress=told, compiling=report)
-    found = options.tell_found(simulator, args, fault=True)
-    is_bad = options.tell_reports(simulator) or (found is not None and bool(found.found))
+            result = record(simulator, output, progress=reached, compiling=report)
+    findings = options.print_findings(simulator, args, fault=True)
+    is_bad = options.print_reports(simulator) or (findings is not None and bool(findings.found))
     return say(args, output, result, simulator.info) or int(is_bad)
 
 
@@ -151,15 +151,15 @@ def fill(args: argparse.Namespace) -> int:
     from rfview.sessions.timeline.recipe import open_recipe
     from rfview.sessions.timeline.recipe_filling import fill
 
-    found = open_recipe(args.fill)
+    recipe = open_recipe(args.fill)
     output = output_of(args, f"{Path(args.fill).stem}.rfs", ".rfs")
 
     with progress.bar() as report:
         def reached(cycle: int) -> None:
-            report(cycle / max(1, found.cycles), f"recording {found.info.name}: cycle {cycle:,} of {found.cycles:,}")
+            report(cycle / max(1, recipe.cycles), f"recording {recipe.info.name}: cycle {cycle:,} of {recipe.cycles:,}")
 
-        result = fill(found, output, reached, report)
-    return say(args, output, result, found.info)
+        result = fill(recipe, output, reached, report)
+    return say(args, output, result, recipe.info)
 
 
 def output_of(args: argparse.Namespace, default: str, suffix: str) -> Path:
@@ -204,7 +204,7 @@ def say(args: argparse.Namespace, output: Path, result: RecordResult, info: Run)
 
 def say_json(output: Path, result: Any, info: Run, **more: Any) -> None:
     """Print one JSON object."""
-    more |= {name: getattr(info, name) for name in ("registers_per_thread", *SAID) if hasattr(info, name)}
+    more |= {name: getattr(info, name) for name in ("registers_per_thread", *RUN_FACTS) if hasattr(info, name)}
     print(json.dumps({"file": str(output), "cycles": result.cycles, "bytes": result.file_bytes, **more,
                       "finished": result.finished, "fault": result.fault, "wall_s": round(result.wall_s, 6)}))
 

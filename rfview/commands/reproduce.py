@@ -93,8 +93,8 @@ def run(args: argparse.Namespace) -> int:
 def directions_of(lab: Lab, design: str | None) -> list[Direction]:
     """Return the directions of one design or of all."""
     chosen = [papers.COMPARED_WITH.get(design, design)] if design else PAPERS
-    found = [direction for paper in chosen for direction in papers.module(paper).directions(lab)]
-    return [direction for direction in found if design in (None, direction.design)]
+    directions = [direction for paper in chosen for direction in papers.module(paper).directions(lab)]
+    return [direction for direction in directions if design in (None, direction.design)]
 
 
 def findings_of(labs: Mapping[str, Lab], design: str | None, *, with_runs: bool) -> Iterable[Finding]:

@@ -63,13 +63,13 @@ def drawable(design: str | None) -> dict[str, tuple[str, Figure]]:
     """Return id -> (title, function that draws it) for every claim measured on kernels, of one paper's design or of all."""
     from rfview.engine import papers as claims
 
-    found: dict[str, tuple[str, Figure]] = {}
+    figures: dict[str, tuple[str, Figure]] = {}
     for claim in claims.load().values():
         measured = claims.module(claim.paper_design).MEASURED.get(claim.id)
         if measured is not None and claims.COMPARED_WITH.get(design or "", design) in (None, claim.paper_design):
             against = f" over {claim.baseline}" if claim.baseline not in ("-", "") else ""
-            found[claim.id] = (f"{claim.quantity}, {claim.design}{against} ({claim.unit})", _drawer(claim, measured))
-    return found
+            figures[claim.id] = (f"{claim.quantity}, {claim.design}{against} ({claim.unit})", _drawer(claim, measured))
+    return figures
 
 
 def _drawer(claim: Any, measured: Callable[[Any], Any]) -> Figure:

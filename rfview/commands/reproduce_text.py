@@ -65,22 +65,22 @@ def preset_of(paper: str) -> str:
 
 def by_paper(findings: Sequence[Finding]) -> dict[str, list[Finding]]:
     """Return the findings by the design of their paper, in the order of the papers."""
-    found = {paper: [one for one in findings if one.claim.paper_design == paper] for paper in papers.PAPERS.values()}
-    return {paper: own for paper, own in found.items() if own}
+    grouped = {paper: [one for one in findings if one.claim.paper_design == paper] for paper in papers.PAPERS.values()}
+    return {paper: own for paper, own in grouped.items() if own}
 
 
 def tallies(findings: Sequence[Finding]) -> dict[str, dict[str, dict[str, int]]]:
     """Return the counts of exact and of simulated claims by paper, over "all", and with each "measurement" once."""
     from rfview.engine.papers import verdicts      # start-up, as above
 
-    found: dict[str, dict[str, dict[str, int]]] = {}
+    counted: dict[str, dict[str, dict[str, int]]] = {}
     for kind in (papers.EXACT, papers.SIMULATED):
         of_kind = [one for one in findings if one.claim.kind == kind]
         if of_kind:
-            found[kind] = {paper: verdicts.counts(own) for paper, own in by_paper(of_kind).items()}
-            found[kind]["all"] = verdicts.counts(of_kind)
-            found[kind]["measurements"] = verdicts.counts(verdicts.by_measurement(of_kind))
-    return found
+            counted[kind] = {paper: verdicts.counts(own) for paper, own in by_paper(of_kind).items()}
+            counted[kind]["all"] = verdicts.counts(of_kind)
+            counted[kind]["measurements"] = verdicts.counts(verdicts.by_measurement(of_kind))
+    return counted
 
 
 def count_lines(findings: Sequence[Finding]) -> list[str]:

@@ -92,9 +92,9 @@ def described(changed: Experiment) -> str:
 def lines(row: dict[str, Any]) -> Sequence[str]:
     """Return an outcome as lines."""
     unit = row["unit"]
-    found = [f"{row['id']}  {row['subject']}, paper {text.number_text(row['paper_value'])} {unit}, preset {row['preset']}"]
-    found.append(f"  {'as judged':<64} {text.number_text(row['value']):>9} {unit}")
+    out = [f"{row['id']}  {row['subject']}, paper {text.number_text(row['paper_value'])} {unit}, preset {row['preset']}"]
+    out.append(f"  {'as judged':<64} {text.number_text(row['value']):>9} {unit}")
     for one in row["experiments"]:
-        found.append(f"  {one['what']:<64} {text.number_text(one['value']):>9} {unit}  {one['moved']}")
-        found.append("    " + (f"other reading of {one['reading']}: " if one["reading"] else "") + one["with"])
-    return [*found, *text.wrapped(row["cause"] and f"cause: {row['cause']}")]
+        out.append(f"  {one['what']:<64} {text.number_text(one['value']):>9} {unit}  {one['moved']}")
+        out.append("    " + (f"other reading of {one['reading']}: " if one["reading"] else "") + one["with"])
+    return [*out, *text.wrapped(row["cause"] and f"cause: {row['cause']}")]

@@ -58,18 +58,18 @@ def run(args: argparse.Namespace) -> int:
             wall = time.perf_counter() - began
             for _cycle, text in simulator.printed:
                 print(text, end="" if text.endswith("\n") else "\n", file=sys.stderr if args.json else sys.stdout)
-            options.tell_reports(simulator)
-            found = options.tell_found(simulator, args, fault=simulator.fault is not None)
+            options.print_reports(simulator)
+            findings = options.print_findings(simulator, args, fault=simulator.fault is not None)
     save_buffers(simulator, targets)
     from rfview.engine.plugin import nodes
 
     node = nodes.node_nm(simulator.built.chain, simulator.built.values, simulator.config.preset)
     summary = {**simulator.summary(), "node_nm": node, "wall_s": round(wall, 6)}
     summary |= about_energy(simulator, summary["energy_pj"])
-    if found is not None:
-        summary["check"] = found.as_dict()
+    if findings is not None:
+        summary["check"] = findings.as_dict()
     print(json.dumps(summary) if args.json else text_of(summary))
-    return 1 if summary["verified"] is False or simulator.reports or (found is not None and found.found) else 0
+    return 1 if summary["verified"] is False or simulator.reports or (findings is not None and findings.found) else 0
 
 
 def about_energy(simulator: Simulator, energy: Mapping[str, float]) -> dict[str, Any]:

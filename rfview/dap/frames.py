@@ -110,18 +110,18 @@ class Sources:
     def disassembly(self, first: int, count: int, line_offset: int) -> list[dict[str, Any]]:
         """Return `count` instructions from number `first` on; those before or after the program are marked invalid."""
         program = self._session.info.program
-        found = []
+        listed = []
         for pc in range(first, first + count):
             if not 0 <= pc < len(program):
-                found.append({"address": address(max(pc, -ADDRESS)), "instruction": "", "presentationHint": "invalid"})
+                listed.append({"address": address(max(pc, -ADDRESS)), "instruction": "", "presentationHint": "invalid"})
                 continue
             entry = program[pc]
             one: dict[str, Any] = {"address": address(pc), "instruction": entry.text, "location": self.of_ptx(),
                    "line": entry.line - line_offset}
             if not pc or program[pc - 1].kernel != entry.kernel:
                 one["symbol"] = entry.kernel
-            found.append(one)
-        return found
+            listed.append(one)
+        return listed
 
 
 def address(pc: int) -> str:

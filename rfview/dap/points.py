@@ -36,7 +36,7 @@ class Points:
         before = self._kinds.pop(kind, None)
         if before is not None:
             self._remove(before)
-        kept: list[Any] = []
+        now: list[Any] = []
         numbers: dict[int, int] = {}
         results: list[dict[str, Any]] = []
         for one in wanted:
@@ -45,11 +45,11 @@ class Points:
             except InputError as error:
                 results.append({"verified": False, "message": str(error)})
                 continue
-            kept.append(one)
+            now.append(one)
             numbers[self._next] = made.number
             results.append({"id": self._next, "verified": True, "point": made})
             self._next += 1
-        self._kinds[kind] = Kind(kept, make, numbers)
+        self._kinds[kind] = Kind(now, make, numbers)
         return results
 
     def move_to(self, session: Session) -> None:
@@ -75,5 +75,5 @@ class Points:
 
     def kind(self, numbers: Sequence[int]) -> str:
         """Return the request that set the first of a session's breakpoints that the editor has set, "" if none is."""
-        found = (name for number in numbers for name, kind in self._kinds.items() if number in kind.numbers.values())
-        return next(found, "")
+        kinds = (name for number in numbers for name, kind in self._kinds.items() if number in kind.numbers.values())
+        return next(kinds, "")

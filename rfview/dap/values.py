@@ -31,13 +31,13 @@ def evaluated(session: Session, trees: Trees, warp: int | None, text: str) -> di
     """
     text = text.strip()
     if warp is not None:
-        found = OWN.match(text)
-        if (found or PTX_NAME.match(text)) and not is_resident(session.snapshot(), warp):
+        own = OWN.match(text)
+        if (own or PTX_NAME.match(text)) and not is_resident(session.snapshot(), warp):
             raise empty_slot(warp, session.cycle)
         if PTX_NAME.match(text):
             return _ptx_name(session, trees, warp, text)
-        if found is not None:
-            text = f"w{warp}.{found[1].upper()}{found[2]}{found[3] or ''}"
+        if own is not None:
+            text = f"w{warp}.{own[1].upper()}{own[2]}{own[3] or ''}"
         elif text in session.snapshot().sm["warp"].dtype.names:
             text = f"w{warp}.{text}"
     value = session.value(text)
@@ -102,10 +102,10 @@ def completions(session: Session, text: str) -> list[dict[str, Any]]:
     """Return the completions of a line in the console."""
     words = Words([*sorted(ALIASES), *choices()])
     words.learn([], session.info, session.snapshot().sm.dtype)
-    found = words.completions(text)
-    if not found and not re.search(r"\s", text):      # an expression by itself
-        found = [line.removeprefix("print ") for line in words.completions(f"print {text}")]
-    return [{"label": line, "text": line, "start": 0, "length": len(text)} for line in found]
+    completed = words.completions(text)
+    if not completed and not re.search(r"\s", text):      # an expression by itself
+        completed = [line.removeprefix("print ") for line in words.completions(f"print {text}")]
+    return [{"label": line, "text": line, "start": 0, "length": len(text)} for line in completed]
 
 
 def changed(session: Session, expression: str, value: str) -> Session:

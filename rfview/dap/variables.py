@@ -57,15 +57,15 @@ class Trees:
         """Return the lines below a numbered one; raises InputError for a number from an earlier stop."""
         if not 1 <= reference <= len(self._known):
             raise InputError(f"variablesReference {reference} is from before the last stop")
-        found = []
+        children = []
         for node in self._known[reference - 1]():
             below = self._number(node.children) if node.children else 0
             line = {"name": node.name, "value": node.value, "variablesReference": below}
             if node.expression:
                 line["evaluateName"] = node.expression
                 self._expressions[reference, node.name] = node.expression
-            found.append(line)
-        return found
+            children.append(line)
+        return children
 
     def expression(self, reference: int, name: str) -> str:
         """Return the expression of a line that has been shown, '' if it has none."""

@@ -280,8 +280,8 @@ def fields() -> dict[str, str]:
 
 def _definitions(module: Any, names: list[str]) -> str:
     """Return the source of functions, classes and constants of a module, in the order given."""
-    found = _defined_in(str(module.__file__))
-    return "\n\n".join(found[name] for name in names)
+    definitions = _defined_in(str(module.__file__))
+    return "\n\n".join(definitions[name] for name in names)
 
 
 @cache
@@ -289,15 +289,15 @@ def _defined_in(path: str) -> dict[str, str]:
     """Return the source of each function, class and constant of a module's file."""
     source = Path(path).read_text(encoding="utf-8")
     lines = source.splitlines(keepends=True)
-    found = {}
+    definitions = {}
     for node in ast.parse(source).body:
         is_named = isinstance(node, ast.FunctionDef | ast.ClassDef)
         targets = node.targets if isinstance(node, ast.Assign) else [node] if is_named else []
         for target in targets:
             name = getattr(target, "id", getattr(target, "name", ""))
             # ast.get_source_segment would split the source for each definition
-            found[name] = RULE.sub("", "".join(lines[node.lineno - 1 : node.end_lineno]).rstrip())
-    return found
+            definitions[name] = RULE.sub("", "".join(lines[node.lineno - 1 : node.end_lineno]).rstrip())
+    return definitions
 
 
 def _entry(name: str, arguments: list[str], function: Callable[..., Any]) -> Iterator[str]:

@@ -196,8 +196,8 @@ def find(word: str, info: RunInfo | None = None) -> list[Term]:
         lambda term: needle in term.name.lower(),
         lambda term: needle in f"{term.kind} {term.text} {term.source}".lower(),
     ):
-        if needle and (found := [term for term in terms if match(term)]):
-            return found
+        if needle and (matching := [term for term in terms if match(term)]):
+            return matching
     return []
 
 
@@ -214,13 +214,13 @@ def text_of(word: str, most: int = 12, width: int = WIDTH, info: RunInfo | None 
     """
     if code := own_design.code_of(word):
         return code.splitlines()
-    found = find(word, info)
-    if not found:
+    terms = find(word, info)
+    if not terms:
         close = near(word)
         raise InputError(f"{word}: nothing explains it" + (f"; did you mean {close!r}?" if close else ""))
     lines: list[str] = []
-    for term in found[:most]:
+    for term in terms[:most]:
         lines += [*term.lines(width), ""]
-    if len(found) > most:
-        lines += [f"{len(found) - most} more: {', '.join(term.name for term in found[most : most + 8])} ...", ""]
+    if len(terms) > most:
+        lines += [f"{len(terms) - most} more: {', '.join(term.name for term in terms[most : most + 8])} ...", ""]
     return lines[:-1]

@@ -65,26 +65,26 @@ def from_words(text: str, place: int) -> Argument:
         return Argument(name, "null")
     if value.endswith(".npy"):
         return of_array(name, _loaded(value, where), where)
-    if found := _ARRAY.match(value):
-        return _array(name, found, where, place)
-    if found := _NUMBER.match(value):
-        dtype = dtype_of(found[1], where) if found[1] else ""
-        return Argument(name, "number", dtype, value=_number(found[2]))
+    if match := _ARRAY.match(value):
+        return _array(name, match, where, place)
+    if match := _NUMBER.match(value):
+        dtype = dtype_of(match[1], where) if match[1] else ""
+        return Argument(name, "number", dtype, value=_number(match[2]))
     if value in ("true", "false"):
         return Argument(name, "number", value=value == "true")
     raise InputError(f"{where}: {EXPECTED}")
 
 
-def _array(name: str, found: re.Match[str], where: str, place: int) -> Argument:
+def _array(name: str, match: re.Match[str], where: str, place: int) -> Argument:
     """Return the array DTYPE[SHAPE]:FILL."""
-    dtype = dtype_of(found[1], where)
+    dtype = dtype_of(match[1], where)
     try:
-        shape = tuple(int(size.replace("_", "")) for size in re.split(r"[,x]", found[2].replace(" ", "")))
+        shape = tuple(int(size.replace("_", "")) for size in re.split(r"[,x]", match[2].replace(" ", "")))
     except ValueError:
         raise InputError(f"{where}: {EXPECTED}") from None
     if min(shape) < 1 or math.prod(shape) * np.dtype(dtype).itemsize > MAX_BUFFER_BYTES:
         raise InputError(f"{where}: expected sizes of at least 1, and {MAX_BUFFER_BYTES:,} bytes at most")
-    fill, *ends = (found[3] or "zeros").split(":")
+    fill, *ends = (match[3] or "zeros").split(":")
     if fill in FILLS and fill != "random" and not ends:
         return Argument(name, "array", dtype, shape, fill=f"{fill} = true")
     if fill == "random" and len(ends) in (0, 2) and all(_NUMBER.match(end) for end in ends):
@@ -95,7 +95,7 @@ def _array(name: str, found: re.Match[str], where: str, place: int) -> Argument:
     if not ends and (number := _NUMBER.match(fill)) and not number[1]:
         return Argument(name, "array", dtype, shape, fill=f"value = {_number(fill)}")
     raise InputError(f"{where}: expected zeros, arange, random, random:LOW:HIGH or a number after the colon, got "
-                     f"{found[3]}")
+                     f"{match[3]}")
 
 
 def _number(text: str) -> int | float:

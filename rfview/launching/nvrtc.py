@@ -46,9 +46,9 @@ def compile_ptx(text: str, file: Path, instances: tuple[str, ...] = ()) -> tuple
 
 
 def _lowered(library: ctypes.CDLL, program: ctypes.c_void_p, name: str) -> str:
-    found = ctypes.c_char_p()
-    _check(library, library.nvrtcGetLoweredName(program, name.encode(), ctypes.byref(found)))
-    return (found.value or b"").decode()
+    lowered = ctypes.c_char_p()
+    _check(library, library.nvrtcGetLoweredName(program, name.encode(), ctypes.byref(lowered)))
+    return (lowered.value or b"").decode()
 
 
 def _text(library: ctypes.CDLL, what: str, program: ctypes.c_void_p, suffix: str) -> str:
@@ -77,8 +77,8 @@ def _check(library: ctypes.CDLL, code: int) -> None:
 
 def _library() -> Path | None:
     """Return the library of the wheel, None if it is not installed."""
-    found = [path for path in _files(PACKAGE) if path.name.startswith("libnvrtc.so")]
-    return found[0] if found else None
+    libraries = [path for path in _files(PACKAGE) if path.name.startswith("libnvrtc.so")]
+    return libraries[0] if libraries else None
 
 
 def _headers() -> list[Path]:

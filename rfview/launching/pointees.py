@@ -19,10 +19,10 @@ EXACT = {"f32": "float32", "f64": "float64", "s8": "int8", "u8": "uint8", "b8": 
 
 def body_of(text: str, kernel: str) -> str:
     """Return the statements of a kernel, "" if the module does not have it."""
-    found = re.search(rf"\.entry\s+{re.escape(kernel)}\b", text)
-    if found is None:
+    match = re.search(rf"\.entry\s+{re.escape(kernel)}\b", text)
+    if match is None:
         return ""
-    begin = text.find("{", text.find(")", found.end()) if text[found.end() :].lstrip().startswith("(") else found.end())
+    begin = text.find("{", text.find(")", match.end()) if text[match.end() :].lstrip().startswith("(") else match.end())
     depth = 0
     for at in range(begin, len(text)):
         depth += {"{": 1, "}": -1}.get(text[at], 0)
@@ -37,7 +37,7 @@ def pointees(body: str) -> dict[str, str]:
     Parameters that the kernel never loads are left out.
     """
     pieces = (STATEMENT.match(piece) for piece in COMMENT.sub("", body).split(";"))
-    statements = [(found[1], [part.strip() for part in found[2].split(",")]) for found in pieces if found is not None]
+    statements = [(match[1], [part.strip() for part in match[2].split(",")]) for match in pieces if match is not None]
     comes_from: dict[str, str] = {}
     loaded: dict[str, str] = {}
     for opcode, operands in statements:
@@ -56,7 +56,7 @@ def pointees(body: str) -> dict[str, str]:
                     comes_from[operands[0]] = sources.pop()
     seen: dict[str, Counter[str]] = {}
     for opcode, operands in statements:
-        base = next((found[1] for part in operands if (found := BASE.search(part))), "")
+        base = next((match[1] for part in operands if (match := BASE.search(part))), "")
         if opcode.partition(".")[0] in ACCESSES and base in comes_from and not any(space in opcode for space in ELSEWHERE):
             seen.setdefault(comes_from[base], Counter())[opcode.rpartition(".")[2]] += 1
     return loaded | {name: _numpy(types, body) for name, types in seen.items()}

@@ -134,17 +134,17 @@ def _answer(request: dict[str, Any]) -> dict[str, Any]:
     sys.path.insert(0, os.path.dirname(os.path.abspath(file)))
     sys.argv = [file]
     try:
-        found = runpy.run_path(file, run_name="__rfview__")
+        module = runpy.run_path(file, run_name="__rfview__")
     except ModuleNotFoundError as error:
         return {"error": f"{file}: {sys.executable} lacks the package {error.name}; --python names another Python"}
     except (Exception, SystemExit) as error:
         return {"error": f"{file}: failed when it was imported, before its kernels could be found: {_first(error)}; code "
                          "that needs a GPU belongs under if __name__ == '__main__':"}
-    kernels = [key for key, value in found.items() if framework_of(value)]
-    if name not in found:
+    kernels = [key for key, value in module.items() if framework_of(value)]
+    if name not in module:
         return {"error": f"{file} has no {name}; its kernels: {', '.join(kernels) or 'none'}"}
     try:
-        return compiled(found[name], request["arguments"])
+        return compiled(module[name], request["arguments"])
     except NotCompiled as error:
         return {"error": f"{file}: {name} {error}"}
 

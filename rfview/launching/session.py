@@ -83,7 +83,7 @@ def launch(kernel: Any, grid: int | Sequence[int], block: int | Sequence[int] | 
     """
     named = list(args.items()) if isinstance(args, Mapping) else [(f"arg{k}", value) for k, value in enumerate(args)]
     given = _apart([of_value(name, value, f"launch: {name}") for name, value in named])
-    source = sources.found(kernel, given, entry=entry, options=compile_options)
+    source = sources.source_of(kernel, given, entry=entry, options=compile_options)
     renamed = tuple(_titled(argument, formal.name) for argument, formal in zip(
         source.arguments, (one for one in source.formals if one.kind != "scratch")))
     shared = source.shared_bytes if shared_bytes is None else shared_bytes
@@ -127,12 +127,12 @@ def _titled(argument: Argument, name: str) -> Argument:
 def _shared(arguments: Sequence[Argument]) -> tuple[Argument, ...]:
     """Return arguments, with the same name for the same array wherever it is given twice."""
     names: dict[int, str] = {}
-    found = []
+    shared = []
     for argument in arguments:
         if argument.back is not None:
             argument = replace(argument, name=names.setdefault(id(argument.back), argument.name))
-        found.append(argument)
-    return tuple(found)
+        shared.append(argument)
+    return tuple(shared)
 
 
 def _apart(given: Sequence[Argument]) -> Sequence[Argument]:

@@ -40,9 +40,9 @@ class Formal:
 
 def formals(kernel: Kernel, text: str) -> tuple[Formal, ...]:
     """Return a kernel's arguments; text: its module's PTX."""
-    found = _numba(kernel)
-    if found is not None:
-        return found
+    known = _numba(kernel)
+    if known is not None:
+        return known
     types = _mangled_types(kernel.name)
     if len(types) != len(kernel.params):
         types = [("", "")] * len(kernel.params)
@@ -79,32 +79,32 @@ def _numba(kernel: Kernel) -> tuple[Formal, ...] | None:
     if tail is None:        # the first argument is the array itself
         tail = kernel.name[first.start() :]
     types = _tail(tail) or []
-    found: list[Formal] = []
+    parameters: list[Formal] = []
     at = 0
     for kind, dtype, rank in types:
         count = ARRAY_HEAD + 2 * rank if kind == "array" else 1
-        found.append(Formal(kind, "", dtype, at, count, rank))
+        parameters.append(Formal(kind, "", dtype, at, count, rank))
         at += count
-    return tuple(found) if at == len(kernel.params) else None
+    return tuple(parameters) if at == len(kernel.params) else None
 
 
 def _tail(text: str) -> list[tuple[str, str, int]] | None:
     """Return the types (kind, dtype, rank) of numba's arguments encoded in a text; None if it is not such a text."""
-    found: list[tuple[str, str, int]] = []
+    arguments: list[tuple[str, str, int]] = []
     while text:
         if array := _ARRAY.match(text):
             dtype = _BUILTIN.get(array[1], "")
             if not dtype:
                 return None
-            found.append(("array", dtype, int(array[2])))
+            arguments.append(("array", dtype, int(array[2])))
             text = text[array.end() :]
             continue
         code = "Dh" if text.startswith("Dh") else text[0]
         if code not in _BUILTIN:
             return None
-        found.append(("number", _BUILTIN[code], 0))
+        arguments.append(("number", _BUILTIN[code], 0))
         text = text[len(code) :]
-    return found
+    return arguments
 
 
 def _scratch(kernel: Kernel, text: str) -> int:
@@ -124,13 +124,13 @@ def _mangled_types(name: str) -> list[tuple[str, str]]:
     if head is None:
         return []
     reader = _Types(name[head.end() + int(head[1]) :])
-    found: list[tuple[str, str]] = []
+    types: list[tuple[str, str]] = []
     try:
         while reader.text:
-            found.append(reader.argument())
+            types.append(reader.argument())
     except (IndexError, KeyError, ValueError):
         return []
-    return [] if found == [("void", "")] else found
+    return [] if types == [("void", "")] else types
 
 
 class _Types:
@@ -150,14 +150,14 @@ class _Types:
             self.text = self.text[1:]
             return self._note(self.argument())
         if self.text[0] == "S":
-            found = re.match(r"S([0-9A-Z]*)_", self.text)
-            if found is None:
+            match = re.match(r"S([0-9A-Z]*)_", self.text)
+            if match is None:
                 raise ValueError(self.text)
-            self.text = self.text[found.end() :]
-            return self._known[int(found[1], 36) + 1 if found[1] else 0]
-        if found := re.match(r"[1-9]\d*", self.text):
-            end = found.end() + int(found[0])
-            name, self.text = self.text[found.end() : end], self.text[end:]
+            self.text = self.text[match.end() :]
+            return self._known[int(match[1], 36) + 1 if match[1] else 0]
+        if match := re.match(r"[1-9]\d*", self.text):
+            end = match.end() + int(match[0])
+            name, self.text = self.text[match.end() : end], self.text[end:]
             return self._note(("number", _NAMED[name]) if name in _NAMED else ("bytes", ""))
         if self.text[0] == "v":
             self.text = self.text[1:]

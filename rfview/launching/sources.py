@@ -43,7 +43,7 @@ class Source:
     folder: Path | None = None
 
 
-def found(target: Any, given: Sequence[Argument], *, entry: str | None = None, python: str | None = None,
+def source_of(target: Any, given: Sequence[Argument], *, entry: str | None = None, python: str | None = None,
           options: dict[str, Any] | None = None, tell: Callable[[str], object] = str) -> Source:
     """Return the kernel that `target` names, compiled if necessary, and its arguments in order.
 
@@ -99,8 +99,8 @@ def compiled(path: Path, name: str | None) -> tuple[str, str | None]:
         words = [nvcc, "-ptx", f"-arch={nvrtc.ARCHITECTURE}", "-lineinfo", "-o", str(out), str(path)]
         done = subprocess.run(words, capture_output=True, text=True, check=False)
         if done.returncode:
-            said = [line for line in (done.stderr + done.stdout).splitlines() if "error" in line]
-            raise InputError(f"{path}: nvcc: {said[0].strip() if said else 'cannot be compiled'}")
+            errors = [line for line in (done.stderr + done.stdout).splitlines() if "error" in line]
+            raise InputError(f"{path}: nvcc: {errors[0].strip() if errors else 'cannot be compiled'}")
         return out.read_text(encoding="utf-8"), name
 
 

@@ -114,7 +114,8 @@ def write(args: argparse.Namespace, kernel: str, folder: Path) -> Path:
     grid = extent(args.grid, "--grid") if args.grid else (1,)
     block = extent(args.block, "--block") if args.block else None
     given = [from_words(text, place) for place, text in enumerate(args.arguments)]
-    source = sources.found(kernel, given, python=args.python, tell=lambda text: print(f"rfview: {text}", file=sys.stderr))
+    source = sources.source_of(kernel, given, python=args.python,
+                               tell=lambda text: print(f"rfview: {text}", file=sys.stderr))
     call = Call(grid, block_of(block, source), _bytes(args.shared, source.shared_bytes), source.arguments)
     head = f"# {shlex.join(['rfview', 'run', *typed(args, kernel)])}".replace("\n", " ")
     text = launch_text(call, source.kernel, source.formals, source.file, head)

@@ -18,9 +18,9 @@ def has_passed(shown: Shown, cycle: int) -> bool:
     return cycle >= shown.target if forward else cycle <= shown.target
 
 
-def page_lines(shown: Shown, tour: str, width: int, cycle: int, chosen: int, keys: Keys, said: str = "",
+def page_lines(shown: Shown, tour: str, width: int, cycle: int, chosen: int, keys: Keys, message: str = "",
                more: str = "") -> list[Line]:
-    """Return a page; chosen: the reader's choice, 0 = none yet; said: a message to the reader in the last row.
+    """Return a page; chosen: the reader's choice, 0 = none yet; message: a message to the reader in the last row.
 
     more: the action that shows the rest of a page that does not fit, next_page or previous_page.
 
@@ -56,7 +56,7 @@ def page_lines(shown: Shown, tour: str, width: int, cycle: int, chosen: int, key
             row.add(", ", "dim").add(" ".join(more_at_once), "key").add(" in tens and hundreds", "dim")
         row.add("  ").add(progress(done, total, 16 if width >= NARROW else 6), "p:moving")
         lines.append(row.add(f"  {done:,} of {plural(total, 'cycle')}", "text").line())
-    return [*lines, blank(width), _foot(shown, width, chosen, answered, keys, said, more)]
+    return [*lines, blank(width), _foot(shown, width, chosen, answered, keys, message, more)]
 
 
 def _paragraph(text: str, width: int, role: str, mark: str = " ") -> list[Line]:
@@ -77,7 +77,7 @@ def _choice(shown: Shown, number: int, width: int, chosen: int, answered: bool) 
     return [row.line(), *(Row(width).to(6).add(part, role).line() for part in rest)]
 
 
-def _foot(shown: Shown, width: int, chosen: int, answered: bool, keys: Keys, said: str, more: str) -> Line:
+def _foot(shown: Shown, width: int, chosen: int, answered: bool, keys: Keys, message: str, more: str) -> Line:
     if shown.question and not chosen:
         hints = [(f"1–{len(shown.choices)}", "your prediction")]
     elif not answered and shown.question:
@@ -88,4 +88,4 @@ def _foot(shown: Shown, width: int, chosen: int, answered: bool, keys: Keys, sai
         is_before = more == "next_page"
         hints.insert(0 if is_before else 1, (keys.first(more), "more" if is_before else "above"))
     leaving = keys.hints(("close", "leave the tour"), "page_before", ("explain", "what is this"))
-    return hint_row(width, (*hints, *leaving), "band", said)
+    return hint_row(width, (*hints, *leaving), "band", message)

@@ -150,9 +150,9 @@ class Lesson:
         holding = [number for number, (_, condition) in enumerate(page.choices, 1) if self.value(condition)]
         if page.choices and len(holding) != 1:
             raise self._broken(f"{len(holding)} of {len(page.choices)} choices hold at cycle {self.session.cycle:,}")
-        found = self.session.cycle, holding[0] if holding else 0, self.fill(page.answer), texts
+        facts = self.session.cycle, holding[0] if holding else 0, self.fill(page.answer), texts
         self.session.goto(start)
-        return found
+        return facts
 
     def see(self, shown: Shown) -> None:
         """Go to the cycle of the page's answer."""
@@ -168,7 +168,7 @@ class Lesson:
         unknown = [name for name in NAME.findall(text) if name not in self.names]
         if unknown:
             raise self._broken(f"${unknown[0]} has no value")
-        return NAME.sub(lambda found: str(self.names[found[1]]), text)
+        return NAME.sub(lambda match: str(self.names[match[1]]), text)
 
     def _number(self, expression: str) -> int:
         """Return an expression's value as an integer; for an array, the index of its first true element."""
@@ -181,7 +181,7 @@ class Lesson:
 
     def fill(self, text: str) -> str:
         """Return a text with its {expressions} replaced by their values at the current cycle."""
-        return SLOT.sub(lambda found: self._said(self.value(found[1]), found[2] or ""), text)
+        return SLOT.sub(lambda match: self._said(self.value(match[1]), match[2] or ""), text)
 
     def _said(self, value: Any, form: str) -> str:
         info = self.session.info

@@ -35,7 +35,7 @@ class TourWindow(Popup):
         self.painted: Shown | None = None
         self.chosen = 0
         self.seen = False
-        self.said = ""
+        self.message = ""
         self.failure = ""
         self.top = 0            # the first row of the page's body that is shown, if it does not fit
         self.room = 0           # rows of the body that are shown
@@ -67,7 +67,7 @@ class TourWindow(Popup):
             return
         if self.shown is not None and self.shown is not self.painted:
             self.keys.reset()       # a count begun on the page before
-            self.painted, self.chosen, self.seen, self.said, self.top = self.shown, 0, False, "", 0
+            self.painted, self.chosen, self.seen, self.message, self.top = self.shown, 0, False, "", 0
             if self.shown.number == self.shown.count:
                 line_history.LineHistory(line_history.path("lessons")).add(self.tour.name)     # for the start screen
             focus.give_keys(self.main, self.shown.panel)
@@ -89,7 +89,7 @@ class TourWindow(Popup):
             return
         if self.painted is not None:
             width = self.app.size.width
-            lines = page_lines(self.painted, self.tour.title, width, self.cycle(), self.chosen, self.keys, self.said)
+            lines = page_lines(self.painted, self.tour.title, width, self.cycle(), self.chosen, self.keys, self.message)
             rows = self.app.size.height
             self.wanted = (width, min(len(lines), max(rows - 6, rows * 2 // 3)))
         super().paint()
@@ -98,7 +98,7 @@ class TourWindow(Popup):
         """Return the page; if it does not fit, its head and keys stay in place, and the rest can be paged through."""
         if self.painted is None:
             return fill([], width, height)
-        facts = self.painted, self.tour.title, width, self.cycle(), self.chosen, self.keys, self.said
+        facts = self.painted, self.tour.title, width, self.cycle(), self.chosen, self.keys, self.message
         lines = page_lines(*facts)
         if len(lines) <= height:
             self.top = self.room = 0
@@ -116,11 +116,11 @@ class TourWindow(Popup):
     @property
     def shown_message(self) -> str:
         """The message in the last row."""
-        return self.said
+        return self.message
 
     def say(self, text: str, kind: str = "info") -> None:
         """Show a message in the last row: the main screen's event row is below this window."""
-        self.said = text
+        self.message = text
         self.paint()
 
     def key(self, key: str, character: str | None) -> None:
@@ -156,16 +156,16 @@ class TourWindow(Popup):
         """Store the reader's prediction."""
         assert self.painted is not None
         if 1 <= number <= len(self.painted.choices):
-            self.chosen, self.said, self.top = number, "", LAST
+            self.chosen, self.message, self.top = number, "", LAST
         else:
-            self.said = f"1 to {len(self.painted.choices)}"
+            self.message = f"1 to {len(self.painted.choices)}"
         self.paint()
 
     def on(self, pressed: Pressed) -> None:
         """Jump to the answer, or turn the page."""
         assert self.painted is not None
         if self.painted.question and not self.chosen:
-            self.said = "first your prediction"
+            self.message = "first your prediction"
             self.paint()
         elif self.painted.question and not self.seen:
             self.main.worker.ask(requests.goto, self.painted.target)

@@ -10,7 +10,7 @@ NAME_CELLS = 16
 COMMAND_CELLS, KEY_CELLS = 18, 9
 
 
-def designs(rows: Sequence[tuple[str, str]], now: str, scheduler: str, kept: bool, follow: str, selected: int,
+def designs(rows: Sequence[tuple[str, str]], now: str, scheduler: str, is_current: bool, follow: str, selected: int,
             width: int, height: int, hints: Sequence[tuple[str, str]] = ()) -> list[Line]:
     """Return the list of designs, and what Enter will do with the chosen one. rows: (name, title).
 
@@ -25,7 +25,7 @@ def designs(rows: Sequence[tuple[str, str]], now: str, scheduler: str, kept: boo
     lines = [title(width, "ANOTHER DESIGN", "rerun of this kernel; this run stays as a branch", focus=True)]
     lines += _rows([(name, text, "●" if name == now else " ") for name, text in rows], selected, width, height - 3)
     row = Row(width).add(" scheduler ", "dim").add("‹ ", "key").add(scheduler, "bold").add(" ›", "key")
-    row.add("  as now" if kept else "", "dim")
+    row.add("  as now" if is_current else "", "dim")
     lines.append(row.at(min(38, width // 2), "then to ", "dim").add(follow, "bold").line())
     lines.append(hint_row(width, hints))
     return fill(lines, width, height)

@@ -226,14 +226,14 @@ def facts(scene: Scene) -> list[tuple[str, str]]:
     entry = machine.instruction(pc)
     if entry is None:
         return []
-    found = [(f"pc {pc}", f"{with_lines(entry.text, scene.info.program)}, line {entry.line}")]
+    rows = [(f"pc {pc}", f"{with_lines(entry.text, scene.info.program)}, line {entry.line}")]
     for reg in dict.fromkeys(reg for reg in entry.src if reg != NONE8):
-        found.append((f"reads R{reg}", lanes(machine, scene.warp, reg, pc)))
+        rows.append((f"reads R{reg}", lanes(machine, scene.warp, reg, pc)))
     for reg in entry.dst:
-        found.append((f"writes R{reg}", f"now {lanes(machine, scene.warp, reg, pc)}"))
+        rows.append((f"writes R{reg}", f"now {lanes(machine, scene.warp, reg, pc)}"))
     here = [f"w{warp}" for warp in machine.resident_warps if machine.pc[warp] == pc and warp != scene.warp]
-    found.append(("also here", " ".join(here) or "no other warp"))
-    return found
+    rows.append(("also here", " ".join(here) or "no other warp"))
+    return rows
 
 
 PANEL = Panel(

@@ -215,10 +215,10 @@ def strip_lines(picture: ComparePicture, width: int, rulers: bool = True) -> lis
     marks = []
     for side in (0, 1):
         row, at = Row(width), strip.issue[side]
-        found = next((entry for entry in picture.instructions if entry.n == picture.n), None)
-        cycle = (found.cycle_a, found.cycle_b)[side] if found else None
+        here = next((entry for entry in picture.instructions if entry.n == picture.n), None)
+        cycle = (here.cycle_a, here.cycle_b)[side] if here else None
         if at is not None and cycle is not None:
-            lag = signed(found.lag) if side == 1 and found is not None and found.lag is not None else ""
+            lag = signed(here.lag) if side == 1 and here is not None and here.lag is not None else ""
             text = f"{number(cycle)}  {lag}".rstrip()
             x = LABEL + 1 + at
             row.to(x).add(text, "text") if x + len(text) < width else row.right(x + 1, text, "text")

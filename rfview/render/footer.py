@@ -49,8 +49,8 @@ def hints_that_fit(hints: Sequence[tuple[str, str, str]], width: int) -> list[tu
     x = 1
     for place, (keys, word, action) in enumerate(hints):
         size = len(keys) + 1 + len(word)
-        kept = sum(len(key) + len(name) + 3 for key, name, later in hints[place + 1 :] if later in KEPT)
-        if x + size + kept > width - 1:
+        reserved = sum(len(key) + len(name) + 3 for key, name, later in hints[place + 1 :] if later in KEPT)
+        if x + size + reserved > width - 1:
             continue
         out.append((x, x + size, keys, word, action))
         x += size + 2

@@ -79,10 +79,10 @@ def _links(view: ImageView, width: int, room: int) -> list[Line]:
     last = next((at for at, link in links if link.kind == "lost"), links[-1][0])
     if room < 4:
         return [_link(*links[0], width), _link(*links[last - 1], width)]
-    kept = links[max(1, last - room + 3) : last + 1]
-    skipped = kept[0][0] - 2
+    last_ones = links[max(1, last - room + 3) : last + 1]
+    skipped = last_ones[0][0] - 2
     between = Row(width).add(f"   {skipped} steps between; y copies all", "faint").line()
-    return [_link(*links[0], width), between, *(_link(at, link, width) for at, link in kept)]
+    return [_link(*links[0], width), between, *(_link(at, link, width) for at, link in last_ones)]
 
 
 def _link(at: int, link: Link, width: int) -> Line:

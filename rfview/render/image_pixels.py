@@ -29,12 +29,12 @@ def colours(light: bool) -> list[tuple[int, int, int]]:
 
 def rows_of(view: ImageView, width: int, height: int, cell: tuple[int, int]) -> dict[int, list[tuple[int, np.ndarray]]]:
     """Return window row -> (column, pixels) of each pane; pixels: (cell's height, width) u1 colour numbers."""
-    panes, found = panes_of(view, width, height), {}
+    panes, rows = panes_of(view, width, height), {}
     columns = starts(panes, width)
     shown = [_pane(view, panes, pane, cell) for pane in panes.shown]
     for y in range(panes.rows):
-        found[TOP + y] = [(x, pixels[y * cell[1] : (y + 1) * cell[1]]) for x, pixels in zip(columns, shown, strict=True)]
-    return found
+        rows[TOP + y] = [(x, pixels[y * cell[1] : (y + 1) * cell[1]]) for x, pixels in zip(columns, shown, strict=True)]
+    return rows
 
 
 def _pane(view: ImageView, panes: Panes, pane: int, cell: tuple[int, int]) -> np.ndarray:

@@ -71,13 +71,13 @@ def _drawn_by(design: str) -> tuple[Any, Painter | None, str]:
         return None, None, f"lens {lens!r}: {error}"
 
 
-def _painter_in(found: ModuleType, name: str) -> Painter:
+def _painter_in(module: ModuleType, name: str) -> Painter:
     """Return the painter in a design's own file or lens, a function `name`; it raises InputError, which names the line."""
-    @wraps(getattr(found, name))
+    @wraps(getattr(module, name))
     def painter(scene: Scene, width: int, height: int) -> list[Line]:
-        lines = designs.host_functions.call(found, name, scene, width, height)
+        lines = designs.host_functions.call(module, name, scene, width, height)
         if not isinstance(lines, list) or not all(isinstance(line, Line) for line in lines):
-            raise InputError(f"{designs.host_functions.whose(found)}, {name}: expected a list of Lines, as "
+            raise InputError(f"{designs.host_functions.whose(module)}, {name}: expected a list of Lines, as "
                              "Row(width).line() makes them")
         return lines
 
@@ -107,8 +107,8 @@ def columns_of(design: str) -> int:
 
 def places_of(design: str) -> Places | None:
     """Return the function that says where a design keeps a warp's values: `places_of` of its lens's module, or None."""
-    found: Places | None = getattr(_drawn_by(design)[0], "places_of", None)
-    return found
+    places: Places | None = getattr(_drawn_by(design)[0], "places_of", None)
+    return places
 
 
 def small(scene: Scene, width: int) -> list[Line]:
@@ -193,23 +193,23 @@ def facts(scene: Scene) -> list[tuple[str, str]]:
     if number >= len(machine.banks):
         return []
     bank = machine.banks[number]
-    found = [(f"bank {number}", f"at cycle {machine.cycle:,}")]
+    rows = [(f"bank {number}", f"at cycle {machine.cycle:,}")]
     what = ACTIVITIES.get(bank["activity"], "?")
     if bank["activity"] != layout_of_state.BANK_IDLE and bank["owner_warp"] < machine.num_warps:
         until = bank["until_cycle"]
         what += f" R{bank['owner_reg']} of w{bank['owner_warp']}" + (f" until {until:,}" if until > machine.cycle else "")
-    found.append(("now", what))
+    rows.append(("now", what))
     wanted = [f"w{warp}" for which, _, warp in banks.requests(machine) if which == number]
-    found.append(("wanted by", " ".join(dict.fromkeys(wanted)) or "nobody"))
+    rows.append(("wanted by", " ".join(dict.fromkeys(wanted)) or "nobody"))
     held = int((machine.warp_places[0] == number).sum())
-    found.append(("holds", f"{plural(held, 'register')} of {plural(len(machine.resident_warps), 'warp')}"))
+    rows.append(("holds", f"{plural(held, 'register')} of {plural(len(machine.resident_warps), 'warp')}"))
     record = machine.snapshot.rf
     for name in record.dtype.names or ():
         values = np.asarray(record[name])
         is_per_bank = values.dtype.names is None and values.ndim and len(values) == machine.num_banks
         if is_per_bank and values[number].size <= MAX_NUMBERS:
-            found.append((f"rf.{name}", " ".join(str(int(one)) for one in values[number].ravel())))
-    return found
+            rows.append((f"rf.{name}", " ".join(str(int(one)) for one in values[number].ravel())))
+    return rows
 
 
 PANEL = Panel(

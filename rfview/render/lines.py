@@ -244,8 +244,8 @@ def line_at(scene: Scene, height: int, y: int) -> int | None:
 
 def hit(scene: Scene, place: Place, x: int, y: int) -> Hit:
     """Return the line clicked: a double click sets a breakpoint there."""
-    found = line_at(scene, place.height, y)
-    return Hit({"line": found}, double=("break_here", "")) if found is not None else Hit(double=("", ""))
+    line = line_at(scene, place.height, y)
+    return Hit({"line": line}, double=("break_here", "")) if line is not None else Hit(double=("", ""))
 
 
 PANEL = Panel(

@@ -66,9 +66,9 @@ def paint(picture: MultiplesPicture, width: int, height: int, hints: Sequence[tu
     each = max(1, min(MAX_ROWS, body // max(1, len(picture.bands))))
     lines = [line for index, band in enumerate(picture.bands) for line in band_lines(picture, band, index, width, each)]
     role = {"error": "bad", "good": "good"}.get(picture.message_kind, "dim")
-    said = "; ".join(filter(None, (picture.message, _nodes(picture))))
+    message = "; ".join(filter(None, (picture.message, _nodes(picture))))
     return [status_line(picture, width), head_line(width), *fill(lines, width, body),
-            Row(width).add(" ").add(cut(said, width - 2), role).line(), hint_row(width, hints)]
+            Row(width).add(" ").add(cut(message, width - 2), role).line(), hint_row(width, hints)]
 
 
 def _nodes(picture: MultiplesPicture) -> str:
@@ -154,7 +154,7 @@ def _register_file(band: Band) -> list[Line]:
     try:
         return lens.small(Scene(now=band.machine, info=band.run.info, warp=band.machine.num_warps), LENS)
     except Exception as error:      # the lens of a user's design may have defects, and the other bands go on
-        return [Row(LENS).add(part, "bad").line() for part in wrap(crash.told(error), LENS)[:MAX_ROWS]]
+        return [Row(LENS).add(part, "bad").line() for part in wrap(crash.text_of(error), LENS)[:MAX_ROWS]]
 
 
 def _energy(value: float | None) -> str:

@@ -91,8 +91,8 @@ def lay_over_warp(scene: Scene, warp: int, width: int, paint: Callable[[Scene, i
         return underline(line, ())
     without = np.zeros((0, 0), np.uint8)        # earlier cycles are not compared
     mine = paint(bare(scene).at(window=without), warp, width).plain[IDENTITY:]
-    found = paint(other.at(window=without), slot, width).plain[IDENTITY:] if other is not None else ""
-    return underline(line, [False] * IDENTITY + differing(mine, found))
+    painted = paint(other.at(window=without), slot, width).plain[IDENTITY:] if other is not None else ""
+    return underline(line, [False] * IDENTITY + differing(mine, painted))
 
 
 def text_of(over: Over) -> str:

@@ -89,11 +89,11 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
 
 def _links(pipes: Pipes, at: int) -> dict[int, str]:
     """Return the gutter's text by row: the register that the chosen instruction reads from it, or it from the chosen one."""
-    found: dict[int, list[str]] = {}
+    names_of: dict[int, list[str]] = {}
     if at < len(pipes.rows):
         for place, name in pipes.rows[at].producers:
-            found.setdefault(place, []).append(name)
-    marks = {place: f"{names[0]}{'+' if len(names) > 1 else ''} ▸" for place, names in found.items()}
+            names_of.setdefault(place, []).append(name)
+    marks = {place: f"{names[0]}{'+' if len(names) > 1 else ''} ▸" for place, names in names_of.items()}
     for place, life in enumerate(pipes.rows):
         names = [name for producer, name in life.producers if producer == at]
         if names:

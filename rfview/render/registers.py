@@ -168,13 +168,13 @@ def facts(scene: Scene) -> list[tuple[str, str]]:
         return []
     pc = machine.pc[scene.warp]
     name = names_at(scene.info, pc).get(scene.reg, "")
-    found = [(f"w{scene.warp}.R{scene.reg}", name or "no name in the PTX here")]
-    found.append(("lanes", lanes(machine, scene.warp, scene.reg, pc)))
-    found.append((f"lane {scene.lane}", readings(int(values[scene.lane]))))
+    rows = [(f"w{scene.warp}.R{scene.reg}", name or "no name in the PTX here")]
+    rows.append(("lanes", lanes(machine, scene.warp, scene.reg, pc)))
+    rows.append((f"lane {scene.lane}", readings(int(values[scene.lane]))))
     bank, row = machine.place(scene.warp, scene.reg)
-    found.append(("lies in", f"bank {bank}, row {row}"))
-    found.append(("pending", "a write" if machine.sb_write[scene.warp] >> scene.reg & 1 else "no write"))
-    return found
+    rows.append(("lies in", f"bank {bank}, row {row}"))
+    rows.append(("pending", "a write" if machine.sb_write[scene.warp] >> scene.reg & 1 else "no write"))
+    return rows
 
 
 def lanes(machine: Machine, warp: int, reg: int, pc: int) -> str:

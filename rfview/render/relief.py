@@ -10,7 +10,7 @@ from rfview.sessions.branches.relief import MAX_LATER, Relief
 BEFORE, AFTER = 28, 14     # cells from the right at which the numbers as it ran, and with it, end
 
 
-def lines(found: Relief, width: int) -> list[Line]:
+def lines(relief: Relief, width: int) -> list[Line]:
     """Return the rows.
 
      RELIEF  hrf.write_cycles 4 → 1   branch relief2, forked at 690              as it ran   with it    change
@@ -21,33 +21,33 @@ def lines(found: Relief, width: int) -> list[Line]:
 
     = measured: both runs were simulated to that instruction. − is better, + is worse.
     """
-    what = ", ".join(change.text for change in found.changes)
-    where = "simulated again" if found.from_start else f"forked at {number(found.begin)}"
+    what = ", ".join(change.text for change in relief.changes)
+    where = "simulated again" if relief.from_start else f"forked at {number(relief.begin)}"
     head = Row(width, "band").add(" RELIEF", "title").add(f"  {what}", "text")
     if width >= 80:
         head.right(width - BEFORE, "as it ran", "tinfo").right(width - AFTER, "with it", "tinfo")
     out = [head.right(width - 1, "= measured", "tinfo").line()]
-    text = compact_text(found.text)
-    gain = found.gain
+    text = compact_text(relief.text)
+    gain = relief.gain
     change = "" if gain is None else signed(-gain)
-    after = number(found.issued[1]) if found.issued[1] is not None else f"> {MAX_LATER:,} later"
-    name = f"w{found.warp}'s instruction {found.n} issues at  {text}"
-    out.append(_row(width, name, number(found.issued[0]), after, change, gain or 0))
-    out.append(_share(width, "lost to the register file until then", found.lost))
-    out.append(_share(width, "warp-cycles waited until then", found.waited))
-    if found.whole is not None:
-        out += _whole(found, width)
-    next_one = f"then it would be {found.next_state}: {found.next_cause}" if found.next_cause else \
+    after = number(relief.issued[1]) if relief.issued[1] is not None else f"> {MAX_LATER:,} later"
+    name = f"w{relief.warp}'s instruction {relief.n} issues at  {text}"
+    out.append(_row(width, name, number(relief.issued[0]), after, change, gain or 0))
+    out.append(_share(width, "lost to the register file until then", relief.lost))
+    out.append(_share(width, "warp-cycles waited until then", relief.waited))
+    if relief.whole is not None:
+        out += _whole(relief, width)
+    next_one = f"then it would be {relief.next_state}: {relief.next_cause}" if relief.next_cause else \
         "then it would issue earlier than the cycle of this question" if gain and gain > 0 else ""
-    tail = Row(width).add(f"   branch {found.branch}, {where}", "dim")
+    tail = Row(width).add(f"   branch {relief.branch}, {where}", "dim")
     if next_one:
         tail.add(cut(f"   {next_one}", width - tail.x - 1), "text")
     return [*out, tail.line()]
 
 
-def _whole(found: Relief, width: int) -> list[Line]:
+def _whole(relief: Relief, width: int) -> list[Line]:
     """Return the rows of both whole runs."""
-    whole = found.whole
+    whole = relief.whole
     assert whole is not None
     out = [_share(width, "the run, cycles", whole.cycles), _share(width, "the run, lost to the register file", whole.lost)]
     before, after = whole.energy_pj

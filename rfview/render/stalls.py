@@ -101,12 +101,12 @@ def facts(scene: Scene) -> list[tuple[str, str]]:
     machine = scene.now
     if machine is None:
         return []
-    found = [("warps now", f"of {machine.num_warps} slots")]
+    rows = [("warps now", f"of {machine.num_warps} slots")]
     for code, count in enumerate(machine.count):
         if count:
             look = scene.look(code)
-            found.append((f"{look.glyph} {look.name}", str(count)))
-    return found
+            rows.append((f"{look.glyph} {look.name}", str(count)))
+    return rows
 
 
 PANEL = Panel(

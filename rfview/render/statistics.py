@@ -10,7 +10,7 @@ from rfview.sessions.reports.statistics import Statistics
 BAR = 16
 
 
-def render(scene: Scene, found: Statistics | None, ends: tuple[str, str], width: int, height: int,
+def render(scene: Scene, counted: Statistics | None, ends: tuple[str, str], width: int, height: int,
            scroll: int = 0) -> list[Line]:
     """Return the window's lines.
 
@@ -23,14 +23,14 @@ def render(scene: Scene, found: Statistics | None, ends: tuple[str, str], width:
     """
     heading = Row(width, "band").add("▌", "title").add("STATISTICS", "title").add(f"  {ends[0]}  to  {ends[1]}", "tinfo")
     lines = [heading.right(width - 1, closes(scene.key("close")), "tinfo").line()]
-    if found is None:
+    if counted is None:
         same = ends[0].split()[-1] == ends[1].split()[-1]
         row = Row(width).add(" the two ends are the same cycle: move one of them" if same else " counting ...", "dim")
         lines.append(row.line())
         return fill(lines, width, height)
-    lines += [_summary(found, width), *_energy(found, width), Row(width).line()]
-    left = _states(scene, found, width if width < 92 else width // 2 - 1)
-    right = _events(found, width if width < 92 else width - width // 2 - 1)
+    lines += [_summary(counted, width), *_energy(counted, width), Row(width).line()]
+    left = _states(scene, counted, width if width < 92 else width // 2 - 1)
+    right = _events(counted, width if width < 92 else width - width // 2 - 1)
     if width < 92:
         body = [*left, Row(width).line(), *right]
     else:
@@ -43,51 +43,51 @@ def render(scene: Scene, found: Statistics | None, ends: tuple[str, str], width:
     return fill([*lines, *body[first:]], width, height)
 
 
-def _summary(found: Statistics, width: int) -> Line:
-    row = Row(width).add(f" {plural(found.cycles, 'cycle')}", "bold")
-    if found.microseconds:
-        row.add(f"   {found.microseconds:,.3f} µs", "text")
-    row.add("   warp instructions ", "dim").add(number(found.instructions), "text")
-    row.add("   IPC ", "dim").add(f"{found.ipc:.3f}", "bold")
-    good = found.is_balanced
+def _summary(counted: Statistics, width: int) -> Line:
+    row = Row(width).add(f" {plural(counted.cycles, 'cycle')}", "bold")
+    if counted.microseconds:
+        row.add(f"   {counted.microseconds:,.3f} µs", "text")
+    row.add("   warp instructions ", "dim").add(number(counted.instructions), "text")
+    row.add("   IPC ", "dim").add(f"{counted.ipc:.3f}", "bold")
+    good = counted.is_balanced
     return row.add("   ").add("balanced ✓" if good else "UNBALANCED ✕", "good" if good else "bad").line()
 
 
-def _energy(found: Statistics, width: int) -> list[Line]:
+def _energy(counted: Statistics, width: int) -> list[Line]:
     """Return the energy and its components, in two rows if one is too short."""
     row = Row(width)
-    if not found.energy_pj:
+    if not counted.energy_pj:
         return [row.add(" energy: not known for this run", "dim").line()]
-    row.add(" RF energy ", "dim").add(f"{found.energy_pj['total']:,.1f} pJ", "bold")
-    row.add(f" at {found.node_nm} nm" if found.node_nm else "", "dim")
-    parts = " =" + " +".join(f" {name} {value:,.1f}" for name, value in found.energy_pj.items() if name != "total")
+    row.add(" RF energy ", "dim").add(f"{counted.energy_pj['total']:,.1f} pJ", "bold")
+    row.add(f" at {counted.node_nm} nm" if counted.node_nm else "", "dim")
+    parts = " =" + " +".join(f" {name} {value:,.1f}" for name, value in counted.energy_pj.items() if name != "total")
     is_one = row.x + len(parts) <= width
     if is_one:
         row.add(parts, "text")
-    for name, value in (("power", f"{found.power_mw:.2f} mW"), ("energy·delay", f"{found.energy_delay_js:.3e} Js")):
+    for name, value in (("power", f"{counted.power_mw:.2f} mW"), ("energy·delay", f"{counted.energy_delay_js:.3e} Js")):
         if row.x + len(name) + len(value) + 4 <= width:
             row.add(f"   {name} ", "dim").add(value, "text")
     return [row.line()] if is_one else [row.line(), Row(width).to(4).add(parts, "text").line()]
 
 
-def _states(scene: Scene, found: Statistics, width: int) -> list[Line]:
+def _states(scene: Scene, counted: Statistics, width: int) -> list[Line]:
     """Return the states, the most common first."""
-    lines = [Row(width, "").add(" WARP-CYCLES", "title").right(34, number(found.warp_cycles), "text").line()]
+    lines = [Row(width, "").add(" WARP-CYCLES", "title").right(34, number(counted.warp_cycles), "text").line()]
     codes = {look.name: code for code, look in scene.looks.items()}
-    top = max(found.states.values(), default=1)
-    for name, value in sorted(found.states.items(), key=lambda item: -item[1]):
+    top = max(counted.states.values(), default=1)
+    for name, value in sorted(counted.states.items(), key=lambda item: -item[1]):
         look = scene.look(codes.get(name, -1))
         row = Row(width).add(" ").add(look.glyph, "st:" + look.role).add(f" {name}", "text")
-        row.right(34, number(value), "text").right(43, percent(value, found.warp_cycles), "text")
+        row.right(34, number(value), "text").right(43, percent(value, counted.warp_cycles), "text")
         lines.append(row.at(44, bar(value, top, min(BAR, max(0, width - 45))), "fg:" + look.role).line())
     return lines
 
 
-def _events(found: Statistics, width: int) -> list[Line]:
+def _events(counted: Statistics, width: int) -> list[Line]:
     """Return the event counts."""
     head = Row(width).add(" EVENTS", "title").right(width - 13, "count", "dim").right(width - 1, "per cycle", "dim")
     lines = [head.line()]
-    for name, value in found.counts.items():
+    for name, value in counted.counts.items():
         row = Row(width).add(f" {name}", "text").right(width - 13, number(value), "text")
-        lines.append(row.right(width - 1, f"{value / found.cycles:.3f}", "dim").line())
+        lines.append(row.right(width - 1, f"{value / counted.cycles:.3f}", "dim").line())
     return lines

@@ -135,9 +135,9 @@ def hint_row(width: int, hints: Sequence[tuple[str, str]], ground: str = "", rig
     row = Row(width, ground)
     sizes = [len(keys) + len(word) + 3 for keys, word in hints]
     for index, (keys, word) in enumerate(hints):
-        kept = sum(size for size, (_, later) in zip(sizes[index + 1 :], hints[index + 1 :], strict=True)
+        reserved = sum(size for size, (_, later) in zip(sizes[index + 1 :], hints[index + 1 :], strict=True)
                    if later.startswith(LEAVING))
-        if row.x + sizes[index] + kept <= width - len(right):
+        if row.x + sizes[index] + reserved <= width - len(right):
             row.add(" ").add(keys, "key").add(f" {word} ", "tinfo")
     return row.right(width - 1, right, "tinfo").line()
 

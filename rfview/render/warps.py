@@ -221,8 +221,8 @@ def warp_at(scene: Scene, width: int, height: int, x: int, y: int) -> int | None
 
 def hit(scene: Scene, place: Place, x: int, y: int) -> Hit:
     """Return the warp clicked."""
-    found = warp_at(scene, place.width, place.height, x, y)
-    return Hit({"warp": found, "scroll": 0} if found is not None else {}, double=("", ""))
+    warp = warp_at(scene, place.width, place.height, x, y)
+    return Hit({"warp": warp, "scroll": 0} if warp is not None else {}, double=("", ""))
 
 
 def facts(scene: Scene) -> list[tuple[str, str]]:
@@ -231,25 +231,25 @@ def facts(scene: Scene) -> list[tuple[str, str]]:
     if machine is None:
         return []
     warp = scene.warp
-    found = [(f"w{warp}", f"at cycle {machine.cycle:,}")]
+    rows = [(f"w{warp}", f"at cycle {machine.cycle:,}")]
     if not machine.resident >> warp & 1:
-        return [*found, ("holds", "no warp")]
+        return [*rows, ("holds", "no warp")]
     look, since = scene.look(machine.state[warp]), machine.since[warp]
-    found.append(("state", f"{look.glyph} {look.name}, since {since:,}, {plural(max(0, machine.cycle - since), 'cycle')}"))
+    rows.append(("state", f"{look.glyph} {look.name}, since {since:,}, {plural(max(0, machine.cycle - since), 'cycle')}"))
     if look.name not in ("issued", "not_selected"):
-        found.append(("waits for", waits_for(scene, warp) or "nothing named"))
+        rows.append(("waits for", waits_for(scene, warp) or "nothing named"))
     entry = machine.instruction(machine.pc[warp])
     if entry is not None:
-        found.append(("next", f"{entry.text}, line {entry.line}"))
+        rows.append(("next", f"{entry.text}, line {entry.line}"))
     record = machine.sm["warp"][warp]
     active, paths = int(record["mask"]).bit_count(), int(record["num_splits"])
-    found.append(("threads", f"{active} of 32 active" + (f", the warp is in {paths} paths" if paths > 1 else "")))
+    rows.append(("threads", f"{active} of 32 active" + (f", the warp is in {paths} paths" if paths > 1 else "")))
     cta = machine.sm["cta"][machine.cta[warp]]
-    found.append(("CTA", f"{int(cta['id'])}, its warp {int(record['warp_in_cta'])} of {int(cta['num_warps'])}"))
+    rows.append(("CTA", f"{int(cta['id'])}, its warp {int(record['warp_in_cta'])} of {int(cta['num_warps'])}"))
     last = int(record["last_issue_cycle"])
     count = plural(int(record["num_issued"]), "instruction")
-    found.append(("issued", f"{count}, the last in {last:,}" if last >= 0 else count))
-    return found
+    rows.append(("issued", f"{count}, the last in {last:,}" if last >= 0 else count))
+    return rows
 
 
 PANEL = Panel(

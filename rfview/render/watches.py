@@ -31,20 +31,20 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
     state, it is the most common one of the stretch. Underlined: changed in this cycle. Enter lists them all, `,` and `.`
     go to the chosen one's last and next change.
     """
-    focus, found = scene.panel == "watches", watches(scene)
+    focus, watched = scene.panel == "watches", watches(scene)
     left = 1 + ITEM + KIND
     now_at = left + VALUE * (1 + (width >= WIDE))
     head = Row(width, "band").add("▌" if focus else " ", "title").add("WATCHES", "title")
-    if found:
+    if watched:
         head.right(now_at - VALUE, "before" if width >= WIDE else "", "tinfo").right(now_at, "now", "tinfo")
         head.at(now_at + 2, f"last {number(RATE_WINDOW)} cycles", "tinfo")
     lines = [head.line()]
-    if not found:
+    if not watched:
         none = (f"nothing is watched{scene.keys.tail('watch_here', 'watches the thing in focus')},",
                 f":watch EXPRESSION any other{scene.keys.tail('watches', 'lists what is watched')}")
         lines += [Row(width).add(f" {text}", "dim").line() for text in none]
-    first = visible_from(min(scene.watch, len(found) - 1), len(found), max(1, height - 1))
-    for index, watch in enumerate(found[first : first + height - 1], first):
+    first = visible_from(min(scene.watch, len(watched) - 1), len(watched), max(1, height - 1))
+    for index, watch in enumerate(watched[first : first + height - 1], first):
         chosen = focus and index == scene.watch
         row = list_row(width, chosen)
         row.add(cut(watch.item, ITEM + (0 if watch.kind else KIND) - 1), "text").at(1 + ITEM, watch.kind, "dim")
@@ -77,8 +77,8 @@ def plot(row: Row, scene: Scene, watch: Watch) -> Row:
 
 def chosen_item(scene: Scene, count: int | None) -> str:
     """Return the chosen item, else the focused warp's state."""
-    found = watches(scene)
-    return found[min(scene.watch, len(found) - 1)].item if found else f"w{scene.warp}.state"
+    watched = watches(scene)
+    return watched[min(scene.watch, len(watched) - 1)].item if watched else f"w{scene.warp}.state"
 
 
 def _rows(content: Content) -> int:

@@ -110,7 +110,7 @@ class HostApp(App[int]):
 
     def show_text(self, lines: Sequence[str], name: str) -> None:
         """Show several lines in a window."""
-        from rfview.screens.windows.popup import TextWindow     # for a fast start
+        from rfview.screens.windows.popup import TextWindow  # for a fast start
 
         self.push_screen(TextWindow(tuple(lines), name))
 

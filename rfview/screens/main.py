@@ -8,7 +8,7 @@ from textual import events
 
 from rfview import command_line
 from rfview.keys import Pressed, token_of
-from rfview.messages import Answered, Arrived, Brushed, Busy, Chosen, Clicked, Failed, Said, Wheeled
+from rfview.messages import Answered, Arrived, Brushed, Busy, Chosen, Clicked, Failed, Notice, Wheeled
 from rfview.render import panels, watches
 from rfview.render.layout import shown
 from rfview.render.scene import Badge
@@ -69,7 +69,7 @@ class MainScreen(Desk):
             self.change(badge=Badge("busy", message.text), message=message.detail or self.scene.message,
                         message_kind="info")
 
-    def on_said(self, message: Said) -> None:
+    def on_notice(self, message: Notice) -> None:
         message.stop()
         if message.kind == "stop":
             self.playback.stop()
@@ -99,7 +99,7 @@ class MainScreen(Desk):
 
     def _compare(self, pair: Any, names: tuple[str, str]) -> None:
         """Open the compare screen over two runs of the session, whose worker serves it, too."""
-        from rfview.screens.compare.screen import CompareScreen     # for a fast start: few compare
+        from rfview.screens.compare.screen import CompareScreen  # for a fast start: few compare
         from rfview.screens.compare.source import CompareSource
 
         self.app.push_screen(CompareScreen(self.strips, lambda progress: CompareSource(pair, names, progress), self.worker))

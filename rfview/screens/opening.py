@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rfview.keys import Keys
 from rfview.engine.escapes import visible
 from rfview.engine.wording import plural
+from rfview.keys import Keys
 from rfview.render.footer import footer_hints
 from rfview.render.scene import Badge, Scene
 from rfview.sessions.pictures.shape import shape_of
@@ -56,12 +56,12 @@ def hints(scene: Scene, width: int, is_alone: bool = False) -> list[tuple[str, s
 
 def offers(info: RunInfo) -> list[str]:
     """Return this run's completions for the prompt: its buffers through time, as pictures, and their elements."""
-    found = ["heat w0.R0"]
+    items = ["heat w0.R0"]
     for one in info.variables:
         name = visible(one.name)
         total = one.count
-        found += [f"heat {name}[0..{min(total, 128) - 1}]", f"origin {name}[0]"]
+        items += [f"heat {name}[0..{min(total, 128) - 1}]", f"origin {name}[0]"]
         if total:
             wide, high = shape_of(one)
-            found.append(f"image {name} {wide}x{high}")
-    return found
+            items.append(f"image {name} {wide}x{high}")
+    return items

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from rfview import crash
 from rfview.engine.errors import InputError, RfviewError
-from rfview.messages import Arrived, Busy, Failed, Said
+from rfview.messages import Arrived, Busy, Failed, Notice
 from rfview.render.scene import DEFAULT_KEYS, Badge
 from rfview.screens.scenes.source import SceneSource
 from rfview.screens.worker import Post, Request, Worker
@@ -106,7 +106,7 @@ class SessionWorker(Worker):
                 self._shown_hits = self.source.hits_key
                 self.post(Arrived(self.source.scene()).keep())
         except Exception as error:      # a damaged chunk, or a defect: the thread must survive
-            self.post(Said(str(error) if isinstance(error, RfviewError) else crash.sentence(error), "error"))
+            self.post(Notice(str(error) if isinstance(error, RfviewError) else crash.sentence(error), "error"))
             return False
         return more or len(self.source.hits) != before
 
@@ -120,14 +120,14 @@ class SessionWorker(Worker):
 
     def failed(self, error: Exception) -> None:
         """Report at the cursor what a request raised; a defect like any other error."""
-        self._arrive_safely(crash.told(error), "error")
+        self._arrive_safely(crash.text_of(error), "error")
 
     def _arrive_safely(self, text: str, kind: str) -> None:
         """Show the scene at the cursor, with a sentence; only the sentence if the scene cannot be built."""
         try:
             self.arrive(text, kind)
         except Exception as error:
-            self.post(Said(f"{text}; {error}", "error"))
+            self.post(Notice(f"{text}; {error}", "error"))
 
     def arrive(self, text: str = "", kind: str = "info", badge: Badge | None = None, warp: int | None = None) -> None:
         """Report the scene at the cursor, and a sentence for the event row. kind: info | error | good. warp: to focus."""

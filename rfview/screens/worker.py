@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from rfview import crash
-from rfview.messages import Said
+from rfview.messages import Notice
 
 if TYPE_CHECKING:
     from rfview.sessions.session import Session
@@ -150,7 +150,7 @@ class Worker:
 
     def failed(self, error: Exception) -> None:
         """Report what a request raised."""
-        self.post(Said(crash.told(error), "error"))
+        self.post(Notice(crash.text_of(error), "error"))
 
     def is_due(self) -> bool:
         """Say whether a request has lasted so long, and reported so long ago, that it reports its progress now."""

@@ -39,7 +39,7 @@ ARGUMENTS = "--grid N --block N --arg NAME=f4[1024]:random"
 
 @dataclass(frozen=True)
 class Item:
-    """One thing to open. words: rfview's command line, () for a mere message. said: what Enter does.
+    """One thing to open. words: rfview's command line, () for a mere message. effect: what Enter does.
 
     more: further rows of text, (left, right) each. issued, lost: two curves, the second of shares 0..1. sign: before it.
     """
@@ -48,7 +48,7 @@ class Item:
     text: str = ""
     right: str = ""
     words: tuple[str, ...] = ()
-    said: str = ""
+    effect: str = ""
     more: tuple[tuple[str, str], ...] = ()
     issued: tuple[float, ...] = ()
     lost: tuple[float, ...] = ()
@@ -64,19 +64,20 @@ class Item:
 
 def recordings(folder: Path, bundled: Path) -> list[Item]:
     """Return the folder's and recently opened recordings, newest first, then the bundled one; none is opened yet."""
-    found: dict[Path, float] = {}
+    changed: dict[Path, float] = {}
     for file in [*_files(folder, (".rfs",)), *(Path(line) for line in LineHistory(path("recordings")).lines)]:
         with suppress(OSError, RuntimeError):      # RuntimeError: a loop of links, before Python 3.13
-            found[file.resolve()] = file.stat().st_mtime
-    newest = sorted(found, key=lambda file: -found[file])[:MAX_RECORDINGS]
-    made = [_recording(file, folder, found[file]) for file in newest if file != bundled.resolve()]
-    return [*made, Item("bundled example", file=bundled, words=BUNDLED, said="Enter opens it at a third of its run",
+            changed[file.resolve()] = file.stat().st_mtime
+    newest = sorted(changed, key=lambda file: -changed[file])[:MAX_RECORDINGS]
+    made = [_recording(file, folder, changed[file]) for file in newest if file != bundled.resolve()]
+    return [*made, Item("bundled example", file=bundled, words=BUNDLED, effect="Enter opens it at a third of its run",
                         more=(("", ""), ("comes with rfview", "")))]
 
 
 def _recording(file: Path, folder: Path, changed: float) -> Item:
     shown = str(file.relative_to(folder.resolve())) if file.is_relative_to(folder.resolve()) else str(file)
-    return Item(visible(Path(shown).name), file=file, words=("replay", shown), said=f"Enter opens {shown} where you left it",
+    return Item(visible(Path(shown).name), file=file,
+                words=("replay", shown), effect=f"Enter opens {shown} where you left it",
                 more=(("", ""), (ago(time.time() - changed), "")))
 
 
@@ -102,7 +103,7 @@ def read(item: Item) -> Item:
             return replace(item, right=cycles, more=((visible(what), _left_at(item.file)), *item.more[1:]),
                            issued=tuple(overview.issue_rate.tolist()), lost=tuple(lost.tolist()))
     except RfviewError as error:
-        return replace(item, more=((visible(str(error)), ""), *item.more[1:]), words=(), said=str(error))
+        return replace(item, more=((visible(str(error)), ""), *item.more[1:]), words=(), effect=str(error))
 
 
 def _left_at(file: Path) -> str:
@@ -128,29 +129,29 @@ def kernels(design: str) -> list[Item]:
     from rfview.commands.kernels import listing
 
     return [Item(row["name"], row["description"], words=("debug", row["name"], "--design", design),
-                 said=f"Enter runs it on {design}: {row['description']}") for row in listing()]
+                 effect=f"Enter runs it on {design}: {row['description']}") for row in listing()]
 
 
 def own(folder: Path) -> list[Item]:
     """Return what rfview can run in this folder, then how to run other programs."""
-    found = []
+    items = []
     for file in _files(folder, (".toml", ".rfr", *KERNELS)):
         if file.suffix == ".rfr":
-            found.append(Item(visible(file.name), "a recipe of a view", words=("debug", file.name), said="Enter opens it"))
+            items.append(Item(visible(file.name), "a recipe of a view", words=("debug", file.name), effect="Enter opens it"))
             continue
         text = _head(file)
         if file.suffix == ".toml":
             if LAUNCH.search(text):
-                found.append(Item(visible(file.name), "a launch file", words=("debug", file.name), said="Enter runs it"))
+                items.append(Item(visible(file.name), "a launch file", words=("debug", file.name), effect="Enter runs it"))
         elif file.suffix != ".py" or FRAMEWORKS.search(text):
-            found += [_kernel(file, name) for name in dict.fromkeys(KERNELS[file.suffix].findall(text))]
-    return [*found, *(Item(command, text, said=f"in a shell: {command}, {text}") for command, text in OWN)]
+            items += [_kernel(file, name) for name in dict.fromkeys(KERNELS[file.suffix].findall(text))]
+    return [*items, *(Item(command, text, effect=f"in a shell: {command}, {text}") for command, text in OWN)]
 
 
 def _kernel(file: Path, name: str) -> Item:
     target = shlex.quote(f"{file.name}::{name}")
     return Item(visible(f"{file.name}::{name}"), "a kernel; needs sizes and arguments",
-                said=f"in a shell: rfview debug {visible(target)} {ARGUMENTS}")
+                effect=f"in a shell: rfview debug {visible(target)} {ARGUMENTS}")
 
 
 def _files(folder: Path, suffixes: tuple[str, ...]) -> list[Path]:

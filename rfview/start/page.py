@@ -95,8 +95,8 @@ def lines(page: Page, width: int, height: int, keys: Keys) -> list[Line]:
                 row.cells(_grounded(body[name][y - top]))
         rows.append(row.line())
     item = page.item
-    said = page.message or (item.said if item is not None else "nothing matches these letters")
-    rows.append(Row(width).add(" ").add(cut(said, width - 2), page.kind if page.message else "dim").line())
+    message = page.message or (item.effect if item is not None else "nothing matches these letters")
+    rows.append(Row(width).add(" ").add(cut(message, width - 2), page.kind if page.message else "dim").line())
     rows.append(hint_row(width, keys.hints(*HINTS)))
     return fill(rows, width, height)
 

@@ -25,12 +25,12 @@ from rfview.widgets.keyed import Handlers, Keyed, Words, pages, rows
 from rfview.widgets.panel import PanelView, StripCache
 
 
-class Found(Message):
+class Listed(Message):
     """A list has been found, or one of its items read. number: of the item, -1 for the whole list."""
 
-    def __init__(self, name: str, found: Any, number: int = -1):
+    def __init__(self, name: str, items: Any, number: int = -1):
         super().__init__()
-        self.name, self.found, self.number = name, found, number
+        self.name, self.items, self.number = name, items, number
 
 
 class StartScreen(Keyed, Screen[None]):
@@ -62,22 +62,22 @@ class StartScreen(Keyed, Screen[None]):
             ("RECORDINGS", lambda: items.recordings(here, self.bundled)), ("LESSONS", items.lessons),
             ("KERNELS", lambda: items.kernels(self.page.design)), ("YOUR OWN", lambda: items.own(here)))
         for name, make in made:
-            self._tell(Found(name, make()))
+            self._tell(Listed(name, make()))
         for number, item in enumerate(list(self.page.lists["RECORDINGS"])):
             if self.over:
                 return
-            self._tell(Found("RECORDINGS", items.read(item), number))
+            self._tell(Listed("RECORDINGS", items.read(item), number))
 
-    def _tell(self, message: Found) -> None:
+    def _tell(self, message: Listed) -> None:
         if message.number < 0:
-            self.page.lists[message.name] = message.found       # so that the thread continues with the same items
+            self.page.lists[message.name] = message.items       # so that the thread continues with the same items
         if self.is_running:
             self.post_message(message)
 
-    def on_found(self, message: Found) -> None:
+    def on_listed(self, message: Listed) -> None:
         message.stop()
         if message.number >= 0:
-            self.page.lists[message.name][message.number] = message.found
+            self.page.lists[message.name][message.number] = message.items
         self.paint()
 
     def say(self, text: str, kind: str = "dim") -> None:
@@ -148,7 +148,7 @@ class StartScreen(Keyed, Screen[None]):
         """Leave with the chosen item's command line."""
         item = self.page.item
         if item is None or not item.words:
-            self.page.message, self.page.kind = ("" if item is None else item.said), "text"
+            self.page.message, self.page.kind = ("" if item is None else item.effect), "text"
             return
         self.chosen = item.words
         self.app.exit(0)

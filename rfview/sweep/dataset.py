@@ -69,8 +69,8 @@ def read(folder: Path, columns: Sequence[str]) -> Any:
     for path in parts(folder):
         try:
             file = parquet.ParquetFile(path, page_checksum_verification=True)
-            found = file.schema_arrow
-            if not found.equals(schema()) or (found.metadata or {}).get(b"rfview") != FORMAT.encode():
+            stored = file.schema_arrow
+            if not stored.equals(schema()) or (stored.metadata or {}).get(b"rfview") != FORMAT.encode():
                 raise ValueError("its columns are not those of this version")
             tables.append(file.read(columns=list(columns)))
             if len(tables[-1]) != file.metadata.num_rows:       # of the footer, which has no checksum, but both numbers
@@ -128,9 +128,9 @@ class Dataset:
                 ours = os.fstat(file.fileno()).st_ino
                 parquet.write_table(table, file, compression="zstd", write_page_checksum=True)
         finally:    # a signal may arrive after the file is in place: its rows are no longer pending then
-            found = files.identity(path)
-            if found is not None and found[1] == ours:
-                self._number, self._part, self._identity, self._waiting = number, table, found, []
+            identity = files.identity(path)
+            if identity is not None and identity[1] == ours:
+                self._number, self._part, self._identity, self._waiting = number, table, identity, []
         if len(table) >= PART_ROWS:
             self._part = self._identity = None
 

@@ -26,11 +26,11 @@ def do_all(todo: Sequence[Planned], dataset: Dataset, pool: Pool, say: Progress)
     began, latest = time.monotonic(), ""
     say(0.0, f"0 of {len(todo):,} jobs")
     for arrived in share_out(pool, rows.do, todo, _like):
-        found = [rows.row_of(done) for done in arrived]
-        dataset.add(found)
-        outcomes.update(row["outcome"] for row in found)
-        if found:
-            latest = _result(found[-1])
+        new = [rows.row_of(done) for done in arrived]
+        dataset.add(new)
+        outcomes.update(row["outcome"] for row in new)
+        if new:
+            latest = _result(new[-1])
         number = outcomes.total()
         seconds = (time.monotonic() - began) / number * (len(todo) - number) if number else None
         say(number / len(todo), _status(outcomes, len(todo), seconds, pool.width()) + latest)

@@ -80,10 +80,10 @@ def load(path: str | Path) -> Plan:
     number = math.prod(map(len, (launches, variants, schedulers, presets, *parameters.values())))
     if number > MAX_JOBS:
         table.fail("", f"makes {number:,} jobs; a sweep has at most {MAX_JOBS:,}")
-    found: dict[str, Planned] = {}
+    jobs: dict[str, Planned] = {}
     for one in _jobs(launches, variants, schedulers, presets, parameters, max_cycles):
-        found.setdefault(one.key, one)
-    return Plan(path, folder / output if output is not None else None, tuple(found.values()), number - len(found))
+        jobs.setdefault(one.key, one)
+    return Plan(path, folder / output if output is not None else None, tuple(jobs.values()), number - len(jobs))
 
 
 def _jobs(launches: Sequence[Path], variants: Mapping[str, str], schedulers: Sequence[str], presets: Sequence[str],
@@ -131,40 +131,40 @@ def _launches(table: Table, folder: Path) -> list[Path]:
     size = table.text("size", kernels.SIZES[0])
     if size not in kernels.SIZES:
         table.fail("size", f"expected one of {', '.join(kernels.SIZES)}, got {shown(size)}")
-    found = []
+    paths = []
     for place, name in enumerate(kernels.names() if names == [ALL] else names):
         if "::" in name:
             table.fail(f"kernels[{place}]", f"{name}: expected a launch file; rfview capture {shlex.quote(name)} "
                                             "--grid 4 --block 128 --arg NAME=VALUE writes one")
         is_path = name.endswith(".toml") or "/" in name
         with _at(table, f"kernels[{place}]"):
-            found.append((folder / name).absolute() if is_path else kernels.path(name, size))
-            keys.launch_hash(str(found[-1]))
-    return found
+            paths.append((folder / name).absolute() if is_path else kernels.path(name, size))
+            keys.launch_hash(str(paths[-1]))
+    return paths
 
 
 def _variants(table: Table, folder: Path) -> dict[str, str]:
     """Return design as written -> variant that means the same in any folder."""
     written = _list(table, "designs")
-    found = {}
+    variants = {}
     for place, text in enumerate(designs.BUILT_IN if written == [ALL] else written):
         name, bracket, rest = text.partition("[")
         is_file = designs.files.is_file(name.strip())
         with _at(table, f"designs[{place}]"):
-            found[text] = f"{folder / name.strip()}{bracket}{rest}" if is_file else text
-            keys.parameters(found[text])
-    return found
+            variants[text] = f"{folder / name.strip()}{bracket}{rest}" if is_file else text
+            keys.parameters(variants[text])
+    return variants
 
 
 def _parameters(table: Table, presets: Sequence[str], variants: Mapping[str, str]) -> dict[str, list[Any]]:
     """Return the parameter lists by name, after trying every value on every preset or design that has the parameter."""
     outer = Table(table.file, "parameters", table.take("parameters", (dict,), "a table [parameters]", {}))
-    found: dict[str, list[Any]] = {}
+    parameters: dict[str, list[Any]] = {}
     for name, value in _flat(outer, "", outer.values):
         values = value if isinstance(value, list) else [value]
         if not values:
             outer.fail(name, "expected a value or a list of values, got an empty list")
-        if name in found:
+        if name in parameters:
             outer.fail(name, "appears twice")
         for place, one in enumerate(values):
             where = f"{name}[{place}]" if isinstance(value, list) else name
@@ -173,8 +173,8 @@ def _parameters(table: Table, presets: Sequence[str], variants: Mapping[str, str
             if any(type(one) is type(other) and one == other for other in values[:place]):
                 outer.fail(where, f"{shown(one)} appears twice")
             _try(outer, where, name, one, presets, variants)
-        found[name] = values
-    return found
+        parameters[name] = values
+    return parameters
 
 
 def _flat(table: Table, prefix: str, values: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
@@ -229,5 +229,5 @@ class _at:
                 text = text.removeprefix(option)
             try:
                 self._table.fail(self._place, text)
-            except InputError as told:
-                raise told from None
+            except InputError as problem:
+                raise problem from None

@@ -78,9 +78,9 @@ def _require(used: Sequence[Mapping[str, Any]], name: str, text: str) -> None:
 
 def _columns(*names: str) -> list[str]:
     """Return the distinct columns that contain the names."""
-    found = (name if name in BY_NAME else name.split(".")[0] if name.split(".")[0] in MAPS else "settings"
+    read = (name if name in BY_NAME else name.split(".")[0] if name.split(".")[0] in MAPS else "settings"
              for name in names if name)
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(read))
 
 
 def _value(row: dict[str, Any], name: str) -> float | None:

@@ -53,8 +53,8 @@ def row_of(done: Done) -> Row:
     if not done.error and done.result is None:
         raise InputError(f"{planned.job.path}: this file, its module or arrays, the design {planned.design}, or rfview "
                          "itself has changed since the sweep began, or differs on the worker's machine; start it again")
-    found: Mapping[str, Any] = done.result or {"outcome": FAILED, "message": _sentence(done)}
-    row = dict.fromkeys(BY_NAME) | dict(found)
+    result: Mapping[str, Any] = done.result or {"outcome": FAILED, "message": _sentence(done)}
+    row = dict.fromkeys(BY_NAME) | dict(result)
     row |= {"key": planned.key, "kernel": planned.job.kernel, "launch": planned.job.path, "design": planned.design,
             "scheduler": planned.job.scheduler, "preset": planned.job.preset, "max_cycles": planned.job.max_cycles,
             "settings": {name: text_of(value) for name, value in planned.given}, "seconds": done.seconds,

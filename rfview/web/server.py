@@ -116,8 +116,8 @@ class Server:
 
     def public_origin(self) -> str:
         """Return scheme and host of the public address, "" without one."""
-        found = urlsplit(self.public)
-        return f"{found.scheme}://{found.netloc}" if self.public else ""
+        url = urlsplit(self.public)
+        return f"{url.scheme}://{url.netloc}" if self.public else ""
 
     def websocket(self, request: web.Request) -> str:
         """Return the address of the WebSocket as seen by the page's browser."""

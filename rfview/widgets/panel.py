@@ -29,8 +29,8 @@ class StripCache:
     def strip(self, line: Line, width: int) -> Strip:
         """Return the strip for a line at a width."""
         key = (line, width)
-        found = self._strips.get(key)
-        if found is None:
+        strip = self._strips.get(key)
+        if strip is None:
             if len(self._strips) > MAX_STRIPS:
                 self._strips.clear()
             palette = self.palette
@@ -38,9 +38,9 @@ class StripCache:
             length = sum(cell_len(text) for text, _ in line.spans)
             if length < width:
                 segments.append(Segment(" " * (width - length), palette.style(line.ground, "text")))
-            found = Strip(segments, max(length, width)).crop(0, width)
-            self._strips[key] = found
-        return found
+            strip = Strip(segments, max(length, width)).crop(0, width)
+            self._strips[key] = strip
+        return strip
 
 
 class PanelView(Guarded, Widget):

@@ -25,15 +25,15 @@ MAX_CELLS = 297            # Kitty's placeholders can number no more columns
 
 
 @contextmanager
-def kept_from_terminal() -> Iterator[io.StringIO]:
+def captured_from_terminal() -> Iterator[io.StringIO]:
     """Capture what textual-image would write to the terminal, where Textual's thread writes at the same time.
 
     Without a terminal, it sends no queries either, whose answers Textual's other thread would take.
     """
-    kept, before = io.StringIO(), sys.__stdout__
-    setattr(sys, "__stdout__", kept)  # noqa: B010 (typeshed calls it final)
+    captured, before = io.StringIO(), sys.__stdout__
+    setattr(sys, "__stdout__", captured)  # noqa: B010 (typeshed calls it final)
     try:
-        yield kept
+        yield captured
     finally:
         setattr(sys, "__stdout__", before)  # noqa: B010
 
@@ -45,8 +45,8 @@ class Encoder:
         self.kind, self.cell = graphics.kind, graphics.cell
         self.palette = bytes(part for colour in colours for part in colour)
         self.console = Console(file=io.StringIO(), width=MAX_CELLS, color_system="truecolor", force_terminal=True)
-        self.kept: dict[tuple[int, int], tuple[bytes, list[Segment], int]] = {}
-        with kept_from_terminal():
+        self.last: dict[tuple[int, int], tuple[bytes, list[Segment], int]] = {}
+        with captured_from_terminal():
             # imported here, since few users look at pictures in such a terminal: a faster start
             from PIL import Image
             from textual_image.renderable.sixel import Image as Sixel
@@ -68,7 +68,7 @@ class Encoder:
     def segments(self, place: tuple[int, int], pixels: np.ndarray) -> list[Segment]:
         """Return the segments that draw (cell's height, cells * cell's width) u1 pixels. place: (row, pane)."""
         data = pixels.shape[1].to_bytes(4, "little") + pixels.tobytes()
-        before = self.kept.get(place)
+        before = self.last.get(place)
         if before is not None and before[0] == data:
             return before[1]
         sent, parts, number = self._rendered(pixels)
@@ -76,13 +76,13 @@ class Encoder:
         if self.kind == "kitty":
             old = f"\x1b_Ga=d,d=I,i={before[2]},q=2\x1b\\" if before is not None else ""
             shown = [Segment(part.text.rstrip("\n"), part.style) for part in parts if part.text.strip()]
-            found = [Segment(sent, None, CONTROL), *shown, Segment(old, None, CONTROL)]
+            segments = [Segment(sent, None, CONTROL), *shown, Segment(old, None, CONTROL)]
         else:
             drawn = next(part.text for part in parts if part.text.startswith("\x1bP"))
             # back over the blanks that reserve the place, then to where the row continues
-            found = [Segment(" " * cells), Segment(f"\x1b7\x1b[{cells}D{drawn}\x1b8", None, CONTROL)]
-        self.kept[place] = (data, found, number)
-        return found
+            segments = [Segment(" " * cells), Segment(f"\x1b7\x1b[{cells}D{drawn}\x1b8", None, CONTROL)]
+        self.last[place] = (data, segments, number)
+        return segments
 
     def _rendered(self, pixels: np.ndarray) -> tuple[str, list[Segment], int]:
         """Return what must be sent first, the segments, and Kitty's number of the image, for one row."""
@@ -90,6 +90,6 @@ class Encoder:
         image = self.image.frombytes("P", pixels.shape[::-1], pixels.tobytes())
         image.putpalette(self.palette)
         drawn = self.renderable(image, cells, 1)
-        with kept_from_terminal() as sent:
+        with captured_from_terminal() as sent:
             parts = list(self.console.render(drawn, self.console.options))
         return sent.getvalue(), parts, getattr(drawn, "terminal_image_id", 0)

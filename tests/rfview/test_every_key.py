@@ -241,7 +241,7 @@ def test_an_action_that_takes_a_letter_is_typed_with_it_or_says_what_is_missing(
         assert app.scene.panel == "lens"
         await app.pilot.press("ctrl+p")
         await app.pilot.pause(0.05)
-        names = [row[0].name for row in app.app.screen.found]
+        names = [row[0].name for row in app.app.screen.rows]
         assert not {"palette", "mark", "goto_mark", "diff_mark"} & {*names} and names.count("panel") == len(PANELS)
         await app.press(*"panel time", "enter")
         assert app.scene.panel == "timeline"

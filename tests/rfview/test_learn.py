@@ -183,7 +183,7 @@ def test_the_screen_goes_through_a_tour(name: str, size: tuple[int, int]) -> Non
             assert shown is not None and shown.number == number and app.cycle == shown.start
             assert f"{number} of {shown.count}" in app.window_text()
             await app.press("enter")
-            assert app.cycle == shown.start and "first your prediction" in window.said
+            assert app.cycle == shown.start and "first your prediction" in window.message
             await app.press(str(shown.right))
             if shown.start != shown.target:
                 assert app.cycle == shown.start and "✓" not in app.window_text()
@@ -200,7 +200,7 @@ def test_keys_step_to_the_answer_and_all_others_stay_live() -> None:
         window = app.app.screen
         start = app.cycle
         await app.press("9")
-        assert window.chosen == 0 and window.said == "1 to 3"
+        assert window.chosen == 0 and window.message == "1 to 3"
         await app.press("1", "s", "s")
         assert app.cycle == start + 2 and "2 of 3 cycles" in app.window_text()
         await app.press("s")

@@ -53,7 +53,7 @@ def test_what_a_folder_holds_is_found_by_looking_only(folder: Path) -> None:
     assert here == ["k.cu::scale", "k.cu::add", "k.ptx::one", "k.py::saxpy", "k.py::twice", "launch.toml"]
     assert [item.words for item in found if item.words] == [("debug", "launch.toml")]
     assert [item.name for item in found][-4:] == [command for command, _ in items.OWN]
-    assert "rfview debug k.cu::scale --grid" in found[0].said
+    assert "rfview debug k.cu::scale --grid" in found[0].effect
 
 
 def test_recordings_are_read_and_damaged_ones_say_so(folder: Path) -> None:
@@ -68,7 +68,7 @@ def test_recordings_are_read_and_damaged_ones_say_so(folder: Path) -> None:
     run = found["run.rfs"]
     assert run.words == ("replay", "run.rfs") and run.right == "16,384 cycles" and run.more[0] == ("vectoradd · hrf gto", "at 2,001")
     assert len(run.issued) == len(run.lost) == items.BUCKETS and 0 < max(run.lost) <= 1
-    assert not found["broken.rfs"].words and "not an rfview recording" in found["broken.rfs"].said
+    assert not found["broken.rfs"].words and "not an rfview recording" in found["broken.rfs"].effect
     assert found["late.rfs"].words == ("replay", "far/late.rfs")
     assert found["bundled example"].words == items.BUNDLED
 

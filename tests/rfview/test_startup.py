@@ -32,7 +32,7 @@ def test_file_then_x_then_c_then_goto(own_file: Path, tmp_path: Path) -> None:
     session = start.apply(make_session())
     assert {mark.name: mark.cycle for mark in session.marks} == {"own": 10, "more": 15, "last": 17}
     assert session.cycle == 40 and [point.value for point in session.breakpoints.values()] == [300]
-    assert not start.wrong and len(start.said) == 7
+    assert not start.wrong and len(start.answers) == 7
 
 
 def test_a_wrong_line_of_the_file_is_told_and_passed_over(own_file: Path) -> None:

@@ -71,14 +71,14 @@ def _capabilities() -> dict[str, Any]:
 
 def _machine_options(arguments: Arguments) -> dict[str, Any]:
     """Return the machine requested by a launch, as keyword arguments of open_session."""
-    found: dict[str, Any] = {name: arguments.text(name) for name in ("design", "scheduler", "preset") if name in arguments}
+    options: dict[str, Any] = {name: arguments.text(name) for name in ("design", "scheduler", "preset") if name in arguments}
     if "max_cycles" in arguments:
-        found["max_cycles"] = arguments.number("max_cycles")
-        if found["max_cycles"] < 1:
+        options["max_cycles"] = arguments.number("max_cycles")
+        if options["max_cycles"] < 1:
             raise InputError("launch: max_cycles: expected a whole number of at least 1")
     if "settings" in arguments:
-        found["settings"] = arguments.settings("settings")
-    return found
+        options["settings"] = arguments.settings("settings")
+    return options
 
 
 HANDLERS: dict[str, Handler] = {

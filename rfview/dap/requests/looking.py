@@ -55,10 +55,10 @@ def scopes(conversation: Conversation, arguments: Arguments) -> Reply:
 
 def variables(conversation: Conversation, arguments: Arguments) -> Reply:
     """Return the lines below a line of a tree."""
-    found = conversation.trees.children(arguments.number("variablesReference"))
+    children = conversation.trees.children(arguments.number("variablesReference"))
     if wanted := arguments.text("filter", ""):
-        found = [line for line in found if line["name"].startswith("[") == (wanted == "indexed")]
-    return Reply({"variables": _page(arguments, found, "start", "count")})
+        children = [line for line in children if line["name"].startswith("[") == (wanted == "indexed")]
+    return Reply({"variables": _page(arguments, children, "start", "count")})
 
 
 def source(conversation: Conversation, arguments: Arguments) -> Reply:
@@ -74,8 +74,8 @@ def disassemble(conversation: Conversation, arguments: Arguments) -> Reply:
     if not 0 <= count <= MAX_INSTRUCTIONS:
         raise InputError(f"disassemble: instructionCount: expected 0 to {MAX_INSTRUCTIONS:,}")
     first += arguments.number("instructionOffset", 0)
-    found = conversation.sources.disassembly(first, count, conversation.line_offset)
-    return Reply({"instructions": found})
+    instructions = conversation.sources.disassembly(first, count, conversation.line_offset)
+    return Reply({"instructions": instructions})
 
 
 def exception_info(conversation: Conversation, arguments: Arguments) -> Reply:

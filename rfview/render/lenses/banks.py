@@ -48,7 +48,7 @@ def pooled(grid: np.ndarray, cells: int) -> np.ndarray:
 
 def requests(machine: Machine) -> list[tuple[int, int, int]]:
     """Return (bank, row, warp) for each operand that a collector still has to read, in collector order."""
-    found = []
+    waiting = []
     for entry in machine.collectors:
         if entry is None:
             continue
@@ -59,8 +59,8 @@ def requests(machine: Machine) -> list[tuple[int, int, int]]:
             continue
         for slot, reg in enumerate(instruction.src[:6]):
             if (unread >> slot) & 1 and int(reg) != NONE:
-                found.append((*machine.place(warp, int(reg)), warp))
-    return found
+                waiting.append((*machine.place(warp, int(reg)), warp))
+    return waiting
 
 
 def _cell_line(states: list[int], own: list[bool], slow: bool, touched_before: set[int]) -> list[tuple[str, str]]:
@@ -212,16 +212,16 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
 
 def _touched_before(scene: Scene, cells: int) -> dict[int, set[int]]:
     """Return bank -> cells that were also accessed in the previous cycle."""
-    found: dict[int, set[int]] = {}
+    touched: dict[int, set[int]] = {}
     if scene.before is None:
-        return found
+        return touched
     rows = max(1, scene.before.config["rows_per_bank"])
     per = -(-rows // cells)
     for which, bank in enumerate(scene.before.banks):
         if bank["activity"] in (layout.BANK_READ, layout.BANK_WRITE) and bank["owner_warp"] < scene.before.num_warps:
             _, row = scene.before.place(bank["owner_warp"], bank["owner_reg"])
-            found.setdefault(which, set()).add(min(row, rows - 1) // per)
-    return found
+            touched.setdefault(which, set()).add(min(row, rows - 1) // per)
+    return touched
 
 
 def _has_slow_writes(scene: Scene) -> bool:

@@ -77,11 +77,11 @@ class Rows:
 
     def levels(self) -> np.ndarray:
         """Return (rows,) u1: FREE, PRECISE, or the quarter of its age."""
-        found = np.where(self.owners()[0] >= 0, PRECISE, FREE).astype(np.uint8)
+        levels = np.where(self.owners()[0] >= 0, PRECISE, FREE).astype(np.uint8)
         quarters = np.clip(self.ages() * 4 // self.span, 0, 3)
         approximate = self.flags("approximate")
-        found[approximate] = YOUNGEST + quarters[approximate]
-        return found
+        levels[approximate] = YOUNGEST + quarters[approximate]
+        return levels
 
     def lost(self) -> np.ndarray:
         """Return (rows,) bool: rows that lost a bit in the cycle shown."""
@@ -126,9 +126,9 @@ def places_of(machine: Machine, warp: int) -> list[tuple[str, str]]:
     """Return for each register whether its lower half is refreshed with the rest, else for how many T0 it was not."""
     rows = Rows(machine)
     own = slice(machine.reg_base[warp], machine.reg_base[warp] + machine.registers)
-    found = zip(rows.flags("approximate")[own], rows.ages()[own] / rows.t0, rows.lost()[own], strict=True)
+    states = zip(rows.flags("approximate")[own], rows.ages()[own] / rows.t0, rows.lost()[own], strict=True)
     return [(f"approx {age:.1f}", "p:bad" if is_lost else "p:approx") if is_approximate else ("precise", "dim")
-            for is_approximate, age, is_lost in found]
+            for is_approximate, age, is_lost in states]
 
 
 def render(scene: Scene, width: int, height: int) -> list[Line]:
@@ -177,7 +177,7 @@ def _cells(scene: Scene, rows: Rows, cells: int, together: int) -> list[list[tup
     lost = pool(rows.lost()).tolist()
     touched, position, now = _marks(rows)
     touched, position, now = pool(touched).tolist(), pool(position).tolist(), pool(now).tolist()
-    found = []
+    drawn = []
     for index, line in enumerate(levels):
         out = []
         for at, level in enumerate(line):
@@ -189,8 +189,8 @@ def _cells(scene: Scene, rows: Rows, cells: int, together: int) -> list[list[tup
             if lost[index][at]:
                 glyph, role = LOST, "bad"
             out.append((glyph, role + ("+u" if touched[index][at] and glyph != " " else "")))
-        found.append(out)
-    return found
+        drawn.append(out)
+    return drawn
 
 
 def _marks(rows: Rows) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

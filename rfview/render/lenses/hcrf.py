@@ -45,27 +45,27 @@ def transfers_of(machine: Machine) -> dict[int, list[dict[str, int]]]:
     """Return bank -> its transfers in progress as dicts, the one that ends first coming first."""
     record = machine.rf
     used = int(record["used"])
-    found: dict[int, list[dict[str, int]]] = {}
+    transfers: dict[int, list[dict[str, int]]] = {}
     for index, entry in enumerate(record["transfer"].tolist() if used else ()):
         if used >> index & 1:
             one = dict(zip(record["transfer"].dtype.names, entry, strict=True))
-            found.setdefault(one["pair"] % machine.num_banks, []).append(one)
-    for entries in found.values():
+            transfers.setdefault(one["pair"] % machine.num_banks, []).append(one)
+    for entries in transfers.values():
         entries.sort(key=lambda one: one["until_cycle"])
-    return found
+    return transfers
 
 
 def accesses_of(machine: Machine) -> list[list[str]]:
     """Return for each bank what its bit lines do in this cycle, up to two of "read SRAM", "write STT" ..."""
-    found = []
+    accesses = []
     for access in machine.rf["bank"][: machine.num_banks]:
         words = []
         for name in ("read", "write"):
             kind = int(access[f"{name}_kind"])
             if kind:
                 words.append(f"{name} {'STT' if kind == T_ACCESS else 'SRAM'}")
-        found.append(words)
-    return found
+        accesses.append(words)
+    return accesses
 
 
 def hits(machine: Machine) -> str:
@@ -77,11 +77,11 @@ def hits(machine: Machine) -> str:
 
 def cells_of(now: list[int], before: list[int]) -> list[tuple[str, str]]:
     """Return the cells of one stretch of pairs; changed ones are underlined."""
-    found = []
+    cells = []
     for value, old in zip(now, before, strict=True):
         changed = value != old and value != NONE and old != NONE
-        found.append((GLYPHS[value], ROLES[value] + ("+u" if changed else "")))
-    return found
+        cells.append((GLYPHS[value], ROLES[value] + ("+u" if changed else "")))
+    return cells
 
 
 def render(scene: Scene, width: int, height: int) -> list[Line]:

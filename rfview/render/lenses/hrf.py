@@ -209,11 +209,11 @@ def _place(now: Buffers, access: dict[str, int]) -> str:
 
 def _accesses(scene: Scene, now: Buffers, word: str, width: int) -> Line:
     """Return this cycle's reads or writes: two in full, and the number of the others."""
-    found = [a for a in now.accesses() if (a["kind"] in READS) == (word == "read")]
+    accesses = [a for a in now.accesses() if (a["kind"] in READS) == (word == "read")]
     row = Row(width).add(f" {word}", "dim")
-    if not found:
+    if not accesses:
         return row.at(9, "none", "off").line()
-    for column, access in zip((9, SECOND), found, strict=False):
+    for column, access in zip((9, SECOND), accesses, strict=False):
         if column == SECOND:
             row.at(column, word, "dim").add(" ")
         else:
@@ -221,8 +221,8 @@ def _accesses(scene: Scene, now: Buffers, word: str, width: int) -> Line:
         row.add(f"R{access['reg']:<2} w{access['warp']:<2}", _own(scene, access["warp"], "text") + "+u")
         role = "p:slow" if access["kind"] in (hrf.MISS, hrf.QUEUED) else "p:fast"
         row.add(f" {KINDS[access['kind']]}", role).add(_place(now, access), "text")
-    if len(found) > 2:
-        row.right(width, f"+{len(found) - 2}", "dim")
+    if len(accesses) > 2:
+        row.right(width, f"+{len(accesses) - 2}", "dim")
     return row.line()
 
 
@@ -274,8 +274,8 @@ def _value(scene: Scene, now: Buffers, width: int) -> Line:
 def places_of(machine: Machine, warp: int) -> list[tuple[str, str]]:
     """Return for each register the buffer entry that holds its newest value in lane 0, or STT-RAM."""
     now = Buffers(machine)
-    found = (_buffered(now, warp, reg, 0) for reg in range(machine.registers))
-    return [(place, "p:fast") if place else ("STT-RAM", "p:slow") for place in found]
+    buffered = (_buffered(now, warp, reg, 0) for reg in range(machine.registers))
+    return [(place, "p:fast") if place else ("STT-RAM", "p:slow") for place in buffered]
 
 
 def _buffered(now: Buffers, warp: int, reg: int, lane: int) -> str:

@@ -174,10 +174,10 @@ class Shown:
         """Return `rows` of its lines; the last says how many are left out."""
         if rows >= len(self.lines):
             return self.lines
-        kept = max(0, rows - self.titles - 1)
-        first = max(0, min(self.focus, len(self.lines) - self.titles - kept)) if self.focus >= kept else 0
-        body = self.lines[self.titles + first : self.titles + first + kept]
-        more = Row(width).add(f"    {len(self.lines) - self.titles - kept} more rows", "faint").line()
+        lines_left = max(0, rows - self.titles - 1)
+        first = max(0, min(self.focus, len(self.lines) - self.titles - lines_left)) if self.focus >= lines_left else 0
+        body = self.lines[self.titles + first : self.titles + first + lines_left]
+        more = Row(width).add(f"    {len(self.lines) - self.titles - lines_left} more rows", "faint").line()
         return [*self.lines[: self.titles], *body, more]
 
 

@@ -26,13 +26,13 @@ def tapes_of(machine: Machine) -> list[dict[str, Any]]:
     names = [name for name in records.dtype.names if name != "wb"]
     columns = {name: records[name].tolist() for name in names}
     size = max(1, int(parameter(machine, "wb_entries", 2)))
-    found = []
+    tapes = []
     for bank in range(len(records)):
         tape: dict[str, Any] = {name: columns[name][bank] for name in names}
         order = [(tape["wb_first"] + age) % size for age in range(tape["wb_count"])]
         tape["wb"] = [(int(records["wb"][bank, at]["warp"]), int(records["wb"][bank, at]["reg"])) for at in order]
-        found.append(tape)
-    return found
+        tapes.append(tape)
+    return tapes
 
 
 def parameter(machine: Machine, name: str, default: Any) -> Any:
@@ -50,15 +50,15 @@ def read_queues(machine: Machine) -> dict[int, list[tuple[int, int]]]:
     waiting = sorted(
         (int(machine.inflight[entry]["seq"]), unit) for unit, entry in enumerate(machine.collectors) if entry is not None
     )
-    found: dict[int, list[tuple[int, int]]] = {}
+    queues: dict[int, list[tuple[int, int]]] = {}
     for _, unit in waiting:
         flight = machine.inflight[machine.sm["collector"][unit]["inflight"]]
         instruction = machine.instruction(int(flight["pc"]))
         banks = machine.sm["collector"][unit]["bank"].tolist()
         for slot, reg in enumerate(instruction.src[:6] if instruction else ()):
             if int(flight["unread"]) >> slot & 1 and int(reg) != layout.NONE8:
-                found.setdefault(banks[slot], []).append((int(flight["warp"]), int(reg)))
-    return found
+                queues.setdefault(banks[slot], []).append((int(flight["warp"]), int(reg)))
+    return queues
 
 
 def tape_cells(tape: dict[str, Any], before: dict[str, Any] | None, offsets: int) -> list[tuple[str, str]]:

@@ -18,8 +18,8 @@ OWN_WRITES = ("rfc_writes", "rfc_fills")
 def entries_of(machine: Machine, warp: int) -> list[dict[str, int]]:
     """Return a warp's entries as dicts, the next to be evicted first."""
     record = machine.rf["entry"]
-    found = [dict(zip(record.dtype.names, one, strict=True)) for one in record[warp].tolist()]
-    return sorted((one for one in found if one["valid"]), key=lambda one: (-one["far"], one["order"]))
+    entries = [dict(zip(record.dtype.names, one, strict=True)) for one in record[warp].tolist()]
+    return sorted((one for one in entries if one["valid"]), key=lambda one: (-one["far"], one["order"]))
 
 
 def warps_of(machine: Machine) -> list[int]:
@@ -53,11 +53,11 @@ def mark_of(entry: dict[str, int]) -> tuple[str, str]:
 
 def places_of(machine: Machine, warp: int) -> list[tuple[str, str]]:
     """Return for each register the cache entry that holds it, with its mark, or the main register file."""
-    found = [("main file", "dim")] * machine.registers
+    places = [("main file", "dim")] * machine.registers
     for place, entry in enumerate(entries_of(machine, warp)):
         mark, role = mark_of(entry)
-        found[entry["reg"]] = (f"RFC {place}{mark}", role)
-    return found
+        places[entry["reg"]] = (f"RFC {place}{mark}", role)
+    return places
 
 
 def hits_of(machine: Machine, warp: int) -> str:
@@ -69,12 +69,12 @@ def hits_of(machine: Machine, warp: int) -> str:
 def touched(machine: Machine, warp: int) -> set[int]:
     """Return the registers of a warp that were read from, or written to, its entries in this cycle."""
     record = machine.rf
-    found: set[int] = set()
+    regs: set[int] = set()
     if record["read_cycle"] == machine.cycle - 1 and record["read_warp"] == warp:
-        found |= registers_in(int(record["hit_regs"]))
+        regs |= registers_in(int(record["hit_regs"]))
     if record["write_cycle"] == machine.cycle - 1 and record["write_warp"] == warp:
-        found.add(int(record["write_reg"]))
-    return found if machine.cycle else set()
+        regs.add(int(record["write_reg"]))
+    return regs if machine.cycle else set()
 
 
 def registers_in(mask: int) -> set[int]:

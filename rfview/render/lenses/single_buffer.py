@@ -162,12 +162,12 @@ def _sums(machine: Machine, width: int) -> list[Line]:
 
 def _power(machine: Machine, counts: dict[str, Any], width: int) -> list[Line]:
     """Return the mean dynamic and leakage power since the start, and their sum."""
-    found = energy_of(machine.info, counts, machine.cycle)
+    energy = energy_of(machine.info, counts, machine.cycle)
     clock = machine.info.clock_mhz
-    if not found or not machine.cycle or not clock or "leakage" not in found:
+    if not energy or not machine.cycle or not clock or "leakage" not in energy:
         return []
     scale = clock / machine.cycle / 1e3
-    leakage, total = found["leakage"] * scale, found["total"] * scale
+    leakage, total = energy["leakage"] * scale, energy["total"] * scale
     text = f"dynamic {total - leakage:.1f} + leakage {leakage:.1f} = {total:.1f} mW"
     return [Row(width).add(" power  ", "dim").add(text, "text").line()]
 

@@ -11,12 +11,12 @@ from rfview.palette import Palette, choose_theme
 from rfview.screens.compare.multiples import MultiplesSource
 from rfview.screens.compare.screen import CompareScreen, MultiplesScreen
 from rfview.screens.compare.source import CompareSource
-from rfview.screens.host import HostApp
-from rfview.screens.session_worker import SessionWorker
 from rfview.screens.handlers import focus
+from rfview.screens.host import HostApp
 from rfview.screens.main import MainScreen
-from rfview.widgets.panel import StripCache
+from rfview.screens.session_worker import SessionWorker
 from rfview.sessions.session import Session
+from rfview.widgets.panel import StripCache
 
 if TYPE_CHECKING:
     from rfview.sessions.timeline.base import Timeline

@@ -9,17 +9,17 @@ import numpy as np
 from rfview import crash
 from rfview.engine.errors import InputError
 from rfview.engine.progress import Progress
-from rfview.engine.stalls import NOT_WAITING, NO_STALL
-from rfview.render.pair import CYCLE, INSTRUCTION, RunFacts
+from rfview.engine.stalls import NO_STALL, NOT_WAITING
 from rfview.render.lens import run_name
-from rfview.sessions.machine import Machine
 from rfview.render.multiples import Band, MultiplesPicture
+from rfview.render.pair import CYCLE, INSTRUCTION, RunFacts
 from rfview.sessions.compare import IssueLog, has_ended, machines, report
 from rfview.sessions.compare.values import same_buffers
+from rfview.sessions.energy import node_of
 from rfview.sessions.expressions.ptx_names import kernel_name
+from rfview.sessions.machine import Machine
 from rfview.sessions.session import Session
 from rfview.sessions.timeline.base import Timeline
-from rfview.sessions.energy import node_of
 from rfview.sessions.why import why
 
 STRETCHES = 60             # of a band's issue rate
@@ -127,5 +127,5 @@ class MultiplesSource:
         try:
             chain = why(Session(timeline), min(held, key=lambda one: machine.since[one]), machine.cycle)
         except Exception as error:      # a design explains its own refusals, and a user's design may have defects
-            return crash.told(error)
+            return crash.text_of(error)
         return f"w{chain.warp}: {chain.resource.name if chain.resource is not None else chain.links[-1].sentence}"

@@ -16,7 +16,7 @@ from rfview import crash
 from rfview.engine.errors import RfviewError
 from rfview.engine.progress import Progress
 from rfview.keys import Pressed
-from rfview.messages import Busy, Failed, Said
+from rfview.messages import Busy, Failed, Notice
 from rfview.render.text import Line, Row, fill, hint_row
 from rfview.screens.worker import Worker
 from rfview.widgets.keyed import FAR, Handler, Handlers, Keyed, Words
@@ -106,7 +106,7 @@ class RunsScreen(Keyed, Screen[None]):
             self.source = self.make(self._progress)
             self._from_worker(Painted(self.source.picture()))
         except Exception as error:
-            self._from_worker(Failed(crash.told(error), error))
+            self._from_worker(Failed(crash.text_of(error), error))
 
     def _serve(self, worker: Worker, request: Callable[[Any], Any]) -> None:
         """Call a function of the source. A user's design may have defects, and so may we: the screen stays."""
@@ -115,12 +115,12 @@ class RunsScreen(Keyed, Screen[None]):
         try:
             request(self.source)
         except Exception as error:
-            self.source.say(crash.told(error), "info" if isinstance(error, Stopped) else "error")
+            self.source.say(crash.text_of(error), "info" if isinstance(error, Stopped) else "error")
         if worker.is_last:
             try:
                 self._from_worker(Painted(self.source.picture()))
             except Exception as error:
-                self._from_worker(Said(crash.told(error), "error"))
+                self._from_worker(Notice(crash.text_of(error), "error"))
 
     def _progress(self, fraction: float | None, text: str) -> None:
         """Report long work now and then; raises Stopped if the user has stopped it."""
@@ -147,7 +147,7 @@ class RunsScreen(Keyed, Screen[None]):
             try:
                 self.lines = self.draw(width, height)
             except Exception as error:
-                text = [Row(width).add(f" {part}", "bad").line() for part in wrap(crash.told(error), max(20, width - 2))]
+                text = [Row(width).add(f" {part}", "bad").line() for part in wrap(crash.text_of(error), max(20, width - 2))]
                 self.lines = [*fill([Row(width, "band").add(" rfview ", "title").line(), *text], width, height - 1),
                               hint_row(width, self.keys.hints(*self.HINTS))]
         self.view.show(self.lines[:height])
@@ -175,7 +175,7 @@ class RunsScreen(Keyed, Screen[None]):
         self.busy = message.text
         self.paint()
 
-    def on_said(self, message: Said) -> None:
+    def on_notice(self, message: Notice) -> None:
         message.stop()
         self.busy = ""
         self.say(message.text, message.kind)

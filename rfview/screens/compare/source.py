@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import Any
 
 import numpy as np
-import shlex
 
 from rfview import crash
 from rfview.engine.errors import InputError
 from rfview.engine.progress import Progress
 from rfview.engine.wording import ordinal
-from rfview.render.pair import CYCLE, INSTRUCTION, ComparePicture, Instruction, RunFacts, Strip
 from rfview.render.lens import run_name
 from rfview.render.operation import with_lines
+from rfview.render.pair import CYCLE, INSTRUCTION, ComparePicture, Instruction, RunFacts, Strip
 from rfview.render.text import round_up
 from rfview.sessions.compare import Comparison, Issue, WarpName, has_ended, machines, report, report_text
 from rfview.sessions.session import Session
@@ -92,26 +92,26 @@ class CompareSource:
 
     def go_first(self) -> None:
         """Go to the first divergence."""
-        found = self._first
-        if found is None:
+        divergence = self._first
+        if divergence is None:
             text = "the runs do not diverge: every instruction issues in the same cycle in both"
             self.say("; ".join(filter(None, [self._different, text])), "good")
             self.set_instruction(self.name, 1)
             return
-        self.set_instruction(found.name, found.n)
-        text = f"first divergence, cycle {found.cycle:,}: {ordinal(found.n)} instruction of {self._warp_text()}"
+        self.set_instruction(divergence.name, divergence.n)
+        text = f"first divergence, cycle {divergence.cycle:,}: {ordinal(divergence.n)} instruction of {self._warp_text()}"
         self.say("; ".join(filter(None, [self._different, text])))      # the difference may have caused it
 
     def next_divergence(self, by: int) -> None:
         """Go to the focused warp's by-th next or (by < 0) previous instruction at which its lag changes."""
         self.say("")
         for _ in range(abs(by)):
-            found = self.comparison.next_divergence(self.name, self.n, by > 0)
-            if found is None:
+            divergence = self.comparison.next_divergence(self.name, self.n, by > 0)
+            if divergence is None:
                 way = "after" if by > 0 else "before"
                 self.say(f"the lag of {self._warp_text()} does not change {way} its {ordinal(self.n)} instruction")
                 return
-            self.set_instruction(self.name, found[0].n)
+            self.set_instruction(self.name, divergence[0].n)
 
     def step(self, by: int) -> None:
         """Go forward or back by cycles or by instructions of the focused warp, as the lock says."""
@@ -244,14 +244,14 @@ class CompareSource:
         sides = [{issue.n: issue for issue in log.around(self.name, self.n, CONTEXT, CONTEXT)}
                  for log in self.comparison.logs]
         program = self.timelines[0].info.program
-        found = []
+        instructions = []
         for n in sorted({*sides[0], *sides[1]}):
             a, b = sides[0].get(n), sides[1].get(n)
             entries = [program[issue.pc] for issue in (a, b) if issue is not None]
             texts = [with_lines(" ".join(entry.text.split()), program) for entry in entries]
             text = texts[0] if len({*texts}) == 1 else " | ".join(texts)
-            found.append(Instruction(n, text, a.cycle if a else None, b.cycle if b else None))
-        return tuple(found)
+            instructions.append(Instruction(n, text, a.cycle if a else None, b.cycle if b else None))
+        return tuple(instructions)
 
     def _lost_time(self, instructions: tuple[Instruction, ...]) -> tuple[int, int | None]:
         """Return the run that loses time at the cursor's instruction and the cycle in which it could have issued it.
@@ -284,7 +284,7 @@ class CompareSource:
         try:
             chain = why(Session(timeline), slot, cycle + 1)
         except Exception as error:      # a design explains its own refusals, and a user's design may have defects
-            self.say(crash.told(error), "error")
+            self.say(crash.text_of(error), "error")
             return ((-1, self.message),)
         if not chain.links:
             return ((-1, chain.state),)

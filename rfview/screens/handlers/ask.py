@@ -12,8 +12,8 @@ from rfview.screens.handlers import focus, search
 from rfview.screens.windows.choose import DesignsWindow, KernelsWindow
 from rfview.screens.windows.help import HelpScreen
 from rfview.screens.windows.popup import ExplainWindow
-from rfview.screens.windows.why import WhyWindow
 from rfview.screens.windows.tables import StatisticsWindow
+from rfview.screens.windows.why import WhyWindow
 
 if TYPE_CHECKING:
     from rfview.screens.desk import Desk
@@ -48,7 +48,7 @@ def heat(main: Desk, pressed: Pressed) -> None:
 
 def open_heat(main: Desk, item: str) -> None:
     """Show a register's lanes or a buffer's elements through time."""
-    from rfview.screens.windows.heat import HeatWindow      # for a fast start: most sessions open none
+    from rfview.screens.windows.heat import HeatWindow  # for a fast start: most sessions open none
 
     main.app.push_screen(HeatWindow(main, item))
 
@@ -65,7 +65,7 @@ def open_image(main: Desk, text: str) -> None:
     if ">" in text:
         main.worker.ask(requests.command, f"image {text}")
     else:
-        from rfview.screens.windows.image import ImageWindow        # for a fast start, as above
+        from rfview.screens.windows.image import ImageWindow  # for a fast start, as above
 
         main.app.push_screen(ImageWindow(main, text))
 
@@ -114,7 +114,7 @@ def capture(main: Desk, pressed: Pressed) -> None:
 
 def explain(main: Desk, pressed: Pressed) -> None:
     """Explain the focused item, with the paper's section or our assumption."""
-    from rfview.glossary.focus import at_focus      # for a fast start: it collects every docstring that explains a term
+    from rfview.glossary.focus import at_focus  # for a fast start: it collects every docstring that explains a term
 
     main.app.push_screen(ExplainWindow(main, at_focus))
 
@@ -122,7 +122,7 @@ def explain(main: Desk, pressed: Pressed) -> None:
 def explain_term(main: Desk, word: str) -> None:
     """Explain a term in a window, or report that no explanation is known."""
     from rfview.engine.errors import InputError
-    from rfview.glossary import terms      # for a fast start, as above
+    from rfview.glossary import terms  # for a fast start, as above
 
     try:
         main.app.show_text(tuple(terms.text_of(word, width=main.app.size.width - 8, info=main.scene.info)), "ANSWER")

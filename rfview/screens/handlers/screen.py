@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from rfview.engine import files
 from rfview.engine.errors import InputError
 from rfview.keys import Pressed
-from rfview.render.frame import drawn
 from rfview.render import panels
+from rfview.render.frame import drawn
 from rfview.render.panels import ALONE, FOCUSABLE, PANELS
 from rfview.render.registers import FORMATS
 from rfview.screens import requests

@@ -11,16 +11,40 @@ Each takes the worker, whose `session` and `source` nothing else touches meanwhi
 """
 
 from rfview.screens.requests.gathering import (
-    columns, gather, pipeline_warp, refresh, restore_zoom, zoom,
+    columns,
+    gather,
+    pipeline_warp,
+    refresh,
+    restore_zoom,
+    zoom,
 )
 from rfview.screens.requests.moving import (
-    change, end, event, find, goto, history, land, line, mark, next_mark, play, previous_stop, resume, run_to,
-    run_to_line, step,
+    change,
+    end,
+    event,
+    find,
+    goto,
+    history,
+    land,
+    line,
+    mark,
+    next_mark,
+    play,
+    previous_stop,
+    resume,
+    run_to,
+    run_to_line,
+    step,
 )
 from rfview.screens.requests.questions import brush, brush_to, call, command, diff, relief, statistics
 from rfview.screens.requests.second_run import compare, overlay, overlay_warp
 from rfview.screens.requests.stops import (
-    break_once, ignore_hits, remove_breakpoint, switch_breakpoint, toggle_breakpoint, toggle_line_breakpoint,
+    break_once,
+    ignore_hits,
+    remove_breakpoint,
+    switch_breakpoint,
+    toggle_breakpoint,
+    toggle_line_breakpoint,
     toggle_watchpoint,
 )
 from rfview.screens.requests.values import HeatQuestion, heat, heat_kind, image, origin, written

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rfview.messages import Arrived
 from rfview.engine.wording import plural
+from rfview.messages import Arrived
 
 if TYPE_CHECKING:
     from rfview.screens.session_worker import SessionWorker

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rfview.messages import Answered, Said
+from rfview.engine.wording import plural
+from rfview.messages import Answered, Notice
 from rfview.render.operation import with_lines
 from rfview.render.scene import Badge
-from rfview.engine.wording import plural
 
 if TYPE_CHECKING:
     from rfview.screens.session_worker import SessionWorker
@@ -65,7 +65,7 @@ def play(worker: SessionWorker, cycles: int, speed: int) -> None:
         worker.arrive(badge=Badge("playing", f"► {speed:,}/s"))
         return
     worker.arrive(stop.text, "error" if stop.reason == "fault" else "info", warp=stop.warp)
-    worker.post(Said("", "stop"))
+    worker.post(Notice("", "stop"))
 
 
 def resume(worker: SessionWorker, forward: bool) -> None:

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from rfview.messages import Answered, Said
+from rfview.messages import Answered, Notice
+from rfview.screens.requests.moving import land
 from rfview.sessions.guard import consistent
 from rfview.sessions.reports.statistics import stats
-from rfview.screens.requests.moving import land
 
 if TYPE_CHECKING:
     from rfview.screens.session_worker import SessionWorker
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def command(worker: SessionWorker, line: str) -> None:
     """Run a line of the command language."""
-    from rfview.sessions.commands.table import execute     # for a fast start: most sessions begin with a key
+    from rfview.sessions.commands.table import execute  # for a fast start: most sessions begin with a key
 
     answer = execute(worker.session, line)
     if answer.session is not None:
@@ -37,7 +37,7 @@ def command(worker: SessionWorker, line: str) -> None:
     elif "stats" in answer.data:
         worker.post(Answered("stats", answer.data["stats"], line))
     elif len(lines) > 1:
-        worker.post(Said("", "info", lines))
+        worker.post(Notice("", "info", lines))
 
 
 def statistics(worker: SessionWorker, first: int, last: int) -> None:
@@ -90,17 +90,17 @@ def call(worker: SessionWorker, function: Callable[[Session], Any]) -> None:
 
 def relief(worker: SessionWorker, asked: tuple[int, int], whole: bool) -> None:
     """Answer with the result of the relief that a warp's chain names, tried once; whole: run both runs to their ends."""
-    from rfview.sessions.branches.relief import relieve, whole_run      # for a fast start: few try one
+    from rfview.sessions.branches.relief import relieve, whole_run  # for a fast start: few try one
     from rfview.sessions.commands.relief import gain_text
 
     session = worker.session
-    kept = session.memo.setdefault("relief", {})
-    found = kept.get(asked)
+    reliefs = session.memo.setdefault("relief", {})
+    relief = reliefs.get(asked)
     with consistent(session.timeline):
-        if found is None or found.branch not in session.family:
-            found = relieve(session, *asked)
-        if whole and found.whole is None:
-            found = replace(found, whole=whole_run(session, found))
-    kept[asked] = found
-    worker.arrive(gain_text(found), "good" if (found.gain or 0) > 0 else "info")
-    worker.post(Answered("relief", (asked, found)))
+        if relief is None or relief.branch not in session.family:
+            relief = relieve(session, *asked)
+        if whole and relief.whole is None:
+            relief = replace(relief, whole=whole_run(session, relief))
+    reliefs[asked] = relief
+    worker.arrive(gain_text(relief), "good" if (relief.gain or 0) > 0 else "info")
+    worker.post(Answered("relief", (asked, relief)))

@@ -19,8 +19,8 @@ def compare(worker: SessionWorker, name: str = "") -> None:
 
     name: of the branch; "": the one that the command `compare` chooses.
     """
-    from rfview.sessions.branches.fork import name_of       # for a fast start: few compare
-    from rfview.sessions.commands.branch import ended_partners      # for a fast start, as above
+    from rfview.sessions.branches.fork import name_of  # for a fast start: few compare
+    from rfview.sessions.commands.branch import ended_partners  # for a fast start, as above
 
     pair = ended_partners(worker.session, name)
     names = tuple(map(name_of, pair))
@@ -53,11 +53,11 @@ def _other_run(worker: SessionWorker, name: str) -> tuple[OverSource, RecordedTi
 
     name: a branch, or a recording, which is opened; "": the last recording, else this branch's parent or only child.
     """
-    from rfview.screens.scenes.overlay import OverSource        # for a fast start: few overlay a second run
+    from rfview.screens.scenes.overlay import OverSource  # for a fast start: few overlay a second run
 
     ours = worker.session.timeline
     if name and name not in worker.session.family:
-        from rfview.sessions.timeline.opening import open_recording     # for a fast start, as above
+        from rfview.sessions.timeline.opening import open_recording  # for a fast start, as above
 
         opened = open_recording(name)
         try:
@@ -67,7 +67,7 @@ def _other_run(worker: SessionWorker, name: str) -> tuple[OverSource, RecordedTi
             raise
     if not name and worker.rival is not None:
         return OverSource(ours, worker.rival, worker.progress), worker.rival
-    from rfview.sessions.commands.branch import partners    # for a fast start, as above
+    from rfview.sessions.commands.branch import partners  # for a fast start, as above
 
     other = next(one for one in partners(worker.session, name) if one is not worker.session)
     return OverSource(ours, other.timeline, worker.progress), worker.rival

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rfview.render.operation import with_lines
 from rfview.engine.wording import plural
+from rfview.render.operation import with_lines
 
 if TYPE_CHECKING:
     from rfview.screens.session_worker import SessionWorker

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-
 from rfview.render.lens import base_design, painter_of, run_name
-from rfview.sessions.machine import Machine
 from rfview.render.scene import Over
 from rfview.sessions.compare import Comparison, Issue, WarpName
+from rfview.sessions.machine import Machine
 from rfview.sessions.timeline.base import CycleProgress, Timeline
 
 AHEAD = 1 << 12     # cycles by which a live B is extended at a time until it has reached A's instruction
@@ -53,24 +52,24 @@ class OverSource:
         issued = log.issued(name, cycle)
         if issued is None:
             return None
-        mine, theirs = (log.find(name, issued), self._found(name, issued)) if issued else (None, None)
+        mine, theirs = (log.find(name, issued), self._cycle_of(name, issued)) if issued else (None, None)
         if issued and theirs is None:
             return None
         behind = cycle - mine.cycle if mine is not None else 0
         at = theirs.cycle + behind if theirs is not None and mine is not None else cycle
-        coming = self._found(name, issued + 1, at)
+        coming = self._cycle_of(name, issued + 1, at)
         at = min(at, coming.cycle) if coming is not None else at
         return max(self.theirs.first, min(self.theirs.last, at))
 
-    def _found(self, name: WarpName, n: int, until: int | None = None) -> Issue | None:
+    def _cycle_of(self, name: WarpName, n: int, until: int | None = None) -> Issue | None:
         """Return a warp's n-th issue in B; a live B is extended until it has it, or has passed cycle `until`."""
         log, timeline = self.comparison.logs[1], self.theirs
-        while (found := log.find(name, n)) is None and not timeline.closed:
+        while (cycle := log.find(name, n)) is None and not timeline.closed:
             if log.issued(name, timeline.last) is None or (until is not None and timeline.last > until):
                 break
             if not timeline.extend(AHEAD) or (self.progress is not None and self.progress(timeline.last)):
                 break
-        return found
+        return cycle
 
 
 def _difference(ours: Timeline, theirs: Timeline) -> str:

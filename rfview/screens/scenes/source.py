@@ -10,7 +10,6 @@ import numpy as np
 from rfview.engine.errors import RfviewError
 from rfview.engine.stalls import NO_STALL, NO_WARP, NOT_WAITING
 from rfview.render import lines, pipeline, timeline
-from rfview.sessions.machine import Machine
 from rfview.render.scene import RATE_WINDOW, Badge, BreakView, Over, Overview, Scene, looks
 from rfview.screens.scenes.brush import BrushSource
 from rfview.screens.scenes.lines import LineSource
@@ -18,6 +17,7 @@ from rfview.screens.scenes.pipes import PipeSource
 from rfview.screens.scenes.spans import SpanSource
 from rfview.screens.scenes.watches import WatchSource
 from rfview.sessions.energy import energy_until
+from rfview.sessions.machine import Machine
 from rfview.sessions.timeline.invariants import problems
 from rfview.sessions.why.past import Past
 
@@ -66,15 +66,15 @@ class SceneSource:
 
     def machine(self, cycle: int) -> Machine:
         """Return the machine at a cycle; the last few are kept."""
-        found = self._machines.get(cycle)
-        if found is None:
+        machine = self._machines.get(cycle)
+        if machine is None:
             if len(self._machines) > 6:
                 self._machines.clear()
             session = self.session
             snapshot = session.snapshot() if cycle == session.cycle else session.timeline.at(cycle)
             len(snapshot.rows)      # read now, so that damage is reported here and painters never wait for a file
-            found = self._machines[cycle] = Machine.of(snapshot)
-        return found
+            machine = self._machines[cycle] = Machine.of(snapshot)
+        return machine
 
     @property
     def is_live(self) -> bool:
@@ -189,18 +189,18 @@ class SceneSource:
         if last <= first:
             return Overview()
         buckets = max(1, min(self.columns, last - first))
-        found = timeline.overview(buckets, first, last)
-        blocking = np.array(found.states, np.float64, copy=True)
+        counted = timeline.overview(buckets, first, last)
+        blocking = np.array(counted.states, np.float64, copy=True)
         blocking[:, self._named(*NO_STALL)] = 0
         best = blocking.argmax(axis=1)
         empty = blocking.max(axis=1, initial=0) <= 0
-        fallback = found.states.argmax(axis=1)
-        states = np.where(empty, np.where(found.states.max(axis=1, initial=0) > 0, fallback, -1), best)
-        there = found.states.astype(np.float64)
+        fallback = counted.states.argmax(axis=1)
+        states = np.where(empty, np.where(counted.states.max(axis=1, initial=0) > 0, fallback, -1), best)
+        there = counted.states.astype(np.float64)
         there[:, self._named(*OUTSIDE_STATES)] = 0
         blocked = [code for code, look in self._looks.items() if look.is_register_file and code < there.shape[1]]
         lost = there[:, blocked].sum(axis=1) / np.maximum(1.0, there.sum(axis=1))
-        overview = Overview(tuple(found.edges.tolist()), tuple(found.issue_rate.tolist()), tuple(states.tolist()),
+        overview = Overview(tuple(counted.edges.tolist()), tuple(counted.issue_rate.tolist()), tuple(states.tolist()),
                             tuple(lost.tolist()))
         self._overview = (key, overview)
         return overview

@@ -156,9 +156,9 @@ class SpanSource:
         lengths = np.diff(np.append(edges, len(values)))
         means = np.add.reduceat(values, edges) / lengths
         most = max(1e-9, float(means.max(initial=0)))
-        found = np.full(columns, np.nan)
-        found[first : last + 1] = np.minimum(1.0, means / most)
-        return found
+        shares = np.full(columns, np.nan)
+        shares[first : last + 1] = np.minimum(1.0, means / most)
+        return shares
 
     def _now(self, expression: str, top: float) -> str:
         """Return the value at the cursor, with its maximum if that is known."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from rfview.keys import Pressed
 from rfview.render import breaks
@@ -10,6 +10,9 @@ from rfview.render.text import Line, hint_row
 from rfview.screens import requests
 from rfview.screens.windows.popup import STEPS, Popup
 from rfview.widgets.keyed import Handlers, Words, passed_on
+
+if TYPE_CHECKING:
+    from rfview.screens.desk import Desk
 
 HINTS = ("add_break", "add_watch", "switch", ("open", "next"), "remove", "long_stall", "once", "condition", "skip_more",
          "unbalanced", "continue", "close")
@@ -19,7 +22,7 @@ TYPED = {"add_break": "break ", "add_watch": "watch ", "long_stall": "break stal
 class BreaksWindow(Popup):
     """Breakpoints and marks. at: the kind of breakpoint that is chosen first."""
 
-    def __init__(self, main: Any, at: str = ""):
+    def __init__(self, main: Desk, at: str = ""):
         super().__init__(main, (116, 18))
         points = main.scene.breakpoints
         self.selected = next((index for index, point in enumerate(points) if point.kind == at), 0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from rfview.keys import Filter, Pressed
 from rfview.render import choose
@@ -11,11 +11,14 @@ from rfview.screens import requests
 from rfview.screens.windows.popup import Popup
 from rfview.widgets.keyed import Handlers, Words
 
+if TYPE_CHECKING:
+    from rfview.screens.desk import Desk
+
 
 class DesignsWindow(Popup):
     """All register-file designs; Enter runs the kernel again on the chosen one."""
 
-    def __init__(self, main: Any):
+    def __init__(self, main: Desk):
         super().__init__(main, (96, 15))
         from rfview.engine import plugin as designs
         from rfview.engine.machine.schedulers import SCHEDULERS
@@ -39,10 +42,10 @@ class DesignsWindow(Popup):
         """Return the list."""
         scheduler = self.schedulers[self.at]
         follow = f"the same instruction of w{self.main.scene.warp}" if self.follows_warp else "the same cycle"
-        kept = scheduler == self.current
+        is_current = scheduler == self.current
         hints = self.keys.hints(("open", "run"), ("previous_choice next_choice", "scheduler", 1), "parameters",
                                 "other_place", "close")
-        return choose.designs(self.rows, self.now, scheduler, kept, follow, self.selected, width, height,
+        return choose.designs(self.rows, self.now, scheduler, is_current, follow, self.selected, width, height,
                               hints)
 
     def count(self) -> int:
@@ -79,7 +82,7 @@ class DesignsWindow(Popup):
 class KernelsWindow(Popup):
     """The bundled kernels, narrowed by text typed after /; Enter runs the chosen one on this machine."""
 
-    def __init__(self, main: Any):
+    def __init__(self, main: Desk):
         super().__init__(main, (110, 40))
         from rfview.commands.kernels import listing
 

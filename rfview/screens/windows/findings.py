@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from rfview.engine.check.findings import Findings
 from rfview.keys import Pressed
@@ -12,30 +12,33 @@ from rfview.screens import requests
 from rfview.screens.windows.popup import Popup
 from rfview.widgets.keyed import Handlers, Words, pages
 
+if TYPE_CHECKING:
+    from rfview.screens.desk import Desk
+
 
 class FindingsWindow(Popup):
     """The findings of a check of the run. data: the JSON form of Findings."""
 
-    def __init__(self, main: Any, data: dict[str, Any]):
-        self.found = Findings.of_dict(data)
-        super().__init__(main, (116, 11 + max(4, min(16, len(self.found.found)))))
-        cycles = [one.cycle for one in self.found.found]
+    def __init__(self, main: Desk, data: dict[str, Any]):
+        self.findings = Findings.of_dict(data)
+        super().__init__(main, (116, 11 + max(4, min(16, len(self.findings.found)))))
+        cycles = [one.cycle for one in self.findings.found]
         self.selected = max(0, sum(cycle <= main.scene.cycle for cycle in cycles) - 1)
 
     def lines(self, width: int, height: int) -> list[Line]:
         """Return the visible findings, and the chosen one in full."""
-        return findings.render(self.found, self.selected, self.main.scene.cycle, width, height,
+        return findings.render(self.findings, self.selected, self.main.scene.cycle, width, height,
                                self.keys.hints(("open", "go there"), "other_access", "copy", "close"))
 
     def count(self) -> int:
         """Return the number of findings."""
-        return len(self.found.found)
+        return len(self.findings.found)
 
     def open(self, pressed: Pressed) -> None:
         """Go to the chosen finding, or to the access with which it conflicts."""
-        if not self.found.found:
+        if not self.findings.found:
             return
-        one = self.found.found[self.selected]
+        one = self.findings.found[self.selected]
         if pressed.action == "open":
             self.main.worker.ask(requests.goto, one.cycle)
             self.main.change(warp=one.warp, scroll=0)
@@ -48,8 +51,8 @@ class FindingsWindow(Popup):
 
     def copy_all(self, pressed: Pressed) -> None:
         """Copy all findings."""
-        if self.found.found:
-            self.copy("\n".join(one.as_text() for one in self.found.found), "the findings as text")
+        if self.findings.found:
+            self.copy("\n".join(one.as_text() for one in self.findings.found), "the findings as text")
 
     HANDLERS: ClassVar[Handlers] = {"open": open, "other_access": open, "copy": copy_all, **Popup.HANDLERS, **pages(10)}
     WORDS: ClassVar[Words] = {**Popup.WORDS, "open": "go to the finding", "copy": "copy all findings"}

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from rfview.keys import Pressed
 from rfview.messages import Clicked, Wheeled
 from rfview.render.text import Line, Row, fill, title
 from rfview.screens import requests
-from rfview.screens.windows.popup import Popup, STEPS
+from rfview.screens.windows.popup import STEPS, Popup
 from rfview.widgets.keyed import Handlers
+
+if TYPE_CHECKING:
+    from rfview.screens.desk import Desk
 
 FULL = 10_000       # cells: as large as the terminal
 
@@ -23,7 +26,7 @@ class GridWindow(Popup):
     EDGE = 0
     READING: ClassVar[str] = ""
 
-    def __init__(self, main: Any, heading: str):
+    def __init__(self, main: Desk, heading: str):
         super().__init__(main, (FULL, FULL))
         self.heading = heading
         self.view: Any = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import events
 
@@ -16,6 +16,9 @@ from rfview.screens.windows.why import WhyWindow
 from rfview.sessions.heat.registers import LANES
 from rfview.sessions.heat.strip import STEPS as SCALES
 from rfview.widgets.keyed import Handler, Handlers, Words
+
+if TYPE_CHECKING:
+    from rfview.screens.desk import Desk
 
 ZOOM = 3            # at first a column is SCALES[3] = 10 cycles
 
@@ -32,7 +35,7 @@ class HeatWindow(GridWindow):
     READING = "reading what was written"
     view: HeatView | None
 
-    def __init__(self, main: Any, item: str):
+    def __init__(self, main: Desk, item: str):
         super().__init__(main, item)
         self.item = item
         self.zoom, self.by_write, self.is_log = ZOOM, False, False

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-
 from textual import events
 from textual.app import ComposeResult
 

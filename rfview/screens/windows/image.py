@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from textual.app import ComposeResult
@@ -20,6 +20,9 @@ from rfview.sessions.commands.image import facts, origin_text, write_png
 from rfview.widgets.keyed import Handlers, Words
 from rfview.widgets.window import PictureView
 
+if TYPE_CHECKING:
+    from rfview.screens.desk import Desk
+
 
 class ImageWindow(GridWindow):
     """Requests from the session worker the picture at the cursor, and the origin of the focused pixel."""
@@ -28,7 +31,7 @@ class ImageWindow(GridWindow):
     READING = "reading, and on edram simulating without lost bits"
     view: ImageView | None
 
-    def __init__(self, main: Any, text: str):
+    def __init__(self, main: Desk, text: str):
         self.buffer, _, self.shape = text.strip().partition(" ")
         super().__init__(main, f"PICTURE {self.buffer}")
         self.order: np.ndarray = np.empty(0, np.int64)      # wrong pixels, the worst first
@@ -70,7 +73,7 @@ class ImageWindow(GridWindow):
         if terminal.kind == "blocks":
             return ""
         if app.pixels is None or (app.pixels.kind, app.pixels.cell) != (terminal.kind, terminal.cell):
-            from rfview.widgets.pixels import Encoder       # for a fast start: imports Pillow
+            from rfview.widgets.pixels import Encoder  # for a fast start: imports Pillow
 
             app.pixels = Encoder(terminal, image_pixels.colours(self.strips.palette.theme == "light"))
         return NAMES[terminal.kind]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from abc import abstractmethod
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from rich.cells import cell_len
 from textual import events
@@ -17,6 +17,9 @@ from rfview.widgets.keyed import Handlers, Keyed, Words, passed_on, rows
 from rfview.widgets.panel import StripCache
 from rfview.widgets.window import WindowView
 
+if TYPE_CHECKING:
+    from rfview.screens.desk import Desk
+
 STEPS = passed_on("step", "back", "step_10", "back_10", "step_100", "back_100")
 
 
@@ -26,6 +29,7 @@ class Popup(Keyed, Layer):
     EDGE: cells left free at its sides. ANSWERS: the kind of worker's answers that it takes, "" for none.
     """
 
+    main: Desk
     EDGE: ClassVar[int] = 2
     ANSWERS: ClassVar[str] = ""
     HANDLERS: ClassVar[Handlers] = {
@@ -34,9 +38,11 @@ class Popup(Keyed, Layer):
     }
     WORDS: ClassVar[Words] = {"help": "these keys", "down": "down / up", "close": "close the window", "quit": "close it"}
 
-    def __init__(self, main: Any = None, wanted: tuple[int, int] = (96, 22)):
+    def __init__(self, main: Desk | None = None, wanted: tuple[int, int] = (96, 22)):
         super().__init__()
-        self.main, self.wanted = main, wanted
+        self.wanted = wanted
+        if main is not None:
+            self.main = main
         self.selected = 0
 
     def compose(self) -> ComposeResult:
@@ -57,8 +63,8 @@ class Popup(Keyed, Layer):
         self.main.say(text, kind)
 
     def on_mount(self) -> None:
-        if self.main is None:
-            self.main = self.app.main
+        if not hasattr(self, "main"):
+            self.main = self.app.main  # type: ignore[attr-defined]
         if self.strips.palette.has_few_colours:
             self.styles.background = "transparent"      # no colours to blend: the screen below stays as it is
         self.follow()
@@ -66,7 +72,7 @@ class Popup(Keyed, Layer):
     def on_resize(self, event: events.Resize) -> None:
         self.paint()
 
-    def answered(self, found: Any) -> None:
+    def answered(self, answer: Any) -> None:
         """Take an answer from the worker."""
 
     def follow(self) -> None:
@@ -149,7 +155,7 @@ class ExplainWindow(TextWindow):
     WIDE = 58       # cells
     HANDLERS: ClassVar[Handlers] = {**Popup.HANDLERS, **STEPS}
 
-    def __init__(self, main: Any, tell: Callable[[Any, int], list[str]]):
+    def __init__(self, main: Desk, tell: Callable[[Any, int], list[str]]):
         """tell(scene, width) returns the lines."""
         super().__init__((), "WHAT IS THIS")
         self.main, self.tell = main, tell

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from rfview.keys import Pressed
 from rfview.render import statistics
@@ -14,15 +14,18 @@ from rfview.sessions.expressions.values import value_text
 from rfview.sessions.reports.statistics import Statistics
 from rfview.widgets.keyed import Handlers, Words, pages
 
+if TYPE_CHECKING:
+    from rfview.screens.desk import Desk
+
 
 class StatisticsWindow(Popup):
     """IPC, states, accesses and energy between two places: the start, marks, the cursor, the end."""
 
     ANSWERS = "statistics"
 
-    def __init__(self, main: Any, ends: tuple[int, int] | None = None):
+    def __init__(self, main: Desk, ends: tuple[int, int] | None = None):
         super().__init__(main, (116, 36))
-        self.found: Statistics | None = None
+        self.statistics: Statistics | None = None
         self.fixed = ends
         self.left, self.right = self.first_choice()
 
@@ -61,26 +64,26 @@ class StatisticsWindow(Popup):
         """Request the numbers, again if an end has moved with the cursor."""
         (_, left), (_, right) = self.ends()
         if left == right:
-            self.found = None
-        elif self.found is None or (self.found.first, self.found.last) != tuple(sorted((left, right))):
+            self.statistics = None
+        elif self.statistics is None or (self.statistics.first, self.statistics.last) != tuple(sorted((left, right))):
             self.main.worker.ask(requests.statistics, left, right)
         self.paint()
 
-    def answered(self, found: Statistics) -> None:
+    def answered(self, answer: Statistics) -> None:
         """Show the numbers requested."""
-        self.found = found
+        self.statistics = answer
         self.paint()
 
     def lines(self, width: int, height: int) -> list[Line]:
         """Return the table and the keys."""
         hints = self.keys.hints("left_end_back", "right_end_back", ("down", "scroll"), ("step", "step"), "copy", "close")
         names = tuple(f"{name} {number(cycle)}" for name, cycle in self.ends())
-        body = statistics.render(self.main.scene, self.found, (names[0], names[1]), width, height - 1, self.selected)
+        body = statistics.render(self.main.scene, self.statistics, (names[0], names[1]), width, height - 1, self.selected)
         return [*body, hint_row(width, hints)]
 
     def count(self) -> int:
         """Return the number of rows that can be scrolled."""
-        return len(self.found.states) + len(self.found.counts) if self.found else 1
+        return len(self.statistics.states) + len(self.statistics.counts) if self.statistics else 1
 
     def move_end(self, is_left: bool, by: int) -> None:
         """Move an end to the next or previous place."""
@@ -94,10 +97,10 @@ class StatisticsWindow(Popup):
 
     def copy_table(self, pressed: Pressed) -> None:
         """Copy the numbers."""
-        if self.found is not None:
+        if self.statistics is not None:
             from rfview.sessions.reports.statistics import as_text
 
-            self.copy(as_text(self.found), "the statistics as text")
+            self.copy(as_text(self.statistics), "the statistics as text")
 
     HANDLERS: ClassVar[Handlers] = {
         "left_end_back": lambda window, pressed: window.move_end(True, -(pressed.count or 1)),
@@ -112,7 +115,7 @@ class StatisticsWindow(Popup):
 class TraceWindow(Popup):
     """The past hits of a tracepoint, one per row; Enter goes there. data: the JSON form of tracing.Trace."""
 
-    def __init__(self, main: Any, data: dict[str, Any]):
+    def __init__(self, main: Desk, data: dict[str, Any]):
         super().__init__(main, (min(116, 20 + 25 * len(data["expressions"])), 30))
         self.data = data
         cycles = data["cycles"]

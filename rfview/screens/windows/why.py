@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from rfview.keys import Pressed
 from rfview.render import why
@@ -12,20 +12,23 @@ from rfview.screens import requests
 from rfview.screens.windows.popup import STEPS, Popup
 from rfview.widgets.keyed import Handlers, Words
 
+if TYPE_CHECKING:
+    from rfview.screens.desk import Desk
+
 
 class WhyWindow(Popup):
     """The whole chain of reasons of the focused warp."""
 
     ANSWERS = "relief"
 
-    def __init__(self, main: Any):
+    def __init__(self, main: Desk):
         super().__init__(main, (96, 22))
         self.asked: tuple[int, int] | None = None       # (warp, cycle) whose relief was tried
         self.relief: Any = None
 
-    def answered(self, found: Any) -> None:
+    def answered(self, answer: Any) -> None:
         """Show the result of the relief tried here."""
-        asked, self.relief = found
+        asked, self.relief = answer
         self.asked = asked
         self.paint()
 
@@ -38,7 +41,7 @@ class WhyWindow(Popup):
         """Return the result of a relief, while the chain that named it is shown."""
         if self.relief is None or self.asked != self.here:
             return []
-        from rfview.render import relief        # for a fast start: few try one
+        from rfview.render import relief  # for a fast start: few try one
 
         return relief.lines(self.relief, width)
 
@@ -95,14 +98,14 @@ class WhyWindow(Popup):
 
     def with_relief(self, pressed: Pressed) -> None:
         """Fork with the setting that the chain names; then run both to the end, compare them, or go to the branch."""
-        found, name = self.relief if self.asked == self.here else None, pressed.action
-        if name in ("try_relief", "run_both") or found is None:
+        relief, name = self.relief if self.asked == self.here else None, pressed.action
+        if name in ("try_relief", "run_both") or relief is None:
             self.main.say("")
             self.main.worker.ask(requests.relief, self.here, name == "run_both")
         elif name == "compare":
-            self.main.worker.ask(requests.compare, found.branch)
+            self.main.worker.ask(requests.compare, relief.branch)
         else:
-            self.main.worker.ask(requests.command, f"branch {found.branch}")
+            self.main.worker.ask(requests.command, f"branch {relief.branch}")
             self.dismiss()
 
     HANDLERS: ClassVar[Handlers] = {
