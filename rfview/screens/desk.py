@@ -27,10 +27,9 @@ from rfview.screens.opening import hints, offers, waiting
 from rfview.screens.playback import Playback
 from rfview.screens.session_worker import SessionWorker
 from rfview.sessions.commands.table import ALIASES, VERBS
-from rfview.widgets.footer import FooterView
 from rfview.widgets.keyed import Keyed
-from rfview.widgets.overview import OverviewView
 from rfview.widgets.panel import PanelView, StripCache
+from rfview.widgets.panels import FooterView, OverviewView
 from rfview.widgets.prompt import Prompt
 
 GATHERED = {name: panel.columns_of for name, panel in PANELS.items() if panel.columns_of is not None}

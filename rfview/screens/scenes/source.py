@@ -13,8 +13,7 @@ from rfview.render import lines, pipeline, timeline
 from rfview.render.scene import RATE_WINDOW, Badge, BreakView, Over, Overview, Scene, looks
 from rfview.screens.scenes.brush import BrushSource
 from rfview.screens.scenes.lines import LineSource
-from rfview.screens.scenes.pipes import PipeSource
-from rfview.screens.scenes.spans import SpanSource
+from rfview.screens.scenes.spans import PipeSource, SpanSource
 from rfview.screens.scenes.watches import WatchSource
 from rfview.sessions.energy import energy_until
 from rfview.sessions.machine import Machine

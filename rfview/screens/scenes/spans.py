@@ -1,4 +1,4 @@
-"""Gathers what TIMELINE shows: the states of all warps over a stretch of cycles, and the design's quantities below them."""
+"""Gathers what TIMELINE and PIPELINE show of a stretch of cycles around the cursor, in columns of some cycles each."""
 
 from __future__ import annotations
 
@@ -8,45 +8,63 @@ import numpy as np
 
 from rfview.engine import plugin
 from rfview.engine.errors import InputError
-from rfview.render.scene import Span, Track
+from rfview.render.scene import Pipes, Span, Track
 from rfview.sessions.byte_cache import ByteCache
+from rfview.sessions.reports.pipeline import lives
 
 if TYPE_CHECKING:
     from rfview.sessions.session import Session
 
-PER = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000)
-CURSOR_AT = 2, 3            # the cursor is at two thirds of the width
+CURSOR_AT = 2, 3            # in TIMELINE the cursor is at two thirds of the width
+PIPE_MARGIN = 4, 5          # PIPELINE moves when the cursor enters its last fifth, or lies before its start
 KEPT_BYTES = 32 << 20       # of states and quantities, some 70 bytes per cycle in all
 
 COMMON = (("issued", "stall.issued", 0.0),)
 MAX_CYCLES = 4_000_000     # of states read for one picture
 
 
-class SpanSource:
-    """Keeps the states of the chunks shown, so that scrolling and zooming cost one chunk at a time."""
+class Axis:
+    """An axis of time of a panel, along which one can zoom. columns: as wide as it is drawn, 0 while it is closed.
 
-    PER = PER
+    warp: the one shown, of no interest if all are. PER: cycles per column, by zoom.
+    """
+
+    PER: tuple[int, ...] = ()
 
     def __init__(self, session: Session):
         self.session = session
-        self.columns = 0        # 0: TIMELINE is closed
-        self.warp = 0           # of no interest: all are shown
-        self.zoom = 0
-        self._chunks: ByteCache[np.ndarray] = ByteCache(KEPT_BYTES)
-        self._made: tuple[tuple[Any, ...], Span] | None = None
-        self._tracks: list[tuple[str, str, float]] | None = None
+        self.columns = self.warp = self.zoom = 0
 
     @property
     def per(self) -> int:
         """Cycles per column."""
-        return PER[self.zoom]
+        return self.PER[self.zoom]
+
+    def change_zoom(self, by: int) -> None:
+        """Show a longer (by > 0) or shorter stretch."""
+        self.zoom = max(0, min(len(self.PER) - 1, self.zoom + by))
+
+
+class SpanSource(Axis):
+    """What TIMELINE shows: the states of all warps and, below them, the design's quantities.
+
+    Keeps the states of the chunks shown, so that scrolling and zooming cost one chunk at a time.
+    """
+
+    PER = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000)
+
+    def __init__(self, session: Session):
+        super().__init__(session)
+        self._chunks: ByteCache[np.ndarray] = ByteCache(KEPT_BYTES)
+        self._made: tuple[tuple[Any, ...], Span] | None = None
+        self._tracks: list[tuple[str, str, float]] | None = None
 
     def change_zoom(self, by: int) -> None:
         """Show a longer (by > 0) or shorter stretch, at most twice the run."""
         timeline = self.session.timeline
-        most = next((index for index, per in enumerate(PER)
+        most = next((index for index, per in enumerate(self.PER)
                      if per * max(1, self.columns) >= 2 * (timeline.last - timeline.first)
-                     or per * max(1, self.columns) > MAX_CYCLES), len(PER) - 1)
+                     or per * max(1, self.columns) > MAX_CYCLES), len(self.PER) - 1)
         self.zoom = max(0, min(most, self.zoom + by))
 
     def span(self, last: int) -> Span | None:
@@ -173,3 +191,31 @@ def _tracks_of(design: str) -> tuple[tuple[str, str, float], ...]:
         return plugin.design(design).tracks or plugin.design("sram").tracks
     except InputError:
         return plugin.design("sram").tracks
+
+
+class PipeSource(Axis):
+    """What PIPELINE shows: the focused warp's instructions; keeps the last stretch, so that steps within it cost nothing."""
+
+    PER = (1, 2, 5, 10, 20)
+
+    def __init__(self, session: Session):
+        super().__init__(session)
+        self._start = 0
+        self._made: tuple[tuple[Any, ...], Pipes] | None = None
+
+    def pipes(self, last: int) -> Pipes | None:
+        """Return the stretch around the cursor, with nothing after cycle `last`; None while PIPELINE is closed."""
+        if self.columns <= 0:
+            return None
+        per, columns, cycle = self.per, self.columns, self.session.cycle
+        step = max(1, columns // 5) * per
+        if not self._start <= cycle < self._start + columns * per * PIPE_MARGIN[0] // PIPE_MARGIN[1] or self._start % per:
+            self._start = cycle // step * step - columns * per // PIPE_MARGIN[1] * 2
+            self._start -= self._start % per
+        first = max(self.session.timeline.first, self._start)
+        stop = min(last, self._start + per * columns - 1) + 1
+        key = (self._start, per, columns, stop, self.warp, self.session.timeline.last if stop > last else 0)
+        if self._made is None or self._made[0] != key:
+            rows = tuple(lives(self.session.timeline, self.warp, first, stop)) if first < stop else ()
+            self._made = (key, Pipes(self._start, per, columns, first, self.warp, rows))
+        return self._made[1]
