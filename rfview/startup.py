@@ -17,11 +17,12 @@ import argparse
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rfview.engine.errors import InputError, RfviewError
 
 if TYPE_CHECKING:
+    from rfview.screens.desk import Desk
     from rfview.sessions.session import Session
 
 FILE = "startup.txt"
@@ -94,7 +95,7 @@ class Startup:
             session.goto(self.args.goto)
         return session
 
-    def begin(self, main: Any) -> None:
+    def begin(self, main: Desk) -> None:
         """Execute the screen's commands with its first frame, and show the last answer or error."""
         from rfview.screens.handlers import focus, prompt       # start-up: --plain comes here without Textual
 

@@ -18,6 +18,7 @@ from rfview.render.panels import FOCUSABLE
 from rfview.render.registers import FORMATS
 
 if TYPE_CHECKING:
+    from rfview.screens.desk import Desk
     from rfview.sessions.session import Session
 
 FORMAT = 1
@@ -37,7 +38,7 @@ class View:
         self.recording = path
         self.data: dict[str, Any] = {}
         self.note = ""
-        self.main: Any = None
+        self.main: Desk | None = None
         self.session: Session | None = None
         self.opened: dict[str, Any] = {}
         if not fresh:
@@ -80,7 +81,7 @@ class View:
             except (RfviewError, KeyError, TypeError, ValueError, AttributeError):
                 continue        # a kind of breakpoint unknown to this version
 
-    def begin(self, main: Any) -> None:
+    def begin(self, main: Desk) -> None:
         """Restore focus, panel, zooms and overlay on the screen, after its first frame."""
         self.main = main
         self._without_doubles()
@@ -101,12 +102,13 @@ class View:
                 self.session.remove_breakpoint(number)
             seen.add(point.text)
 
-    def _focus(self, main: Any) -> None:
+    def _focus(self, main: Desk) -> None:
         from rfview.screens import requests             # start-up: --plain reads views without Textual
         from rfview.screens.handlers import focus
 
         scene, now = main.scene, main.scene.now
-        facts = {
+        assert now is not None
+        facts: dict[str, Any] = {
             "warp": self._number("warp", 0, now.num_warps - 1, scene.warp),
             "bank": self._number("bank", 0, now.num_banks - 1), "lane": self._number("lane", 0, 31),
             "reg": self._number("reg", 0, max(0, now.registers - 1)),
@@ -139,7 +141,7 @@ class View:
     def _now(self) -> dict[str, Any]:
         """Return the view as it is."""
         main, session = self.main, self.session
-        assert session is not None
+        assert main is not None and session is not None
         scene, source = main.scene, main.worker.source
         over = main.worker.rival if scene.over is not None else None
         points = [{**{key: getattr(point, key) for key in BREAKPOINT}, "enabled": point.enabled}

@@ -8,13 +8,14 @@ import shlex
 import shutil
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rfview import startup, streams
 from rfview.engine.errors import InputError
 from rfview.commands import options
 
 if TYPE_CHECKING:
+    from rfview.screens.desk import Desk
     from rfview.view import View
     from rfview.sessions import Session
 
@@ -78,7 +79,7 @@ def show_recording(file: str, args: argparse.Namespace, view: View | None = None
     session = start.apply(session)
     from rfview.app import run_app
 
-    def begin(main: Any) -> None:
+    def begin(main: Desk) -> None:
         if view is not None:
             view.begin(main)
         start.begin(main)

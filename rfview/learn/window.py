@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from rfview import line_history
 from rfview.actions import MAIN
@@ -17,6 +17,9 @@ from rfview.screens.windows.popup import Popup
 from rfview.widgets.keyed import Handlers, passed_on
 from rfview.widgets.window import WindowView
 
+if TYPE_CHECKING:
+    from rfview.screens.desk import Desk
+
 LAST = 1 << 30      # as the first row shown: scrolls to the end of the page
 # actions that need a prompt or leave the screen: not available while the window has the keys
 NOT_HERE = frozenset({"command", "search", "palette", "quit", "close", "open"})
@@ -27,7 +30,7 @@ class TourWindow(Popup):
 
     EDGE = 0    # as wide as the screen, whose lower part it is
 
-    def __init__(self, main: Any, tour: Tour):
+    def __init__(self, main: Desk, tour: Tour):
         super().__init__(main, (400, 12))
         self.tour = tour
         self.lesson: Lesson | None = None
@@ -189,7 +192,7 @@ def run_tour(tour: Tour, *, ascii_only: bool = False, keymap: dict[str, str] | N
     from rfview.app import run_app
     from rfview.sessions.targets import open_bundled
 
-    def begin(main: Any) -> None:
+    def begin(main: Desk) -> None:
         main.app.push_screen(TourWindow(main, tour))
 
     return run_app(open_bundled(tour.recording), title=tour.title, ascii_only=ascii_only, target=str(tour.recording),

@@ -20,7 +20,7 @@ def designs(rows: Sequence[tuple[str, str]], now: str, scheduler: str, is_curren
      scheduler ‹ gto, as now ›        then go to: the same instruction of w3
      Enter runs  ← → scheduler  m place  Esc
 
-    ● is the design in use. kept: the scheduler shown is the current one. follow: the place that the new run goes to.
+    ● is the design in use. is_current: the scheduler shown is the current one. follow: the place that the new run goes to.
     """
     lines = [title(width, "ANOTHER DESIGN", "rerun of this kernel; this run stays as a branch", focus=True)]
     lines += _rows([(name, text, "●" if name == now else " ") for name, text in rows], selected, width, height - 3)

@@ -46,8 +46,8 @@ class HostApp(App[int]):
 
     def __init__(self, palette: Palette, own_keys: Mapping[str, str] | None = None):
         """own_keys: of the user's key file, key sequence -> action name; they hold on every screen."""
-        self._hang_up: Callable[[], Any] = lambda: None     # ends the running screen, from any thread
-        self._fail: Callable[[Exception], Any] = lambda error: None     # as a defect does
+        self._hang_up: Callable[[], object] = lambda: None     # ends the running screen, from any thread
+        self._fail: Callable[[Exception], object] = lambda error: None     # as a defect does
         self._began_by = os.getppid()
         self.own_keys = own_keys or {}
         self._by_terminal = palette.has_few_colours

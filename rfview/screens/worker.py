@@ -9,13 +9,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from textual.message import Message
+
 from rfview import crash
 from rfview.messages import Notice
 
 if TYPE_CHECKING:
     from rfview.sessions.session import Session
 
-Post = Callable[[Any], Any]
+Post = Callable[[Message], object]
 Opener = Callable[[Callable[..., None]], "Session"]
 PATIENCE_S = 0.1        # a longer move shows its progress
 REPORT_S = 0.1          # between two progress reports

@@ -12,7 +12,7 @@ from rfview.actions import BY_NAME, key_label
 from rfview.keys import KeyReader, Pressed, token_of
 from rfview.widgets.guarded import Guarded
 
-Handler = Callable[[Any, Pressed], Any]     # of a screen and what was pressed
+Handler = Callable[[Any, Pressed], object]     # of a screen and what was pressed
 Handlers = Mapping[str, Handler]
 Words = Mapping[str, str]
 FAR = 1 << 30       # rows: to the first or the last

@@ -19,6 +19,7 @@ from rfview.sessions.session import Session
 from rfview.widgets.panel import StripCache
 
 if TYPE_CHECKING:
+    from rfview.screens.desk import Desk
     from rfview.sessions.timeline.base import Timeline
 
 
@@ -56,7 +57,7 @@ class OverlaidScreen(MainScreen):
         if self.worker.is_open:
             self.worker.session.close()
 
-    def _begin(self, main: Any) -> None:
+    def _begin(self, main: Desk) -> None:
         """Focus the comparison's warp and lay B over it."""
         if self.asked_warp is not None:
             focus.choose_warp(self, self.asked_warp)

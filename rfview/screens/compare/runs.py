@@ -16,7 +16,7 @@ from rfview import crash
 from rfview.engine.errors import RfviewError
 from rfview.engine.progress import Progress
 from rfview.keys import Pressed
-from rfview.messages import Busy, Failed, Notice
+from rfview.messages import Busy, Failed, Notice, Wheeled
 from rfview.render.text import Line, Row, fill, hint_row
 from rfview.screens.worker import Worker
 from rfview.widgets.keyed import FAR, Handler, Handlers, Keyed, Words
@@ -214,7 +214,7 @@ class RunsScreen(Keyed, Screen[None]):
         count = self.picture.common * min(pressed.count or 0, 100) // 100
         self.ask(lambda source: source.go_count(count))
 
-    def on_wheeled(self, message: Any) -> None:
+    def on_wheeled(self, message: Wheeled) -> None:
         message.stop()
         self.ask(lambda source: source.step(message.by))
 

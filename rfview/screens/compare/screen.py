@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import ClassVar
 
+from textual.screen import Screen
+
+from rfview.messages import Clicked
 from rfview.render import compare as pair_lines
 from rfview.render import multiples as multiples_lines
 from rfview.render.text import Line
@@ -12,9 +15,6 @@ from rfview.screens.compare.multiples import MultiplesSource
 from rfview.screens.compare.runs import RunsScreen, of_source, times
 from rfview.screens.compare.source import CompareSource
 from rfview.widgets.keyed import Handlers, Words
-
-if TYPE_CHECKING:
-    pass
 
 # in order of importance: 80 columns show only the first
 PAIR_HINTS = ("next_divergence", ("step", "step ±"), "lock", ("down", "warp"), ("other_pane", "page"), "help",
@@ -28,7 +28,7 @@ class CompareScreen(RunsScreen):
     """Two runs side by side."""
 
     HINTS, TITLE_TEXT = PAIR_HINTS, "two runs"
-    lay_over: Callable[..., Any] | None = None      # makes the main screen over A, with B laid over it
+    lay_over: Callable[..., Screen[None]] | None = None      # makes the main screen over A, with B laid over it
 
     def draw(self, width: int, height: int) -> list[Line]:
         """Return the lines of a pair."""
@@ -64,7 +64,7 @@ class CompareScreen(RunsScreen):
         else:
             source.say("B is not a session file; there is nothing to copy")
 
-    def on_clicked(self, message: Any) -> None:
+    def on_clicked(self, message: Clicked) -> None:
         """Go to the instruction clicked on the curve."""
         message.stop()
         columns = self.app.size.width - pair_lines.LABEL - 2
@@ -98,7 +98,7 @@ class MultiplesScreen(RunsScreen):
     """More than two runs, a band each."""
 
     HINTS, TITLE_TEXT = MULTIPLES_HINTS, "all runs"
-    lay_over: Callable[..., Any] | None = None
+    lay_over: Callable[..., Screen[None]] | None = None
 
     def draw(self, width: int, height: int) -> list[Line]:
         """Return the lines of the bands."""

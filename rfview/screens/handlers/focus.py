@@ -65,7 +65,7 @@ def leave_layer(main: Desk) -> bool:
 
 
 def choose_warp(main: Desk, warp: int) -> None:
-    """Focus a warp; one that the machine does not have is said."""
+    """Focus a warp; one that the machine does not have is reported."""
     try:
         check_warp(warp, main.scene.now.num_warps if main.scene.now else 1)
     except InputError as error:

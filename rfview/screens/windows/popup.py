@@ -18,6 +18,7 @@ from rfview.widgets.panel import StripCache
 from rfview.widgets.window import WindowView
 
 if TYPE_CHECKING:
+    from rfview.render.scene import Scene
     from rfview.screens.desk import Desk
 
 STEPS = passed_on("step", "back", "step_10", "back_10", "step_100", "back_100")
@@ -155,7 +156,7 @@ class ExplainWindow(TextWindow):
     WIDE = 58       # cells
     HANDLERS: ClassVar[Handlers] = {**Popup.HANDLERS, **STEPS}
 
-    def __init__(self, main: Desk, tell: Callable[[Any, int], list[str]]):
+    def __init__(self, main: Desk, tell: Callable[[Scene, int], list[str]]):
         """tell(scene, width) returns the lines."""
         super().__init__((), "WHAT IS THIS")
         self.main, self.tell = main, tell

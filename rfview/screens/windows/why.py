@@ -13,6 +13,7 @@ from rfview.screens.windows.popup import STEPS, Popup
 from rfview.widgets.keyed import Handlers, Words
 
 if TYPE_CHECKING:
+    from rfview.sessions.branches.relief import Relief
     from rfview.screens.desk import Desk
 
 
@@ -24,7 +25,7 @@ class WhyWindow(Popup):
     def __init__(self, main: Desk):
         super().__init__(main, (96, 22))
         self.asked: tuple[int, int] | None = None       # (warp, cycle) whose relief was tried
-        self.relief: Any = None
+        self.relief: Relief | None = None
 
     def answered(self, answer: Any) -> None:
         """Show the result of the relief tried here."""
