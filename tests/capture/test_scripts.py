@@ -173,7 +173,12 @@ with rfview.capture(launch="add:1", output=sys.argv[1], design="hrf") as taken:
 assert (x == np.arange(70) + 3).all() and len(taken.rows) == 2, taken.rows
 session = taken.session()
 session.goto("end")
-assert session.cycle == taken.rows[1]["cycles"] and session.info.design == "hrf"
+assert session.cycle and session.info.design == "hrf" and all(row["is_estimate"] for row in taken.rows)
+with rfview.capture(launch="add:0", every_cycle=True, design="hrf") as simulated:
+    add[2, 64](x, 1)
+again = simulated.session()
+again.goto("end")
+assert again.cycle == simulated.rows[0]["cycles"] and simulated.rows[0]["instructions"] == taken.rows[0]["instructions"]
 try:
     with rfview.capture(launch="sub"):
         add[2, 64](x, 1)
