@@ -44,7 +44,7 @@ def run_of(session: Session) -> dict[str, Any]:
     from rfview.sessions.timeline.live import LiveTimeline
     from rfview.sessions.timeline.replay import RecordedTimeline
 
-    timeline: Any = session.timeline
+    timeline = session.timeline
     if isinstance(timeline, LiveTimeline):
         simulator = timeline.simulator
     elif not isinstance(timeline, RecordedTimeline):

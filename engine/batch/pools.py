@@ -42,7 +42,7 @@ class Pool(ABC):
     def __enter__(self) -> Pool:
         return self
 
-    def __exit__(self, *error: Any) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close(kill=error[0] is not None)
 
     def width(self) -> int:

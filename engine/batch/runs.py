@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from operator import attrgetter
-from typing import Any
 
 from rfview.engine.batch.compiling import compile_designs
 from rfview.engine.batch.jobs import Job, Result, run_job
@@ -25,7 +24,7 @@ class Runs:
     def __enter__(self) -> Runs:
         return self
 
-    def __exit__(self, *error: Any) -> None:
+    def __exit__(self, *error: object) -> None:
         if self._pool is not None:
             self._pool.close(kill=error[0] is not None)
 

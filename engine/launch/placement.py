@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -270,7 +269,7 @@ def placed_launch(spec: LaunchSpec, kernel: Kernel, launch: Launch, entry_pc: in
     return PlacedLaunch(kernel, launch, entry_pc, registers, warps, resident, shared, params)
 
 
-def linked(kernels: Any, symbols: Mapping[str, int]) -> np.ndarray:
+def linked(kernels: Iterable[tuple[Kernel, int]], symbols: Mapping[str, int]) -> np.ndarray:
     """Concatenate the kernels' instructions, with targets and symbol addresses made absolute."""
     parts = []
     for kernel, base in kernels:

@@ -21,6 +21,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 FILE = Path(__file__).parent / "claims.toml"
@@ -154,7 +155,7 @@ def load() -> dict[str, Claim]:
     return claims
 
 
-def module(design: str) -> Any:
+def module(design: str) -> ModuleType:
     """Return the module that checks the claims of a design's paper."""
     return importlib.import_module(f"rfview.engine.papers.{design}")
 

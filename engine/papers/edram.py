@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
+from types import ModuleType
 from typing import Any
 
 from rfview.engine import plugin as designs
@@ -19,7 +20,7 @@ OLD_VALUES = ("all 16 low bits inverted change a float by up to 2^-7, at most on
 NONE = "no kernels of the paper in this precision"
 
 
-def tables() -> Any:
+def tables() -> ModuleType:
     """Return the design's module."""
     return designs.find("edram")
 

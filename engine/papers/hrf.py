@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from types import ModuleType
 from typing import Any
 
 from rfview.engine import plugin as designs
@@ -22,7 +23,7 @@ GATED, PIPELINE = "hrf[power_gating=true]", "stt[stall=pipeline]"
 OTHER_PAPER = "The paper quotes another's buffer, technology and workloads; ours has 16 entries by choice"
 
 
-def table(name: str) -> Any:
+def table(name: str) -> ModuleType:
     """Return a design's module, for its tables."""
     return designs.find(name)
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
+from types import ModuleType
 from typing import Any
 
 from rfview.engine import plugin as designs
@@ -32,7 +33,7 @@ LEAST_FASTER = 0.02      # of cycles, of which the total change is smaller in th
 STEPS = ("plain", "TLP", "mapping", "preshift")
 
 
-def table() -> Any:
+def table() -> ModuleType:
     """Return the design's module."""
     return designs.find("racetrack")
 

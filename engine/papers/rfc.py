@@ -7,6 +7,7 @@ allocated, as in section 3.1, on which Fig. 6 to 8 are (B2.13).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from types import ModuleType
 from typing import Any
 
 from rfview.engine import plugin as designs
@@ -24,7 +25,7 @@ ALU_CYCLES = 8                    # RFC Table 4: from an instruction to one that
 AROUND = 2                        # of these, the cycles outside the unit: operands collected, result written
 
 
-def tables() -> Any:
+def tables() -> ModuleType:
     """Return the design's module."""
     return designs.find("rfc")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from rfview.engine.errors import InputError
 from rfview.engine.progress import Progress
@@ -14,6 +14,9 @@ from rfview.sessions.timeline.base import CycleProgress
 from rfview.sessions.timeline.live import LiveTimeline
 from rfview.sessions.file.writer import RecordResult, record
 from rfview.sessions.session import Session
+
+if TYPE_CHECKING:
+    from rfview.engine.simulator import Simulator
 
 CYCLE = re.compile(r"\d[\d,_]*\Z")
 LAUNCH = re.compile(r"launch\s+(\d+)\Z")
@@ -35,7 +38,7 @@ def capture(session: Session, path: str | Path, first: int, last: int) -> Record
     return record(machine, path, progress=session.progress, max_cycles=last - first, compiling=session.compiling)
 
 
-def record_part(simulator: Any, path: str | Path, begin: str, end: str, progress: CycleProgress | None = None,
+def record_part(simulator: Simulator, path: str | Path, begin: str, end: str, progress: CycleProgress | None = None,
                 compiling: Progress | None = None) -> RecordResult:
     """Record a new simulator's run between two places: a cycle, "launch N" (0 is the first), or a condition.
 

@@ -26,6 +26,7 @@ from rfview.sessions.session import Session
 from rfview.sessions.timeline.base import CycleProgress, Timeline
 
 if TYPE_CHECKING:
+    from rfview.engine.simulator import Simulator
     from rfview.engine.info import RunInfo
 
 MAIN = "main"
@@ -181,7 +182,7 @@ def _bits(key: str, value: Any) -> int:
 
 
 def machine_at(timeline: Timeline, cycle: int, settings: dict[str, Any],
-                progress: CycleProgress | None, compiling: Progress | None = None) -> tuple[Any, list[Change]]:
+                progress: CycleProgress | None, compiling: Progress | None = None) -> tuple[Simulator, list[Change]]:
     """Return a separate simulator at a cycle of the timeline with the settings applied, and what they changed."""
     if isinstance(timeline, LiveTimeline):
         base = timeline.simulator
@@ -203,7 +204,7 @@ def machine_at(timeline: Timeline, cycle: int, settings: dict[str, Any],
 
 
 def simulate_again(timeline: RecordedTimeline, cycle: int, progress: CycleProgress | None = None,
-                   compiling: Progress | None = None) -> Any:
+                   compiling: Progress | None = None) -> Simulator:
     """Return a simulator that has run a recording's launches up to `cycle`, equal to the recorded state bit for bit.
 
     compiling: called with the progress of compiling the machine, if that is needed. Raises InputError if the recording
@@ -234,7 +235,7 @@ def simulate_again(timeline: RecordedTimeline, cycle: int, progress: CycleProgre
     return machine
 
 
-def _same_state(machine: Any, timeline: RecordedTimeline, cycle: int) -> bool:
+def _same_state(machine: Simulator, timeline: RecordedTimeline, cycle: int) -> bool:
     """Say whether state, rows and memory equal the recorded ones."""
     layout = timeline.layout
     if (machine.sm_dtype, machine.rf_dtype) != (layout.sm_dtype, layout.rf_dtype):

@@ -27,6 +27,7 @@ from rfview.sessions.timeline.simulate import simulator_of
 from rfview.sessions.session import Session
 
 if TYPE_CHECKING:
+    from rfview.engine.simulator import Simulator
     from rfview.engine.info import RunInfo
 
 
@@ -83,7 +84,7 @@ def load(session: Session, target: str) -> Session:
     return made
 
 
-def _base(session: Session) -> Any:
+def _base(session: Session) -> Simulator:
     """Return a simulator of the session's run, to read its parts."""
     timeline = session.timeline
     if isinstance(timeline, LiveTimeline):
@@ -105,7 +106,7 @@ def design_text(info: RunInfo) -> str:
     return variant_of(info.design_spec.chain)
 
 
-def _machine(base: Any, design: str, scheduler: str) -> Any:
+def _machine(base: Simulator, design: str, scheduler: str) -> Simulator:
     """Return a simulator at cycle 0 of the same launch and preset with the given design and scheduler."""
     from rfview.engine.simulator import Simulator       # imports numba
 

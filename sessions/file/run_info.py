@@ -7,7 +7,7 @@ say, such as that a buffer is within the memory, is checked afterwards. Readers 
 from __future__ import annotations
 
 import math
-from typing import Annotated, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeVar
 
 import msgspec
 import numpy as np
@@ -17,6 +17,9 @@ from rfview.engine.info import LARGEST, MOST, Dtype, Run, RunInfo, Sizes
 from rfview.engine.stalls import NOT_WAITING
 from rfview.sessions.codec import limits
 from rfview.sessions.layout import Layout
+
+if TYPE_CHECKING:
+    from rfview.engine.simulator import Simulator
 
 Record = TypeVar("Record")
 Cycle: TypeAlias = Annotated[int, Meta(ge=0, le=1 << 62)]
@@ -46,7 +49,7 @@ class End(Struct, frozen=True):
         return (self.summary or {}).get("verified")
 
 
-def end_of(simulator: Any) -> End:
+def end_of(simulator: Simulator) -> End:
     """Return how a simulator's run has ended."""
     finished, fault = bool(simulator.finished), None if simulator.fault is None else str(simulator.fault)
     return End(finished, fault, simulator.summary() if finished and fault is None else None)

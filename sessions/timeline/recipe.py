@@ -38,6 +38,7 @@ from rfview.sessions.file import framing
 from rfview.sessions.file.run_info import RecipeBody, RecipeRun, array_of, recipe_body
 
 if TYPE_CHECKING:
+    from rfview.engine.simulator import Simulator
     from rfview.engine.launch import LaunchSpec
 
 FORMAT = 1
@@ -88,7 +89,7 @@ class Recipe:
         return replace(spec, expect=expect, max_bytes=limits.Limit.bytes // limits.ARRAYS,
                        more_bytes="; --limit SIZE allows more")
 
-    def simulator(self, progress: Progress | None = None) -> Any:
+    def simulator(self, progress: Progress | None = None) -> Simulator:
         """Return a simulator at cycle 0; imports numba. Raises InputError if this version lacks what the run needs."""
         from rfview.sessions.timeline.simulate import simulator_like     # imports numba
 
@@ -98,7 +99,7 @@ class Recipe:
         except InputError as error:         # of the launch file, PTX or machine in it, which do not know this file
             raise InputError(f"{self.path}: {shortened(str(error))}") from None
 
-    def origin(self, machine: Any) -> str:
+    def origin(self, machine: Simulator) -> str:
         """Return which version wrote the recipe and which version this is, as part of a sentence."""
         mine = machine.info
         return shortened(f"it is from rfview {self.info.engine_version} ({self.info.source_hash}), this is "

@@ -15,6 +15,7 @@ from rfview.sessions.timeline.recipe import Recipe
 from rfview.sessions.timeline.recipe_writing import sum_of
 
 if TYPE_CHECKING:
+    from rfview.engine.simulator import Simulator
     from rfview.sessions.timeline.live import LiveTimeline
 
 PARTS = ("state", "registers", "memory")
@@ -23,7 +24,7 @@ PARTS = ("state", "registers", "memory")
 class _Checked:
     """A simulator whose chunks end where the recipe has checksums, and whose states must match these."""
 
-    def __init__(self, machine: Any, recipe: Recipe):
+    def __init__(self, machine: Simulator, recipe: Recipe):
         self._machine, self._recipe = machine, recipe
         self._due = list(recipe.sums)
         self._agreed = -1

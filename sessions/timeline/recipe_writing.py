@@ -25,6 +25,7 @@ from rfview.sessions.timeline.base import CycleProgress
 from rfview.sessions.timeline.recipe import FORMAT, MAGIC, RECIPE, SUFFIX
 
 if TYPE_CHECKING:
+    from rfview.engine.simulator import Simulator
     from rfview.engine.snapshot import Snapshot
 
 PARTIAL = f".partial{SUFFIX}"
@@ -72,7 +73,7 @@ def sum_of(snapshot: Snapshot) -> list[int]:
     return [state, *(zlib.crc32(array.reshape(-1).view(np.uint8).data) for array in (snapshot.rows, snapshot.memory))]
 
 
-def write_recipe(simulator: Any, path: str | Path, progress: CycleProgress | None = None) -> RecipeResult:
+def write_recipe(simulator: Simulator, path: str | Path, progress: CycleProgress | None = None) -> RecipeResult:
     """Run a fresh simulator to its end and write its recipe.
 
     progress: called periodically with the cycle reached, may return True to stop there. A fault ends the run and is
@@ -107,7 +108,7 @@ def write_recipe(simulator: Any, path: str | Path, progress: CycleProgress | Non
                         time.perf_counter() - began)
 
 
-def _run(simulator: Any, sums: Sums, progress: CycleProgress | None) -> None:
+def _run(simulator: Simulator, sums: Sums, progress: CycleProgress | None) -> None:
     """Run to the end or a fault, computing checksums of states on the way."""
     while not simulator.finished and simulator.fault is None:
         missing = sums.stride - simulator.cycle % sums.stride
@@ -121,7 +122,7 @@ def _run(simulator: Any, sums: Sums, progress: CycleProgress | None) -> None:
             return
 
 
-def _described(simulator: Any) -> dict[str, Any]:
+def _described(simulator: Simulator) -> dict[str, Any]:
     """Return the parts of the body that are known before the run."""
     spec = simulator.spec
     return {

@@ -13,10 +13,11 @@ from rfview.engine.plugin.variants import variant_of
 from rfview.sessions.timeline.replay import RecordedTimeline
 
 if TYPE_CHECKING:
+    from rfview.engine.simulator import Simulator
     from rfview.engine.launch import LaunchSpec
 
 
-def simulator_of(timeline: RecordedTimeline, **more: Any) -> Any:
+def simulator_of(timeline: RecordedTimeline, **more: Any) -> Simulator:
     """Return a simulator at cycle 0 of the run that a recording holds, from what it embeds; more: as of simulator_like."""
     info, memory = timeline.info, timeline.header.memory
     if not info.launch_toml:
@@ -29,7 +30,7 @@ def simulator_of(timeline: RecordedTimeline, **more: Any) -> Any:
     return simulator_like(info, spec, **more)
 
 
-def simulator_like(info: Run, spec: LaunchSpec, for_what: str = "simulating it again", **more: Any) -> Any:
+def simulator_like(info: Run, spec: LaunchSpec, for_what: str = "simulating it again", **more: Any) -> Simulator:
     """Return a simulator at cycle 0 of `spec` on the machine that a run's info describes, with the PTX that it holds.
 
     Nothing outside of the recording or recipe is read for it, and of the code in it only PTX is run. Its designs are found
