@@ -5,6 +5,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
+import zstandard
+
+from rfview.sessions.codec import streams
+
 # of the recording that plain `rfview` shows; the run itself is longer. The pictures of screens use the same chunk size
 BUNDLED_CYCLES, CHUNK_CYCLES = 16_384, 1024
 
@@ -14,6 +18,8 @@ def main(names: Sequence[str]) -> int:
     from rfview import cli
     from rfview.learn.tours import TOURS
 
+    # in place of the level for recording while a machine runs: these are compressed once and installed often
+    streams.FAST = zstandard.ZstdCompressionParameters.from_level(19)
     if not names or "bundled" in names:
         record_bundled()
     for tour in TOURS.values():

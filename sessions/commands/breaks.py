@@ -55,7 +55,7 @@ def _add_breakpoint(session: Session, text: str, *, temporary: bool) -> Answer:
         read = arguments.number if words[0] != "warp" else lambda word, what: arguments.warp(session, word, what)
         point = session.add_breakpoint(words[0], read(words[1], f"break {words[0]}"), warp=warp,
                                        condition=condition, temporary=temporary)
-    return told(point)
+    return answer_of(point)
 
 
 def _add_source(session: Session, place: str, condition: str, temporary: bool) -> Breakpoint:
@@ -76,7 +76,7 @@ def _add_stall(session: Session, text: str, words: list[str], condition: str, te
                                   condition=condition, temporary=temporary)
 
 
-def told(point: Breakpoint) -> Answer:
+def answer_of(point: Breakpoint) -> Answer:
     """Return the answer for a new breakpoint."""
     note = f" ({point.note})" if point.note else ""
     return Answer(f"breakpoint {point.number}: {point.text}{note}", {"breakpoint": point.number, "place": point.text})

@@ -11,7 +11,7 @@ from rfview.sessions.reports import statistics, tables as reports
 from rfview.sessions.reports.tracing import trace
 from rfview.sessions.expressions.values import value_text
 from rfview.sessions.session import Session
-from rfview.sessions.commands.breaks import told
+from rfview.sessions.commands.breaks import answer_of
 from rfview.sessions.commands.verb import Answer, plain, verb
 
 STRETCH = re.compile(r"\sfrom\s+(?P<first>\S+)(?:\s+to\s+(?P<last>\S+))?\s*\Z")
@@ -30,7 +30,7 @@ def _twatch(session: Session, text: str) -> Answer:
 
 def _add_watch(session: Session, text: str, *, temporary: bool) -> Answer:
     item, _, condition = arguments.needed(text, "watch").partition(" if ")
-    return told(session.watch(item, arguments.condition(session, condition.strip()), temporary=temporary))
+    return answer_of(session.watch(item, arguments.condition(session, condition.strip()), temporary=temporary))
 
 
 @verb("condition", "cond", signature="N [EXPR]", help="give a breakpoint another condition, or none")

@@ -38,10 +38,10 @@ def dtype_to_json(dtype: np.dtype) -> Any:
 def dtype_from_json(stored: Any) -> np.dtype:
     """Return the dtype described by the data from `dtype_to_json`."""
     if isinstance(stored, str):
-        found = np.dtype(stored)
-        if found.kind not in "uif":
+        dtype = np.dtype(stored)
+        if dtype.kind not in "uif":
             raise ValueError(f"a field cannot be {stored!r}")
-        return found
+        return dtype
     names = [entry["name"] for entry in stored["fields"]]
     formats = [(dtype_from_json(entry["format"]), tuple(entry.get("shape", ()))) for entry in stored["fields"]]
     offsets = [entry["offset"] for entry in stored["fields"]]

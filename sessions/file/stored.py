@@ -76,13 +76,13 @@ class StoredChunk:
 
         A search asks twice, for a chunk's cycles and for its final value: the last answer is cached.
         """
-        asked, kept = (row, lanes.start, lanes.stop), self._asked
-        if kept[0] != asked:
+        asked, last = (row, lanes.start, lanes.stop), self._asked
+        if last[0] != asked:
             writes = np.flatnonzero(self.row_index == row)
             # replaced, never modified: other threads may read it
             with streams.naming(self._what):
-                self._asked = kept = asked, (self.row_end, writes, self.log.values(writes, lanes))
-        return kept[1]
+                self._asked = last = asked, (self.row_end, writes, self.log.values(writes, lanes))
+        return last[1]
 
     def row_values(self, writes: np.ndarray) -> np.ndarray:
         """Return (n, 32) u4 what some of the row writes, given by their numbers, wrote."""
@@ -105,9 +105,9 @@ class StoredChunk:
     def writes(self) -> Writes:
         """Return the log of register writes."""
         with streams.naming(self._what):
-            found = read_writes(self._streams("writes", WRITES), self.row_end)
-            self._of_cycles(found.end)
-            return found
+            writes = read_writes(self._streams("writes", WRITES), self.row_end)
+            self._of_cycles(writes.end)
+            return writes
 
     row_index = property(lambda self: self.log.index)
     mem_end = property(lambda self: self._memory[0])

@@ -75,7 +75,7 @@ class ZoneMapWriter:
                 firsts.append(words[0])
                 ranged.append(is_watched)
                 parts.append(streams.compress(data))
-        found = {
+        content = {
             "first": first, "num": count, "words": streams.pack(np.array(firsts)),
             "ranged": streams.pack(np.array(ranged, np.uint8)), "parts": parts,
             "states": streams.compress(streams.planes(self._states[:count].T)),
@@ -85,7 +85,7 @@ class ZoneMapWriter:
         for marks in self._marks.values():
             marks[:] = 0
         self.count = 0
-        return found
+        return content
 
 
 def _watched(layout: Layout) -> np.ndarray:

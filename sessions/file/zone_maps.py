@@ -47,59 +47,59 @@ class ZoneMaps:
         """Return the words of a kind, ascending."""
         return np.flatnonzero(self.layout.kinds == kind)
 
-    def _kept(self, block: int, name: Any, make: Callable[[], Any]) -> Any:
+    def _cached(self, block: int, name: Any, make: Callable[[], Any]) -> Any:
         """Return something derived from a zone map, cached; None if there is none, or it is invalid."""
-        kept = self._cache.get((block, name))
-        if kept is None:
+        entry = self._cache.get((block, name))
+        if entry is None:
             try:
-                kept, size = make()
+                entry, size = make()
             except streams.DAMAGE as error:
                 self._lost(block, error)
-                name, kept, size = "map", {}, 1000      # as if there were no zone map
-            self._cache.put((block, name), kept, size)
-        return kept if len(kept) else None
+                name, entry, size = "map", {}, 1000      # as if there were no zone map
+            self._cache.put((block, name), entry, size)
+        return entry if len(entry) else None
 
     def _map(self, block: int) -> dict[str, Any] | None:
         """Return a zone map as stored, with its kinds by word."""
 
         def read() -> tuple[dict[str, Any], int]:
-            found = self._read(block)
-            if not found:
+            content = self._read(block)
+            if not content:
                 return {}, 1000
-            words = streams.unpack(found["words"], np.int64).tolist()
-            found["places"] = dict(zip(words, range(len(words))))
-            if not min(CHUNKS, self._chunks - block * CHUNKS) <= int(found["num"]) <= CHUNKS:
-                raise ValueError(f"it covers {found['num']} chunks")
-            return found, 1000 + sum(map(len, found["parts"])) + 200 * len(words)
+            words = streams.unpack(content["words"], np.int64).tolist()
+            content["places"] = dict(zip(words, range(len(words))))
+            if not min(CHUNKS, self._chunks - block * CHUNKS) <= int(content["num"]) <= CHUNKS:
+                raise ValueError(f"it covers {content['num']} chunks")
+            return content, 1000 + sum(map(len, content["parts"])) + 200 * len(words)
 
-        return self._kept(block, "map", read)
+        return self._cached(block, "map", read)
 
     def _expanded(self, block: int, name: Any, expand: Callable[[dict[str, Any], int], np.ndarray]) -> np.ndarray | None:
         """Return a part of a zone map; None if there is no zone map."""
-        found = self._map(block)
-        if found is None:
+        content = self._map(block)
+        if content is None:
             return None
 
         def make() -> tuple[np.ndarray, int]:
-            made = expand(found, int(found["num"]))
+            made = expand(content, int(content["num"]))
             return made, 200 + made.nbytes
 
-        return self._kept(block, name, make)
+        return self._cached(block, name, make)
 
     def _part(self, block: int, kind: int) -> np.ndarray | None:
         """Return (1 or 3, words, chunks) for a kind in a zone map: whether they change; if watched, smallest and largest."""
         words = self._words_of(kind)
 
-        def expand(found: dict[str, Any], count: int) -> np.ndarray:
-            place = found["places"].get(int(words[0]))
+        def expand(content: dict[str, Any], count: int) -> np.ndarray:
+            place = content["places"].get(int(words[0]))
             if place is None:
                 return np.zeros((1, len(words), count), bool)
-            data = np.frombuffer(streams.decompress(found["parts"][place]), np.uint8)
+            data = np.frombuffer(streams.decompress(content["parts"][place]), np.uint8)
             split = len(words) * -(-count // 8)
             changed = _bits(data[:split], count)
             if len(changed) != len(words):
                 raise ValueError(f"{len(changed)} words of {len(words)}")
-            if not streams.unpack(found["ranged"], np.uint8)[place]:
+            if not streams.unpack(content["ranged"], np.uint8)[place]:
                 return changed[None]
             low, above = (streams.join(half.reshape(4, -1)).reshape(changed.shape) for half in np.split(data[split:], 2))
             low = np.cumsum(low, axis=1, dtype=np.uint32)
@@ -109,11 +109,11 @@ class ZoneMaps:
 
     def _blocks(self, low: int, high: int) -> list[tuple[int, slice, slice]]:
         """Return for each zone map of chunks low..high-1: its number, the range in it, and the range in the answer."""
-        found = []
+        parts = []
         for block in range(low // CHUNKS, -(-high // CHUNKS)):
             begin, end = max(low, block * CHUNKS), min(high, (block + 1) * CHUNKS)
-            found.append((block, slice(begin - block * CHUNKS, end - block * CHUNKS), slice(begin - low, end - low)))
-        return found
+            parts.append((block, slice(begin - block * CHUNKS, end - block * CHUNKS), slice(begin - low, end - low)))
+        return parts
 
     def _parts(self, words: np.ndarray, low: int, high: int) -> Iterator[tuple[np.ndarray, slice, np.ndarray | None]]:
         """Yield for words of one kind, per zone map: which of the words, the range in the answer, and what is known."""
@@ -141,8 +141,8 @@ class ZoneMaps:
         In pieces, with the range of each; None = unknown.
         """
 
-        def expand(found: dict[str, Any], count: int) -> np.ndarray:
-            data = np.frombuffer(streams.decompress(found[name]), np.uint8)
+        def expand(content: dict[str, Any], count: int) -> np.ndarray:
+            data = np.frombuffer(streams.decompress(content[name]), np.uint8)
             of_all = (streams.join(data.reshape(8, -1), np.uint64).reshape(-1, count) if name == "states"
                       else _bits(data, count))
             if len(of_all) != self._sizes[name]:
@@ -151,8 +151,8 @@ class ZoneMaps:
 
         pieces = []
         for block, inside, place in self._blocks(low, high):
-            found = self._expanded(block, name, expand)
-            pieces.append((None if found is None else found[:, inside], place))
+            content = self._expanded(block, name, expand)
+            pieces.append((None if content is None else content[:, inside], place))
         return pieces
 
     def rows_written(self, low: int, high: int) -> np.ndarray | None:

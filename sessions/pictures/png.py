@@ -42,12 +42,12 @@ def shares(values: np.ndarray, low: float, high: float) -> np.ndarray:
 def depths(picture: Picture) -> np.ndarray:
     """Return (height, width) f8 0..1 the size of each error, on a log scale over all errors; -1 where there is none."""
     wrong = picture.wrong
-    found = np.full(wrong.shape, -1.0)
+    shares = np.full(wrong.shape, -1.0)
     if wrong.any():
         size = np.log10(np.clip(picture.error[wrong], 1e-300, 1e300))
         low, high = float(size.min()), float(size.max())
-        found[wrong] = (size - low) / (high - low) if high > low else 1.0
-    return found
+        shares[wrong] = (size - low) / (high - low) if high > low else 1.0
+    return shares
 
 
 def blocks(values: np.ndarray, high: int, wide: int, join: Callable[..., np.ndarray]) -> np.ndarray:
