@@ -1,4 +1,4 @@
-"""Measurements that need stepping through a run: active periods of warps, and lifetimes of register values.
+"""Measurements over all cycles of a run: active periods of warps, and lifetimes of register values.
 
 Values are followed per warp-register as instructions issue: a write begins a value and ends the one before it.
 """
@@ -7,37 +7,41 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from rfview.engine.chunk import Chunk
 from rfview.engine.program import NO_REG
 from rfview.engine.stalls import NO_CTA
-from rfview.engine.state import NONE8
 
 if TYPE_CHECKING:
     from rfview.engine.simulator import Simulator
 
 
 def sample(simulator: Simulator) -> dict[str, Any]:
-    """Run to the end, cycle by cycle, and return the samples. Raises KernelFault."""
+    """Run to the end, with the few words of state that are needed recorded, and return the samples. Raises KernelFault."""
     seen = _Sampler(simulator)
-    while not simulator.finished:
-        if simulator.step(1):
-            seen.look()
+    while (chunk := simulator.record_chunk(values=False, lend=True, only=seen.words, logs=False)).num_cycles:
+        seen.look_through(chunk)
+        chunk.release()
     return seen.result()
 
 
 class _Sampler:
-    """Follows one run."""
+    """Follows one run. words: (n,) u4, the words of state that it needs of every cycle."""
 
     def __init__(self, simulator: Simulator) -> None:
         self.simulator = simulator
-        sm = simulator.sm
-        self.number = int(simulator.config["sm.num_schedulers"])
-        self.issued = sm.issued_warp
+        self.state = np.zeros(1, simulator.sm_dtype)        # of the cycle that is looked at, as far as `words`
+        sm = self.state.view(np.recarray)[0]
         self.active = sm.scheduler["active"]
         self.last_pc = sm.warp["last_pc"]
+        self.launch = self.state["launch"]
         self.no_cta = sm.stall_total[NO_CTA : NO_CTA + 1]
+        self.state_words = self.state.view(np.uint32)
+        self._choose_words()
         self.index = -1
         self.program = [_registers(inst) for inst in simulator.insts]
-        self.now_active = [0] * self.number
+        self.now_active = [0] * len(self.active)
         self.began: dict[int, int] = {}
         self.ended: dict[int, int] = {}
         self.periods: list[int] = []
@@ -49,30 +53,55 @@ class _Sampler:
         self.clock = [0] * int(simulator.config["sm.num_warps"])
         self.allocated = self.before_cycle = self.before_empty = self.registers = 0
 
-    def look(self) -> None:
-        """Process the cycle that has just run."""
-        now = self.simulator.cycle - 1
-        if self.simulator.sm.launch.index != self.index or self.simulator.finished:
-            self.next_launch()
-        for scheduler in range(self.number):
-            active = int(self.active[scheduler])
+    def _choose_words(self) -> None:
+        """Find the words that hold the fields. Cycles in which only the count of empty slots moves are passed over."""
+        self.no_cta[:] = -1
+        self.is_count = self.state_words != 0
+        last_issue = self.state["warp"]["last_issue_cycle"][0]
+        last_issue[:] = np.arange(1, len(last_issue) + 1)
+        # by word: the warp whose last issue, its low word, is there; or -1
+        self.warp_issued = np.where(self.is_count, -1, self.state_words.astype(np.int64) - 1)
+        for field in (last_issue, self.active, self.last_pc):
+            field[:] = np.iinfo(field.dtype).max
+        for name in ("index", "registers"):
+            self.launch[name] = np.iinfo(self.launch[name].dtype).max
+        self.words = np.flatnonzero(self.state_words).astype(np.uint32)
+        self.state_words[:] = np.frombuffer(self.simulator.snapshot().sm.tobytes(), np.uint32)
+
+    def look_through(self, chunk: Chunk) -> None:
+        """Process the cycles of a chunk, in which each changed word is a block of its own."""
+        first, value = chunk.blocks.first, chunk.blocks.value
+        cycle = np.repeat(np.arange(chunk.num_cycles), np.diff(chunk.blocks.end, prepend=0))
+        warp = self.warp_issued[first]
+        warp[value != (chunk.first_cycle + cycle) & 0xFFFFFFFF] = -1        # set when its CTA began
+        begin = 0
+        for at in np.unique(cycle[~self.is_count[first]]).tolist():
+            end = int(chunk.blocks.end[at])
+            self.state_words[first[begin:end]] = value[begin:end]
+            self.look(chunk.first_cycle + at, [one for one in warp[begin:end].tolist() if one >= 0])
+            begin = end
+        self.state_words[first[begin:]] = value[begin:]
+
+    def look(self, now: int, issued: list[int]) -> None:
+        """Process a cycle in which these warps issued."""
+        is_last = self.simulator.finished and now == self.simulator.cycle - 1
+        if int(self.launch["index"][0]) != self.index or is_last:
+            self.next_launch(now + 1)
+        for scheduler, active in enumerate(self.active.tolist()):
             if active != self.now_active[scheduler]:
                 self.change_active(self.now_active[scheduler], active, now)
                 self.now_active[scheduler] = active
-            warp = int(self.issued[scheduler])
-            if warp != NONE8:
-                self.issue(warp, self.program[int(self.last_pc[warp])])
+        for warp in issued:
+            self.issue(warp, self.program[int(self.last_pc[warp])])
 
-    def next_launch(self) -> None:
-        """Add up the registers of the launch, and forget its values."""
-        simulator = self.simulator
-        cycle, empty = simulator.cycle, int(self.no_cta[0])
-        warps = int(simulator.config["sm.num_warps"])
+    def next_launch(self, cycle: int) -> None:
+        """Add up the registers of the launch that ended before a cycle, and forget its values."""
+        empty = int(self.no_cta[0])
+        warps = int(self.simulator.config["sm.num_warps"])
         resident = warps * (cycle - self.before_cycle) - (empty - self.before_empty)
         self.allocated += resident * self.registers
         self.before_cycle, self.before_empty = cycle, empty
-        self.index = int(simulator.sm.launch.index)
-        self.registers = int(simulator.sm.launch.registers)
+        self.index, self.registers = int(self.launch["index"][0]), int(self.launch["registers"][0])
         for place in list(self.values):
             self.close(place)
         self.ended.clear()
@@ -112,7 +141,7 @@ class _Sampler:
 
     def result(self) -> dict[str, Any]:
         """Return the samples."""
-        self.next_launch()
+        self.next_launch(self.simulator.cycle)
         rows = self.simulator.main_rows
         cycles = max(self.simulator.cycle, 1)
         return {
