@@ -1,6 +1,6 @@
 """How a kernel's PTX is compiled: our options, as settings of a run and as words for users.
 
-Options are numbers in section [kernel] of every preset, so that recordings, recipes, forks and sweeps keep them like
+Options are numbers in section [kernel] of every preset, so that recordings, forks and sweeps keep them like
 all other parameters. A launch file's [compile] table and `--compile` are other ways to give them. All are off by default.
 """
 

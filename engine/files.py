@@ -23,8 +23,8 @@ from rfview.engine.errors import InputError
 Identity = tuple[int, int, int, int]    # device, file, time of its last change, size
 KINDS = ((stat.S_ISDIR, "a folder"), (stat.S_ISLNK, "a link"), (stat.S_ISFIFO, "a pipe"), (stat.S_ISSOCK, "a socket"),
          (stat.S_ISCHR, "a device"), (stat.S_ISBLK, "a device"))
-# how recordings begin, those of the first format, and recipes
-RECORDING, OLD_RECORDING, RECIPE = b"\x89RFS\r\n\x1a\n", b"\x89RFV\r\n\x1a\n", b"\x89RFR\r\n\x1a\n"
+# how recordings begin, and those of the first format
+RECORDING, OLD_RECORDING = b"\x89RFS\r\n\x1a\n", b"\x89RFV\r\n\x1a\n"
 MOST_TEXT = 256 << 20       # most bytes of a text file: far more than any real one has, far less than memory
 LONGEST_STEM = 80           # of a file's name that is made of another name; most systems allow 255 bytes
 UNSAFE = re.compile(r"[^A-Za-z0-9_$%.+=-]+|^[.-]+")
@@ -85,7 +85,7 @@ def stem_of(name: str) -> str:
 def check_target(path: str | Path, inputs: Iterable[str | Path] = (), *, is_recording: bool = False) -> Path:
     """Return the path of a file to write, after checking that it can be written.
 
-    inputs: files being read. is_recording: a recording or recipe will be written, which may replace another. Raises
+    inputs: files being read. is_recording: a recording will be written, which may replace another. Raises
     InputError if the name belongs to anything but a regular file, is that of an input or of a recording, or cannot be
     written.
     """
@@ -114,10 +114,10 @@ def check_target(path: str | Path, inputs: Iterable[str | Path] = (), *, is_reco
 
 
 def is_recorded(path: Path) -> bool:
-    """Return whether a file is a recording or a recipe, complete or not, by its first bytes; False if it cannot be read."""
+    """Return whether a file is a recording, complete or not, by its first bytes; False if it cannot be read."""
     try:
         with opened(path) as file:
-            return file.read(len(RECORDING)) in (RECORDING, OLD_RECORDING, RECIPE)
+            return file.read(len(RECORDING)) in (RECORDING, OLD_RECORDING)
     except OSError:
         return False
 

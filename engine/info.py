@@ -1,4 +1,4 @@
-"""What a run, a recording or a recipe says of itself: typed records, the same for live runs and those read from a file.
+"""What a run or a recording says of itself: typed records, the same for live runs and those read from a file.
 
 A simulator makes them (describe/); those of a file are checked when it is opened, by the types and bounds here.
 """
@@ -68,7 +68,7 @@ class DesignSpec(Record, frozen=True, kw_only=True):
 
 
 class Run(Record, frozen=True, kw_only=True):
-    """What it takes to simulate a run again, in recordings and recipes."""
+    """What it takes to simulate a run again."""
 
     kernel: str
     name: Annotated[str, Meta(min_length=1, max_length=4096)]

@@ -35,7 +35,7 @@ NAMED = 4       # most warps named for a stop
 class Session(Cursor):
     """The verbs of time travel over a live or recorded timeline, in addition to a cursor's moves.
 
-    breakpoints: by number. compiling: called with (share, text) while code for a branch of a recording is compiled.
+    breakpoints: by number.
     branch: where this session was forked, None if it was not. family: all sessions forked from one another,
     by name; "main" is the first. memo: what debugger commands keep between calls, by the command's
     name.
@@ -44,13 +44,22 @@ class Session(Cursor):
     def __init__(self, timeline: Timeline, marks: Marks | None = None):
         super().__init__(timeline, marks)
         self.breakpoints: dict[int, Breakpoint] = {}
-        self.compiling: Progress | None = None
         self._next_number = 1
         self._snapshot: Snapshot | None = None
         self._compiled: dict[str, Expression] = {}
         self.branch: Branch | None = None
         self.memo: dict[str, Any] = {}
         self.family: dict[str, Session] = {"main": self}
+
+    @property
+    def compiling(self) -> Progress | None:
+        """Return what is called with (share, text) while code for a recording or a branch of it is compiled."""
+        return self.timeline.compiling
+
+    @compiling.setter
+    def compiling(self, report: Progress | None) -> None:
+        """Set it."""
+        self.timeline.compiling = report
 
     def sibling(self, timeline: Timeline) -> Session:
         """Return a session of another timeline, with the same marks and the same reports of progress."""

@@ -1,4 +1,4 @@
-"""What can be opened as a session: a recording, a recipe, a launch file or the name of a bundled kernel."""
+"""What can be opened as a session: a recording, a launch file or the name of a bundled kernel."""
 
 from __future__ import annotations
 
@@ -22,9 +22,10 @@ def open_session(
     max_cycles: int = defaults.MAX_CYCLES,
     progress: Progress | None = None,
 ) -> Session:
-    """Open a recording (.rfs) to replay, or a recipe (.rfr), launch file or bundled kernel name to run live.
+    """Open a recording (.rfs) to replay, or a launch file or bundled kernel name to run live.
 
-    design, scheduler, preset, settings, max_cycles, progress: of a live run; recordings and recipes contain their own.
+    design, scheduler, preset, settings, max_cycles: of a live run; a recording contains its own. progress: while code is
+    compiled.
     Raises InputError if the target is none of these, cannot be used, or is given a machine other than its own.
     """
     from rfview.sessions.timeline.opening import is_recording, open_recording   # start-up: listing targets does not need it
@@ -34,13 +35,10 @@ def open_session(
     given = {**{name: value != defaults.MACHINE[name] for name, value in machine.items()},
              "settings": bool(settings), "max_cycles": max_cycles != defaults.MAX_CYCLES}
     if path.suffix == ".rfs" or (path.is_file() and is_recording(path)):
-        _refuse(path, "recording", given)
-        return Session(open_recording(path), Marks(path.with_name(path.name + ".marks.json")))
-    from rfview.sessions.timeline import recipe, recipe_filling     # imports what writes recordings
-
-    if recipe.is_recipe(path):
-        _refuse(path, "recipe", given)
-        return Session(recipe_filling.live(recipe.open_recipe(path), progress))
+        _refuse(path, given)
+        session = Session(open_recording(path), Marks(path.with_name(path.name + ".marks.json")))
+        session.compiling = progress
+        return session
     from rfview.sessions.timeline.live import open_live    # imports numba
 
     timeline = open_live(target, **machine, settings=settings or {}, max_cycles=max_cycles, progress=progress)
@@ -54,7 +52,7 @@ def open_bundled(path: Path) -> Session:
     return Session(open_recording(path))
 
 
-def _refuse(path: Path, holder: str, given: Mapping[str, bool]) -> None:
-    """Raise InputError for machine options given to a file that contains its machine: they would change nothing."""
+def _refuse(path: Path, given: Mapping[str, bool]) -> None:
+    """Raise InputError for machine options given to a recording, which contains its machine: they would change nothing."""
     for name in (name for name, is_given in given.items() if is_given):
-        raise InputError(f"{path}: the {holder} fixes its machine; leave out {name}, or open the kernel itself")
+        raise InputError(f"{path}: the recording fixes its machine; leave out {name}, or open the kernel itself")

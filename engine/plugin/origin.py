@@ -1,4 +1,4 @@
-"""The design files of a run, whether they are available, and their texts, for recordings and recipes.
+"""The design files of a run, whether they are available, and their texts, for recordings.
 
 A run's DesignSpec has in `files`, for each design of its chain that is a user's file, the file's name
 (without folder: the same run gives the same recording anywhere), its text, and a hash of its code. The text is meant to be

@@ -36,7 +36,7 @@ FOUND = 1
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     parser.add_argument("target", metavar="TARGET", nargs="?",
-                        help="a launch file, a bundled kernel's name, a recording, a recipe, or a program")
+                        help="a launch file, a bundled kernel's name, a recording, or a program")
     programs.add_words(parser)
     options.add_machine(parser)
     words.add_arguments(parser)
@@ -58,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
     if programs.names_program(args):
         return of_program(args)
     if args.target is None:
-        raise InputError("check: expected a launch file, a bundled kernel's name, a recording, a recipe, or a program")
+        raise InputError("check: expected a launch file, a bundled kernel's name, a recording, or a program")
     with words.as_launch_file(args):
         return checked_run(args)
 
@@ -91,7 +91,7 @@ def of_program(args: argparse.Namespace) -> int:
 def checked_run(args: argparse.Namespace) -> int:
     """Check the run of an existing target."""
     filters, known = selected_by(args)
-    if options.is_session(args.target) or options.is_recipe(args.target):
+    if options.is_session(args.target):
         from rfview.sessions.check import check
 
         with options.open_target(args) as session, progress.bar(1.0) as report:

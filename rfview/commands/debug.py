@@ -24,7 +24,7 @@ TAKES_PROGRAM = True
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     parser.add_argument("target", metavar="FILE|NAME|PROGRAM", nargs="?",
-                        help="a launch file (.toml), a recipe (.rfr), a bundled kernel (see `rfview kernels`), "
+                        help="a launch file (.toml), a bundled kernel (see `rfview kernels`), "
                              "or a CUDA program")
     programs.add_words(parser)
     options.add_machine(parser)
@@ -40,7 +40,7 @@ def run(args: argparse.Namespace) -> int:
     if programs.is_program(args):
         return of_program(args)
     if args.target is None:
-        raise InputError("debug: expected a launch file, a recipe, a bundled kernel's name, or a program with --launch")
+        raise InputError("debug: expected a launch file, a bundled kernel's name, or a program with --launch")
     with words.as_launch_file(args):
         return shown(args)
 
@@ -95,20 +95,8 @@ def shown(args: argparse.Namespace) -> int:
 
 def target_of(args: argparse.Namespace) -> tuple[str, str, dict[str, Any]]:
     """Return name, path and machine options of a target; raises InputError."""
-    return recipe_of(args) if options.is_recipe(args.target) else kernel_of(args)
-
-
-def kernel_of(args: argparse.Namespace) -> tuple[str, str, dict[str, Any]]:
-    """Return name, path and machine options of a kernel; errors in files are reported before the screen opens."""
+    # errors in files are reported before the screen opens
     machine = options.machine_of(args)
     name = options.load_target(args.target).name
     options.check_names(machine)
     return name, str(options.launch_path(args.target)), machine
-
-
-def recipe_of(args: argparse.Namespace) -> tuple[str, str, dict[str, Any]]:
-    """Return name and path of a recipe, which contains its machine options."""
-    from rfview.sessions.timeline.recipe import open_recipe
-
-    options.refuse_machine(args, args.target)
-    return open_recipe(args.target).info.name, args.target, {}

@@ -111,7 +111,7 @@ def compile_text() -> str:
     settings = ", ".join(option.setting for option in compilation.OPTIONS.values())
     lines += ["", f"On the command line:  --compile {every}", f"In a launch file:\n  [compile]\n{table}",
               f"As settings of a run: {settings}",
-              "--compile and --set override the launch file's table; --compile off: none. Recordings, recipes and forks",
+              "--compile and --set override the launch file's table; --compile off: none. Recordings and forks",
               "keep the options; the CODE panel, `rfview run` and `rfview info` show them.", ""]
     return "\n".join([*lines, *filter(None, (topics.rule(f"B6.{number}") for number in range(1, 10)))])
 

@@ -1,4 +1,4 @@
-"""`rfview info`: report what a session file or recipe contains and whether it is intact; extract its design files."""
+"""`rfview info`: report what a session file contains and whether it is intact; extract its design files."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LABELS = {"compilation": "PTX options", "compilation_notes": "PTX notes"}
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
-    parser.add_argument("file", metavar="FILE", help="a session file (.rfs) or a recipe (.rfr)")
+    parser.add_argument("file", metavar="FILE", help="a session file (.rfs)")
     parser.add_argument("--save-designs", metavar="DIR",
                         help="write the design files of the run to DIR/FILE.py, to be reviewed and then named in "
                              "RFVIEW_DESIGNS")
@@ -30,16 +30,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print the file's header, size and condition; or extract its design files and say where they are."""
     from rfview.sessions.timeline import opening
-    from rfview.sessions.timeline import recipe
 
-    if not Path(args.file).exists() and Path(args.file).suffix not in (".rfs", ".rfr"):
-        raise InputError(f"{args.file}: no such file; info reads session files (.rfs) and recipes (.rfr), and "
-                         "`rfview kernels` describes kernels")
+    if not Path(args.file).exists() and Path(args.file).suffix != ".rfs":
+        raise InputError(f"{args.file}: no such file; info reads session files (.rfs), and `rfview kernels` describes "
+                         "kernels")
     if args.save_designs is not None:
         return save_designs(args.file, args.save_designs)
-    if args.verify and recipe.is_recipe(args.file):
-        raise InputError(f"{args.file}: --verify reads recordings; a recipe is checked when it is filled")
-    facts = (recipe if recipe.is_recipe(args.file) else opening).describe(args.file)
+    facts = opening.describe(args.file)
     if args.verify:
         facts["verify"] = verified(args.file)
     print(json.dumps(facts) if args.json else text_of(facts))
@@ -60,23 +57,18 @@ def verified(file: str) -> list[str]:
 
 
 def save_designs(file: str, folder: str) -> int:
-    """Extract the design files of a session file or recipe into a folder; print how to use them."""
+    """Extract the design files of a session file into a folder; print how to use them."""
     from rfview.engine.plugin import files, origin
     from rfview.sessions.timeline import opening
-    from rfview.sessions.timeline import recipe
 
-    if recipe.is_recipe(file):
-        spec = recipe.open_recipe(file).info.design_spec
-    else:
-        timeline = opening.open_recording(file)
-        spec = timeline.info.design_spec
-        timeline.close()
+    timeline = opening.open_recording(file)
+    spec = timeline.info.design_spec
+    timeline.close()
     paths = origin.save(spec, folder)
     for path in paths:
         print(f"{path}: written; it is a program, so read it before you let it run")
     named = os.pathsep.join(str(path.resolve()) for path in paths)
-    print(f"then: {files.ENVIRONMENT}={shlex.quote(named)} rfview {'debug' if recipe.is_recipe(file) else 'replay'} "
-          f"{shlex.quote(file)}")
+    print(f"then: {files.ENVIRONMENT}={shlex.quote(named)} rfview replay {shlex.quote(file)}")
     return 0
 
 
@@ -97,5 +89,7 @@ def text_of(facts: dict[str, Any]) -> str:
             shown = "none" if value is None else str(value)
         if name == "verify" and not value:
             shown = "whole: every chunk was read, and each ends in the state in which the next begins"
+            if facts["keyframes"]:
+                shown += f"; `rfview record --fill {shlex.quote(facts['file'])}` compares the keyframes with the run"
         lines.append(f"{LABELS.get(name, name.replace('_', ' ')):<{width}}  {shown}")
     return "\n".join(lines)

@@ -155,14 +155,14 @@ def machine_of(args: argparse.Namespace) -> dict[str, Any]:
     }
 
 
-def refuse_machine(args: argparse.Namespace, command: str, holder: str = "recipe") -> None:
-    """Raise InputError if machine options are given although the file contains its machine."""
+def refuse_machine(args: argparse.Namespace, command: str) -> None:
+    """Raise InputError if machine options are given although the recording contains its machine."""
     standard = argparse.ArgumentParser()
     add_machine(standard)
     for name, value in vars(standard.parse_args([])).items():
         if getattr(args, name) != value:
             option = "--set" if name == "settings" else f"--{name.replace('_', '-')}"
-            raise InputError(f"{command}: the {holder} fixes its machine; leave out {option}, or run the kernel itself")
+            raise InputError(f"{command}: the recording fixes its machine; leave out {option}, or run the kernel itself")
 
 
 def command_of(name: str, args: argparse.Namespace) -> str:
@@ -212,19 +212,11 @@ def is_session(target: str) -> bool:
     return target.endswith(".rfs")
 
 
-def is_recipe(target: str) -> bool:
-    """Return whether the target is meant as a recipe."""
-    return target.endswith(".rfr")
-
-
 def launch_path(target: str) -> Path:
     """Return the launch file that a target names; raises InputError, which says what to type instead, if it names none."""
     path = Path(target)
     if is_program(target):
         raise InputError(not_a_kernel(target))
-    if is_recipe(target):
-        raise InputError(f"{target}: a recipe is not a kernel; open it with rfview debug {shlex.quote(target)}, or record "
-                         f"it with rfview record --fill {shlex.quote(target)}")
     if is_session(target):
         raise InputError(f"{target}: a recorded session is not a kernel; open it with: rfview replay {shlex.quote(target)}")
     if path.suffix == ".ptx":
@@ -283,18 +275,12 @@ def warn(warnings: list[str]) -> None:
 
 
 def open_target(args: argparse.Namespace) -> Session:
-    """Open the session file, recipe, launch file or bundled kernel `args.target`, the latter two with machine options."""
+    """Open the session file, launch file or bundled kernel `args.target`, the latter two with machine options."""
     from rfview.sessions import open_session
 
     if is_session(args.target):
-        refuse_machine(args, args.target, "recording")
-        session = open_session(args.target)
-        warn(session.warnings)
-        return session
-    if is_recipe(args.target):
         refuse_machine(args, args.target)
-        with progress.bar() as report:
-            session = open_session(args.target, progress=report)
+        session = open_session(args.target)
         warn(session.warnings)
         return session
     machine = machine_of(args)

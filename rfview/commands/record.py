@@ -1,9 +1,10 @@
-"""`rfview record`: run a kernel and write a session file, or only the recipe from which it can be simulated again."""
+"""`rfview record`: run a kernel and write a session file: keyframes, and every cycle as long as a budget lasts."""
 
 from __future__ import annotations
 
 import argparse
 import json
+import re
 import shlex
 import tempfile
 from dataclasses import replace
@@ -12,21 +13,21 @@ from typing import TYPE_CHECKING, Any
 
 from rfview.engine import files
 from rfview.engine.errors import InputError, KernelFault
-from rfview.engine.wording import plural
+from rfview.engine.wording import plural, whole
 from rfview.commands import options, programs, progress
 from rfview.launching import words
 
 if TYPE_CHECKING:
     from rfview.engine.info import Run
-    from rfview.sessions.file.writer import RecordResult
+    from rfview.sessions.file.writer import Budget, RecordResult
 
 TAKES_PROGRAM = True
-EPILOG = """a recipe is small and takes no longer than `rfview run`: the launch with its PTX and data, the machine, and
-checksums of the state at intervals. It can be opened live on any computer, or filled in later:
-  rfview record gemm --recipe -o gemm.rfr
-  rfview debug gemm.rfr
-  rfview record --fill gemm.rfr -o gemm.rfs
+EPILOG = """every cycle is stored up to a budget; cycles after it are simulated again, from keyframes, when they are shown:
+  rfview record gemm --budget 2GB          more of a long run; --full: all of it; --budget 0: keyframes only
+  rfview record --fill gemm.rfs -o all.rfs    the same run with every cycle, compared with the keyframes on the way
 part of a long run: rfview record bfs --from 'launch 2' --to 'launch 3'; --from 5,000 --to 'stall.barrier > 8'"""
+
+BUDGET_CYCLES, BUDGET_BYTES = 5_000_000, 500_000_000
 
 # what the run's constants say of settings and of compiling, in the JSON object too
 RUN_FACTS = ("setting_notes", "compile_notes", "spilled_words", "register_limit")
@@ -41,43 +42,67 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     programs.add_launch(parser)
     words.add_arguments(parser)
     parser.add_argument("-o", "--output", metavar="FILE",
-                        help="the file to write (default NAME.rfs; with --recipe, NAME.rfr)")
+                        help="the file to write (default NAME.rfs)")
     parser.add_argument("--from", metavar="PLACE", default="", dest="begin",
                         help="start recording at a cycle, at 'launch N' (from 0 on) or where a condition first holds; "
                              "earlier cycles run unrecorded")
     parser.add_argument("--to", metavar="PLACE", default="", dest="end",
                         help="stop recording at such a place after the start")
-    parser.add_argument("--recipe", action="store_true", help="write a recipe (.rfr) instead of every cycle")
-    parser.add_argument("--fill", metavar="FILE.rfr", help="simulate a recipe again and write its session file")
+    parser.add_argument("--budget", type=budget, metavar="CYCLES|SIZE",
+                        help="store every cycle of only so many, or as long as the file is smaller, as 2GB; 0: none "
+                             f"(default {BUDGET_CYCLES:,} cycles and {BUDGET_BYTES // 1_000_000}MB)")
+    parser.add_argument("--full", action="store_true", help="store every cycle, however many there are")
+    parser.add_argument("--fill", metavar="FILE.rfs", help="record the run of a recording again, with every cycle")
     options.add_check(parser)
     options.add_json(parser)
 
 
+def budget(text: str) -> Any:
+    """Read a number of cycles, as 5,000,000, or a size, as 2GB."""
+    from rfview.sessions.file.writer import Budget
+
+    number = re.fullmatch(r"(\d[\d,_]{0,18})\s*(?:([KMGT])i?B)?", text.strip(), re.IGNORECASE)
+    if number is None:
+        raise argparse.ArgumentTypeError(f"expected cycles, as 5,000,000, or a size, as 2GB, not {text!r}")
+    value = whole(number[1])
+    return Budget(bytes=value * 1000 ** (1 + "KMGT".index(number[2].upper()))) if number[2] else Budget(cycles=value)
+
+
 def run(args: argparse.Namespace) -> int:
     """Record the run; on a fault, what ran before it is kept, and the exit code is the fault's."""
-    if (args.begin or args.end) and (args.recipe or args.fill is not None):
-        raise InputError("record: --from and --to choose what is recorded; a recipe always covers the whole run")
-    if args.check and (args.begin or args.end or args.recipe or args.fill is not None):
+    is_part, is_fill = bool(args.begin or args.end), args.fill is not None
+    if args.full and args.budget is not None:
+        raise InputError("record: --full stores every cycle, --budget not; leave out one of them")
+    if is_part and (is_fill or args.full or args.budget is not None):
+        raise InputError("record: --from and --to choose what is stored; leave out --fill, --full and --budget")
+    if args.check and (is_part or is_fill or args.budget is not None):
         raise InputError("record --check: needs a recording of the whole run; rfview check TARGET checks any")
-    if args.fill is not None:
+    if is_fill:
         return fill(args)
     if programs.is_program(args):
         if args.check:
             raise InputError("record --check: needs a launch file or a kernel; rfview check checks a program's launches")
         return of_program(args)
     if args.target is None:
-        raise InputError("record: expected a launch file or a bundled kernel's name, or --fill FILE.rfr")
+        raise InputError("record: expected a launch file or a bundled kernel's name, or --fill FILE.rfs")
     with words.as_launch_file(args):
-        return recipe(args) if args.recipe else recording(args)
+        return recording(args)
+
+
+def budget_of(args: argparse.Namespace) -> Budget:
+    """Return how much is stored as chunks."""
+    from rfview.sessions.file.writer import Budget
+
+    return Budget() if args.full else args.budget or Budget(BUDGET_CYCLES, BUDGET_BYTES)
 
 
 def of_program(args: argparse.Namespace) -> int:
     """Record one launch of a program; return the program's exit code."""
-    if args.recipe or args.begin or args.end:
-        raise InputError("record --launch: the whole launch is recorded; leave out --recipe, --from and --to")
+    if args.begin or args.end:
+        raise InputError("record --launch: the whole launch is recorded; leave out --from and --to")
     stem, launch = Path(programs.words_of(args)[0]).stem, args.launch.replace(":", ".")
     name = launch if not launch.isdecimal() else stem if launch == programs.FIRST else f"{stem}.{launch}"
-    output = output_of(args, f"{files.stem_of(name)}.rfs", ".rfs")
+    output = output_of(args, f"{files.stem_of(name)}.rfs")
     from rfview.capture.folder import write
 
     code, device = programs.captured(args, stops=args.stop, by_values=not args.every_cycle)
@@ -89,17 +114,17 @@ def of_program(args: argparse.Namespace) -> int:
 
         spec = load_launch_file(write(taken, Path(folder)))
         simulator = Simulator(replace(spec, name=taken.entry.kernel), progress=report, **options.machine_of(args))
-        result = record(simulator, output, compiling=report,
+        result = record(simulator, output, compiling=report, budget=budget_of(args),
                         progress=lambda cycle: report(None, f"recording {taken.entry.kernel}: cycle {cycle:,}"))
     say(args, output, result, simulator.info)
     return code
 
 
 def recording(args: argparse.Namespace) -> int:
-    """Write every cycle of a run."""
+    """Record a run, or a part of it."""
     machine = options.machine_of(args)
     spec = options.load_target(args.target)
-    output = output_of(args, f"{spec.name}.rfs", ".rfs")
+    output = output_of(args, f"{spec.name}.rfs")
     with progress.bar() as report:
         from rfview.engine.simulator import Simulator
         from rfview.sessions.branches.capture import record_part
@@ -113,62 +138,38 @@ def recording(args: argparse.Namespace) -> int:
         if args.begin or args.end:
             result = record_part(simulator, output, args.begin, args.end, reached, report)
         else:
-            result = record(simulator, output, progress=reached, compiling=report)
+            result = record(simulator, output, progress=reached, compiling=report, budget=budget_of(args),
+                            has_keyframes=not args.check)
     findings = options.print_findings(simulator, args, fault=True)
     is_bad = options.print_reports(simulator) or (findings is not None and bool(findings.found))
     return say(args, output, result, simulator.info) or int(is_bad)
 
 
-def recipe(args: argparse.Namespace) -> int:
-    """Write a recipe, from which the run can be simulated again."""
-    machine = options.machine_of(args)
-    spec = options.load_target(args.target)
-    output = output_of(args, f"{spec.name}.rfr", ".rfr")
-    with progress.bar() as report:
-        from rfview.engine.simulator import Simulator
-        from rfview.sessions.timeline.recipe_writing import write_recipe
-
-        simulator = Simulator(spec, progress=report, **machine)
-        result = write_recipe(simulator, output, lambda cycle: report(None, f"running {spec.name}: cycle {cycle:,}"))
-    verdict = {None: "nothing to verify", True: "verified", False: "NOT VERIFIED"}[result.verified]
-    if args.json:
-        say_json(output, result, simulator.info, sums=result.sums, verified=result.verified)
-    else:
-        print(f"{output}: recipe of {plural(result.cycles, 'cycle')} in {result.file_bytes:,} bytes, "
-              f"{plural(result.sums, 'state')} summed; {verdict}{held(simulator.info)}{replaced(args)}\n"
-              f"{notes(simulator.info)}"
-              f"try: rfview debug {shlex.quote(str(output))}\n     rfview record --fill {shlex.quote(str(output))}")
-    raise_fault(output, result.fault)
-    return 1 if result.verified is False else 0
-
-
 def fill(args: argparse.Namespace) -> int:
-    """Simulate a recipe and write every cycle."""
-    if args.target is not None or args.recipe:
-        raise InputError("record --fill: the recipe contains its kernel; leave out "
-                         f"{'--recipe' if args.recipe else args.target}")
+    """Record a recording's run again with every cycle, or within another budget."""
+    if args.target is not None:
+        raise InputError(f"record --fill: the recording contains its kernel; leave out {args.target}")
     options.refuse_machine(args, "record --fill")
-    from rfview.sessions.timeline.recipe import open_recipe
-    from rfview.sessions.timeline.recipe_filling import fill
+    from rfview.sessions.timeline.filling import fill
+    from rfview.sessions.timeline.opening import open_recording
 
-    recipe = open_recipe(args.fill)
-    output = output_of(args, f"{Path(args.fill).stem}.rfs", ".rfs")
-
+    output = output_of(args, f"{Path(args.fill).stem}.filled.rfs")
+    recording = open_recording(args.fill)
+    options.warn(recording.warnings)
     with progress.bar() as report:
         def reached(cycle: int) -> None:
-            report(cycle / max(1, recipe.cycles), f"recording {recipe.info.name}: cycle {cycle:,} of {recipe.cycles:,}")
+            report(cycle / max(1, recording.last), f"recording {recording.info.name}: cycle {cycle:,} of {recording.last:,}")
 
-        result = fill(recipe, output, reached, report)
-    return say(args, output, result, recipe.info)
+        recording.compiling = report
+        result = fill(recording, output, reached, args.budget)
+    recording.close()
+    return say(args, output, result, recording.info)
 
 
-def output_of(args: argparse.Namespace, default: str, suffix: str) -> Path:
-    """Return the file to write; recordings and recipes differ in their suffixes."""
+def output_of(args: argparse.Namespace, default: str) -> Path:
+    """Return the file to write."""
     output = files.check_target(args.output or default, is_recording=True)
     args.replaces = output.exists()
-    if (output.suffix == ".rfr") != (suffix == ".rfr"):
-        hint = "a recipe is written with --recipe; a recording's name ends in .rfs"
-        raise InputError(f"-o {args.output}: {hint if suffix == '.rfs' else 'the name of a recipe ends in .rfr'}")
     return output
 
 
@@ -178,6 +179,14 @@ def held(info: Run) -> str:
 
     names = list(origin.texts_of(info.design_spec))
     return f"; it contains the text of {', '.join(names)}" if names else ""
+
+
+def rest(result: RecordResult) -> str:
+    """Return which cycles are not stored, "" if all are."""
+    if result.stored == result.cycles:
+        return ""
+    which = f"after the first {plural(result.stored, 'cycle')}, cycles" if result.stored else "cycles"
+    return f"; {which} are simulated again from {plural(result.keyframes, 'keyframe')}"
 
 
 def notes(info: Run) -> str:
@@ -193,10 +202,11 @@ def replaced(args: argparse.Namespace) -> str:
 def say(args: argparse.Namespace, output: Path, result: RecordResult, info: Run) -> int:
     """Report what was recorded; a fault becomes the command's error."""
     if args.json:
-        say_json(output, result, info, chunks=result.chunks, bytes_per_cycle=round(result.bytes_per_cycle, 2))
+        say_json(output, result, info, chunks=result.chunks, stored_cycles=result.stored, keyframes=result.keyframes,
+                 bytes_per_cycle=round(result.bytes_per_cycle, 2))
     else:
         print(f"{output}: {plural(result.cycles, 'cycle')} in {result.file_bytes:,} bytes, "
-              f"{result.bytes_per_cycle:.1f} per cycle{held(info)}{replaced(args)}\n{notes(info)}"
+              f"{result.bytes_per_cycle:.1f} per cycle{rest(result)}{held(info)}{replaced(args)}\n{notes(info)}"
               f"try: rfview replay {shlex.quote(str(output))}")
     raise_fault(output, result.fault)
     return 0

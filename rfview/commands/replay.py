@@ -1,4 +1,4 @@
-"""`rfview replay`: open a recording in the terminal; numba is never imported."""
+"""`rfview replay`: open a recording in the terminal; numba is imported only for cycles that it does not store."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rfview.commands import screen
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
-    parser.add_argument("file", metavar="FILE.rfs", help="the session file; rfview debug runs a kernel or recipe live")
+    parser.add_argument("file", metavar="FILE.rfs", help="the session file; rfview debug runs a kernel live")
     parser.add_argument("--fresh", action="store_true", help="open it afresh instead of as you left it")
     screen.add_arguments(parser)
 
@@ -25,8 +25,8 @@ def run(args: argparse.Namespace) -> int:
 
     file = Path(args.file)
     if file.suffix != ".rfs" and not (file.is_file() and is_recording(file)):
-        raise InputError(f"{args.file}: not a session file (.rfs); for a kernel, a launch file (.toml) or a recipe (.rfr), "
-                         f"to run it live: rfview debug {shlex.quote(args.file)}")
+        raise InputError(f"{args.file}: not a session file (.rfs); for a kernel or a launch file (.toml), to "
+                         f"run it live: rfview debug {shlex.quote(args.file)}")
 
     if screen.is_terminal():
         opened(args.file)

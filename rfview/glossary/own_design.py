@@ -28,9 +28,9 @@ A register file is one Python file. Start from one that works, change it, check 
 
 A path can be used wherever a design's name can, followed by [key=value,...] if needed. RFVIEW_DESIGNS=FILE.py makes the
 name known everywhere; a package does so with an entry point `rfview.designs`. A recording shows all values and panels
-without the file, but `why`, `energy` and `fork` need it, and so does a recipe:
+without the file; `why`, `energy`, `fork` and cycles that it does not store need it:
   RFVIEW_DESIGNS=./my_rf.py rfview replay F.rfs
-Both contain the file's text; `rfview info F.rfs --save-designs DIR` extracts it. Nothing runs it until you name it there.
+It contains the file's text; `rfview info F.rfs --save-designs DIR` extracts it. Nothing runs it until you name it there.
 
 DESIGN = Design(...) describes the design:
   parameters   Parameter(name, default, unit, source, meaning); hooks read spec.NAME. low=1, high=12: its range;

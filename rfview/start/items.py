@@ -135,10 +135,7 @@ def kernels(design: str) -> list[Item]:
 def own(folder: Path) -> list[Item]:
     """Return what rfview can run in this folder, then how to run other programs."""
     items = []
-    for file in _files(folder, (".toml", ".rfr", *KERNELS)):
-        if file.suffix == ".rfr":
-            items.append(Item(visible(file.name), "a recipe of a view", words=("debug", file.name), effect="Enter opens it"))
-            continue
+    for file in _files(folder, (".toml", *KERNELS)):
         text = _head(file)
         if file.suffix == ".toml":
             if LAUNCH.search(text):

@@ -187,6 +187,8 @@ def machine_at(timeline: Timeline, cycle: int, settings: dict[str, Any],
     if isinstance(timeline, LiveTimeline):
         base = timeline.simulator
         checkpoint = timeline.checkpoint_at(cycle)
+    elif isinstance(timeline, RecordedTimeline) and timeline.is_simulated:
+        base, checkpoint = timeline.again().simulator, timeline.again().checkpoint_at(cycle)
     elif isinstance(timeline, RecordedTimeline):
         base = simulate_again(timeline, cycle, progress, compiling)
         checkpoint = base.checkpoint()

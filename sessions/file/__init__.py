@@ -1,15 +1,16 @@
 """The session file (.rfs): its bytes, its writing and its opening.
 
     framing           frames with their CRCs, and a chunk's head; header, index: the contents of these frames
-    run_info          typed records: what a recording or recipe says of its run, checked when the file is opened
+    run_info          typed records: what a recording says of its run, checked when the file is opened
     writer            writes a run to a file; chunk_coder: a chunk's map; write_pipeline: the threads that code and compress
     stored            a chunk of a file, decoded on demand
+    keyframe          the whole machine at one cycle, in pages under a seal; keyframe_coder: makes them
     zone_maps         summaries of chunks, for searches; zone_map_writer: makes them; bounds: the ranges that they give
     warm              compiles the recorder, in a child process of the first recording
 
 Its bytes:
 
-    file     := magic frame(HEAD) (frame(CHNK) | frame(ZONE) frame(PART))* frame(INDX) trailer
+    file     := magic frame(HEAD) (frame(CHNK) | frame(KEYF) | frame(ZONE) | frame(PART))* frame(INDX) trailer
     magic    := 89 52 46 53 0D 0A 1A 0A                                     ("\\x89RFS\\r\\n\\x1a\\n")
     frame    := tag[4] length:u8 crc:u4 payload[length]      crc = CRC32 of tag, length and payload
     trailer  := offset of INDX:u8 crc:u4 of those 8 bytes, 52 46 53 45 4E 44 0D 0A                   ("RFSEND\\r\\n")
@@ -56,14 +57,27 @@ from its first cycle to the one after its last. bits := for each place, ceil(c /
     registers    blob of bits: registers written, register r of warp slot w at place 64 w + r
     rows, pages  blobs of bits: recorded rows written; memory written, word w being at place w / 32 modulo 1024
 
+KEYF payload := seal[32] number:u4 cycle:u8, then a map: the whole machine at a cycle, from which the run can go on.
+Chunks may end before the run does; its other cycles are simulated again from the keyframe before them. Number 0, which is
+not stored, is the machine before its first cycle, as it is made of HEAD. seal = BLAKE2b of the hash of HEAD's payload,
+number, cycle and map, with a key of the user who recorded the run: keyframe.py says what it is for
+    launch_index, finished, num_printed   as in Simulator.checkpoint
+    totals       stall totals at its cycle
+    printed      lines printed since the keyframe before, or what follows the last chunk
+    pages        blob of ascending u4 page numbers, and pages of 1 KB, of [SM | design | rows | memory], each array in whole
+                 pages: those that changed since keyframe number - 8**level, with the highest level of which its number is a
+                 multiple. Any keyframe is thus found in at most 7 steps per level
+
 INDX payload, a map
     first, num, chain, offset, row_writes, mem_writes, row_sums, mem_sums   number lists, one entry per chunk, inside a blob
     zones        in the same blob: number list, where each ZONE is, the first one that of chunks 0..63
     totals       in the same blob: number list, (chunks + 1) x codes; the last row is the state after the last chunk
     printed      in the same blob: all printed lines
+    key_cycle, key_offset, key_totals   in the same blob: number lists, one entry per keyframe; totals: x codes
     end          map: finished (the kernel ran to its end), fault (text or nil), summary (the run's result or nil)
 
-PART payload, a map like that of INDX, of the chunks since the PART before (totals without a last row), which
-follows each ZONE of 64 chunks: with it a file opens at once while it grows, or if its run was killed
+PART payload, a map like that of INDX, of the chunks and keyframes since the PART before (totals without a last row). It
+follows each ZONE of 64 chunks, and each 8th keyframe where there are no chunks: with it a file opens at once while it
+grows, or if its run was killed
     before       where the PART before is, 0 = nowhere
 """

@@ -17,9 +17,9 @@ from rfview.sessions.layout import Layout
 class Newest:
     """The newest value of every place written since some chunk, per level of 8 (`__init__.py`, row_sum and mem_sum)."""
 
-    def __init__(self, shape: tuple[int, ...]):
+    def __init__(self, shape: tuple[int, ...], dtype: type = np.uint32):
         """Start with unwritten places, whose values are unknown."""
-        self.values = np.empty(shape, np.uint32)
+        self.values: np.ndarray = np.empty(shape, dtype)
         # per level, the places written since the level above was last taken
         self._written: list[np.ndarray] = [np.zeros(shape[0], bool)]
 

@@ -21,7 +21,7 @@ END_MAGIC = b"RFSEND\r\n"
 FRAME = struct.Struct("<4sQI")
 CHUNK_HEAD = struct.Struct("<IIQI")
 TRAILER = struct.Struct("<QI8s")
-HEAD, CHUNK, ZONE, PART, INDEX = b"HEAD", b"CHNK", b"ZONE", b"PART", b"INDX"
+HEAD, CHUNK, ZONE, PART, INDEX, KEYFRAME = b"HEAD", b"CHNK", b"ZONE", b"PART", b"INDX", b"KEYF"
 # last_frame reads at most so many bytes, in blocks, and tries so many places that look like a frame's begin
 SEARCHED_BYTES, BLOCK_BYTES, MOST_TRIED = 256 << 20, 4 << 20, 8
 

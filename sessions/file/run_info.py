@@ -1,4 +1,4 @@
-"""What session files and recipes contain besides arrays: typed records, checked once when a file is opened.
+"""What session files contain besides arrays: typed records, checked once when a file is opened.
 
 msgspec checks them by their types, and those of engine/info.py, and drops names that are not there. What no type can
 say, such as that a buffer is within the memory, is checked afterwards. Readers rely on both.
@@ -13,7 +13,7 @@ import msgspec
 import numpy as np
 from msgspec import Meta, Struct
 
-from rfview.engine.info import LARGEST, MOST, Dtype, Run, RunInfo, Sizes
+from rfview.engine.info import RunInfo
 from rfview.engine.stalls import NOT_WAITING
 from rfview.sessions.codec import limits
 from rfview.sessions.layout import Layout
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 Record = TypeVar("Record")
 Cycle: TypeAlias = Annotated[int, Meta(ge=0, le=1 << 62)]
-Crc: TypeAlias = Annotated[int, Meta(ge=0, lt=1 << 32)]
 
 
 class HeadBody(Struct):
@@ -53,31 +52,6 @@ def end_of(simulator: Simulator) -> End:
     """Return how a simulator's run has ended."""
     finished, fault = bool(simulator.finished), None if simulator.fault is None else str(simulator.fault)
     return End(finished, fault, simulator.summary() if finished and fault is None else None)
-
-
-class RecipeRun(Run, frozen=True, kw_only=True):
-    """What a recipe says of its run."""
-
-    max_cycles: Annotated[int, Meta(ge=1, le=1 << 62)]
-
-
-Array: TypeAlias = tuple[Dtype, Sizes, bytes]
-Arrays: TypeAlias = Annotated[list[tuple[str, Array]], Meta(max_length=MOST)]
-Tolerance: TypeAlias = Annotated[float, Meta(ge=0, le=LARGEST)]
-
-
-class RecipeBody(Struct):
-    """A recipe's contents; `sessions/timeline/recipe.py` describes them."""
-
-    info: RecipeRun
-    buffers: Arrays
-    symbols: Arrays
-    expect: Annotated[list[tuple[str, Array, Tolerance, Tolerance, str]], Meta(max_length=MOST)]
-    cycles: Cycle
-    finished: bool
-    fault: str | None
-    sums: Annotated[list[tuple[Cycle, Crc, Crc, Crc]], Meta(max_length=4096)]
-    summary: dict[str, Any] | None = None
 
 
 def typed(stored: Any, kind: type[Record], what: str) -> Record:
@@ -112,25 +86,3 @@ def run_info(stored: Any, layout: Layout, rows: int, words: int) -> RunInfo:
         if math.prod(variable.shape) * np.dtype(variable.dtype).itemsize > variable.bytes:
             raise ValueError(f"{variable.name} has {variable.bytes:,} bytes, fewer than its type and shape need")
     return info
-
-
-def recipe_body(stored: Any) -> RecipeBody:
-    """Return a recipe's body; raises ValueError unless it is valid."""
-    body = typed(stored, RecipeBody, "its contents")
-    for part, arrays in (("buffers", body.buffers), ("symbols", body.symbols), ("expect", body.expect)):
-        for name, stored_array, *_ in arrays:
-            array_of(stored_array, f"{part}.{name}")
-    cycles = [entry[0] for entry in body.sums]
-    if cycles != sorted(set(cycles)) or cycles and cycles[-1] > body.cycles:
-        raise ValueError(f"its contents: sums: expected ascending cycles up to {body.cycles:,}")
-    return body
-
-
-def array_of(stored: Array, what: str) -> np.ndarray:
-    """Return a stored array, in native byte order; raises ValueError if its bytes are not those of its type and shape."""
-    name, shape, data = stored
-    dtype = np.dtype(name)
-    expected = limits.allow(math.prod(shape) * dtype.itemsize, limits.ARRAYS, what)
-    if expected != len(data):
-        raise ValueError(f"{what}: has {len(data):,} bytes, but its type and shape need {expected:,}")
-    return np.frombuffer(data, dtype).reshape(shape).astype(dtype.newbyteorder("="))

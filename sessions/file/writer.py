@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import sys
 import time
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ import msgpack
 import numpy as np
 
 from rfview.engine.chunk import CHUNK_CYCLES, Chunk
-from rfview.engine.errors import InputError
+from rfview.engine.errors import InputError, KernelFault
 from rfview.engine.info import RunInfo
 from rfview.engine.files import ChangedMeanwhile, NewFile, opened
 from rfview.engine.wording import plural
@@ -22,6 +23,7 @@ from rfview.sessions.codec import streams
 from rfview.sessions.file import framing
 from rfview.sessions.file.header import Header
 from rfview.sessions.file.index import Index
+from rfview.sessions.file.keyframe import Keyframe, hash_of, own_key
 from rfview.sessions.file.run_info import End, end_of
 from rfview.sessions.file.write_pipeline import WritePipeline
 from rfview.sessions.file.zone_maps import CHUNKS
@@ -32,6 +34,12 @@ if TYPE_CHECKING:
 
 # the blobs in a CHNK map
 BLOBS = ("state", "rows", "memory", "writes", "row_sum", "mem_sum")
+
+# a part of the index follows so many keyframes where there are no chunks
+PART_KEYFRAMES = 8
+# chunks written for certain when another one is given to the pipeline: a file's size depends on the run alone
+WRITTEN_CHUNKS = 8
+STEP_CYCLES = 1 << 16       # run without being recorded, between two calls of progress
 
 # suffix of a recording's name until it is complete
 PARTIAL = ".partial.rfs"
@@ -51,16 +59,26 @@ class ZoneMap(NamedTuple):
     map: dict[str, Any]
 
 
-Frame: TypeAlias = Header | ZoneMap | CodedChunk
+Frame: TypeAlias = Header | ZoneMap | CodedChunk | Keyframe
+
+
+@dataclass(frozen=True)
+class Budget:
+    """How much of a run is stored as chunks, the rest only as keyframes. None: any number."""
+
+    cycles: int | None = None
+    bytes: int | None = None
 
 
 @dataclass(frozen=True)
 class RecordResult:
-    """The result of recording. fault: why the kernel was stopped, or None. wall_s: seconds."""
+    """The result of recording. stored: cycles in chunks. fault: why the kernel was stopped, or None. wall_s: seconds."""
 
     path: Path
     cycles: int
+    stored: int
     chunks: int
+    keyframes: int
     file_bytes: int
     finished: bool
     fault: str | None
@@ -88,15 +106,22 @@ class Writer:
         framing.write_all(file, framing.MAGIC)
         self._coder: Any = None
         self._before = 0, 0     # chain and CRC of the previous chunk
-        self._parted = 0, 0, 0, 0       # chunks, zone maps and printed lines in the parts written; where the last one is
+        self._parted = self.index.sizes()       # what is in the parts written
+        self._part_at = 0       # where the last one is
+        self._seal = b"", b""       # key of the seals, and hash of the header
 
     def add(self, chunk: Chunk) -> None:
         """Code and write one chunk; the first must have rows and memory. Raises OSError, such as for a full disk."""
         for frame in self.code(chunk):
             self.write(frame)
 
-    def code(self, chunk: Chunk) -> list[Frame]:
-        """Return the frames that one chunk adds to the file, and release it; the first must have rows and memory."""
+    def code(self, chunk: Chunk | Keyframe) -> list[Frame]:
+        """Return the frames that a chunk adds to the file, and release it; the first must have rows and memory.
+
+        One without cycles adds only the header. A keyframe is one.
+        """
+        if isinstance(chunk, Keyframe):
+            return [chunk]
         frames: list[Frame] = []
         if self._coder is None:
             from rfview.sessions.file.chunk_coder import Coder  # imports numba: what replays imports this module too
@@ -107,6 +132,8 @@ class Writer:
             self._coder = Coder(self.layout, state, len(chunk.key_rows), len(chunk.key_memory))
             frames.append(Header(self.layout, self.info, chunk.first_cycle, state, chunk.key_memory, chunk.key_rows,
                                  self.chunk_cycles))
+        if not chunk.num_cycles:
+            return frames
         frames.append(CodedChunk(chunk.num_cycles, chunk.first_cycle, self._coder.code(chunk)))
         chunk.release()
         return frames + (self._zone_map() if self._coder.zones.is_full else [])
@@ -118,7 +145,10 @@ class Writer:
     def write(self, frame: Frame) -> None:
         """Compress and write a frame returned by `code`. Raises OSError."""
         if isinstance(frame, Header):
-            self._before = 0, framing.write_frame(self.file, framing.HEAD, frame.pack())[1]
+            head = frame.pack()
+            self._before, self._seal = (0, framing.write_frame(self.file, framing.HEAD, head)[1]), (b"", hash_of(head))
+        elif isinstance(frame, Keyframe):
+            self._keyframe(frame)
         elif isinstance(frame, ZoneMap):
             self.index.zones.append(framing.write_frame(self.file, framing.ZONE, msgpack.packb(frame.map))[0])
             if len(self.index.first) % CHUNKS == 0:     # else it is the last one, and the whole index follows
@@ -136,11 +166,19 @@ class Writer:
         self._before = head.chain, crc
         self.index.add(head, coded.map, offset)
 
+    def _keyframe(self, frame: Keyframe) -> None:
+        """Compress, seal and write a keyframe, and add it to the index."""
+        self._seal = self._seal[0] or own_key(), self._seal[1]
+        offset, _ = framing.write_frame(self.file, framing.KEYFRAME, *frame.pack(*self._seal))
+        self.index.add_keyframe(frame.cycle, frame.body.totals, frame.body.printed, offset)
+        if len(self.index.key_cycle) - self._parted[1] >= PART_KEYFRAMES:
+            self._write_part()
+
     def _write_part(self) -> None:
-        """Write the index of the chunks since the last part, with which the file opens at once if this run is killed."""
-        part = self.index.part(*self._parted)
-        offset, _ = framing.write_frame(self.file, framing.PART, part.pack())
-        self._parted = len(self.index.first), len(self.index.zones), len(self.index.printed), offset
+        """Write the index since the last part, with which the file opens at once if this run is killed."""
+        part = self.index.part(*self._parted, self._part_at)
+        self._part_at, _ = framing.write_frame(self.file, framing.PART, part.pack())
+        self._parted = self.index.sizes()
 
     def finish(self, end: End, totals: np.ndarray) -> int:
         """Write index and trailer; return the file's size in bytes. Raises OSError.
@@ -170,9 +208,14 @@ def record(
     progress: CycleProgress | None = None,
     max_cycles: int | None = None,
     compiling: Progress | None = None,
+    budget: Budget | None = None,
+    has_keyframes: bool = True,
+    end: End | None = None,
 ) -> RecordResult:
-    """Run `simulator` to its end, or for max_cycles, and write every cycle to `path`.
+    """Run `simulator` to its end, or for max_cycles, and write it to `path`: chunks within the budget, and keyframes.
 
+    end: how the run is known to end. has_keyframes: False if the machine cannot be restored; there are none either, and no
+    budget, if it is not at cycle 0 or its launch is not known as text: it could not be simulated again.
     progress: called after each chunk with the cycle reached; return True to stop there. compiling: progress while
     code is prepared, a share of 1 and a text. The file is written next to the target as NAME.XXXXXX.partial.rfs
     and renamed when complete, so a killed run leaves what it had, ready to open (`partials`). A kernel fault ends
@@ -186,9 +229,11 @@ def record(
     first, writer = simulator.cycle, None
     try:
         writer = Writer(made.file, layout, simulator.info, chunk_cycles)
-        cycles = _run(simulator, writer, chunk_cycles, progress, max_cycles, compiling)
-        end = end_of(simulator)
-        size = writer.finish(end, simulator.sm["stall_total"])
+        can_restore = has_keyframes and not first and bool(simulator.info.launch_toml)
+        run = _Run(simulator, writer, chunk_cycles, (budget or Budget()) if can_restore else None)
+        run.go(progress, max_cycles, compiling)
+        end = end or end_of(simulator)
+        size = writer.finish(end, run.totals)
         made.commit()
     except OSError as error:
         kept = _kept(made, writer)
@@ -201,9 +246,9 @@ def record(
     except BaseException as error:
         error.add_note(_kept(made, writer))
         raise
-    chunks = len(writer.index.first)
-    wall_s = time.perf_counter() - started
-    return RecordResult(target, cycles - first, chunks, size, bool(end.finished), end.fault, wall_s)
+    index, wall_s = writer.index, time.perf_counter() - started
+    return RecordResult(target, run.reached - first, run.stored - first, len(index.first), len(index.key_cycle), size,
+                        bool(end.finished), end.fault, wall_s)
 
 
 def new_recording(target: Path, magic: bytes = framing.MAGIC, suffix: str = PARTIAL) -> NewFile:
@@ -221,36 +266,83 @@ def new_recording(target: Path, magic: bytes = framing.MAGIC, suffix: str = PART
 def _kept(made: NewFile, writer: Writer | None) -> str:
     """Close an incomplete file, and remove it if it shows nothing; return what to say about it."""
     index = Index() if writer is None else writer.index
-    if not index.first:
+    if not index.last:
         made.discard()
         return ""
     with suppress(OSError):
         made.file.close()
-    return f"; {made.path.name} has its first {plural(index.last - index.first[0], 'cycle')}"
+    return f"; {made.path.name} has its first {plural(index.last - (index.first or [0])[0], 'cycle')}"
 
 
-def _run(simulator: Any, writer: Writer, chunk_cycles: int, progress: CycleProgress | None,
-         max_cycles: int | None, compiling: Progress | None) -> int:
-    """Run the simulator and pass its chunks to the pipeline; return the cycle reached, when everything is written."""
-    from rfview.sessions.codec.compiling import beside  # imports numba: what replays imports this module too
+class _Run:
+    """A run on its way into a file. reached: its cycle; stored: the cycle after its chunks; totals: stall totals there."""
 
-    pipeline: WritePipeline[Chunk, Frame] = WritePipeline(writer)
-    limit = None if max_cycles is None else simulator.cycle + max_cycles
-    reached = simulator.cycle
-    started = False
-    try:
-        while True:
-            length = chunk_cycles if limit is None else min(chunk_cycles, limit - reached)
+    def __init__(self, simulator: Any, writer: Writer, chunk_cycles: int, budget: Budget | None):
+        """budget: None for a run without keyframes."""
+        from rfview.sessions.file.keyframe_coder import KeyframeCoder   # imports numba: what replays imports this module too
+
+        self._simulator, self._writer, self._chunk_cycles, self._budget = simulator, writer, chunk_cycles, budget
+        self._coder = None if budget is None else KeyframeCoder(simulator)
+        self._pipeline: WritePipeline[Chunk | Keyframe, Frame] = WritePipeline(writer)
+        self.first = self.reached = self.stored = self._last_keyframe = simulator.cycle
+        self._chunks, self._is_storing = 0, True
+        self.totals = np.zeros(0, np.int64)
+        self._due = sys.maxsize if self._coder is None else self._coder.next(self.reached)
+
+    def go(self, progress: CycleProgress | None, max_cycles: int | None, compiling: Progress | None) -> None:
+        """Run to the end, or for max_cycles, or until progress says so; return when everything is written."""
+        limit = sys.maxsize if max_cycles is None else self.first + max_cycles
+        try:
+            self._note_stored()
+            if not self._is_storing:
+                self._pipeline.put(self._simulator.record_chunk(0))     # the header
+            while self._advance(limit, compiling) and not (progress is not None and progress(self.reached)):
+                pass
+            if not self._is_storing and self._last_keyframe < self.reached:
+                self._keyframe()
+        finally:
+            self._pipeline.finish()
+
+    def _advance(self, limit: int, compiling: Progress | None) -> bool:
+        """Run up to the end of a chunk or to a keyframe; return whether the run goes on."""
+        simulator, length = self._simulator, min(limit, self._due) - self.reached
+        if length <= 0:
+            return False
+        if self._is_storing:
+            from rfview.sessions.codec.compiling import beside  # imports numba, as above
+
             # the coder keeps rows and memory from chunk to chunk: only the first keyframe needs them
-            with nullcontext() if started else beside(compiling):
-                chunk = simulator.record_chunk(length, values=not started, lend=True) if length > 0 else None
-            started = True
-            if chunk is None or chunk.num_cycles == 0:
-                break
-            pipeline.put(chunk)
-            reached = chunk.first_cycle + chunk.num_cycles
-            if simulator.fault is not None or (progress is not None and progress(reached)):
-                break
-    finally:
-        pipeline.finish()
-    return reached
+            with nullcontext() if self._chunks else beside(compiling):
+                chunk = simulator.record_chunk(min(length, self._chunk_cycles), values=not self._chunks, lend=True)
+            if not chunk.num_cycles:
+                return False
+            self.reached = chunk.first_cycle + chunk.num_cycles
+            self._pipeline.put(chunk)
+            self._chunks += 1
+            self._note_stored()
+        else:
+            with suppress(KernelFault):     # it is in simulator.fault
+                simulator.step(min(length, STEP_CYCLES))
+            if simulator.cycle == self.reached:
+                return False
+            self.reached = simulator.cycle
+        if self.reached == self._due or (self.reached == self.stored and not self._is_storing):
+            self._keyframe()
+        return simulator.fault is None
+
+    def _note_stored(self) -> None:
+        """Note what the chunks cover so far, and whether the budget allows more."""
+        self.stored, self.totals = self.reached, np.array(self._simulator.sm["stall_total"], np.int64)
+        if self._budget is None:
+            return
+        cycles, offsets, chunk = self._budget.cycles, self._writer.index.offset, self._chunks - WRITTEN_CHUNKS
+        is_spent = cycles is not None and self.reached - self.first >= cycles
+        if self._budget.bytes is not None and not is_spent:
+            is_spent = not self._budget.bytes or (chunk >= 0 and offsets[chunk] > self._budget.bytes)
+        self._is_storing = not is_spent
+
+    def _keyframe(self) -> None:
+        """Give a keyframe of the current cycle to the pipeline."""
+        assert self._coder is not None
+        self._pipeline.put(self._coder.take(has_printed=self.reached == self.stored))
+        self._last_keyframe, self._due = self.reached, self._coder.next(self.reached)

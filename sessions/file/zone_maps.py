@@ -25,10 +25,12 @@ CHUNKS = 64
 PAGE_WORDS, PAGES = 32, 1024
 CACHE_BYTES = 24 << 20
 STATES = "sm.warp[*].state"
+NOWHERE = -1        # number of the zone map of chunks that are not in the file
 
 
 class ZoneMaps:
-    """Answers queries about ranges of chunks; chunks without a zone map may contain anything.
+    """Answers queries about ranges of chunks; chunks without a zone map, and those that are not
+    in the file, may contain anything.
 
     read: returns a ZONE frame's map by its number, or None if there is none or it cannot be read.
     lost: called for an invalid one, which then counts as missing. totals: returns the stall
@@ -109,10 +111,13 @@ class ZoneMaps:
 
     def _blocks(self, low: int, high: int) -> list[tuple[int, slice, slice]]:
         """Return for each zone map of chunks low..high-1: its number, the range in it, and the range in the answer."""
-        parts = []
-        for block in range(low // CHUNKS, -(-high // CHUNKS)):
-            begin, end = max(low, block * CHUNKS), min(high, (block + 1) * CHUNKS)
-            parts.append((block, slice(begin - block * CHUNKS, end - block * CHUNKS), slice(begin - low, end - low)))
+        parts, stored = [], min(high, self._chunks)
+        for block in range(low // CHUNKS, -(-stored // CHUNKS)):
+            begin, end = max(low, block * CHUNKS), min(stored, (block + 1) * CHUNKS)
+            if begin < end:
+                parts.append((block, slice(begin - block * CHUNKS, end - block * CHUNKS), slice(begin - low, end - low)))
+        if high > self._chunks:
+            parts.append((NOWHERE, slice(0), slice(max(low, self._chunks) - low, high - low)))
         return parts
 
     def _parts(self, words: np.ndarray, low: int, high: int) -> Iterator[tuple[np.ndarray, slice, np.ndarray | None]]:
@@ -175,6 +180,8 @@ class ZoneMaps:
 
     def bounds(self, field: Field, low: int, high: int) -> Bounds | None:
         """Return the bounds of a field in chunks low..high-1, (n, *field.shape); None if any of them is unknown."""
+        if high > self._chunks:
+            return None
         if field.derived == "stall_total":
             totals = np.array([self._totals(number) for number in range(low, high + 1)], np.int64)
             size = field.dtype.itemsize

@@ -5,9 +5,9 @@
     live          a timeline extended by the engine; keyframes: copies of the machine in bounded memory
     sweep         notices when a search goes through a live run, and what it needs of each chunk
     replay        a timeline from a session file; opening: opens it, recovering what it can from a damaged one
+    again         a recording's run, simulated again from its keyframes where it has no chunks
     verify        reads a recording completely and compares the states where chunks meet
-    recipe        recipe files, from which a run can be simulated again; recipe_writing: runs a kernel and writes one
-    recipe_filling  simulates a recipe's run, checked, into a file or live; simulate: the simulator of such a run
+    filling       records a recording's run again, every cycle; simulate: the simulator of a recording's run
     register_log  one register in the log of writes; stores: which store wrote a word of memory
     invariants    sums that must hold at any cycle
 """

@@ -20,6 +20,7 @@ from rfview.sessions.codec.logs import ALL
 
 if TYPE_CHECKING:
     from rfview.engine.info import RunInfo
+    from rfview.engine.progress import Progress
     from rfview.sessions.file.run_info import End
     from rfview.sessions.file.zone_maps import ZoneMaps
     from rfview.sessions.lines.table import LineTable
@@ -73,6 +74,7 @@ class Timeline(ABC):
     is_simulated = False
     zone_maps: ZoneMaps | None = None
     lines: LineTable | None = None
+    compiling: Progress | None = None
 
     def __init__(self, info: RunInfo, layout: Layout):
         self.info = info

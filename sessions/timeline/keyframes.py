@@ -14,8 +14,9 @@ from typing import Any
 
 import numpy as np
 
-PAGE = 1024  # bytes; a quarter of it would save a third of the space and double the bookkeeping
-PAGE_WORDS = PAGE // 8
+from rfview.sessions.codec import pages
+from rfview.sessions.codec.pages import PAGE, PAGE_WORDS
+
 BASE = -1  # number of a page unchanged since before the run
 
 
@@ -70,19 +71,19 @@ class Keyframes:
             self._start(checkpoint)
         last = self._kept[self._cycles[-1]] if self._cycles else None
         plain = {field.name: getattr(checkpoint, field.name) for field in dataclasses.fields(checkpoint)}
-        pages = {}
+        numbered = {}
         for name in [name for name, value in plain.items() if isinstance(value, np.ndarray)]:
             new, old = plain.pop(name), self._newest[name]
-            numbers = np.full(-(-new.nbytes // PAGE), BASE, np.int32) if last is None else last.pages[name].copy()
-            changed = changed_pages(new, old)
-            numbers[changed] = self._store(new, changed)
-            pages[name] = numbers
-            for now, then, which in zip(_cut(new), _cut(old), (changed[changed < new.nbytes // PAGE], slice(None))):
-                then[which] = now[which]
-        for numbers in pages.values():
+            numbers = np.full(pages.number_of(new), BASE, np.int32) if last is None else last.pages[name].copy()
+            changed = pages.changed_pages(new, old)
+            contents = pages.taken(new, changed)
+            numbers[changed] = self._store(contents)
+            pages.put(old, changed, contents)
+            numbered[name] = numbers
+        for numbers in numbered.values():
             self._uses[numbers[numbers != BASE]] += 1
         self._cycles.append(checkpoint.cycle)
-        self._kept[checkpoint.cycle] = _Keyframe(pages, plain)
+        self._kept[checkpoint.cycle] = _Keyframe(numbered, plain)
         while self.nbytes > self.budget_bytes and len(self._cycles) > 2:
             self._drop()
 
@@ -91,23 +92,19 @@ class Keyframes:
         arrays = {name: value for name, value in vars(checkpoint).items() if isinstance(value, np.ndarray)}
         self._newest = {name: self._base[name].copy() if name in self._base else np.zeros_like(array)
                         for name, array in arrays.items()}
-        whole = self._pages_each = sum(-(-array.nbytes // PAGE) for array in arrays.values())
+        whole = self._pages_each = sum(map(pages.number_of, arrays.values()))
         # besides the pages kept: those of one more checkpoint, stored before others are dropped for it
         slots = max(self.budget_bytes // PAGE, 2 * whole) + whole
         self._pool = np.empty((slots, PAGE_WORDS), np.uint64)
         self._uses = np.zeros(slots, np.int32)
 
-    def _store(self, array: np.ndarray, which: np.ndarray) -> np.ndarray:
-        """Copy pages of an array into the pool and return their numbers."""
-        reused = [self._free.pop() for _ in range(min(len(which), len(self._free)))]
-        fresh = len(which) - len(reused)
+    def _store(self, contents: np.ndarray) -> np.ndarray:
+        """Copy pages into the pool and return their numbers."""
+        reused = [self._free.pop() for _ in range(min(len(contents), len(self._free)))]
+        fresh = len(contents) - len(reused)
         numbers = np.array([*reused, *range(self._touched, self._touched + fresh)], np.int32)
         self._touched += fresh
-        whole, rest = _cut(array)
-        inside = which < len(whole)
-        self._pool[numbers[inside]] = whole[which[inside]]
-        if not inside.all():
-            self._pool[numbers[-1]].view(np.uint8)[: len(rest)] = rest
+        self._pool[numbers] = contents
         return numbers
 
     def _drop(self) -> None:
@@ -126,25 +123,7 @@ class Keyframes:
         for name, numbers in kept.pages.items():
             shape, dtype = getattr(like, name).shape, getattr(like, name).dtype
             array = self._base[name].copy() if name in self._base else np.zeros(shape, dtype)
-            whole, rest = _cut(array)
-            stored = np.flatnonzero(numbers[: len(whole)] != BASE)
-            whole[stored] = self._pool[numbers[stored]]
-            if len(rest) and numbers[-1] != BASE:
-                rest[:] = self._pool[numbers[-1]].view(np.uint8)[: len(rest)]
+            stored = np.flatnonzero(numbers != BASE)
+            pages.put(array, stored, self._pool[numbers[stored]])
             arrays[name] = array
         return dataclasses.replace(like, **kept.plain, **arrays)
-
-
-def _cut(array: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return (n, PAGE_WORDS) u8 whole pages of an array, and its remaining bytes u1; both are views."""
-    data = array.reshape(-1).view(np.uint8)
-    whole = len(data) // PAGE
-    return data[: whole * PAGE].view(np.uint64).reshape(whole, PAGE_WORDS), data[whole * PAGE :]
-
-
-def changed_pages(new: np.ndarray, old: np.ndarray) -> np.ndarray:
-    """Return the numbers of the pages that differ, ascending."""
-    (pages, rest), (old_pages, old_rest) = _cut(new), _cut(old)
-    # eight words in one: several times as fast as any(axis=1)
-    found = np.flatnonzero(np.bitwise_or.reduce((pages != old_pages).view(np.uint64), axis=1))
-    return np.append(found, len(pages)) if not np.array_equal(rest, old_rest) else found

@@ -48,13 +48,14 @@ KEYFRAME_REST, MAX_REST_S = 15, 0.1
 class LiveTimeline(Timeline):
     """A timeline over a running simulator; `last` is how far it has run, at chunk borders or the kernel's end.
 
-    budget_bytes: for keyframes. `printed` and `fault` are those of the furthest point reached. Only this object may drive
-    the simulator.
+    budget_bytes: for keyframes. records: whether to begin with the first chunk. `printed` and `fault` are those of the
+    furthest point reached. Only this object may drive the simulator.
     """
 
     is_simulated = True
 
-    def __init__(self, simulator: Any, *, chunk_cycles: int = CHUNK_CYCLES, budget_bytes: int = KEYFRAME_BYTES):
+    def __init__(self, simulator: Any, *, chunk_cycles: int = CHUNK_CYCLES, budget_bytes: int = KEYFRAME_BYTES,
+                 records: bool = True):
         super().__init__(simulator.info, Layout(simulator.sm_dtype, simulator.rf_dtype))
         self.simulator = simulator
         self.chunk_cycles = chunk_cycles
@@ -71,7 +72,9 @@ class LiveTimeline(Timeline):
         self._printed: list[tuple[int, str]] = list(simulator.printed)
         self._decoded: ByteCache[DecodedChunk] = ByteCache(DECODED_BYTES)
         self._sweep = Sweep()
-        self._record()
+        self._size = simulator.checkpoint(lend=True).nbytes
+        if records:
+            self._record()
 
     def chunk_starts(self) -> list[int]:
         """Return the first cycle of each chunk."""
@@ -245,27 +248,34 @@ class LiveTimeline(Timeline):
 
     def _rewind(self, cycle: int) -> None:
         """Move the machine to a cycle in first..last from the nearest copy at or before it; keep some copies on the way."""
+        self._leave()
         simulator = self.simulator
-        if self._furthest is None:
-            self._furthest = simulator.checkpoint()
         here = simulator.cycle if simulator.fault is None and simulator.cycle <= cycle else -1
         left_behind = self._checkpoints.keys()
         nearest = max((key for key in left_behind if isinstance(key, int) and key <= cycle), default=-1)
         keyframe = self._keyframes.before(cycle)
         assert keyframe is not None  # the first is never dropped
-        if self._furthest.cycle <= cycle:
+        if self._furthest is not None and self._furthest.cycle <= cycle:
             simulator.restore(self._furthest)
         elif here < max(nearest, keyframe):
             kept = self._checkpoints.get(nearest) if nearest >= keyframe else self._keyframes.get(keyframe, self._furthest)
             simulator.restore(kept)
-        size = self._furthest.nbytes
-        room = min(MAX_CHECKPOINTS, CHECKPOINT_BYTES // size)
+        room = min(MAX_CHECKPOINTS, CHECKPOINT_BYTES // self._size)
         gap = -(-(cycle - simulator.cycle) // self.chunk_cycles)
         stride = self.chunk_cycles * -(-gap // (room + 1))
         while (missing := cycle - simulator.cycle) > 0:
-            simulator.step(min(stride, missing))
+            self._step(min(stride, missing))
             if room and simulator.cycle < cycle:
-                self._checkpoints.put(simulator.cycle, simulator.checkpoint(), size)
+                self._checkpoints.put(simulator.cycle, simulator.checkpoint(), self._size)
+
+    def _leave(self) -> None:
+        """Keep the machine at the furthest cycle simulated so far, before it moves elsewhere."""
+        if self._furthest is None:
+            self._furthest = self.simulator.checkpoint()
+
+    def _step(self, cycles: int) -> None:
+        """Run some cycles that have run before."""
+        self.simulator.step(cycles)
 
 
 def _no_values() -> np.ndarray:

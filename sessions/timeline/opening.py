@@ -11,7 +11,7 @@ from rfview.engine.compilation import words_of_run
 from rfview.engine.errors import InputError
 from rfview.engine.plugin import origin
 from rfview.sessions.codec import limits, streams
-from rfview.sessions.file import framing
+from rfview.sessions.file import framing, keyframe
 from rfview.sessions.file.header import FORMAT, Header
 from rfview.sessions.file.index import Index
 from rfview.sessions.file.framing import Damage
@@ -95,9 +95,12 @@ def _open(path: Path, file: BinaryIO, check: bool | None) -> RecordedTimeline:
     else:
         if checks:
             walk.check(index, index_offset)
-    if not index.first:
+    if not index.first and not index.key_cycle:
         raise InputError(f"{path}: contains no complete chunk; nothing can be shown")
-    return RecordedTimeline(path, file, header, index, walk.warnings)
+    try:
+        return RecordedTimeline(path, file, header, index, walk.warnings)
+    except ValueError as error:         # more cycles than there can be
+        raise InputError(f"{path}: cannot be opened: {error}") from None
 
 
 class Walk:
@@ -124,16 +127,26 @@ class Walk:
                     break
                 if tag == framing.CHUNK:
                     head, content = framing.ChunkHead.split(payload)
-                    head.check(len(index.first), index.last if index.first else self.first, before)
+                    head.check(len(index.first), index.chunks_end if index.first else self.first, before)
                     index.add(head, limits.unpacked(content, "a chunk", limits.ARRAYS), offset)
                     before = head.chain, crc
                 if tag == framing.ZONE:
                     index.zones.append(offset)
+                if tag == framing.KEYFRAME:
+                    self._add_keyframe(index, payload, offset)
                 offset = end
         except (Damage, *streams.DAMAGE) as error:
             if offset != os.fstat(self.file.fileno()).st_size:
                 self.stopped = f" (chunk {len(index.first)}: {error})"
         return index
+
+    def _add_keyframe(self, index: Index, payload: bytes, offset: int) -> None:
+        """Add a keyframe's frame to an index; raises Damage."""
+        _, number, cycle, packed = keyframe.split(payload)
+        body = keyframe.body_of(packed)
+        if number != len(index.key_cycle) + 1 or cycle <= max([self.first, *index.key_cycle[-1:]]):
+            raise Damage(f"keyframe {number} of cycle {cycle:,} is not in its place")
+        index.add_keyframe(cycle, body.totals, body.printed, offset)
 
     def _parts(self) -> tuple[Index, int, tuple[int, int]] | None:
         """Return the index up to its last part, that part's end, and chain and CRC of its last chunk; None if unusable."""
@@ -149,8 +162,10 @@ class Walk:
                     raise Damage("a part of the index has no place in the file")
                 frame = framing.read_frame(self.file, before, framing.PART)
                 parts.append(Index.unpack(frame.payload, is_part=True))
-                most -= len(parts[-1].first)
+                most -= len(parts[-1].first) + len(parts[-1].key_cycle)
             index = Index.joined(parts[::-1])
+            if not index.first:
+                return index, end, (0, self.head.crc)
             if index.first[0] != self.first:
                 raise Damage("the index begins elsewhere than the file")
             last = framing.read_frame(self.file, index.offset[-1], framing.CHUNK)
@@ -177,6 +192,7 @@ class Walk:
         """
         known = sorted([*((offset, framing.CHUNK, number) for number, offset in enumerate(index.offset)),
                         *((offset, framing.ZONE, number) for number, offset in enumerate(index.zones)),
+                        *((offset, framing.KEYFRAME, number) for number, offset in enumerate(index.key_offset)),
                         (end, framing.INDEX, 0)])
         offset, chunk, before = self.head.end, 0, (0, self.head.crc)
         for place, (expected, tag, number) in enumerate(known):
@@ -192,10 +208,15 @@ class Walk:
                     head.check(number, head.first, before)
                     chunk, before = chunk + 1, (head.chain, crc)
             except Damage as error:
+                following = known[place + 1][0] if place + 1 < len(known) else expected
                 if tag == framing.ZONE and offset == expected:
                     self.warnings.append(lost_zone_map(self.path, number, error))
-                    following = known[place + 1][0] if place + 1 < len(known) else expected
                     index.zones[number], offset = -1, following
+                    continue
+                if tag == framing.KEYFRAME and offset == expected:
+                    self.warnings.append(f"{self.path}: the keyframe of cycle {index.key_cycle[number]:,} is damaged "
+                                         f"({error}); cycles after it are simulated from an earlier one")
+                    offset = following
                     continue
                 number = max(0, min(chunk, len(index.offset) - 1))
                 index.cut(number)
@@ -244,7 +265,9 @@ def _facts(timeline: RecordedTimeline) -> dict[str, Any]:
         "first_cycle": timeline.first,
         "last_cycle": timeline.last,
         "cycles": cycles,
-        "chunks": len(starts),
+        "chunks": timeline.stored_chunks,
+        "chunks_end": timeline.stored_until,
+        "keyframes": len(timeline.keyframe_cycles),
         "bytes_per_cycle": round(size / max(1, cycles), 2),
         "warp_instructions": int(total[timeline.issued]),
         "finished": timeline.end.finished,

@@ -1,17 +1,23 @@
-"""The timeline of a session file: chunks are read on demand; nothing here imports numba."""
+"""The timeline of a session file: chunks are read on demand; numba is imported only for cycles that have none.
+
+Those are simulated again from the keyframe before them (again.py).
+"""
 
 from __future__ import annotations
 
 import io
 import os
 import threading
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
+from rfview.engine.chunk import CHUNK_CYCLES
 from rfview.engine.errors import InputError
 from rfview.sessions.codec import limits, streams
 from rfview.sessions.byte_cache import ByteCache
@@ -27,17 +33,20 @@ from rfview.sessions.timeline.base import Timeline
 
 if TYPE_CHECKING:
     from rfview.sessions.file.run_info import End
+    from rfview.sessions.timeline.again import Again
 
 DECODED_BYTES = 32 << 20
 FRAME_BYTES = 12 << 20
 AHEAD = 16      # chunks
 BASE_BYTES = 24 << 20
+START_BYTES = 64        # of memory for a chunk that is simulated
 
 
 class RecordedTimeline(Timeline):
     """A closed timeline over a session file.
 
-    header: the run's constants in the file. end: how the run ended.
+    header: the run's constants in the file. end: how the run ended. stored_chunks: the chunks in the file, which come first;
+    stored_until: the cycle after them. keyframe_cycles: ascending.
     """
 
     def __init__(self, path: Path, file: BinaryIO, header: Header, index: Index, warnings: list[str]):
@@ -47,7 +56,15 @@ class RecordedTimeline(Timeline):
         self.end: End = index.end
         self.warnings = warnings
         self.first = header.first
+        self.stored_chunks = len(index.first)
+        self.stored_until = index.chunks_end if index.first else header.first
         self.last = index.last
+        self.keyframe_cycles = index.key_cycle
+        limits.allow(START_BYTES * (max(0, self.last - self.stored_until) // CHUNK_CYCLES), limits.ARRAYS, "its cycles")
+        borders = [self.stored_until, *(cycle for cycle in index.key_cycle if cycle > self.stored_until)]
+        self._starts = index.first + [cycle for low, high in pairwise(borders) for cycle in range(low, high, CHUNK_CYCLES)]
+        self.is_simulated = len(self._starts) > self.stored_chunks
+        self._again: Again | None = None
         self.fault = index.end.fault
         self._file = file
         self._opened_as = self._identity()
@@ -64,13 +81,43 @@ class RecordedTimeline(Timeline):
 
     def chunk_starts(self) -> list[int]:
         """Return the first cycle of each chunk."""
-        return self._index.first
+        return self._starts
 
     def totals(self, number: int) -> np.ndarray:
         """Return the stall totals at the start of chunk `number`, or after the last."""
+        if number > self.stored_chunks:
+            cycle = self._starts[number] if number < len(self._starts) else self.last
+            at = bisect_left(self.keyframe_cycles, cycle)
+            if self.keyframe_cycles[at : at + 1] == [cycle]:
+                return self._index.key_totals[at]
+            return self.again().totals(number)
         if number >= len(self._index.totals):
             self._index.totals.append(self.decoded(number - 1).stall_total()[-1])
         return self._index.totals[number]
+
+    def chunks_with_totals(self, first: int, last: int) -> list[int]:
+        """Return those of the chunks first..last whose totals are known, and these two."""
+        stored = range(first, min(last, self.stored_chunks) + 1)
+        cycles = self.keyframe_cycles
+        keyed = [bisect_left(self._starts, cycle) for cycle in cycles[bisect_right(cycles, self.stored_until) :]]
+        return sorted({first, last, *stored, *(number for number in keyed if first < number < last)})
+
+    def again(self) -> Again:
+        """Return the run, simulated again; raises InputError if it cannot be."""
+        if self._again is None:
+            from rfview.sessions.timeline.again import Again        # imports numba
+
+            self._again = Again(self, self._index.key_offset, self._read_frame)
+        return self._again
+
+    def _read_frame(self, offset: int, tag: bytes) -> bytes:
+        """Return a frame's payload; raises Damage. offset: -1 for the header."""
+        with self._lock:
+            return framing.read_frame(self._file, len(framing.MAGIC) if offset < 0 else offset, tag).payload
+
+    def part(self, number: int, words: np.ndarray | None) -> DecodedChunk:
+        """Return chunk `number`, of a simulated one perhaps only what is named."""
+        return self.decoded(number) if number < self.stored_chunks else self.again().part(number, words)
 
     def printed(self, upto: int) -> list[tuple[int, str]]:
         """Return the lines printed in cycles before `upto`."""
@@ -78,7 +125,7 @@ class RecordedTimeline(Timeline):
 
     def _read_zone_map(self, number: int) -> dict[str, Any] | None:
         """Return a zone map, or None if a killed run left none or, with a warning, if it is damaged."""
-        if number >= len(self._index.zones) or self._index.zones[number] < 0:
+        if not 0 <= number < len(self._index.zones) or self._index.zones[number] < 0:
             return None
         try:
             with self._lock:
@@ -96,6 +143,8 @@ class RecordedTimeline(Timeline):
 
     def decoded(self, number: int) -> DecodedChunk:
         """Return chunk `number`, decoded; raises InputError when the file is damaged there."""
+        if number >= self.stored_chunks:
+            return self.again().decoded(number)
         part = self._decoded.get(number)
         if part is None:
             chunk: Any = StoredChunk(*self._content(number), self.header, self._name(number))
@@ -229,6 +278,11 @@ class RecordedTimeline(Timeline):
             return read(streams.split(streams.decompress(blob), ROWS if rows else MEMORY))
         except streams.DAMAGE as error:
             raise InputError(f"{self._name(number)} is damaged ({error!r})") from None
+
+    def drop_caches(self) -> None:
+        """Drop what can be simulated again."""
+        if self._again is not None:
+            self._again.drop_caches()
 
     def close(self) -> None:
         """Close the file."""

@@ -1,7 +1,8 @@
-"""A simulator of the run in a recording or recipe, from its embedded data."""
+"""A simulator of the run in a recording, from its embedded data."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,11 +11,12 @@ from rfview.engine.errors import InputError
 from rfview.engine.info import Run, Variable
 from rfview.engine.plugin import design, origin
 from rfview.engine.plugin.variants import variant_of
-from rfview.sessions.timeline.replay import RecordedTimeline
+from rfview.sessions.codec import limits
 
 if TYPE_CHECKING:
     from rfview.engine.simulator import Simulator
     from rfview.engine.launch import LaunchSpec
+    from rfview.sessions.timeline.replay import RecordedTimeline
 
 
 def simulator_of(timeline: RecordedTimeline, **more: Any) -> Simulator:
@@ -26,14 +28,15 @@ def simulator_of(timeline: RecordedTimeline, **more: Any) -> Simulator:
 
     buffers, symbols = ({variable.name: _content(memory, variable) for variable in part}
                         for part in (info.buffers, info.symbols))
-    spec = launch_of_text(info.launch_toml, info.name, buffers, symbols)
+    spec = replace(launch_of_text(info.launch_toml, info.name, buffers, symbols),
+                   max_bytes=limits.Limit.bytes // limits.ARRAYS, more_bytes="; --limit SIZE allows more")
     return simulator_like(info, spec, **more)
 
 
 def simulator_like(info: Run, spec: LaunchSpec, for_what: str = "simulating it again", **more: Any) -> Simulator:
     """Return a simulator at cycle 0 of `spec` on the machine that a run's info describes, with the PTX that it holds.
 
-    Nothing outside of the recording or recipe is read for it, and of the code in it only PTX is run. Its designs are found
+    Nothing outside of the recording is read for it, and of the code in it only PTX is run. Its designs are found
     by name among those that are bundled, installed or named by the user; the texts of design files in it are not executed.
     for_what: what needs the machine, in the error. more: further options of Simulator. Raises InputError where this version
     lacks the design or a parameter, or the design's file cannot be found.

@@ -19,12 +19,12 @@ def verify(timeline: RecordedTimeline, progress: Callable[[float], object] | Non
     The state at a border is computed twice: from the keyframe and changes of the previous chunk, and from the keyframe of
     the next chunk; registers and memory from the logs, and from their sums. progress: takes the fraction done.
     """
-    starts = timeline.chunk_starts()
+    starts = timeline.chunk_starts()[: timeline.stored_chunks]
     before = None
     for number, start in enumerate(starts):
         if progress is not None:
             progress(number / len(starts))
-        stop = starts[number + 1] if number + 1 < len(starts) else timeline.last
+        stop = starts[number + 1] if number + 1 < len(starts) else timeline.stored_until
         try:
             with consistent(timeline):
                 part = timeline.decoded(number)

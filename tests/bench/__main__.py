@@ -45,7 +45,7 @@ def main() -> int:
         if "long" in args.parts:
             rows += long(Path(folder), args)
         if "live" in args.parts:
-            say("live runs and recipes")
+            say("live runs and keyframed recordings")
             rows += rewinding.rows(Path(folder), args.runs, args.rounds)
         if "writers" in args.parts:
             say("who wrote a register, in every design and scheduler")

@@ -247,6 +247,7 @@ def starting(recorded: Path, with_cold: bool) -> dict[str, Any]:
     child("run", "vectoradd")
     found["warm_run_vectoradd_s"] = child("run", "vectoradd")
     found["replay_as_text_s"] = child("replay", str(recorded))
+    found["help_word_s"] = child("help", "gto")
     found["version_s"] = child("--version")
     return found
 

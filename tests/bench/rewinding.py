@@ -1,4 +1,4 @@
-"""Rewindable live runs and recipes compared with plain runs: time ratios, memory and seeks over ten million cycles.
+"""Rewindable live runs and keyframed recordings compared with plain runs: time ratios, memory and seeks over ten million cycles.
 
 Ratios are of CPU time in one process: the plain and the live run advance in turns of 65,536 cycles, so that other
 activity on the computer affects both.
@@ -44,9 +44,8 @@ def rows(folder: Path, runs: int, rounds: int = ROUNDS) -> Rows:
             spec = load_launch_file(WORKLOADS / f"{name}.toml")
             ratios = [live_ratio(spec, design) for _ in range(runs + 1)][1:]   # the first run loads or compiles
             found.append(row(f"live run, rewindable, to plain run: {name} {design}", ratios, "x", at_most=1.1))
-    spec = load_launch_file(WORKLOADS / "sgemm_96.toml")
-    found += recipes(spec, folder, runs)
-    found += searches(write_launch_file(folder, SEARCH_ROUNDS))
+    medium = write_launch_file(folder, SEARCH_ROUNDS)
+    found += keyframed(medium, folder, runs) + searches(medium)
     return found + long_run(write_launch_file(folder, rounds))
 
 
@@ -75,28 +74,35 @@ def live_ratio(spec: LaunchSpec, design: str) -> float:
     return times[1] / times[0]
 
 
-def recipes(spec: LaunchSpec, folder: Path, runs: int) -> Rows:
-    """Compare writing a recipe with the plain run and its summary, and filling it with recording directly."""
+def keyframed(path: Path, folder: Path, runs: int) -> Rows:
+    """Compare recording with keyframes alone with the plain run, and seek in what is recorded."""
     from rfview.engine.simulator import Simulator
-    from rfview.sessions.timeline import recipe, recipe_filling, recipe_writing
-    from rfview.sessions.file.writer import record
+    from rfview.sessions import open_session
+    from rfview.sessions.file.writer import Budget, record
 
-    file, filled, direct = folder / "bench.rfr", folder / "filled.rfs", folder / "direct.rfs"
-    ratios, fills, result = [], [], None
+    spec, file = load_launch_file(path), folder / "keyframed.rfs"
+    ratios: list[float] = []
     for _ in range(runs + 1):
-        plain, again, recorded = (Simulator(spec) for _ in range(3))
-        alone = spent(lambda: (plain.run(), plain.summary()))
-        written = spent(lambda: recipe_writing.write_recipe(again, file))
-        ratios.append(written / alone)
-        alone = spent(lambda: record(recorded, direct))
-        fills.append(spent(lambda: recipe_filling.fill(recipe.open_recipe(file), filled)) / alone)
-    same = filled.read_bytes() == direct.read_bytes()
-    result = recipe.open_recipe(file)
-    note = f"{result.cycles:,} cycles, {len(result.sums)} states summed"
-    return [row("recipe to plain run with summary", ratios[1:], "x", at_most=1.1),
-            row("recipe's size", file.stat().st_size, "bytes", note=note),
-            row("recipe filled to recording", fills[1:], "x"),
-            row("filled recipe differs from the recording", int(not same), "files", at_most=0)]
+        plain, again = Simulator(spec), Simulator(spec)
+        alone = spent_by_all(plain.run)
+        ratios.append(spent_by_all(lambda: record(again, file, budget=Budget(cycles=0))) / alone)     # noqa: B023
+    session, order, seeks = open_session(file), random.Random(1), []
+    last = session.timeline.last
+    for _ in range(SEEKS):
+        cycle = order.randint(1, last)
+        seeks.append(1000 * spent(lambda: (session.goto(cycle), session.snapshot())))       # noqa: B023
+    session.close()
+    return [row("recorded with keyframes alone, to plain run", ratios[1:], "x", at_most=1.15, note=f"{last:,} cycles"),
+            row("recorded with keyframes alone", file.stat().st_size / last, "bytes per cycle", at_most=0.5),
+            row("keyframes alone: seek to a random cycle, median", seeks, "ms", at_most=20),
+            row("keyframes alone: seek to a random cycle, p99", float(np.percentile(seeks, 99)), "ms", at_most=100)]
+
+
+def spent_by_all(call: Callable[[], Any]) -> float:
+    """Return the seconds of CPU time of all threads that a call takes."""
+    began = time.process_time()
+    call()
+    return time.process_time() - began
 
 
 def searches(path: Path) -> Rows:

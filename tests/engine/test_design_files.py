@@ -20,7 +20,6 @@ from rfview import cli
 from rfview.commands.record import held
 from rfview.sessions.timeline import invariants as accounts
 from rfview.sessions.branches import fork
-from rfview.sessions.timeline.recipe_writing import write_recipe
 from rfview.sessions.file.writer import record
 from rfview.sessions.commands.table import execute
 from tests.conftest import PATIENCE_S
@@ -189,18 +188,16 @@ def test_a_recording_keeps_the_design_files_text_and_gives_it_back(
         own: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     text = own.read_text()
     record(Machine(program(), warps=2, data=[0], design=str(own)).simulator, tmp_path / "run.rfs")
-    write_recipe(Machine(program(), warps=2, data=[0], design=str(own)).simulator, tmp_path / "run.rfr")
     own.unlink()
     start_anew()
     session = open_session(str(tmp_path / "run.rfs"))
     with pytest.raises(InputError, match=r"needs the design file my_rf\.py.*`rfview info FILE --save-designs DIR` writes it"):
         execute(session, "info accounts")
     assert "my_rf" not in registry.added(), "nothing ran what the recording holds"
-    for kind in ("rfs", "rfr"):
-        assert cli.main(["info", str(tmp_path / f"run.{kind}"), "--save-designs", str(tmp_path / kind)]) == 0
-        assert (tmp_path / kind / "my_rf.py").read_text() == text
-        assert "read it before you let it run" in capsys.readouterr().out
-        assert cli.main(["info", str(tmp_path / f"run.{kind}")]) == 0 and "my_rf.py" in capsys.readouterr().out
+    assert cli.main(["info", str(tmp_path / "run.rfs"), "--save-designs", str(tmp_path / "rfs")]) == 0
+    assert (tmp_path / "rfs" / "my_rf.py").read_text() == text
+    assert "read it before you let it run" in capsys.readouterr().out
+    assert cli.main(["info", str(tmp_path / "run.rfs")]) == 0 and "my_rf.py" in capsys.readouterr().out
     monkeypatch.setenv(files.ENVIRONMENT, str(tmp_path / "rfs" / "my_rf.py"))
     execute(session, "info accounts")
     (tmp_path / "rfs" / "my_rf.py").write_text("mine")

@@ -81,7 +81,7 @@ def test_an_input_is_never_written_to_by_whatever_name(tmp_path: Path) -> None:
     assert source.read_text() == "input"
 
 
-@pytest.mark.parametrize("begin", [files.RECORDING, files.OLD_RECORDING, files.RECIPE])
+@pytest.mark.parametrize("begin", [files.RECORDING, files.OLD_RECORDING])
 def test_only_a_recording_replaces_a_recording(tmp_path: Path, begin: bytes) -> None:
     target = tmp_path / "run.rfs"
     target.write_bytes(begin + b"hours of simulation")

@@ -56,7 +56,7 @@ def test_a_run_and_a_recording_are_checked_while_they_run(launch: Path, tmp_path
     assert "check" not in alone and alone["cycles"] == data["cycles"]
     recorded = rfview("record", launch, "--check", "-o", tmp_path / "race.rfs")
     assert recorded.returncode == 1 and "race-global" in recorded.stdout
-    refused = rfview("record", launch, "--check", "--recipe", "-o", tmp_path / "race.rfr")
+    refused = rfview("record", launch, "--check", "--budget", "0", "-o", tmp_path / "race.rfs")
     assert refused.returncode == 2 and "rfview check" in refused.stderr
 
 

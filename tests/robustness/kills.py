@@ -28,9 +28,9 @@ KERNEL = REPOSITORY / "tests" / "bench" / "workloads" / "vecadd_262144.toml"    
 SAMPLES = 40
 
 
-def command(path: Path) -> list[str]:
-    """Return the command that records the kernel."""
-    return [sys.executable, "-m", "rfview", "record", str(KERNEL), "-o", str(path)]
+def command(path: Path, budget: int = 1 << 30) -> list[str]:
+    """Return the command that records the kernel. budget: cycles stored."""
+    return [sys.executable, "-m", "rfview", "record", str(KERNEL), "-o", str(path), "--budget", str(budget)]
 
 
 @functools.cache
@@ -54,7 +54,8 @@ def tried(folder: Path, chance: random.Random) -> tuple[str, str]:
     """Kill a run; return what is left (nothing, part or whole) or what is wrong, and details."""
     took, states = truth()
     target = folder / "run.rfs"
-    process = subprocess.Popen(command(target), cwd=REPOSITORY, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    budget = chance.choice((0, 60_000, 1 << 30))
+    process = subprocess.Popen(command(target, budget), cwd=REPOSITORY, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     time.sleep(took * chance.uniform(0.5, 1.05))
     process.send_signal(signal.SIGKILL)
     process.wait()

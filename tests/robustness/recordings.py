@@ -22,7 +22,10 @@ import msgpack
 import zstandard
 
 from rfview.app import render_text
+from rfview.engine import kernels
 from rfview.engine.errors import InputError, RfviewError
+from rfview.engine.launch import load_launch_file
+from rfview.engine.simulator import Simulator
 from rfview.engine.snapshot import Snapshot
 from rfview.sessions import Session
 from rfview.sessions.codec import limits
@@ -30,6 +33,7 @@ from rfview.sessions.commands.table import execute
 from rfview.sessions.file import framing
 from rfview.sessions.file.index import Index
 from rfview.sessions.guard import consistent
+from rfview.sessions.file.writer import Budget, record
 from rfview.sessions.timeline.opening import describe, open_recording
 from tests.robustness.found import keep
 
@@ -43,15 +47,18 @@ NUMBERS = (0, 1, 2, 3, 7, 31, 32, 33, 63, 64, 127, 128, 255, 256, 65535, 65536, 
 
 @functools.cache
 def samples() -> tuple[tuple[bytes, dict[int, Snapshot]], ...]:
-    """Return the files to change, with their true states: a short one of ten chunks, and the bundled one."""
-    found = []
-    for path in (SHORT, SHIPPED):
+    """Return the files to change, with their true states: a short one of ten chunks, the bundled one, and one with keyframes."""
+    found, folder = [], tempfile.TemporaryDirectory()
+    keyed = Path(folder.name) / "keyed.rfs"
+    record(Simulator(load_launch_file(kernels.path("hotspot"))), keyed, budget=Budget(cycles=4096))
+    for path in (SHORT, SHIPPED, keyed):
         with closing(open_recording(path)) as timeline:
             truth = {}
             for cycle in range(timeline.first, timeline.last + 1, max(1, (timeline.last - timeline.first) // 60)):
                 truth[cycle] = timeline.at(cycle)
                 len(truth[cycle].rows), len(truth[cycle].memory)
             found.append((path.read_bytes(), truth))
+    folder.cleanup()
     return tuple(found)
 
 
@@ -284,7 +291,8 @@ def cases(seed: int, first: int, count: int) -> Iterator[tuple[int, str, str]]:
         for number in range(first, first + count):
             chance = random.Random(f"recordings {seed} {number}")
             kind = chance.choice(list(KINDS))
-            data, truth = samples()[chance.random() < 0.25]
+            which = chance.random()
+            data, truth = samples()[1 if which < 0.25 else 2 if which > 0.9 else 0]
             path = Path(folder) / "case.rfs"
             path.write_bytes(KINDS[kind](chance, data))
             began = time.process_time()

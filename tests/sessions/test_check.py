@@ -1,4 +1,4 @@
-"""A session's run is checked separately, whether live, recorded or from a recipe; findings have the session's cycles."""
+"""A session's run is checked separately, whether live or recorded; findings have the session's cycles."""
 
 from __future__ import annotations
 
