@@ -22,14 +22,14 @@ def heat(session: Session, text: str) -> Heat:
     Raises InputError for what is neither a register nor a buffer, and for elements that do not exist.
     """
     text = text.strip()
-    kept = session.memo.setdefault("heat", {})
-    found = kept.pop(text, None)
-    if found is None:
-        found = _memory(session, text) or _register(session, text)
-    kept[text] = found
-    while len(kept) > MAX_KEPT:
-        del kept[next(iter(kept))]
-    return found
+    heats = session.memo.setdefault("heat", {})
+    shown = heats.pop(text, None)
+    if shown is None:
+        shown = _memory(session, text) or _register(session, text)
+    heats[text] = shown
+    while len(heats) > MAX_KEPT:
+        del heats[next(iter(heats))]
+    return shown
 
 
 def _memory(session: Session, text: str) -> MemoryHeat | None:

@@ -50,14 +50,14 @@ class RegisterHeat(History):
 
     def before(self, number: int) -> tuple[np.ndarray, np.ndarray]:
         """Return (32,) u4 values and (32,) u1 states at the first cycle of a chunk."""
-        kept = self._ends.get(number)
-        if kept is not None:
-            return kept
+        end = self._ends.get(number)
+        if end is not None:
+            return end
         value, state = np.zeros(LANES, np.uint32), np.full(LANES, UNWRITTEN, np.uint8)
         left = np.ones(LANES, bool)
         for before in self.log.writing_chunks(number):
-            found = self.log.entries(before)
-            for lanes, pc, wrote in zip(found.lanes[::-1], found.pc[::-1].tolist(), found.value[::-1], strict=True):
+            entries = self.log.entries(before)
+            for lanes, pc, wrote in zip(entries.lanes[::-1], entries.pc[::-1].tolist(), entries.value[::-1], strict=True):
                 now = lanes & left
                 value[now], state[now] = wrote[now], state_of(pc)
                 left &= ~lanes
@@ -76,25 +76,25 @@ class RegisterHeat(History):
         """Return the columns between edges (i8 cycles, ascending, within the session); 32 rows, or fewer rows of means."""
         columns = len(edges) - 1
         first, last = max(int(edges[0]), self.timeline.first), min(int(edges[-1]) - 1, self.timeline.last)
-        found = self.entries(first, last, progress)
+        entries = self.entries(first, last, progress)
         number = self.timeline.chunk_number(max(first - 1, self.timeline.first))
         base, base_state = self.before(number)
-        column = np.searchsorted(edges, found.cycle, side="right")
-        ahead = int(np.searchsorted(found.cycle, edges[-1], side="left"))
+        column = np.searchsorted(edges, entries.cycle, side="right")
+        ahead = int(np.searchsorted(entries.cycle, edges[-1], side="left"))
         column = column[:ahead]
-        latest = _latest(column, found.lanes[:ahead], columns + 1)[1:]
+        latest = _latest(column, entries.lanes[:ahead], columns + 1)[1:]
         lane = np.arange(LANES)
         has = latest >= 0
-        words = np.where(has, found.value[latest, lane], base) if len(found.pc) else np.broadcast_to(base, latest.shape)
-        kinds = states_of(found.pc)
-        state = np.where(has, kinds[latest], base_state) if len(found.pc) else np.broadcast_to(base_state, latest.shape)
+        words = np.where(has, entries.value[latest, lane], base) if len(entries.pc) else np.broadcast_to(base, latest.shape)
+        kinds = states_of(entries.pc)
+        state = np.where(has, kinds[latest], base_state) if len(entries.pc) else np.broadcast_to(base_state, latest.shape)
         kind = self._kind(words[state != UNWRITTEN])
         values = typed(words, kind)
         self.top = grown(self.top, values[state != UNWRITTEN])
-        wrote = found.is_write[:ahead] & (column > 0)
-        lost = _any(column[(found.pc[:ahead] == chunk.LOST) & (column > 0)] - 1, columns)
+        wrote = entries.is_write[:ahead] & (column > 0)
+        lost = _any(column[(entries.pc[:ahead] == chunk.LOST) & (column > 0)] - 1, columns)
         return Strip(self.item, kind, edges, *grouped(values, state, rows),
-                     *_writers(column[wrote] - 1, found.pc[:ahead][wrote], found.lanes[:ahead][wrote], columns),
+                     *_writers(column[wrote] - 1, entries.pc[:ahead][wrote], entries.lanes[:ahead][wrote], columns),
                      lost, self.top, LANES)
 
     def set_kind(self, kind: str) -> None:
@@ -104,12 +104,12 @@ class RegisterHeat(History):
     def moment(self, cycle: int, lane: int) -> Moment:
         """Return what a lane holds at a cycle, what it held before, and which instruction wrote it when."""
         number = self.timeline.chunk_number(max(cycle - 1, self.timeline.first))
-        found = self.entries(cycle, cycle)
-        mine = np.flatnonzero(found.lanes[:, lane])
-        at = int(np.searchsorted(found.cycle[mine], cycle, side="right"))
-        later = mine[at:][found.is_write[mine[at:]]]
-        following = int(found.cycle[later[0]]) if later.size else NOBODY
-        past = [(found, int(index)) for index in mine[max(0, at - 2) : at]][::-1]
+        entries = self.entries(cycle, cycle)
+        mine = np.flatnonzero(entries.lanes[:, lane])
+        at = int(np.searchsorted(entries.cycle[mine], cycle, side="right"))
+        later = mine[at:][entries.is_write[mine[at:]]]
+        following = int(entries.cycle[later[0]]) if later.size else NOBODY
+        past = [(entries, int(index)) for index in mine[max(0, at - 2) : at]][::-1]
         if len(past) < 2:
             for before in self.log.writing_chunks(number):
                 part = self.log.entries(before)
@@ -179,6 +179,6 @@ def _writers(column: np.ndarray, pc: np.ndarray, lanes: np.ndarray, columns: int
 
 def _any(column: np.ndarray, columns: int) -> np.ndarray:
     """Return (columns,) bool: which columns are among these."""
-    found = np.zeros(columns, bool)
-    found[column] = True
-    return found
+    marked = np.zeros(columns, bool)
+    marked[column] = True
+    return marked

@@ -179,11 +179,11 @@ class Timeline(ABC):
 
     def _pieces(self, start: int, stop: int, words: np.ndarray | None = None) -> list[tuple[DecodedChunk, slice]]:
         """Return the chunks that contain cycles start..stop-1, each with its offsets; words: all that is needed of them."""
-        found = []
+        pieces = []
         for low, high, number in self.stretches(start, stop):
             part = self.decoded(number) if words is None else self.part(number, words)
-            found.append((part, slice(low - part.first, high - part.first)))
-        return found
+            pieces.append((part, slice(low - part.first, high - part.first)))
+        return pieces
 
     def column(self, path: str, start: int, stop: int) -> np.ndarray:
         """Return (stop - start, *shape) values of one field at cycles start..stop-1.

@@ -215,8 +215,8 @@ class DecodedChunk:
             array[rows] = chunk.row_values(writes + done)
 
         # another thread may use the same chunk: the returned value is never read back
-        self._rows = kept = _advance(self._rows, end, self._rows_base, put)
-        return kept[1]
+        self._rows = advanced = _advance(self._rows, end, self._rows_base, put)
+        return advanced[1]
 
     def memory(self, offset: int) -> np.ndarray:
         """Return the (words,) u4 memory at cycle first + offset; shared between calls: read-only."""
@@ -225,8 +225,8 @@ class DecodedChunk:
         def put(array: np.ndarray, done: int) -> None:
             array[chunk.mem_index[done:end]] = chunk.mem_value[done:end]
 
-        self._memory = kept = _advance(self._memory, end, self._memory_base, put)
-        return kept[1]
+        self._memory = advanced = _advance(self._memory, end, self._memory_base, put)
+        return advanced[1]
 
     def row_column(self, row: int, lanes: slice = ALL) -> np.ndarray:
         """Return (num_cycles + 1, lanes) u4: one row, or some of its lanes, at each cycle of the chunk."""

@@ -26,20 +26,20 @@ def problems(snapshot: Snapshot) -> tuple[str, ...]:
     finite amount that is not negative, and together they make the total.
     """
     sm, warps = snapshot.sm, snapshot.info.num_warps
-    found = []
+    broken = []
     now, total = int(sm["state_count"].sum()), int(sm["stall_total"].sum())
     if now != warps:
-        found.append(f"{now} of {warps} warp slots are in a state")
+        broken.append(f"{now} of {warps} warp slots are in a state")
     if total != warps * snapshot.cycle:
-        found.append(f"the states' totals are {total:,} warp-cycles, not {warps} x {snapshot.cycle:,}")
+        broken.append(f"the states' totals are {total:,} warp-cycles, not {warps} x {snapshot.cycle:,}")
     try:
         energy = energy_at(snapshot)
     except InputError:
-        return tuple(found)     # the run's design is not installed: there is no energy to check
+        return tuple(broken)     # the run's design is not installed: there is no energy to check
     if energy is not None and not _sums_up(energy):
         shown = ", ".join(f"{name} {value:,.1f}" for name, value in energy.items())
-        found.append(f"the energy does not balance: {shown} pJ")
-    return tuple(found)
+        broken.append(f"the energy does not balance: {shown} pJ")
+    return tuple(broken)
 
 
 def _sums_up(energy: Mapping[str, float]) -> bool:

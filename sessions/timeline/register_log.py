@@ -59,23 +59,23 @@ class RegisterLog:
 
     def entries(self, number: int) -> Entries:
         """Return what happened to the register in chunk `number`."""
-        found = self._entries.get(number)
-        if found is None:
+        entries = self._entries.get(number)
+        if entries is None:
             part = self.timeline.part(number, None)
             writes = part.writes
             chosen = np.flatnonzero((writes.register == self.numbers[0]) | (writes.register == self.numbers[1]))
             cycle = part.first + 1 + np.searchsorted(writes.end, chosen, side="right")
             lanes = writes.lanes[chosen, None] >> LANES & np.uint32(1) != 0
-            found = Entries(cycle, lanes, writes.pc[chosen], part.written(chosen))
-            self._keep(self._entries, number, found)
-        return found
+            entries = Entries(cycle, lanes, writes.pc[chosen], part.written(chosen))
+            self._keep(self._entries, number, entries)
+        return entries
 
-    def _keep(self, where: dict, number: int, found: object) -> None:
+    def _keep(self, where: dict, number: int, entries: object) -> None:
         """Cache the entries of a chunk, and drop the oldest ones; a live run's last chunk may still grow."""
         if self.timeline.closed or number + 1 < len(self.timeline.chunk_starts()):
             while len(where) >= self.most_kept:
                 del where[next(iter(where))]
-            where[number] = found
+            where[number] = entries
 
     def writing_chunks(self, behind: int) -> Iterator[int]:
         """Yield the chunks before number `behind` that may have entries, nearest first."""
@@ -89,13 +89,13 @@ class RegisterLog:
         """Return (32,) u4: the value at the first cycle of chunk `number`."""
         value, left = np.zeros(len(LANES), np.uint32), np.ones(len(LANES), bool)
         for before in self.writing_chunks(number):
-            kept = self._ends.get(before)
-            if kept is not None:
-                value[left] = kept[left]
+            end = self._ends.get(before)
+            if end is not None:
+                value[left] = end[left]
                 left[:] = False
             else:
-                found = self.entries(before)
-                for lanes, wrote in zip(found.lanes[::-1], found.value[::-1], strict=True):
+                entries = self.entries(before)
+                for lanes, wrote in zip(entries.lanes[::-1], entries.value[::-1], strict=True):
                     value[lanes & left] = wrote[lanes & left]
                     left &= ~lanes
                     if not left.any():
@@ -125,19 +125,19 @@ class RegisterLog:
         base = self.value_before(number)
         if not len(self.timeline.chunk_starts()) or not self.may_change(number, number + 1)[0]:
             return np.broadcast_to(base[lanes], (stop - start, len(base[lanes])))
-        found = self.entries(number)
-        values = np.concatenate([base[None], found.value])
-        for at, written in enumerate(found.lanes, 1):
+        entries = self.entries(number)
+        values = np.concatenate([base[None], entries.value])
+        for at, written in enumerate(entries.lanes, 1):
             if not written.all():
                 values[at, ~written] = values[at - 1, ~written]
-        return values[np.searchsorted(found.cycle, np.arange(start, stop), side="right")][:, lanes]
+        return values[np.searchsorted(entries.cycle, np.arange(start, stop), side="right")][:, lanes]
 
     def writes_at(self, start: int, stop: int, lanes: slice = ALL) -> np.ndarray:
         """Return (stop - start,) bool: which of cycles start..stop-1 are the first to show a write."""
         hits = np.zeros(stop - start, bool)
         for number in self._acting(start, stop):
-            found = self.entries(number)
-            cycles = found.cycle[found.is_write & found.lanes[:, lanes].any(axis=1)]
+            entries = self.entries(number)
+            cycles = entries.cycle[entries.is_write & entries.lanes[:, lanes].any(axis=1)]
             hits[cycles[(cycles >= start) & (cycles < stop)] - start] = True
         return hits
 
@@ -152,10 +152,10 @@ class RegisterLog:
     def write_at(self, cycle: int, lanes: slice = ALL) -> tuple[int, np.ndarray] | None:
         """Return (pc, (32,) bool lanes) of the instruction whose write shows first at a cycle, None if there is none."""
         for number in self._acting(cycle, cycle + 1):
-            found = self.entries(number)
-            at = bisect_left(found.cycle.tolist(), cycle)
-            while at < len(found.cycle) and found.cycle[at] == cycle:
-                if found.is_write[at] and found.lanes[at, lanes].any():
-                    return int(found.pc[at]), found.lanes[at]
+            entries = self.entries(number)
+            at = bisect_left(entries.cycle.tolist(), cycle)
+            while at < len(entries.cycle) and entries.cycle[at] == cycle:
+                if entries.is_write[at] and entries.lanes[at, lanes].any():
+                    return int(entries.pc[at]), entries.lanes[at]
                 at += 1
         return None

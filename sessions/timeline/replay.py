@@ -156,8 +156,8 @@ class RecordedTimeline(Timeline):
 
     def _identity(self) -> tuple[int, int]:
         """Return a value that changes when the open file is written to."""
-        found = os.fstat(self._file.fileno())
-        return found.st_mtime_ns, found.st_size
+        status = os.fstat(self._file.fileno())
+        return status.st_mtime_ns, status.st_size
 
     def _name(self, number: int) -> str:
         return f"{self.path}: chunk {number} (cycles {self._index.first[number]:,}..)"
@@ -165,20 +165,20 @@ class RecordedTimeline(Timeline):
     def _content(self, number: int) -> tuple[framing.ChunkHead, dict[str, Any]]:
         """Return a chunk's head and its map, with its parts still compressed."""
         with self._lock:
-            kept = self._frames.get(number)
-            if kept is None:
+            content = self._frames.get(number)
+            if content is None:
                 try:
                     payload = self._payload(number)
                     head, packed = framing.ChunkHead.split(payload)
                     self._index.check(number, head)
-                    kept = head, limits.unpacked(packed, "a chunk", limits.ARRAYS)
-                    kept[1].pop("printed", None)        # the index has them
+                    content = head, limits.unpacked(packed, "a chunk", limits.ARRAYS)
+                    content[1].pop("printed", None)        # the index has them
                 except (Damage, OSError, *streams.DAMAGE) as error:
                     changed = "" if self._identity() == self._opened_as else ("; the file has been written to since it was "
                                                                               "opened: open it again")
                     raise InputError(f"{self._name(number)} cannot be read: {error}{changed}") from None
-                self._frames.put(number, kept, len(payload))
-            return kept
+                self._frames.put(number, content, len(payload))
+            return content
 
     def _payload(self, number: int) -> bytes:
         """Return a chunk's frame, read at once; raises Damage.
@@ -241,9 +241,9 @@ class RecordedTimeline(Timeline):
         milestone, size = number - number % CHUNKS, len(self.header.rows)
         at = number
         while at > milestone:
-            kept = self._bases.get((True, at))
-            if kept is not None:
-                return kept[row, lanes]
+            base = self._bases.get((True, at))
+            if base is not None:
+                return base[row, lanes]
             level = level_of(at)
             before = at - RADIX**level
             counts = self._index.row_sums if level else self._index.row_writes

@@ -35,9 +35,9 @@ def store_at(timeline: Timeline, cycle: int, word: int) -> tuple[int, int, int]:
             continue
         owner = int(warp[slot])
         # its address registers may have been overwritten since it read them, but not right after its issue
-        found = words_of(timeline, max(int(issued[slot]) + 1, timeline.first), owner, entry)
-        lanes = [lane for lane in range(32) if int(mask[slot]) >> lane & 1 and 0 <= word - found[lane] < WIDEST // 4]
-        return int(pc[slot]), owner, min(lanes, key=lambda lane: word - found[lane], default=NOBODY)
+        words = words_of(timeline, max(int(issued[slot]) + 1, timeline.first), owner, entry)
+        lanes = [lane for lane in range(32) if int(mask[slot]) >> lane & 1 and 0 <= word - words[lane] < WIDEST // 4]
+        return int(pc[slot]), owner, min(lanes, key=lambda lane: word - words[lane], default=NOBODY)
     return NOBODY, NOBODY, NOBODY
 
 
