@@ -6,6 +6,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from rfview.render.footer import footer_hints
@@ -168,7 +169,9 @@ def test_a_name_that_is_cut_says_so() -> None:
 def test_the_first_warp_in_focus_is_one_that_runs() -> None:
     async def test(app: Driven) -> None:
         await app.settle()
-        await app.go("35%")
+        timeline, finished = app.session.timeline, app.session.info.stall_codes["finished"]
+        zero, one = (timeline.column(f"sm.warp[{warp}].state", timeline.first, timeline.last + 1) for warp in (0, 1))
+        await app.go(timeline.first + int(np.argmax((zero == finished) & (one != finished))))
         assert app.scene.look(app.scene.now.state[0]).name == "finished"
         warp = first_facts(app.scene)["warp"]
         assert warp == 1 and app.scene.look(app.scene.now.state[warp]).name != "finished"

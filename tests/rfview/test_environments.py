@@ -63,13 +63,15 @@ def test_streams_that_are_closed_full_or_left(tmp_path: Path, line: str, code: i
         assert rows[0].startswith("cycle,") and len(rows) > 100, "no file takes the place of a stream"
 
 
-@pytest.mark.parametrize("environ", [{"LC_ALL": "C"}, {"PYTHONIOENCODING": "ascii"}, {"LC_ALL": "POSIX", "PYTHONUTF8": "0"}])
-@pytest.mark.parametrize(("line", "code"), [
+ASCII = ({"LC_ALL": "POSIX", "PYTHONUTF8": "0"}, {"PYTHONIOENCODING": "ascii"}, {"LC_ALL": "C"})
+
+
+@pytest.mark.parametrize(("line", "code", "environ"), [*((line, code, ASCII[0]) for line, code in (
     ("R help stalls", 0), ("R --help", 0), ("R replay $F", 0), ("R replay --plain $F </dev/null", 0), ("R compare $F $F", 0),
     ("R script $F -c 'goto 40; why 0; info stalls'", 0), ("R info $F", 0), ("R info é█.rfs", 2), ("R learn first", 0),
     ("R script $F -c 'print é'", 2), ("R designs", 0), ("R kernels", 0),
-])
-def test_a_locale_that_knows_ascii_alone(tmp_path: Path, environ: dict[str, str], line: str, code: int) -> None:
+)), *((line, code, environ) for environ in ASCII[1:] for line, code in (("R replay $F", 0), ("R info é█.rfs", 2)))])
+def test_a_locale_that_knows_ascii_alone(tmp_path: Path, line: str, code: int, environ: dict[str, str]) -> None:
     done = run(tmp_path, line, **environ)
     assert done.returncode == code and (done.stdout + done.stderr).isascii(), (done.stdout, done.stderr)
     assert "\\u2" not in done.stdout, "a glyph without a letter for it"
@@ -83,12 +85,12 @@ def test_a_terminal_that_cannot_draw(tmp_path: Path, environ: dict[str, str]) ->
     assert done.returncode == 0 and "because there is no terminal here" in done.stdout and "\x1b" not in done.stdout
 
 
-@pytest.mark.parametrize("home", ["", "/nonexistent", "/proc"])
-@pytest.mark.parametrize(("line", "code"), [
-    ("R replay $F", 0), ("R replay --plain -c 'goto 40' $F </dev/null", 0), ("R script $F -c 'mark a'", 0),
-    ("R help startup", 0), ("R designs", 0), ("R info gone.rfs", 2),
+@pytest.mark.parametrize(("line", "code", "home"), [
+    ("R replay $F", 0, "/proc"), ("R replay --plain -c 'goto 40' $F </dev/null", 0, "/proc"),
+    ("R script $F -c 'mark a'", 0, "/proc"), ("R help startup", 0, "/proc"), ("R designs", 0, "/proc"),
+    ("R info gone.rfs", 2, "/proc"), ("R replay $F", 0, ""), ("R designs", 0, ""), ("R replay $F", 0, "/nonexistent"),
 ])
-def test_no_home_and_one_that_cannot_be_written(tmp_path: Path, home: str, line: str, code: int) -> None:
+def test_no_home_and_one_that_cannot_be_written(tmp_path: Path, line: str, code: int, home: str) -> None:
     done = run(tmp_path, line, **(dict.fromkeys(HOMES, "") | {"HOME": home}))
     assert done.returncode == code and done.stderr.count("\n") == bool(code)
 
