@@ -255,6 +255,11 @@ class Simulator:
         return int(self._clock[0])
 
     @property
+    def instructions(self) -> int:
+        """Return the number of warp instructions issued."""
+        return int(self._sm_array["events"][0, events.INSTRUCTIONS])
+
+    @property
     def max_clock(self) -> int:
         """Return the clock at which a run is stopped."""
         return self.max_cycles

@@ -20,7 +20,7 @@ from rfview.engine.machine.journal.capture import forget_state, forget_values
 from rfview.engine.machine.stages import control, ctas, splits
 from rfview.engine.machine.stages.collectives import gather_members, taking_part
 from rfview.engine.machine.stages.memory import memory_of
-from rfview.engine.program import UNIT_CTRL
+from rfview.engine.program import UNIT_CTRL, UNIT_LDST
 from rfview.engine.state import NONE8
 
 TURN = 4096         # the most instructions of a warp before another one has its turn
@@ -83,15 +83,17 @@ def turn(sm, rf, spec, key, rows, insts, arena, regions, log, mem_index, warp, m
     entry = sm.warp[warp]
     own = memory_of(sm, warp, False)
     first, threads = np.int64(sm.cycle), np.int64(0)
+    clock = first
     polled, goes_on = False, True
-    while goes_on and entry.split != NONE8 and sm.cycle < most:
+    while goes_on and entry.split != NONE8 and clock < most:
         pc = np.int64(entry.pc)
         inst = insts[pc]
         if inst.collective != 0 and gather_members(sm, rf, spec, rows, warp, inst) != 0:
             continue
         lanes, active, took_part = taking_part(sm, rf, spec, rows, insts, warp, inst)
+        clock += 1
+        sm.cycle = clock
         entry.last_pc = pc
-        sm.cycle += 1
         threads += popcount(np.uint64(lanes))
         if inst.polls != 0 or inst.op == OP_MEMBAR:
             entry.polled = 1
@@ -104,11 +106,12 @@ def turn(sm, rf, spec, key, rows, insts, arena, regions, log, mem_index, warp, m
             continue
         if lanes != 0 or inst.op == OP_ACTIVEMASK:
             perform_step(sm, key, rows, insts, arena, regions, log, mem_index, warp, pc, lanes, active, took_part, own)
-            goes_on = not needs_caller(sm)
-        if sm.error == 0:
-            splits.advance(sm, warp, pc + 1)
-    executed = np.int64(sm.cycle) - first
-    entry.num_issued += executed
-    sm.events[INSTRUCTIONS] += executed
+            if inst.unit == UNIT_LDST:
+                goes_on = not needs_caller(sm)
+                if sm.error != 0:
+                    break
+        splits.advance(sm, warp, pc + 1)
+    entry.num_issued += clock - first
+    sm.events[INSTRUCTIONS] += clock - first
     sm.events[THREAD_INSTRUCTIONS] += threads
     return 0

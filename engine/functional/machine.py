@@ -69,11 +69,6 @@ class FunctionalSimulator(Simulator):
             warm.in_child(text, ["rfview.engine.functional.warm"], self._progress)
 
     @property
-    def instructions(self) -> int:
-        """Return the number of warp instructions executed."""
-        return self.cycle
-
-    @property
     def max_clock(self) -> int:
         """Return the number of warp instructions after which a run is stopped: no run of `max_cycles` cycles has more."""
         return self.max_cycles * int(self.config["sm.num_schedulers"])

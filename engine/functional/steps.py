@@ -10,7 +10,8 @@ import numpy as np
 
 from rfview.engine.compile.bits import ctz64
 from rfview.engine.compile.device import device
-from rfview.engine.isa import OP_ASSERTFAIL, OP_LDPARAM, OP_PRINTF
+from rfview.engine.functional.gather import move_words
+from rfview.engine.isa import OP_ASSERTFAIL, OP_LDPARAM, OP_PRINTF, OP_TEX
 from rfview.engine.machine.rows import copy_lanes, copy_row
 from rfview.engine.machine.scoreboard import free_inflight
 from rfview.engine.machine.stages import memory
@@ -20,8 +21,11 @@ from rfview.engine.machine.stages.execution import compute
 from rfview.engine.machine.stages.inflight import allocate
 from rfview.engine.program import NO_PRED, NO_REG, NUM_SRC_ROWS, UNIT_LDST
 from rfview.engine.state import MAX_INFLIGHT, NONE8, WRITE_BACK
+from rfview.engine.values.lanes import BODIES
+from rfview.engine.values.words import handle
 
 ALL_LANES = 0xFFFFFFFF
+IS_VECTOR = np.array([op in BODIES for op in range(1 << 8)], np.uint8)     # opcodes are below that
 
 
 @device
@@ -34,6 +38,10 @@ def perform_step(sm, key, rows, insts, arena, regions, log, mem_index, warp, pc,
         slot = allocate(sm, warp, pc, lanes, active, inst)
         fetch_results(sm, rows, warp, slot, took_part)
         return write_results(sm, rows, insts, slot)
+    base = np.int64(sm.warp[warp].reg_base)
+    if inst.unit == UNIT_LDST and inst.op != OP_TEX and move_words(inst, handle(rows), base, np.uint32(lanes), handle(arena),
+                                                                   handle(regions), len(regions), own, handle(sm.scratch)):
+        return 0
     fetch_operands(sm, rows, inst, warp, first_row)
     if inst.unit == UNIT_LDST and inst.op != OP_LDPARAM:
         if inst.op == OP_PRINTF or inst.op == OP_ASSERTFAIL:
@@ -44,6 +52,9 @@ def perform_step(sm, key, rows, insts, arena, regions, log, mem_index, warp, pc,
         if sm.error != 0:
             return 0
     else:
+        written = lanes == ALL_LANES and gives_rows(inst)
+        if written:         # straight into its registers
+            result_row = base + np.int64(inst.dst[0])
         packed = compute(sm, key, rows, inst, arena, warp, np.int64(sm.cycle), np.uint32(lanes),
                          predicate(sm, inst, warp, 0), predicate(sm, inst, warp, 1), first_row, result_row)
         for index in range(2):
@@ -52,6 +63,8 @@ def perform_step(sm, key, rows, insts, arena, regions, log, mem_index, warp, pc,
                 value = np.int64((packed >> np.uint64(32 * index)) & np.uint64(ALL_LANES))
                 kept = np.int64(sm.warp_cold[warp].pred[pred]) & ~lanes
                 sm.warp_cold[warp].pred[pred] = kept | (value & lanes)
+        if written:
+            return 0
     return write_registers(sm, rows, inst, warp, lanes, result_row)
 
 
@@ -73,6 +86,15 @@ def fetch_operands(sm, rows, inst, warp, first_row):
         for lane in range(32):
             target[lane] = value
     return 0
+
+
+@device
+def gives_rows(inst):
+    """Return whether an instruction writes exactly the rows of its results, and these are consecutive registers."""
+    first = inst.dst[0]
+    if IS_VECTOR[inst.op] == 0:
+        return False
+    return first != NO_REG and (inst.num_dst == 1 or (inst.num_dst == 2 and inst.dst[1] == first + 1))
 
 
 @device

@@ -252,7 +252,7 @@ class _Run:
     @property
     def instructions(self) -> int:
         """Return the warp instructions that have been issued, 0 if it did not run."""
-        return self.machine.counts()["instructions"] if self.machine is not None else 0
+        return self.machine.instructions if self.machine is not None else 0
 
     @property
     def cycles(self) -> int:

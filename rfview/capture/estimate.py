@@ -37,8 +37,7 @@ class Estimates:
             sample = module.separate_machine(spec, memory.private_image(module.image()), limit)
             with suppress(KernelFault):     # the launch itself reports it
                 sample.step(SAMPLE_CYCLES)
-            instructions = sample.counts()["instructions"]
-            self._rates[key] = sample.cycle / instructions if instructions else ASSUMED_RATE
+            self._rates[key] = sample.cycle / sample.instructions if sample.instructions else ASSUMED_RATE
         return key
 
     def cycles(self, key: Key, instructions: int) -> int:

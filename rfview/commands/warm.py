@@ -1,4 +1,4 @@
-"""`rfview warm`: compile the designs and the recorder in child processes, so that no later run has to wait."""
+"""`rfview warm`: compile designs, recorder and functional mode in child processes, so that no later run has to wait."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Compile the named designs, or all and the recorder, in one child process each; exit 70 if a compilation fails."""
+    """Compile the named designs, or everything, in one child process each; exit 70 if a compilation fails."""
     names = args.designs or design_names()
     for name in names:
         check_design(name)
     jobs = [(name, ["rfview.engine.compile.child", absolute(name)]) for name in names]
     if not args.designs:
-        jobs.append(("the recorder", ["rfview.sessions.file.warm"]))
+        jobs += [("the recorder", ["rfview.sessions.file.warm"]), ("the functional mode", ["rfview.engine.functional.warm"])]
     with progress.bar() as bar:
         board = Board(bar, len(jobs))
         board.compile(*jobs[0])     # first on its own: it compiles what all the others share

@@ -13,10 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from rfview.engine.launch import load_launch_file
-from tests.bench import checking, designs, measure, peer, rewinding, screen, searching, writers
+from tests.bench import checking, designs, functional, measure, peer, rewinding, screen, searching, writers
 from tests.bench.judge import judge
 
-PARTS = ("workloads", "designs", "bundled", "long", "live", "writers", "start", "screen", "check", "registers", "peer")
+PARTS = ("workloads", "designs", "bundled", "long", "live", "writers", "start", "screen", "check", "registers", "peer",
+         "functional")
 
 
 def main() -> int:
@@ -56,6 +57,9 @@ def main() -> int:
         if "screen" in args.parts:
             say("the screen")
             rows += screen.rows(measure.some_recording(Path(folder)), args.runs)
+    if "functional" in args.parts:
+        say("the functional mode beside the cycle mode")
+        rows += functional.rows(args.runs)
     if "check" in args.parts:
         say("checked runs compared with unchecked ones")
         rows += checking.rows(args.runs)
