@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -119,7 +120,7 @@ class Simulator:
         self.finished = False
         self.printed: list[tuple[int, str]] = []
         self.reports: list[faults.Report] = []
-        self._host = HostCalls(self)
+        self._host = HostCalls(weakref.proxy(self))      # a circle would keep the memory of finished runs
         self._launch_index = -1
         self._journal: Journal | None = None
         self.info = describe(self)

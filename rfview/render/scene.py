@@ -255,6 +255,7 @@ class Scene(View):
     badge: Badge = field(default_factory=Badge)
     is_live: bool = False
     is_closed: bool = True
+    stored_until: int | None = None     # cycles of a recording after this one are simulated again
     fault: str = ""
     breakpoints: tuple[BreakView, ...] = ()
     hits: tuple[int, ...] = ()

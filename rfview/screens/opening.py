@@ -35,7 +35,8 @@ def greeting(scene: Scene) -> str:
         return "live: " + _hints(scene, (("step", "steps"), ("continue", "runs to a breakpoint or the end")),
                                  f"{back} go back" if back else "")
     pairs = (("step", "step"), ("end", "end"), ("continue", "breakpoints"), ("why", "why"))
-    return f"recorded: {plural(scene.last - scene.first, 'cycle')}; {_hints(scene, pairs, reverse=True)}"
+    rest = "" if scene.stored_until in (None, scene.last) else f", those after {scene.stored_until:,} simulated again"
+    return f"recorded: {plural(scene.last - scene.first, 'cycle')}{rest}; {_hints(scene, pairs, reverse=True)}"
 
 
 def _hints(scene: Scene, pairs: tuple[tuple[str, str], ...], more: str = "", *, reverse: bool = False) -> str:

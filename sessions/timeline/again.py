@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -27,13 +28,14 @@ if TYPE_CHECKING:
 class StoredKeyframes:
     """The keyframes of a file, and number 0, the machine at cycle 0; the machine is only given those known to be right.
 
-    These are the ones that this user's rfview has sealed, and those that equal a machine that has run up to them.
+    These are the ones that this user's rfview has sealed, and those that equal a machine that has run up to them. A
+    checkpoint of one is good until the next is made: fresh memory of this size costs more than copying.
     cycles: of all of them, ascending. read: returns the payload of a keyframe by its number; raises Damage.
     """
 
     def __init__(self, machine: Any, cycles: list[int], read: Callable[[int], bytes], is_sealed: Callable[[bytes], bool]):
         self.cycles = [machine.cycle, *cycles]
-        self._first, self._read, self._is_sealed = machine.checkpoint(), read, is_sealed
+        self._first, self._made, self._read, self._is_sealed = machine.checkpoint(), machine.checkpoint(), read, is_sealed
         arrays = [getattr(self._first, name) for name in ARRAYS]
         self._begin = np.cumsum([0, *map(pages.number_of, arrays)])
         # by number: a hash of what is known to be right; b"" for what must be reached first
@@ -69,7 +71,9 @@ class StoredKeyframes:
         """Return a keyframe as a checkpoint; raises Damage. right: the hashes that it and those before it must have."""
         if not number:
             return self._first
-        arrays = {name: getattr(self._first, name).copy() for name in ARRAYS}
+        arrays = {name: getattr(self._made, name) for name in ARRAYS}
+        for name, array in arrays.items():
+            array[:] = getattr(self._first, name)
         left = np.ones(int(self._begin[-1]), bool)
         bodies = []
         while number:
@@ -152,24 +156,23 @@ class Again(LiveTimeline):
             machine = simulator_of(recording, progress=recording.compiling, max_cycles=recording.last + 1)
             layout = recording.layout
             if (machine.sm_dtype, machine.rf_dtype) != (layout.sm_dtype, layout.rf_dtype):
-                raise InputError("its machine has other state")
+                raise InputError("this one's machine has other state")
         except RfviewError as error:
-            raise InputError(f"{self._where()}: {str(error).removeprefix('fork: ')}{self._versions(None)}") from None
+            raise self._cannot(str(error).removeprefix("fork: ")) from None
         return machine
 
-    def _where(self) -> str:
-        return (f"{self._recording.path}: cycles after {self._recording.stored_until:,} are not stored, and cannot be "
-                "simulated again")
+    def _cannot(self, why: str) -> InputError:
+        """Return the error that says what is needed for the cycles that are not stored."""
+        recording = self._recording
+        with suppress(InputError):      # its design is not here: `why` says so
+            why = origin.edited(recording.info.design_spec) or why
+        return InputError(f"{recording.path}: cycles after {recording.stored_until:,} are not stored; simulating them again "
+                          f"needs rfview {recording.info.engine_version} ({recording.info.source_hash}), on which this was "
+                          f"recorded: {why}")
 
     def _is_same_version(self, machine: Any) -> bool:
         info = self._recording.info
         return bool(machine.info.source_hash == info.source_hash) and not origin.edited(info.design_spec)
-
-    def _versions(self, machine: Any) -> str:
-        """Return which version wrote the recording, if it may not be this one, as the end of a sentence."""
-        info = self._recording.info
-        mine = "" if machine is None else f", this is {machine.info.engine_version} ({machine.info.source_hash})"
-        return f"; it is from rfview {info.engine_version} ({info.source_hash}){mine}"
 
     def _leave(self) -> None:
         """Nothing is left behind: the run has ended."""
@@ -181,9 +184,7 @@ class Again(LiveTimeline):
     def compare(self) -> None:
         """Compare the machine with the keyframe of its cycle, if there is one; raises InputError if they differ."""
         if what := self._keyframes.differs(self.simulator):
-            other = origin.edited(self._recording.info.design_spec)
-            raise InputError(f"{self._where()}: cycle {self.simulator.cycle:,} is another one ({what})"
-                             + (f": {other}" if other else self._versions(self.simulator)))
+            raise self._cannot(f"here, cycle {self.simulator.cycle:,} is another one ({what})")
 
     def _rewind(self, cycle: int) -> None:
         """Move the machine to a cycle; raises InputError if it turns out to run differently."""
@@ -199,9 +200,9 @@ class Again(LiveTimeline):
             try:
                 ran = machine.step(until - machine.cycle)
             except KernelFault as error:
-                raise InputError(f"{self._where()}: {error}{self._versions(machine)}") from None
+                raise self._cannot(f"here, it stops: {error}") from None
             if not ran:
-                raise InputError(f"{self._where()}: it ends at cycle {machine.cycle:,}{self._versions(machine)}")
+                raise self._cannot(f"here, it ends at cycle {machine.cycle:,}")
             self.compare()
             if self._recording.compiling is not None and until - stop + cycles >= LOOK_CYCLES:
                 self._recording.compiling(None, f"simulating again: cycle {machine.cycle:,} of {stop:,}")
@@ -211,4 +212,4 @@ class Again(LiveTimeline):
         try:
             return super()._again(number, **what)
         except KernelFault as error:
-            raise InputError(f"{self._where()}: {error}{self._versions(self.simulator)}") from None
+            raise self._cannot(f"here, {error}") from None

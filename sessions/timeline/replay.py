@@ -57,7 +57,7 @@ class RecordedTimeline(Timeline):
         self.warnings = warnings
         self.first = header.first
         self.stored_chunks = len(index.first)
-        self.stored_until = index.chunks_end if index.first else header.first
+        self.stored_until: int = index.chunks_end if index.first else header.first
         self.last = index.last
         self.keyframe_cycles = index.key_cycle
         limits.allow(START_BYTES * (max(0, self.last - self.stored_until) // CHUNK_CYCLES), limits.ARRAYS, "its cycles")

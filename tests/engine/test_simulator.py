@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sys
+import weakref
 from typing import Any
 
 import numpy as np
@@ -242,3 +244,16 @@ def test_a_register_that_is_never_released_ends_the_run_with_the_warp_and_the_la
     with pytest.raises(KernelFault, match=said):
         simulator.run()
     assert simulator.cycle == min(limit, 2 << 20)
+
+
+@pytest.mark.nojit
+def test_a_machine_is_freed_as_soon_as_nothing_refers_to_it() -> None:
+    simulator = Simulator(load_launch_file(kernels.path("vectoradd")))
+    simulator.step(10)
+    alive = weakref.ref(simulator)
+    gc.disable()        # sweeps would wait for it, with megabytes per job
+    try:
+        del simulator
+        assert alive() is None
+    finally:
+        gc.enable()

@@ -134,7 +134,7 @@ def test_an_empty_word_is_a_shell_variable_that_is_not_set(words: list[str], sai
 
 @pytest.mark.parametrize(("words", "proposed"), [
     (["run", "my.rfs"], "rfview replay my.rfs"), (["run", "my run.rfs"], "rfview replay 'my run.rfs'"),
-    (["a b.toml"], "rfview run 'a b.toml'"), (["run", "$x.rfr"], "rfview record --fill '$x.rfr'"),
+    (["a b.toml"], "rfview run 'a b.toml'"), (["run", "$x.rfs"], "rfview replay '$x.rfs'"),
 ])
 def test_a_proposed_command_can_be_pasted_into_a_shell(words: list[str], proposed: str,
                                                        capsys: pytest.CaptureFixture[str]) -> None:
