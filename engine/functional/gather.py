@@ -1,4 +1,4 @@
-"""Loads and stores of whole words, all lanes at once, between registers and one region of memory or shared memory.
+"""Loads and stores of whole words, all lanes at once, between registers and one region of memory, shared or local memory.
 
 What is not like that (mixed spaces, narrow accesses, a lane out of bounds or misaligned) is left to values/access.py.
 """
@@ -13,10 +13,11 @@ from numba.core import cgutils, types
 from numba.extending import intrinsic
 
 from rfview.engine.compile.jit import OFF, jit
-from rfview.engine.program import (MEM_LOAD, MEM_STORE, NO_REG, SPACE_CONST, SPACE_GENERIC, SPACE_GLOBAL, SPACE_SHARED)
+from rfview.engine.program import (MEM_LOAD, MEM_STORE, NO_REG, SPACE_CONST, SPACE_GENERIC, SPACE_GLOBAL, SPACE_LOCAL,
+                                   SPACE_SHARED)
 from rfview.engine.values.access import (ADDR, find_region, generic_space, region_base, region_end, region_word,
                                          region_writable)
-from rfview.engine.values.arithmetic import I64, S32, U32, U64, Z64, ctz
+from rfview.engine.values.arithmetic import I64, M32, S32, U32, U64, Z64, ctz
 from rfview.engine.values.vectors import I32
 from rfview.engine.values.words import load as lane_load
 
@@ -46,26 +47,29 @@ def _offsets(builder: Any, longs: Any) -> Any:
 
 
 @intrinsic
-def _locate(tc: Any, rows: Any, low: Any, high: Any, is_wide: Any, mask: Any, offset: Any, base: Any, span: Any, size: Any,
-            start: Any, longs: Any) -> Any:
+def _locate(tc: Any, rows: Any, low: Any, high: Any, keep: Any, mask: Any, offset: Any, base: Any, span: Any, size: Any,
+            start: Any, is_local: Any, longs: Any) -> Any:
     """Typing and code of `locate` under JIT."""
 
     def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        rows, low, high, is_wide, mask, offset, base, span, size, start, longs = args
+        rows, low, high, keep, mask, offset, base, span, size, start, is_local, longs = args
         upper = builder.shl(builder.zext(_load_row(builder, rows, high), V64), ir.Constant(V64, [32] * 32))
-        upper = builder.and_(upper, _splat(builder, builder.neg(is_wide)))
         address = builder.or_(builder.zext(_load_row(builder, rows, low), V64), upper)
-        address = builder.add(address, _splat(builder, offset))
+        address = builder.and_(builder.add(address, _splat(builder, offset)), _splat(builder, keep))
         within = builder.sub(address, _splat(builder, base))
         outside = builder.icmp_unsigned(">", within, _splat(builder, builder.sub(span, size)))
         rest = builder.and_(address, _splat(builder, builder.sub(size, ir.Constant(L64, 1))))
         misaligned = builder.icmp_unsigned("!=", rest, ir.Constant(V64, [0] * 32))
-        stored = builder.store(builder.add(within, _splat(builder, start)), _offsets(builder, longs))
-        stored.align = 8
+        lanes = ir.Constant(V64, [4 * lane for lane in range(32)])
+        lanes = builder.and_(lanes, _splat(builder, builder.neg(is_local)))
+        words = builder.shl(within, _splat(builder, builder.mul(is_local, ir.Constant(L64, 5))))
+        place = builder.add(builder.add(words, lanes), _splat(builder, start))
+        builder.store(place, _offsets(builder, longs)).align = 8
         return builder.and_(builder.bitcast(builder.or_(outside, misaligned), I32), mask)
 
     long, pointer = types.int64, types.voidptr
-    return types.uint32(pointer, long, long, long, types.uint32, long, types.uint64, long, long, long, pointer), code
+    return types.uint32(pointer, long, long, types.uint64, types.uint32, long, types.uint64, long, long, long, long,
+                        pointer), code
 
 
 def _places(builder: Any, memory: Any, longs: Any, add: Any) -> Any:
@@ -110,13 +114,13 @@ def _scatter(tc: Any, rows: Any, row: Any, mask: Any, memory: Any, longs: Any, a
     return types.void(types.voidptr, types.int64, types.uint32, types.voidptr, types.voidptr, types.int64), code
 
 
-def _locate_python(rows: Any, low: int, high: int, is_wide: int, mask: Any, offset: int, base: Any, span: int, size: int,
-                   start: int, longs: Any) -> np.uint32:
-    upper = np.asarray(rows[high].u, np.uint64) << np.uint64(32) if is_wide else np.zeros(32, np.uint64)
-    address = (np.asarray(rows[low].u, np.uint64) | upper) + np.int64(offset).view(np.uint64)
+def _locate_python(rows: Any, low: int, high: int, keep: Any, mask: Any, offset: int, base: Any, span: int, size: int,
+                   start: int, is_local: int, longs: Any) -> np.uint32:
+    whole = np.asarray(rows[low].u, np.uint64) | np.asarray(rows[high].u, np.uint64) << np.uint64(32)
+    address = whole + np.int64(offset).view(np.uint64) & np.uint64(keep)
     within = address - np.uint64(base)
     bad = (within > np.uint64(span - size)) | (address & np.uint64(size - 1) != 0)
-    longs[ADDR : ADDR + 32] = within.view(np.int64) + start
+    longs[ADDR : ADDR + 32] = start + (32 * within.view(np.int64) + 4 * np.arange(32) if is_local else within.view(np.int64))
     return np.packbits(bad, bitorder="little").view(np.uint32)[0] & mask
 
 
@@ -135,9 +139,10 @@ def _scatter_python(rows: Any, row: int, mask: Any, memory: Any, longs: Any, add
 
 
 # rows, memory and longs (sm.scratch) are handles (values/words.py)
-# locate(rows, low, high, is_wide, mask, offset, base, span, size, start, longs) -> u4: write start + (address - base) of
-#   every lane to longs[ADDR ...]; its address is in the rows `low` and, if is_wide is 1, `high`, plus `offset`; return the
-#   lanes of `mask` whose `size` bytes are misaligned or not within base .. base + span
+# locate(rows, low, high, keep, mask, offset, base, span, size, start, is_local, longs) -> u4: write to longs[ADDR ...] where
+#   every lane's bytes are: start + (address - base), or, if is_local is 1, 32 times as far and 4 bytes further from lane to
+#   lane; an address is in the rows `low` and `high`, plus `offset`, of which `keep` keeps bits; return the lanes of `mask`
+#   whose `size` bytes are misaligned or not within base .. base + span
 # gather(rows, row, mask, memory, longs, add): load the words at byte longs[ADDR + lane] + add into lanes of a row
 # scatter(...): store a row's lanes there in ascending order
 locate: Any = _locate_python if OFF else _locate
@@ -146,28 +151,36 @@ scatter: Any = _scatter_python if OFF else _scatter
 
 
 @jit
-def move_words(inst, rows, base, mask, memory, regions, num_regions, own, scratch):
-    """Perform a load or store between registers, whose rows begin at `base`, and memory; return whether it was done."""
+def operand_row(inst, slot, base, first_row):
+    """Row of an operand: a register's, or the one that holds an immediate."""
+    return base + I64(inst.src[slot]) if inst.src[slot] != NO_REG else first_row + I64(slot)
+
+
+@jit
+def move_words(inst, rows, base, first_row, mask, memory, regions, num_regions, own, scratch):
+    """Perform a load or store between a warp's registers and memory; return False if it is left to values/access.py.
+
+    base: the row of R0; first_row: of the operands, of which the immediate ones are there; the rest as in `access`.
+    """
     width = I64(inst.width)
     size = width * I64(inst.count)
-    if width < 4 or width * 8 != inst.reg_bits or inst.src[0] == NO_REG:
+    if width < 4 or width * 8 != inst.reg_bits or (inst.memory_kind != MEM_LOAD and inst.memory_kind != MEM_STORE):
         return False
-    if inst.memory_kind != MEM_LOAD and (inst.memory_kind != MEM_STORE or inst.imm_mask & 0x3C != 0):
-        return False
-    is_wide = inst.src[1] != NO_REG
-    if not is_wide and inst.imm[1] != 0:
-        return False
-    low = base + I64(inst.src[0])
-    high = base + I64(inst.src[1]) if is_wide else low
+    space, first, keep = I64(inst.space), Z64, ~Z64
+    if inst.src[1] == NO_REG and inst.imm[1] == 0 and (space == SPACE_SHARED or space == SPACE_LOCAL):
+        keep = M32      # a 32-bit address wraps
+    low, high = operand_row(inst, 0, base, first_row), operand_row(inst, 1, base, first_row)
     lane = I64(ctz(U64(mask)))
-    upper = U64(lane_load(rows, high, lane)) << S32 if is_wide else Z64
-    address = (U64(lane_load(rows, low, lane)) | upper) + U64(I64(inst.offset))
-    space, first = I64(inst.space), Z64
+    address = (U64(lane_load(rows, low, lane)) | U64(lane_load(rows, high, lane)) << S32) + U64(I64(inst.offset))
     if space == SPACE_GENERIC:
         space, within = generic_space(address)
         first = address - within
+    step = I64(4)
     if space == SPACE_SHARED:
         span, start = I64(own.shared_bytes), I64(own.shared_word) * 4
+    elif space == SPACE_LOCAL:
+        span, step = I64(own.local_words) * 4, I64(128)
+        start = (I64(own.local_word) + I64(own.warp_slot) * I64(own.local_words) * 32) * 4
     elif space == SPACE_GLOBAL or space == SPACE_CONST:
         region = find_region(regions, num_regions, address)
         if region < 0 or (inst.memory_kind == MEM_STORE and not region_writable(regions, region)):
@@ -176,12 +189,12 @@ def move_words(inst, rows, base, mask, memory, regions, num_regions, own, scratc
         span, start = I64(region_end(regions, region) - first), region_word(regions, region) * 4
     else:
         return False
-    if span < size or locate(rows, low, high, I64(is_wide), mask, I64(inst.offset), first, span, size, start,
-                             scratch) != U32(0):
+    if span < size or locate(rows, low, high, keep, mask, I64(inst.offset), first, span, size, start,
+                             I64(space == SPACE_LOCAL), scratch) != U32(0):
         return False
     for k in range(size >> 2):
         if inst.memory_kind == MEM_STORE:
-            scatter(rows, base + I64(inst.src[2 + k]), mask, memory, scratch, 4 * k)
+            scatter(rows, operand_row(inst, 2 + k, base, first_row), mask, memory, scratch, step * k)
         elif inst.dst[k] != NO_REG:
-            gather(rows, base + I64(inst.dst[k]), mask, memory, scratch, 4 * k)
+            gather(rows, base + I64(inst.dst[k]), mask, memory, scratch, step * k)
     return True

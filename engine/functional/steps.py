@@ -39,10 +39,12 @@ def perform_step(sm, key, rows, insts, arena, regions, log, mem_index, warp, pc,
         fetch_results(sm, rows, warp, slot, took_part)
         return write_results(sm, rows, insts, slot)
     base = np.int64(sm.warp[warp].reg_base)
-    if inst.unit == UNIT_LDST and inst.op != OP_TEX and move_words(inst, handle(rows), base, np.uint32(lanes), handle(arena),
-                                                                   handle(regions), len(regions), own, handle(sm.scratch)):
+    fetch_immediates(rows, inst, first_row)
+    if inst.unit == UNIT_LDST and inst.op != OP_TEX and move_words(inst, handle(rows), base, first_row, np.uint32(lanes),
+                                                                   handle(arena), handle(regions), len(regions), own,
+                                                                   handle(sm.scratch)):
         return 0
-    fetch_operands(sm, rows, inst, warp, first_row)
+    fetch_registers(rows, inst, base, first_row)
     if inst.unit == UNIT_LDST and inst.op != OP_LDPARAM:
         if inst.op == OP_PRINTF or inst.op == OP_ASSERTFAIL:
             slot = allocate(sm, warp, pc, lanes, active, inst)
@@ -69,14 +71,19 @@ def perform_step(sm, key, rows, insts, arena, regions, log, mem_index, warp, pc,
 
 
 @device
-def fetch_operands(sm, rows, inst, warp, first_row):
-    """Put an instruction's operands into the rows from `first_row` on."""
-    base = np.int64(sm.warp[warp].reg_base)
+def fetch_registers(rows, inst, base, first_row):
+    """Copy the registers that an instruction reads into the rows from `first_row` on. base: the row of the warp's R0."""
     left = np.uint64(inst.src_mask) | np.uint64(inst.repeats)
     while left != 0:
         slot = ctz64(left)
         left &= left - np.uint64(1)
         copy_row(rows, base + np.int64(inst.src[slot]), first_row + slot)
+    return 0
+
+
+@device
+def fetch_immediates(rows, inst, first_row):
+    """Fill the rows of an instruction's immediate operands."""
     left = np.uint64(inst.imm_mask)
     while left != 0:
         slot = ctz64(left)

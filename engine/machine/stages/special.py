@@ -41,14 +41,16 @@ def thread_index(sm, warp, axis, low):
     first = np.int64(sm.warp[warp].warp_in_cta) * 32
     size_x = np.int64(sm.launch.block[0])
     size_y = np.int64(sm.launch.block[1])
+    x, y, z = first % size_x, first // size_x % size_y, first // (size_x * size_y)
     for lane in range(32):
-        thread = first + lane
-        if axis == 0:
-            low[lane] = thread % size_x
-        elif axis == 1:
-            low[lane] = thread // size_x % size_y
-        else:
-            low[lane] = thread // (size_x * size_y)
+        low[lane] = x if axis == 0 else y if axis == 1 else z
+        x += 1      # a division per lane would take longer than all the rest of the instruction
+        if x == size_x:
+            x = np.int64(0)
+            y += 1
+        if y == size_y:
+            y = np.int64(0)
+            z += 1
     return 0
 
 
