@@ -42,7 +42,7 @@ def test_replay_in_a_real_terminal(recording: Path, home: dict[str, str]) -> Non
         terminal.send("5S")
         terminal.wait("cycle 896 ")
         terminal.send("ma:goto 50%\r")       # a burst: the prompt takes the characters after its key
-        terminal.wait("cycle 12,288 ")
+        terminal.wait("cycle 8,192 ")
         terminal.send("'a")
         terminal.wait("cycle 896 ")
         assert (recording.parent / "first.rfs.marks.json").exists()
