@@ -18,6 +18,7 @@ from rfview.engine.functional.machine import FunctionalSimulator
 from rfview.engine.launch import load_launch_file
 from rfview.engine.simulator import Simulator
 from tests.corpus.make import FOLDER
+from tests.engine.one_warp import run_one_warp
 
 BAD = FOLDER / "bad"
 FAULTS = [name for name, entry in tomllib.loads((BAD / "EXPECTED.toml").read_text()).items() if entry["exit"] == 3
@@ -111,6 +112,63 @@ def test_a_clock_goes_on_while_a_warp_waits_for_it(tmp_path: Path) -> None:
     machine = simulator_of(tmp_path, body, grid=1, block=32, words=1)
     machine.run()
     assert 50 <= machine.buffers()["out"][0] < 60
+
+
+ACCESS = """.version 8.0
+.target sm_75
+.address_size 64
+.const .align 4 .b32 table[4] = {5, 6, 7, 8};
+.visible .entry k(.param .u64 in, .param .u64 out) {
+  .reg .b32 %r<9>, %t, %v; .reg .b64 %a<9>, %in, %out; .reg .pred %p<3>; .shared .align 16 .b8 s[512]; .local .align 16 .b8 l[64];
+  ld.param.u64 %in, [in]; ld.param.u64 %out, [out]; mov.u32 %t, %tid.x; mov.u32 %v, 0; mul.wide.u32 %a1, %t, 4;
+  add.u64 %a2, %in, %a1; add.u64 %a3, %out, %a1; mov.u32 %r1, s; mov.u32 %r2, l; shl.b32 %r3, %t, 2; shl.b32 %r4, %t, 4;
+"""
+ACCESSES = {        # what is in %v at the end is stored
+    "a load of consecutive words": ("ld.global.u32 %v, [%a2];", lambda t: t + 100),
+    "a load of all lanes at one place": ("ld.global.u32 %v, [%in+12];", lambda t: 103),
+    "a load under a guard": ("setp.lt.u32 %p1, %t, 5; @%p1 ld.global.u32 %v, [%a2];", lambda t: t + 100 if t < 5 else 0),
+    "stores of several lanes to one word": (
+        "and.b32 %r5, %t, 3; mul.wide.u32 %a4, %r5, 4; add.u64 %a4, %in, %a4; st.global.u32 [%a4], %t; "
+        "ld.volatile.global.u32 %v, [%in+8];", lambda t: 30),
+    "a store of an immediate": ("st.global.u32 [%a2], 9; ld.volatile.global.u32 %v, [%a2];", lambda t: 9),
+    "a shared address that wraps": (
+        "add.u32 %r5, %r1, %r3; sub.u32 %r5, %r5, 64; st.shared.u32 [%r5+64], %t; ld.shared.u32 %v, [%r5+64];", lambda t: t),
+    "vectors in shared memory": (
+        "add.u32 %r5, %r1, %r4; st.shared.v4.u32 [%r5], {%t, %r3, %r4, %t}; bar.warp.sync -1; ld.shared.v2.u32 {%r6, %v}, [s+40];",
+        lambda t: 2),
+    "local memory at lanes' own places": (
+        "and.b32 %r5, %r3, 12; add.u32 %r5, %r2, %r5; st.local.u32 [%r5], %t; ld.local.u32 %v, [%r5];", lambda t: t),
+    "pairs in local memory": ("st.local.v2.u32 [l+8], {%r3, %t}; ld.local.v2.u32 {%r6, %v}, [l+8];", lambda t: t),
+    "generic addresses of shared and local memory": (
+        "cvt.u64.u32 %a4, %r1; cvta.shared.u64 %a4, %a4; cvt.u64.u32 %a5, %r2; cvta.local.u64 %a5, %a5; "
+        "setp.lt.u32 %p1, %t, 16; selp.b64 %a4, %a4, %a5, %p1; st.u32 [%a4+4], %t; ld.u32 %v, [%a4+4];",
+        lambda t: 15 if t < 16 else t),
+    "a constant at lanes' own places": (
+        "mov.u64 %a4, table; and.b32 %r5, %r3, 12; cvt.u64.u32 %a5, %r5; add.u64 %a4, %a4, %a5; ld.const.u32 %v, [%a4];",
+        lambda t: 5 + t % 4),
+    "bytes": ("add.u64 %a4, %a2, 1; ld.global.u8 %v, [%a2]; ld.global.s8 %r5, [%a4]; add.u32 %v, %v, %r5;", lambda t: t + 100),
+    "eight bytes": ("ld.global.u64 %a4, [%in+8]; st.local.u64 [l], %a4; ld.local.u32 %v, [l+4];", lambda t: 103),
+}
+
+
+@pytest.mark.nojit
+@pytest.mark.parametrize("name", ACCESSES)
+def test_accesses_of_all_lanes_at_once_are_those_of_the_machine(tmp_path: Path, name: str) -> None:
+    body, value = ACCESSES[name]
+    words = np.arange(100, 132, dtype=np.uint32).reshape(32, 1)
+    got = run_one_warp(tmp_path, f"{ACCESS}{body} st.global.u32 [%a3], %v; ret; }}", words, 1)[:, 0]
+    assert got.tolist() == [value(t) for t in range(32)]
+
+
+@pytest.mark.nojit
+@pytest.mark.parametrize("body", [
+    "setp.eq.u32 %p1, %t, 9; selp.u64 %a4, 1, 0, %p1; add.u64 %a2, %a2, %a4; ld.global.u32 %v, [%a2];",     # misaligned
+    "ld.global.u32 %v, [%a2+4];", "st.global.u32 [%a2+-4], %t;",            # the last lane, the first one
+    "add.u32 %r5, %r1, %r4; ld.shared.v4.u32 {%r5, %r6, %r7, %v}, [%r5+16];", "add.u32 %r5, %r2, %r3; ld.local.u32 %v, [%r5];",
+])
+def test_a_bad_lane_of_an_access_is_a_fault_of_that_lane(tmp_path: Path, body: str) -> None:
+    with pytest.raises(KernelFault):        # run_one_warp compares both
+        run_one_warp(tmp_path, f"{ACCESS}{body} st.global.u32 [%a3], %v; ret; }}", np.zeros((32, 1), np.uint32), 1)
 
 
 def test_several_launches_share_memory_and_a_machine_runs_again_from_the_start() -> None:
