@@ -24,10 +24,12 @@ if TYPE_CHECKING:
 TAKES_PROGRAM = True
 EPILOG = """every cycle is stored up to a budget; cycles after it are simulated again, from keyframes, when they are shown:
   rfview record gemm --budget 2GB          more of a long run; --full: all of it; --budget 0: keyframes only
-  rfview record --fill gemm.rfs -o all.rfs    the same run with every cycle, compared with the keyframes on the way
+  rfview record --fill gemm.rfs -o all.rfs    the same run with every cycle, compared with the keyframes on the way;
+                                              with --from and --to only these, in no time
 part of a long run: rfview record bfs --from 'launch 2' --to 'launch 3'; --from 5,000 --to 'stall.barrier > 8'"""
 
-BUDGET_CYCLES, BUDGET_BYTES = 5_000_000, 500_000_000
+# so that recording 100 million cycles takes 1.3 times as long as running them
+BUDGET_CYCLES, BUDGET_BYTES = 4_000_000, 400_000_000
 
 # what the run's constants say of settings and of compiling, in the JSON object too
 RUN_FACTS = ("setting_notes", "compile_notes", "spilled_words", "register_limit")
@@ -73,8 +75,8 @@ def run(args: argparse.Namespace) -> int:
     is_part, is_fill = bool(args.begin or args.end), args.fill is not None
     if args.full and args.budget is not None:
         raise InputError("record: --full stores every cycle, --budget not; leave out one of them")
-    if is_part and (is_fill or args.full or args.budget is not None):
-        raise InputError("record: --from and --to choose what is stored; leave out --fill, --full and --budget")
+    if is_part and (args.full or args.budget is not None):
+        raise InputError("record: --from and --to choose what is stored; leave out --full and --budget")
     if args.check and (is_part or is_fill or args.budget is not None):
         raise InputError("record --check: needs a recording of the whole run; rfview check TARGET checks any")
     if is_fill:
@@ -129,6 +131,7 @@ def recording(args: argparse.Namespace) -> int:
         from rfview.engine.simulator import Simulator
         from rfview.sessions.branches.capture import record_part
         from rfview.sessions.file.writer import record
+        from rfview.sessions.timeline.live import LiveTimeline
 
         if args.check:
             from rfview.engine.check.machine import CheckedSimulator
@@ -136,7 +139,7 @@ def recording(args: argparse.Namespace) -> int:
         simulator = (CheckedSimulator if args.check else Simulator)(spec, progress=report, **machine)
         reached = lambda cycle: report(None, f"recording {spec.name}: cycle {cycle:,}")
         if args.begin or args.end:
-            result = record_part(simulator, output, args.begin, args.end, reached, report)
+            result = record_part(LiveTimeline(simulator), output, args.begin, args.end, reached, report)
         else:
             result = record(simulator, output, progress=reached, compiling=report, budget=budget_of(args),
                             has_keyframes=not args.check)
@@ -146,10 +149,11 @@ def recording(args: argparse.Namespace) -> int:
 
 
 def fill(args: argparse.Namespace) -> int:
-    """Record a recording's run again with every cycle, or within another budget."""
+    """Record a recording's run, or a part of it, again with every cycle, or within another budget."""
     if args.target is not None:
         raise InputError(f"record --fill: the recording contains its kernel; leave out {args.target}")
     options.refuse_machine(args, "record --fill")
+    from rfview.sessions.branches.capture import record_part
     from rfview.sessions.timeline.filling import fill
     from rfview.sessions.timeline.opening import open_recording
 
@@ -161,7 +165,10 @@ def fill(args: argparse.Namespace) -> int:
             report(cycle / max(1, recording.last), f"recording {recording.info.name}: cycle {cycle:,} of {recording.last:,}")
 
         recording.compiling = report
-        result = fill(recording, output, reached, args.budget)
+        if args.begin or args.end:
+            result = record_part(recording, output, args.begin, args.end, reached, report)
+        else:
+            result = fill(recording, output, reached, args.budget)
     recording.close()
     return say(args, output, result, recording.info)
 

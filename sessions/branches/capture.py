@@ -12,11 +12,12 @@ from rfview.engine.wording import whole
 from rfview.sessions.branches.fork import machine_at
 from rfview.sessions.timeline.base import CycleProgress
 from rfview.sessions.timeline.live import LiveTimeline
+from rfview.sessions.timeline.replay import RecordedTimeline
 from rfview.sessions.file.writer import RecordResult, record
 from rfview.sessions.session import Session
 
 if TYPE_CHECKING:
-    from rfview.engine.simulator import Simulator
+    pass
 
 CYCLE = re.compile(r"\d[\d,_]*\Z")
 LAUNCH = re.compile(r"launch\s+(\d+)\Z")
@@ -38,24 +39,25 @@ def capture(session: Session, path: str | Path, first: int, last: int) -> Record
     return record(machine, path, progress=session.progress, max_cycles=last - first, compiling=session.compiling)
 
 
-def record_part(simulator: Simulator, path: str | Path, begin: str, end: str, progress: CycleProgress | None = None,
-                compiling: Progress | None = None) -> RecordResult:
-    """Record a new simulator's run between two places: a cycle, "launch N" (0 is the first), or a condition.
+def record_part(timeline: LiveTimeline | RecordedTimeline, path: str | Path, begin: str, end: str,
+                progress: CycleProgress | None = None, compiling: Progress | None = None) -> RecordResult:
+    """Record a run between two places: a cycle, "launch N" (0 is the first), or a condition; every cycle is stored.
 
-    begin, end: "" is the run's start or end; a condition is searched for from the start. Raises InputError for a place
-    that the run does not reach.
+    timeline: of a new simulator, which runs as far as needed, or of a recording, whose run is simulated again. begin, end:
+    "" is the run's start or end; a condition is searched for from the start. Raises InputError for a place that the run does
+    not reach.
     """
-    session = Session(LiveTimeline(simulator))
+    session = Session(timeline)
     session.progress = progress
     first = _find(session, begin, "--from") if begin else 0
     session.goto(first)
     last = _find(session, end, "--to") if end else None
     if last is not None and last <= first:
         raise InputError(f"--to {end}: that is cycle {last:,}, not after cycle {first:,}, where the recording begins")
-    timeline = session.timeline
-    assert isinstance(timeline, LiveTimeline)
-    simulator.restore(timeline.checkpoint_at(first))
-    return record(simulator, path, progress=progress, max_cycles=None if last is None else last - first, compiling=compiling)
+    run = timeline if isinstance(timeline, LiveTimeline) else timeline.again()
+    run.simulator.restore(run.checkpoint_at(first))
+    length = None if last is None and run is timeline else (timeline.last if last is None else last) - first
+    return record(run.simulator, path, progress=progress, max_cycles=length, compiling=compiling)
 
 
 def _find(session: Session, place: str, option: str) -> int:

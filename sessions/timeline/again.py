@@ -13,6 +13,7 @@ import numpy as np
 from rfview.engine.chunk import CHUNK_CYCLES, Chunk
 from rfview.engine.errors import InputError, KernelFault, RfviewError
 from rfview.engine.plugin import origin
+from rfview.sessions.byte_cache import ByteCache
 from rfview.sessions.codec import pages
 from rfview.sessions.file import framing, keyframe
 from rfview.sessions.file.framing import Damage
@@ -35,7 +36,8 @@ class StoredKeyframes:
 
     def __init__(self, machine: Any, cycles: list[int], read: Callable[[int], bytes], is_sealed: Callable[[bytes], bool]):
         self.cycles = [machine.cycle, *cycles]
-        self._first, self._made, self._read, self._is_sealed = machine.checkpoint(), machine.checkpoint(), read, is_sealed
+        self._made, self._read, self._is_sealed = machine.checkpoint(), read, is_sealed
+        self._first = replace(machine.checkpoint(), arena=machine.initial_memory)
         arrays = [getattr(self._first, name) for name in ARRAYS]
         self._begin = np.cumsum([0, *map(pages.number_of, arrays)])
         # by number: a hash of what is known to be right; b"" for what must be reached first
@@ -121,6 +123,7 @@ class StoredKeyframes:
         return " and ".join(what for what, is_same in zip(PARTS, same, strict=True) if not is_same)
 
 
+DECODED_BYTES = 16 << 20        # in addition to the caches of stored chunks
 LOOK_CYCLES = 1 << 20       # simulated between two reports of progress
 PARTS = ("state", "register file", "registers", "memory", "launch")
 
@@ -143,6 +146,7 @@ class Again(LiveTimeline):
         self._keyframes: Any = StoredKeyframes(
             machine, recording.keyframe_cycles, lambda number: read(offsets[number - 1], framing.KEYFRAME),
             lambda payload: keyframe.is_sealed(payload, key, run))
+        self._decoded, self._room = ByteCache(DECODED_BYTES), 0      # a keyframe is near
         self._starts = recording.chunk_starts()
         self.last, self.closed = recording.last, True
         self._lengths = np.diff([*self._starts, self.last]).tolist()

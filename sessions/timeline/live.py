@@ -73,6 +73,7 @@ class LiveTimeline(Timeline):
         self._decoded: ByteCache[DecodedChunk] = ByteCache(DECODED_BYTES)
         self._sweep = Sweep()
         self._size = simulator.checkpoint(lend=True).nbytes
+        self._room = min(MAX_CHECKPOINTS, CHECKPOINT_BYTES // self._size)    # checkpoints kept on the way to a cycle
         if records:
             self._record()
 
@@ -260,12 +261,11 @@ class LiveTimeline(Timeline):
         elif here < max(nearest, keyframe):
             kept = self._checkpoints.get(nearest) if nearest >= keyframe else self._keyframes.get(keyframe, self._furthest)
             simulator.restore(kept)
-        room = min(MAX_CHECKPOINTS, CHECKPOINT_BYTES // self._size)
         gap = -(-(cycle - simulator.cycle) // self.chunk_cycles)
-        stride = self.chunk_cycles * -(-gap // (room + 1))
+        stride = self.chunk_cycles * -(-gap // (self._room + 1))
         while (missing := cycle - simulator.cycle) > 0:
             self._step(min(stride, missing))
-            if room and simulator.cycle < cycle:
+            if self._room and simulator.cycle < cycle:
                 self._checkpoints.put(simulator.cycle, simulator.checkpoint(), self._size)
 
     def _leave(self) -> None:

@@ -63,6 +63,16 @@ def test_the_fault_of_a_kernel_is_kept(tmp_path: Path, capsys: pytest.CaptureFix
     assert json.loads(said(capsys, "info", path, "--json"))["fault"] in error
 
 
+def test_a_part_of_it_can_be_stored_later(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    part = ["--from", "20,000", "--to", "21,000"]
+    for name, words in (("none", ["vectoradd", "--budget", "0"]), ("later", ["--fill", tmp_path / "none.rfs", *part]),
+                        ("direct", ["vectoradd", *part])):
+        said(capsys, "record", *words, "-o", tmp_path / f"{name}.rfs")
+    assert (tmp_path / "later.rfs").read_bytes() == (tmp_path / "direct.rfs").read_bytes()
+    assert "the run ends" in said(capsys, "record", "--fill", tmp_path / "none.rfs", "--from", "1,000,000", "-o",
+                                  tmp_path / "x.rfs", code=2)
+
+
 @pytest.mark.parametrize("words", [["script", "-c", "step"], ["export", "--to", "csv"], ["check"], ["debug"], ["lines"]])
 def test_a_recording_is_not_shown_on_another_machine(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     recording = CORPUS.parents[1] / "sessions" / "recorded" / "first.rfs"
@@ -75,7 +85,7 @@ def test_a_recording_is_not_shown_on_another_machine(words: list[str], capsys: p
     (["record", "--fill", "FILE", "--set", "sm.num_collectors=8"], "fixes its machine; leave out --set"),
     (["record", "--fill", "FILE", "--max-cycles", "8"], "fixes its machine; leave out --max-cycles"),
     (["record", "vectoradd", "--full", "--budget", "8"], "leave out one of them"),
-    (["record", "vectoradd", "--from", "8", "--budget", "8"], "leave out --fill, --full and --budget"),
+    (["record", "vectoradd", "--from", "8", "--budget", "8"], "leave out --full and --budget"),
     (["record", "vectoradd", "--budget", "much"], "expected cycles, as 5,000,000, or a size, as 2GB"),
     (["record", "--fill", "gone.rfs"], "cannot open the recording"),
     (["info", "gone.rfs"], "cannot open the recording"),

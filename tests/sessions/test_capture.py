@@ -10,6 +10,7 @@ import pytest
 from rfview.engine.errors import InputError
 from rfview.sessions import Session, open_session
 from rfview.sessions.branches.capture import record_part
+from rfview.sessions.timeline.live import LiveTimeline
 from rfview.sessions.commands.script import run_script
 from tests.sessions.test_fork import session_of, simulator, small  # noqa: F401 - fixtures
 
@@ -20,7 +21,7 @@ from tests.sessions.test_fork import session_of, simulator, small  # noqa: F401 
 def test_a_part_holds_the_states_of_the_whole(begin: str, end: str, small: Path, tmp_path: Path) -> None:  # noqa: F811
     whole = open_session(small, design="stt")
     whole.goto("end")
-    result = record_part(simulator(small, design="stt"), tmp_path / "part.rfs", begin, end)
+    result = record_part(LiveTimeline(simulator(small, design="stt")), tmp_path / "part.rfs", begin, end)
     with open_session(tmp_path / "part.rfs") as part:
         first, last = part.timeline.first, part.timeline.last
         assert result.cycles == last - first > 0
@@ -40,7 +41,7 @@ def test_a_part_holds_the_states_of_the_whole(begin: str, end: str, small: Path,
 ])
 def test_places_that_are_none_are_named(begin: str, end: str, words: str, small: Path, tmp_path: Path) -> None:  # noqa: F811
     with pytest.raises(InputError, match=words):
-        record_part(simulator(small), tmp_path / "part.rfs", begin, end)
+        record_part(LiveTimeline(simulator(small)), tmp_path / "part.rfs", begin, end)
     assert not list(tmp_path.glob("*.rfs"))
 
 
