@@ -210,9 +210,7 @@ def test_an_interrupted_run_ends_at_once_without_a_traceback(repository: Path) -
     # days of simulation, so that it cannot end by itself before the signal comes
     words = [sys.executable, "-m", "rfview", "run", str(BAD / "endless_loop.toml"), "--max-cycles", "1000000000000"]
     child = subprocess.Popen(words, cwd=repository, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                             stderr=subprocess.PIPE, text=True,
-                             # a shell's background jobs and their children ignore Ctrl-C
-                             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+                             stderr=subprocess.PIPE, text=True)
     try:
         while processor_s(child.pid) < 1.5:     # start-up and loading the machine take a third of that
             assert child.poll() is None

@@ -284,9 +284,7 @@ def started(folder: Path) -> subprocess.Popen[str]:
     """Start a sweep in its own process group; return it when it has written rows."""
     before = len(dataset.parts(folder / "results"))
     child = subprocess.Popen([sys.executable, "-m", "rfview", "sweep", str(folder / "sweep.toml")], cwd=REPOSITORY,
-                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
-                             # a shell's background jobs ignore SIGINT, and so would the sweep
-                             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))  # type: ignore[arg-type]
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
     until = time.monotonic() + PATIENCE_S
     while len(dataset.parts(folder / "results")) == before:
         assert child.poll() is None and time.monotonic() < until, child.communicate()
