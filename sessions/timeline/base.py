@@ -258,6 +258,10 @@ class Timeline(ABC):
         first, last = self.chunk_number(int(edges[0])), self.chunk_number(int(edges[-1]))
         if last - first < EXACT_CHUNKS:
             return np.array([self.stall_totals(int(edge)) for edge in edges], np.float64)
+        return self._totals_between(edges, first, last)
+
+    def _totals_between(self, edges: np.ndarray, first: int, last: int) -> np.ndarray:
+        """Return (len(edges), codes) f8 totals, linear between those known at the starts of chunks first..last + 1."""
         starts, numbers = [*self.chunk_starts(), self.last], np.array(self.chunks_with_totals(first, last + 1))
         # only those next to an edge matter
         at = np.searchsorted(np.array(starts)[numbers], edges, side="right")

@@ -65,6 +65,7 @@ class RecordedTimeline(Timeline):
         self._starts = index.first + [cycle for low, high in pairwise(borders) for cycle in range(low, high, CHUNK_CYCLES)]
         self.is_simulated = len(self._starts) > self.stored_chunks
         self._again: Again | None = None
+        self._cannot: InputError | None = None      # why the run cannot be simulated again, once that has been tried
         self.fault = index.end.fault
         self._file = file
         self._opened_as = self._identity()
@@ -102,12 +103,27 @@ class RecordedTimeline(Timeline):
         keyed = [bisect_left(self._starts, cycle) for cycle in cycles[bisect_right(cycles, self.stored_until) :]]
         return sorted({first, last, *stored, *(number for number in keyed if first < number < last)})
 
+    def _totals_at(self, edges: np.ndarray) -> np.ndarray:
+        """Return totals; of cycles that cannot be simulated here, linear between keyframes."""
+        try:
+            return super()._totals_at(edges)
+        except InputError:
+            if self._cannot is None:
+                raise
+            return self._totals_between(edges, *(self.chunk_number(int(edge)) for edge in (edges[0], edges[-1])))
+
     def again(self) -> Again:
         """Return the run, simulated again; raises InputError if it cannot be."""
+        if self._cannot is not None:
+            raise self._cannot
         if self._again is None:
             from rfview.sessions.timeline.again import Again        # imports numba
 
-            self._again = Again(self, self._index.key_offset, self._read_frame)
+            try:
+                self._again = Again(self, self._index.key_offset, self._read_frame)
+            except InputError as error:
+                self._cannot = error
+                raise
         return self._again
 
     def _read_frame(self, offset: int, tag: bytes) -> bytes:

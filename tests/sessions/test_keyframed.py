@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 from rfview import execute
+from rfview.app import render_text
 from rfview.engine import kernels
 from rfview.engine.errors import InputError
 from rfview.engine.launch import load_launch_file
@@ -108,6 +109,22 @@ def test_a_stored_chunk_needs_no_machine(made: Path) -> None:
     subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT.parent)
     facts = opening.describe(made / "some.rfs")
     assert (facts["chunks"], facts["chunks_end"], facts["keyframes"], facts["last_cycle"]) == (3, 6144, 7, 14_325)
+
+
+def test_without_its_machine_what_is_stored_is_shown_and_the_rest_says_what_it_needs(
+        made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def gone(*given: Any, **more: Any) -> Any:
+        raise InputError("this rfview has no design 'own'")
+
+    monkeypatch.setattr("rfview.sessions.timeline.again.simulator_of", gone)
+    session, full = open_session(made / "some.rfs"), open_session(made / "full.rfs")
+    shown, whole = (render_text(one, 120, 40).partition(" WARPS")[2] for one in (session, full))
+    assert shown == whole != ""
+    assert session.goto(5000).cycle == 5000 and session.snapshot().same_as(full.timeline.at(5000))
+    totals = session.overview(5).states.sum(axis=0)
+    assert np.allclose(totals, full.overview(5).states.sum(axis=0))
+    with pytest.raises(InputError, match=r"some.rfs: cycles after 6,144 are not stored; .* needs rfview .*: .*no design 'own'"):
+        session.timeline.at(9000)
 
 
 def test_keyframes_of_another_user_are_only_compared(made: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
