@@ -29,7 +29,7 @@ EPILOG = """every cycle is stored up to a budget; cycles after it are simulated 
 part of a long run: rfview record bfs --from 'launch 2' --to 'launch 3'; --from 5,000 --to 'stall.barrier > 8'"""
 
 # so that recording 100 million cycles takes 1.3 times as long as running them
-BUDGET_CYCLES, BUDGET_BYTES = 4_000_000, 400_000_000
+BUDGET_CYCLES, BUDGET_BYTES = 3_000_000, 300_000_000
 
 # what the run's constants say of settings and of compiling, in the JSON object too
 RUN_FACTS = ("setting_notes", "compile_notes", "spilled_words", "register_limit")
