@@ -6,7 +6,7 @@ its own, receives the memory of a device, and sends a request for whatever needs
 
     messages            the table of all messages, from which the C++ header is made
     protocol  client    reading and writing messages; the program's side, in Python
-    memory              the device's memory, mapped by both sides
+    memory              the device's memory, mapped by both sides; its allocations
     server  processes   answers one process's requests; all processes of a program
     device  modules     launches on the machine; a module, decoded once
     estimate            the cycles that launches run by their values only would take

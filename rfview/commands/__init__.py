@@ -3,6 +3,7 @@
 Others:
 
     options  progress      options shared by several commands; the progress bar
+    query                  shared by commands that answer a question about a session
     screen                 shows a session
     programs               shared by commands that run programs
     first                  plain `rfview`: the start screen

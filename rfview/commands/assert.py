@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import json
 
 from rfview.engine.errors import InputError
-from rfview.commands import options
-from rfview.launching import words
+from rfview.commands import options, query
 
 EPILOG = """examples:
   rfview assert run.rfs "stall.wb_full < 40"
@@ -20,20 +18,15 @@ FAILED = 1
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
-    options.add_openable(parser)
+    query.add_arguments(parser)
     parser.add_argument("condition", metavar="EXPR", help="what must hold")
     parser.add_argument("--at", metavar="WHERE",
                         help="check one cycle only: 1234, 50%%, @mark, end (default: in every cycle)")
-    options.add_json(parser)
-    options.add_machine(parser)
-    words.add_arguments(parser)
 
 
-@words.takes_kernels
 def run(args: argparse.Namespace) -> int:
     """Evaluate the condition and report where it first fails."""
-    with options.open_target(args) as session:
-        session.goto(args.at or "end")
+    with query.session_at(args, args.at or "end") as session:
         end = session.cycle
         expression = f"not ({args.condition})"
         session.value(args.condition)       # so that errors refer to the text as given
@@ -52,5 +45,5 @@ def run(args: argparse.Namespace) -> int:
     again = f"{options.command_of('replay' if options.is_session(args.target) else 'debug', args)} --goto {failed}"
     text = f"holds {where}: {args.condition}" if failed is None else (
         f"fails at cycle {failed:,}: {args.condition}\nsee: {again}")
-    print(json.dumps(data) if args.json else text)
+    query.answer(args, text, data)
     return 0 if failed is None else FAILED

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import json
 
-from rfview.commands import options
+from rfview.commands import options, query
 from rfview.engine.errors import InputError
 from rfview.launching import words
 
@@ -21,14 +20,11 @@ file in the kernel's own folder. `break FILE:LINE`, `next-line` and the LINES pa
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
-    options.add_openable(parser)
+    query.add_arguments(parser)
     parser.add_argument("--first", metavar="PLACE", help="first cycle: a number, N%% or @MARK (default: the start)")
     parser.add_argument("--last", metavar="PLACE", help="last cycle, likewise (default: the end)")
     parser.add_argument("--top", type=int, metavar="N", help="only the N most expensive lines, most expensive first")
     parser.add_argument("--ptx", action="store_true", help="count by PTX line instead of source line")
-    options.add_json(parser)
-    options.add_machine(parser)
-    words.add_arguments(parser)
 
 
 @words.takes_kernels
@@ -47,7 +43,7 @@ def run(args: argparse.Namespace) -> int:
         fault = session.timeline.fault
     if args.top is not None:
         report = LineReport(report.first, report.last, tuple(hottest(report, args.top)), report.nobody)
-    print(json.dumps(report.data()) if args.json else as_text(report))
+    query.answer(args, as_text(report), report.data())
     if fault:
         options.warn([f"the kernel was stopped: {fault}"])
     return 0

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 WIDTH = 96
 LEAST = 20          # the narrowest width to wrap to, in columns
-RETURNS = re.compile(r"\AReturn the [A-Z]+ (panel|view)\.\s*\n")     # not useful to a reader of the screen
+RETURNS = re.compile(r"\AReturn the (?:[A-Z]+ )?(?:panel|view)\.\s*\n")     # not useful to a reader of the screen
 
 
 @dataclass(frozen=True)

@@ -45,7 +45,7 @@ def test_every_panel_and_the_frame_around_them_is_explained_with_columns() -> No
 
 def test_every_parameter_number_and_energy_is_a_term_with_its_source() -> None:
     known = {(term.name, term.kind) for term in terms.all_terms()}
-    for name in designs.names():
+    for name in designs.BUILT_IN:
         design = designs.design(name)
         for entry in design.parameters:
             assert (f"{name}.{entry.name}", f"parameter of {name}") in known

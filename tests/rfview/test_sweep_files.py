@@ -92,7 +92,7 @@ def test_an_edited_design_is_another_job(tmp_path: Path) -> None:
     ({"designs": '["stt[nothing=1]"]'}, "", "designs[0]: stt.nothing: no such parameter"),
     ({"designs": '["stt["]'}, "", "designs[0]: "),
     ({"designs": '["./absent.py"]'}, "", "designs[0]: "),
-    ({"schedulers": '["gto", "fifo"]'}, "", "schedulers[1]: expected one of lrr, gto"),
+    ({"schedulers": '["gto", "fifo"]'}, "", "schedulers[1]: expected one of"),
     ({"presets": '["volta"]'}, "", "presets[0]: expected one of"),
     ({"presets": "{}"}, "", "presets: expected a list of strings"),
     ({"max_cycles": "0"}, "", "max_cycles: expected an integer in 1.."),
