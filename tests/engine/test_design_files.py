@@ -93,6 +93,7 @@ def on_issue(sm, rf, spec, rows, slot, inst):
 """
 
 
+@pytest.mark.skipif(not jit.OFF, reason="a compile, for what plain Python shows as well")
 def test_a_design_gives_operands_without_a_bank(own: Path) -> None:
     latched = run(str(own))
     text = own.read_text().replace("from rfview.engine.machine import reg", "import numpy as np\nfrom rfview.engine.machine import reg")
@@ -490,6 +491,7 @@ DESIGN = Design(name="my_rf", title="counts", source="the project's tests", para
 """
 
 
+@pytest.mark.skipif(not jit.OFF, reason="a compile, for what plain Python shows as well")
 def test_a_hook_does_more_than_the_default_and_may_not_call_itself(own: Path) -> None:
     text = "from rfview.engine import hooks\nfrom rfview.engine.plugin import Design\n" + COUNTING
     own.write_text(text)

@@ -6,11 +6,12 @@ import pytest
 
 from rfview.render.collectors import operands
 from rfview.render.operation import waits_for
+from tests.conftest import WITHOUT_JIT
 from tests.engine import late_design
 from tests.harness import Assembly, Machine, added
 from tests.rfview.scenes import scene_of
 
-pytestmark = pytest.mark.nojit
+pytestmark = [pytest.mark.nojit, pytest.mark.skipif(not WITHOUT_JIT, reason="a compile, for what plain Python shows as well")]
 
 
 def test_the_operand_is_not_here_and_the_warp_waits_for_the_designs_reason() -> None:
