@@ -16,6 +16,7 @@ from rfview.engine import files, papers
 from rfview.engine.errors import InputError
 from rfview import __version__
 from rfview.commands import options, progress
+from rfview.commands.reproduce_text import NO_KERNELS
 
 if TYPE_CHECKING:
     from rfview.engine.papers import Direction
@@ -114,7 +115,7 @@ def findings_of(labs: Mapping[str, Lab], design: str | None, *, with_runs: bool)
         if exact is not None:
             yield verdicts.check(claim, exact, "")
         elif measured is not None and with_runs and not labs[claim.paper_design].kernels:
-            yield verdicts.check(claim, None, "none of the paper's kernels was chosen")
+            yield verdicts.check(claim, None, NO_KERNELS)
         elif measured is not None and with_runs:
             yield verdicts.check(claim, functools.partial(measured, labs[claim.paper_design]), "", own)
         else:

@@ -27,6 +27,7 @@ TITLES = {
     "racetrack": "racetrack memory (Liang and Wang, JCST 2016)",
 }
 INDENT, WIDTH = " " * 21, 118
+NO_KERNELS = "none of the paper's kernels was chosen"
 BY_ENDS = ("bound", "range", "words")      # sorts that are judged by being on one side of what the paper prints
 # column -> (name in counts(), for simulated claims)
 COLUMNS = {"judged": "judged", "direction": "direction or better", "within": "within or better",

@@ -39,7 +39,10 @@ def run(args: argparse.Namespace) -> int:
     rows: list[dict[str, Any]] = []
     with progress.bar() as report, Runs(report, args.workers) as runs:
         for claim in chosen:
-            rows.append(outcome(claim, Lab(runs, kernels, paper=claim.paper_design, size=args.size)))
+            lab = Lab(runs, kernels, paper=claim.paper_design, size=args.size)
+            if not lab.kernels and args.why != ALL:
+                raise InputError(f"--kernels {args.kernels}: {text.NO_KERNELS}")
+            rows.append(outcome(claim, lab))
     print(json.dumps(text.plain(rows)) if args.json else "\n\n".join("\n".join(lines(row)) for row in rows))
     return 0
 
@@ -59,13 +62,19 @@ def chosen_claims(name: str, design: str | None) -> list[Claim]:
 
 def outcome(claim: Claim, lab: Lab) -> dict[str, Any]:
     """Return a claim's number as judged, and with each experiment, as plain data."""
-    measured = papers.module(claim.paper_design).MEASURED[claim.id]
-    before = measured(lab)
+    before = number_of(claim, lab)
     return {
         "id": claim.id, "subject": text.subject(claim), "paper_value": claim.value, "unit": claim.unit, "cause": claim.cause,
         "preset": lab.preset, "value": before.value, "kernels": list(before.ran),
-        "experiments": [after(claim, before, one, measured(lab.having(one))) for one in claim.experiments],
+        "experiments": [after(claim, before, one, number_of(claim, lab.having(one))) for one in claim.experiments],
     }
+
+
+def number_of(claim: Claim, lab: Lab) -> Number:
+    """Return the number that a claim's paper has from the kernels of a lab; NaN if none of them is the paper's."""
+    if not lab.kernels:
+        return papers.Number(math.nan, text.NO_KERNELS)
+    return papers.module(claim.paper_design).MEASURED[claim.id](lab)
 
 
 def after(claim: Claim, before: Number, changed: Experiment, number: Number) -> dict[str, Any]:

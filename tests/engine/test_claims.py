@@ -251,9 +251,17 @@ def test_why_prints_a_claim_before_and_after(monkeypatch: pytest.MonkeyPatch, ca
     assert "rows that no warp holds are switched off 12 % nearer to the paper" in rows
     assert any(row.startswith("code in the order") and row.endswith("10 % as far from the paper") for row in rows)
     for words, part in ((["--why", "hrf-area-stt"], "no experiment"), (["--why", "edram-refresh-singel"], "edram-refresh-single"),
-                        (["--why", "all", "--exact"], "--exact")):
+                        (["--why", "all", "--exact"], "--exact"),
+                        (["--why", "hcrf-ipc", "--kernels", "vectoradd"], "none of the paper's kernels")):
         assert cli.main(["reproduce", *words]) == 2
         assert part in capsys.readouterr().err
+
+
+def test_why_of_a_paper_whose_kernels_were_not_chosen_is_no_number(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["reproduce", "--why", "all", "--design", "hcrf", "--kernels", "vectoradd", "--workers", "1", "--json"]
+    assert cli.main(words) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert rows and all(one["value"] == "nan" for row in rows for one in (row, *row["experiments"]))
 
 
 def test_an_experiment_changes_the_machine_and_only_its_own_design(monkeypatch: pytest.MonkeyPatch) -> None:
