@@ -16,10 +16,8 @@ pytest.importorskip("rfview.engine.simulator", reason="the machine is not there 
 # Float atomics round differently in another order; clocks depend on timing.
 ORDER_DEPENDENT = {"clocks"}
 QUICK = ("hotspot", "histogram")
-# Cases that end within a few hundred to two thousand cycles: these run without JIT too.
-SMALL = ("bit_ops", "carry_chain", "constant_table", "conversions", "generic_pointers", "half_floats", "int_division",
-         "named_barriers", "narrow_types", "printing", "sfu_approx", "shuffles", "struct_params", "vector_access",
-         "votes")
+# Cases of different kinds that end within a few hundred to two thousand cycles: these run without JIT too.
+SMALL = ("carry_chain", "generic_pointers", "half_floats", "named_barriers", "printing", "struct_params", "votes")
 
 
 def is_approximate(name: str) -> bool:

@@ -106,29 +106,6 @@ def test_recording_changes_nothing() -> None:
     assert a.snapshot().same_as(b.snapshot())
 
 
-def test_final_state_is_the_same_with_and_without_jit() -> None:
-    code = (
-        "import sys; from tests.engine.test_simulator import small; from hashlib import sha256; s = small();"
-        "shot = s.snapshot(); parts = (shot.sm, shot.rf, shot.rows, shot.memory);"
-        "h = sha256(b''.join(part.tobytes() for part in parts));"
-        "print(s.cycle, h.hexdigest())"
-    )
-    outputs = []
-    for off in ("0", "1"):
-        env = {**os.environ, "NUMBA_DISABLE_JIT": off}
-        outputs.append(subprocess.run([sys.executable, "-W", "ignore", "-c", code], env=env, capture_output=True, text=True,
-                                      check=True).stdout)
-    assert outputs[0] == outputs[1]
-    assert int(outputs[0].split()[0]) == 700
-
-
-def small() -> Simulator:
-    """Return the histogram kernel (shared and global atomics, barriers, divergence) after 700 cycles."""
-    run = simulator("histogram", design="stt[stall=bank]", scheduler="lrr")
-    run.step(700)
-    return run
-
-
 @needs_jit
 def test_designs_compiled_in_other_processes_do_not_take_each_others_place() -> None:
     # each design is compiled in its own process, now or earlier; a third process loads both from the cache and runs them

@@ -16,6 +16,7 @@ from tests.conftest import WITHOUT_JIT
 from tests.reference.interpreter import run_launches
 
 pytestmark = pytest.mark.nojit
+SLOW = pytest.mark.skipif(WITHOUT_JIT, reason="takes seconds without JIT")
 NEW = ".version 8.8\n.target sm_100a\n.address_size 64\n.visible .entry k(.param .u64 io)\n{\n"
 REGISTERS = """.reg .pred %p<4>; .reg .b16 %h<4>; .reg .b32 %r<12>; .reg .b64 %rd<12>; .reg .f32 %f<9>;
 ld.param.u64 %rd1, [io]; mov.u32 %r1, %tid.x; mad.wide.u32 %rd2, %r1, 4, %rd1; ld.global.u32 %r2, [%rd2];
@@ -268,7 +269,8 @@ def test_an_async_copy_fills_up_with_zeros(tmp_path: Path, given: str) -> None:
         assert got[thread].tolist() == [*row[:kept].tolist(), *[0] * (16 - kept)]
 
 
-@pytest.mark.parametrize("saved", ["", "stacksave.u64 %rd8;", "stacksave.u32 %r9;"])
+@pytest.mark.parametrize("saved", ["", *(pytest.param(line, marks=SLOW)
+                                      for line in ("stacksave.u64 %rd8;", "stacksave.u32 %r9;"))])
 def test_alloca_gives_areas_that_are_free_again_when_the_function_returns(tmp_path: Path, saved: str) -> None:
     restored = saved.replace("save", "restore")
     text = f"""{NEW.replace('.visible', '''.func (.reg .b32 sum) inner(.reg .b32 n)

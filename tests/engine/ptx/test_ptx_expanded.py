@@ -10,13 +10,14 @@ import pytest
 from rfview.engine.compile import jit
 from rfview.engine.errors import PtxError
 from rfview.engine.ptx import decode_module
-from tests.engine.ptx.test_ptx_dialects import NEW, REGISTERS, run_kernel, words_after
+from tests.engine.ptx.test_ptx_dialects import NEW, REGISTERS, SLOW, run_kernel, words_after
 
 pytestmark = pytest.mark.nojit
 WORDS = np.random.RandomState(7).randint(0, 2**32, 32, np.uint64).astype(np.uint32)
 # bits, mantissa bits, exponent bias, largest value, code for a NaN
 SMALL = {"e4m3x2": (8, 3, 7, 448.0, 127), "e5m2x2": (8, 2, 15, 57344.0, 127), "e3m2x2": (6, 2, 3, 28.0, 31),
          "e2m3x2": (6, 3, 1, 7.5, 31), "e2m1x2": (4, 1, 1, 6.0, 7)}
+KINDS = [pytest.param(kind, marks=SLOW if SMALL[kind][0] == 8 else ()) for kind in SMALL]
 
 
 def part(word: int, first: int, bits: int, signed: bool) -> int:
@@ -89,7 +90,7 @@ def values_of(kind: str) -> np.ndarray:
     return np.where(values > largest, np.nan, values)
 
 
-@pytest.mark.parametrize("kind", SMALL)
+@pytest.mark.parametrize("kind", KINDS)
 def test_floats_become_the_nearest_small_ones(tmp_path: Path, kind: str) -> None:
     bits, *_, nan = SMALL[kind]
     sign, apart = 1 << bits - 1, 4 if bits == 4 else 8
@@ -119,7 +120,7 @@ def test_floats_become_the_nearest_small_ones(tmp_path: Path, kind: str) -> None
         assert ((got >> 16 & mask) == np.where((wanted & sign > 0) & ~is_nan, 0, wanted)).all()
 
 
-@pytest.mark.parametrize("kind", SMALL)
+@pytest.mark.parametrize("kind", KINDS)
 def test_small_floats_become_halves(tmp_path: Path, kind: str) -> None:
     bits = SMALL[kind][0]
     sign, apart = 1 << bits - 1, 4 if bits == 4 else 8
