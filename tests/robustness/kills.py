@@ -1,7 +1,8 @@
 """Kills recordings at random times (SIGKILL): what is left can be opened, and shows true states up to its end.
 
-A case starts `rfview record`, kills it after a random fraction of the time of a complete run, and checks the folder: it
-contains a complete recording, or one incomplete one that opens with a warning, or nothing if no chunk had been written.
+A case starts `rfview record`, kills it some time after its file has appeared, a random fraction of what a complete run
+needs from there on, and checks the folder: it contains a complete recording, or one incomplete one that opens with a
+warning, or nothing if no chunk had been written.
 """
 
 from __future__ import annotations
@@ -26,22 +27,30 @@ from rfview.sessions.timeline.opening import open_recording
 REPOSITORY = Path(__file__).resolve().parents[2]
 KERNEL = REPOSITORY / "tests" / "bench" / "workloads" / "vecadd_262144.toml"      # about 190,000 cycles
 SAMPLES = 40
+BUDGETS = (0, 60_000, 1 << 30)          # cycles stored: keyframes alone, some chunks, all
 
 
-def command(path: Path, budget: int = 1 << 30) -> list[str]:
+def command(path: Path, budget: int) -> list[str]:
     """Return the command that records the kernel. budget: cycles stored."""
     return [sys.executable, "-m", "rfview", "record", str(KERNEL), "-o", str(path), "--budget", str(budget)]
 
 
+def started(target: Path, budget: int) -> subprocess.Popen[bytes]:
+    """Start a recording; return its process when its file has appeared: compiling and imports are over."""
+    process = subprocess.Popen(command(target, budget), cwd=REPOSITORY, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    while process.poll() is None and not partials(target):
+        time.sleep(0.001)
+    return process
+
+
 @functools.cache
-def truth() -> tuple[float, dict[int, Snapshot]]:
-    """Return the seconds of a complete run, and sample states of it by cycle."""
+def truth(budget: int) -> tuple[float, dict[int, Snapshot]]:
+    """Return the seconds of a complete run after its file has appeared, and sample states of it by cycle."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "run.rfs"
-        for _ in range(2):      # the first run may compile
-            began = time.monotonic()
-            subprocess.run(command(path), cwd=REPOSITORY, check=False, capture_output=True)
-            took = time.monotonic() - began
+        process, began = started(path, budget), time.monotonic()
+        process.wait()
+        took = time.monotonic() - began
         found = {}
         with closing(open_recording(path)) as timeline:
             for cycle in range(timeline.first, timeline.last + 1, max(1, timeline.last // SAMPLES)):
@@ -52,11 +61,11 @@ def truth() -> tuple[float, dict[int, Snapshot]]:
 
 def tried(folder: Path, chance: random.Random) -> tuple[str, str]:
     """Kill a run; return what is left (nothing, part or whole) or what is wrong, and details."""
-    took, states = truth()
+    budget = chance.choice(BUDGETS)
+    took, states = truth(budget)
     target = folder / "run.rfs"
-    budget = chance.choice((0, 60_000, 1 << 30))
-    process = subprocess.Popen(command(target, budget), cwd=REPOSITORY, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    time.sleep(took * chance.uniform(0.5, 1.05))
+    process = started(target, budget)
+    time.sleep(took * chance.uniform(0, 1.05))
     process.send_signal(signal.SIGKILL)
     process.wait()
     left = partials(target)
