@@ -4,6 +4,7 @@ In this folder itself, for use by every room:
 
     simulator           the public interface: load, step, inspect, checkpoint; info and summary of a run
     program  isa        a decoded kernel, and the opcodes
+    machine_code        a decoded instruction of machine code (SASS)
     info                what a run or a recording says of itself, as typed records
     state  snapshot     the complete state of the machine; a frozen copy of it, for views
     chunk               a range of recorded cycles, as the journal passes it to recordings and timelines

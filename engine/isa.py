@@ -1,6 +1,7 @@
 """The opcodes, their flags and the codes of their `aux`: plain data, no numba.
 
 engine/ptx/forms finds the opcode of a PTX form; values/execute.py computes those before OP_LD, stages execute the rest.
+Opcodes from OP_ADD3 on are of machine code only (machine_code.py): values/machine computes those before OP_PLOP3.
 """
 
 from __future__ import annotations
@@ -51,7 +52,10 @@ _NAMES = (
     "PACK16 UNPACK16 PACK16X4 UNPACK16X4 PACK8X4 UNPACK8X4 ISSPACEP CVTA "
     "SHFL VOTE MATCH ACTIVEMASK REDUX "
     # executed by stages of the machine
-    "LD ST ATOM RED LDPARAM SREG BRA BRA_UNI EXIT BAR BAR_WARP MEMBAR TRAP BRKPT NANOSLEEP PRINTF ASSERTFAIL TEX"
+    "LD ST ATOM RED LDPARAM SREG BRA BRA_UNI EXIT BAR BAR_WARP MEMBAR TRAP BRKPT NANOSLEEP PRINTF ASSERTFAIL TEX "
+    # of machine code: computed by values/machine, then executed by stages
+    "ADD3 ADD3_CC MAD_CC MAD_WIDE_CC LEA LOP3_P FUNNEL SETP_EX MINMAX3 FLOAT_PAIR FCHK DMINMAX F2IP VOTE_BOTH "
+    "PLOP3 P2R R2P B2R JUMP BSSY BSYNC BREAK BMOV WARPSYNC ENDCOLLECTIVE YIELD"
 ).split()
 (
     OP_NOP, OP_MOV32, OP_MOV64, OP_ADD32, OP_SUB32, OP_MUL_LO32, OP_MAD_LO32, OP_AND32, OP_OR32, OP_XOR32, OP_NOT32,
@@ -72,6 +76,9 @@ _NAMES = (
     OP_SHFL, OP_VOTE, OP_MATCH, OP_ACTIVEMASK, OP_REDUX,
     OP_LD, OP_ST, OP_ATOM, OP_RED, OP_LDPARAM, OP_SREG, OP_BRA, OP_BRA_UNI, OP_EXIT, OP_BAR, OP_BAR_WARP,
     OP_MEMBAR, OP_TRAP, OP_BRKPT, OP_NANOSLEEP, OP_PRINTF, OP_ASSERTFAIL, OP_TEX,
+    OP_ADD3, OP_ADD3_CC, OP_MAD_CC, OP_MAD_WIDE_CC, OP_LEA, OP_LOP3_P, OP_FUNNEL, OP_SETP_EX, OP_MINMAX3, OP_FLOAT_PAIR,
+    OP_FCHK, OP_DMINMAX, OP_F2IP, OP_VOTE_BOTH,
+    OP_PLOP3, OP_P2R, OP_R2P, OP_B2R, OP_JUMP, OP_BSSY, OP_BSYNC, OP_BREAK, OP_BMOV, OP_WARPSYNC, OP_ENDCOLLECTIVE, OP_YIELD,
 ) = range(len(_NAMES))
 REVERSE: dict[int, str] = {code: name.lower() for code, name in enumerate(_NAMES)}
 
@@ -101,7 +108,7 @@ PRMT_MODES = {"": 0, "f4e": 1, "b4e": 2, "rc8": 3, "ecl": 4, "ecr": 5, "rc16": 6
 (FP_ADD, FP_SUB, FP_MUL, FP_FMA, FP_DIV, FP_RCP, FP_SQRT, FP_MIN, FP_MAX, FP_NEG, FP_ABS) = range(11)
 # aux of OP_SFU
 (SFU_RCP, SFU_SQRT, SFU_RSQRT, SFU_EX2, SFU_LG2, SFU_SIN, SFU_COS, SFU_TANH, SFU_DIV, SFU_DIV_FULL, SFU_RCP64,
- SFU_RSQRT64) = range(12)
+ SFU_RSQRT64, SFU_SIN_TURNS, SFU_COS_TURNS) = range(14)     # _TURNS: of 2 pi times the operand (MUFU)
 SFU_HALF = 1 << 8        # with SFU_EX2, SFU_TANH: f16; SFU_HALF2: f16x2
 SFU_HALF2 = 2 << 8
 SFU_BF16 = 4 << 8
@@ -144,6 +151,33 @@ SREG_NAMES: tuple[str, ...] = tuple(
  SREG_TOTAL_SMEM_SIZE, SREG_ENVREG) = range(len(SREG_NAMES))
 SREGS: dict[str, int] = {f"%{name}": code for code, name in enumerate(SREG_NAMES)} | {
     f"%envreg{k}": SREG_ENVREG for k in range(32)}      # every environment register reads as 0
+
+# --- machine code --------------------------------------------------------------------------------------------------
+FLAG_ATOM_SUCCESS = 1 << 15     # ATOMS.CAST: the result is 1 where the swap took place, else 0
+# modify[k] of an instruction: what happens to operand k before it is computed with; a part is taken first, then the sign
+(MODIFY_NONE, MODIFY_NEG, MODIFY_NOT, MODIFY_NEG64, MODIFY_FNEG, MODIFY_FABS, MODIFY_FNABS, MODIFY_DNEG, MODIFY_DABS,
+ MODIFY_DNABS, MODIFY_HNEG, MODIFY_HABS, MODIFY_HNABS) = range(13)      # bits 0..3: integers, then f32, f64, both halves
+PART_SHIFT = 4                                                          # bits 4..7
+(PART_NONE, PART_B0, PART_B1, PART_B2, PART_B3, PART_H0, PART_H1, PART_H0_H0, PART_H1_H1, PART_F32, PART_FTZ) = range(11)
+# aux of OP_ADD3_CC: how many ones to add (0..3) | ADD3_WIDE
+ADD3_WIDE = 4
+# aux of OP_MAD_WIDE_CC
+MAD_SIGNED, MAD_UPPER = 1, 2
+# aux of OP_LEA: shift | these
+LEA_HIGH, LEA_SIGN_EXTEND, LEA_COMPLEMENT, LEA_PLUS_ONE = 64, 128, 256, 512
+LOP3_AND = 256           # aux of OP_LOP3_P: table | this
+# aux of OP_FUNNEL
+FUNNEL_LEFT, FUNNEL_WRAP, FUNNEL_HIGH, FUNNEL_WIDE, FUNNEL_SIGNED = 1, 2, 4, 8, 16
+SETP_EX_SIGNED = 256     # aux of OP_SETP_EX: CMP_* | this
+# aux of OP_MINMAX3
+MINMAX3_SIGNED, MINMAX3_MAX, MINMAX3_ADD, MINMAX3_FLOAT = 1, 2, 4, 8
+P2R_UNIFORM = 4          # aux of OP_P2R: byte of the result | this
+R2P_BYTE_SHIFT, R2P_UNIFORM = 8, 1024       # aux of OP_R2P: mask | byte of the operand | this
+# aux of OP_BRA: these; OP_JUMP, OP_EXIT: BRA_IF
+BRA_DIV, BRA_CONV, BRA_IF = 1, 2, 4         # lanes go only if psrc[0] holds
+# aux of OP_BSSY, OP_BSYNC, OP_BREAK, OP_BMOV: barrier register | these
+BREAK_IF, BMOV_TO_BARRIER, BMOV_CLEAR = 256, 256, 512
+WARPSYNC_COLLECTIVE = 1  # aux of OP_WARPSYNC
 
 
 def mnemonic(op: int) -> str:

@@ -167,7 +167,7 @@ class Simulator:
         self._clock, self._running = self._sm_array["cycle"], self._sm_array["launch"]["running"]
         config = self.sm.config
         self.config.fill(config, self.scheduler)
-        recorded = self.main_rows + self.built.extra_rows
+        recorded = self.main_rows + self.built.extra_rows + self._core_rows()
         if recorded > state.MAX_ROWS:
             raise InputError(f"design {self.design.name}: {recorded} value rows, at most {state.MAX_ROWS} are supported")
         config.first_design_row = self.main_rows
@@ -191,6 +191,10 @@ class Simulator:
         self._sm_words = self._sm_array.view(np.uint32)
         self._rf_words = self._rf_array.view(np.uint32)
         self._clear_state()
+
+    def _core_rows(self) -> int:
+        """Return how many recorded rows the core itself has behind the design's."""
+        return 0
 
     def _clear_state(self) -> None:
         """Reset the machine to its state before cycle 0: empty."""

@@ -55,7 +55,7 @@ FOREVER = np.iinfo(np.int64).max // 4
 # in-flight stages
 FREE, COLLECT, EXECUTE, MEMORY, WRITE_BACK, WRITTEN = range(6)
 # split states
-SPLIT_FREE, SPLIT_READY, SPLIT_PARENT, SPLIT_BARRIER, SPLIT_SYNC = range(5)
+SPLIT_FREE, SPLIT_READY, SPLIT_PARENT, SPLIT_BARRIER, SPLIT_SYNC, SPLIT_BSYNC = range(6)
 # of a bar.red in a warp that has diverged: it issues again when the barrier is open, to fetch the results
 RESULTS_AT_OPENING = 256
 # blocker kinds: what `warp.blocker` names

@@ -2,6 +2,7 @@
 
     loop      the loop over resident warps; each runs until it waits, ends, or has had its turn
     steps     one warp instruction, complete before the next one begins
+    machine_loop  machine_steps     the same for machine code
     gather    loads and stores of whole words, all lanes at once
     machine   a Simulator that runs launches in this way
     warm      compiles the loop into the disk cache, in a process of its own

@@ -152,15 +152,16 @@ scatter: Any = _scatter_python if OFF else _scatter
 
 @jit
 def operand_row(inst, slot, base, first_row):
-    """Row of an operand: a register's, or the one that holds an immediate."""
+    """Row of an operand: a register's, or the one that holds what is no register."""
     return base + I64(inst.src[slot]) if inst.src[slot] != NO_REG else first_row + I64(slot)
 
 
 @jit
-def move_words(inst, rows, base, first_row, mask, memory, regions, num_regions, own, scratch):
+def move_words(inst, rows, base, first_row, low, high, mask, memory, regions, num_regions, own, scratch):
     """Perform a load or store between a warp's registers and memory; return False if it is left to values/access.py.
 
-    base: the row of R0; first_row: of the operands, of which the immediate ones are there; the rest as in `access`.
+    base: the row of R0; first_row: of the operands, of which those that are no registers are there; low, high: the
+    rows of the address; the rest as in `access`.
     """
     width = I64(inst.width)
     size = width * I64(inst.count)
@@ -169,7 +170,6 @@ def move_words(inst, rows, base, first_row, mask, memory, regions, num_regions, 
     space, first, keep = I64(inst.space), Z64, ~Z64
     if inst.src[1] == NO_REG and inst.imm[1] == 0 and (space == SPACE_SHARED or space == SPACE_LOCAL):
         keep = M32      # a 32-bit address wraps
-    low, high = operand_row(inst, 0, base, first_row), operand_row(inst, 1, base, first_row)
     lane = I64(ctz(U64(mask)))
     address = (U64(lane_load(rows, low, lane)) | U64(lane_load(rows, high, lane)) << S32) + U64(I64(inst.offset))
     if space == SPACE_GENERIC:

@@ -7,8 +7,11 @@ collectives, barriers, CTAs, special registers, host calls and faults. Registers
 
 from __future__ import annotations
 
+from types import ModuleType
+
 import numpy as np
 
+from rfview.engine import hooks
 from rfview.engine.compile.bits import ctz64, popcount
 from rfview.engine.compile.device import device
 from rfview.engine.compile.jit import lean_entry
@@ -23,6 +26,8 @@ from rfview.engine.machine.stages.memory import memory_of
 from rfview.engine.program import UNIT_CTRL, UNIT_LDST
 from rfview.engine.state import NONE8
 
+NAME = "values"     # of the design to which the loop binds the hooks: the defaults
+hooks.register(NAME, ModuleType(NAME))
 TURN = 4096         # the most instructions of a warp before another one has its turn
 
 
@@ -48,15 +53,20 @@ def run(sms, rfs, specs, keys, rows, insts, arena, regions, logs, mem_index, sto
             warps &= warps - np.uint64(1)
             most = min(np.int64(stop), np.int64(sm.cycle) + TURN)
             turn(sm, rf, spec, key, rows, insts, arena, regions, log, mem_index, warp, most)
-        if sm.error != 0 or sm.reported != 0:
-            code = np.int64(FAULTED)
-        elif sm.host_call != NONE8:
-            code = np.int64(HOST_CALL)
-        elif sm.cycle == before and started == 0 and sm.ended == 0:
-            code = np.int64(DEADLOCKED)
+        code = outcome(sm, sm.cycle != before or started != 0)
     forget_state(sm)
     forget_values(sm, log)
     return code
+
+
+@device
+def outcome(sm, moved):
+    """Return how a round of turns has ended. moved: whether anything was executed or started."""
+    if sm.error != 0 or sm.reported != 0:
+        return np.int64(FAULTED)
+    if sm.host_call != NONE8:
+        return np.int64(HOST_CALL)
+    return np.int64(STOPPED) if moved or sm.ended != 0 else np.int64(DEADLOCKED)
 
 
 @device

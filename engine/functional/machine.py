@@ -9,42 +9,46 @@ from typing import Any
 
 import numpy as np
 
-from rfview.engine import events, hooks
+from rfview.engine import events
 from rfview.engine.chunk import Chunk
 from rfview.engine.compile import cache, jit, warm
 from rfview.engine.errors import InputError
-from rfview.engine.functional import loop
+from rfview.engine.functional import loop, machine_loop
+from rfview.engine.launch.kernel_names import kernel_of
+from rfview.engine.launch.placement import Placement
 from rfview.engine.machine import cycle, faults
+from rfview.engine.machine.stages.convergence import STATE_ROWS
+from rfview.engine.machine_code import is_machine_code
 from rfview.engine.simulator import Simulator
 
-NAME = "values"         # of the design to which the loop binds the hooks: the defaults
-hooks.register(NAME, ModuleType(NAME))
+# of one SM from sm_75 to sm_120: its warp registers, 64 K registers of a thread, and the most that any has of shared memory
+MACHINE_ROWS, MACHINE_SHARED_BYTES = 2048, 228 << 10
 
 
 @lru_cache
-def spec_dtype() -> np.dtype:
-    """Return the dtype of the parameter record that binds the hooks, with the hash of all that is compiled."""
+def spec_dtype(name: str = loop.NAME) -> np.dtype:
+    """Return the dtype of the parameter record that binds a loop's hooks, with the hash of all that is compiled."""
     tag = cache.source_hash([*cache.engine_files(), *sorted(Path(__file__).parent.glob("*.py"))])
-    return np.dtype([(f"design_{NAME}", "u1"), (f"src_{tag}", "u1")], align=True)
+    return np.dtype([(f"design_{name}", "u1"), (f"src_{tag}", "u1")], align=True)
 
 
 @lru_cache
-def records() -> tuple[np.ndarray, ...]:
-    """Return the state and the parameter record of the design without hooks; numba takes milliseconds for a new dtype."""
-    made = np.zeros(1, [("unused", "u4")]), np.zeros(1, spec_dtype())
+def records(name: str) -> tuple[np.ndarray, ...]:
+    """Return the state and the parameter record for a loop's hooks; numba takes milliseconds for a new dtype."""
+    made = np.zeros(1, [("unused", "u4")]), np.zeros(1, spec_dtype(name))
     return tuple(record.view(np.recarray) if jit.OFF else record for record in made)
 
 
 _loops: dict[tuple[Any, ...], Any] = {}
 
 
-def compiled_loop(arguments: tuple[Any, ...]) -> Any:
-    """Return the compiled loop for arguments like these, the same for all machines whose arrays have the same types."""
+def compiled_loop(arguments: tuple[Any, ...], used: ModuleType) -> Any:
+    """Return a compiled loop for arguments like these, the same for all machines whose arrays have the same types."""
     forms = tuple((argument.dtype, argument.flags.num) for argument in arguments[:-1])
     if forms not in _loops:
-        _loops[forms] = jit.compiled(loop.run, arguments)
-        if not warm.is_ready(spec_dtype()):
-            warm.note_ready(spec_dtype(), jit.name_on_disk(loop.run, arguments))
+        _loops[forms] = jit.compiled(used.run, arguments)
+        if not warm.is_ready(spec_dtype(used.NAME)):
+            warm.note_ready(spec_dtype(used.NAME), jit.name_on_disk(used.run, arguments))
     return _loops[forms]
 
 
@@ -59,14 +63,39 @@ class FunctionalSimulator(Simulator):
     counts_cycles = False
     _loop: Any = None
 
+    @property
+    def _used(self) -> ModuleType:
+        """Return the module of the loop that executes the launch file's kernels."""
+        return machine_loop if is_machine_code(self.insts) else loop
+
     def _prepare(self) -> None:
         """Before the first instruction: compile the loop, with progress, unless it is in the cache."""
         if self._prepared:
             return
         self._prepared = True
-        if not warm.is_ready(spec_dtype()) and self._progress is not None:
+        name = self._used.NAME
+        if not warm.is_ready(spec_dtype(name)) and self._progress is not None:
             text = "compiling the functional mode (first run only)"
-            warm.in_child(text, ["rfview.engine.functional.warm"], self._progress)
+            warm.in_child(text, ["rfview.engine.functional.warm", name], self._progress)
+
+    def compile(self) -> None:
+        """Compile the loop, or load it from the cache, without running it."""
+        self._journal_of()
+        self._loop = compiled_loop((*self._machine, 0), self._used)
+
+    def _place(self) -> Placement:
+        """Lay out the launch file. For machine code the SM has what it has on the architectures of today."""
+        if any(is_machine_code(kernel_of(self.spec, self.module, launch).insts) for launch in self.spec.launches):
+            banks = int(self.config["sm.num_banks"])
+            for name, least in (("sm.rows_per_bank", -(-MACHINE_ROWS // banks)), ("sm.shared_bytes", MACHINE_SHARED_BYTES)):
+                if self.config[name] < least:
+                    self.config = self.config.with_setting(name, least)
+            self.main_rows = banks * int(self.config["sm.rows_per_bank"])
+        return super()._place()
+
+    def _core_rows(self) -> int:
+        """Return the rows of barrier registers and uniform registers, of machine code."""
+        return STATE_ROWS * int(self.config["sm.num_warps"]) if is_machine_code(self.placement.insts) else 0
 
     @property
     def max_clock(self) -> int:
@@ -83,15 +112,15 @@ class FunctionalSimulator(Simulator):
         super()._link_arrays()
         if self._journal is not None:
             sm, _, _, *rest = self._machine
-            self._machine = (sm, *records(), *rest)
+            self._machine = (sm, *records(self._used.NAME), *rest)
 
     def _advance(self, stop: int) -> None:
         """Run the compiled loop until the clock is at `stop`, serving launches, host calls and faults."""
         self._prepare()
         stop = min(stop, self.max_clock)
-        self._journal_of()
         if self._loop is None:
-            self._loop = compiled_loop((*self._machine, 0))
+            self.compile()
+        self._journal_of()
         while self._clock[0] < stop and not self.finished:
             if not self._running[0]:
                 self._begin_launch()

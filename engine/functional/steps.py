@@ -10,7 +10,7 @@ import numpy as np
 
 from rfview.engine.compile.bits import ctz64
 from rfview.engine.compile.device import device
-from rfview.engine.functional.gather import move_words
+from rfview.engine.functional.gather import move_words, operand_row
 from rfview.engine.isa import OP_ASSERTFAIL, OP_LDPARAM, OP_PRINTF, OP_TEX
 from rfview.engine.machine.rows import copy_lanes, copy_row
 from rfview.engine.machine.scoreboard import free_inflight
@@ -40,9 +40,10 @@ def perform_step(sm, key, rows, insts, arena, regions, log, mem_index, warp, pc,
         return write_results(sm, rows, insts, slot)
     base = np.int64(sm.warp[warp].reg_base)
     fetch_immediates(rows, inst, first_row)
-    if inst.unit == UNIT_LDST and inst.op != OP_TEX and move_words(inst, handle(rows), base, first_row, np.uint32(lanes),
-                                                                   handle(arena), handle(regions), len(regions), own,
-                                                                   handle(sm.scratch)):
+    low, high = operand_row(inst, 0, base, first_row), operand_row(inst, 1, base, first_row)
+    if inst.unit == UNIT_LDST and inst.op != OP_TEX and move_words(inst, handle(rows), base, first_row, low, high,
+                                                                   np.uint32(lanes), handle(arena), handle(regions),
+                                                                   len(regions), own, handle(sm.scratch)):
         return 0
     fetch_registers(rows, inst, base, first_row)
     if inst.unit == UNIT_LDST and inst.op != OP_LDPARAM:

@@ -20,7 +20,8 @@ from rfview.engine.launch import Launch, LaunchSpec
 from rfview.engine.launch.kernel_names import kernel_of
 from rfview.engine.launch.params import pack_params
 from rfview.engine.launch.pointers import write_pointers
-from rfview.engine.program import (ADDRESS_ROOM, GLOBAL_BASE, GRID_WORKSPACE, INST, NO_PC, PARAM_BYTES, Kernel, Module,
+from rfview.engine.machine_code import is_machine_code
+from rfview.engine.program import (ADDRESS_ROOM, GLOBAL_BASE, GRID_WORKSPACE, NO_PC, PARAM_BYTES, Kernel, Module,
                                    Symbol)
 from rfview.engine.textures import HEADER_BYTES, header
 
@@ -283,7 +284,8 @@ def linked(kernels: Iterable[tuple[Kernel, int]], symbols: Mapping[str, int]) ->
             if reloc.wide:
                 insts[reloc.pc]["imm"][reloc.slot + 1] = address >> 32
         insts["target"] += np.uint32(base)
-        reconv = insts["reconv"]
-        insts["reconv"] = np.where(reconv == NO_PC, reconv, reconv + np.uint32(base))
+        if not is_machine_code(insts):
+            reconv = insts["reconv"]
+            insts["reconv"] = np.where(reconv == NO_PC, reconv, reconv + np.uint32(base))
         parts.append(insts)
-    return np.concatenate(parts).astype(INST)
+    return np.concatenate(parts).astype(parts[0].dtype)

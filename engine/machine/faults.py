@@ -16,6 +16,7 @@ from rfview.engine.fault_codes import (ASSERTION, BARRIER, CALL, CYCLE_LIMIT, DE
                                        TEXTURE, TRAP, UNMAPPED)
 from rfview.engine.isa import FLAG_ORDERED, OP_BRA, OP_BRA_UNI, OP_MEMBAR, OP_NANOSLEEP
 from rfview.engine.launch.mangling import kernel_name
+from rfview.engine.machine_code import is_machine_code
 from rfview.engine.program import MEM_ATOMIC, MEM_LOAD, MEM_REDUCTION, MEM_STORE
 from rfview.engine.ptx.parse.locations import locations
 
@@ -41,6 +42,9 @@ SENTENCES = {
     SURFACE: "accesses a surface outside its extent",
     TEXTURE: "fetches with the texture handle 0x{address:x}, which no [textures.NAME] of the launch file has",
 }
+
+BSYNC_LANES = "waits at a convergence barrier for lanes that can never come"
+WAITING = (state.SPLIT_SYNC, state.SPLIT_BARRIER, state.SPLIT_BSYNC)     # splits that wait, the likelier causes first
 
 DOES = {MEM_LOAD: "reads", MEM_STORE: "writes", MEM_ATOMIC: "reads and writes", MEM_REDUCTION: "reads and writes"}
 QUIET_CYCLES = 10_000    # a run at its limit in which nothing has issued for longer than any access takes has stopped
@@ -216,14 +220,16 @@ def _deadlock(simulator: Simulator) -> KernelFault:
     for warp in _unfinished(simulator):
         live = ~int(sm.warp[warp].exited)
         table = sm.warp_cold[warp].split
-        waiting = sorted((split for split in table if int(split.state) in (state.SPLIT_SYNC, state.SPLIT_BARRIER)),
-                         key=lambda split: -int(split.state))
+        waiting = sorted((split for split in table if int(split.state) in WAITING),
+                         key=lambda split: WAITING.index(int(split.state)))
         if not waiting:
             continue
         first = waiting[0]
         lane = _lowest(int(first.mask) & live)
+        if int(first.state) == state.SPLIT_BSYNC:
+            return _where(simulator, int(first.pc), warp, lane, BSYNC_LANES)
         if int(first.state) == state.SPLIT_BARRIER:
-            past = not int(first.sync_mask) & state.RESULTS_AT_OPENING
+            past = not int(first.sync_mask) & state.RESULTS_AT_OPENING and not is_machine_code(simulator.insts)
             return _where(simulator, int(first.pc) - past, warp, lane, SENTENCES[DEADLOCK])
         come = sum(int(split.mask) for split in waiting if int(split.state) == state.SPLIT_SYNC
                    and int(split.pending) == int(first.pending) and int(split.sync_mask) == int(first.sync_mask))

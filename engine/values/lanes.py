@@ -240,7 +240,12 @@ UNIT_STRIDES: dict[int, Callable[[Any], Any]] = {
     UNIT_STRIDE_16: lambda x: x.mask(x.get(0, "u8") == x.lane(x.get(0, "u8"), 16)),
 }
 
-RUNS = {**BODIES, **COMPARISONS, **UNIT_STRIDES}
+# of machine code: write the result's row
+MACHINE_BODIES: dict[int, Callable[[Any], Any]] = {
+    isa.OP_ADD3: lambda x: x.put(x.get(0, "u4") + x.get(1, "u4") + x.get(2, "u4")),
+}
+
+RUNS = {**BODIES, **COMPARISONS, **UNIT_STRIDES, **MACHINE_BODIES}
 
 
 @intrinsic(prefer_literal=True)

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from rfview.engine.isa import (FLAG_FTZ, SFU_BF16, SFU_COS, SFU_DIV, SFU_DIV_FULL, SFU_EX2, SFU_HALF2,
-                               SFU_LG2, SFU_RCP, SFU_RCP64, SFU_RSQRT, SFU_SQRT, SFU_TANH)
+from rfview.engine.isa import (FLAG_FTZ, SFU_BF16, SFU_COS, SFU_COS_TURNS, SFU_DIV, SFU_DIV_FULL, SFU_EX2, SFU_HALF2,
+                               SFU_LG2, SFU_RCP, SFU_RCP64, SFU_RSQRT, SFU_RSQRT64, SFU_SIN_TURNS, SFU_SQRT, SFU_TANH)
 from rfview.engine.values.arithmetic import F64, I64, M32, SIGN64, U64, Z64, bits_f64, f64_bits, fma64, sqrt64
 from rfview.engine.compile.jit import jit
 from rfview.engine.values.rounding import (INFINITY64, NAN64, ONE, RN, ZERO, exponent_of, finish32, flush_half,
@@ -21,6 +21,7 @@ from rfview.engine.values.rounding import (INFINITY64, NAN64, ONE, RN, ZERO, exp
 LN2 = F64(0.6931471805599453)
 TWO_LOG2E = F64(2.8853900817779268)      # 2 / ln 2
 TWO_OVER_PI = F64(0.6366197723675814)
+TWO_PI = F64(6.283185307179586)
 NAN = F64(np.nan)
 INFINITY = F64(np.inf)
 
@@ -190,6 +191,19 @@ def sin_cos(x, want_cos):
 
 
 @jit
+def sin_cos_turns(x, want_cos):
+    """The sine or cosine of 2 pi x, as MUFU computes it: exact at quarter turns."""
+    if not is_finite(x):
+        return NAN
+    part = x - round_integral(x, RN)
+    quarters = round_integral(part * F64(4.0), RN)
+    r = (part - quarters * F64(0.25)) * TWO_PI
+    quadrant = (I64(quarters) + (I64(1) if want_cos else I64(0))) & I64(3)
+    value = cosine(r) if quadrant & I64(1) else sine(r)
+    return -value if quadrant & I64(2) else value
+
+
+@jit
 def tanh(x):
     """tanh.approx."""
     if x != x:
@@ -225,6 +239,8 @@ def function_value(sub, x):
         return lg2(x)
     if sub == SFU_TANH:
         return tanh(x)
+    if sub == SFU_SIN_TURNS or sub == SFU_COS_TURNS:
+        return sin_cos_turns(x, sub == SFU_COS_TURNS)
     return sin_cos(x, sub == SFU_COS)
 
 
@@ -278,7 +294,7 @@ def special(aux, flags, a, b):
         if I64(aux) & I64(SFU_HALF2) != I64(0):
             return low | (half_function(sub, flags, a >> U64(16), brain) << U64(16))
         return low
-    if sub >= SFU_RCP64:
+    if sub == SFU_RCP64 or sub == SFU_RSQRT64:
         return double_function(sub, flags, a)
     x = load32(a & M32, flags)
     if sub == SFU_DIV:

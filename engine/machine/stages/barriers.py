@@ -31,6 +31,18 @@ def arrive(sm, rows, insts, warp, lanes, barrier, count, kind, predicate, awaite
     that and RESULTS_AT_OPENING.
     """
     cta = np.int64(sm.warp[warp].cta)
+    count_arrivals(sm, cta, barrier, lanes, count, predicate)
+    if kind != BAR_ARRIVE:
+        park_at_barrier(sm, warp, awaited)
+    check(sm, rows, insts, cta, barrier)
+    if sm.warp[warp].split == NONE8 and sm.warp[warp].num_splits > 1:
+        choose_split(sm, warp)
+    return 0
+
+
+@device
+def count_arrivals(sm, cta, barrier, lanes, count, predicate):
+    """Count lanes that arrive at a barrier, and their predicate. count, predicate: see `arrive`."""
     counter = sm.barrier[cta][barrier]
     if counter.arrived == 0:
         counter.red_and = 1
@@ -47,27 +59,31 @@ def arrive(sm, rows, insts, warp, lanes, barrier, count, kind, predicate, awaite
         counter.red_or = 1
     mark_barrier(sm, cta, barrier)
     sm.events[BARRIERS] += 1
-    if kind != BAR_ARRIVE:
-        park_at_barrier(sm, warp, awaited)
-    check(sm, rows, insts, cta, barrier)
-    if sm.warp[warp].split == NONE8 and sm.warp[warp].num_splits > 1:
-        choose_split(sm, warp)
     return 0
+
+
+@device
+def takes_all(sm, cta, barrier):
+    """Return whether all threads that a barrier waits for have arrived, which it then counts anew."""
+    counter = sm.barrier[cta][barrier]
+    if counter.arrived == 0:
+        return False
+    expected = np.int64(counter.expected)
+    if expected == 0:
+        expected = np.int64(sm.cta[cta].live_threads)
+    if counter.arrived < expected:
+        return False
+    counter.arrived = 0
+    mark_barrier(sm, cta, barrier)
+    return True
 
 
 @device
 def check(sm, rows, insts, cta, barrier):
     """Open a barrier if all threads it waits for have arrived; return 1 if it opened."""
+    if not takes_all(sm, cta, barrier):
+        return 0
     counter = sm.barrier[cta][barrier]
-    if counter.arrived == 0:
-        return 0
-    expected = np.int64(counter.expected)
-    if expected == 0:
-        expected = np.int64(sm.cta[cta].live_threads)
-    if counter.arrived < expected:
-        return 0
-    counter.arrived = 0
-    mark_barrier(sm, cta, barrier)
     first = np.int64(sm.cta[cta].first_warp)
     for warp in range(first, first + np.int64(sm.cta[cta].num_warps)):
         lanes = leave_barrier(sm, warp, barrier)
