@@ -99,6 +99,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("every_hit", ("E",), "every-hit", "trace: every past hit as a table", ASK),
     Action("fork", ("f",), "fork-here", "fork here, something changed", ASK, "fork"),
     Action("compare", ("x",), "compare-branches", "this branch against its parent", ASK, "compare"),
+    Action("reload", ("ctrl+r",), "reload", "run the edited file again, and compare", ASK, "reload"),
     Action("overlay", ("X",), "overlay", "lay a second run over this / off", ASK, "overlay"),
     Action("swap_design", ("v",), "designs", "the same kernel on another design", ASK, "design"),
     Action("load_kernel", ("O",), "kernels", "run another kernel", ASK, "kernel"),

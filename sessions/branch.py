@@ -28,7 +28,7 @@ class Change:
 class Branch:
     """Where a session comes from. parent: its name. cycle: where they part. changes: made at that cycle.
 
-    command: the debugger command that makes it again, when given on the parent at that cycle.
+    command: the debugger command that makes it again, when given on the parent at that cycle; "" for an edited program.
     """
 
     name: str

@@ -28,6 +28,7 @@ from rfview.sessions.warps import check_warp
 
 if TYPE_CHECKING:
     from rfview.engine.info import RunInfo
+    from rfview.sessions.branches.edit import Origin
 
 NAMED = 4       # most warps named for a stop
 
@@ -38,7 +39,7 @@ class Session(Cursor):
     breakpoints: by number.
     branch: where this session was forked, None if it was not. family: all sessions forked from one another,
     by name; "main" is the first. memo: what debugger commands keep between calls, by the command's
-    name.
+    name. origin: how its program is made from files, None if only the launch file is known.
     """
 
     def __init__(self, timeline: Timeline, marks: Marks | None = None):
@@ -48,6 +49,7 @@ class Session(Cursor):
         self._snapshot: Snapshot | None = None
         self._compiled: dict[str, Expression] = {}
         self.branch: Branch | None = None
+        self.origin: Origin | None = None
         self.memo: dict[str, Any] = {}
         self.family: dict[str, Session] = {"main": self}
 
@@ -64,7 +66,7 @@ class Session(Cursor):
     def sibling(self, timeline: Timeline) -> Session:
         """Return a session of another timeline, with the same marks and the same reports of progress."""
         made = Session(timeline, self.marks)
-        made.progress, made.compiling = self.progress, self.compiling
+        made.progress, made.compiling, made.origin = self.progress, self.compiling, self.origin
         return made
 
     # inspecting

@@ -1,4 +1,4 @@
-"""`rfview compare A B ...`: recorded or new runs of one program side by side, on the screen or as text."""
+"""`rfview compare A B ...`: recorded or new runs side by side, on the screen or as text."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ from rfview import streams
 from rfview.commands import fair, options, progress, screen
 
 if TYPE_CHECKING:
+    from rfview.engine.progress import Progress
+    from rfview.engine.simulator import Simulator
     from rfview.sessions.timeline.base import Timeline
 
 POINTS = 10
@@ -29,6 +31,7 @@ def is_meant(targets: list[str]) -> bool:
 def run(args: argparse.Namespace) -> int:
     """Open every target, recording those that are not recordings, and show or print the comparison."""
     from rfview import keymap
+    from rfview.sessions.timeline.base import Timeline      # start-up: imports NumPy
 
     check(args)
     own_keys = keymap.load()
@@ -37,7 +40,11 @@ def run(args: argparse.Namespace) -> int:
                          "KERNEL@DESIGN to run it now")
     with ExitStack() as stack:
         shared = fair_settings(args)
-        timelines = [open_run(target, args, stack, shared) for target in args.targets]
+        with progress.bar() as show:
+            runs = [prepared(target, args, stack, shared, show) for target in args.targets]
+            check_programs(args.targets, runs)
+            timelines = [one if isinstance(one, Timeline) else record_now(target, one, stack, show)
+                         for target, one in zip(args.targets, runs, strict=True)]
         if screen.is_terminal() and not args.json:
             from rfview.screens.compare.app import run_compare
 
@@ -47,35 +54,33 @@ def run(args: argparse.Namespace) -> int:
 
 
 def check(args: argparse.Namespace) -> None:
-    """Raise InputError for errors that are detectable before anything runs: unknown names, different kernels."""
-    from rfview.engine.launch import load_launch_file
-
-    kernels: dict[str, list[str | None]] = {}
+    """Raise InputError for unknown names, before anything is opened."""
     for target in args.targets:
         if not options.is_session(target):
-            name, machine = meant(target, args)
-            options.check_names(machine)
-            kernels[target] = [launch.kernel for launch in load_launch_file(options.launch_path(name)).launches]
-    first = next(iter(kernels), "")
-    for target, names in kernels.items():
-        if names != kernels[first] and all((*names, *kernels[first])):      # a launch file may omit the name
-            raise InputError(f"{first} and {target} cannot be compared: their kernels differ")
+            options.check_names(meant(target, args)[1])
+
+
+def check_programs(targets: list[str], runs: list[Timeline | Simulator]) -> None:
+    """Raise InputError if more than two runs, which are compared by instruction, have different programs."""
+    from rfview.sessions.compare.comparison import program_difference
+
+    for target, run in list(zip(targets, runs, strict=True))[1:] if len(runs) > 2 else ():
+        if different := program_difference(runs[0].info, run.info):
+            raise InputError(f"{targets[0]} and {target}: {different}; more than two runs are compared only if their "
+                             "programs are the same, two programs by source line: name two of them")
 
 
 def report(timelines: list[Timeline], targets: list[str], *, as_json: bool) -> str:
     """Return the comparison of two runs, or the table for more, as text or as one JSON object."""
-    from rfview.sessions.compare import Comparison, report, report_text
-    from rfview.sessions.compare.comparison import check_same_program
+    from rfview.sessions.compare import report, report_text
+    from rfview.sessions.compare.runs import compared
 
-    for timeline in timelines[1:]:
-        check_same_program(timelines[0], timeline)
     if len(timelines) > 2:
         data = report.multiples_data(timelines, targets, POINTS)
         return json.dumps(data) if as_json else report_text.multiples_text(data)
     with progress.bar() as show:
-        comparison = Comparison(timelines[0], timelines[1], show)
-        data = report.compare_data(comparison, (targets[0], targets[1]), POINTS)
-    return json.dumps(data) if as_json else report_text.compare_text(data, timelines[0].info)
+        text, data = compared(timelines[0], timelines[1], (targets[0], targets[1]), POINTS, show)
+    return json.dumps(data) if as_json else text
 
 
 def fair_settings(args: argparse.Namespace) -> dict[str, Any]:
@@ -90,19 +95,27 @@ def fair_settings(args: argparse.Namespace) -> dict[str, Any]:
     return shared
 
 
-def open_run(target: str, args: argparse.Namespace, stack: ExitStack, shared: Mapping[str, Any]) -> Timeline:
-    """Open a session file, or record KERNEL@DESIGN[:SCHEDULER] into a temporary one."""
+def prepared(target: str, args: argparse.Namespace, stack: ExitStack, shared: Mapping[str, Any],
+             show: Progress) -> Timeline | Simulator:
+    """Open a session file, or set up KERNEL@DESIGN[:SCHEDULER] to be run; raises InputError if it cannot be."""
     from rfview.sessions.timeline.opening import open_recording
 
     if options.is_session(target):
-        path = Path(target)
-    else:
-        folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="rfview-compare-"))
-        path = record_now(target, args, Path(folder) / "run.rfs", shared)
-    timeline = open_recording(path)
-    stack.callback(timeline.close)
-    options.warn(timeline.warnings)
-    return timeline
+        timeline = open_recording(Path(target))
+        stack.callback(timeline.close)
+        options.warn(timeline.warnings)
+        return timeline
+    name, given = meant(target, args)
+    spec = options.load_target(name)
+    from rfview.engine.config import load_preset
+    from rfview.engine.plugin import build
+    from rfview.engine.simulator import Simulator
+
+    chain = set(build(given["design"], {}, "").chain)
+    sections = load_preset(given["preset"]).sections | chain
+    given_settings = options.given_settings(args)
+    settings = {**shared, **{key: value for key, value in given_settings.items() if key.split(".")[0] in sections}}
+    return Simulator(spec, settings=settings, max_cycles=args.max_cycles, progress=show, **given)
 
 
 def kernel_of(target: str) -> str:
@@ -120,21 +133,14 @@ def meant(target: str, args: argparse.Namespace) -> tuple[str, dict[str, Any]]:
     return args.launch_files.get(kernel, kernel), machine
 
 
-def record_now(target: str, args: argparse.Namespace, path: Path, shared: Mapping[str, Any]) -> Path:
-    """Run and record a kernel with the design that the target names; raises InputError if it cannot be run."""
-    name, given = meant(target, args)
-    spec = options.load_target(name)
-    from rfview.engine.config import load_preset
-    from rfview.engine.plugin import build
-    from rfview.engine.simulator import Simulator
+def record_now(target: str, simulator: Simulator, stack: ExitStack, show: Progress) -> Timeline:
+    """Run a prepared simulator to its end into a temporary recording, and open that."""
     from rfview.sessions.file.writer import record
+    from rfview.sessions.timeline.opening import open_recording
 
-    chain = set(build(given["design"], {}, "").chain)
-    sections = load_preset(given["preset"]).sections | chain
-    given_settings = options.given_settings(args)
-    settings = {**shared, **{key: value for key, value in given_settings.items() if key.split(".")[0] in sections}}
-    with progress.bar() as show:
-        simulator = Simulator(spec, settings=settings, max_cycles=args.max_cycles, progress=show, **given)
-        record(simulator, path, progress=lambda cycle: show(None, f"running {target}: cycle {cycle:,}"),
-               compiling=show)
-    return path
+    path = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="rfview-compare-"))) / "run.rfs"
+    record(simulator, path, progress=lambda cycle: show(None, f"running {target}: cycle {cycle:,}"), compiling=show)
+    timeline = open_recording(path)
+    stack.callback(timeline.close)
+    options.warn(timeline.warnings)
+    return timeline

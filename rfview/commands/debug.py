@@ -78,7 +78,9 @@ def shown(args: argparse.Namespace) -> int:
         from rfview.sessions import open_session
 
         try:
-            session = start.apply(open_session(path, progress=report, **machine), report)
+            opened = open_session(path, progress=report, **machine)
+            opened.origin = getattr(args, "origin", None)       # none for a launch taken from a program
+            session = start.apply(opened, report)
         except RfviewError as error:
             failures.append(error)
             raise

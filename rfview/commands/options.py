@@ -286,7 +286,9 @@ def open_target(args: argparse.Namespace) -> Session:
     machine = machine_of(args)
     path = str(launch_path(args.target))
     with progress.bar() as report:
-        return open_session(path, progress=report, **machine)
+        session = open_session(path, progress=report, **machine)
+    session.origin = getattr(args, "origin", None)      # where words.as_launch_file made the target
+    return session
 
 
 def writable_folder(path: str) -> Path:

@@ -1,19 +1,21 @@
-"""The launch options of the command line: --grid, --block, --shared, --arg; and the launch file made from them."""
+"""The launch options of the command line, --grid, --block, --shared, --arg, and the launch file made from them."""
 
 from __future__ import annotations
 
 import argparse
+import os
 import shlex
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rfview.commands import options
 from rfview.engine import files
 from rfview.engine.errors import InputError
 
@@ -54,12 +56,71 @@ def is_meant(args: argparse.Namespace, target: str) -> bool:
     return False
 
 
+class Again:
+    """The target of a command line as an `Origin` of its session. file: what its user edits."""
+
+    def __init__(self, args: argparse.Namespace):
+        """Take the target as it was typed, before a launch file is made of it, and its options."""
+        self.args = argparse.Namespace(**vars(args))
+        self.target = str(args.target or "")
+        self._folders: list[tempfile.TemporaryDirectory[str]] = []      # launch files are read again, so they stay
+        file = self.target.partition("::")[0]
+        self.file = Path(file)      # a bundled kernel's name is none, and so is never edited
+        self.seen = self.changed_at()
+
+    def changed_at(self) -> float:
+        """Return when the file was last written, 0 if there is none."""
+        with suppress(OSError):
+            return self.file.stat().st_mtime
+        return 0.0
+
+    def was_saved(self) -> bool:
+        """Say, once for each time, whether the file was written since it was last asked."""
+        at = self.changed_at()
+        changed, self.seen = at not in (0.0, self.seen), at or self.seen
+        return changed
+
+    def launch_file(self, target: str = "") -> Path:
+        """Make a target (default: the session's own) anew, and return its launch file; raises InputError.
+
+        target: as on the command line, with the session's --grid, --block and --arg where none are given.
+        """
+        given = _read(target, self.args) if target else self.args
+        name = given.target
+        if not is_meant(given, name):
+            return options.launch_path(os.path.expanduser(name))
+        folder = tempfile.TemporaryDirectory(prefix="rfview-")
+        self._folders = [*self._folders[-1:], folder]       # the baseline's is loaded, the last one may be read again
+        self.seen = self.changed_at()
+        return write(given, name, Path(folder.name))
+
+
+def _read(text: str, args: argparse.Namespace) -> argparse.Namespace:
+    """Return the target and options typed after `kernel`; raises InputError."""
+    parser = argparse.ArgumentParser(add_help=False, exit_on_error=False)
+    parser.add_argument("target")
+    add_arguments(parser)
+    try:
+        given, unknown = parser.parse_known_args(shlex.split(text))
+    except (argparse.ArgumentError, ValueError) as error:
+        raise InputError(f"kernel {text}: {error}") from None
+    if unknown:
+        raise InputError(f"kernel {text}: unexpected {shlex.join(unknown)}; expected NAME, FILE.toml, or "
+                         "FILE.cu::KERNEL with --grid, --block and --arg")
+    mine = {name: value for name, value in vars(given).items() if value}
+    if is_meant(given, given.target) and "::" in given.target:
+        return argparse.Namespace(**{**vars(args), **mine})
+    return given
+
+
 @contextmanager
 def as_launch_file(args: argparse.Namespace) -> Iterator[None]:
     """Make args.target a launch file; for a user's kernel, a temporary one that exists until the context ends.
 
-    args.typed: the words typed, for `rfview` command lines that are shown. Raises InputError.
+    args.typed: the words typed, for `rfview` command lines that are shown. args.origin: makes the target again after an
+    edit. Raises InputError.
     """
+    args.origin = Again(args)
     with launch_files(args, [args.target or ""]) as written:
         for kernel, file in written.items():
             args.typed, args.target = typed(args, kernel), file

@@ -17,4 +17,5 @@
     overlay           another run laid over the panels
     breaks  choose  findings  help  statistics      the contents of windows
     compare  pair  multiples      two runs side by side; the data shown of them; several runs as small multiples
+    by_line           two programs, or two versions of one, line by line
 """

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 from rfview.engine.wording import plural, signed
 from rfview.render.operation import compact_text
-from rfview.render.pair import INSTRUCTION, ComparePicture, Instruction
-from rfview.render.text import BARS, Line, Row, blank, cut, fill, hint_row, number, title, visible_from
+from rfview.render.pair import INSTRUCTION, ComparePicture, Instruction, TwoRuns
+from rfview.render.text import BARS, Line, Row, blank, cut, fill, hint_row, number, stretched, title, visible_from
 
 ROLES = ("bold", "dim")
 LABEL = 9                  # cells of the label left of curves and strips
@@ -39,7 +39,7 @@ def paint(picture: ComparePicture, width: int, height: int, hints: Sequence[tupl
     return [status_line(picture, width), *fill(lines, width, body), message_line(picture, width), hint_row(width, hints)]
 
 
-def status_line(picture: ComparePicture, width: int) -> Line:
+def status_line(picture: TwoRuns, width: int) -> Line:
     """Return which runs are compared and how they end."""
     a, b = picture.runs
     row = Row(width, "band").add(" ").add("rfview", "title").add("  ").add("compare", "title")
@@ -57,7 +57,7 @@ def status_line(picture: ComparePicture, width: int) -> Line:
     return row.right(width - 1, short if width - row.x > len(short) + 2 else ratio, "tinfo").line()
 
 
-def message_line(picture: ComparePicture, width: int) -> Line:
+def message_line(picture: TwoRuns, width: int) -> Line:
     """Return the last message."""
     role = {"error": "bad", "good": "good"}.get(picture.message_kind, "dim")
     return Row(width).add(" ").add(cut(picture.message, width - 2), role).line()
@@ -84,7 +84,7 @@ def curve_lines(picture: ComparePicture, width: int, rows: int) -> list[Line]:
            0 ▁▂▂▃▄▅▅▆▇▇████████████████████████████████████████████████████████████████████████████
              ◆                                   ▲ instruction 9,112, B +1,204 cycles
 
-    ◆ the first divergence, ▲ the cursor. Negative numbers: B is ahead.
+    ◆ the first divergence, ▲ the cursor. Bars grow from zero; negative ones hang from it: B is ahead.
     """
     what = "cycles B is behind A, by instructions issued"
     what += f" (of {number(picture.common)} that both issue)" if width >= 100 else f", {number(picture.common)}"
@@ -92,17 +92,16 @@ def curve_lines(picture: ComparePicture, width: int, rows: int) -> list[Line]:
     columns = width - LABEL - 2
     lags = [lag for _, lag in picture.curve]
     low, high = min([0, *lags]), max([0, *lags])
-    span = max(1, high - low)
-    levels = [0] * columns
-    if picture.curve:
-        count = len(picture.curve)
-        values = [lags[column * count // columns] for column in range(columns)]
-        levels = [round((value - low) / span * 8 * rows) for value in values]
-    for part in range(rows):
-        base = 8 * (rows - 1 - part)
-        label = high if part == 0 else low if part == rows - 1 else low + span * (rows - 1 - part) // (rows - 1)
-        bars = "".join(BARS[max(0, min(8, level - base))] for level in levels)
-        out.append(Row(width).right(LABEL, number(label).replace("-", "−"), "dim").to(LABEL + 1).add(bars, "text").line())
+    values = stretched(lags, columns)
+    behind = max(1, min(rows - 1, round(rows * high / max(1, high - low)))) if high > 0 > low else rows if low == 0 else 0
+    for part in range(behind):          # bars of B behind A grow up from zero, those of B ahead hang below it
+        levels = [round(value / max(1, high) * 8 * behind) - 8 * (behind - 1 - part) for value in values]
+        label = number(high) if part == 0 else "0" if part == behind - 1 else ""
+        out.append(_curve_row(width, label, "".join(BARS[max(0, min(8, level))] for level in levels)))
+    for part in range(rows - behind):
+        levels = [round(value / low * 2 * (rows - behind)) - 2 * part for value in values]
+        label = signed(low) if part == rows - behind - 1 else "0" if part == 0 else ""
+        out.append(_curve_row(width, label, "".join(" ▀█"[max(0, min(2, level))] for level in levels)))
     marks = Row(width).to(LABEL + 1)
     here = column_of(picture, picture.runs[0].count, columns)
     if picture.first_count is not None:
@@ -117,6 +116,11 @@ def curve_lines(picture: ComparePicture, width: int, rows: int) -> list[Line]:
         marks.to(LABEL + 1 + here).add("▲", "bold").add(f" {text}", "dim")
     out.append(marks.line())
     return out
+
+
+def _curve_row(width: int, label: str, bars: str) -> Line:
+    """Return a row of the curve's bars."""
+    return Row(width).right(LABEL, label, "dim").to(LABEL + 1).add(bars, "text").line()
 
 
 def instruction_block(picture: ComparePicture, width: int, rows: int, under: bool = False) -> list[Line]:

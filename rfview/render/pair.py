@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from rfview.render.scene import Look, looks
 
@@ -65,6 +65,34 @@ class Strip:
     codes: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())
     starts: tuple[int, int] = (0, 0)
     issue: tuple[int | None, int | None] = (None, None)
+
+
+class TwoRuns(Protocol):
+    """What the status and message rows of any two runs need."""
+
+    @property
+    def runs(self) -> tuple[RunFacts, RunFacts]:
+        """A and B."""
+
+    @property
+    def memory(self) -> str:
+        """Whether both end with the same memory, in words."""
+
+    @property
+    def message(self) -> str:
+        """The last message."""
+
+    @property
+    def message_kind(self) -> str:
+        """Its kind: info, good or error."""
+
+    @property
+    def busy(self) -> str:
+        """What is being computed."""
+
+    @property
+    def cut(self) -> str:
+        """The letters of runs that are not recorded to their ends."""
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ from rfview.screens.windows.popup import Popup
 from rfview.screens.windows.tables import StatisticsWindow, TraceWindow
 from rfview.widgets.prompt import Prompt
 
+SAVED_S = 1.0           # between two looks at the file of the session
 WITHOUT_SESSION = ("quit", "help", "close", "message")      # actions that work before a session is open
 
 
@@ -29,6 +30,15 @@ class MainScreen(Desk):
     """The desk with its keys, the mouse and the worker's messages. Handlers are in handlers/, requests in requests/."""
 
     HANDLERS = HANDLERS
+
+    def on_mount(self) -> None:
+        self.set_interval(SAVED_S, self._look_for_an_edit)
+
+    def _look_for_an_edit(self) -> None:
+        """Say that the session's file was saved, once each time, if it can be run again."""
+        origin = self.worker.session.origin if self.is_open else None
+        if origin is not None and self.app.screen is self and not self.prompt.is_open and origin.was_saved():
+            self.say(f"{origin.file.name} was saved{self.keys.tail('reload', 'runs it with the same arguments')}")
 
     # what the worker reports
 
@@ -99,10 +109,29 @@ class MainScreen(Desk):
 
     def _compare(self, pair: Any, names: tuple[str, str]) -> None:
         """Open the compare screen over two runs of the session, whose worker serves it, too."""
-        from rfview.screens.compare.screen import CompareScreen  # for a fast start: few compare
+        from rfview.sessions.compare.comparison import program_difference  # for a fast start: few compare
+
+        if program_difference(pair[0].info, pair[1].info):
+            self._compare_programs(pair, names)
+            return
+        from rfview.screens.compare.screen import CompareScreen  # for a fast start, as above
         from rfview.screens.compare.source import CompareSource
 
         self.app.push_screen(CompareScreen(self.strips, lambda progress: CompareSource(pair, names, progress), self.worker))
+
+    def _compare_programs(self, pair: Any, names: tuple[str, str]) -> None:
+        """Open the screen of two programs; from there, the runs at a line, or the edited file's next run."""
+        from rfview.screens.compare.by_line import ProgramsScreen  # for a fast start, as above
+        from rfview.screens.compare.programs import ProgramsSource
+
+        def open_both(screen: Any, source: Any, issues: Any) -> None:
+            self.app.call_from_thread(self.app.pop_screen)
+            self.worker.ask(requests.open_line, source.targets, issues, source.place)
+
+        screen = ProgramsScreen(self.strips, lambda progress: ProgramsSource(pair, names, progress), self.worker)
+        screen.open_both = open_both
+        screen.reloads = lambda: self.worker.ask(requests.reload)
+        self.app.push_screen(screen)
 
     def on_failed(self, message: Failed) -> None:
         message.stop()

@@ -1,6 +1,7 @@
 """Runs that branch off from a run.
 
-    fork        the run with something changed from a cycle on; swap: on another design, or another kernel
+    fork        the run with something changed from a cycle on; swap: on another design
+    edit        the program as its files are after an edit, and another kernel
     capture     a part of a run as a file
     relief      what-if runs: with a setting that `why` names as relief, or with other parameters
     follow      where a wrong value goes, by also running with the right one; arrivals: what begins to differ

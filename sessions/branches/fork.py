@@ -116,7 +116,7 @@ def drop(session: Session, name: str) -> None:
 def way_to(session: Session) -> list[str]:
     """Return the commands that lead from the family's first session to this one; none for the first one."""
     made = session.branch
-    if made is None:
+    if made is None or not made.command:        # an edited program is what its files now hold
         return []
     return [*way_to(session.family[made.parent]), f"goto {made.cycle}", made.command]
 

@@ -1,4 +1,4 @@
-"""Runs the session's kernel on another register-file design or scheduler, up to the same place; or another kernel.
+"""Runs the session's kernel on another register-file design or scheduler, up to the same place.
 
 A swapped run is a branch that leaves its parent at cycle 0, so `branch` goes back and `compare` shows both side by side.
 The user's settings of the machine (--set) are kept; those of the old design, or of its paper's machine, are not.
@@ -6,9 +6,7 @@ The user's settings of the machine (--set) are kept; those of the old design, or
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rfview.engine import plugin as designs
@@ -21,7 +19,7 @@ from rfview.engine.wording import ordinal, plural
 from rfview.sessions.branch import Branch, Change
 from rfview.sessions.branches.fork import check_room, join, name_of
 from rfview.sessions.compare.issues import IssueLog
-from rfview.sessions.timeline.live import LiveTimeline, launch_path
+from rfview.sessions.timeline.live import LiveTimeline
 from rfview.sessions.timeline.replay import RecordedTimeline
 from rfview.sessions.timeline.simulate import simulator_of
 from rfview.sessions.session import Session
@@ -64,26 +62,6 @@ def swap(session: Session, design: str = "", scheduler: str = "", warp: int | No
     return Swapped(made, slot, text)
 
 
-def load(session: Session, target: str) -> Session:
-    """Return a new live session of another kernel on this session's machine, at cycle 0, in a new family.
-
-    target: a bundled kernel's name or a launch file. Raises InputError for one that cannot be used, and on a recording.
-    """
-    if not isinstance(session.timeline, LiveTimeline):
-        raise InputError(f"kernel {target}: a recording holds one run; `rfview debug {target}` runs another kernel live")
-    from rfview.engine.launch import load_launch_file
-    from rfview.engine.simulator import Simulator       # imports numba
-
-    base = session.timeline.simulator
-    spec = load_launch_file(launch_path(Path(os.path.expanduser(target)) if target.endswith(".toml") else target))
-    machine = Simulator(spec, design=design_text(base.info), scheduler=base.scheduler, preset=base.config.preset,
-                        settings=_chosen(base, base.built.chain), max_cycles=base.max_cycles, seed=base.seed,
-                        progress=base._progress)
-    made = Session(LiveTimeline(machine))
-    made.progress, made.compiling = session.progress, session.compiling
-    return made
-
-
 def _base(session: Session) -> Simulator:
     """Return a simulator of the session's run, to read its parts."""
     timeline = session.timeline
@@ -116,14 +94,14 @@ def _machine(base: Simulator, design: str, scheduler: str) -> Simulator:
     if scheduler not in ("", PAPER, *SCHEDULERS):
         raise InputError(f"swap: no scheduler {scheduler!r}; there are {', '.join((*SCHEDULERS, PAPER))}")
     chain = (name, given.get("main", "sram").partition("[")[0])
-    settings = _chosen(base, tuple(part for part in base.built.chain if part in chain))
+    settings = chosen_settings(base, tuple(part for part in base.built.chain if part in chain))
     settings = {key: value for key, value in settings.items() if key not in {f"{name}.{part}" for part in given}}
     return Simulator(base.spec, design=variant, scheduler=scheduler or base.scheduler, preset=base.config.preset,
                      settings=settings, max_cycles=base.max_cycles, seed=base.seed, progress=base._progress,
                      module=base.module)
 
 
-def _chosen(base: Any, chain: tuple[str, ...]) -> dict[str, Any]:
+def chosen_settings(base: Any, chain: tuple[str, ...]) -> dict[str, Any]:
     """Return the user's settings, without the parameters of the designs in `chain`."""
     usual = {**load_preset(base.config.preset).values(), **base.spec.compile, **base.built.settings}
     chosen = {key: value for key, value in base.config.values().items() if value != usual.get(key)}

@@ -6,10 +6,11 @@ from dataclasses import asdict
 from typing import Any
 
 from rfview.engine.errors import InputError
-from rfview.sessions.compare import Comparison, report, report_text
+from rfview.sessions.compare.runs import compared
+from rfview.sessions.branches import edit
 from rfview.sessions.branches.fork import MAIN, changeable, drop, fork, name_of
 from rfview.sessions.session import Session
-from rfview.sessions.branches.swap import design_text, load, swap
+from rfview.sessions.branches.swap import design_text, swap
 from rfview.sessions.commands import arguments
 from rfview.sessions.commands.arguments import needed, settings
 from rfview.sessions.commands.verb import Answer, verb
@@ -60,12 +61,27 @@ def _swap(session: Session, text: str) -> Answer:
 @verb("kernel", "load", signature="NAME|FILE", help="run another kernel on this machine, from cycle 0; live sessions only")
 def _kernel(session: Session, text: str) -> Answer:
     if not text:
-        raise InputError("kernel: expected a bundled kernel's name (`rfview kernels` lists them) or a launch file")
-    made = load(session, text)
+        raise InputError("kernel: expected a bundled kernel's name (`rfview kernels` lists them), a launch file or "
+                         "FILE.cu::KERNEL")
+    made = edit.load(session, text)
     info = made.info
     data = {"kernel": info.kernel, "name": info.name, "target": text, "design": design_text(info),
             "scheduler": info.scheduler}
     return Answer(f"{info.name} on {info.design}, cycle 0", data, session=made)
+
+
+@verb("reload", help="run the program again as its files are now, from cycle 0, as a branch of the baseline")
+def _reload(session: Session, text: str) -> Answer:
+    made = edit.reload(session)
+    assert made.branch is not None
+    return Answer(f"on branch {made.branch.text}; `compare` shows the difference", branch_data(made), session=made)
+
+
+@verb("baseline", signature="[NAME]", help="compare edits with this branch (or NAME) from now on, not with the first run")
+def _baseline(session: Session, text: str) -> Answer:
+    name = name_of(relative(session, text) if text else session)
+    edit.pin(session, name)
+    return Answer(f"the baseline is {name}", {"baseline": name})
 
 
 @verb("branch", "branches", signature="[NAME]", help="list the branches, or go to one of them, where its cursor is")
@@ -92,8 +108,7 @@ def _drop(session: Session, text: str) -> Answer:
 @verb("compare", signature="[NAME]", help="run this branch and another (default: its parent) to the end and compare them")
 def _compare(session: Session, text: str) -> Answer:
     a, b = ended_partners(session, text)
-    data = report.compare_data(Comparison(a.timeline, b.timeline), (name_of(a), name_of(b)))
-    return Answer(report_text.compare_text(data, session.info), data)
+    return Answer(*compared(a.timeline, b.timeline, (name_of(a), name_of(b))))
 
 
 def relative(session: Session, name: str) -> Session:

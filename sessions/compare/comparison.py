@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +14,8 @@ from rfview.sessions.compare.issues import Issue, IssueLog, WarpName
 from rfview.sessions.compare.values import ValueDifference, first_value_difference, same_buffers
 from rfview.sessions.timeline.base import CycleProgress, Timeline
 
+if TYPE_CHECKING:
+    from rfview.engine.info import RunInfo
 
 
 @dataclass(frozen=True)
@@ -265,17 +267,24 @@ class Comparison:
         return np.concatenate(parts)
 
 
-def check_same_program(a: Timeline, b: Timeline) -> None:
-    """Raise InputError unless both runs execute the same instructions over the same grids."""
+def program_difference(a: RunInfo, b: RunInfo) -> str:
+    """Return in what the programs or launches of two runs differ, "" if both execute the same instructions over one grid."""
     for what, part in (("kernels", "kernel"), ("grids", "grid"), ("blocks", "block")):
-        ours, theirs = ([getattr(launch, part) for launch in timeline.info.launches] for timeline in (a, b))
+        ours, theirs = ([getattr(launch, part) for launch in info.launches] for info in (a, b))
         if ours != theirs:
-            raise InputError(f"these runs cannot be compared: their {what} differ, {_short(ours)} and {_short(theirs)}")
-    ours, theirs = ([(entry.pc, entry.text) for entry in timeline.info.program] for timeline in (a, b))
+            return f"their {what} differ, {_short(ours)} and {_short(theirs)}"
+    ours, theirs = ([(entry.pc, entry.text) for entry in info.program] for info in (a, b))
     if ours != theirs:
         pc, text = next((pair for pair, other in zip(ours, theirs) if pair != other), (min(len(ours), len(theirs)), "end"))
-        raise InputError(f"these runs cannot be compared: their programs differ from pc {pc} on ({text}); "
-                         "record both from one PTX file with the same kernel settings")
+        return f"their programs differ from pc {pc} on ({text})"
+    return ""
+
+
+def check_same_program(a: Timeline, b: Timeline) -> None:
+    """Raise InputError unless both runs execute the same instructions over the same grids."""
+    if different := program_difference(a.info, b.info):
+        raise InputError(f"these runs cannot be compared instruction by instruction: {different}; `rfview compare A B` "
+                         "compares two programs line by line")
 
 
 def _short(values: list[Any]) -> str:

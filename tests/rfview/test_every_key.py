@@ -107,6 +107,7 @@ CASES: dict[str, Case] = {
     "heat": ((), lambda app: app.app.main.prompt.value == "heat w0.R0"),
     "image": ((), lambda app: app.app.main.prompt.value == "image "),
     "fork": ((), lambda app: app.app.main.prompt.value == "fork b1 set "),
+    "reload": says("a recording holds one run"),
     "compare": ((), lambda app: app.scene.message_kind == "error" and "fork" in app.scene.message),
     "overlay": ((), lambda app: app.app.main.prompt.value == "overlay "),
     "swap_design": shows("ANOTHER DESIGN", "● sram", "hrf", "the same instruction of w0"),

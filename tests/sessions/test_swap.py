@@ -14,7 +14,8 @@ from rfview.sessions import Session, open_session
 from rfview.sessions.compare.issues import IssueLog
 from rfview.sessions.branches.fork import way_to
 from rfview.sessions.commands.script import run_script
-from rfview.sessions.branches.swap import load, swap
+from rfview.sessions.branches.edit import load
+from rfview.sessions.branches.swap import swap
 from tests.sessions.test_fork import finish, session_of, small  # noqa: F401 - fixtures
 
 

@@ -58,7 +58,7 @@ class CompareSource:
         names = {name: None for run in data for name in run["stalls"]}
         issued = ("issued", data[0]["instructions"], data[1]["instructions"])
         self._totals = (issued, *((name, data[0]["stalls"].get(name, 0), data[1]["stalls"].get(name, 0)) for name in names))
-        self._facts = tuple(_facts(data))
+        self._facts = tuple(facts_of(data))
         same = comparison.memory_equal()
         self._memory = {True: "memory equal ✓", False: "memory differs ✕", None: ""}[same]
         self._cut = tuple(letter for letter, timeline in zip("AB", self.timelines, strict=True) if not has_ended(timeline))
@@ -334,7 +334,7 @@ def _commonest(codes: np.ndarray) -> int:
     return int(np.bincount(known).argmax()) if len(known) else -1
 
 
-def _facts(data: list[dict[str, Any]]) -> list[tuple[str, str, str, str]]:
+def facts_of(data: list[dict[str, Any]]) -> list[tuple[str, str, str, str]]:
     """Return (label, A, B, ratio) per cost of the runs: cycles, IPC, accesses, energy."""
 
     def row(label: str, a: float, b: float, text: str) -> tuple[str, str, str, str]:

@@ -142,6 +142,7 @@ HANDLERS: dict[str, Handler] = {
     "heat": heat, "image": image, "statistics": statistics,
     "brush": lambda main, pressed: main.worker.ask(requests.brush, ""),
     "every_hit": every_hit, "fork": fork,
+    "reload": lambda main, pressed: main.worker.ask(requests.reload),
     "compare": lambda main, pressed: main.worker.ask(requests.compare), "overlay": overlay,
     "swap_design": swap_design, "load_kernel": load_kernel,
     "follow": command("follow"), "next_arrival": command("follow next"), "previous_arrival": command("follow back"),

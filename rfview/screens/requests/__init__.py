@@ -7,7 +7,7 @@ Each takes the worker, whose `session` and `source` nothing else touches meanwhi
     questions    command lines, statistics, differences, a brushed stretch, a relief
     gathering    what the overview and panels show at their present widths
     values       values through time: heat, writers, pictures
-    second_run   a second run, laid over this one or compared with it
+    second_run   a second run: laid over this one, compared with it, or of the edited program
 """
 
 from rfview.screens.requests.gathering import (
@@ -37,7 +37,7 @@ from rfview.screens.requests.moving import (
     step,
 )
 from rfview.screens.requests.questions import brush, brush_to, call, command, diff, relief, statistics
-from rfview.screens.requests.second_run import compare, overlay, overlay_warp
+from rfview.screens.requests.second_run import compare, open_line, overlay, overlay_warp, reload
 from rfview.screens.requests.stops import (
     break_once,
     ignore_hits,
@@ -51,7 +51,7 @@ from rfview.screens.requests.values import HeatQuestion, heat, heat_kind, image,
 
 __all__ = ["HeatQuestion", "break_once", "brush", "brush_to", "call", "change", "columns", "command", "compare",
            "diff", "end", "event", "find", "gather", "goto", "heat", "heat_kind", "history", "ignore_hits", "image",
-           "land", "line", "mark", "next_mark", "origin", "overlay", "overlay_warp", "pipeline_warp", "play",
-           "previous_stop", "refresh", "relief", "remove_breakpoint", "restore_zoom", "resume", "run_to",
+           "land", "line", "mark", "next_mark", "open_line", "origin", "overlay", "overlay_warp", "pipeline_warp", "play",
+           "previous_stop", "refresh", "relief", "reload", "remove_breakpoint", "restore_zoom", "resume", "run_to",
            "run_to_line", "statistics", "step", "switch_breakpoint", "toggle_breakpoint", "toggle_line_breakpoint",
            "toggle_watchpoint", "written", "zoom"]

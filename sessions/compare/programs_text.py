@@ -1,0 +1,56 @@
+"""The comparison of two programs as text: what changed in sentences, the totals, then a row per line.
+
+      A    B      waits A     waits B         B−A  source line
+    − 7                 1,878                            int row = blockIdx.x * blockDim.x + threadIdx.x;
+    +      7                      1,724                  int row = blockIdx.y * blockDim.y + threadIdx.y;
+     11   11    1,070,119      45,592  −1,024,527            float x = a[row * n + k];
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rfview.engine.escapes import visible
+from rfview.engine.wording import signed
+from rfview.sessions.compare import machines
+from rfview.sessions.compare.edits import PTX
+from rfview.sessions.compare.programs import Programs
+from rfview.sessions.compare.report_text import totals_text
+
+TEXT_COLUMNS = 72
+MOST_ROWS = 200     # of a text; --json has all
+
+
+def programs_text(programs: Programs, data: dict[str, Any]) -> str:
+    """Return `data_of`'s result as text."""
+    a, b = data["runs"]
+    lines = [f"{letter}  {run['target']}   {run['design']} {run['scheduler']}, {run['cycles']:,} cycles"
+             for letter, run in (("A", a), ("B", b))]
+    sentence = machines.sentence(data["machines_differ_in"])
+    lines += [sentence] if sentence else []
+    lines += ["", *data["sentences"], "", totals_text(data["runs"]), ""]
+    same = {True: "equal at the end", False: "differs at the end", None: "not compared"}
+    lines += [f"memory  {same[data['memory_equal']]}", *(f"note: {note}" for note in data["notes"]), ""]
+    rows = data["lines"]
+    shown = [row for row in rows if row["changed"]] if programs.alignment.by == PTX else rows
+    a, b = data["resident_warp_cycles"]
+    lines.append(f"by {data['by']}: {programs.heading()}; waits in warp-cycles of resident warps, {a:,} in A, {b:,} in B")
+    lines.append(_row("", "A", "B", "waits A", "waits B", "B−A", data["by"]))
+    lines += [_line(row) for row in shown[:MOST_ROWS]]
+    left = len(rows) - min(len(shown), MOST_ROWS)
+    if left:
+        lines.append(f"{left:,} more rows, which changed less, are in --json")
+    return "\n".join(lines)
+
+
+def _line(row: dict[str, Any]) -> str:
+    a, b = row["a"], row["b"]
+    sign = " " if not row["edited"] else "−" if b is None else "+"
+    waits_a, waits_b = (f"{one['waits']:,}" if one and "waits" in one else "" for one in (a, b))
+    number_a, number_b = (str(one["line"] or "") if one else "" for one in (a, b))
+    change = signed(row["waits_more"]) if waits_a and waits_b else ""
+    return _row(sign, number_a, number_b, waits_a, waits_b, change, visible(row["text"].expandtabs(4))[:TEXT_COLUMNS])
+
+
+def _row(sign: str, a: str, b: str, waits_a: str, waits_b: str, change: str, text: str) -> str:
+    return f"{sign:1}{a:>5}{b:>6} {waits_a:>13} {waits_b:>13} {change:>14}  {text}".rstrip()
