@@ -12,7 +12,7 @@ import numpy as np
 
 from rfview.capture import protocol as wire
 from rfview.capture.estimate import Estimates, Key
-from rfview.capture.launches import Choice, Entry, Extent, Launches
+from rfview.capture.launches import Choice, Entry, Launches, Request, Taken
 from rfview.capture.memory import DeviceMemory
 from rfview.capture.messages import CAPACITY
 from rfview.capture.modules import Loaded, configuration, short_name
@@ -42,20 +42,6 @@ ALONE = ("; launches run one after another, and the program waits for each: a lo
 
 
 @dataclass(frozen=True)
-class Request:
-    """One launch as requested by a program; params: the parameter block."""
-
-    module: int
-    kernel: str
-    grid: Extent
-    block: Extent
-    shared_bytes: int
-    params: bytes
-    is_cooperative: bool = False
-    has_clusters: bool = False
-
-
-@dataclass(frozen=True)
 class Outcome:
     """The result of a launch. status: a cudaError_t; text: a message for the user; printed: the kernel's output.
 
@@ -66,21 +52,6 @@ class Outcome:
     cycles: int
     printed: str
     text: str = ""
-
-
-@dataclass(frozen=True)
-class Taken:
-    """The chosen launch, with the memory it reaches, before and after; after: None if it failed or was not run.
-
-    limit: registers per thread that the kernel was limited to, 0 for the preset's limit.
-    """
-
-    entry: Entry
-    request: Request
-    module: Loaded
-    limit: int
-    before: Before
-    after: Before | None
 
 
 class Device:

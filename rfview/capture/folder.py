@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from rfview.capture.device import Taken
+from rfview.capture.launches import Taken
 from rfview.capture.memory import Allocation
 from rfview.capture.textures import table_of
 from rfview.engine import files

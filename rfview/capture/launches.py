@@ -4,16 +4,29 @@ from __future__ import annotations
 
 import re
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from rfview.capture.modules import Loaded
+from rfview.capture.reach import Before
 from rfview.engine.errors import InputError
 from rfview.engine.launch.kernel_names import is_called
 from rfview.engine.wording import plural
 
-if TYPE_CHECKING:
-    from rfview.capture.device import Taken
-
 Extent = tuple[int, int, int]
+
+
+@dataclass(frozen=True)
+class Request:
+    """One launch as requested by a program; params: the parameter block."""
+
+    module: int
+    kernel: str
+    grid: Extent
+    block: Extent
+    shared_bytes: int
+    params: bytes
+    is_cooperative: bool = False
+    has_clusters: bool = False
 
 
 @dataclass(frozen=True)
@@ -64,6 +77,21 @@ class Choice:
         if self.kernel == short:
             return nth == self.nth
         return nth_of_instance == self.nth and is_called(mangled, self.kernel)
+
+
+@dataclass(frozen=True)
+class Taken:
+    """The chosen launch, with the memory it reaches, before and after; after: None if it failed or was not run.
+
+    limit: registers per thread that the kernel was limited to, 0 for the preset's limit.
+    """
+
+    entry: Entry
+    request: Request
+    module: Loaded
+    limit: int
+    before: Before
+    after: Before | None
 
 
 @dataclass

@@ -10,7 +10,8 @@ from contextlib import suppress
 
 from rfview.capture import messages as wire
 from rfview.capture import protocol
-from rfview.capture.device import Device, Request
+from rfview.capture.device import Device
+from rfview.capture.launches import Request
 from rfview.capture.fatbin import parts_of, ptx_of
 from rfview.capture.protocol import Reply
 from rfview.capture.textures import header_of

@@ -15,7 +15,8 @@ from rfview.engine.errors import InputError
 from rfview.engine.wording import plural
 
 if TYPE_CHECKING:
-    from rfview.capture.device import Device, Taken
+    from rfview.capture.device import Device
+    from rfview.capture.launches import Taken
     from rfview.capture.launches import Launches
 
 EPILOG = """the program is an unmodified CUDA program built by nvcc, or an unmodified Python script with numba-cuda 0.30 or

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from rfview.capture import program
-from rfview.capture.device import Device, Request
+from rfview.capture.device import Device
+from rfview.capture.launches import Request
 from rfview.capture.launches import Entry
 from rfview.cli import main
 from rfview.engine.simulator import Simulator
