@@ -306,6 +306,8 @@ HOT = [
     ("need_fetch", "u8"),                         # warps whose I-buffer is empty
     ("ldst_head", "u1"),                          # in-flight entry handled by LD/ST, NONE8 = none
     ("ldst_reason", "u1"),                        # why LD/ST could not proceed (LDST_*)
+    ("access_space", "u1"),                       # the state space of its instruction
+    ("ldst_ideal", "u1"),                         # fewest lines or passes for the bytes it asks for, 0 = not known (B0.24)
     ("error", "u1"),                              # fault code of faults.py, 0 = none
     ("error_warp", "u1"),
     ("error_lane", "u1"),
@@ -414,7 +416,6 @@ AUX = [
     ("scheduler_mask", "u8", (MAX_SCHEDULERS,)),  # per scheduler: its warp slots
     ("policy", "u1"),                             # how they choose: an index into machine/schedulers.SCHEDULERS
     # the instruction handled by LD/ST
-    ("access_space", "u1"),                       # its state space
     ("scratch", "i8", (392,)),                    # its addresses and lines; values/access.py names the places in it
     ("num_lines", "i4"),                          # its lines or shared-memory passes
     ("next_line", "i4"),                          # how many of them have been sent

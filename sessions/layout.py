@@ -13,7 +13,7 @@ from rfview.engine.errors import InputError
 from rfview.engine.state import SM
 from rfview.engine.wording import suggest
 
-STEP = re.compile(r"\.?([A-Za-z_]\w*)|\[\s*(\*|\d+)\s*\]")
+STEP = re.compile(r"\.?([A-Za-z_]\w*)|\[\s*(\*|:?\d+)\s*\]")
 
 
 @dataclass(frozen=True)
@@ -139,7 +139,7 @@ def distinct(values: np.ndarray) -> np.ndarray:
 
 
 def _steps(path: str) -> list[str | int]:
-    """Split a path into names and indices; '*' stands for every element."""
+    """Split a path into names and indices; '*' stands for every element, ':N' for the first N."""
     parts: list[str | int] = []
     at = 0
     while at < len(path):
@@ -147,7 +147,7 @@ def _steps(path: str) -> list[str | int]:
         if match is None:
             raise InputError(f"field path {path!r}: cannot read {path[at:]!r} at position {at + 1}")
         name, index = match.groups()
-        parts.append(name if name is not None else index if index == "*" else int(index))
+        parts.append(name if name is not None else index if index[0] in "*:" else int(index))
         at = match.end()
     return parts
 
@@ -162,7 +162,7 @@ def _resolve(layout: Layout, path: str) -> Field:
     shape: tuple[int, ...] = ()
     pending: tuple[int, ...] = ()
     for part in parts[1:]:
-        if isinstance(part, str) and part != "*":
+        if isinstance(part, str) and part[0] not in "*:":
             offsets, shape, pending = _open(offsets, pending, dtype), shape + pending, ()
             if dtype.names is None or part not in dtype.names:
                 if dtype is layout.sm_dtype and part in (SM.names or ()):
@@ -175,9 +175,10 @@ def _resolve(layout: Layout, path: str) -> Field:
         if not pending:
             raise InputError(f"field path {path!r}: [{part}] follows something that is not an array")
         stride = int(np.prod(pending[1:], dtype=np.int64)) * dtype.itemsize
-        if part == "*":
-            offsets = (offsets[:, None] + np.arange(pending[0]) * stride).ravel()
-            shape += pending[:1]
+        if isinstance(part, str):
+            number = min(pending[0], int(part[1:] or pending[0]))
+            offsets = (offsets[:, None] + np.arange(number) * stride).ravel()
+            shape += (number,)
         elif int(part) >= pending[0]:
             raise InputError(f"field path {path!r}: index {part} is out of range 0..{pending[0] - 1}")
         else:

@@ -51,6 +51,7 @@ from rfview.engine.compile.bits import bit64, ctz64, popcount
 from rfview.engine.compile.device import device
 from rfview.engine.plugin import Design, Parameter
 from rfview.engine.plugin.explaining import Moment, Refusal, Trail
+from rfview.engine.plugin.holding import Access, Columns, Refused
 from rfview.engine.program import NO_REG, NUM_SRC_ROWS
 from rfview.engine.stalls import BANK_CONFLICT, Stall
 from rfview.engine.state import BANK_BUSY, BANK_IDLE, MAX_BANKS, MAX_INFLIGHT, MAX_ROWS, NONE8
@@ -656,6 +657,14 @@ def why(trail: Trail, moment: Moment, rf: Any, refusal: Refusal) -> bool:
     relief = {"edram.node": 22} if node != 22 else {}
     trail.end("eDRAM bank", f"eDRAM bank {bank}: every row is refreshed each {cycles:,} cycles", relief)
     return True
+
+def holder(at: Columns, refused: Refused) -> Access | None:
+    """A refresh is held by the instruction that wrote the row's register, whose value it keeps."""
+    if refused.name != "refresh":
+        return None
+    rows, bank, known = refused.rows, np.maximum(refused.bank, 0), refused.bank >= 0
+    warp, reg = (at.sm(f"bank[*].{name}")[rows, bank].astype(np.int64) for name in ("owner_warp", "owner_reg"))
+    return Access(np.where(known, warp, -1), np.where(known, reg, -1))
 
 
 DESIGN = Design(

@@ -37,6 +37,7 @@ from rfview.engine.machine import registers
 from rfview.engine.compile.bits import bit64, ctz64
 from rfview.engine.plugin import Design, Parameter, plural
 from rfview.engine.plugin.explaining import Moment, Refusal, Trail
+from rfview.engine.plugin.holding import Access, Columns, Refused
 from rfview.engine.compile.device import device, inlined
 from rfview.engine.stalls import BANK_CONFLICT, SLOW_STT_WRITE, STT_WRITE, Stall
 from rfview.engine.state import BANK_BUSY, BANK_READ, COLLECT, MAX_BANKS, MAX_ROWS, MAX_WARPS, SEQUENTIAL
@@ -687,6 +688,19 @@ def _transfer(trail: Trail, moment: Moment, rf: Any, refusal: Refusal) -> None:
             since=moment.ran,
         )
         trail.end("hybrid cells", f"hybrid cells of pair {pair} in bank {bank}, in access", RELIEF)
+
+def holder(at: Columns, refused: Refused) -> Access | None:
+    """An X-Transfer is made for the register that will be written to SRAM after it: that one holds the pair."""
+    if refused.name != "x_transfer":
+        return None
+    rows = refused.rows
+    used = (at.rf("used")[rows][:, None] >> np.arange(MAX_TRANSFERS, dtype=np.uint64)) & np.uint64(1) != 0
+    banks = at.sm("config.num_banks")[rows].astype(np.int64)[:, None]
+    moving = used & (at.rf("transfer[*].pair")[rows] % banks == refused.bank[:, None])
+    order = np.where(moving, at.rf("transfer[*].since_cycle")[rows], np.iinfo(np.int64).max)
+    index, each, is_there = order.argmin(axis=1), np.arange(len(rows)), moving.any(axis=1)
+    warp, reg = (at.rf(f"transfer[*].{name}")[rows][each, index].astype(np.int64) for name in ("warp", "reg"))
+    return Access(np.where(is_there, warp, -1), np.where(is_there, reg, -1))
 
 
 DESIGN = Design(

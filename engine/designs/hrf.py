@@ -35,6 +35,7 @@ from rfview.engine.machine import registers
 from rfview.engine.compile.bits import bit64, ctz64, popcount
 from rfview.engine.plugin import Design, Parameter, Run, plural
 from rfview.engine.plugin.explaining import Moment, Refusal, Trail
+from rfview.engine.plugin.holding import Access, Columns, Refused
 from rfview.engine.compile.device import device
 from rfview.engine.events import READ_CONFLICTS, RF_WRITES
 from rfview.engine.stalls import BANK_CONFLICT, SLOW_STT_WRITE, STT_WRITE, Stall
@@ -1005,6 +1006,34 @@ def _queue(trail: Trail, moment: Moment, rf: Any, refusal: Refusal) -> None:
     elif moment.bank(bank, "until_cycle") > moment.ran:
         trail.bank_link(moment, bank, refusal.code, "STT write")
     trail.end("STT bank", f"STT-RAM bank {bank}, one write in {plural(cycles, 'cycle')}", {"hrf.write_cycles": 1})
+
+def holder(at: Columns, refused: Refused) -> Access | None:
+    """A drain waits for the entry that its STT bank writes next; a write port, for the result that had it last."""
+    rows = refused.rows
+    buffers = {name: at.rf(f"buffer[*].{name}")[rows] for name in ("state", "order", "owner", "position", "used")}
+    if refused.name == "wb_drain":
+        order = np.where(buffers["state"] == DRAINING, buffers["order"], np.iinfo(np.int64).max)
+        return _entry(at, rows, buffers, order.argmin(axis=1), (buffers["state"] == DRAINING).any(axis=1))
+    if refused.name == "stt_write":
+        source = np.where(refused.bank >= 0, at.rf("bank_writes")[rows, np.maximum(refused.bank, 0)], NOTHING)
+        from_buffer = (source == FROM_A) | (source == FROM_B)
+        entry = _entry(at, rows, buffers, np.where(source == FROM_B, 1, 0), from_buffer)
+        bank = np.clip(refused.bank, 0, NUM_BANKS - 1)
+        first = at.rf("queue_head")[rows, bank] % QUEUE_ENTRIES
+        queued = [at.rf(f"queue[*].{name}").reshape(-1, NUM_BANKS, QUEUE_ENTRIES)[rows, bank, first].astype(np.int64)
+                  for name in ("warp", "reg")]
+        is_queued = source == FROM_QUEUE
+        return Access(np.where(is_queued, queued[0], entry.warp), np.where(is_queued, queued[1], entry.reg))
+    return at.last_write(rows) if refused.kind == "write" else None
+
+
+def _entry(at: Columns, rows: Any, buffers: Any, index: Any, is_there: Any) -> Access:
+    """Return the entries that buffers write next to STT-RAM; -1 where there is none."""
+    each = np.arange(len(rows))
+    place = np.clip(buffers["position"][each, index], 0, np.maximum(buffers["used"][each, index], 1) - 1)
+    reg = at.rf("buffer[*].reg").reshape(-1, 2, ENTRIES)[rows, index, np.minimum(place, ENTRIES - 1)]
+    return Access(np.where(is_there, buffers["owner"][each, index].astype(np.int64), -1),
+                  np.where(is_there, reg.astype(np.int64), -1))
 
 
 DESIGN = Design(

@@ -36,6 +36,7 @@ from rfview.engine.machine import registers
 from rfview.engine.compile.bits import bit64, ctz64, highest64, popcount
 from rfview.engine.plugin import Design, Parameter, plural
 from rfview.engine.plugin.explaining import Moment, Refusal, Trail
+from rfview.engine.plugin.holding import Access, Columns, Refused
 from rfview.engine.compile.device import device, inlined
 from rfview.engine.events import READ_CONFLICTS, RF_WRITES
 from rfview.engine.stalls import BANK_CONFLICT, FULL_BUFFER, WB_FULL, Stall
@@ -760,6 +761,21 @@ def _more_banks(trail: Trail) -> dict[str, int]:
     """Return the settings with twice as many banks of half the length."""
     banks, rows = trail.value("sm.num_banks", 16), trail.value("sm.rows_per_bank", 128)
     return {"sm.num_banks": min(32, banks * 2), "sm.rows_per_bank": max(1, rows * banks // min(32, banks * 2))}
+
+def holder(at: Columns, refused: Refused) -> Access | None:
+    """A tape shifts for the head of its bank's queue, a read or its write buffer's oldest entry; so does a full one."""
+    rows, bank = refused.rows, np.clip(refused.bank, 0, MAX_BANKS - 1)
+    if refused.name == "bank_conflict" and refused.kind == "write":
+        return at.last_write(rows)
+    first = at.rf("tape[*].wb_first")[rows, bank].astype(np.int64) % MAX_ENTRIES
+    warp, reg = (at.rf(f"tape[*].wb[*].{name}").reshape(-1, MAX_BANKS, MAX_ENTRIES)[rows, bank, first].astype(np.int64)
+                 for name in ("warp", "reg"))
+    is_there = (refused.bank >= 0) & (at.rf("tape[*].wb_count")[rows, bank] > 0)
+    if refused.name == "wb_full":
+        return Access(np.where(is_there, warp, -1), np.where(is_there, reg, -1))
+    owner, what = (at.sm(f"bank[*].{name}")[rows, bank].astype(np.int64) for name in ("owner_warp", "owner_reg"))
+    known = refused.bank >= 0
+    return Access(np.where(known, owner, -1), np.where(known, what, -1), ~(is_there & (owner == warp) & (what == reg)))
 
 
 DESIGN = Design(

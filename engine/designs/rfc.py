@@ -39,6 +39,7 @@ from rfview.engine.machine import registers
 from rfview.engine.compile.bits import bit64, ctz64
 from rfview.engine.plugin import Design, Parameter, plural
 from rfview.engine.plugin.explaining import Moment, Refusal, Trail
+from rfview.engine.plugin.holding import Access, Columns, Refused
 from rfview.engine.compile.device import device
 from rfview.engine.isa import OP_BAR, OP_BRA, OP_BRA_UNI, OP_EXIT
 from rfview.engine.program import NO_PRED, NUM_SRC_ROWS, UNIT_CTRL, UNIT_SP, WAIT_LONG
@@ -1060,6 +1061,19 @@ def _bank_of(trail: Trail, moment: Moment, warp: int, reg: int) -> int:
     """Return the main file's bank of a register, under the configured mapping."""
     slot = moment.warp(warp, "reg_base") + reg
     return int(registers.interleaved(moment.config["mapping"], slot, warp, reg)) % moment.num_banks
+
+def holder(at: Columns, refused: Refused) -> Access | None:
+    """A flush is held by the entry that left the cache in this cycle; a result, by the one that took the write port."""
+    rows = refused.rows
+    if refused.name == "rfc_flush" or refused.kind == "leave":
+        gone = (at.rf("out_cycle")[rows] == at.ran[rows]) | (refused.name != "rfc_flush")   # the main file is slower
+        return Access(np.where(gone, at.rf("out_warp")[rows].astype(np.int64), -1),
+                      np.where(gone, at.rf("out_reg")[rows].astype(np.int64), -1))
+    if refused.name == "bank_conflict" and refused.kind == "write":
+        taken = at.rf("write_cycle")[rows] == at.ran[rows]
+        return Access(np.where(taken, at.rf("write_warp")[rows].astype(np.int64), -1),
+                      np.where(taken, at.rf("write_reg")[rows].astype(np.int64), -1))
+    return None
 
 
 DESIGN = Design(

@@ -24,6 +24,7 @@ from rfview.engine.machine import registers
 from rfview.engine.compile.bits import ctz64
 from rfview.engine.plugin import Design, Parameter, plural
 from rfview.engine.plugin.explaining import Moment, Refusal, Trail
+from rfview.engine.plugin.holding import Access, Columns, Refused
 from rfview.engine.compile.device import device
 from rfview.engine.events import RF_WRITES
 from rfview.engine.stalls import BANK_CONFLICT, FULL_BUFFER, WB_FULL
@@ -360,6 +361,19 @@ def why(trail: Trail, moment: Moment, rf: Any, refusal: Refusal) -> bool:
         trail.end("STT bank", f"STT-RAM bank {bank}, one write in {plural(cycles, 'cycle')}", relief)
         return True
     return False
+
+def holder(at: Columns, refused: Refused) -> Access | None:
+    """A full buffer waits for its oldest entry, a busy bank for the entry that it writes."""
+    rows = refused.rows
+    entry = {name: at.rf(f"entry[*].{name}")[rows].astype(np.int64) for name in ("warp", "reg", "state", "bank")}
+    if refused.name == "wb_full":
+        index = at.rf("head")[rows].astype(np.int64) % ENTRIES
+        is_there = np.ones(len(rows), bool)
+    else:
+        writing = (entry["state"] == WRITING) & (entry["bank"] == refused.bank[:, None])
+        index, is_there = writing.argmax(axis=1), writing.any(axis=1)
+    each = np.arange(len(rows))
+    return Access(np.where(is_there, entry["warp"][each, index], -1), np.where(is_there, entry["reg"][each, index], -1))
 
 
 DESIGN = Design(

@@ -14,6 +14,7 @@ import numpy as np
 from rfview.engine.machine import registers
 from rfview.engine.plugin import Design, Parameter, plural
 from rfview.engine.plugin.explaining import Moment, Refusal, Trail
+from rfview.engine.plugin.holding import Access, Columns, Refused
 from rfview.engine.stalls import BANK_CONFLICT, SLOW_STT_WRITE, STT_WRITE
 from rfview.engine.state import BANK_BUSY, FOREVER
 
@@ -112,6 +113,15 @@ def why(trail: Trail, moment: Moment, rf: Any, refusal: Refusal) -> bool:
         trail.end("STT bank", f"STT-RAM bank {refusal.bank}, a write of {plural(cycles, 'cycle')}", {"stt.write_cycles": 1})
         return True
     return False
+
+def holder(at: Columns, refused: Refused) -> Access | None:
+    """A frozen pipeline waits for the write that froze it: the last one, since none is accepted in between."""
+    if refused.name != "stt_write" or refused.kind == "read":
+        return None
+    bank = np.maximum(refused.bank, 0)
+    is_busy = (refused.bank >= 0) & (at.sm("bank[*].until_cycle")[refused.rows, bank] > at.ran[refused.rows])
+    froze = at.last_write(refused.rows)
+    return Access(np.where(is_busy, -1, froze.warp), froze.reg)      # a busy bank itself says whose write it is
 
 
 DESIGN = Design(

@@ -12,6 +12,7 @@ packages with an entry point `rfview.designs`. A design file imports Design and 
                   compiler_errors translates the errors; check_design and plain_trial run it
     host_functions  calls a design file's functions for the host, and names the line of an error
     explaining    the arguments of a design's `why`: the chain, the machine at a moment, the refusal
+    holding       those of its `holder`: refusals over many cycles, and whose access they wait for
     origin        the design files that a recording was made with; nodes: the technology nodes of energies
 """
 

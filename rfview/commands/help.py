@@ -244,6 +244,20 @@ def rules_text() -> str:
     return topics.rules()
 
 
+def causes_text() -> str:
+    """Return who holds up a lost warp-cycle, state by state."""
+    from textwrap import wrap
+
+    from rfview.sessions.causes.rules import OF_DESIGN, RULES
+
+    lines = ["Every lost warp-cycle is charged twice: to the instruction that waited and to the one that held it up. Lost",
+             "are those of resident warps that neither issued nor were ready. `rfview lines`, LINES and CODE show both.", ""]
+    for rule in (*RULES, OF_DESIGN):
+        lines += wrap(f"{', '.join(rule.states) or 'states of a design'}: {rule.holder}. Source: {rule.source}", 118,
+                      subsequent_indent="  ")
+    return "\n".join(lines)
+
+
 TOPICS: dict[str, Callable[[], str]] = {
     "launch": lambda: LAUNCH,
     "compile": compile_text,
@@ -257,6 +271,7 @@ TOPICS: dict[str, Callable[[], str]] = {
     "expressions": expressions_text,
     "sql": sql_text,
     "stalls": stalls_text,
+    "causes": causes_text,
     "schedulers": schedulers_text,
     "tours": tours_text,
     "plain": lambda: PLAIN,

@@ -83,6 +83,9 @@ These functions run on the host, and editing them needs no compilation:
                        trail.add("bank 3 wakes", "2 of 3 cycles left", code=refusal.code, until=CYCLE, bank=3)
                        trail.end("bank", "bank 3, 3 cycles to wake", {"my_rf.wake_cycles": 0})
                        Return True if it has explained the refusal
+  holder(at, refused)  (types: rfview.engine.plugin.holding)
+                       names the registers whose accesses keep the design busy while it refuses others, for `lines`;
+                       without it, those that the refusing bank serves. `rfview help holder` has an example
   render(scene, width, height)
                        draws REGISTER FILE instead of panels and banks: returns at most `height` lines, made by
                        Row(width).add("bank 3 ", "dim").add("awake", "p:fast").line() of rfview.render.text. scene.now is
@@ -244,7 +247,7 @@ def code_of(word: str) -> str:
     """
     from rfview.engine import hooks, stalls
     from rfview.engine.machine import registers
-    from rfview.engine.plugin import description, explaining
+    from rfview.engine.plugin import description, explaining, holding
     from rfview.engine.plugin.conformance import HOOKS
     from rfview.render import scene, text
     from rfview.sessions import machine
@@ -257,7 +260,10 @@ def code_of(word: str) -> str:
     if word in ARGUMENTS:
         return "\n".join(wrap(f"{word}: {ARGUMENTS[word]}", WIDTH, subsequent_indent="  "))
     classes = {"Design": description, "Parameter": description, "Stall": stalls, "Scene": scene, "Machine": machine,
-               "Row": text, "Trail": explaining, "Moment": explaining, "Refusal": explaining}
+               "Row": text, "Trail": explaining, "Moment": explaining, "Refusal": explaining,
+               "Access": holding, "Refused": holding, "Columns": holding}
+    if word == "holder":
+        return str(holding.__doc__)
     if word in classes:
         return _definitions(classes[word], {"Scene": ["View", "Scene"], "Row": ["Line", "Row"]}.get(word, [word]))
     return records().get(word) or fields().get(INDEX.sub("", word), "")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from rfview.render.registers import lanes
 from rfview.engine.state import NONE8
 from rfview.engine.compilation import words_of_run
-from rfview.render.lines import cell
+from rfview.render.lines import cells
 from rfview.render.operation import compact_text, with_lines
 from rfview.render.panel import REST, RIGHT, Facts, Grant, Hit, Panel, Place, Shape, Spot
 from rfview.render.scene import BreakView, Scene
@@ -94,7 +94,8 @@ def _line_row(scene: Scene, number: int, width: int, here: bool) -> Line:
     assert table is not None
     line = table.lines[number]
     role = "title" if here else "bold"
-    row = Row(width).add(*cell(scene, number)).add(f"{line.line:>{3 if width < NARROW else 4}} ", role)
+    row = Row(width).parts(*cells(scene, number))
+    row.add(f"{line.line:>3} ", role)
     text = table.source(line)
     shown = (text or "").expandtabs(4).strip() or line.text
     point = next((one for one in scene.breakpoints if one.kind == "source" and one.pc is not None

@@ -1,4 +1,4 @@
-"""The LINES panel: the program's source with the cost of each line; below it, the chosen line's instructions."""
+"""The LINES panel: the program's source, what each line waits, and what waiting it causes; below, for whom and in whom."""
 
 from __future__ import annotations
 
@@ -8,21 +8,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rfview.engine.wording import plural
-from rfview.render.operation import compact_text
+from rfview.render import holders
 from rfview.render.panel import Hit, Panel, Place
-from rfview.render.scene import Scene
-from rfview.render.text import BARS, Line, Row, cut, fill, number, percent, title
+from rfview.render.scene import Look, Scene
+from rfview.render.text import BARS, Line, Row, bar, cut, fill, number, percent, short_number, title
 
 if TYPE_CHECKING:
-    from rfview.sessions.lines.counts import Counts
+    from rfview.sessions.causes.account import Causes
     from rfview.sessions.lines.table import LineTable
 
-WIDE = 100          # columns from which counts are shown next to the shares
-BAR = 8
+WIDE, MIDDLE = 100, 72      # columns from which all figures, or those of accesses, are shown
 AROUND = 3          # lines without instructions that are shown before and after those with some
-MARK, NUMBER, SHARE = 1, 5, 7
-LEAST_BELOW = 14    # rows of the panel from which the chosen line's instructions are shown below
+MARK, NUMBER, SHARE, ACCESS = 1, 5, 7, 18
+LEAST_BELOW = 14    # rows of the panel from which holders are shown below
 NONE = ("the PTX has no source lines: compile with nvcc -lineinfo, in numba-cuda",
         "with lineinfo=True; Triton always writes them.", "`rfview lines TARGET --ptx` counts by lines of the PTX.")
 Entry = tuple[str, int, int]        # path, line or 0 for the file's name or -1 for a gap, number in LineTable.lines or -1
@@ -64,58 +62,45 @@ def chosen(scene: Scene) -> int:
     return max(0, here)
 
 
-def heat(scene: Scene, states: np.ndarray, top: float, width: int) -> list[tuple[str, str]]:
-    """Return a bar of (text, role) parts: its length is a line's warp-cycles out of `top`, its colours are their reasons."""
-    total = int(states.sum())
-    cells = max(1, round(width * total / top)) if top and total else 0
-    order = [0, *(code for code in np.argsort(-states, kind="stable").tolist() if code)]
-    parts, done, share = [], 0, 0.0
-    for code in order:
-        share += float(states[code])
-        end = round(cells * share / total) if total else 0
-        if end > done:
-            parts.append(("█" * (end - done), f"fg:{scene.look(code).role}"))
-            done = end
-    return [*parts, (" " * (width - done), "text")]
+def cells(scene: Scene, at: int) -> list[tuple[str, str]]:
+    """Return two characters with their colours: what a line waits, and what waiting it causes; blanks before a count."""
+    blank = [(" ", "text"), (" ", "text")]
+    if scene.costs is None or at < 0:
+        return blank
+    causes = scene.costs[1].causes
+    top, mostly = float(max(causes.waits.max(), causes.caused[:-1].max(initial=0))), _mostly(scene, causes, at)
+    if not top:
+        return blank
+    heights = [BARS[max(1, round(8 * int(column[at]) / top))] if column[at] else " "
+               for column in (causes.waits, causes.caused)]
+    return [(heights[0], f"fg:{mostly.role}" if mostly is not None else "text"), (heights[1], "bold")]
 
 
-def mostly(scene: Scene, states: np.ndarray, room: int) -> tuple[str, str]:
-    """Return a line's most common reason for not issuing, with its share and colour; "" if it was never held up."""
-    waits = states.copy()
-    waits[0] = 0
-    code = int(waits.argmax())
-    if not waits[code]:
-        return "", "faint"
-    look = scene.look(code)
-    return cut(f"{look.glyph} {look.short} {percent(int(waits[code]), int(states.sum()), 0)}", room), f"fg:{look.role}"
+def bars(width: int) -> int:
+    """Return how many cells the bars of shares take."""
+    return 9 if width >= WIDE else 5 if width >= MIDDLE else 3
 
 
-def cell(scene: Scene, number_of_line: int) -> tuple[str, str]:
-    """Return one character of heat for a line, and its colour; a blank if nothing has been counted."""
-    if scene.costs is None or number_of_line < 0:
-        return " ", "text"
-    lines = scene.costs[1]
-    top = int(lines.cycles.max(initial=0))
-    states = lines.states[number_of_line]
-    total = int(states.sum())
-    if not total or not top:
-        return " ", "text"
-    waits = states.copy()
-    waits[0] = 0
-    code = int(waits.argmax()) if waits.any() else 0
-    return BARS[max(1, round(8 * total / top))], f"fg:{scene.look(code).role}"
+def _head(scene: Scene, width: int, cursor: int) -> Line:
+    """Return the heads of the columns, which name the denominator."""
+    resident = int(scene.costs[1].states[:-1].sum()) if scene.costs is not None else 0
+    bar = bars(width)
+    row = Row(width).to(MARK).add(f"{'line':>{NUMBER}}", "faint").add(f"{'waits':>{SHARE}} ", "bold")
+    row.add(f"{'of ' + short_number(resident) if bar > 4 else '':<{bar + 3}}", "faint").add(f"{'causes':>{SHARE}} ", "bold")
+    row.add(f"{'of those' if bar > 8 else '':<{bar + 1}}", "faint")
+    if width >= WIDE:
+        table = scene.lines
+        assert table is not None
+        row.add(f"{f':{table.lines[cursor].line}':>8}'s ", "faint")
+    if width >= MIDDLE:
+        row.add(f"{'cache lines':<{ACCESS}}", "bold")
+    if width >= WIDE:
+        row.add(f"{'RF lost':>7} ", "faint")
+    return row.add("source", "faint").line()
 
 
-def _head(width: int, wide: bool) -> Line:
-    row = Row(width).to(MARK).add(f"{'line':>{NUMBER}}{'share':>{SHARE}} {'warp-cycles':<{BAR + 4}}", "faint")
-    if wide:
-        row.add(f"{'issued':>8}{'stalled':>11}{'reads':>9}{'writes':>9}  ", "faint")
-    return row.add(f"{'mostly':<17}", "faint").add("source", "faint").line()
-
-
-def _source_row(scene: Scene, entry: Entry, width: int, wide: bool, cursor: int, here: int, top: float,
-                whole: float) -> Line:
-    """Return one line of the source with its costs."""
+def _source_row(scene: Scene, entry: Entry, width: int, cursor: int, here: int, held: dict[int, int]) -> Line:
+    """Return one line of the source with what it waits and causes. held: lost warp-cycles of the cursor's line by holder."""
     path, line, at = entry
     table = scene.lines
     assert table is not None
@@ -127,23 +112,17 @@ def _source_row(scene: Scene, entry: Entry, width: int, wide: bool, cursor: int,
     row.add("▸" if at >= 0 and at == here else " ", "bold").add(f"{line:>{NUMBER}}", role if at >= 0 else "faint")
     point = next((one for one in scene.breakpoints if one.kind == "source" and one.pc is not None
                   and table.number_at(one.pc) == at), None) if at >= 0 else None
-    counts: Counts | None = scene.costs[1] if scene.costs is not None else None
-    total = float(counts.states[at].sum()) if counts is not None and at >= 0 else 0.0
-    if counts is not None and total:
-        row.add(f"{percent(total, whole):>{SHARE}}", role).add(" ")
-        row.parts(*heat(scene, counts.states[at], top, BAR + 3))
-    else:
-        row.to(MARK + NUMBER + SHARE + 1 + BAR + 3)
+    end = row.x + 2 * (SHARE + 1 + bars(width)) + 3 + (11 if width >= WIDE else 0)
+    if scene.costs is not None and at >= 0 and scene.costs[1].states[at].any():
+        _shares(scene, row, at, width, held, cursor)
+    row.to(end)
+    if scene.costs is not None and at >= 0 and width >= MIDDLE:
+        row.add(*holders.access_words(scene.costs[1].causes, at)).to(end + ACCESS)
+        if width >= WIDE:
+            refused = int(scene.costs[1].causes.metrics.refused[at])
+            row.add(f"{number(refused) if refused else '':>7}", "dim")
+    row.to(end + (ACCESS if width >= MIDDLE else 0) + (8 if width >= WIDE else 0))
     row.add("◉" if point is not None and point.enabled else "◌" if point is not None else " ", "bad")
-    x = row.x
-    if wide and counts is not None and total:
-        row.add(f"{number(counts.issued[at]):>8}{number(counts.waited[at]):>11}", "text")
-        row.add(f"{number(counts.reads[at]):>9}{number(counts.writes[at]):>9}  ", "dim")
-    row.to(x + (39 if wide else 0))
-    x = row.x
-    if counts is not None and total:
-        row.add(*mostly(scene, counts.states[at], 16))
-    row.to(x + 17)
     text = table.text_of(path)
     if text is not None and line <= len(text):
         row.add(text[line - 1].expandtabs(4).rstrip(), role)
@@ -152,78 +131,80 @@ def _source_row(scene: Scene, entry: Entry, width: int, wide: bool, cursor: int,
     return row.line()
 
 
-def _below(scene: Scene, cursor: int, width: int, rows: int) -> list[Line]:
-    """Return the chosen line's reasons, and its instructions with their costs."""
-    table, machine = scene.lines, scene.now
-    assert table is not None and machine is not None
-    line, program = table.lines[cursor], scene.info.program
-    pcs = np.flatnonzero(table.of_pc == cursor).tolist()
-    head, top = f"{len(pcs)} instructions", 0.0
-    if scene.costs is not None:
-        states = scene.costs[1].states[cursor]
-        total = int(states.sum())
-        order = [code for code in np.argsort(-states, kind="stable").tolist() if states[code]]
-        parts = ", ".join(f"{scene.look(code).name} {percent(int(states[code]), total, 0)}" for code in order)
-        head = f"{plural(total, 'warp-cycle')}: {parts}" if total else "no warp has been there yet"
-        top = float(scene.costs[0].cycles[pcs].max(initial=0))
-    lines = [title(width, f"{posixpath.basename(line.path)}:{line.line}", head)]
-    here = machine.pc[scene.warp]
-    first = max(0, min(len(pcs) - (rows - 1), (pcs.index(here) if here in pcs else 0) - (rows - 1) // 3))
-    for pc in pcs[first : first + rows - 1]:
-        entry = program[pc]
-        row = Row(width, "focus" if pc == here else "")
-        row.add("▸" if pc == here else " ", "bold").add(f"{entry.line:>{NUMBER}}", "faint")
-        if scene.costs is not None and scene.costs[0].states[pc].any():
-            row.add(f"{percent(int(scene.costs[0].cycles[pc]), float(scene.costs[1].states[:-1].sum())):>{SHARE}} ", "dim")
-            row.parts(*heat(scene, scene.costs[0].states[pc], top, BAR + 3))
-        row.to(MARK + NUMBER + SHARE + 1 + BAR + 4)
-        text = entry.text
-        room = width - row.x - 1
-        frames = table.frames(pc)
-        inner = frames[0].where.text if frames and frames[0].where != line else ""
-        row.add(cut(text if len(text) <= room else compact_text(text), room), "bold" if pc == here else "text")
-        row.right(width - 1, f"in {inner}" if inner and row.x + len(inner) + 6 < width else "", "faint")
-        lines.append(row.line())
-    return fill(lines, width, rows)
+def _shares(scene: Scene, row: Row, at: int, width: int, held: dict[int, int], cursor: int) -> None:
+    """Write what a line waits, mostly for what, and what waiting it causes, with bars of one scale."""
+    assert scene.costs is not None
+    causes, cells = scene.costs[1].causes, bars(width)
+    resident, top = int(scene.costs[1].states[:-1].sum()), float(max(causes.waits.max(), causes.caused[:-1].max(initial=0)))
+    waits, caused = int(causes.waits[at]), int(causes.caused[at])
+    row.add(f"{percent(waits, resident):>{SHARE}} ", "bold" if waits == causes.waits.max() else "text")
+    mostly = _mostly(scene, causes, at)
+    x = row.x
+    if mostly is not None:
+        row.add(mostly.glyph, f"st:{mostly.role}").add(" ").add(_bar(waits, top, resident, cells), f"fg:{mostly.role}")
+    row.to(x + cells + 3)
+    is_most = caused == causes.caused[:-1].max(initial=0)
+    x = row.add(f"{percent(caused, resident):>{SHARE}} ", "bold" if is_most and caused else "text").x
+    row.add(_bar(caused, top, resident, cells), "bold").to(x + cells + 1)
+    if width >= WIDE:
+        share = held.get(at, 0)
+        mark = "◂" if share and share == max(held.values()) and at != cursor else " "
+        row.add(f"{percent(share, sum(held.values())) if share else '':>8} {mark} ", "bold" if mark == "◂" else "text")
+
+
+def _bar(value: int, top: float, resident: int, cells: int) -> str:
+    """Return the bar of a share; none for one that is written as 0.0 %."""
+    return bar(value, top, cells) if 2000 * value >= resident else ""
+
+
+def _mostly(scene: Scene, causes: Causes, at: int) -> Look | None:
+    """Return the state in which a line loses most warp-cycles; None if it loses none."""
+    chosen = causes.waiter == at
+    if not chosen.any():
+        return None
+    return scene.look(int(np.bincount(causes.code[chosen], causes.count[chosen]).argmax()))
 
 
 def render(scene: Scene, width: int, height: int) -> list[Line]:
     """Return the LINES panel.
 
-     LINES w3  triton_softmax.py   cycles 0 to 1,800
-       line  share warp-cycles  mostly           source
-         16  5.5 % █            ~ wait 48 %      x = tl.load(in_ptr + row * stride + cols, mask=mask)
-     ▸   17 55.6 % ███████████◉ ~ wait 57 %      e = tl.exp(x - tl.max(x, axis=0))
+     LINES  mm.cu   cycles 0 to 143,189
+     mm.cu:11 holds up 83.9 % of the warp-cycles of resident warps: 16.0 cache lines per access, where 1 would do.
+      line  waits of 4.684M    causes of those      :12's cache lines       RF lost source
+        11 22.8 % p ██▌        83.9 % █████████   94.4 % ◂ 16.0 ideal 1 ▲     1,715 float x = a[row * n + k];
+    ▸   12 53.4 % p █████▊      7.4 % ▊            4.1 %    1.0 ideal 1       3,077 float y = b[k * n + col];
 
-    share: of all warp-cycles of warps that could run, those in which a warp's next instruction was one of the line's. The
-    bar's colours show what they were spent on, issues first. ▸ the focused warp's line, ◉ breakpoints. j k choose a line, b
-    sets a breakpoint on it, t and T go to where the focused warp reaches it; ]n and [n step by lines. Below: the line's
-    instructions.
+    waits: lost warp-cycles of warps whose next instruction is one of the line's. causes: the same lost warp-cycles, each
+    charged to the line of the instruction that holds the waiting one up. Both are of the warp-cycles of resident warps.
+    ▸ the focused warp's line, ◉ breakpoints. j k choose a line, b sets a breakpoint on it, t and T go to where the focused
+    warp reaches it; ]n and [n step by lines. Below: for whom it waits, in whom the main holder causes waits, instructions.
     """
     table, focus = scene.lines, scene.panel == "lines"
     head = f"LINES w{scene.warp}"
     if scene.now is None or table is None or not table:
         none = [Row(width).add(f" {text}", "dim").line() for text in NONE] if scene.now is not None else []
         return fill([title(width, head, focus=focus), *none], width, height)
-    cursor, wide = chosen(scene), width >= WIDE
+    cursor = chosen(scene)
     here = table.number_at(scene.now.pc[scene.warp]) if scene.warp < scene.now.num_warps else -1
     counted = scene.costs[1] if scene.costs is not None else None
     info = posixpath.basename(table.lines[cursor].path)
     if counted is not None:
         info += f"   cycles {number(counted.first)} to {number(counted.last)}"
+    words = holders.sentences(scene, width) if height >= LEAST_BELOW else []
     below = _room_below(height)
-    rows = height - 2 - below
+    rows = height - 2 - len(words) - below
     listing, first = entries(table), _first(entries(table), cursor, rows)
-    top = float(counted.states[:-2].sum(axis=1).max(initial=0)) if counted is not None else 0.0
-    whole = float(counted.states[:-1].sum()) if counted is not None else 0.0
-    lines = [title(width, head, info, focus=focus), _head(width, wide)]
-    lines += [_source_row(scene, entry, width, wide, cursor, here, top, whole) for entry in listing[first : first + rows]]
-    return [*fill(lines, width, 2 + rows), *(_below(scene, cursor, width, below) if below else ())]
+    held: dict[int, int] = {}
+    for count, _, holder in counted.causes.holders_of(cursor) if counted is not None else ():
+        held[holder] = held.get(holder, 0) + count
+    lines = [title(width, head, info, focus=focus), *words, _head(scene, width, cursor)]
+    lines += [_source_row(scene, entry, width, cursor, here, held) for entry in listing[first : first + rows]]
+    return [*fill(lines, width, height - below), *(holders.below(scene, cursor, width, below) if below else ())]
 
 
 def _room_below(height: int) -> int:
-    """Return how many rows of the panel the chosen line's instructions take."""
-    return min(height // 3, 12) if height >= LEAST_BELOW else 0
+    """Return how many rows of the panel are for holders and instructions."""
+    return min(height // 3, 14) if height >= LEAST_BELOW else 0
 
 
 def _first(listing: tuple[Entry, ...], cursor: int, rows: int) -> int:
@@ -232,19 +213,20 @@ def _first(listing: tuple[Entry, ...], cursor: int, rows: int) -> int:
     return max(0, min(len(listing) - rows, at - rows // 2))
 
 
-def line_at(scene: Scene, height: int, y: int) -> int | None:
+def line_at(scene: Scene, width: int, height: int, y: int) -> int | None:
     """Return the number of the line in row y of the panel (0 = title), for the mouse; None if there is none."""
     table = scene.lines
     if scene.now is None or table is None or not table:
         return None
-    rows, listing = height - 2 - _room_below(height), entries(table)
-    index = _first(listing, chosen(scene), rows) + y - 2
-    return listing[index][2] if 2 <= y < 2 + rows and index < len(listing) and listing[index][2] >= 0 else None
+    above = 2 + (len(holders.sentences(scene, width)) if height >= LEAST_BELOW else 0)
+    rows, listing = height - above - _room_below(height), entries(table)
+    index = _first(listing, chosen(scene), rows) + y - above
+    return listing[index][2] if above <= y < above + rows and index < len(listing) and listing[index][2] >= 0 else None
 
 
 def hit(scene: Scene, place: Place, x: int, y: int) -> Hit:
     """Return the line clicked: a double click sets a breakpoint there."""
-    line = line_at(scene, place.height, y)
+    line = line_at(scene, place.width, place.height, y)
     return Hit({"line": line}, double=("break_here", "")) if line is not None else Hit(double=("", ""))
 
 
@@ -254,13 +236,17 @@ PANEL = Panel(
     line=lambda scene: chosen(scene) if scene.lines else -1,
     move=lambda scene, by: {"line": max(0, min(len(scene.lines.lines) - 1, chosen(scene) + by))} if scene.lines else {},
     hints=("next_line", "run_to_cursor", "break_here", "down", "close", "step", "continue", "why", "help"),
-    source="PTX ISA, .loc and .file: the compiler's line for an instruction; shares as in Nsight Compute",
+    source="PTX ISA, .loc and .file: the compiler's line for an instruction; who holds whom: sessions/causes/rules.py",
     columns=(
-        ("share", "of the warp-cycles of warps that could run, those spent before an instruction of the line",
-         "our assumption"),
-        ("warp-cycles", "the same relative to the most expensive line; colours: issues, then what held the warps up",
-         "our assumption"),
-        ("reads, writes", "warp registers that issued instructions name, before a design merges or caches any",
+        ("waits", "lost warp-cycles before an instruction of the line, of all warp-cycles of resident warps; the glyph is "
+         "the most frequent reason", "our assumption"),
+        ("causes", "the same lost warp-cycles, each charged to the line that holds the waiting instruction up, of all "
+         "warp-cycles of resident warps", "sessions/causes/rules.py"),
+        ("of :N's", "of the lost warp-cycles of the chosen line N, those that this line holds up",
+         "sessions/causes/rules.py"),
+        ("cache lines", "cache lines of 128 bytes (shared memory: passes) per access, and the ideal: the fewest for the "
+         "bytes that it asks for", "RULES.md B0.24"),
+        ("RF lost", "cycles that the line's instructions wait in collectors because the register file refuses an operand",
          "our assumption"),
         ("in FILE:LINE", "the function that the instruction was inlined from, if that is in another file or line",
          "PTX ISA: inlined_at"),

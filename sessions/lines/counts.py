@@ -9,6 +9,7 @@ import numpy as np
 
 from rfview.engine.program import NO_REG
 from rfview.engine.stalls import NO_WARP
+from rfview.sessions.causes.account import Account, Causes
 from rfview.sessions.lines.table import LineTable
 from rfview.sessions.timeline.base import CycleProgress, Timeline, never
 
@@ -24,7 +25,7 @@ class Counts:
 
     states: (n + 1, 64) i8 warp-cycles by state, issues in column `issue_code`; the last row is for warps past the program's
     end, ended warps and slots without a warp. reads, writes: (n,) i8 warp registers that issued instructions name as
-    sources and results, before a design merges, caches or drops any.
+    sources and results, before a design merges, caches or drops any. causes: the lost ones, charged to their holders, too.
     """
 
     first: int
@@ -33,6 +34,7 @@ class Counts:
     reads: np.ndarray
     writes: np.ndarray
     issue_code: int
+    causes: Causes
 
     @property
     def issued(self) -> np.ndarray:
@@ -67,6 +69,7 @@ class Counter:
         self._states = np.zeros((size + 1, CODES), np.int64)
         self._named = registers_named(timeline.info)
         self._nobody = [timeline.info.stall_codes[name] for name in NO_WARP]
+        self._account = Account(timeline, first)
 
     def count(self, last: int, interrupted: CycleProgress = never) -> bool:
         """Count up to cycle `last`, exclusive; return False if interrupted, keeping what has been counted so far."""
@@ -89,12 +92,14 @@ class Counter:
         at = np.where(np.isin(codes, self._nobody), size, np.minimum(at, size)).astype(np.int64)
         counts = np.bincount((at * CODES + np.minimum(codes, CODES - 1)).ravel(), minlength=self._states.size)
         self._states += counts.reshape(self._states.shape)
+        self._account.add(start, stop)
 
     def counts(self) -> Counts:
         """Return what has been counted, by instruction."""
         code = self.timeline.issued
         issued = self._states[:-1, code]
-        return Counts(self.first, self.last, self._states.copy(), issued * self._named[0], issued * self._named[1], code)
+        return Counts(self.first, self.last, self._states.copy(), issued * self._named[0], issued * self._named[1], code,
+                      self._account.causes())
 
 
 def by_line(counts: Counts, table: LineTable) -> Counts:
@@ -108,7 +113,8 @@ def by_line(counts: Counts, table: LineTable) -> Counts:
         total = np.zeros(len(table.lines) + 1, np.int64)
         np.add.at(total, where, column)
         traffic.append(total)
-    return Counts(counts.first, counts.last, states, traffic[0], traffic[1], counts.issue_code)
+    return Counts(counts.first, counts.last, states, traffic[0], traffic[1], counts.issue_code,
+                  counts.causes.grouped(where, len(table.lines) + 1))
 
 
 def count_instructions(timeline: Timeline, first: int, last: int,

@@ -19,6 +19,8 @@ from rfview.engine.errors import KernelFault
 from rfview.engine.launch import LaunchSpec, load_launch_file
 from rfview.engine.plugin import BUILT_IN
 from rfview.engine.simulator import Simulator
+from rfview.sessions.timeline.live import LiveTimeline
+from tests.properties.causes import wrong_causes
 from tests.properties.designs import checks_of
 from tests.properties.sums import wrong_sums
 from tests.properties.watch import Watch
@@ -109,11 +111,19 @@ def run(case: Case) -> Outcome:
     outcome.cycles = simulator.cycle
     outcome.wrong += wrong_sums(summary, simulator.built.chain, simulator.built.values)
     outcome.memory = batch.fingerprint({**simulator.symbols(), **simulator.buffers()})
+    outcome.wrong += wrong_causes(charged(case, outcome.cycles))
     if case.memory and is_exact(case.design) and not simulator.spec.order_dependent:
         outcome.same = outcome.memory == case.memory
         if not outcome.same:
             outcome.wrong.append("final memory differs from sram's")
     return outcome
+
+
+def charged(case: Case, cycles: int) -> LiveTimeline:
+    """Return the run of a case again up to the end of what was watched first, at least a chunk of it, as a timeline."""
+    timeline = LiveTimeline(simulator_of(case), records=False)
+    timeline.extend(min(cycles, max((first + length for first, length in case.windows[:1]), default=1)))
+    return timeline
 
 
 def watch_part(simulator: Simulator, cycles: int, outcome: Outcome) -> None:

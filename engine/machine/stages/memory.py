@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rfview.engine.values import access, sectors, texel
+from rfview.engine.values import access, ideal, sectors, texel
 from rfview.engine.compile.bits import popcount
 from rfview.engine.compile.device import device
 from rfview.engine.events import (ATOMICS, CONST_ACCESSES, DRAM_BYTES, GLOBAL_LOADS, GLOBAL_STORES, LOCAL_ACCESSES,
@@ -44,6 +44,7 @@ def begin(sm, key, rows, insts, arena, regions, log, mem_index, slot, collector)
     if inst.op == OP_LDPARAM:
         load_parameter(sm, rows, inst, arena, result_row)
         constants.note_parameter(sm, sm.scratch, inst.offset)
+        sm.ldst_ideal = 1
         return begun(sm, inst, flight, slot)
     lanes = perform(sm, key, rows, inst, arena, regions, log, mem_index, np.int64(flight.warp), np.int64(flight.pc),
                     np.int64(flight.mask), first_row, result_row, memory_of(sm, np.int64(flight.warp), True))
@@ -150,6 +151,7 @@ def without_access(sm, slot):
     """Let LD/ST hold an instruction without accesses (a host call or a fault) for the time of one line."""
     sm.num_lines = 1
     sm.access_space = SPACE_NONE
+    sm.ldst_ideal = 0
     return touch_inflight(sm, slot)
 
 
@@ -185,6 +187,19 @@ def settle_space(sm, inst, scratch, mask):
             sm.num_lines = max(passes, transfers(sm, inst, mask))
     else:
         sm.num_lines = max(np.int64(1), np.int64(scratch[access.NUM_LINES]))
+    note_ideal(sm, inst, scratch, mask)
+    return 0
+
+
+@device
+def note_ideal(sm, inst, scratch, mask):
+    """Note the fewest lines or passes that could serve the bytes of an access; of a texture fetch, that is not known."""
+    fewest = np.int64(0)
+    if inst.op != OP_TEX:
+        fewest = np.int64(ideal.fewest(scratch, mask, np.int64(inst.width) * np.int64(inst.count), np.int64(sm.num_lines)))
+        if sm.access_space == SPACE_SHARED and sm.config.shared_bytes_per_cycle < PASS_BYTES:
+            fewest = max(fewest, transfers(sm, inst, mask))
+    sm.ldst_ideal = min(fewest, 255)
     return 0
 
 

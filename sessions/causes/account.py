@@ -1,0 +1,183 @@
+"""The account of lost warp-cycles: each one charged to the instruction that waited and to the one that held it up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from rfview.engine import state as layout
+from rfview.engine.chunk import REGISTERS_OF_WARP
+from rfview.engine.program import SPACE_SHARED
+from rfview.engine.stalls import NO_STALL
+from rfview.sessions.causes.flights import Waits, awaited
+from rfview.sessions.causes.rules import rule_of
+from rfview.sessions.causes.stretch import ProgramFacts, Stretch
+from rfview.sessions.timeline.base import Timeline
+
+EARLIER_CHUNKS = 8      # read for who wrote each register last, where an account begins within a run
+
+
+@dataclass(frozen=True)
+class Metrics:
+    """What explains holders, by instruction or line: (n,) i8 each.
+
+    accesses: memory instructions begun in LD/ST. sent: the cache lines, or passes over shared memory, that they need. known:
+    of the accesses, those whose ideal is known; ideal: the fewest lines or passes for the bytes that these ask for. shared:
+    of the accesses, those of shared memory. refused: cycles that instructions spent in collectors because the register file
+    refused them an operand.
+    """
+
+    accesses: np.ndarray
+    sent: np.ndarray
+    known: np.ndarray
+    ideal: np.ndarray
+    shared: np.ndarray
+    refused: np.ndarray
+
+    def grouped(self, where: np.ndarray, size: int) -> Metrics:
+        """Return sums by group. where: (n,) i8 group of each instruction, below `size`."""
+        return Metrics(*(np.bincount(where, column, size).astype(np.int64) for column in vars(self).values()))
+
+    def per_access(self, at: int) -> tuple[float, float] | None:
+        """Return (lines or passes per access, the ideal; 0 if unknown) of one of them, None without an access."""
+        if not self.accesses[at]:
+            return None
+        return float(self.sent[at] / self.accesses[at]), float(self.ideal[at] / max(1, self.known[at]))
+
+    def is_shared(self, at: int) -> bool:
+        """Return whether most accesses are of shared memory, so that `sent` counts passes."""
+        return bool(2 * self.shared[at] > self.accesses[at])
+
+
+@dataclass(frozen=True)
+class Causes:
+    """Lost warp-cycles by state, waiting instruction and holder: a sparse table; or by line instead of instruction.
+
+    code, waiter, holder, count: (k,) i8, each combination once. size: n instructions (or lines); n as a holder is nobody,
+    n as a waiter an instruction outside the program. metrics: of these n.
+    """
+
+    size: int
+    code: np.ndarray
+    waiter: np.ndarray
+    holder: np.ndarray
+    count: np.ndarray
+    metrics: Metrics
+
+    @property
+    def total(self) -> int:
+        """All lost warp-cycles."""
+        return int(self.count.sum())
+
+    @property
+    def waits(self) -> np.ndarray:
+        """(n + 1,) i8 lost warp-cycles by the instruction that waited."""
+        return np.bincount(self.waiter, self.count, self.size + 1).astype(np.int64)
+
+    @property
+    def caused(self) -> np.ndarray:
+        """(n + 1,) i8 the same warp-cycles by holder; the last is nobody."""
+        return np.bincount(self.holder, self.count, self.size + 1).astype(np.int64)
+
+    def grouped(self, where: np.ndarray, size: int) -> Causes:
+        """Return the table by groups. where: (n,) i8 group of each instruction, below `size`; nobody stays nobody."""
+        groups = np.append(where, size)
+        code, waiter, holder, count = _merged(self.code, groups[self.waiter], groups[self.holder], self.count, size)
+        return Causes(size, code, waiter, holder, count, self.metrics.grouped(where, size))
+
+    def holders_of(self, waiter: int) -> list[tuple[int, int, int]]:
+        """Return (count, state, holder) of one waiter's lost cycles, the most first."""
+        return self._of(self.waiter == waiter, self.holder)
+
+    def waiters_of(self, holder: int) -> list[tuple[int, int, int]]:
+        """Return (count, state, waiter) of the cycles that one holder caused, the most first."""
+        return self._of(self.holder == holder, self.waiter)
+
+    def _of(self, chosen: np.ndarray, other: np.ndarray) -> list[tuple[int, int, int]]:
+        rows = zip(self.count[chosen].tolist(), self.code[chosen].tolist(), other[chosen].tolist(), strict=True)
+        return sorted(rows, key=lambda row: (-row[0], row[1:]))
+
+
+def _merged(code: np.ndarray, waiter: np.ndarray, holder: np.ndarray, count: np.ndarray,
+            size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return the columns of a sparse table with each combination once, in ascending order."""
+    keys = (code.astype(np.int64) * (size + 1) + waiter) * (size + 1) + holder
+    order = np.argsort(keys, kind="stable")
+    keys, count = keys[order], count[order]
+    if not len(keys):
+        empty = np.empty(0, np.int64)
+        return empty, empty, empty, empty
+    begin = np.flatnonzero(np.append(True, keys[1:] != keys[:-1]))
+    keys, rest = keys[begin], keys[begin] // (size + 1)
+    return rest // (size + 1), rest % (size + 1), keys % (size + 1), np.add.reduceat(count, begin)
+
+
+class Account:
+    """Charges the lost warp-cycles of a range of cycles, stretch by stretch in order."""
+
+    def __init__(self, timeline: Timeline, first: int):
+        self.timeline, self.first = timeline, first
+        self.facts = ProgramFacts(timeline.info)
+        codes = timeline.info.stall_codes
+        self._not_lost = [codes[name] for name in NO_STALL if name in codes]
+        self._names = timeline.info.stall_names
+        self._before: np.ndarray | None = None
+        size = self.facts.size
+        empty = np.empty(0, np.int64)
+        self._table = (empty, empty, empty, empty)
+        self._metrics = np.zeros((len(Metrics.__dataclass_fields__), size + 1), np.int64)
+        self._register_file = [stall.code for stall in timeline.info.stalls
+                               if stall.family == "register_file" or stall.name == "bank_conflict"]
+
+    def add(self, start: int, stop: int) -> None:
+        """Charge what the states at cycles start..stop-1 of one chunk say about the cycles before them."""
+        if self._before is None:
+            self._before = self._writers_before(start)
+        stretch = Stretch(self.timeline, start, stop, self.facts, self._before)
+        lost = ~np.isin(stretch.state, self._not_lost)
+        warps, rows = np.nonzero(lost.T)
+        codes = stretch.state[rows, warps].astype(np.int64)
+        own = stretch.pc_of(stretch.of_warp("pc", rows, warps))
+        entry = awaited(stretch, rows, warps)
+        holder = np.full(len(rows), self.facts.nobody)
+        for code in np.flatnonzero(np.bincount(codes, minlength=1)).tolist():
+            at = np.flatnonzero(codes == code)
+            name = self._names.get(code, f"state {code}")
+            holder[at] = rule_of(name).find(Waits(stretch, code, name, rows[at], warps[at], entry[at], own[at]))
+        size = self.facts.size
+        old = self._table
+        self._table = _merged(np.append(old[0], codes), np.append(old[1], own), np.append(old[2], holder),
+                              np.append(old[3], np.ones(len(rows), np.int64)), size)
+        self._measure(stretch)
+        if stop - 1 >= self.timeline.window(start)[1] - 1:
+            stretch.remember()
+
+    def _measure(self, stretch: Stretch) -> None:
+        """Count accesses as LD/ST begins them, with the lines or passes they need, and refusals of operands."""
+        size, rows = self.facts.size + 1, np.flatnonzero(stretch.head >= 0)
+        begun = stretch.of_flight("since_cycle", rows, stretch.head[rows]) == stretch.ran[rows]
+        rows, head = rows[begun], stretch.head[rows[begun]]
+        pcs, sent = stretch.instruction(rows, head), stretch.of_flight("transactions", rows, head)
+        is_shared, ideal = self.facts.is_shared[pcs], np.zeros_like(sent)
+        if "ldst_ideal" in (self.timeline.layout.sm_dtype.names or ()):
+            ideal = stretch.column("sm.ldst_ideal")[rows].astype(np.int64)
+            is_shared = stretch.column("sm.access_space")[rows] == SPACE_SHARED
+        refused = (stretch.flights("stage") == layout.COLLECT) & np.isin(stretch.flights("code"), self._register_file)
+        for total, at, weight in zip(self._metrics, (pcs, pcs, pcs, pcs, pcs, stretch.flight_pc[refused]),
+                                     (None, sent, ideal > 0, ideal, is_shared, None), strict=True):
+            total += np.bincount(at, weight, size).astype(np.int64)
+
+    def _writers_before(self, start: int) -> np.ndarray:
+        """Return (4096,) i8 who wrote each register last before the chunk of a cycle; -1 if that is not near enough."""
+        found = np.full(layout.MAX_WARPS * REGISTERS_OF_WARP, -1)
+        number = self.timeline.chunk_number(start)
+        for chunk in range(max(0, number - EARLIER_CHUNKS), number):
+            part = self.timeline.part(chunk, None)
+            Stretch(self.timeline, part.first + 1, part.last + 1, self.facts, found).remember()
+        return found
+
+    def causes(self) -> Causes:
+        """Return what has been charged, by instruction."""
+        code, waiter, holder, count = self._table
+        return Causes(self.facts.size, code, waiter, holder, count, Metrics(*self._metrics[:, :-1].copy()))
