@@ -230,6 +230,39 @@ class Session(Cursor):
                 return stop
         return stop if forward is not None else Stop(self.cycle, "not found", f"no other cycle with {name}")
 
+    def run_to_instruction(self, number: int, cta: int, warp: int, launch: int = 0) -> Stop:
+        """Go to the cycle in which a warp of a CTA issues its `number`-th instruction, from 1 on; if it does not, stay.
+
+        warp: its number in the CTA. cta, launch: from 0 on.
+        """
+        what = f"instruction {number:,} of CTA {cta}, warp {warp}" + (f" in launch {launch}" if launch else "")
+        begun = self._first(f"launch.index == {launch} and launch.next_cta > {cta}", self.timeline.first)
+        if isinstance(begun, Stop):
+            return begun
+        ctas = self.snapshot(begun).sm.cta if begun is not None else ()
+        places = [place for place, one in enumerate(ctas) if one.live_warps and one.id == cta and warp < one.num_warps]
+        if begun is None or not places:
+            return Stop(self.cycle, "not found", f"no {what}")
+        slot = int(ctas[places[0]].first_warp) + warp
+        resident = f"launch.index == {launch} and cta[{places[0]}].id == {cta}"
+        issued = self._first(f"{resident} and warp[{slot}].num_issued >= {number}", begun)
+        if isinstance(issued, Stop):
+            return issued
+        if issued is None:
+            return Stop(self.cycle, "not found", f"no {what}: the warp does not issue as many in this run")
+        return replace(self._land(issued - 1, "condition", f"cycle {issued - 1:,}: {what} issues (w{slot})"), warp=slot)
+
+    def _first(self, condition: str, cycle: int) -> int | Stop | None:
+        """Return the first cycle from one on at which a condition holds, None, or the interruption."""
+        compiled, here = self.expression(condition), self.cycle
+        if compiled.truth(cycle, cycle + 1)[0]:
+            return cycle
+        self.cycle = cycle
+        try:
+            return self._search(search.where_holds(compiled, True), True)
+        finally:
+            self.cycle = here
+
     @property
     def lines(self) -> LineTable:
         """Return the source lines of the program; an empty table if the PTX has none."""

@@ -12,7 +12,10 @@
     barriers    barriers of a CTA
     lanes       shuffles, votes and their member masks
     note        notes a finding once, and counts it
-    machine     a simulator with the checker
+    machine     simulators with the checker: what they share, and the one of cycles
+    watching    the checker in the functional loop
+    functional  the functional mode with the checker
+    warm        compiles that into the disk cache, in a process of its own
     findings    findings as data and as sentences
     selection   which findings are shown: filters, and baselines of known findings
     child       a check in a separate process

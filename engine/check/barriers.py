@@ -111,5 +111,5 @@ def check_ended(check, sm, slot, pc):
         gone = check.warp[other]
         if gone.exit_lanes != 0:
             at = note(check, sm, BARRIER_EXITED, slot, 0, pc, gone.exit_pc, 0, SPACE_NONE, 0)
-            return note_other(check, at, gone.id, ctz64(np.uint64(gone.exit_lanes)), gone.exit_cycle)
+            return note_other(check, at, gone.id, ctz64(np.uint64(gone.exit_lanes)), gone.exit_moment)
     return 0

@@ -7,13 +7,15 @@ from dataclasses import asdict, dataclass, fields, replace
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from rfview.engine.check import layout
-from rfview.engine.check.note import NO_OTHER
 from rfview.engine.ptx.parse.locations import Locations, locations
 from rfview.engine.program import SPACE_LOCAL, SPACE_SHARED
+from rfview.engine.wording import plural
 
 if TYPE_CHECKING:
-    from rfview.engine.check.machine import CheckedSimulator
+    from rfview.engine.check.machine import Checking
     from rfview.engine.machine.faults import Report
 
 FAULT = layout.INACTIVE_LANE + 1
@@ -44,11 +46,12 @@ class Finding:
     """A defect: its kind's name, where it first happened, and how often.
 
     pc, line, text: the instruction, its line in the PTX and its text. launch, cta, warp (slot of the SM), warp_in_cta,
-    lane, cycle: where and when it happened first. address: in its space (global: as in the kernel; shared, local: offset),
-    otherwise -1. place: the address by name, as out[12]. source: the line of CUDA C or Python, as scan.cu:9, if the PTX
-    names it. other_*: of the other thread, or of the exit before a barrier; -1 if there is none. count: how many lanes,
-    times or bytes were found with this pair of instructions. frames: (path:line, function) of what was inlined into what,
-    innermost first, of the instruction and then of the other one; the kernel itself has the function "".
+    lane, cycle: where and when it happened first; of a run by values only, warp and cycle are -1, and instruction is the
+    number of the instruction in its warp, from 1 on. address: in its space (global: as in the kernel; shared, local:
+    offset), otherwise -1. place: the address by name, as out[12]. source: the line of CUDA C or Python, as scan.cu:9, if
+    the PTX names it. other_*: of the other thread, or of the exit before a barrier; -1 if there is none. count: how many
+    lanes, times or bytes were found with this pair of instructions. frames: (path:line, function) of what was inlined into
+    what, innermost first, of the instruction and then of the other one; the kernel itself has the function "".
     """
 
     kind: str
@@ -73,6 +76,8 @@ class Finding:
     other_warp_in_cta: int = -1
     other_lane: int = -1
     other_cycle: int = -1
+    instruction: int = -1
+    other_instruction: int = -1
     source: str = ""
     other_source: str = ""
     frames: tuple[tuple[str, str], ...] = ()
@@ -80,29 +85,51 @@ class Finding:
     def as_text(self) -> str:
         """Return two or three lines of text."""
         times = f", {self.count:,} times" if self.count > 1 else ""
-        lines = [f"{self.kind}: {self.sentence}{times}",
-                 f"  cycle {self.cycle:,}  w{self.warp} (CTA {self.cta}, warp {self.warp_in_cta}) lane {self.lane}  "
-                 f"{_line(self.line, self.source)}: {self.text}"]
+        what = f"{_line(self.line, self.source)}: {self.text}"
+        if self.cycle >= 0:
+            where = f"cycle {self.cycle:,}  w{self.warp} (CTA {self.cta}, warp {self.warp_in_cta}) lane {self.lane}"
+        else:
+            where = f"CTA {self.cta}, warp {self.warp_in_cta} lane {self.lane}, its instruction {self.instruction:,}"
+        lines = [f"{self.kind}: {self.sentence}{times}", f"  {where}  {what}"]
         if self.other_pc >= 0:
-            line = _line(self.other_line, self.other_source)
-            lines.append(f"  cycle {self.other_cycle:,}  CTA {self.other_cta}, warp {self.other_warp_in_cta} "
-                         f"lane {self.other_lane}  {line}: {self.other_text}")
+            where = f"CTA {self.other_cta}, warp {self.other_warp_in_cta} lane {self.other_lane}"
+            where = (f"cycle {self.other_cycle:,}  {where}" if self.cycle >= 0 else
+                     f"{where}, its instruction {self.other_instruction:,}")
+            lines.append(f"  {where}  {_line(self.other_line, self.other_source)}: {self.other_text}")
         return "\n".join(lines)
+
+
+    def words(self) -> list[str]:
+        """Return the options of `rfview debug` that go to it."""
+        if self.cycle >= 0:
+            return ["--goto", str(self.cycle)]
+        launch = f" launch {self.launch}" if self.launch else ""
+        return ["-c", f"run-to instruction {self.instruction} cta {self.cta} warp {self.warp_in_cta}{launch}"]
 
 
 @dataclass(frozen=True)
 class Findings:
-    """All findings of a run in chronological order. cycles: how far it ran; more: some were dropped; fault: the kernel's."""
+    """All findings of a run in chronological order.
+
+    cycles, instructions: how far it ran, cycles -1 by values only; more: some were dropped; fault: the kernel's.
+    """
 
     found: tuple[Finding, ...]
     cycles: int
     more: bool
     fault: str | None
+    instructions: int = 0
+
+    @property
+    def length(self) -> str:
+        """Return how far the run went, as text."""
+        return plural(self.cycles, "cycle") if self.cycles >= 0 else plural(self.instructions, "warp instruction")
 
     def as_dict(self) -> dict[str, Any]:
         """Return the findings as JSON data."""
         findings = [asdict(one) for one in self.found]
-        return {"findings": findings, "cycles": self.cycles, "more": self.more, "fault": self.fault}
+        return {"findings": findings, "cycles": self.cycles, "instructions": self.instructions, "more": self.more,
+                "fault": self.fault}
 
     @staticmethod
     def of_dict(data: Mapping[str, Any]) -> Findings:
@@ -110,23 +137,32 @@ class Findings:
         names = {field.name for field in fields(Finding)}
         findings = [Finding(**{key: value for key, value in one.items() if key in names}) for one in data["findings"]]
         findings = [replace(one, frames=tuple((place, function) for place, function in one.frames)) for one in findings]
-        return Findings(tuple(findings), data["cycles"], data["more"], data["fault"])
+        return Findings(tuple(findings), data["cycles"], data["more"], data["fault"], data["instructions"])
 
 
-def findings_of(simulator: CheckedSimulator) -> Findings:
+def findings_of(simulator: Checking) -> Findings:
     """Return the findings of a checked simulator so far."""
-    check = simulator.data[0]
-    findings = [_finding(simulator, SimpleNamespace(**dict(zip(FIELDS, entry.tolist(), strict=True))))
-             for entry in check.finding[check.finding["kind"] != 0]]
+    check, has_cycles = simulator.data[0], simulator.counts_cycles
+    entries = check.finding[check.finding["kind"] != 0]
+    entries = entries[np.lexsort((entries["pc"], entries["clock"]))]
+    findings = [_finding(simulator, SimpleNamespace(**dict(zip(FIELDS, entry.tolist(), strict=True)))) for entry in entries]
+    findings += [_reported(simulator, one) for one in simulator.reports]
     fault = None if simulator.fault is None else str(simulator.fault)
     if fault is not None:
         findings.append(_fault(simulator, fault))
-    findings += [_reported(simulator, one) for one in simulator.reports]
     if findings:
         known = locations(simulator.module.text)
         findings = [_located(one, known) for one in findings]
-    findings.sort(key=lambda one: (one.cycle, one.pc, one.kind))
-    return Findings(tuple(findings), simulator.cycle, bool(check.is_full), fault)
+    if has_cycles:
+        findings.sort(key=lambda one: (one.cycle, one.pc, one.kind))
+    cycles = simulator.cycle if has_cycles else -1
+    return Findings(tuple(findings), cycles, bool(check.is_full), fault, simulator.instructions)
+
+
+def _moment(simulator: Checking, moment: int, prefix: str = "") -> dict[str, Any]:
+    """Return a moment as fields of a finding."""
+    return ({f"{prefix}cycle": moment} if simulator.counts_cycles else
+            {f"{prefix}cycle": -1, f"{prefix}instruction": moment})
 
 
 def _line(line: int, source: str) -> str:
@@ -142,25 +178,26 @@ def _located(finding: Finding, known: Locations) -> Finding:
     return replace(finding, source=source, other_source=other, frames=frames)
 
 
-def _fault(simulator: CheckedSimulator, fault: str) -> Finding:
+def _fault(simulator: Checking, fault: str) -> Finding:
     """Return the fault that ended a run as a finding."""
     sm, cause = simulator.sm, simulator.fault
     warp, pc, lane = (max(0, place) for place in (cause.warp, cause.pc, cause.lane)) if cause is not None else (0, 0, 0)
     entry = sm.warp[warp]
     cta = int(sm.cta[int(entry.cta)].id) if int(entry.cta) < len(sm.cta) else 0
     listing = simulator.info.program[pc]
+    moment = max(0, simulator.cycle - 1) if simulator.counts_cycles else int(entry.num_issued)
     return Finding("fault", fault, listing.kernel, pc, int(listing.line), listing.text, int(sm.launch.index), cta,
-                   warp, int(entry.warp_in_cta), lane, max(0, simulator.cycle - 1), 1)
+                   _slot(simulator, warp), int(entry.warp_in_cta), lane, count=1, **_moment(simulator, moment))
 
 
-def _reported(simulator: CheckedSimulator, one: Report) -> Finding:
+def _reported(simulator: Checking, one: Report) -> Finding:
     """Return a bad access that was dropped as a finding."""
     listing = simulator.info.program[one.pc]
     return Finding("fault", one.text, listing.kernel, one.pc, int(listing.line), listing.text, one.launch, one.cta,
-                   one.warp, one.warp_in_cta, one.lane, one.cycle, one.count)
+                   _slot(simulator, one.warp), one.warp_in_cta, one.lane, count=one.count, **_moment(simulator, one.cycle))
 
 
-def _finding(simulator: CheckedSimulator, entry: SimpleNamespace) -> Finding:
+def _finding(simulator: Checking, entry: SimpleNamespace) -> Finding:
     """Return an entry of the table as a finding."""
     kind, pc, launch = entry.kind, entry.pc, entry.launch - 1
     cta, warp_in_cta = _warp(simulator, entry.warp, launch)
@@ -172,26 +209,26 @@ def _finding(simulator: CheckedSimulator, entry: SimpleNamespace) -> Finding:
         other_cta, other_warp = _warp(simulator, entry.other_warp, launch)
         more = {"other_pc": entry.other_pc, "other_line": other.line, "other_text": other.text,
                 "other_cta": other_cta, "other_warp_in_cta": other_warp, "other_lane": entry.other_lane,
-                "other_cycle": entry.other_cycle}
+                **_moment(simulator, entry.other_moment, "other_")}
     return Finding(
         KINDS[kind][0], _sentence(kind, entry, place, (cta, warp_in_cta), more), listing.kernel, pc,
-        int(listing.line), listing.text, launch, cta, entry.slot, warp_in_cta, entry.lane,
-        entry.cycle - (entry.other_pc == NO_OTHER and kind in AT_ISSUE), entry.count,
-        address, place, **more,
+        int(listing.line), listing.text, launch, cta, _slot(simulator, entry.slot), warp_in_cta, entry.lane,
+        count=entry.count, address=address, place=place, **_moment(simulator, entry.moment), **more,
     )
 
 
-# found one cycle later, when the checker sees what was issued
-AT_ISSUE = frozenset({layout.UNWRITTEN_REGISTER, layout.BARRIER_PART})
+def _slot(simulator: Checking, slot: int) -> int:
+    """Return a finding's warp slot, -1 by values only: the machine may have the warp in another one."""
+    return slot if simulator.counts_cycles else -1
 
 
-def _warp(simulator: CheckedSimulator, name: int, launch: int) -> tuple[int, int]:
+def _warp(simulator: Checking, name: int, launch: int) -> tuple[int, int]:
     """Return the CTA, and the number in it, of a warp given by its number in the session."""
     size = simulator.placement.launches[launch].warps_per_cta
     return divmod((name - 1) % int(simulator.data[0].grid_warps), size)
 
 
-def _place(simulator: CheckedSimulator, kernel: str, kind: int, offset: int, space: int,
+def _place(simulator: Checking, kernel: str, kind: int, offset: int, space: int,
            launch: int) -> tuple[int, str]:
     """Return the address as in the kernel, and its place by name."""
     if kind == layout.UNWRITTEN_REGISTER:

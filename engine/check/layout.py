@@ -25,7 +25,7 @@ STEP = np.dtype([("kind", "u4"), ("variable", "u4"), ("other", "u4")])
 # --- a word of memory (or, after narrower accesses, each of its four bytes) -------------------------------------------
 NARROW, TWO_READERS = 16, 32                      # of marks, in addition to a bit per byte that has been written
 COPIED = 6                                        # and four bits from here on: bytes that hold a copy of an undefined value
-READER = np.dtype([(name, "u4") for name in ("warp", "lanes", "pc", "clock", "sync", "cycle", "is_strong")])
+READER = np.dtype([(name, "u4") for name in ("warp", "lanes", "pc", "clock", "sync", "moment", "is_strong")])
 # One cache line of the host: for kernels that touch each word once, the pages of these records cost more than the checks.
 PLACE = np.dtype([
     ("marks", "u4"),
@@ -37,7 +37,7 @@ PLACE = np.dtype([
     ("pc", "u4"),
     ("clock", "u4"),
     ("sync", "u4"),
-    ("cycle", "u4"),
+    ("moment", "u4"),
     ("value", "u4"),
     ("reader", READER),                           # the last one; the last of another warp is in `second_readers`: few
 ])                                                # words are read by two warps
@@ -55,7 +55,8 @@ MAX_POOL_SLOTS, MIN_POOL_SLOTS = 4096, 16
 WRITE_WRITE, READ_AFTER_WRITE, WRITE_AFTER_READ = range(3)
 # kind: 0 = an unused entry. address: byte offset in the arena, or the number of a variable. other_*: the other thread
 FINDING = np.dtype([(name, "i8") for name in (
-    "kind pc other_pc count cycle launch warp slot lane address space other_warp other_lane other_cycle extra".split())])
+    "kind pc other_pc count moment clock launch warp slot lane address space other_warp other_lane other_moment extra"
+).split()])
 
 # --- a warp slot -----------------------------------------------------------------------------------------------------
 WARP = np.dtype([
@@ -81,7 +82,7 @@ WARP = np.dtype([
     ("missing", "i8"),                            # lanes that had not arrived at an aligned barrier when others did
     ("exit_lanes", "i8"),                         # lanes that have ended; where and when the first of them did
     ("exit_pc", "i8"),
-    ("exit_cycle", "i8"),
+    ("exit_moment", "i8"),
 ])
 BARRIER = np.dtype([
     ("is_open", "i8"),                            # it has opened: the next arrival begins a new phase
@@ -122,6 +123,7 @@ CHECK = np.dtype(
         ("seq", "i8"),
         ("num_issued", "i8"),
         # findings
+        ("now", "i8"),                            # the moment: a cycle, or the number of the warp's instruction
         ("num_findings", "i8"),
         ("is_full", "i8"),                        # some were dropped
         ("finding", FINDING, (MAX_FINDINGS,)),    # a hash table

@@ -22,6 +22,7 @@ from rfview.engine.check.undefined import followed, packed
 from rfview.engine.check.undefined_map import set_bits, words_for
 from rfview.engine.compile import cache, extern, jit
 from rfview.engine.errors import InputError, KernelFault
+from rfview.engine.machine_code import is_machine_code
 from rfview.engine.launch.given import GivenMemory
 from rfview.engine.launch.spec import LaunchSpec
 from rfview.engine.ptx.lower.device_library import HEAP
@@ -43,15 +44,16 @@ def stage() -> Any:
     return _stage
 
 
-class CheckedSimulator(Simulator):
-    """A simulator that also looks for undefined behaviour; call `findings()` during the run or after it.
+class Checking(Simulator):
+    """What simulators with the checker share; call `findings()` during the run or after it.
 
-    It only runs forwards: the checker's data cannot be rewound. Raises InputError if this process already runs a machine
-    without the checker.
+    It only runs forwards: the checker's data cannot be rewound.
     """
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
+        if is_machine_code(self.insts):
+            raise InputError("check: the kernel is machine code; only PTX says what the checker needs to know")
         how = self.config.compilation()
         self.followed = {kernel.name: followed(kernel, self.module, how) for kernel, _ in self.placement.kernels}
         self._watch()
@@ -74,14 +76,6 @@ class CheckedSimulator(Simulator):
         self.sm.scratch[layout.POINTER] = 0
         del self.data, self.arrays
 
-    def link(self) -> None:
-        """Link the checked stage in place of the machine's own."""
-        if extern._stage is not None and extern._stage is not stage():
-            raise InputError("check: this process runs a machine that is not checked; check in a process of its own")
-        journal = self._journal_of()
-        extern.link(stage(), self.sm, jit.record(jit.key_dtype()), self.rows, self.insts, self.arena, self.regions,
-                    journal.log[0], journal.mem_index, is_usual=False)
-
     def restore(self, checkpoint: Any) -> None:
         """Refuse: the checker cannot go back."""
         raise InputError("check: a run that is checked only goes forwards")
@@ -91,7 +85,22 @@ class CheckedSimulator(Simulator):
         return findings_of(self)
 
 
-def run(simulator: CheckedSimulator) -> Findings:
+class CheckedSimulator(Checking):
+    """Simulates cycles and looks for undefined behaviour.
+
+    Raises InputError if this process already runs a machine without the checker.
+    """
+
+    def link(self) -> None:
+        """Link the checked stage in place of the machine's own."""
+        if extern._stage is not None and extern._stage is not stage():
+            raise InputError("check: this process runs a machine that is not checked; check in a process of its own")
+        journal = self._journal_of()
+        extern.link(stage(), self.sm, jit.record(jit.key_dtype()), self.rows, self.insts, self.arena, self.regions,
+                    journal.log[0], journal.mem_index, is_usual=False)
+
+
+def run(simulator: Checking) -> Findings:
     """Run to the end, or to a fault of the kernel, and return the findings."""
     try:
         simulator.run()
@@ -116,7 +125,7 @@ def _small_pages(count: int, dtype: np.dtype) -> np.ndarray:
     return np.frombuffer(memory, dtype, count)
 
 
-def _arrays(simulator: CheckedSimulator) -> dict[str, np.ndarray]:
+def _arrays(simulator: Checking) -> dict[str, np.ndarray]:
     """Return the arrays beside CHECK, by name, for a simulator before its first cycle. Raises InputError if too large."""
     placement, lines = simulator.placement, simulator.module.text.splitlines()
     grid = _grid_warps(simulator)
@@ -134,7 +143,7 @@ def _arrays(simulator: CheckedSimulator) -> dict[str, np.ndarray]:
     return {**arrays, "undefined": simulator.undefined}
 
 
-def _data(simulator: CheckedSimulator) -> np.ndarray:
+def _data(simulator: Checking) -> np.ndarray:
     """Return the checker's data, one CHECK record, for a simulator before its first cycle."""
     data = np.zeros(1, layout.CHECK).view(np.recarray)
     check = data[0]
@@ -147,12 +156,12 @@ def _data(simulator: CheckedSimulator) -> np.ndarray:
     return data
 
 
-def _grid_warps(simulator: CheckedSimulator) -> int:
+def _grid_warps(simulator: Checking) -> int:
     """Return the number of warps of the largest grid."""
     return max(placed.warps_per_cta * placed.launch.num_ctas for placed in simulator.placement.launches)
 
 
-def _undefined(simulator: CheckedSimulator) -> np.ndarray:
+def _undefined(simulator: Checking) -> np.ndarray:
     """Return the map of a launch file's global memory: (words,) u4, a bit per byte, set if it is undefined at first."""
     placement = simulator.placement
     undefined = _small_pages(words_for(4 * (len(placement.arena) - placement.global_word)), layout.ARRAYS["undefined"])

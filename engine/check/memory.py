@@ -241,7 +241,7 @@ def visit(check, sm, inst, facts, slot, lane, pc, space, address, at, value):
     writes = inst.memory_kind != MEM_LOAD
     if place.writer != 0 and not (is_strong and place.is_strong != 0) and not (writes and place.value == value):
         if not is_ordered(check, slot, lane, place.writer, place.lane, place.clock, place.sync):
-            race(check, sm, slot, lane, pc, space, address, place.pc, place.writer, place.lane, place.cycle,
+            race(check, sm, slot, lane, pc, space, address, place.pc, place.writer, place.lane, place.moment,
                  WRITE_WRITE if writes else READ_AFTER_WRITE)
     if writes:
         compare_reader(check, sm, slot, lane, pc, space, address, place.reader, is_strong)
@@ -253,7 +253,7 @@ def visit(check, sm, inst, facts, slot, lane, pc, space, address, at, value):
         place.pc = pc
         place.clock = me.clock
         place.sync = me.sync
-        place.cycle = sm.cycle
+        place.moment = check.now
         place.value = value
         return 0
     reader = place.reader
@@ -271,7 +271,7 @@ def visit(check, sm, inst, facts, slot, lane, pc, space, address, at, value):
         reader.sync = me.sync
         reader.is_strong = is_strong
     reader.pc = pc
-    reader.cycle = sm.cycle
+    reader.moment = check.now
     return 0
 
 
@@ -288,7 +288,7 @@ def compare_reader(check, sm, slot, lane, pc, space, address, reader, is_strong)
         other = ctz64(lanes)
         lanes &= lanes - np.uint64(1)
         if not is_ordered(check, slot, lane, warp, other, reader.clock, reader.sync):
-            race(check, sm, slot, lane, pc, space, address, reader.pc, warp, other, reader.cycle, WRITE_AFTER_READ)
+            race(check, sm, slot, lane, pc, space, address, reader.pc, warp, other, reader.moment, WRITE_AFTER_READ)
             return 0
         if warp != mine:
             return 0
@@ -296,8 +296,8 @@ def compare_reader(check, sm, slot, lane, pc, space, address, reader, is_strong)
 
 
 @device
-def race(check, sm, slot, lane, pc, space, address, other_pc, warp, other, cycle, what):
+def race(check, sm, slot, lane, pc, space, address, other_pc, warp, other, moment, what):
     """Note a race."""
     kind = RACE_SHARED if space == SPACE_SHARED else RACE_GLOBAL
     at = note(check, sm, kind, slot, lane, pc, other_pc, address, space, what)
-    return note_other(check, at, warp, other, cycle)
+    return note_other(check, at, warp, other, moment)

@@ -28,7 +28,8 @@ def note(check, sm, kind, slot, lane, pc, other_pc, address, space, extra):
             entry.pc = pc
             entry.other_pc = other_pc
             entry.count = 1
-            entry.cycle = sm.cycle
+            entry.moment = check.now
+            entry.clock = sm.cycle
             entry.launch = check.launch
             entry.warp = check.warp[slot].id
             entry.slot = slot
@@ -45,11 +46,11 @@ def note(check, sm, kind, slot, lane, pc, other_pc, address, space, extra):
 
 
 @device
-def note_other(check, at, warp, lane, cycle):
+def note_other(check, at, warp, lane, moment):
     """Fill in the other thread, if `note` has made an entry."""
     if at >= 0:
         entry = check.finding[at]
         entry.other_warp = warp
         entry.other_lane = lane
-        entry.other_cycle = cycle
+        entry.other_moment = moment
     return 0

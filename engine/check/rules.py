@@ -3,10 +3,13 @@
 `rfview check TARGET` runs a kernel and looks for behaviour that PTX leaves undefined. `rfview check ./app 100`, or a
 script.py, does so in every launch of a program and reports a defect once; which bytes of device memory have been written
 is known from one launch to the next, all else is checked for each launch alone. Programs then have 1 GB of device memory.
+Both compute values only, many times faster than cycles: a finding says which instruction of its warp it is, from 1 on, and
+`rfview debug` goes there with `run-to instruction N cta C warp W`. With --every-cycle, and for recordings, it says in which
+cycle; cycles are the same as in any other run.
 The option `--check` does so during `run` and `record` and before `debug`. On the screens, `!` or `:check` opens the findings
 of the whole run: Enter goes to one, o to its other access. From Python: rfview.sessions.check.check(session). The exit code
 is 1 if anything is found; --json prints data. A finding stands for a pair of instructions, with its number of occurrences
-and its first one; cycles are the same as in any other run.
+and its first one.
 
 unwritten-register   a register or predicate of the PTX that was never written in this lane. Copying a value, selecting it
                      (selp, prmt), packing it or keeping it in shared or local memory does not count as a use; using the
@@ -45,6 +48,11 @@ before another
 
 So the plain first read of a compare-and-swap loop (as in the CUDA Programming Guide's atomicAdd for doubles) is a race with
 the other threads' loops, although a harmless one; a volatile read is not.
+
+Of a race, the access that came second is the finding, and which one that is depends on the order in which warps execute. By
+values only, warps take turns of one instruction (RULES.md, B9.5), so that it is usually the same one as in the cycles. What
+a race decides (a branch, the number of turns of a loop that waits) may differ between the two, and then so does the number
+of an instruction in its warp.
 
 Not found: races with accesses older than the last write and the last reads by two warps, which are all that is
 remembered. Races of bytes that share their record with other strong locations (one in some thousand does) may be missed,

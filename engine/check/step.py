@@ -38,11 +38,7 @@ def follow(check, sm, insts):
         resident &= resident - np.uint64(1)
         entry = sm.warp[slot]
         me = check.warp[slot]
-        number = check.first_id + 1 + np.int64(sm.cta[entry.cta].id) * check.cta_warps + np.int64(entry.warp_in_cta)
-        if me.id != number:
-            begin_warp(check, slot, number, sm.cta[entry.cta].first_warp)
-            me.open_cycle = entry.open_cycle
-        elif issued and me.num_issued != entry.num_issued:
+        if not note_warp(check, sm, slot) and issued and me.num_issued != entry.num_issued:
             follow_issued(check, sm, insts[entry.last_pc], slot, np.int64(entry.last_pc), me.mask)
         if me.open_cycle != entry.open_cycle:
             opened |= bit64(slot)
@@ -51,12 +47,32 @@ def follow(check, sm, insts):
         me.mask = entry.mask
         if entry.num_splits > 1 and entry.split != NONE8 and insts[entry.pc].op == OP_BAR_WARP:
             me.mask |= partners(sm, slot, np.int64(insts[entry.pc].collective), me.mask)
+    leave_opened(check, sm, insts, opened)
+    follow_collected(check, sm)
+    check.seq = sm.seq
+    return 0
+
+
+@device
+def note_warp(check, sm, slot):
+    """Begin a slot's warp if that is new; return whether it is."""
+    entry = sm.warp[slot]
+    cta = sm.cta[entry.cta]
+    number = check.first_id + 1 + np.int64(cta.id) * check.cta_warps + np.int64(entry.warp_in_cta)
+    if check.warp[slot].id == number:
+        return False
+    begin_warp(check, slot, number, cta.first_warp)
+    check.warp[slot].open_cycle = entry.open_cycle
+    return True
+
+
+@device
+def leave_opened(check, sm, insts, opened):
+    """Let the warps `opened` leave the barriers at which they have waited."""
     while opened != 0:
         slot = ctz64(opened)
         opened &= opened - np.uint64(1)
         leave(check, sm, insts, slot)
-    follow_collected(check, sm)
-    check.seq = sm.seq
     return 0
 
 
@@ -65,7 +81,7 @@ def follow_issued(check, sm, inst, slot, pc, active):
     """Process the instruction that a warp has issued, unless that is in a collector."""
     lanes = executing(sm, inst, slot, active)
     if inst.unit == UNIT_CTRL:
-        follow_control(check, sm, inst, slot, pc, lanes, active)
+        follow_control(check, sm, inst, slot, pc, lanes, active, np.int64(sm.warp[slot].last_issue_cycle))
     elif lanes == 0:        # it acted at issue
         check_registers(check, sm, slot, pc, lanes, active, -1)
     return 0
@@ -139,15 +155,15 @@ def executing(sm, inst, slot, active):
 
 
 @device
-def follow_control(check, sm, inst, slot, pc, lanes, active):
-    """Process an instruction that acted at issue: barriers, fences, exits, and what it read."""
+def follow_control(check, sm, inst, slot, pc, lanes, active, issue_cycle):
+    """Process an instruction that acted at issue, in that cycle: barriers, fences, exits, and what it read."""
     check_registers(check, sm, slot, pc, lanes, active, -1)
     if lanes == 0:
         return 0
     me = check.warp[slot]
     if inst.op == OP_BAR:
         # not where lanes only part from those whose guard is false, or fetch the results of an open barrier
-        if (lanes == active or inst.aux == BAR_ARRIVE) and not fetches(sm, slot, pc):
+        if (lanes == active or inst.aux == BAR_ARRIVE) and not fetches(sm, slot, pc, issue_cycle):
             arrive(check, sm, inst, slot, pc, lanes)
     elif inst.op == OP_BAR_WARP:
         check_warp_barrier(check, sm, inst, slot, pc, lanes)
@@ -157,20 +173,20 @@ def follow_control(check, sm, inst, slot, pc, lanes, active):
     elif inst.op == OP_EXIT:
         if me.exit_lanes == 0:
             me.exit_pc = pc
-            me.exit_cycle = sm.cycle - 1
+            me.exit_moment = check.now
         me.exit_lanes |= lanes
     return 0
 
 
 @device
-def fetches(sm, slot, pc):
+def fetches(sm, slot, pc, issue_cycle):
     """Return whether the instruction that a warp has just issued is a bar.red that fetches its results."""
     if sm.num_inflight[slot] == 0:
         return False
     for index in range(MAX_INFLIGHT):
         flight = sm.inflight[index]
         if flight.stage != FREE and flight.warp == slot and flight.pc == pc and flight.missed != 0 and (
-                flight.issue_cycle == sm.warp[slot].last_issue_cycle):
+                flight.issue_cycle == issue_cycle):
             return True
     return False
 
@@ -183,15 +199,21 @@ def check_started(check, sm, rows, insts, arena, begun):
         begun &= begun - np.uint64(1)
         flight = sm.inflight[sm.collector[collector].inflight]
         pc, slot, mask = np.int64(flight.pc), np.int64(flight.warp), np.int64(flight.mask)
-        inst, facts = insts[pc], instruction_at(check, pc).facts
-        first_row = np.int64(sm.config.first_collector_row) + collector * NUM_SRC_ROWS
-        if inst.unit == UNIT_LDST:
-            if inst.memory_kind != MEM_NONE and inst.op != OP_TEX and sm.error == 0:
-                check_access(check, sm, inst, rows, arena, facts, slot, pc, mask & ~np.int64(sm.dropped), first_row,
-                             collector)
-        elif facts & BETWEEN_LANES:
-            took_part = np.int64(flight.psrc[1]) if flight.missed != 0 else mask
-            check_members(check, sm, inst, rows, slot, pc, mask, took_part, first_row)
+        took_part = np.int64(flight.psrc[1]) if flight.missed != 0 else mask
+        check_result(check, sm, insts[pc], rows, arena, slot, pc, mask, took_part,
+                     np.int64(sm.config.first_collector_row) + collector * NUM_SRC_ROWS, collector)
+    return 0
+
+
+@device
+def check_result(check, sm, inst, rows, arena, slot, pc, mask, took_part, first_row, collector):
+    """Check an access that has been performed, or what lanes exchange. first_row: of the operands, which are still there."""
+    facts = instruction_at(check, pc).facts
+    if inst.unit == UNIT_LDST:
+        if inst.memory_kind != MEM_NONE and inst.op != OP_TEX and sm.error == 0:
+            check_access(check, sm, inst, rows, arena, facts, slot, pc, mask & ~np.int64(sm.dropped), first_row, collector)
+    elif facts & BETWEEN_LANES:
+        check_members(check, sm, inst, rows, slot, pc, mask, took_part, first_row)
     return 0
 
 
@@ -203,7 +225,9 @@ def checked_stage(tag):
         if pointer == 0:
             return start_execution(sm, key, rows, insts, arena, regions, log, mem_index) + (tag & 0)
         check = array_at(pointer, 1, CHECK)[0]
+        check.now = np.int64(sm.cycle) - 1      # what it sees now was issued in the last cycle
         follow(check, sm, insts)
+        check.now = sm.cycle
         used = np.uint64(sm.collectors_used)
         start_execution(sm, key, rows, insts, arena, regions, log, mem_index)
         check_started(check, sm, rows, insts, arena, used & ~np.uint64(sm.collectors_used))

@@ -4,6 +4,7 @@
     steps     one warp instruction, complete before the next one begins
     machine_loop  machine_steps     the same for machine code
     gather    loads and stores of whole words, all lanes at once
+    watch     calls by which the checker watches the loop
     machine   a Simulator that runs launches in this way
     warm      compiles the loop into the disk cache, in a process of its own
 """

@@ -16,6 +16,7 @@ from rfview.engine.compile.bits import ctz64, popcount
 from rfview.engine.compile.device import device
 from rfview.engine.compile.jit import lean_entry
 from rfview.engine.events import INSTRUCTIONS, THREAD_INSTRUCTIONS
+from rfview.engine.functional import watch
 from rfview.engine.functional.steps import perform_step, write_opened, write_served
 from rfview.engine.isa import OP_ACTIVEMASK, OP_BAR, OP_EXIT, OP_MEMBAR, OP_NANOSLEEP
 from rfview.engine.machine.cycle import DEADLOCKED, FAULTED, HOST_CALL, LAUNCH_DONE, STOPPED
@@ -29,6 +30,7 @@ from rfview.engine.state import NONE8
 NAME = "values"     # of the design to which the loop binds the hooks: the defaults
 hooks.register(NAME, ModuleType(NAME))
 TURN = 4096         # the most instructions of a warp before another one has its turn
+WATCHED_TURN = 1    # the same if something watches (RULES.md, B9.5)
 
 
 @lean_entry
@@ -42,6 +44,7 @@ def run(sms, rfs, specs, keys, rows, insts, arena, regions, logs, mem_index, sto
     code = np.int64(STOPPED)
     while sm.cycle < stop and code == STOPPED:
         started = fill(sm, rf, spec, rows, arena, log, mem_index)
+        watch.on_start(sm, rf, spec)
         if sm.launch.done_ctas == sm.launch.num_ctas:
             sm.launch.running = 0
             code = np.int64(LAUNCH_DONE)
@@ -51,7 +54,7 @@ def run(sms, rfs, specs, keys, rows, insts, arena, regions, logs, mem_index, sto
         while warps != 0 and sm.cycle < stop and not needs_caller(sm):
             warp = ctz64(warps)
             warps &= warps - np.uint64(1)
-            most = min(np.int64(stop), np.int64(sm.cycle) + TURN)
+            most = min(np.int64(stop), np.int64(sm.cycle) + (WATCHED_TURN if watch.is_watched(sm, rf, spec) else TURN))
             turn(sm, rf, spec, key, rows, insts, arena, regions, log, mem_index, warp, most)
         code = outcome(sm, sm.cycle != before or started != 0)
     forget_state(sm)
@@ -110,12 +113,15 @@ def turn(sm, rf, spec, key, rows, insts, arena, regions, log, mem_index, warp, m
             polled = True
         if inst.unit == UNIT_CTRL:
             control.execute(sm, rf, spec, rows, insts, warp, pc, lanes, active)
+            watch.on_control(sm, rf, spec, insts, warp, pc, lanes, active, entry.num_issued + clock - first)
             if inst.op == OP_BAR or inst.op == OP_EXIT:
                 write_opened(sm, rows, insts)
             goes_on = sm.error == 0 and inst.op != OP_NANOSLEEP and not (polled and entry.pc <= pc)
             continue
+        watch.on_step(sm, rf, spec, warp, pc, lanes, active, entry.num_issued + clock - first)
         if lanes != 0 or inst.op == OP_ACTIVEMASK:
-            perform_step(sm, key, rows, insts, arena, regions, log, mem_index, warp, pc, lanes, active, took_part, own)
+            perform_step(sm, rf, spec, key, rows, insts, arena, regions, log, mem_index, warp, pc, lanes, active, took_part,
+                         own)
             if inst.unit == UNIT_LDST:
                 goes_on = not needs_caller(sm)
                 if sm.error != 0:

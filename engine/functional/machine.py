@@ -26,16 +26,20 @@ MACHINE_ROWS, MACHINE_SHARED_BYTES = 2048, 228 << 10
 
 
 @lru_cache
-def spec_dtype(name: str = loop.NAME) -> np.dtype:
-    """Return the dtype of the parameter record that binds a loop's hooks, with the hash of all that is compiled."""
-    tag = cache.source_hash([*cache.engine_files(), *sorted(Path(__file__).parent.glob("*.py"))])
+def spec_dtype(name: str = loop.NAME, *folders: Path) -> np.dtype:
+    """Return the dtype of a parameter record that binds a loop's hooks, with the hash of all that is compiled.
+
+    folders: of sources besides the engine's and these.
+    """
+    sources = [path for folder in (Path(__file__).parent, *folders) for path in sorted(folder.glob("*.py"))]
+    tag = cache.source_hash([*cache.engine_files(), *sources])
     return np.dtype([(f"design_{name}", "u1"), (f"src_{tag}", "u1")], align=True)
 
 
 @lru_cache
-def records(name: str) -> tuple[np.ndarray, ...]:
+def records(spec: np.dtype) -> tuple[np.ndarray, ...]:
     """Return the state and the parameter record for a loop's hooks; numba takes milliseconds for a new dtype."""
-    made = np.zeros(1, [("unused", "u4")]), np.zeros(1, spec_dtype(name))
+    made = np.zeros(1, [("unused", "u4")]), np.zeros(1, spec)
     return tuple(record.view(np.recarray) if jit.OFF else record for record in made)
 
 
@@ -47,8 +51,9 @@ def compiled_loop(arguments: tuple[Any, ...], used: ModuleType) -> Any:
     forms = tuple((argument.dtype, argument.flags.num) for argument in arguments[:-1])
     if forms not in _loops:
         _loops[forms] = jit.compiled(used.run, arguments)
-        if not warm.is_ready(spec_dtype(used.NAME)):
-            warm.note_ready(spec_dtype(used.NAME), jit.name_on_disk(used.run, arguments))
+        spec = arguments[2].dtype
+        if not warm.is_ready(spec):
+            warm.note_ready(spec, jit.name_on_disk(used.run, arguments))
     return _loops[forms]
 
 
@@ -68,15 +73,22 @@ class FunctionalSimulator(Simulator):
         """Return the module of the loop that executes the launch file's kernels."""
         return machine_loop if is_machine_code(self.insts) else loop
 
+    @property
+    def _bound(self) -> np.dtype:
+        """Return the dtype of the parameter record that binds the loop's hooks."""
+        return spec_dtype(self._used.NAME)
+
+    def _compiling(self) -> list[str]:
+        """Return the module that compiles the loop in a process of its own, and its arguments."""
+        return ["rfview.engine.functional.warm", self._used.NAME]
+
     def _prepare(self) -> None:
         """Before the first instruction: compile the loop, with progress, unless it is in the cache."""
         if self._prepared:
             return
         self._prepared = True
-        name = self._used.NAME
-        if not warm.is_ready(spec_dtype(name)) and self._progress is not None:
-            text = "compiling the functional mode (first run only)"
-            warm.in_child(text, ["rfview.engine.functional.warm", name], self._progress)
+        if not warm.is_ready(self._bound) and self._progress is not None:
+            warm.in_child("compiling the functional mode (first run only)", self._compiling(), self._progress)
 
     def compile(self) -> None:
         """Compile the loop, or load it from the cache, without running it."""
@@ -112,7 +124,7 @@ class FunctionalSimulator(Simulator):
         super()._link_arrays()
         if self._journal is not None:
             sm, _, _, *rest = self._machine
-            self._machine = (sm, *records(self._used.NAME), *rest)
+            self._machine = (sm, *records(self._bound), *rest)
 
     def _advance(self, stop: int) -> None:
         """Run the compiled loop until the clock is at `stop`, serving launches, host calls and faults."""
@@ -128,7 +140,7 @@ class FunctionalSimulator(Simulator):
             if code == cycle.HOST_CALL:
                 self._host.serve()
             if code == cycle.FAULTED and int(self.sm.reported):
-                faults.note_report(self)
+                self._note_report()
                 code = cycle.FAULTED if int(self.sm.error) else cycle.STOPPED
             if code in (cycle.FAULTED, cycle.DEADLOCKED) and self.fault is None:
                 self.fault = faults.fault_of(self, deadlock=code == cycle.DEADLOCKED)
@@ -138,6 +150,10 @@ class FunctionalSimulator(Simulator):
                 self.finished = True
         if not self.finished and self.fault is None and self._clock[0] >= self.max_clock:
             self.fault = faults.cycle_limit(self)
+
+    def _note_report(self) -> None:
+        """Add an access that was dropped to the reports."""
+        faults.note_report(self)
 
     def moment(self, warp: int) -> str:
         """Return where a warp is, for messages: which of its instructions it has executed last."""

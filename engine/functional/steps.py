@@ -11,6 +11,7 @@ import numpy as np
 from rfview.engine.compile.bits import ctz64
 from rfview.engine.compile.device import device
 from rfview.engine.functional.gather import move_words, operand_row
+from rfview.engine.functional.watch import is_watched, on_result
 from rfview.engine.isa import OP_ASSERTFAIL, OP_LDPARAM, OP_PRINTF, OP_TEX
 from rfview.engine.machine.rows import copy_lanes, copy_row
 from rfview.engine.machine.scoreboard import free_inflight
@@ -29,22 +30,24 @@ IS_VECTOR = np.array([op in BODIES for op in range(1 << 8)], np.uint8)     # opc
 
 
 @device
-def perform_step(sm, key, rows, insts, arena, regions, log, mem_index, warp, pc, lanes, active, took_part, own):
+def perform_step(sm, rf, spec, key, rows, insts, arena, regions, log, mem_index, warp, pc, lanes, active, took_part, own):
     """Execute an instruction for `lanes` and write its results. took_part: see `results_wait`; own: `memory_of`."""
     inst = insts[pc]
     first_row = np.int64(sm.config.first_collector_row)
     result_row = first_row + NUM_SRC_ROWS
+    base = np.int64(sm.warp[warp].reg_base)
+    fetch_immediates(rows, inst, first_row)
     if took_part != 0:
+        fetch_registers(rows, inst, base, first_row)
+        on_result(sm, rf, spec, rows, inst, arena, warp, pc, lanes, took_part)
         slot = allocate(sm, warp, pc, lanes, active, inst)
         fetch_results(sm, rows, warp, slot, took_part)
         return write_results(sm, rows, insts, slot)
-    base = np.int64(sm.warp[warp].reg_base)
-    fetch_immediates(rows, inst, first_row)
-    low, high = operand_row(inst, 0, base, first_row), operand_row(inst, 1, base, first_row)
-    if inst.unit == UNIT_LDST and inst.op != OP_TEX and move_words(inst, handle(rows), base, first_row, low, high,
-                                                                   np.uint32(lanes), handle(arena), handle(regions),
-                                                                   len(regions), own, handle(sm.scratch)):
-        return 0
+    if inst.unit == UNIT_LDST and inst.op != OP_TEX and not is_watched(sm, rf, spec):
+        low, high = operand_row(inst, 0, base, first_row), operand_row(inst, 1, base, first_row)
+        if move_words(inst, handle(rows), base, first_row, low, high, np.uint32(lanes), handle(arena), handle(regions),
+                      len(regions), own, handle(sm.scratch)):
+            return 0
     fetch_registers(rows, inst, base, first_row)
     if inst.unit == UNIT_LDST and inst.op != OP_LDPARAM:
         if inst.op == OP_PRINTF or inst.op == OP_ASSERTFAIL:
@@ -54,12 +57,14 @@ def perform_step(sm, key, rows, insts, arena, regions, log, mem_index, warp, pc,
         memory.perform(sm, key, rows, inst, arena, regions, log, mem_index, warp, pc, lanes, first_row, result_row, own)
         if sm.error != 0:
             return 0
+        on_result(sm, rf, spec, rows, inst, arena, warp, pc, lanes, lanes)
     else:
         written = lanes == ALL_LANES and gives_rows(inst)
         if written:         # straight into its registers
             result_row = base + np.int64(inst.dst[0])
         packed = compute(sm, key, rows, inst, arena, warp, np.int64(sm.cycle), np.uint32(lanes),
                          predicate(sm, inst, warp, 0), predicate(sm, inst, warp, 1), first_row, result_row)
+        on_result(sm, rf, spec, rows, inst, arena, warp, pc, lanes, lanes)
         for index in range(2):
             pred = np.int64(inst.pdst[index])
             if pred != NO_PRED:

@@ -39,7 +39,7 @@ class Defect:
 
 
 class Checked:
-    """The defects found in a program's launches; pass it to Device as `ran`, with kind=CheckedSimulator."""
+    """The defects found in a program's launches; pass it to Device as `ran`, with a kind of simulator that checks."""
 
     def __init__(self) -> None:
         self._defects: dict[tuple[Any, ...], Defect] = {}
@@ -47,7 +47,7 @@ class Checked:
         self.ran = 0
 
     def __call__(self, entry: Entry, machine: Any) -> None:
-        """Add the findings of a launch that has run; machine: a CheckedSimulator."""
+        """Add the findings of a launch that has run; machine: it checks."""
         self.ran += 1
         found = machine.findings()
         machine.release()
@@ -67,8 +67,8 @@ class Checked:
         """Return the defects, ordered by launch and cycle."""
         return list(self._defects.values())
 
-    def text(self, shown: Sequence[Defect], launches: int, cycles: int) -> str:
-        """Return defects as numbered text for people. launches, cycles: the program's totals."""
+    def text(self, shown: Sequence[Defect], launches: int, length: str) -> str:
+        """Return defects as numbered text for people. launches, length: the program's, the latter as text."""
         idle = launches - self.ran
         return (f"{numbered([one.as_text() for one in shown], self.more)} in "
-                f"{plural(self.ran, 'launch')}, {plural(cycles, 'cycle')}" + (f"; {idle:,} did not run" if idle else ""))
+                f"{plural(self.ran, 'launch')}, {length}" + (f"; {idle:,} did not run" if idle else ""))

@@ -58,7 +58,8 @@ class Device:
     """The device of one process of a program, and what the program has launched.
 
     options: for the Simulator. choice: the launch to take; runs_choice: False to take it without running it. only: the
-    launches to list, None for all. kind: the Simulator class; ran: called after each launch that ran, with its machine.
+    launches to list, None for all. kind, values_kind: the Simulator class, and that for values only; ran: called after each
+    launch that ran, with its machine.
     capacity: bytes of memory. tracks: remember which bytes nothing has written. by_values: run launches by their values
     only, except a chosen one with atomics, whose results depend on their order; samples: take samples for their cycles.
     Raises InputError for options that no machine has.
@@ -66,11 +67,13 @@ class Device:
 
     def __init__(self, options: dict[str, Any], *, choice: Choice | None = None, runs_choice: bool = True,
                  only: Choice | None = None, progress: Progress | None = None, kind: type[Simulator] = Simulator,
+                 values_kind: type[FunctionalSimulator] = FunctionalSimulator,
                  ran: Callable[[Entry, Simulator], None] | None = None, capacity: int = CAPACITY,
                  tracks: bool = False, by_values: bool = False, samples: bool = False) -> None:
         configuration(options)      # a mistake in them is found before the program starts
         self.options, self.launches = options, Launches(choice, only)
         self._runs_choice, self._progress, self._kind, self._ran = runs_choice, progress, kind, ran
+        self.values_kind = values_kind
         self._capacity, self._tracks, self.by_values = capacity, tracks, by_values
         self.estimates = Estimates(samples)
         self.is_taking = False
@@ -204,7 +207,7 @@ class _Run:
             spec = spec_of(kernel, request.grid, request.block, request.shared_bytes, request.params,
                            short_name(kernel.name))
             machine, self.limit = _machine(self.module, kernel, spec, image or self.module.image(),
-                                           FunctionalSimulator if self.by_values else None)
+                                           self.device.values_kind if self.by_values else None)
             if self.by_values:
                 self.rate = self.device.estimates.prepare(self.module, kernel, spec, self.limit, machine, self.device.memory)
             self.machine = machine

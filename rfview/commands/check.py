@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 TAKES_PROGRAM = True
 EPILOG = """exit codes: 0 nothing new found (of a program: its own), 1 something found (a fault counts), 2 bad input
 examples:
-  rfview check gemm
+  rfview check gemm                values only; --every-cycle simulates, and says in which cycle
   rfview check my_kernel.toml --json
   rfview check run.rfs             the recorded run, simulated again
   rfview check ./app 100           every launch of a CUDA program, or of a script with numba-cuda or Triton
@@ -39,6 +39,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help="a launch file, a bundled kernel's name, a recording, or a program")
     programs.add_words(parser)
     options.add_machine(parser)
+    parser.add_argument("--every-cycle", action="store_true",
+                        help="simulate cycle by cycle, several times slower; findings then name cycles instead of a warp's "
+                             "instructions. Recordings always are")
     words.add_arguments(parser)
     options.add_json(parser)
     chosen = parser.add_argument_group("which findings are shown (each may be given several times)")
@@ -66,24 +69,28 @@ def run(args: argparse.Namespace) -> int:
 def of_program(args: argparse.Namespace) -> int:
     """Check all launches of a program; return 1 if something new is found, else the program's own exit code."""
     from rfview.capture.checked import CAPACITY, Checked
+    from rfview.engine.check.functional import CheckedFunctionalSimulator
     from rfview.engine.check.machine import CheckedSimulator
 
     filters, known = selected_by(args)
     checked = Checked()
-    code, device = programs.captured(args, kind=CheckedSimulator, ran=checked, capacity=CAPACITY, tracks=True)
+    code, device = programs.captured(args, kind=CheckedSimulator, values_kind=CheckedFunctionalSimulator,
+                                     by_values=not args.every_cycle, ran=checked, capacity=CAPACITY, tracks=True)
     selection = sorted_out([one.finding for one in checked.defects], filters, known, args)
     shown = [checked.defects[at] for at in selection.shown]
+    launches = device.launches
     if args.json:
         print(json.dumps({"findings": [one.as_dict() for one in shown], "more": checked.more, "ran": checked.ran,
-                          "launches": device.launches.total, "cycles": device.launches.cycles, "exit_code": code,
-                          **selection.as_dict()}))
+                          "launches": launches.total, "cycles": launches.cycles if args.every_cycle else -1,
+                          "instructions": launches.instructions, "exit_code": code, **selection.as_dict()}))
     else:
-        text = checked.text(shown, device.launches.total, device.launches.cycles)
+        length = plural(launches.cycles, "cycle") if args.every_cycle else plural(launches.instructions, "warp instruction")
+        text = checked.text(shown, launches.total, length)
         print("\n".join([text, *selection.as_text(filters, args.baseline)]))
         if shown:
             first = shown[0]
             words = [*options.machine_words(args), *(["--python", args.python] if args.python else [])]
-            words += ["--launch", str(first.entry.number), "--goto", str(first.finding.cycle)]
+            words += ["--launch", str(first.entry.number), *first.finding.words()]
             print(f"see: {shlex.join(['rfview', 'debug', *words, '--', *programs.words_of(args)])}")
     return FOUND if shown else code
 
@@ -100,9 +107,11 @@ def checked_run(args: argparse.Namespace) -> int:
         machine = options.machine_of(args)
         spec = options.load_target(args.target)
         with progress.bar() as report:
-            from rfview.engine.check import machine as checked
+            from rfview.engine.check.functional import CheckedFunctionalSimulator
+            from rfview.engine.check.machine import CheckedSimulator, run
 
-            findings = checked.run(checked.CheckedSimulator(spec, progress=report, **machine))
+            kind = CheckedSimulator if args.every_cycle else CheckedFunctionalSimulator
+            findings = run(kind(spec, progress=report, **machine))
     selection = sorted_out(findings.found, filters, known, args)
     shown = replace(findings, found=tuple(findings.found[at] for at in selection.shown))
     if args.json:
@@ -113,7 +122,7 @@ def checked_run(args: argparse.Namespace) -> int:
         print("\n".join([text_of(shown), *selection.as_text(filters, args.baseline)]))
         if shown.found:
             command = options.command_of("replay" if options.is_session(args.target) else "debug", args)
-            print(f"see: {command} --goto {shown.found[0].cycle}")
+            print(f"see: {command} {shlex.join(shown.found[0].words())}")
     return FOUND if shown.found else 0
 
 

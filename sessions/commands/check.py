@@ -26,7 +26,7 @@ def _check(session: Session, text: str) -> Answer | Stop:
 
 def text_of(findings: Findings) -> str:
     """Return the findings as text, numbered, and their number."""
-    return f"{numbered([one.as_text() for one in findings.found], findings.more)} in {plural(findings.cycles, 'cycle')}"
+    return f"{numbered([one.as_text() for one in findings.found], findings.more)} in {findings.length}"
 
 
 def numbered(texts: Sequence[str], more: bool) -> str:

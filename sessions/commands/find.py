@@ -43,14 +43,28 @@ def _reverse_find(session: Session, text: str) -> Stop:
     return session.find(arguments.condition(session, arguments.needed(text, "reverse-find")), forward=False)
 
 
-@verb("run-to", "rt", signature="pc N|line N [warp W]", help="go to where a warp reaches an instruction, later or earlier")
+@verb("run-to", "rt", signature="pc N|line N [warp W]|instruction N cta C warp W [launch L]",
+      help="go to where a warp reaches an instruction, later or earlier, or issues its N-th one")
 def _run_to(session: Session, text: str) -> Stop:
+    if text.startswith("instruction "):
+        return _run_to_nth(session, text)
     return session.run_to(*_instruction(session, text, "run-to"))
 
 
 @verb("reverse-run-to", "rrt", signature="(as run-to)", help="go back to where a warp last reached an instruction")
 def _reverse_run_to(session: Session, text: str) -> Stop:
     return session.run_to(*_instruction(session, text, "reverse-run-to"), forward=False)
+
+
+def _run_to_nth(session: Session, text: str) -> Stop:
+    """Read `instruction N cta C warp W [launch L]` and go there; W: in the CTA."""
+    words = text.split()
+    if words[::2] not in (["instruction", "cta", "warp"], ["instruction", "cta", "warp", "launch"]) or len(words) % 2:
+        raise InputError(f"run-to {text}: expected `instruction N cta C warp W`, then `launch L` or nothing")
+    first, *rest = (arguments.number(word, "run-to") for word in words[1::2])
+    if first < 1 or min(rest) < 0:
+        raise InputError(f"run-to {text}: instructions count from 1, CTAs, warps and launches from 0")
+    return session.run_to_instruction(first, *rest)
 
 
 def _instruction(session: Session, text: str, what: str) -> tuple[int, int | None]:

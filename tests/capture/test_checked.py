@@ -11,7 +11,7 @@ import pytest
 
 from rfview.capture.checked import CAPACITY, Checked
 from rfview.commands import record
-from rfview.engine.check.machine import CheckedSimulator
+from rfview.engine.check.functional import CheckedFunctionalSimulator
 from rfview.engine.errors import InputError
 from tests.capture.driven import driven
 
@@ -38,13 +38,13 @@ PTX = """.version 8.0
 def launches() -> None:
     """Launch the kernel with one CTA, then twice with two; print the findings as JSON."""
     checked = Checked()
-    with driven(kind=CheckedSimulator, ran=checked, capacity=CAPACITY) as (client, device, _said):
+    with driven(values_kind=CheckedFunctionalSimulator, by_values=True, ran=checked, capacity=CAPACITY) as (client, device, _said):
         out, module = client.malloc(4), client.load(PTX)
         for grid in (1, 2, 2):
             client.launch(module, "count", (grid, 1, 1), (1, 1, 1), 0, [out])
         value = int.from_bytes(client.read(out, 4), "little")
         found = [one.as_dict() for one in checked.defects]
-        text = checked.text(checked.defects, device.launches.total, 0)
+        text = checked.text(checked.defects, device.launches.total, "")
         print(json.dumps({"value": value, "found": found, "ran": checked.ran, "text": text}))
 
 

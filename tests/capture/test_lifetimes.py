@@ -12,7 +12,7 @@ import pytest
 from rfview.capture import messages as wire
 from rfview.capture.checked import CAPACITY, Checked
 from rfview.capture.client import Client
-from rfview.engine.check.machine import CheckedSimulator
+from rfview.engine.check.functional import CheckedFunctionalSimulator
 from tests.capture.driven import driven
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -124,7 +124,7 @@ def steps(life: Life) -> dict[str, list[tuple[str, int]]]:
 def main() -> None:
     """Print the findings of every step as JSON."""
     checked = Checked()
-    with driven(kind=CheckedSimulator, ran=checked, capacity=CAPACITY, tracks=True) as (client, _device, _said):
+    with driven(values_kind=CheckedFunctionalSimulator, by_values=True, ran=checked, capacity=CAPACITY, tracks=True) as (client, _device, _said):
         print(json.dumps(steps(Life(client, checked))))
 
 

@@ -128,22 +128,25 @@ def marked_lines(case: Case, twin: str) -> set[int]:
     return {number + 1 for number in range(begin, end) if lines[number].endswith("// here")}
 
 
-def main() -> int:
+def main(by_values: bool) -> int:
     """Check every kernel in this process, started only for that, and print the findings as one JSON object."""
+    from rfview.engine.check.functional import CheckedFunctionalSimulator
     from rfview.engine.check.machine import CheckedSimulator, run
     from rfview.engine.ptx import load_module
+
+    kind = CheckedFunctionalSimulator if by_values else CheckedSimulator
 
     modules = {name: load_module(FOLDER / f"{name}.ptx") for name in dict.fromkeys(case.module for case in CASES)}
     found = {}
     for case in CASES:
         for twin in ("bad", "good"):
-            simulator = CheckedSimulator(spec_of(case, twin), module=modules[case.module], max_cycles=200_000)
+            simulator = kind(spec_of(case, twin), module=modules[case.module], max_cycles=200_000)
             found[f"{case.module}.{case.name}_{twin}"] = run(simulator).as_dict()
     spec = _spec_of(Case("copies", "launches", "unwritten-global", 1, 32), "write_raw", "read_raw")
-    found["two launches"] = run(CheckedSimulator(spec, module=modules["copies"])).as_dict()
+    found["two launches"] = run(kind(spec, module=modules["copies"])).as_dict()
     json.dump(found, sys.stdout)
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main("values" in sys.argv[1:]))

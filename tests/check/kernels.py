@@ -23,17 +23,21 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.check.kernels", description=__doc__)
     parser.add_argument("names", nargs="*", help="bundled kernels (default: all)")
     parser.add_argument("--full", action="store_true", help="their large sizes")
+    parser.add_argument("--values", action="store_true", help="by values only")
     args = parser.parse_args()
+    from rfview.engine.check.functional import CheckedFunctionalSimulator
     from rfview.engine.check.machine import CheckedSimulator, run
+
+    kind = CheckedFunctionalSimulator if args.values else CheckedSimulator
 
     wrong = 0
     for name in args.names or kernels.names():
-        simulator = CheckedSimulator(load_launch_file(kernels.path(name, "full" if args.full else "small")))
+        simulator = kind(load_launch_file(kernels.path(name, "full" if args.full else "small")))
         found = run(simulator)
         left = [one for one in found.found if one.kind not in EXPLAINED.get(name, {})]
         wrong += len(left)
         verdict = {None: "nothing to verify", True: "verified", False: "NOT VERIFIED"}[simulator.verify()[0]]
-        print(f"{name:<22} {found.cycles:>10,} cycles  {verdict:<17}  "
+        print(f"{name:<22} {found.length:>28}  {verdict:<17}  "
               f"{len(found.found)} findings, {len(left)} not explained", flush=True)
         for one in left:
             print(one.as_text())

@@ -10,10 +10,16 @@ from pathlib import Path
 import pytest
 
 from rfview.engine.check.findings import Findings
+from rfview.engine.check.functional import CheckedFunctionalSimulator
+from rfview.engine.check.machine import run
 from rfview.engine.errors import InputError
+from rfview.engine.simulator import Simulator
 from rfview.sessions import open_session
 from rfview.sessions.check import check
 from rfview.sessions.commands.table import execute
+from rfview.sessions.session import Session
+from rfview.sessions.timeline.live import LiveTimeline
+from tests.check.cases import CASES, Case, spec_of
 
 ROOT = Path(__file__).resolve().parents[2]
 LAUNCH = """
@@ -100,3 +106,18 @@ def test_the_command_numbers_what_it_finds(launch):
         assert execute(session, "check").text.splitlines()[0].startswith("  1 inactive-lane: reads the value of lane ")
         with pytest.raises(InputError, match="1 to 1"):
             execute(session, "check 2")
+
+
+@pytest.mark.nojit
+@pytest.mark.parametrize("case", [case for case in CASES if case.name in ("counter", "first_trip", "divergent", "inactive")],
+                         ids=lambda case: f"{case.module}.{case.name}")
+def test_a_session_goes_to_the_instruction_of_a_warp_that_a_check_by_values_names(case: Case) -> None:
+    spec = spec_of(case, "bad")
+    findings = run(CheckedFunctionalSimulator(spec)).found
+    session = Session(LiveTimeline(Simulator(spec)))
+    for one in findings:
+        stop = execute(session, one.words()[1]).stop
+        assert stop.reason == "condition" and stop.warp is not None
+        assert session.value(f"warp[{stop.warp}].pc") == one.pc
+        assert session.value(f"warp[{stop.warp}].num_issued") == one.instruction - 1
+        assert session.value(f"warp[{stop.warp}].num_issued", stop.cycle + 1) == one.instruction
