@@ -19,19 +19,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rfview.engine import files
 from rfview.engine.compilation import Compilation
 from rfview.engine.errors import PtxError
 from rfview.engine.program import Kernel, Module
-from rfview.engine.ptx.decode import decode_kernel
-from rfview.engine.ptx.lower.device_library import declare_heap
-from rfview.engine.ptx.lower.locked import declare_lock
-from rfview.engine.ptx.lower.layout import module_symbols
-from rfview.engine.ptx.parse.parser import parse_module
 from rfview.engine.ptx.parse.source import Source
-from rfview.engine.ptx.parse.syntax import Function, SyntaxModule
+
+if TYPE_CHECKING:
+    from rfview.engine.ptx.parse.syntax import Function, SyntaxModule
+
+# start-up: the front end is imported inside of functions, as what shows a recording only needs source locations
 
 
 LONG_MODULE = 5_000     # lines
@@ -55,6 +54,8 @@ class Kernels(Mapping[str, Kernel]):
 
     def __getitem__(self, name: str) -> Kernel:
         if name not in self._decoded:
+            from rfview.engine.ptx.decode import decode_kernel      # start-up
+
             self._decoded[name] = decode_kernel(self._source, self._syntax, self._entries[name], self._how)
         return self._decoded[name]
 
@@ -78,6 +79,8 @@ def decode_module(text: str, path: str, *, how: Compilation = Compilation()) -> 
 
     path: shown in errors. Raises PtxError with file, line and text.
     """
+    from rfview.engine.ptx.lower.layout import module_symbols       # start-up
+
     source = Source(text, path)
     syntax = syntax_of(source)
     kernels: Any = Kernels(source, syntax, how)
@@ -86,6 +89,10 @@ def decode_module(text: str, path: str, *, how: Compilation = Compilation()) -> 
 
 def syntax_of(source: Source) -> SyntaxModule:
     """Parse a module and declare the implicit variables its kernels may use: malloc's heap, the lock of wide atomics."""
+    from rfview.engine.ptx.lower.device_library import declare_heap     # start-up
+    from rfview.engine.ptx.lower.locked import declare_lock
+    from rfview.engine.ptx.parse.parser import parse_module
+
     syntax = parse_module(source)
     declare_heap(syntax)
     declare_lock(syntax, source.text)

@@ -90,6 +90,7 @@ def text_of(facts: dict[str, Any]) -> str:
         if name == "verify" and not value:
             shown = "whole: every chunk was read, and each ends in the state in which the next begins"
             if facts["keyframes"]:
-                shown += f"; `rfview record --fill {shlex.quote(facts['file'])}` compares the keyframes with the run"
+                command = f"rfview record --fill {shlex.quote(facts['file'])} -o ALL.rfs"
+                shown += f"; `{command}` compares the keyframes with the run"
         lines.append(f"{LABELS.get(name, name.replace('_', ' ')):<{width}}  {shown}")
     return "\n".join(lines)

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 TAKES_PROGRAM = True
 EPILOG = """every cycle is stored up to a budget; cycles after it are simulated again, from keyframes, when they are shown:
   rfview record gemm --budget 2GB          more of a long run; --full: all of it; --budget 0: keyframes only
-  rfview record --fill gemm.rfs -o all.rfs    the same run with every cycle, compared with the keyframes on the way;
-                                              with --from and --to only these, in no time
-part of a long run: rfview record bfs --from 'launch 2' --to 'launch 3'; --from 5,000 --to 'stall.barrier > 8'"""
+  rfview record --fill gemm.rfs            store every cycle of that run in the file, too, compared with its keyframes
+                                           on the way; with --from and --to these cycles, in no time
+every cycle of a part of a run: rfview record bfs --from 'launch 2' --to 'launch 3'; --from 5,000 --to 'stall.barrier > 8'"""
 
 # so that recording 100 million cycles takes 1.3 times as long as running them
 BUDGET_CYCLES, BUDGET_BYTES = 3_000_000, 300_000_000
@@ -46,15 +46,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-o", "--output", metavar="FILE",
                         help="the file to write (default NAME.rfs)")
     parser.add_argument("--from", metavar="PLACE", default="", dest="begin",
-                        help="start recording at a cycle, at 'launch N' (from 0 on) or where a condition first holds; "
-                             "earlier cycles run unrecorded")
+                        help="store every cycle from a cycle on, from 'launch N' (from 0 on) or from where a condition "
+                             "first holds; others are simulated again when they are shown")
     parser.add_argument("--to", metavar="PLACE", default="", dest="end",
-                        help="stop recording at such a place after the start")
+                        help="up to such a place after that one")
     parser.add_argument("--budget", type=budget, metavar="CYCLES|SIZE",
                         help="store every cycle of only so many, or as long as the file is smaller, as 2GB; 0: none "
                              f"(default {BUDGET_CYCLES:,} cycles and {BUDGET_BYTES // 1_000_000}MB)")
     parser.add_argument("--full", action="store_true", help="store every cycle, however many there are")
-    parser.add_argument("--fill", metavar="FILE.rfs", help="record the run of a recording again, with every cycle")
+    parser.add_argument("--fill", metavar="FILE.rfs",
+                        help="store more cycles of a recording's run in its file, or with -o in another one: all, within "
+                             "--budget, or --from and --to")
     options.add_check(parser)
     options.add_json(parser)
 
@@ -129,7 +131,7 @@ def recording(args: argparse.Namespace) -> int:
     output = output_of(args, f"{spec.name}.rfs")
     with progress.bar() as report:
         from rfview.engine.simulator import Simulator
-        from rfview.sessions.branches.capture import record_part
+        from rfview.sessions.branches.capture import part_of
         from rfview.sessions.file.writer import record
         from rfview.sessions.timeline.live import LiveTimeline
 
@@ -138,27 +140,26 @@ def recording(args: argparse.Namespace) -> int:
 
         simulator = (CheckedSimulator if args.check else Simulator)(spec, progress=report, **machine)
         reached = lambda cycle: report(None, f"recording {spec.name}: cycle {cycle:,}")
-        if args.begin or args.end:
-            result = record_part(LiveTimeline(simulator), output, args.begin, args.end, reached, report)
-        else:
-            result = record(simulator, output, progress=reached, compiling=report, budget=budget_of(args),
-                            has_keyframes=not args.check)
+        is_part = bool(args.begin or args.end)
+        budget = part_of(LiveTimeline(simulator), args.begin, args.end, reached) if is_part else budget_of(args)
+        result = record(simulator, output, progress=reached, compiling=report, budget=budget, has_keyframes=not args.check)
     findings = options.print_findings(simulator, args, fault=True)
     is_bad = options.print_reports(simulator) or (findings is not None and bool(findings.found))
     return say(args, output, result, simulator.info) or int(is_bad)
 
 
 def fill(args: argparse.Namespace) -> int:
-    """Record a recording's run, or a part of it, again with every cycle, or within another budget."""
+    """Store all cycles of a recording's run, or a part of it, or what another budget allows, in its file or another one."""
     if args.target is not None:
         raise InputError(f"record --fill: the recording contains its kernel; leave out {args.target}")
     options.refuse_machine(args, "record --fill")
-    from rfview.sessions.branches.capture import record_part
-    from rfview.sessions.timeline.filling import fill
+    from rfview.sessions.branches.capture import part_of
+    from rfview.sessions.timeline.filling import fill, fill_part, hull
     from rfview.sessions.timeline.opening import open_recording
 
-    output = output_of(args, f"{Path(args.fill).stem}.filled.rfs")
     recording = open_recording(args.fill)
+    output = output_of(args, str(recording.path))
+    args.replaces = args.replaces and args.output is not None
     options.warn(recording.warnings)
     with progress.bar() as report:
         def reached(cycle: int) -> None:
@@ -166,7 +167,8 @@ def fill(args: argparse.Namespace) -> int:
 
         recording.compiling = report
         if args.begin or args.end:
-            result = record_part(recording, output, args.begin, args.end, reached, report)
+            part = part_of(recording, args.begin, args.end, reached)
+            result = fill_part(recording, output, part if args.output else hull(recording, part), reached)
         else:
             result = fill(recording, output, reached, args.budget)
     recording.close()
@@ -193,6 +195,8 @@ def rest(result: RecordResult) -> str:
     if result.stored == result.cycles:
         return ""
     which = f"after the first {plural(result.stored, 'cycle')}, cycles" if result.stored else "cycles"
+    if result.begun:
+        which = f"cycles {result.begun:,} to {result.begun + result.stored:,} are stored, others"
     return f"; {which} are simulated again from {plural(result.keyframes, 'keyframe')}"
 
 

@@ -50,6 +50,7 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
     Upper bars: warp instructions per cycle, scaled to the highest. Lower bars: the share of warp-cycles lost to the register
     file. The number in reverse is the cursor's cycle. Letters: the most common reason why warps did not issue, where it is
     not that of most of the run. ◉ breakpoint hits; letters in reverse are marks. ├──┤ is the selected stretch of the run.
+    Dots: the recording does not store these cycles; they are simulated again when they are shown.
     """
     columns = width - 2 * MARGIN
     if columns < 8 or not scene.overview.rate or scene.now is None:
@@ -117,9 +118,20 @@ def _events(scene: Scene, width: int, columns: int, cursor: int) -> Line:
         look = scene.look(code)
         is_other = code >= 0 and code != usual
         cells.append((look.glyph, look.accent) if is_other else (" ", "text"))
+    for column in _simulated(scene, columns):
+        if cells[column][0] == " ":
+            cells[column] = ("·", "faint")
     for column, cell in (_brush(scene, columns) | _stops(scene, columns)).items():
         cells[column] = cell
     return _lit(width, cells, cursor)
+
+
+def _simulated(scene: Scene, columns: int) -> list[int]:
+    """Return the columns of which no cycle is in the recording."""
+    low, high = scene.stored or (scene.first, scene.last)
+    first, last = span_of(scene)
+    edges = [first + column * (last - first) // columns for column in range(columns + 1)]
+    return [column for column in range(columns) if edges[column + 1] <= low or edges[column] >= high]
 
 
 def _ruler(scene: Scene, width: int, columns: int, cursor: int) -> Line:

@@ -255,7 +255,7 @@ class Scene(View):
     badge: Badge = field(default_factory=Badge)
     is_live: bool = False
     is_closed: bool = True
-    stored_until: int | None = None     # cycles of a recording after this one are simulated again
+    stored: tuple[int, int] | None = None       # the cycles that a recording stores; others are simulated again
     fault: str = ""
     breakpoints: tuple[BreakView, ...] = ()
     hits: tuple[int, ...] = ()

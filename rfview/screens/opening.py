@@ -35,7 +35,10 @@ def greeting(scene: Scene) -> str:
         return "live: " + _hints(scene, (("step", "steps"), ("continue", "runs to a breakpoint or the end")),
                                  f"{back} go back" if back else "")
     pairs = (("step", "step"), ("end", "end"), ("continue", "breakpoints"), ("why", "why"))
-    rest = "" if scene.stored_until in (None, scene.last) else f", those after {scene.stored_until:,} simulated again"
+    first, last = scene.stored or (scene.first, scene.last)
+    rest = "" if last == scene.last else f", those after {last:,} simulated again"
+    if first > scene.first:
+        rest = f", all but {first:,} to {last:,} simulated again"
     return f"recorded: {plural(scene.last - scene.first, 'cycle')}{rest}; {_hints(scene, pairs, reverse=True)}"
 
 

@@ -1,4 +1,4 @@
-"""Records a part of a run, between two cycles; the cycles before are simulated at full speed and not written."""
+"""Records a part of a run, between two cycles, and keyframes of all of it, or only the part, as a run of its own."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rfview.engine.errors import InputError
-from rfview.engine.progress import Progress
 from rfview.engine.wording import whole
 from rfview.sessions.branches.fork import machine_at
 from rfview.sessions.timeline.base import CycleProgress
 from rfview.sessions.timeline.live import LiveTimeline
 from rfview.sessions.timeline.replay import RecordedTimeline
-from rfview.sessions.file.writer import RecordResult, record
+from rfview.sessions.file.writer import Budget, RecordResult, record
 from rfview.sessions.session import Session
 
 if TYPE_CHECKING:
@@ -39,37 +38,34 @@ def capture(session: Session, path: str | Path, first: int, last: int) -> Record
     return record(machine, path, progress=session.progress, max_cycles=last - first, compiling=session.compiling)
 
 
-def record_part(timeline: LiveTimeline | RecordedTimeline, path: str | Path, begin: str, end: str,
-                progress: CycleProgress | None = None, compiling: Progress | None = None) -> RecordResult:
-    """Record a run between two places: a cycle, "launch N" (0 is the first), or a condition; every cycle is stored.
+def part_of(timeline: LiveTimeline | RecordedTimeline, begin: str, end: str,
+            progress: CycleProgress | None = None) -> Budget:
+    """Return the cycles between two places as what is to be stored: a cycle, "launch N" (0 is the first), or a condition.
 
-    timeline: of a new simulator, which runs as far as needed, or of a recording, whose run is simulated again. begin, end:
-    "" is the run's start or end; a condition is searched for from the start. Raises InputError for a place that the run does
-    not reach.
+    timeline: of a new simulator, which runs as far as needed and is then at cycle 0 again, or of a recording. begin, end:
+    "" is the run's start or end; a condition is searched for from `begin` or the start. Raises InputError for a place that
+    the run does not reach.
     """
     session = Session(timeline)
     session.progress = progress
     first = _find(session, begin, "--from") if begin else 0
-    session.goto(first)
-    last = _find(session, end, "--to") if end else None
+    last = _find(session, end, "--to", first) if end else None
     if last is not None and last <= first:
-        raise InputError(f"--to {end}: that is cycle {last:,}, not after cycle {first:,}, where the recording begins")
-    run = timeline if isinstance(timeline, LiveTimeline) else timeline.again()
-    run.simulator.restore(run.checkpoint_at(first))
-    length = None if last is None and run is timeline else (timeline.last if last is None else last) - first
-    return record(run.simulator, path, progress=progress, max_cycles=length, compiling=compiling)
+        raise InputError(f"--to {end}: that is cycle {last:,}, not after cycle {first:,}, where the part begins")
+    if isinstance(timeline, LiveTimeline):
+        timeline.simulator.restore(timeline.checkpoint_at(0))
+    return Budget(first=first, last=last)
 
 
-def _find(session: Session, place: str, option: str) -> int:
-    """Return the cycle of a place at or after the cursor."""
-    text = place.strip()
+def _find(session: Session, place: str, option: str, first: int = 0) -> int:
+    """Return the cycle of a place, of a condition that at or after cycle `first`. A new run is not run for a cycle."""
+    text, timeline = place.strip(), session.timeline
     if CYCLE.match(text):
         cycle = whole(text)
-        if not session.reach(cycle):
-            raise InputError(f"{option} {place}: stopped at cycle {session.timeline.last:,}")
-        if cycle > session.timeline.last:
-            raise InputError(f"{option} {place}: the run ends at cycle {session.timeline.last:,}")
+        if timeline.closed and cycle > timeline.last:
+            raise InputError(f"{option} {place}: the run ends at cycle {timeline.last:,}")
         return cycle
+    session.goto(first)
     launch = LAUNCH.match(text)
     condition = f"launch.index >= {launch[1]}" if launch else text
     here = session.cycle

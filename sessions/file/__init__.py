@@ -2,7 +2,8 @@
 
     framing           frames with their CRCs, and a chunk's head; header, index: the contents of these frames
     run_info          typed records: what a recording says of its run, checked when the file is opened
-    writer            writes a run to a file; chunk_coder: a chunk's map; write_pipeline: the threads that code and compress
+    writer            writes a run to a file; running: the run; chunk_coder: a chunk's map; write_pipeline: the threads that
+                      code and compress
     stored            a chunk of a file, decoded on demand
     keyframe          the whole machine at one cycle, in pages under a seal; keyframe_coder: makes them
     zone_maps         summaries of chunks, for searches; zone_map_writer: makes them; bounds: the ranges that they give
@@ -10,7 +11,7 @@
 
 Its bytes:
 
-    file     := magic frame(HEAD) (frame(CHNK) | frame(KEYF) | frame(ZONE) | frame(PART))* frame(INDX) trailer
+    file     := magic frame(HEAD) (frame(BASE) | frame(CHNK) | frame(KEYF) | frame(ZONE) | frame(PART))* frame(INDX) trailer
     magic    := 89 52 46 53 0D 0A 1A 0A                                     ("\\x89RFS\\r\\n\\x1a\\n")
     frame    := tag[4] length:u8 crc:u4 payload[length]      crc = CRC32 of tag, length and payload
     trailer  := offset of INDX:u8 crc:u4 of those 8 bytes, 52 46 53 45 4E 44 0D 0A                   ("RFSEND\\r\\n")
@@ -31,9 +32,14 @@ HEAD payload, a map
     state, memory, rows   blobs of u4: at `first`, the words of [sm recorded | rf], the arena, the recorded rows' 32 lanes
 dtype        := {"itemsize": n, "fields": [{"name", "offset", "format": "<u4" or a nested dtype, "shape": [..] if any}]}
 
+BASE payload, a map: what chunks begin with if the first one is not at HEAD's `first`: a part of the run is stored, the rest
+is simulated again from the keyframes
+    first, state, memory, rows   as in HEAD
+
 CHNK payload := number:u4 num:u4 first:u8 chain:u4, then a map: the chunk turns the state at c0 = first into those at
-c0 + 1 .. c0 + num. chain = CRC32 of number, num, first and the crc of the chunk frame before (of chunk 0: of the HEAD
-frame), continued from that chunk's chain (of chunk 0: 0): it reveals chunks that are missing, out of order or foreign.
+c0 + 1 .. c0 + num. chain = CRC32 of number, num, first and the crc of the chunk frame before (of chunk 0: of the BASE
+or HEAD frame), continued from that chunk's chain (of chunk 0: 0): it reveals chunks that are missing, out of order or
+foreign.
     totals       stall totals at c0 (warp-cycles per stall code)
     state        streams: keyframe and state changes
     rows, memory, writes   streams: register rows, memory words, and architectural registers written
@@ -74,10 +80,11 @@ INDX payload, a map
     totals       in the same blob: number list, (chunks + 1) x codes; the last row is the state after the last chunk
     printed      in the same blob: all printed lines
     key_cycle, key_offset, key_totals   in the same blob: number lists, one entry per keyframe; totals: x codes
+    base         where BASE is, 0 = nowhere
     end          map: finished (the kernel ran to its end), fault (text or nil), summary (the run's result or nil)
 
-PART payload, a map like that of INDX, of the chunks and keyframes since the PART before (totals without a last row). It
-follows each ZONE of 64 chunks, and each 8th keyframe where there are no chunks: with it a file opens at once while it
-grows, or if its run was killed
+PART payload, a map like that of INDX, `base` included, of the chunks and keyframes since the PART before (totals without a
+last row). It follows each ZONE of 64 chunks, and each 8th keyframe where there are no chunks: with it a file opens at once
+while it grows, or if its run was killed
     before       where the PART before is, 0 = nowhere
 """

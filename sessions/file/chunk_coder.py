@@ -40,7 +40,7 @@ class Newest:
 
 
 class Coder:
-    """Makes the blobs of a recording's chunks, not yet compressed, one after the other."""
+    """Makes the blobs of a recording's chunks, not yet compressed, one after the other. coded: how many."""
 
     def __init__(self, layout: Layout, state: np.ndarray, num_rows: int, num_words: int):
         """Start with the (words,) u4 state of the first chunk, the base of all keyframes. num_words: of memory."""
@@ -51,12 +51,12 @@ class Coder:
         self._encoder = encode.Encoder(layout.groups, state)
         self.zones = ZoneMapWriter(layout, num_rows)
         self._rows, self._memory = Newest((num_rows, 32)), Newest((num_words,))
-        self._coded = 0
+        self.coded = 0
         self.give_back = self._encoder.give_back
 
     def code(self, chunk: Chunk) -> dict[str, Any]:
         """Return a chunk's map; its blobs are memoryviews to be compressed."""
-        number, rows = self._coded, chunk.rows
+        number, rows = self.coded, chunk.rows
         state = self._encoder.state
         state[self._clock] = chunk.key[self._clock]
         written, last = last_writes(rows.index, len(self._rows.values))
@@ -79,12 +79,12 @@ class Coder:
                 "row_sums": len(row_places),
                 "mem_sums": len(mem_places),
             }
-        self._coded += 1
+        self.coded += 1
         self._rows.add(written, rows.some(last))
         self._memory.add(chunk.mem_index, chunk.mem_value)
         return content
 
     def zone_map(self) -> dict[str, Any] | None:
         """Return the zone map of the chunks since the last one, or None if there are none."""
-        return self.zones.take(self._coded - self.zones.count) if self.zones.count else None
+        return self.zones.take(self.coded - self.zones.count) if self.zones.count else None
 

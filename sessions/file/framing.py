@@ -21,7 +21,7 @@ END_MAGIC = b"RFSEND\r\n"
 FRAME = struct.Struct("<4sQI")
 CHUNK_HEAD = struct.Struct("<IIQI")
 TRAILER = struct.Struct("<QI8s")
-HEAD, CHUNK, ZONE, PART, INDEX, KEYFRAME = b"HEAD", b"CHNK", b"ZONE", b"PART", b"INDX", b"KEYF"
+HEAD, BASE, CHUNK, ZONE, PART, INDEX, KEYFRAME = b"HEAD", b"BASE", b"CHNK", b"ZONE", b"PART", b"INDX", b"KEYF"
 # last_frame reads at most so many bytes, in blocks, and tries so many places that look like a frame's begin
 SEARCHED_BYTES, BLOCK_BYTES, MOST_TRIED = 256 << 20, 4 << 20, 8
 
@@ -110,7 +110,7 @@ class ChunkHead:
 
     @staticmethod
     def following(number: int, num: int, first: int, before: tuple[int, int]) -> ChunkHead:
-        """Return the head of a chunk. before: chain and frame's CRC of the previous one, for chunk 0: 0 and that of HEAD."""
+        """Return the head of a chunk. before: chain and frame's CRC of that before; of chunk 0: 0, and of BASE or HEAD."""
         chain, crc = before
         return ChunkHead(number, num, first, zlib.crc32(CHUNK_HEAD.pack(number, num, first, crc), chain))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import msgpack
@@ -13,6 +13,7 @@ from rfview.engine.errors import InputError
 from rfview.engine.info import RunInfo
 from rfview.sessions.codec import limits, streams
 from rfview.sessions.file import run_info
+from rfview.sessions.file.framing import Damage
 from rfview.sessions.layout import Layout
 
 FORMAT, LAYOUT = 1, 5
@@ -73,9 +74,29 @@ class Header:
             "first": self.first,
             "chunk_cycles": self.chunk_cycles,
         }
-        values = {name: streams.compress(np.ascontiguousarray(getattr(self, name), "<u4").data) for name in VALUES}
+        values = self._values()
         packed = streams.compress_map(body, HEADER_LEVEL)
         return msgpack.packb({"format": FORMAT, "layout": LAYOUT, "body": packed, **values})
+
+    def _values(self) -> dict[str, bytes]:
+        return {name: streams.compress(np.ascontiguousarray(getattr(self, name), "<u4").data) for name in VALUES}
+
+    def pack_base(self) -> bytes:
+        """Return the BASE payload: only `first` and the values there."""
+        return msgpack.packb({"first": self.first, **self._values()})
+
+    def based(self, payload: bytes) -> Header:
+        """Return the header with the values of a BASE payload; raises Damage."""
+        try:
+            outer = limits.unpacked(payload, "a base", limits.ARRAYS)
+            first = run_info.typed(outer["first"], run_info.Cycle, "its cycle")
+            values: dict[str, Any] = {name: np.frombuffer(streams.decompress(outer[name], limits.ARRAYS), "<u4")
+                                      for name in VALUES}
+            if any(array.size != getattr(self, name).size for name, array in values.items()):
+                raise ValueError("its values are not those of this machine")
+        except (*streams.DAMAGE, InputError) as error:
+            raise Damage(f"cannot be read ({streams.reason(error)})") from None
+        return replace(self, first=first, **{**values, "rows": values["rows"].reshape(-1, 32)})
 
     @staticmethod
     def unpack(payload: bytes, path: Any) -> Header:

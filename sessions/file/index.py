@@ -27,7 +27,8 @@ class Index:
 
     key_cycle, key_offset, key_totals: one entry per keyframe, ascending; from the last chunk on, `printed` has their lines.
     totals: (chunks + 1, codes) i8. zones: where each zone map is. end: finished, fault, summary of the run. before: of a
-    part, where the previous one is, 0 = nowhere; a part has no totals after its last chunk.
+    part, where the previous one is, 0 = nowhere; a part has no totals after its last chunk. base: where the state is that
+    chunks begin with, 0 = in the header.
     """
 
     first: list[int] = field(default_factory=list)
@@ -46,6 +47,7 @@ class Index:
     printed: list[tuple[int, str]] = field(default_factory=list)
     end: run_info.End = field(default_factory=run_info.End)
     before: int = 0
+    base: int = 0
 
     HEADS = ("first", "num", "chain")
     COUNTS = ("row_writes", "mem_writes", "row_sums", "mem_sums")
@@ -72,7 +74,7 @@ class Index:
         self.totals.append(np.array(chunk["totals"], np.int64))
         self._print(chunk["printed"])
 
-    def add_keyframe(self, cycle: int, totals: list[int], printed: list[tuple[int, str]], offset: int) -> None:
+    def add_keyframe(self, cycle: int, totals: list[int] | np.ndarray, printed: list[tuple[int, str]], offset: int) -> None:
         """Add a keyframe."""
         self.key_cycle.append(cycle)
         self.key_offset.append(offset)
@@ -99,6 +101,12 @@ class Index:
         self.printed = [(cycle, text) for cycle, text in self.printed if cycle < self.last]
         self.end = run_info.End()
 
+    def without_chunks(self) -> None:
+        """Remove all chunks; keyframes stay, and the run can be simulated again from them."""
+        for name in (*self.LISTS, "totals", "zones"):
+            getattr(self, name).clear()
+        self.base = 0
+
     def sizes(self) -> tuple[int, int, int, int]:
         """Return how many chunks, keyframes, zone maps and printed lines there are."""
         return len(self.first), len(self.key_cycle), len(self.zones), len(self.printed)
@@ -107,14 +115,14 @@ class Index:
         """Return the part after so many of each, as from `sizes`. before: see the class."""
         lists: dict[str, Any] = {name: getattr(self, name)[chunks:] for name in (*self.LISTS, "totals")}
         lists |= {name: getattr(self, name)[keyframes:] for name in (*self.KEYS, "key_totals")}
-        return Index(**lists, zones=self.zones[zones:], printed=self.printed[printed:], before=before)
+        return Index(**lists, zones=self.zones[zones:], printed=self.printed[printed:], before=before, base=self.base)
 
     @staticmethod
     def joined(parts: Sequence[Index]) -> Index:
         """Return the index made of these parts; raises Damage if they do not follow one another."""
         lists: dict[str, Any] = {name: [entry for part in parts for entry in getattr(part, name)]
                                  for name in (*Index.LISTS, *Index.KEYS, "totals", "key_totals", "zones", "printed")}
-        index = Index(**lists)
+        index = Index(**lists, base=parts[-1].base)
         if not index.is_consecutive():
             raise Damage("its parts do not follow one another")
         return index
@@ -132,7 +140,8 @@ class Index:
             body[name] = streams.pack(np.array(getattr(self, name), np.int64).astype(np.uint64))
         body["zones"] = streams.pack(np.array(self.zones, np.uint64))
         body["printed"] = self.printed
-        outer = {"body": streams.compress_map(body), "end": msgspec.to_builtins(self.end), "before": self.before}
+        outer = {"body": streams.compress_map(body), "end": msgspec.to_builtins(self.end), "before": self.before,
+                 "base": self.base}
         return msgpack.packb(outer, default=streams.plain)
 
     @staticmethod
@@ -158,6 +167,7 @@ class Index:
             index.zones = streams.unpack(body["zones"], np.int64).tolist()
             index.printed = [(int(cycle), str(text)) for cycle, text in body["printed"]]
             index.before = run_info.typed(outer.get("before", 0), run_info.Cycle, "its predecessor")
+            index.base = run_info.typed(outer.get("base", 0), run_info.Cycle, "its base")
             index.end = run_info.typed(outer.get("end", {}), run_info.End, "its end")
         except (*streams.DAMAGE, InputError) as error:
             raise Damage(f"cannot be read ({error!r})") from None

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 Raw = TypeVar("Raw")
 Piece = TypeVar("Piece", contravariant=True)
@@ -31,6 +33,8 @@ class WritePipeline(Generic[Raw, Frame]):
     """Takes pieces with `put`; all are done when `finish` returns. Either raises the first error."""
 
     def __init__(self, work: Work[Raw, Frame]):
+        from concurrent.futures import ThreadPoolExecutor       # start-up: what replays imports this module, too
+
         self._work = work
         self._coder, self._writer = (ThreadPoolExecutor(1, f"rfview-{name}") for name in ("coder", "writer"))
         self._unfinished: deque[Future[list[Future[None]]]] = deque()

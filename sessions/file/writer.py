@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import glob
-import sys
 import time
-from contextlib import nullcontext, suppress
+from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, TypeAlias
@@ -14,7 +14,7 @@ import msgpack
 import numpy as np
 
 from rfview.engine.chunk import CHUNK_CYCLES, Chunk
-from rfview.engine.errors import InputError, KernelFault
+from rfview.engine.errors import InputError
 from rfview.engine.info import RunInfo
 from rfview.engine.files import ChangedMeanwhile, NewFile, opened
 from rfview.engine.wording import plural
@@ -25,7 +25,7 @@ from rfview.sessions.file.header import Header
 from rfview.sessions.file.index import Index
 from rfview.sessions.file.keyframe import Keyframe, hash_of, own_key
 from rfview.sessions.file.run_info import End, end_of
-from rfview.sessions.file.write_pipeline import WritePipeline
+from rfview.sessions.file.running import Budget, Running
 from rfview.sessions.file.zone_maps import CHUNKS
 from rfview.sessions.layout import Layout
 
@@ -37,9 +37,6 @@ BLOBS = ("state", "rows", "memory", "writes", "row_sum", "mem_sum")
 
 # a part of the index follows so many keyframes where there are no chunks
 PART_KEYFRAMES = 8
-# chunks written for certain when another one is given to the pipeline: a file's size depends on the run alone
-WRITTEN_CHUNKS = 8
-STEP_CYCLES = 1 << 16       # run without being recorded, between two calls of progress
 
 # suffix of a recording's name until it is complete
 PARTIAL = ".partial.rfs"
@@ -59,23 +56,34 @@ class ZoneMap(NamedTuple):
     map: dict[str, Any]
 
 
-Frame: TypeAlias = Header | ZoneMap | CodedChunk | Keyframe
+class Base(NamedTuple):
+    """What the first chunk begins with, if that is not at the header's cycle."""
+
+    header: Header
+
+
+Frame: TypeAlias = Header | Base | ZoneMap | CodedChunk | Keyframe
 
 
 @dataclass(frozen=True)
-class Budget:
-    """How much of a run is stored as chunks, the rest only as keyframes. None: any number."""
+class Copied:
+    """What a file has besides chunks: the payloads of its header and of its keyframes, and its index."""
 
-    cycles: int | None = None
-    bytes: int | None = None
+    head: bytes
+    keyframes: Iterable[bytes]
+    index: Index
 
 
 @dataclass(frozen=True)
 class RecordResult:
-    """The result of recording. stored: cycles in chunks. fault: why the kernel was stopped, or None. wall_s: seconds."""
+    """The result of recording.
+
+    begun: the first cycle in chunks; stored: how many are. fault: why the kernel was stopped, or None. wall_s: seconds.
+    """
 
     path: Path
     cycles: int
+    begun: int
     stored: int
     chunks: int
     keyframes: int
@@ -105,9 +113,11 @@ class Writer:
         self.file = file
         framing.write_all(file, framing.MAGIC)
         self._coder: Any = None
+        self._has_header, self._first = False, 0        # what the coder begins with is of cycle _first
         self._before = 0, 0     # chain and CRC of the previous chunk
         self._parted = self.index.sizes()       # what is in the parts written
         self._part_at = 0       # where the last one is
+        self._printed: list[tuple[int, str]] = []       # all lines of the run, if they are known
         self._seal = b"", b""       # key of the seals, and hash of the header
 
     def add(self, chunk: Chunk) -> None:
@@ -123,15 +133,17 @@ class Writer:
         if isinstance(chunk, Keyframe):
             return [chunk]
         frames: list[Frame] = []
-        if self._coder is None:
+        if self._coder is None or (not self._coder.coded and chunk.first_cycle != self._first):
             from rfview.sessions.file.chunk_coder import Coder  # imports numba: what replays imports this module too
 
             if chunk.key_rows is None or chunk.key_memory is None:
                 raise ValueError("the first chunk needs rows and memory")
             state = chunk.key.copy()    # the chunk is released before the header is packed
             self._coder = Coder(self.layout, state, len(chunk.key_rows), len(chunk.key_memory))
-            frames.append(Header(self.layout, self.info, chunk.first_cycle, state, chunk.key_memory, chunk.key_rows,
-                                 self.chunk_cycles))
+            header = Header(self.layout, self.info, chunk.first_cycle, state, chunk.key_memory, chunk.key_rows,
+                            self.chunk_cycles)
+            frames.append(Base(header) if self._has_header else header)
+            self._has_header, self._first = True, chunk.first_cycle
         if not chunk.num_cycles:
             return frames
         frames.append(CodedChunk(chunk.num_cycles, chunk.first_cycle, self._coder.code(chunk)))
@@ -147,6 +159,9 @@ class Writer:
         if isinstance(frame, Header):
             head = frame.pack()
             self._before, self._seal = (0, framing.write_frame(self.file, framing.HEAD, head)[1]), (b"", hash_of(head))
+        elif isinstance(frame, Base):
+            self.index.base, crc = framing.write_frame(self.file, framing.BASE, frame.header.pack_base())
+            self._before = 0, crc
         elif isinstance(frame, Keyframe):
             self._keyframe(frame)
         elif isinstance(frame, ZoneMap):
@@ -155,6 +170,13 @@ class Writer:
                 self._write_part()
         else:
             self._chunk(frame)
+
+    def copy(self, like: Copied) -> None:
+        """Write the header and the keyframes of another file. Their seals stay valid: these are bound to the header."""
+        self._printed = like.index.printed
+        self._before, self._has_header = (0, framing.write_frame(self.file, framing.HEAD, like.head)[1]), True
+        for cycle, totals, payload in zip(like.index.key_cycle, like.index.key_totals, like.keyframes, strict=True):
+            self.index.add_keyframe(cycle, totals, [], framing.write_frame(self.file, framing.KEYFRAME, payload)[0])
 
     def _chunk(self, coded: CodedChunk) -> None:
         """Compress and write a chunk, and add it to the index."""
@@ -190,6 +212,7 @@ class Writer:
             for frame in self._zone_map():
                 self.write(frame)
         self.index.end = end
+        self.index.printed = self._printed or self.index.printed
         framing.write_trailer(self.file, framing.write_frame(self.file, framing.INDEX, self.index.pack())[0])
         return self.file.tell()
 
@@ -211,11 +234,13 @@ def record(
     budget: Budget | None = None,
     has_keyframes: bool = True,
     end: End | None = None,
+    like: Copied | None = None,
 ) -> RecordResult:
     """Run `simulator` to its end, or for max_cycles, and write it to `path`: chunks within the budget, and keyframes.
 
-    end: how the run is known to end. has_keyframes: False if the machine cannot be restored; there are none either, and no
-    budget, if it is not at cycle 0 or its launch is not known as text: it could not be simulated again.
+    end: how the run is known to end. like: the header and the keyframes of this run, if only chunks are to be made.
+    has_keyframes: False if the machine cannot be restored; there are none either, and no budget, if it is not at cycle 0 or
+    its launch is not known as text: it could not be simulated again.
     progress: called after each chunk with the cycle reached; return True to stop there. compiling: progress while
     code is prepared, a share of 1 and a text. The file is written next to the target as NAME.XXXXXX.partial.rfs
     and renamed when complete, so a killed run leaves what it had, ready to open (`partials`). A kernel fault ends
@@ -224,13 +249,13 @@ def record(
     """
     target = Path(path)
     started = time.perf_counter()
-    layout = Layout(simulator.sm_dtype, simulator.rf_dtype)
-    made = new_recording(target)
-    first, writer = simulator.cycle, None
+    made, writer = new_recording(target), None
     try:
-        writer = Writer(made.file, layout, simulator.info, chunk_cycles)
-        can_restore = has_keyframes and not first and bool(simulator.info.launch_toml)
-        run = _Run(simulator, writer, chunk_cycles, (budget or Budget()) if can_restore else None)
+        writer = Writer(made.file, Layout(simulator.sm_dtype, simulator.rf_dtype), simulator.info, chunk_cycles)
+        if like is not None:
+            writer.copy(like)
+        can_restore = has_keyframes and like is None and not simulator.cycle and bool(simulator.info.launch_toml)
+        run = Running(simulator, writer, chunk_cycles, budget or Budget(), can_restore)
         run.go(progress, max_cycles, compiling)
         end = end or end_of(simulator)
         size = writer.finish(end, run.totals)
@@ -246,9 +271,13 @@ def record(
     except BaseException as error:
         error.add_note(_kept(made, writer))
         raise
-    index, wall_s = writer.index, time.perf_counter() - started
-    return RecordResult(target, run.reached - first, run.stored - first, len(index.first), len(index.key_cycle), size,
-                        bool(end.finished), end.fault, wall_s)
+    return _result(target, run, writer.index, end, size, started)
+
+
+def _result(target: Path, run: Running, index: Index, end: End, size: int, started: float) -> RecordResult:
+    cycles = max(run.reached, index.last) - (0 if index.base else run.first)      # a part has keyframes of all cycles
+    return RecordResult(target, cycles, run.begun, run.stored - run.begun, len(index.first), len(index.key_cycle), size,
+                        bool(end.finished), end.fault, time.perf_counter() - started)
 
 
 def new_recording(target: Path, magic: bytes = framing.MAGIC, suffix: str = PARTIAL) -> NewFile:
@@ -272,77 +301,3 @@ def _kept(made: NewFile, writer: Writer | None) -> str:
     with suppress(OSError):
         made.file.close()
     return f"; {made.path.name} has its first {plural(index.last - (index.first or [0])[0], 'cycle')}"
-
-
-class _Run:
-    """A run on its way into a file. reached: its cycle; stored: the cycle after its chunks; totals: stall totals there."""
-
-    def __init__(self, simulator: Any, writer: Writer, chunk_cycles: int, budget: Budget | None):
-        """budget: None for a run without keyframes."""
-        from rfview.sessions.file.keyframe_coder import KeyframeCoder   # imports numba: what replays imports this module too
-
-        self._simulator, self._writer, self._chunk_cycles, self._budget = simulator, writer, chunk_cycles, budget
-        self._coder = None if budget is None else KeyframeCoder(simulator)
-        self._pipeline: WritePipeline[Chunk | Keyframe, Frame] = WritePipeline(writer)
-        self.first = self.reached = self.stored = self._last_keyframe = simulator.cycle
-        self._chunks, self._is_storing = 0, True
-        self.totals = np.zeros(0, np.int64)
-        self._due = sys.maxsize if self._coder is None else self._coder.next(self.reached)
-
-    def go(self, progress: CycleProgress | None, max_cycles: int | None, compiling: Progress | None) -> None:
-        """Run to the end, or for max_cycles, or until progress says so; return when everything is written."""
-        limit = sys.maxsize if max_cycles is None else self.first + max_cycles
-        try:
-            self._note_stored()
-            if not self._is_storing:
-                self._pipeline.put(self._simulator.record_chunk(0))     # the header
-            while self._advance(limit, compiling) and not (progress is not None and progress(self.reached)):
-                pass
-            if not self._is_storing and self._last_keyframe < self.reached:
-                self._keyframe()
-        finally:
-            self._pipeline.finish()
-
-    def _advance(self, limit: int, compiling: Progress | None) -> bool:
-        """Run up to the end of a chunk or to a keyframe; return whether the run goes on."""
-        simulator, length = self._simulator, min(limit, self._due) - self.reached
-        if length <= 0:
-            return False
-        if self._is_storing:
-            from rfview.sessions.codec.compiling import beside  # imports numba, as above
-
-            # the coder keeps rows and memory from chunk to chunk: only the first keyframe needs them
-            with nullcontext() if self._chunks else beside(compiling):
-                chunk = simulator.record_chunk(min(length, self._chunk_cycles), values=not self._chunks, lend=True)
-            if not chunk.num_cycles:
-                return False
-            self.reached = chunk.first_cycle + chunk.num_cycles
-            self._pipeline.put(chunk)
-            self._chunks += 1
-            self._note_stored()
-        else:
-            with suppress(KernelFault):     # it is in simulator.fault
-                simulator.step(min(length, STEP_CYCLES))
-            if simulator.cycle == self.reached:
-                return False
-            self.reached = simulator.cycle
-        if self.reached == self._due or (self.reached == self.stored and not self._is_storing):
-            self._keyframe()
-        return simulator.fault is None
-
-    def _note_stored(self) -> None:
-        """Note what the chunks cover so far, and whether the budget allows more."""
-        self.stored, self.totals = self.reached, np.array(self._simulator.sm["stall_total"], np.int64)
-        if self._budget is None:
-            return
-        cycles, offsets, chunk = self._budget.cycles, self._writer.index.offset, self._chunks - WRITTEN_CHUNKS
-        is_spent = cycles is not None and self.reached - self.first >= cycles
-        if self._budget.bytes is not None and not is_spent:
-            is_spent = not self._budget.bytes or (chunk >= 0 and offsets[chunk] > self._budget.bytes)
-        self._is_storing = not is_spent
-
-    def _keyframe(self) -> None:
-        """Give a keyframe of the current cycle to the pipeline."""
-        assert self._coder is not None
-        self._pipeline.put(self._coder.take(has_printed=self.reached == self.stored))
-        self._last_keyframe, self._due = self.reached, self._coder.next(self.reached)

@@ -34,13 +34,13 @@ class ZoneMaps:
 
     read: returns a ZONE frame's map by its number, or None if there is none or it cannot be read.
     lost: called for an invalid one, which then counts as missing. totals: returns the stall
-    totals at a chunk's start. chunks, rows: how many the file has.
+    totals at a chunk's start. chunks, rows: how many the file has. first: the number of its first chunk.
     """
 
     def __init__(self, layout: Layout, read: Callable[[int], dict[str, Any] | None], lost: Callable[[int, Exception], None],
-                 totals: Callable[[int], np.ndarray], chunks: int, rows: int):
+                 totals: Callable[[int], np.ndarray], chunks: int, rows: int, first: int = 0):
         self.layout = layout
-        self._read, self._lost, self._totals, self._chunks = read, lost, totals, chunks
+        self._read, self._lost, self._totals, self._chunks, self._first = read, lost, totals, chunks, first
         slots = layout.field(STATES).shape[0]
         self._sizes = {"rows": rows, "pages": PAGES, "registers": slots * REGISTERS_OF_WARP, "states": slots}
         self._cache: ByteCache[Any] = ByteCache(CACHE_BYTES)
@@ -111,11 +111,14 @@ class ZoneMaps:
 
     def _blocks(self, low: int, high: int) -> list[tuple[int, slice, slice]]:
         """Return for each zone map of chunks low..high-1: its number, the range in it, and the range in the answer."""
+        low, high = low - self._first, high - self._first       # counted from the first chunk of the file
         parts, stored = [], min(high, self._chunks)
-        for block in range(low // CHUNKS, -(-stored // CHUNKS)):
+        for block in range(max(0, low) // CHUNKS, -(-stored // CHUNKS)):
             begin, end = max(low, block * CHUNKS), min(stored, (block + 1) * CHUNKS)
             if begin < end:
                 parts.append((block, slice(begin - block * CHUNKS, end - block * CHUNKS), slice(begin - low, end - low)))
+        if low < 0:
+            parts.insert(0, (NOWHERE, slice(0), slice(0, min(high, 0) - low)))
         if high > self._chunks:
             parts.append((NOWHERE, slice(0), slice(max(low, self._chunks) - low, high - low)))
         return parts
@@ -180,7 +183,7 @@ class ZoneMaps:
 
     def bounds(self, field: Field, low: int, high: int) -> Bounds | None:
         """Return the bounds of a field in chunks low..high-1, (n, *field.shape); None if any of them is unknown."""
-        if high > self._chunks:
+        if low < self._first or high > self._first + self._chunks:
             return None
         if field.derived == "stall_total":
             totals = np.array([self._totals(number) for number in range(low, high + 1)], np.int64)

@@ -170,7 +170,7 @@ class Again(LiveTimeline):
         recording = self._recording
         with suppress(InputError):      # its design is not here: `why` says so
             why = origin.edited(recording.info.design_spec) or why
-        return InputError(f"{recording.path}: cycles after {recording.stored_until:,} are not stored; simulating them again "
+        return InputError(f"{recording.path}: {recording.not_stored}; simulating them again "
                           f"needs rfview {recording.info.engine_version} ({recording.info.source_hash}), on which this was "
                           f"recorded: {why}")
 

@@ -57,11 +57,11 @@ class Timeline(ABC):
     """A range of cycles first..last (both can be shown) in chunks; live ones grow by `extend`.
 
     first, last: first and last cycle with a known state; `last` is the state after everything that has run so far.
-    closed: nothing can follow `last`. is_simulated: states are run anew from earlier ones, not read; stored_until: of a
-    recording, where that begins. info: the run's
-    constants (Simulator.info). fault: why the kernel was stopped, or None. warnings: about the file. end: how a recorded
-    run ended. layout: the dtypes of `sm` and `rf`. zone_maps: summaries of chunks, or None if the file has none. lines: of
-    the program's sources, once requested (lines.table.lines_of).
+    closed: nothing can follow `last`. is_simulated: states are run anew from earlier ones, not read; stored: the cycles of a
+    recording that are read, all others are run anew. info: the run's constants (Simulator.info). fault: why the kernel was
+    stopped, or None. warnings: about the file. end: how a recorded run ended. layout: the dtypes of `sm` and `rf`.
+    zone_maps: summaries of chunks, or None if the file has none. lines: of the program's sources, once requested
+    (lines.table.lines_of).
     """
 
     first: int
@@ -73,7 +73,7 @@ class Timeline(ABC):
     fault: str | None
     warnings: list[str]
     is_simulated = False
-    stored_until: int | None = None
+    stored: tuple[int, int] | None = None
     zone_maps: ZoneMaps | None = None
     lines: LineTable | None = None
     compiling: Progress | None = None

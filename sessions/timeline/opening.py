@@ -80,7 +80,7 @@ def _open(path: Path, file: BinaryIO, check: bool | None) -> RecordedTimeline:
     except Damage as error:
         raise InputError(f"{path}: the header is damaged or cut off ({error}); nothing can be shown") from None
     header = Header.unpack(head.payload, path)
-    walk = Walk(path, file, head, header.first)
+    walk = Walk(path, file, head, header)
     checks = size <= CHECK_AT_OPEN_BYTES if check is None else check
     try:
         index_offset = framing.read_trailer(file, size)
@@ -92,13 +92,15 @@ def _open(path: Path, file: BinaryIO, check: bool | None) -> RecordedTimeline:
         index = walk.rebuilt(trusts=not checks)
         walk.warnings.insert(0, f"{path}: the index is missing or damaged ({error}); rebuilt from the chunks, up to cycle "
                                 f"{index.last:,}{walk.stopped}")
+        base = walk.base(index)
     else:
+        base = walk.base(index)
         if checks:
             walk.check(index, index_offset)
     if not index.first and not index.key_cycle:
         raise InputError(f"{path}: contains no complete chunk; nothing can be shown")
     try:
-        return RecordedTimeline(path, file, header, index, walk.warnings)
+        return RecordedTimeline(path, file, header, index, walk.warnings, base)
     except ValueError as error:         # more cycles than there can be
         raise InputError(f"{path}: cannot be opened: {error}") from None
 
@@ -106,13 +108,31 @@ def _open(path: Path, file: BinaryIO, check: bool | None) -> RecordedTimeline:
 class Walk:
     """Walks through a file frame by frame, starting after the header, and checks them.
 
-    head: the HEAD frame. first: the cycle of chunk 0. stopped: why `rebuilt` ended early, or ''. warnings: what was found.
+    head: the HEAD frame. header: what it says. stopped: why `rebuilt` ended early, or ''. warnings: what was found.
     """
 
-    def __init__(self, path: Path, file: BinaryIO, head: framing.Frame, first: int):
-        self.path, self.file, self.head, self.first = path, file, head, first
+    def __init__(self, path: Path, file: BinaryIO, head: framing.Frame, header: Header):
+        self.path, self.file, self.head, self.header = path, file, head, header
         self.stopped = ""
         self.warnings: list[str] = []
+
+    def base(self, index: Index) -> Header:
+        """Return the header with the values that the chunks of an index begin with; without these, drop the chunks."""
+        try:
+            if index.base:
+                return self.header.based(framing.read_frame(self.file, index.base, framing.BASE).payload)
+        except Damage as error:
+            index.without_chunks()
+            self.warnings.append(f"{self.path}: what its chunks begin with is damaged ({error}); all cycles are simulated "
+                                 "again")
+        return self.header
+
+    def _begin(self, index: Index) -> tuple[int, tuple[int, int]]:
+        """Return the first cycle of the first chunk of an index, and what its head follows; raises Damage."""
+        if not index.base:
+            return self.header.first, (0, self.head.crc)
+        frame = framing.read_frame(self.file, index.base, framing.BASE)
+        return self.header.based(frame.payload).first, (0, frame.crc)
 
     def rebuilt(self, trusts: bool = False) -> Index:
         """Return an index of the chunks up to the first one that is damaged, missing or out of order.
@@ -120,6 +140,7 @@ class Walk:
         trusts: whether to take what the parts of the index say that were written during the run, without reading its chunks.
         """
         index, offset, before = (self._parts() if trusts else None) or (Index(), self.head.end, (0, self.head.crc))
+        first = self._begin(index)[0]
         try:
             while True:
                 tag, payload, end, crc = framing.read_frame(self.file, offset)
@@ -127,9 +148,12 @@ class Walk:
                     break
                 if tag == framing.CHUNK:
                     head, content = framing.ChunkHead.split(payload)
-                    head.check(len(index.first), index.chunks_end if index.first else self.first, before)
+                    head.check(len(index.first), index.chunks_end if index.first else first, before)
                     index.add(head, limits.unpacked(content, "a chunk", limits.ARRAYS), offset)
                     before = head.chain, crc
+                if tag == framing.BASE and not index.first:
+                    index.base = offset
+                    first, before = self._begin(index)
                 if tag == framing.ZONE:
                     index.zones.append(offset)
                 if tag == framing.KEYFRAME:
@@ -144,7 +168,7 @@ class Walk:
         """Add a keyframe's frame to an index; raises Damage."""
         _, number, cycle, packed = keyframe.split(payload)
         body = keyframe.body_of(packed)
-        if number != len(index.key_cycle) + 1 or cycle <= max([self.first, *index.key_cycle[-1:]]):
+        if number != len(index.key_cycle) + 1 or cycle <= max([self.header.first, *index.key_cycle[-1:]]):
             raise Damage(f"keyframe {number} of cycle {cycle:,} is not in its place")
         index.add_keyframe(cycle, body.totals, body.printed, offset)
 
@@ -164,9 +188,10 @@ class Walk:
                 parts.append(Index.unpack(frame.payload, is_part=True))
                 most -= len(parts[-1].first) + len(parts[-1].key_cycle)
             index = Index.joined(parts[::-1])
+            first, follows = self._begin(index)
             if not index.first:
-                return index, end, (0, self.head.crc)
-            if index.first[0] != self.first:
+                return index, end, follows
+            if index.first[0] != first:
                 raise Damage("the index begins elsewhere than the file")
             last = framing.read_frame(self.file, index.offset[-1], framing.CHUNK)
             head = framing.ChunkHead.split(last.payload)[0]
@@ -194,7 +219,7 @@ class Walk:
                         *((offset, framing.ZONE, number) for number, offset in enumerate(index.zones)),
                         *((offset, framing.KEYFRAME, number) for number, offset in enumerate(index.key_offset)),
                         (end, framing.INDEX, 0)])
-        offset, chunk, before = self.head.end, 0, (0, self.head.crc)
+        offset, chunk, before = self.head.end, 0, self._begin(index)[1]
         for place, (expected, tag, number) in enumerate(known):
             try:
                 offset = self._skipped(offset, expected)
@@ -266,6 +291,7 @@ def _facts(timeline: RecordedTimeline) -> dict[str, Any]:
         "last_cycle": timeline.last,
         "cycles": cycles,
         "chunks": timeline.stored_chunks,
+        "chunks_begin": timeline.stored_from,
         "chunks_end": timeline.stored_until,
         "keyframes": len(timeline.keyframe_cycles),
         "bytes_per_cycle": round(size / max(1, cycles), 2),

@@ -8,7 +8,7 @@ from __future__ import annotations
 import io
 import os
 import threading
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections.abc import Callable
 from functools import partial
 from itertools import pairwise
@@ -28,6 +28,7 @@ from rfview.sessions.file.header import Header
 from rfview.sessions.file.index import Index, RADIX, level_of
 from rfview.sessions.file.framing import Damage
 from rfview.sessions.file.stored import StoredChunk
+from rfview.sessions.file.writer import Copied
 from rfview.sessions.file.zone_maps import CHUNKS, ZoneMaps
 from rfview.sessions.timeline.base import Timeline
 
@@ -45,11 +46,13 @@ START_BYTES = 64        # of memory for a chunk that is simulated
 class RecordedTimeline(Timeline):
     """A closed timeline over a session file.
 
-    header: the run's constants in the file. end: how the run ended. stored_chunks: the chunks in the file, which come first;
-    stored_until: the cycle after them. keyframe_cycles: ascending.
+    header: the run's constants in the file. end: how the run ended. stored_chunks: how many chunks are in the file;
+    first_stored: the number of the first; stored_from, stored_until: their first cycle, and the one after them.
+    keyframe_cycles: ascending.
     """
 
-    def __init__(self, path: Path, file: BinaryIO, header: Header, index: Index, warnings: list[str]):
+    def __init__(self, path: Path, file: BinaryIO, header: Header, index: Index, warnings: list[str], base: Header):
+        """base: the header with the values at the first chunk's first cycle."""
         super().__init__(header.info, header.layout)
         self.path = path
         self.header = header
@@ -57,17 +60,25 @@ class RecordedTimeline(Timeline):
         self.warnings = warnings
         self.first = header.first
         self.stored_chunks = len(index.first)
+        self.stored_from: int = index.first[0] if index.first else header.first
         self.stored_until: int = index.chunks_end if index.first else header.first
+        self.stored = self.stored_from, self.stored_until
         self.last = index.last
         self.keyframe_cycles = index.key_cycle
-        limits.allow(START_BYTES * (max(0, self.last - self.stored_until) // CHUNK_CYCLES), limits.ARRAYS, "its cycles")
-        borders = [self.stored_until, *(cycle for cycle in index.key_cycle if cycle > self.stored_until)]
-        self._starts = index.first + [cycle for low, high in pairwise(borders) for cycle in range(low, high, CHUNK_CYCLES)]
+        rest = max(0, self.last - self.stored_until) + self.stored_from - self.first
+        limits.allow(START_BYTES * (rest // CHUNK_CYCLES), limits.ARRAYS, "its cycles")
+        keyed = index.key_cycle
+        before = [self.first, *(cycle for cycle in keyed if self.first < cycle < self.stored_from), self.stored_from]
+        after = [self.stored_until, *(cycle for cycle in keyed if cycle > self.stored_until)]
+        early, late = ([cycle for low, high in pairwise(borders) for cycle in range(low, high, CHUNK_CYCLES)]
+                       for borders in (before, after))
+        self.first_stored = len(early)
+        self._starts = [*early, *index.first, *late]
         self.is_simulated = len(self._starts) > self.stored_chunks
         self._again: Again | None = None
         self._cannot: InputError | None = None      # why the run cannot be simulated again, once that has been tried
         self.fault = index.end.fault
-        self._file = file
+        self._file, self._base_header = file, base
         self._opened_as = self._identity()
         self._index = index
         self._decoded: ByteCache[DecodedChunk] = ByteCache(DECODED_BYTES)
@@ -78,7 +89,7 @@ class RecordedTimeline(Timeline):
         self._lock = threading.RLock()      # a snapshot's memory is read on first use, in any thread
         if index.zones:
             self.zone_maps = ZoneMaps(self.layout, self._read_zone_map, self._lost_zone_map, self.totals,
-                                      len(index.first), len(header.rows))
+                                      len(index.first), len(header.rows), self.first_stored)
 
     def chunk_starts(self) -> list[int]:
         """Return the first cycle of each chunk."""
@@ -86,21 +97,25 @@ class RecordedTimeline(Timeline):
 
     def totals(self, number: int) -> np.ndarray:
         """Return the stall totals at the start of chunk `number`, or after the last."""
-        if number > self.stored_chunks:
+        number -= self.first_stored
+        if not 0 <= number <= self.stored_chunks:
+            number += self.first_stored
             cycle = self._starts[number] if number < len(self._starts) else self.last
+            if cycle == self.first:
+                return np.zeros(len(self._index.key_totals[0]), np.int64)
             at = bisect_left(self.keyframe_cycles, cycle)
             if self.keyframe_cycles[at : at + 1] == [cycle]:
                 return self._index.key_totals[at]
             return self.again().totals(number)
         if number >= len(self._index.totals):
-            self._index.totals.append(self.decoded(number - 1).stall_total()[-1])
+            self._index.totals.append(self.decoded(self.first_stored + number - 1).stall_total()[-1])
         return self._index.totals[number]
 
     def chunks_with_totals(self, first: int, last: int) -> list[int]:
         """Return those of the chunks first..last whose totals are known, and these two."""
-        stored = range(first, min(last, self.stored_chunks) + 1)
-        cycles = self.keyframe_cycles
-        keyed = [bisect_left(self._starts, cycle) for cycle in cycles[bisect_right(cycles, self.stored_until) :]]
+        stored = range(max(first, self.first_stored), min(last, self.first_stored + self.stored_chunks) + 1)
+        keyed = [bisect_left(self._starts, cycle) for cycle in self.keyframe_cycles
+                 if not self.stored_from <= cycle <= self.stored_until]
         return sorted({first, last, *stored, *(number for number in keyed if first < number < last)})
 
     def _totals_at(self, edges: np.ndarray) -> np.ndarray:
@@ -126,6 +141,11 @@ class RecordedTimeline(Timeline):
                 raise
         return self._again
 
+    def copied(self) -> Copied:
+        """Return what the file has besides chunks."""
+        keyframes = (self._read_frame(offset, framing.KEYFRAME) for offset in self._index.key_offset)
+        return Copied(self._read_frame(-1, framing.HEAD), keyframes, self._index)
+
     def _read_frame(self, offset: int, tag: bytes) -> bytes:
         """Return a frame's payload; raises Damage. offset: -1 for the header."""
         with self._lock:
@@ -133,7 +153,18 @@ class RecordedTimeline(Timeline):
 
     def part(self, number: int, words: np.ndarray | None) -> DecodedChunk:
         """Return chunk `number`, of a simulated one perhaps only what is named."""
-        return self.decoded(number) if number < self.stored_chunks else self.again().part(number, words)
+        return self.decoded(number) if self.is_stored(number) else self.again().part(number, words)
+
+    @property
+    def not_stored(self) -> str:
+        """Return which cycles have no chunk, as a clause."""
+        early = [f"before {self.stored_from:,}"] if self.first_stored else []
+        late = [f"after {self.stored_until:,}"] if self.last > self.stored_until else []
+        return f"cycles {' and '.join([*early, *late])} are not stored"
+
+    def is_stored(self, number: int) -> bool:
+        """Return whether a chunk is in the file."""
+        return self.first_stored <= number < self.first_stored + self.stored_chunks
 
     def printed(self, upto: int) -> list[tuple[int, str]]:
         """Return the lines printed in cycles before `upto`."""
@@ -159,11 +190,13 @@ class RecordedTimeline(Timeline):
 
     def decoded(self, number: int) -> DecodedChunk:
         """Return chunk `number`, decoded; raises InputError when the file is damaged there."""
-        if number >= self.stored_chunks:
-            return self.again().decoded(number)
+        return self._stored(number - self.first_stored) if self.is_stored(number) else self.again().decoded(number)
+
+    def _stored(self, number: int) -> DecodedChunk:
+        """Return a chunk of the file; here and below, `number` counts those."""
         part = self._decoded.get(number)
         if part is None:
-            chunk: Any = StoredChunk(*self._content(number), self.header, self._name(number))
+            chunk: Any = StoredChunk(*self._content(number), self._base_header, self._name(number))
             rows, memory = (partial(self._base, number, rows) for rows in (True, False))
             part = DecodedChunk(chunk, self.layout, rows, memory, partial(self._row, number))
             self._decoded.put(number, part, part.nbytes_hint(self._index.row_writes[number],
@@ -216,7 +249,7 @@ class RecordedTimeline(Timeline):
     def _base(self, number: int, rows: bool) -> np.ndarray:
         """Return all rows, or the memory, at a chunk's start, read-only (row_sum, mem_sum: see rfview.sessions.file)."""
         if not number:
-            return self.header.rows if rows else self.header.memory
+            return self._base_header.rows if rows else self._base_header.memory
         with self._lock:
             array = self._bases.get((rows, number)) if number % CHUNKS else self._milestones.get((rows, number))
             if array is None:
@@ -254,7 +287,7 @@ class RecordedTimeline(Timeline):
 
     def _row(self, number: int, row: int, lanes: slice) -> np.ndarray:
         """Return (lanes,) u4: one row at the start of a chunk."""
-        milestone, size = number - number % CHUNKS, len(self.header.rows)
+        milestone, size = number - number % CHUNKS, len(self._base_header.rows)
         at = number
         while at > milestone:
             base = self._bases.get((True, at))
@@ -265,7 +298,7 @@ class RecordedTimeline(Timeline):
             counts = self._index.row_sums if level else self._index.row_writes
             if counts[at if level else at - 1] and self._may_write(row, before, at):
                 value = (self._log(at, level, True, lambda stored: RowLog(stored, size).last(row, lanes)) if level
-                         else self.decoded(at - 1).chunk.row_writes(row, lanes)[2][-1:])
+                         else self._stored(at - 1).chunk.row_writes(row, lanes)[2][-1:])
                 if len(value):
                     return value[0]
             at = before
@@ -284,7 +317,7 @@ class RecordedTimeline(Timeline):
     def _written(self, low: int, high: int) -> np.ndarray | None:
         """Return (rows, high - low) bool: which rows each chunk may write; None if no single zone map covers them."""
         known = self.zone_maps if low // CHUNKS == (high - 1) // CHUNKS else None
-        return None if known is None else known.rows_written(low, high)
+        return None if known is None else known.rows_written(self.first_stored + low, self.first_stored + high)
 
     def _log(self, number: int, level: int, rows: bool, read: Callable[[dict[str, streams.Stream]], Any]) -> Any:
         """Read from the log of writes to rows, or memory, in the 8**level chunks before `number`."""

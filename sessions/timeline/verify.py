@@ -19,12 +19,14 @@ def verify(timeline: RecordedTimeline, progress: Callable[[float], object] | Non
     The state at a border is computed twice: from the keyframe and changes of the previous chunk, and from the keyframe of
     the next chunk; registers and memory from the logs, and from their sums. progress: takes the fraction done.
     """
-    starts = timeline.chunk_starts()[: timeline.stored_chunks]
+    first, starts = timeline.first_stored, timeline.chunk_starts()
+    behind = first + timeline.stored_chunks
     before = None
-    for number, start in enumerate(starts):
+    for number in range(first, behind):
+        start = starts[number]
         if progress is not None:
-            progress(number / len(starts))
-        stop = starts[number + 1] if number + 1 < len(starts) else timeline.stored_until
+            progress((number - first) / timeline.stored_chunks)
+        stop = starts[number + 1] if number + 1 < behind else timeline.stored_until
         try:
             with consistent(timeline):
                 part = timeline.decoded(number)

@@ -63,14 +63,23 @@ def test_the_fault_of_a_kernel_is_kept(tmp_path: Path, capsys: pytest.CaptureFix
     assert json.loads(said(capsys, "info", path, "--json"))["fault"] in error
 
 
-def test_a_part_of_it_can_be_stored_later(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    part = ["--from", "20,000", "--to", "21,000"]
-    for name, words in (("none", ["vectoradd", "--budget", "0"]), ("later", ["--fill", tmp_path / "none.rfs", *part]),
-                        ("direct", ["vectoradd", *part])):
-        said(capsys, "record", *words, "-o", tmp_path / f"{name}.rfs")
-    assert (tmp_path / "later.rfs").read_bytes() == (tmp_path / "direct.rfs").read_bytes()
-    assert "the run ends" in said(capsys, "record", "--fill", tmp_path / "none.rfs", "--from", "1,000,000", "-o",
-                                  tmp_path / "x.rfs", code=2)
+def test_a_part_of_it_is_stored_at_once_or_later_in_its_file_or_another(tmp_path: Path,
+                                                                        capsys: pytest.CaptureFixture[str]) -> None:
+    part, none = ["--from", "20,000", "--to", "21,000"], tmp_path / "none.rfs"
+    for name, words in (("none", ["vectoradd", "--budget", "0"]), ("other", ["--fill", none, *part]), ("direct", ["vectoradd", *part])):
+        text = said(capsys, "record", *words, "-o", tmp_path / f"{name}.rfs")
+    assert "cycles 20,000 to 21,000 are stored, others are simulated again from" in text
+    said(capsys, "record", "--fill", none, *part)
+    facts = [json.loads(said(capsys, "info", tmp_path / f"{name}.rfs", "--json")) for name in ("none", "other", "direct")]
+    assert {(one["chunks_begin"], one["chunks_end"], one["last_cycle"], one["verified"], *one["warnings"]) for one in facts} == {
+        (20_000, 21_000, facts[0]["last_cycle"], True)}
+    for name in ("none", "other", "direct"):
+        said(capsys, "export", tmp_path / f"{name}.rfs", "--to", "csv", "--first", "19990", "--last", "21010", "-o",
+             tmp_path / f"{name}.csv")
+    assert len({(tmp_path / f"{name}.csv").read_bytes() for name in ("none", "other", "direct")}) == 1
+    assert "the run ends" in said(capsys, "record", "--fill", none, "--from", "1,000,000", code=2)
+    said(capsys, "record", "--fill", none)
+    assert json.loads(said(capsys, "info", none, "--json"))["chunks_end"] == facts[0]["last_cycle"]
 
 
 @pytest.mark.parametrize("words", [["script", "-c", "step"], ["export", "--to", "csv"], ["check"], ["debug"], ["lines"]])

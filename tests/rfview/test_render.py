@@ -424,6 +424,16 @@ def test_the_census_counts_every_warp(scene: Scene) -> None:
     assert sum(int(n) for n in re.findall(r"(\d+)(?= |$)", said.split("warps", 1)[1])) == NUM_WARPS
 
 
+def test_the_overview_shows_with_dots_what_a_recording_does_not_store(scene: Scene) -> None:
+    whole = overview.render(scene, 120, 5)[-1].plain
+    assert overview.render(replace(scene, stored=(scene.first, scene.last)), 120, 5)[-1].plain == whole and "·" not in whole
+    third = (scene.last - scene.first) // 3
+    part = overview.render(replace(scene, stored=(third, 2 * third)), 120, 5)[-1].plain
+    dots = [column for column, char in enumerate(part) if char == "·"]
+    blank = [column for column, char in enumerate(whole) if char == " " and 0 < column < 119]
+    assert dots == [column for column in blank if column <= 39 or column >= 80]
+
+
 def test_the_overview_has_cursor_ruler_marks_and_hits(scene: Scene) -> None:
     marked = scene.at(marks=(("a", 40),), hits=(300,))
     lines = overview.render(marked, 120, 5)

@@ -1,33 +1,49 @@
-"""Parts of a run as separate recordings: the same states as the whole run, and errors for places that do not exist."""
+"""Parts of a run, stored or as recordings of their own: the states of the whole run, and errors for places that do not exist."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from rfview.engine.errors import InputError
 from rfview.sessions import Session, open_session
-from rfview.sessions.branches.capture import record_part
+from rfview.sessions.branches.capture import part_of
+from rfview.sessions.file.writer import Budget, RecordResult, record
+from rfview.sessions.timeline.filling import fill_part, hull
+from rfview.sessions.timeline.opening import open_recording
 from rfview.sessions.timeline.live import LiveTimeline
+from rfview.sessions.timeline.verify import verify
 from rfview.sessions.commands.script import run_script
 from tests.sessions.test_fork import session_of, simulator, small  # noqa: F401 - fixtures
+
+
+def stored(machine: object, path: Path, begin: str, end: str) -> RecordResult:
+    """Record a run of which a part is stored."""
+    return record(machine, path, budget=part_of(LiveTimeline(machine), begin, end))
 
 
 @pytest.mark.parametrize(("begin", "end"), [
     ("300", "512"), ("", "77"), ("1,100", ""), ("any(w.state == barrier) or cycle > 90", ""), ("launch 0", "cycle > 40"),
 ])
-def test_a_part_holds_the_states_of_the_whole(begin: str, end: str, small: Path, tmp_path: Path) -> None:  # noqa: F811
+def test_a_recording_that_stores_a_part_has_the_states_of_the_whole(begin: str, end: str, small: Path, tmp_path: Path) -> None:  # noqa: F811
     whole = open_session(small, design="stt")
     whole.goto("end")
-    result = record_part(LiveTimeline(simulator(small, design="stt")), tmp_path / "part.rfs", begin, end)
+    result = stored(simulator(small, design="stt"), tmp_path / "part.rfs", begin, end)
     with open_session(tmp_path / "part.rfs") as part:
-        first, last = part.timeline.first, part.timeline.last
-        assert result.cycles == last - first > 0
-        for cycle in [*range(first, last, 83), last]:
+        first, last = part.timeline.stored_from, part.timeline.stored_until
+        assert (result.begun, result.stored, result.cycles) == (first, last - first, whole.timeline.last) and last > first
+        assert (part.timeline.first, part.timeline.last) == (0, whole.timeline.last)
+        for cycle in [*range(0, whole.timeline.last, 83), first, last, whole.timeline.last]:
             assert part.timeline.at(cycle).same_as(whole.timeline.at(cycle))
-        assert (part.timeline.states(first, last + 1) == whole.timeline.states(first, last + 1)).all()
+        assert (part.timeline.states(0, part.timeline.last + 1) == whole.timeline.states(0, part.timeline.last + 1)).all()
+        whole.goto("start")
+        for condition in ("bank[0].queue > 1", "any(w.state == barrier)", "stall.wait > 3"):
+            found = [[session.find(condition, forward) for session in (part, whole)] for forward in (True, True, False, True)]
+            assert all(ours.cycle == theirs.cycle for ours, theirs in found)
+        assert not list(verify(part.timeline))
         expected = {"300": 300, "": 0, "1,100": 1100, "launch 0": 0}
         assert first == expected.get(begin, first)
         if begin.startswith("any"):
@@ -41,8 +57,28 @@ def test_a_part_holds_the_states_of_the_whole(begin: str, end: str, small: Path,
 ])
 def test_places_that_are_none_are_named(begin: str, end: str, words: str, small: Path, tmp_path: Path) -> None:  # noqa: F811
     with pytest.raises(InputError, match=words):
-        record_part(LiveTimeline(simulator(small)), tmp_path / "part.rfs", begin, end)
+        stored(simulator(small), tmp_path / "part.rfs", begin, end)
     assert not list(tmp_path.glob("*.rfs"))
+
+
+def test_a_part_is_stored_later_with_the_keyframes_and_lines_that_the_file_has(small: Path, tmp_path: Path) -> None:  # noqa: F811
+    path, other = tmp_path / "run.rfs", tmp_path / "other.rfs"
+    stored(simulator(small), path, "600", "900")
+    with closing(open_recording(path)) as recording:
+        end, keyframes = recording.last, recording.keyframe_cycles
+        with pytest.raises(InputError, match="stores cycles 600 to 900.*--from 600 --to 1500, or another file"):
+            hull(recording, Budget(first=1_000, last=1_500))
+        fill_part(recording, path, hull(recording, Budget(first=800, last=1_000)))
+        fill_part(recording, other, Budget(first=1_000, last=1_100))
+    whole = open_session(small)
+    whole.goto("end")
+    for file, first, last in ((path, 600, 1_000), (other, 1_000, 1_100)):
+        with open_session(file) as part:
+            assert (part.timeline.stored_from, part.timeline.stored_until, part.timeline.last) == (first, last, end)
+            assert part.timeline.keyframe_cycles == keyframes and part.timeline.warnings == []
+            assert part.timeline.printed(end) == whole.timeline.printed(end)
+            for cycle in (0, 599, first, 850, last - 1, last, last + 1, end):
+                assert part.timeline.at(cycle).same_as(whole.timeline.at(cycle))
 
 
 @pytest.mark.parametrize("kind", ["live", "recorded"])

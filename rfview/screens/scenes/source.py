@@ -103,7 +103,7 @@ class SceneSource:
             window=timeline.states(start, cycle + 1), shares=tuple(shares.tolist()), shares_cycles=cycle - base,
             common=self._common_states(), overview=self.overview(), badge=badge or self.badge(),
             is_live=not timeline.closed, is_closed=timeline.closed, fault=timeline.fault or "",
-            stored_until=timeline.stored_until, breakpoints=self.break_views(), hits=tuple(self.hits.values()),
+            stored=timeline.stored, breakpoints=self.break_views(), hits=tuple(self.hits.values()),
             marks=tuple((mark.name, mark.cycle) for mark in session.marks), message=message, message_kind=kind,
             mark_notes={mark.name: mark.note for mark in session.marks if mark.note},
             problems=problems(session.snapshot()), power_mw=self._power(base, cycle), span=self.spans.span(self.last),
