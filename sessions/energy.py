@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from rfview.engine import plugin as designs
 from rfview.engine.errors import InputError
-from rfview.engine.plugin import nodes, origin
+from rfview.engine.plugin import assumed, nodes, origin
 from rfview.engine.snapshot import Snapshot
 
 if TYPE_CHECKING:
@@ -45,6 +45,14 @@ def node_of(info: RunInfo) -> int | None:
         return nodes.node_nm(spec.chain, spec.values, info.preset)
     except InputError:
         return None     # its design is not installed here, so its energy is unknown as well
+
+
+def assumed_of(info: RunInfo) -> tuple[str, ...]:
+    """Return which energies of a run's design are assumed, not from a source; () if the design is not installed here."""
+    try:
+        return assumed.assumed_entries(info.design_spec.chain)
+    except InputError:
+        return ()
 
 
 def energy_at(snapshot: Snapshot) -> dict[str, float] | None:

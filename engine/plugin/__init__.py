@@ -14,6 +14,7 @@ packages with an entry point `rfview.designs`. A design file imports Design and 
     explaining    the arguments of a design's `why`: the chain, the machine at a moment, the refusal
     holding       those of its `holder`: refusals over many cycles, and whose access they wait for
     origin        the design files that a recording was made with; nodes: the technology nodes of energies
+    assumed       which energies of a design no source gives
 """
 
 from rfview.engine.plugin.description import Design, Parameter, greatest

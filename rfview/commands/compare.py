@@ -148,7 +148,7 @@ def jobs_of(path: str, variants: Sequence[str], schedulers: Sequence[str], prese
 
 def table_of(variants: Sequence[str], schedulers: Sequence[str], results: Mapping[tuple[str, str], Any]) -> dict[str, Any]:
     """Return the comparison as plain data: one row per variant and scheduler, in the given order."""
-    from rfview.engine.plugin import nodes
+    from rfview.engine.plugin import assumed, nodes
     from rfview.sessions.compare import machines
 
     rows, infos = [], []
@@ -170,6 +170,8 @@ def table_of(variants: Sequence[str], schedulers: Sequence[str], results: Mappin
                 notes.append(note)
     notes += dict.fromkeys(f"{variant}: {note}" for (variant, _), result in results.items() if variant in variants
                            for note in (*result["setting_notes"], *result["compile_notes"]))
+    notes += dict.fromkeys(f"energy of {row['design']} is {assumed.mark(row['energy_assumed'])}" for row in rows
+                           if row["energy_assumed"])
     if nodes.differ(row["node_nm"] for row in rows):
         notes.append("energies and areas are of the nodes of the designs' own papers: compare them by `of own` and EDA")
     if without := list(dict.fromkeys(row["design"] for row in rows if row["baseline"] is None)):
@@ -186,7 +188,7 @@ def row_of(variant: str, scheduler: str, result: Mapping[str, Any], sram: Mappin
     """Return one row: a run compared with sram's under the same scheduler."""
     from rfview.engine import plugin as designs
     from rfview.engine.papers import baselines, places
-    from rfview.engine.plugin import nodes
+    from rfview.engine.plugin import assumed, nodes
 
     machine, values, chain = (result["shape"][key] for key in ("machine", "values", "chain"))
     is_ours = chain[0] in designs.BUILT_IN
@@ -212,6 +214,7 @@ def row_of(variant: str, scheduler: str, result: Mapping[str, Any], sram: Mappin
         "accesses": places.accesses(chain, result["counts"]), "other_events": places.others(result["counts"]),
         "warp_cycles": result["warp_cycles"], "issued": result["issued"], "stalls": result["stalls"],
         "energy_pj": energy, "energy_not_given": baselines.not_given(chain[0], energy),
+        "energy_assumed": list(assumed.assumed_entries(chain)),
         "node_nm": nodes.node_nm(chain, values, result["preset"]),
         "baseline": base.name if base else None, "energy_over_baseline": over,
         "area_mm2": area, "baseline_area_mm2": base.area_mm2 if base else None, "eda": eda,

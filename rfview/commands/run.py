@@ -76,13 +76,15 @@ def about_energy(simulator: Simulator, energy: Mapping[str, float]) -> dict[str,
     """Return the baseline to which a design's energies belong, None for sram's, and the parts that are not given."""
     from rfview.engine import plugin as designs
     from rfview.engine.papers import baselines
+    from rfview.engine.plugin import assumed
 
     name, preset = simulator.built.chain[0], simulator.config.preset
     base = (baselines.baseline_of(name, simulator.built.values, preset) if name in designs.BUILT_IN
             else baselines.foreign_baseline(name))
     usual = baselines.baseline_of("sram", {}, preset)
     return {"baseline": base.name if base is not None and base.name != usual.name else None,
-            "energy_not_given": baselines.not_given(name, energy)}
+            "energy_not_given": baselines.not_given(name, energy),
+            "energy_assumed": list(assumed.assumed_entries(simulator.built.chain))}
 
 
 def targets_of(simulator: Simulator, folder: Path) -> dict[str, Path]:
@@ -134,12 +136,15 @@ def text_of(summary: dict[str, Any]) -> str:
 
 def energy_line(summary: dict[str, Any], energy: Mapping[str, float]) -> str:
     """Return the energy and its parts. Tables of other papers are not comparable with sram's, and may lack parts."""
+    from rfview.engine.plugin import assumed
+
     unit, size = energy_unit(energy["total"])
     parts = ", ".join(f"{part} " + ("not given" if part in summary["energy_not_given"] else f"{energy[part] / size:,.3f}")
                       for part in ("dynamic", "leakage", "refresh"))
     node = f" at {summary['node_nm']} nm" if summary["node_nm"] else ""
     own = (f"\n    to be compared with that of its own baseline, {summary['baseline']}, not with sram's (rfview compare)"
            if summary["baseline"] else "")
+    own += f"\n    {assumed.mark(summary['energy_assumed'])}" if summary["energy_assumed"] else ""
     return f"  register file energy   {energy['total'] / size:>15,.3f} {unit}{node}: {parts}{own}"
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import shlex
 import sys
 from collections import Counter
 from pathlib import Path
@@ -19,7 +20,10 @@ from rfview.engine.errors import InputError
 from rfview import charts, ending
 from rfview.commands import options, progress
 from rfview.engine.wording import plural
-from rfview.sweep import columns, dataset, doing, plan, plot
+from rfview.sweep import columns, dataset, doing, drawing, grouping, plan, plot, tables
+
+USUAL = "kernel,speed,design"
+FIGURE = ("geomean", "where", "mean", "svg", "pdf", "table")
 
 EPILOG = f"""a sweep file:
 {(plan.__doc__ or "").partition("means.")[2].rpartition("A sweep file is hostile")[0].strip(chr(10)).rstrip()}
@@ -31,9 +35,15 @@ as well; delete its part file to retry it. In DuckDB a map is read as settings['
 pairs: dict(row.settings)['sm.num_collectors']. Columns:
 {columns.documentation()}
 
+Designs are compared on one machine, as in `rfview compare`: what a design's paper requires of the machine, all get (column
+level); `level = false` in the file leaves each its own, and every figure says so.
+
 --plot draws bars from the folder and runs nothing: of the rows of this file's jobs, or of all rows if a folder is given
-instead of the file. x and by are columns or parameters, y is a number, as in kernel,ipc,design;
-sm.num_collectors,cycles,kernel; design,counts.rf_reads.
+instead of the file. x and by are columns or parameters, several joined by +; y is a number: kernel,ipc,design;
+sm.num_collectors,cycles,kernel; kernel,energy_pj,design+my_rf.write_cycles. Nothing is averaged unless --mean names it.
+  rfview sweep FILE.toml --relative-to sram --geomean --svg figure.svg      speed-up by kernel and design, and its mean
+  rfview sweep FILE.toml --relative-to sram --geomean --table latex
+  rfview sweep FILE.toml --open kernel=gemm,design=hrf                      that run, live
 
 --cluster gives the jobs to a Dask cluster (pip install 'rfview[cluster]'); its workers read launch files by the same
 paths and have the same rfview; one thread each is best. They compile what their machines lack (or `rfview warm` does).
@@ -58,19 +68,29 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-o", "--output", metavar="FOLDER", help="the dataset's folder (default: the file's output)")
     parser.add_argument("--workers", type=options.positive, default=2, metavar="N", help="worker processes (default 2)")
     parser.add_argument("--cluster", metavar="ADDRESS", help="run on a Dask cluster: its scheduler's address or file")
-    parser.add_argument("--plot", metavar="X,Y,BY", help="draw bars from the dataset instead of running jobs")
-    parser.add_argument("--svg", metavar="FILE.svg", help="with --plot: also write the bars as SVG")
     options.add_json(parser)
+    figures = parser.add_argument_group("figures, from the dataset instead of running jobs")
+    figures.add_argument("--plot", metavar="X,Y,BY", help=f"draw bars (default with the options below: {USUAL})")
+    figures.add_argument("--relative-to", metavar="DESIGN", help="as ratios to this design on the same kernel and machine")
+    figures.add_argument("--geomean", action="store_true", help="with the geometric mean over x of each series")
+    figures.add_argument("--where", metavar="NAME=VALUE", action="append", default=[], help="only rows with this value")
+    figures.add_argument("--mean", metavar="NAME", action="append", default=[],
+                         help="average over this column or parameter, with whiskers from smallest to largest")
+    figures.add_argument("--svg", metavar="FILE.svg", help="also write the figure as SVG")
+    figures.add_argument("--pdf", metavar="FILE.pdf", help="also write it as PDF (pip install 'rfview[figures]')")
+    figures.add_argument("--table", choices=tables.FORMATS, help="print a table instead of bars")
+    figures.add_argument("--open", metavar="NAME=VALUE,..", help="open one run, as in kernel=gemm,design=hrf")
 
 
 def run(args: argparse.Namespace) -> int:
     """Run the jobs that have no row yet, or draw a chart."""
     dataset.require()
-    if args.svg is not None:
-        if args.plot is None:
-            raise InputError("--svg: writes what --plot draws; give --plot too")
-        files.check_target(args.svg)
-    if args.plot is not None:
+    if args.open is not None:
+        return open_run(args)
+    given = [name for name in FIGURE if getattr(args, name.replace("-", "_"))]
+    if given and not args.plot and not args.relative_to:
+        raise InputError(f"--{given[0]}: belongs to a figure; give --plot X,Y,BY or --relative-to DESIGN too")
+    if args.plot or args.relative_to:
         return draw(args)
     planned = plan.load(args.target)
     folder = folder_of(args, planned)
@@ -99,7 +119,8 @@ def sweep(args: argparse.Namespace, planned: plan.Plan, folder: Path) -> dict[st
         if todo:
             with pool_of(args.workers, args.cluster) as pool:
                 outcomes = doing.do_all(todo, held, pool, bar)
-        return {"jobs": len(planned.jobs), "same": planned.same, "already": len(planned.jobs) - len(todo),
+        return {"notes": list(planned.notes),
+                "jobs": len(planned.jobs), "same": planned.same, "already": len(planned.jobs) - len(todo),
                 "outcomes": dict(outcomes), "folder": str(folder), "rows": len(held.keys)}
 
 
@@ -109,20 +130,57 @@ def text_of(facts: dict[str, Any]) -> str:
     done = ", ".join(parts) or "nothing to run"
     already = f"; {facts['already']:,} already had rows" if facts["already"] else ""
     same = f"; {facts['same']:,} combinations are the same run as another" if facts["same"] else ""
-    return f"{plural(facts['jobs'], 'job')}: {done}{already}{same}\n{facts['folder']}: {plural(facts['rows'], 'row')}"
+    notes = "".join(f"{note}\n" for note in facts["notes"])
+    return f"{notes}{plural(facts['jobs'], 'job')}: {done}{already}{same}\n{facts['folder']}: {plural(facts['rows'], 'row')}"
+
+
+def place_of(args: argparse.Namespace) -> tuple[Path, set[str] | None]:
+    """Return the dataset's folder and the keys of the rows meant: those of a file's jobs, None for all rows of a folder."""
+    target = Path(args.target)
+    if target.is_dir():
+        return target, None
+    planned = plan.load(target)
+    return folder_of(args, planned), {one.key for one in planned.jobs}
 
 
 def draw(args: argparse.Namespace) -> int:
-    """Draw a chart of a sweep's rows, or of all rows of a folder."""
-    plot.parse(args.plot)
-    target = Path(args.target)
-    if target.is_dir():
-        chart = plot.chart_of(target, args.plot)
+    """Draw a figure of a sweep's rows, or of all rows of a folder."""
+    for file in filter(None, (args.svg, args.pdf)):
+        files.check_target(file)
+    if args.pdf:
+        drawing.require_pdf()
+    request = grouping.parse(args.plot or USUAL, where=args.where, means=args.mean, base=args.relative_to or "",
+                             geomean=args.geomean)
+    folder, keys = place_of(args)
+    groups = grouping.groups_of(folder, request, keys)
+    if args.json:
+        print(json.dumps(data_of(groups)))
     else:
-        planned = plan.load(target)
-        chart = plot.chart_of(folder_of(args, planned), args.plot, {one.key for one in planned.jobs})
-    bars = [{"label": bar.label, "value": bar.value} for bar in chart.bars]
-    print(json.dumps({"title": chart.title, "bars": bars}) if args.json else charts.text(chart))
+        print(tables.table(groups, args.table).rstrip() if args.table else charts.text(plot.chart_of(groups)))
     if args.svg is not None:
-        files.write(args.svg, charts.svg(chart))
+        files.write(args.svg, drawing.svg(drawing.figure_of(groups)))
+    if args.pdf is not None:
+        files.write(args.pdf, drawing.pdf(drawing.figure_of(groups)))
     return 0
+
+
+def data_of(groups: grouping.Groups) -> dict[str, Any]:
+    """Return a figure as data; command: what opens the run of a bar that stands for one."""
+    chart = plot.chart_of(groups)
+    bars = [{"label": bar.label, "value": bar.value} for bar in chart.bars]
+    cells = [{"x": place, "series": name, "value": cell.value, "low": cell.low, "high": cell.high, "runs": len(cell.rows),
+              "energy_assumed": name in groups.hatched,
+              "command": plot.command_of(cell.rows[0]) if len(cell.rows) == 1 else None}
+             for (place, name), cell in groups.cells.items()]
+    return {"title": chart.title, "bars": bars, "quantity": groups.quantity, "cells": cells,
+            "geometric_means": dict(groups.means), "base": dict(groups.base), "notes": list(groups.notes)}
+
+
+def open_run(args: argparse.Namespace) -> int:
+    """Open the run behind a cell as a live session; return the exit code."""
+    from rfview import cli
+
+    folder, keys = place_of(args)
+    words = plot.run_of(folder, args.open, keys)
+    print(f"rfview: {shlex.join(['rfview', *words])}", file=sys.stderr)
+    return cli.main(words)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rfview.engine.plugin.assumed import ASSUMED
 from rfview.engine.wording import plural
 from rfview.render.scene import Scene
 from rfview.render.text import Line, Row, bar, closes, fill, number, percent
@@ -60,6 +61,7 @@ def _energy(counted: Statistics, width: int) -> list[Line]:
         return [row.add(" energy: not known for this run", "dim").line()]
     row.add(" RF energy ", "dim").add(f"{counted.energy_pj['total']:,.1f} pJ", "bold")
     row.add(f" at {counted.node_nm} nm" if counted.node_nm else "", "dim")
+    row.add(f", {ASSUMED}" if counted.energy_assumed else "", "dim")
     parts = " =" + " +".join(f" {name} {value:,.1f}" for name, value in counted.energy_pj.items() if name != "total")
     is_one = row.x + len(parts) <= width
     if is_one:

@@ -4,6 +4,9 @@
     columns     the columns of the dataset, with types and meanings
     rows        runs a job and makes its row
     dataset     the folder: its part files, its writer, the jobs it contains
-    plot        charts of a dataset
+    grouping    rows of a dataset as the bars of a figure, never averaged over what nobody named
+    drawing     a figure for a paper as SVG or PDF
+    tables      the same as a table: Markdown, LaTeX, CSV
+    plot        the same in the terminal; the run behind a bar
     doing       sends jobs to workers and rows to the folder, with a progress bar
 """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-FORMAT = "rfview sweep 1"      # in the schema of each part file; changes when the columns do
+FORMAT = "rfview sweep 2"      # in the schema of each part file; changes when the columns do
 
 
 class Column(NamedTuple):
@@ -26,6 +26,7 @@ COLUMNS = (
     Column("scheduler", "text", "warp scheduler, as the sweep names it"),
     Column("preset", "text", "preset of the machine, as the sweep names it"),
     Column("settings", "texts", "what the sweep's parameters set: name to value"),
+    Column("level", "texts", "settings that a design's paper requires and all designs of the sweep got; null: not levelled"),
     Column("max_cycles", "int", "limit on the cycles of a run"),
     Column("registers_per_thread", "int", "registers allocated to a thread"),
     Column("launches", "int", "launches of the launch file"),
@@ -40,6 +41,8 @@ COLUMNS = (
     Column("energy_dynamic_pj", "float", "of that: accesses"),
     Column("energy_leakage_pj", "float", "of that: leakage"),
     Column("energy_refresh_pj", "float", "of that: refresh"),
+    Column("node_nm", "int", "technology node of the energies in nm, null if their source names none"),
+    Column("energy_assumed", "text", "energies of the design that are assumed, not from a source; empty if none are"),
     Column("verified", "bool", "whether the results are as expected; null if no results are given"),
     Column("stalls", "counts", "warp-cycles by the reason why the warp did not issue (rfview help stalls)"),
     Column("counts", "counts", "events by name, of the machine and of the design"),

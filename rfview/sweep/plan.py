@@ -7,6 +7,8 @@
     schedulers = ["gto", "lrr"]                # default ["gto"]; "all"
     presets = ["fermi"]                        # default ["fermi"]
     max_cycles = 1000000                       # default 100,000,000
+    level = true                               # one machine for all designs, as in `rfview compare` (default); false: of
+                                               # each design's own paper. Preset "paper" is never levelled.
     [parameters]                               # every combination; a design's parameter applies to that design only
     "sm.num_collectors" = [4, 8, 16]
     "stt.write_cycles" = [6, 10]
@@ -33,32 +35,42 @@ from rfview.engine.errors import InputError
 from rfview.engine.launch.table import Table, read_toml, shown
 from rfview.engine.machine.schedulers import SCHEDULERS
 from rfview.engine.wording import did_you_mean
+from rfview.commands import fair
 
+Level = tuple[tuple[str, Any], ...] | None     # the settings that all designs share; None: each has its paper's
 MAX_JOBS = 1_000_000
 ALL = "all"
 VALUE = (int, float, str, bool)
-KEYS = ("output", "kernels", "size", "designs", "schedulers", "presets", "max_cycles", "parameters")
+KEYS = ("output", "kernels", "size", "designs", "schedulers", "presets", "max_cycles", "level", "parameters")
 
 
 @dataclass(frozen=True)
 class Planned:
-    """A job of a sweep. stamp: a hash of the files it reads. given: the values of the sweep's parameters."""
+    """A job of a sweep. stamp: a hash of the files it reads. given: the values of the sweep's parameters.
+
+    level: the settings that some design's paper requires and all designs get; None: each has its own.
+    """
 
     job: Job
     key: str
     stamp: str
     design: str
     given: tuple[tuple[str, Any], ...]
+    level: tuple[tuple[str, Any], ...] | None = None
 
 
 @dataclass(frozen=True)
 class Plan:
-    """A sweep file's contents. output: the dataset's folder, None if the file names none. same: number of duplicate jobs."""
+    """A sweep file's contents. output: the dataset's folder, None if the file names none. same: number of duplicate jobs.
+
+    notes: how the machines of the designs were made the same.
+    """
 
     path: Path
     output: Path | None
     jobs: tuple[Planned, ...]
     same: int
+    notes: tuple[str, ...] = ()
 
 
 def load(path: str | Path) -> Plan:
@@ -81,22 +93,41 @@ def load(path: str | Path) -> Plan:
     if number > MAX_JOBS:
         table.fail("", f"makes {number:,} jobs; a sweep has at most {MAX_JOBS:,}")
     jobs: dict[str, Planned] = {}
-    for one in _jobs(launches, variants, schedulers, presets, parameters, max_cycles):
+    levels, notes = _levels(table, presets, variants, parameters)
+    for one in _jobs(launches, variants, schedulers, levels, parameters, max_cycles):
         jobs.setdefault(one.key, one)
-    return Plan(path, folder / output if output is not None else None, tuple(jobs.values()), number - len(jobs))
+    return Plan(path, folder / output if output is not None else None, tuple(jobs.values()), number - len(jobs), notes)
 
 
-def _jobs(launches: Sequence[Path], variants: Mapping[str, str], schedulers: Sequence[str], presets: Sequence[str],
-          parameters: Mapping[str, Sequence[Any]], max_cycles: int) -> Iterator[Planned]:
+def _levels(table: Table, presets: Sequence[str], variants: Mapping[str, str],
+            parameters: Mapping[str, Sequence[Any]]) -> tuple[dict[str, Level], tuple[str, ...]]:
+    """Return preset -> the settings that all designs share on it, None if they are not levelled; and notes about them."""
+    is_levelled = table.take("level", (bool,), "true or false", True)
+    levels: dict[str, Level] = {}
+    notes: list[str] = []
+    for preset in presets:
+        if is_levelled and preset != PAPER:
+            shared, said = fair.shared_settings(list(variants.values()), preset, parameters)
+            levels[preset] = tuple(sorted(shared.items()))
+            notes += said
+        else:
+            levels[preset] = None
+    if None in levels.values():
+        notes.append("not levelled: each design runs with the schedulers and banks a cycle of its own paper")
+    return levels, tuple(dict.fromkeys(notes))
+
+
+def _jobs(launches: Sequence[Path], variants: Mapping[str, str], schedulers: Sequence[str],
+          levels: Mapping[str, Level], parameters: Mapping[str, Sequence[Any]], max_cycles: int) -> Iterator[Planned]:
     """Yield all combinations, grouped by design."""
     for written, variant in variants.items():
         own = keys.parameters(variant)
         chain = {name.split(".")[0] for name in own} | {designs.parse_variant(variant)[0]}
         mine = {name: values for name, values in parameters.items() if _is_machines(name) or name.split(".")[0] in chain}
-        for launch, preset, scheduler, *values in itertools.product(launches, presets, schedulers, *mine.values()):
-            given = tuple(sorted(zip(mine, values)))
-            job = Job(str(launch), variant, scheduler, preset, given, max_cycles)
-            yield Planned(job, keys.key_of(job), keys.stamp_of(job), written, given)
+        for launch, preset, scheduler, *values in itertools.product(launches, levels, schedulers, *mine.values()):
+            given, level = tuple(sorted(zip(mine, values))), levels[preset]
+            job = Job(str(launch), variant, scheduler, preset, tuple(sorted((*given, *(level or ())))), max_cycles)
+            yield Planned(job, keys.key_of(job), keys.stamp_of(job), written, given, level)
 
 
 def _list(table: Table, key: str, default: Any = ...) -> list[str]:

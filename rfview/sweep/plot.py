@@ -1,109 +1,69 @@
-"""Charts of a sweep's dataset: a bar for each pair of values of x and by, with the mean of y over its rows."""
+"""A figure's bars as a chart of the terminal, and the run behind a bar as a command line that opens it."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Collection, Mapping, Sequence
+import shlex
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
 from rfview import charts
 from rfview.engine.errors import InputError
-from rfview.engine.wording import did_you_mean
 from rfview.sweep import dataset, rows
 from rfview.sweep.columns import BY_NAME
-
-NUMBERS = ("int", "float")
-GROUPS = ("kernel", "design", "scheduler", "preset", "outcome", "version", "engine")
-MAPS = ("counts", "stalls")
-MAX_BARS = 400
+from rfview.sweep.grouping import Groups, group
 
 
-def parse(text: str) -> tuple[str, str, str]:
-    """Split "x,y,by" or "x,y" into x, y and by, which may be "". Raises InputError."""
-    names = [name.strip() for name in text.split(",")]
-    if len(names) not in (2, 3) or not all(names):
-        raise InputError(f"--plot {text}: expected x,y,by, for example kernel,ipc,design or sm.num_collectors,ipc,design")
-    x, y, by = (*names, "")[:3]
-    for name in filter(None, (x, by)):
-        if name not in GROUPS and "." not in name and BY_NAME.get(name, ("", "", ""))[1] != "int":
-            raise InputError(f"--plot {text}: cannot group by {name}{did_you_mean(name, GROUPS)}; expected "
-                             f"{', '.join(GROUPS)}, a whole number such as max_cycles, or a parameter such as "
-                             "sm.num_collectors")
-    column = BY_NAME.get(y)
-    if not (column and column.kind in NUMBERS) and not any(y.startswith(f"{name}.") for name in MAPS):
-        known = [one.name for one in BY_NAME.values() if one.kind in NUMBERS]
-        raise InputError(f"--plot {text}: {y} is not a number of a run{did_you_mean(y, known)}; expected one of "
-                         f"{', '.join(known)}, counts.NAME or stalls.NAME")
-    return x, y, by
+def chart_of(groups: Groups) -> charts.Chart:
+    """Return the bars, labelled by place and series, with the line of the base at 1."""
+    request = groups.request
+    pairs = [(place, name) for place in groups.places for name in groups.series if (place, name) in groups.cells]
+    labels = [" ".join(filter(None, (place, f"{name}, energy assumed" if name in groups.hatched else name)))
+              for place, name in pairs]
+    values = [groups.cells[pair].value for pair in pairs]
+    for name, value in groups.means.items():
+        labels.append(f"geo. mean {name}")
+        values.append(value)
+    whole = not request.base and (max(values) >= 1000 or all(value == int(value) for value in values))
+    by = f" and {'+'.join(request.by)}" if request.by else ""
+    notes = "; ".join(note for note in groups.notes if note)
+    return charts.of(f"{groups.quantity} by {'+'.join(request.x)}{by} ({notes})", labels, values,
+                     form=",.0f" if whole else ".2f" if request.base else ",.4g",
+                     line=(1.0, request.base) if request.base else None)
 
 
-def chart_of(folder: Path, text: str, keys: Collection[str] | None = None) -> charts.Chart:
-    """Return the chart "x,y,by" of a folder. keys: of the rows to include (default: all). Raises InputError.
+def run_of(folder: Path, text: str, keys: Collection[str] | None = None) -> list[str]:
+    """Return the words of `rfview debug` for the run that "kernel=gemm,design=hrf" names.
 
-    Rows of runs that misbehaved or failed are left out.
+    Raises InputError unless exactly one row has these values.
     """
-    x, y, by = parse(text)
-    table = dataset.read(folder, ["key", "outcome", *_columns(x, y, by)])
-    sums: dict[tuple[Any, Any], list[float]] = {}
-    total = 0
-    used = [row for row in table.to_pylist(maps_as_pydicts="strict")
-            if row["outcome"] in (rows.OK, rows.WRONG) and (keys is None or row["key"] in keys)]
-    for name in filter(None, (x, by, y)):
-        _require(used, name, text)
-    for row in used:
-        value = _value(row, y)
-        if value is not None and math.isfinite(value):
-            sums.setdefault((_group(row, x), _group(row, by) if by else ""), []).append(value)
-            total += 1
-    if not sums:
-        raise InputError(f"--plot {text}: {folder} has no rows with these columns")
-    if len(sums) > MAX_BARS:
-        raise InputError(f"--plot {text}: these are {len(sums):,} bars, but at most {MAX_BARS} are drawn")
-    order = sorted(sums, key=lambda pair: (_sortable(pair[0]), _sortable(pair[1])))
-    labels = [" ".join(filter(None, (_label(x, pair[0]), _label(by, pair[1])))) for pair in order]
-    means = [sum(sums[pair]) / len(sums[pair]) for pair in order]
-    averaged = f", mean of {total:,} runs" if total > len(sums) else ""
-    whole = max(means) >= 1000 or all(mean == int(mean) for mean in means)
-    return charts.of(f"{y} by {x}{f' and {by}' if by else ''}{averaged}", labels, means, form=",.0f" if whole else ",.4g")
+    wanted = dict(part.partition("=")[::2] for part in text.split(","))
+    for name, value in wanted.items():
+        if not name.strip() or not value.strip():
+            raise InputError(f"--open {text}: expected NAME=VALUE,.., as in kernel=gemm,design=hrf")
+    table = dataset.read(folder, [column for column in BY_NAME if column not in ("stalls", "counts", "finished")])
+    found = [row for row in table.to_pylist(maps_as_pydicts="strict")
+             if row["outcome"] != rows.FAILED and (keys is None or row["key"] in keys)
+             and all(str(group(row, name.strip())) == value.strip() for name, value in wanted.items())]
+    if not found:
+        raise InputError(f"--open {text}: {folder} has no run with these values")
+    if len(found) > 1:
+        names = [*("kernel", "design", "scheduler", "preset", "engine"), *dict.fromkeys(
+            name for row in found for name in row["settings"] or {})]
+        differ = [f"{name} ({', '.join(sorted({str(group(row, name)) for row in found}))})" for name in names
+                  if len({str(group(row, name)) for row in found}) > 1]
+        raise InputError(f"--open {text}: {len(found):,} runs have these values; add {' or '.join(differ)}")
+    return debug_words(found[0])
 
 
-def _require(used: Sequence[Mapping[str, Any]], name: str, text: str) -> None:
-    """Raise InputError if a name of --plot is an event, a stall or a parameter that no row has."""
-    column, _, key = (name if name.split(".")[0] in MAPS else f"settings.{name}").partition(".")
-    known = {word for row in used for word in row.get(column) or ()} if name not in BY_NAME else {key}
-    if used and key not in known:
-        raise InputError(f"--plot {text}: no row has {name}{did_you_mean(key, sorted(known))}")
+def debug_words(row: Mapping[str, Any]) -> list[str]:
+    """Return the words of `rfview debug` that run a row again."""
+    words = ["debug", row["launch"], "--design", row["design"], "--scheduler", row["scheduler"], "--preset", row["preset"]]
+    for name, value in {**(row["level"] or {}), **(row["settings"] or {})}.items():
+        words += ["--set", f"{name}={value}"]
+    return words
 
 
-def _columns(*names: str) -> list[str]:
-    """Return the distinct columns that contain the names."""
-    read = (name if name in BY_NAME else name.split(".")[0] if name.split(".")[0] in MAPS else "settings"
-             for name in names if name)
-    return list(dict.fromkeys(read))
-
-
-def _value(row: dict[str, Any], name: str) -> float | None:
-    """Return a number of a row; an event that is not listed is 0 only if the run's design has that event."""
-    column, dot, key = name.partition(".")
-    value = (row[column] or {}).get(key) if dot else row[column]
-    return None if value is None else float(value)
-
-
-def _group(row: dict[str, Any], name: str) -> Any:
-    """Return the value by which a row is grouped: a column's or a parameter's, "-" if it has none."""
-    value = row[name] if name in BY_NAME else (row["settings"] or {}).get(name)
-    return "-" if value is None else value
-
-
-def _label(name: str, value: Any) -> str:
-    """Return a group as a label; numbers with the last part of their name."""
-    return f"{name.rpartition('.')[2]}={value}" if name and name not in GROUPS else str(value)
-
-
-def _sortable(value: Any) -> tuple[int, float, str]:
-    """Return a sort key that orders numbers numerically, and before words."""
-    try:
-        return 0, float(value), ""
-    except ValueError:
-        return 1, 0.0, str(value)
+def command_of(row: Mapping[str, Any]) -> str:
+    """Return the same as a line to type."""
+    return shlex.join(["rfview", *debug_words(row)])

@@ -8,6 +8,8 @@ from typing import Any
 
 from rfview.engine.batch import Done, keys, run_job
 from rfview.engine.errors import InputError
+from rfview.engine.plugin import nodes
+from rfview.engine.plugin.assumed import assumed_entries
 from rfview import __version__
 from rfview.sweep.columns import BY_NAME
 from rfview.sweep.plan import Planned
@@ -34,6 +36,8 @@ def do(planned: Planned) -> dict[str, Any] | None:
     return {
         **{name: result[name] for name in SAME_NAME}, "energy_pj": energy["total"],
         **{f"energy_{part}_pj": energy[part] for part in ("dynamic", "leakage", "refresh")},
+        "node_nm": nodes.node_nm(result["shape"]["chain"], result["shape"]["values"], result["preset"]),
+        "energy_assumed": ", ".join(assumed_entries(result["shape"]["chain"])),
         "outcome": MISBEHAVED if result["misbehaved"] else WRONG if result["verified"] is False else OK,
         "message": (result["misbehaved"] or wrong)[:MESSAGE],
     }
@@ -57,6 +61,7 @@ def row_of(done: Done) -> Row:
     row = dict.fromkeys(BY_NAME) | dict(result)
     row |= {"key": planned.key, "kernel": planned.job.kernel, "launch": planned.job.path, "design": planned.design,
             "scheduler": planned.job.scheduler, "preset": planned.job.preset, "max_cycles": planned.job.max_cycles,
+            "level": None if planned.level is None else {name: text_of(value) for name, value in planned.level},
             "settings": {name: text_of(value) for name, value in planned.given}, "seconds": done.seconds,
             "engine": keys.engine_hash(), "version": __version__, "finished": datetime.now(UTC)}
     return row

@@ -9,7 +9,7 @@ from rfview.sessions.compare import machines
 from rfview.sessions.compare.comparison import Comparison, Divergence, Split
 from rfview.sessions.compare.issues import Issue, IssueLog
 from rfview.sessions.compare.values import ValueDifference
-from rfview.sessions.energy import counts_of, energy_at, node_of
+from rfview.sessions.energy import assumed_of, counts_of, energy_at, node_of
 from rfview.sessions.file.run_info import End
 from rfview.sessions.session import Session
 from rfview.sessions.timeline.base import Timeline
@@ -52,7 +52,7 @@ def run_data(timeline: Timeline, target: str, letter: str) -> dict[str, Any]:
         "fault": timeline.fault,
         "instructions": issued, "ipc": issued / timeline.last if timeline.last else 0.0,
         "warp_cycles": issued + sum(stalls.values()), "stalls": stalls, "energy_pj": energy,
-        "node_nm": node_of(info),
+        "node_nm": node_of(info), "energy_assumed": list(assumed_of(info)),
         "verified": end.verified,
         "counts": counts_of(info, snapshot.sm["events"].tolist(), snapshot.sm["access_wait"].tolist()),
     }

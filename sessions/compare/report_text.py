@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rfview.engine.plugin import nodes
+from rfview.engine.plugin import assumed, nodes
 from rfview.engine.stalls import NO_WARP
 from rfview.engine.wording import aligned, ordinal, signed
 from rfview.sessions.compare import machines
@@ -112,8 +112,11 @@ def totals_text(runs: list[dict[str, Any]]) -> str:
             ["IPC", *(f"{run['ipc']:.3f}" for run in runs), *(["", _ratio(*(run["ipc"] for run in runs))] if pair else [])]]
     if all(run["energy_pj"] is not None for run in runs):
         micro = [run["energy_pj"] / 1e6 for run in runs]
-        ratio = "–" if are_of_other_nodes(runs) else _ratio(*micro) if pair else ""
+        marks = [assumed.mark(run.get("energy_assumed", ())) for run in runs]
+        ratio = assumed.ASSUMED if any(marks) else "–" if are_of_other_nodes(runs) else _ratio(*micro) if pair else ""
         rows.append(["RF energy µJ", *(f"{value:.4g}" for value in micro), *(["", ratio] if pair else [])])
+        if any(marks):
+            rows.append(["  from", *(assumed.ASSUMED if mark else "sources" for mark in marks), *(["", ""] if pair else [])])
         if are_of_other_nodes(runs):
             rows.append(["  technology", *node_texts(runs), *(["", ""] if pair else [])])
     rows.append(["warp-cycles", *_differing([run["warp_cycles"] for run in runs], pair)])
@@ -154,7 +157,7 @@ def multiples_text(data: dict[str, Any]) -> str:
     runs = data["runs"]
     first = runs[0]
     rows = [[run["run"], run["design"], run["scheduler"], f"{run['cycles']:,}", _ratio(first["cycles"], run["cycles"]),
-             f"{run['ipc']:.3f}", "–" if run["energy_pj"] is None else f"{run['energy_pj'] / 1e6:.4g}", _main(run),
+             f"{run['ipc']:.3f}", _energy(run), _main(run),
              run["target"]] for run in runs]
     sentence = machines.sentence(data["machines_differ_in"])
     lines = [f"{kernel_name(first['kernel'])}, {len(runs)} runs", *([sentence] if sentence else []), "",
@@ -163,6 +166,12 @@ def multiples_text(data: dict[str, Any]) -> str:
     lead = [[f"{entry['instructions']:,}", f"{entry['cycles'][0]:,}",
              *(signed(cycle - entry["cycles"][0]) for cycle in entry["cycles"][1:])] for entry in data["lead"]]
     return "\n".join([*lines, columns(["instructions", *(run["run"] for run in runs)], lead)])
+
+
+def _energy(run: dict[str, Any]) -> str:
+    """Return a run's energy in µJ, with a mark if it is assumed."""
+    mark = f" {assumed.ASSUMED}" if run.get("energy_assumed") else ""
+    return "–" if run["energy_pj"] is None else f"{run['energy_pj'] / 1e6:.4g}{mark}"
 
 
 def _main(run: dict[str, Any]) -> str:

@@ -6,9 +6,10 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from rfview.engine.errors import InputError
+from rfview.engine.plugin import assumed
 from rfview.engine.wording import energy_unit, plural
 from rfview.engine.stalls import NO_STALL
-from rfview.sessions.energy import counts_of, energy_at, energy_until, node_of
+from rfview.sessions.energy import assumed_of, counts_of, energy_at, energy_until, node_of
 from rfview.sessions.session import Session
 from rfview.sessions.timeline.base import CycleProgress, Timeline, never
 
@@ -21,7 +22,7 @@ class Statistics:
 
     warp_cycles: warps x cycles, the sum that the states must have. ipc: warp instructions per cycle. power_mw: energy per
     time. energy_delay_js: energy x time in joule seconds. Energy is {} if the run's clock is not known. node_nm: the
-    technology node of the energies, None if their source names none.
+    technology node of the energies, None if their source names none. energy_assumed: those that no source gives.
     """
 
     first: int
@@ -37,6 +38,7 @@ class Statistics:
     power_mw: float
     energy_delay_js: float
     node_nm: int | None = None
+    energy_assumed: tuple[str, ...] = ()
 
     @property
     def is_balanced(self) -> bool:
@@ -97,7 +99,7 @@ def between(timeline: Timeline, first: int, last: int, *,
     return Statistics(
         first, last, cycles, micro, issued, issued / cycles, info.num_warps * cycles, states,
         {name: count for name, count in counts.items() if count}, energy,
-        total / micro * MW_PER_PJ_PER_US if micro else 0.0, total * 1e-12 * micro * 1e-6, node_of(info),
+        total / micro * MW_PER_PJ_PER_US if micro else 0.0, total * 1e-12 * micro * 1e-6, node_of(info), assumed_of(info),
     )
 
 
@@ -161,6 +163,7 @@ def as_text(part: Statistics) -> str:
               for name, value in part.counts.items()]
     if part.energy_pj:
         node = f" at {part.node_nm} nm" if part.node_nm else ""
+        node += f", {assumed.mark(part.energy_assumed)}" if part.energy_assumed else ""
         lines += ["", f"{'energy pJ':<{width}}{part.energy_pj['total']:>15,.1f}  {part.power_mw:.2f} mW{node}, "
                   f"energy x delay {part.energy_delay_js:.3e} Js"]
         lines += [f"  {name:<{width - 2}}{value:>15,.1f}" for name, value in part.energy_pj.items() if name != "total"]

@@ -9,6 +9,7 @@ import numpy as np
 
 from rfview import crash
 from rfview.engine.errors import InputError
+from rfview.engine.plugin.assumed import ASSUMED
 from rfview.engine.progress import Progress
 from rfview.engine.wording import ordinal
 from rfview.render.lens import run_name
@@ -348,6 +349,8 @@ def facts_of(data: list[dict[str, Any]]) -> list[tuple[str, str, str, str]]:
             rows.append(row(label, a["counts"][name], b["counts"][name], ","))
     if a["energy_pj"] is not None and b["energy_pj"] is not None:
         energy = row("RF energy µJ", a["energy_pj"] / 1e6, b["energy_pj"] / 1e6, ".4g")
+        if a["energy_assumed"] or b["energy_assumed"]:      # no gain is claimed of it
+            return [*rows, (*energy[:3], ASSUMED)]
         if report_text.are_of_other_nodes(data):
             texts = report_text.node_texts(data)
             return [*rows, (*energy[:3], "–"), ("technology", texts[0], texts[1], "–")]
