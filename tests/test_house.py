@@ -222,9 +222,9 @@ def blocks() -> list[str]:
 
 
 def test_the_readme_begins_with_two_blocks_that_set_up_a_virtual_environment_and_end_in_rfview_and_the_tests() -> None:
-    first, second = blocks()[:2]
-    assert "venv" in first and first.strip().splitlines()[-1].endswith("rfview")
-    assert second.strip().splitlines()[-1] == ".ci/run"
+    first, second = (block.strip() for block in blocks()[:2])
+    assert "venv" in first and first.endswith("rfview") and len(first.splitlines()) == 1      # one line to copy
+    assert second == ".ci/run"
 
 
 def test_every_rfview_command_in_the_readme_exists() -> None:

@@ -2,9 +2,10 @@
 
  − 7          int row = blockIdx.x * blockDim.x + thread…       1,878
  +     7      int row = blockIdx.y * blockDim.y + thread…                  1,724
-▸  11  11          float x = a[row * n + k];                1,070,119     45,592  −1,024,527     ███│
+▸  11  11          float x = a[row * n + k];                1,070,119     45,592  −1,024,527     ███│         16.0 → 2.0
 
-A line that only one version has is marked − or +. B−A grows from │: to the left where B waits less.
+A line that only one version has is marked − or +. B−A grows from │: to the left where B waits less. Last: cache lines or
+passes per access.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from rfview.render.text import BARS, Line, Row, cut, fill, hint_row, list_row, n
 from rfview.sessions.compare.programs import NO_COST, Cost, Row as ProgramRow
 
 HALF = 7                # cells of a bar on either side of its axis
+ACCESS = 15             # cells of the column of cache lines per access
 WIDE, TALL = 110, 30    # columns and rows from which everything is shown
 STATES = 9              # rows of the lower half
 SIGNS = {(False, False): " ", (True, False): "−", (False, True): "+"}
@@ -98,6 +100,8 @@ def table(picture: ByLinePicture, width: int, rows: int) -> list[Line]:
     head = Row(width).right(5, "A", "bold").right(9, "B", "dim").at(11, picture.by, "faint")
     for end, text, role in zip(ends, ("waits A", "waits B", "B−A"), ("bold", "dim", "faint"), strict=True):
         head.right(end, text, role)
+    if wide:
+        head.right(width - 1, "lines/access", "faint")
     lines.append(head.line())
     top = max([1, *(abs(row.change) for row in picture.rows if not row.pair.edited)])
     first = visible_from(picture.selected, len(picture.rows), rows)
@@ -108,7 +112,7 @@ def table(picture: ByLinePicture, width: int, rows: int) -> list[Line]:
 
 def _ends(width: int, wide: bool) -> tuple[int, int, int]:
     """Return the columns at which the three numbers end."""
-    last = width - (2 * HALF + 4 if wide else 1)
+    last = width - (2 * HALF + 4 + ACCESS if wide else 1)
     return (last - 25, last - 13, last) if wide else (last - 22, last - 12, last)
 
 
@@ -132,7 +136,15 @@ def _row(picture: ByLinePicture, at: int, width: int, ends: tuple[int, int, int]
         cells = min(HALF, round(abs(row.change) / top * HALF))
         out.to(ends[2] + 1).add(("█" * cells if row.change < 0 else "").rjust(HALF), "good").add("│", "faint")
         out.add("█" * cells if row.change > 0 else "", "bad")
+        out.right(width - 1, *_access(row))
     return out.line()
+
+
+def _access(row: ProgramRow) -> tuple[str, str]:
+    """Return how many cache lines or passes an access takes in A and B, yellow if twice as many as would do."""
+    costs = [cost for cost in (row.a, row.b) if cost is not None and cost.sent is not None]
+    poor = any(cost.ideal and cost.sent > 2 * cost.ideal for cost in costs if cost.sent is not None)
+    return " → ".join(f"{cost.sent:.1f}" for cost in costs), "approx" if poor else "dim"
 
 
 def lower_half(picture: ByLinePicture, width: int, height: int, wide: bool, tall: bool) -> list[Line]:
@@ -157,7 +169,8 @@ def line_states(picture: ByLinePicture, width: int, height: int) -> list[Line]:
     row = picture.rows[picture.selected] if picture.rows else None
     a, b = (row.a or NO_COST, row.b or NO_COST) if row is not None else (NO_COST, NO_COST)
     names = dict.fromkeys((*a.states, *b.states))
-    totals = (("issued", a.issued, b.issued), *((name, a.states.get(name, 0), b.states.get(name, 0)) for name in names))
+    totals = (("holds up", a.causes, b.causes), ("issued", a.issued, b.issued),
+              *((name, a.states.get(name, 0), b.states.get(name, 0)) for name in names))
     name = picture.names[row is None or row.pair.b is not None]
     return states_lines(picture, totals, name or "NO LINE", "waits for", width, height)
 

@@ -27,11 +27,18 @@ FASTER = 1.5        # ratio from which a speed-up is named as one
 
 @dataclass(frozen=True)
 class Cost:
-    """What a line cost in one run: instructions issued, and warp-cycles waited, in all and by the name of the state."""
+    """What a line cost in one run: instructions issued, and warp-cycles waited, in all and by the name of the state.
+
+    causes: lost warp-cycles that it holds up, whoever waits. sent, ideal: cache lines or passes per access, if it has any.
+    """
 
     issued: int
     waits: int
     states: dict[str, int]
+    causes: int = 0
+    sent: float | None = None
+    ideal: float | None = None
+    sends: str = "cache lines"
 
 
 NO_COST = Cost(0, 0, {})
@@ -49,6 +56,11 @@ class Row:
     def change(self) -> int:
         """Return by how many warp-cycles the line waits longer in B."""
         return (self.b or NO_COST).waits - (self.a or NO_COST).waits
+
+    @property
+    def causes_change(self) -> int:
+        """Return by how many more warp-cycles the line holds up others, or itself, in B."""
+        return (self.b or NO_COST).causes - (self.a or NO_COST).causes
 
 
 class Programs:
@@ -80,21 +92,27 @@ class Programs:
             return False
 
         counts = count_instructions(timeline, timeline.first, timeline.last, report)
-        states = np.zeros((len(self.alignment.names[at]) + 1, counts.states.shape[1]), np.int64)
+        size = len(self.alignment.names[at])
+        causes = counts.causes.grouped(np.where(places == NOTHING, size, places), size + 1)
+        caused = causes.caused
+        states = np.zeros((size + 1, counts.states.shape[1]), np.int64)
         np.add.at(states, places, counts.states[:-1])       # instructions without a place go to the last row
         names = timeline.info.stall_names
         costs = []
-        for row in states[:-1]:
+        for place, row in enumerate(states[:-1]):
             waits = {names[code]: int(row[code]) for code in np.argsort(-row, kind="stable").tolist()
                      if row[code] and names.get(code, NO_STALL[0]) not in NO_STALL}
-            costs.append(Cost(int(row[timeline.issued]), sum(waits.values()), waits))
+            sent, ideal = causes.metrics.per_access(place) or (None, None)
+            costs.append(Cost(int(row[timeline.issued]), sum(waits.values()), waits, int(caused[place]), sent, ideal,
+                              "passes" if causes.metrics.is_shared(place) else "cache lines"))
         return costs
 
     # what has changed
 
     def is_changed(self, row: Row) -> bool:
-        """Say whether a line was edited, or waits longer or shorter by a share of all resident warp-cycles."""
-        return row.pair.edited or abs(row.change) >= CHANGED * max(self.resident)
+        """Say whether a line was edited, or waits or makes wait longer or shorter by a share of all resident warp-cycles."""
+        least = CHANGED * max(self.resident)
+        return row.pair.edited or max(abs(row.change), abs(row.causes_change)) >= least
 
     @property
     def cut(self) -> str:
@@ -187,12 +205,10 @@ class Programs:
         a, b = self.timelines
         said = [f"{' and '.join(self.cut)} {'is' if len(self.cut) == 1 else 'are'} cut before the end, so times are not "
                 "compared." if self.cut else speed_sentence(a.last, b.last)]
-        most = max(self.rows, key=lambda row: abs(row.change), default=None)
-        if most is not None and most.change and self.is_changed(most):
-            side = 0 if most.change < 0 else 1
-            cost = (most.a, most.b)[side] or NO_COST
-            said.append(f"{self.name_of(most, 1)} waits {abs(most.change):,} warp-cycles "
-                        f"{'less' if most.change < 0 else 'more'}, mostly {next(iter(cost.states))}.")
+        most = max(self.rows, key=lambda row: abs(row.causes_change), default=None)
+        if most is not None and most.causes_change and self.is_changed(most):
+            said.append(f"{self.name_of(most, 1)} holds up {abs(most.causes_change):,} warp-cycles "
+                        f"{'less' if most.causes_change < 0 else 'more'}{access_sentence(most)}.")
         now = max(self.rows, key=lambda row: (row.b or NO_COST).waits, default=None)
         if now is not None and now.b is not None and now.b.waits:
             name, count = next(iter(now.b.states.items()))
@@ -220,6 +236,14 @@ def speed_sentence(a: int, b: int) -> str:
     return f"B takes {abs(b - a) / a:.1%} {'fewer' if b < a else 'more'} cycles."
 
 
+def access_sentence(row: Row) -> str:
+    """Return how many cache lines or passes an access of a line takes in B, if another number than in A."""
+    a, b = row.a or NO_COST, row.b or NO_COST
+    if a.sent is None or b.sent is None or abs(a.sent - b.sent) < 0.05 * a.sent:
+        return ""
+    return f": {b.sent:.1f} {b.sends} an access instead of {a.sent:.1f}"
+
+
 def _resident(timeline: Timeline) -> int:
     """Return the warp-cycles of warps that are resident and have not ended."""
     totals, names = timeline.stall_totals(timeline.last), timeline.info.stall_names
@@ -240,8 +264,10 @@ def data_of(programs: Programs, targets: tuple[str, str], points: int = 10) -> d
         one, cost = (row.pair.a, row.pair.b)[at], (row.a, row.b)[at]
         if one is None:
             return None
-        return {"file": one.file, "line": one.line, "name": programs.name_of(row, at),
-                **({"issued": cost.issued, "waits": cost.waits, "states": cost.states} if cost is not None else {})}
+        costs = {} if cost is None else {
+            "issued": cost.issued, "waits": cost.waits, "states": cost.states, "causes": cost.causes,
+            "sent_per_access": cost.sent, "ideal_per_access": cost.ideal, "sends": cost.sends}
+        return {"file": one.file, "line": one.line, "name": programs.name_of(row, at), **costs}
 
     return {
         "runs": [run_data(a, targets[0], "A"), run_data(b, targets[1], "B")],
@@ -249,7 +275,8 @@ def data_of(programs: Programs, targets: tuple[str, str], points: int = 10) -> d
         "machines_differ_in": machines.differences([a.info, b.info]), "memory_equal": programs.memory_equal,
         "sentences": programs.sentences(), "resident_warp_cycles": list(programs.resident),
         "lines": [{"text": row.pair.text, "edited": row.pair.edited, "changed": programs.is_changed(row),
-                   "a": side(row, 0), "b": side(row, 1), "waits_more": row.change} for row in programs.rows],
+                   "a": side(row, 0), "b": side(row, 1), "waits_more": row.change, "causes_more": row.causes_change}
+                  for row in programs.rows],
         "edited_without_instructions": programs.alignment.hidden,
         "lead": [{"instructions": lead.count, "cycle_a": lead.cycle_a, "cycle_b": lead.cycle_b, "lag": lead.lag}
                  for lead in programs.lead(points) if NO_CYCLE not in (lead.cycle_a, lead.cycle_b)],

@@ -1,9 +1,8 @@
 """The comparison of two programs as text: what changed in sentences, the totals, then a row per line.
 
-      A    B      waits A     waits B         B−A  source line
-    − 7                 1,878                            int row = blockIdx.x * blockDim.x + threadIdx.x;
-    +      7                      1,724                  int row = blockIdx.y * blockDim.y + threadIdx.y;
-     11   11    1,070,119      45,592  −1,024,527            float x = a[row * n + k];
+      A    B      waits A     waits B         B−A    causes B−A   per access  source line
+    − 7                 1,878                                                    int row = blockIdx.x * blockDim.x + ..
+     11   11    1,070,119      45,592  −1,024,527    −3,482,072   16.0 → 2.0         float x = a[row * n + k];
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ def programs_text(programs: Programs, data: dict[str, Any]) -> str:
     shown = [row for row in rows if row["changed"]] if programs.alignment.by == PTX else rows
     a, b = data["resident_warp_cycles"]
     lines.append(f"by {data['by']}: {programs.heading()}; waits in warp-cycles of resident warps, {a:,} in A, {b:,} in B")
-    lines.append(_row("", "A", "B", "waits A", "waits B", "B−A", data["by"]))
+    lines.append(_row("", "A", "B", "waits A", "waits B", "B−A", "causes B−A", "per access", data["by"]))
     lines += [_line(row) for row in shown[:MOST_ROWS]]
     left = len(rows) - min(len(shown), MOST_ROWS)
     if left:
@@ -49,8 +48,12 @@ def _line(row: dict[str, Any]) -> str:
     waits_a, waits_b = (f"{one['waits']:,}" if one and "waits" in one else "" for one in (a, b))
     number_a, number_b = (str(one["line"] or "") if one else "" for one in (a, b))
     change = signed(row["waits_more"]) if waits_a and waits_b else ""
-    return _row(sign, number_a, number_b, waits_a, waits_b, change, visible(row["text"].expandtabs(4))[:TEXT_COLUMNS])
+    causes = signed(row["causes_more"]) if change else f"{(a or b).get('causes', 0):,}" if waits_a or waits_b else ""
+    sent = [f"{one['sent_per_access']:.1f}" for one in (a, b) if one and one.get("sent_per_access") is not None]
+    text = visible(row["text"].expandtabs(4))[:TEXT_COLUMNS]
+    return _row(sign, number_a, number_b, waits_a, waits_b, change, causes, " → ".join(sent), text)
 
 
-def _row(sign: str, a: str, b: str, waits_a: str, waits_b: str, change: str, text: str) -> str:
-    return f"{sign:1}{a:>5}{b:>6} {waits_a:>13} {waits_b:>13} {change:>14}  {text}".rstrip()
+def _row(sign: str, a: str, b: str, waits_a: str, waits_b: str, change: str, causes: str, sent: str,
+         text: str) -> str:
+    return f"{sign:1}{a:>5}{b:>6} {waits_a:>13} {waits_b:>13} {change:>14} {causes:>14} {sent:>13}  {text}".rstrip()

@@ -31,7 +31,7 @@ class ProgramsSource:
         self.programs = Programs(*timelines, progress)
         self.order = "source"
         self.rows = list(self.programs.rows)
-        self.selected = max(range(len(self.rows)), key=lambda at: abs(self.rows[at].change), default=0)
+        self.selected = max(range(len(self.rows)), key=lambda at: abs(self.rows[at].causes_change), default=0)
         different = machines.brief(machines.differences([timeline.info for timeline in timelines]))
         self.message, self.kind = "; ".join(filter(None, [different, *self.programs.notes])), "info"
         data = [report.run_data(timeline, target, letter)
