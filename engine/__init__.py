@@ -12,6 +12,8 @@ In this folder itself, for use by every room:
                         silent
     config  presets/    every number, with unit and source
     defaults            the machine that a run gets if it names no other
+    modules             loads a module of PTX or machine code
+    machine_code        a decoded instruction of machine code
     compilation         the options with which PTX is compiled, as settings and as words
     stalls  events  errors  fault_codes  textures    the other tables
     files               reads regular files, and writes files so that nothing is lost
@@ -30,6 +32,7 @@ The rooms, each with its own list of duties:
     plugin/     the plug-in kit: how a design is described, found, built, checked and explained
     compile/    decorators, cache, intrinsics, calls by symbol: how all of this becomes machine code
     ptx/        PTX text to a program
+    sass/       machine code to a program
     launch/     launch files, and the layout of memory
     describe/   the constants of a run, collected from a simulator
     kernels/    the bundled kernels

@@ -15,6 +15,8 @@ from rfview.engine.program import MAX_REGS, NUM_LATENCY_CLASSES
 from rfview.engine.wording import did_you_mean, suggest
 
 OFF = "off"
+PTX = "ptx"     # as kernel.isa: PTX is what is executed
+ISAS = (PTX, "sm_75", "sm_80", "sm_86", "sm_87", "sm_89", "sm_90", "sm_120")
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,9 @@ OPTIONS: dict[str, Option] = {
     "registers": Option(
         "kernel.aim_registers", 0, (), "", "registers per thread, 0 = as few as possible",
         "target for registers per thread: values beyond are spilled, values below spread over all"),
+    "isa": Option(
+        "kernel.isa", PTX, ISAS, "", "ptx: as rfview compiles it",
+        "machine code of an architecture, made of the PTX by ptxas; --isa is short for it"),
 }
 
 
@@ -78,6 +83,7 @@ class Compilation:
     registers: int = 0
     banks: int = 0
     addresses_32: bool = False
+    isa: str = PTX
 
     @property
     def limit(self) -> int:

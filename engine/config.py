@@ -140,7 +140,7 @@ class Config:
             max_registers=int(self["kernel.max_registers"]), schedule=schedule,
             latencies=self._latencies() if schedule else Latencies(),
             registers=int(self["kernel.aim_registers"]), addresses_32=self["kernel.addresses"] == "32",
-            banks=int(self["sm.num_banks"]) if self["kernel.numbering"] == "banks" else 0)
+            banks=int(self["sm.num_banks"]) if self["kernel.numbering"] == "banks" else 0, isa=self["kernel.isa"])
 
     def _latencies(self) -> Latencies:
         """Return after how many cycles results are there, as far as a compiler knows."""

@@ -19,6 +19,10 @@ class PtxError(InputError):
     """Broken or unsupported PTX; the message names file, line and text."""
 
 
+class SassError(InputError):
+    """Broken or unsupported machine code; the message names file, line and instruction."""
+
+
 class RegisterShortage(InputError):
     """One CTA of a kernel needs more registers than the register file has; with fewer per thread it might fit."""
 

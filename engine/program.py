@@ -170,10 +170,26 @@ class Reloc:
 
 
 @dataclass(frozen=True)
+class ConstantBank:
+    """A constant bank of machine code: its data, from `offset` of the kernel's constant image on.
+
+    relocs: (byte offset in data, symbol or function, addend) where it holds an address. variables: (name, byte offset in
+    data, bytes) of the module's variables that a launch finds there as they then are.
+    """
+
+    bank: int
+    offset: int
+    data: bytes
+    relocs: tuple[tuple[int, str, int], ...] = ()
+    variables: tuple[tuple[str, int, int], ...] = ()
+
+
+@dataclass(frozen=True)
 class Kernel:
     """One entry point of a module, decoded: instructions with pcs relative to its own start.
 
-    insts: (n,) INST. texts: n strings, the instruction with physical registers ("fma.rn.f32 R3, R1, R2, R3").
+    insts: (n,) INST, or MACHINE_INST of machine_code.py. texts: n strings, the instruction with physical registers
+    ("fma.rn.f32 R3, R1, R2, R3").
     registers: physical registers per thread, after allocation and spilling. virtual: live ranges of the PTX's registers,
     which name physical registers in views: (name, first pc, last pc, register, words).
     """
@@ -193,6 +209,11 @@ class Kernel:
     spilled_words: int = 0
     stack_bytes: int = 0         # of local_bytes, the stack of recursive functions
     notes: tuple[str, ...] = ()  # spills, and what an option of compilation could not achieve, a sentence each
+    # of machine code only
+    architecture: int = 0        # 80 for sm_80; 0: the instructions are made of PTX
+    param_base: int = 0          # of the parameters in the constant image
+    constants: tuple[ConstantBank, ...] = ()
+    functions: tuple[tuple[str, int], ...] = ()     # name and first pc of what is called
 
 
 @dataclass(frozen=True)

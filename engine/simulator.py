@@ -13,7 +13,7 @@ import numpy as np
 from numba.core.errors import NumbaError
 
 from rfview.engine.machine import cycle as machine
-from rfview.engine import defaults, plugin as designs, events, hooks, ptx, state
+from rfview.engine import defaults, plugin as designs, events, hooks, modules, ptx, state
 from rfview.engine.compile import cache, extern, jit, warm
 from rfview.engine.machine import faults
 from rfview.engine.chunk import CHUNK_CYCLES, Chunk
@@ -36,6 +36,7 @@ from rfview.engine.describe import describe
 from rfview.engine.launch.given import GivenMemory, place_given
 from rfview.engine.launch.placement import Placement, PlacedLaunch, Variable, place
 from rfview.engine.snapshot import Snapshot
+from rfview.engine.sass.listing import is_listing
 from rfview.engine.stalls import NO_CTA
 from rfview.engine.machine.stages.regions import region_table
 
@@ -131,9 +132,10 @@ class Simulator:
         if self._given_module is not None:
             self.module = self._given_module
         elif self._source is not None:
-            self.module = ptx.decode_module(*self._source, how=how)
+            self.module = modules.decode_module(*self._source, how=how)
         else:
-            self.module = ptx.load_module(self.spec.module_path, how=how)
+            self.module = modules.load_module(self.spec.module_path, how=how)
+        self._check_kind()
         self.main_rows = int(self.config["sm.num_banks"]) * int(self.config["sm.rows_per_bank"])
         is_long = self._given_module is None and ptx.takes_seconds(self.module.text, how)
         if is_long and self._progress is not None:
@@ -142,6 +144,12 @@ class Simulator:
         self.placement: Placement = self._place()
         if is_long and self._progress is not None:
             self._progress(1.0, f"loaded {self.spec.name}")
+
+    def _check_kind(self) -> None:
+        """Raise InputError for machine code: the cores with cycles execute PTX."""
+        if is_listing(self.module.text):
+            raise InputError(f"{self.module.path}: machine code is executed by its values only, without cycles: "
+                             "rfview run --quick")
 
     def _place(self) -> Placement:
         """Lay out the launch file, in its own memory or in the memory given."""

@@ -37,7 +37,8 @@ RUNS_THE_MACHINE["rfview/capture/block.py"] = {"rfview.engine.simulator"}
 RUNS_THE_MACHINE["rfview/capture/standin.py"] = {"rfview.engine.compile.cache"}
 RUNS_THE_MACHINE["rfview/capture/textures.py"] = {"rfview.engine.textures"}
 RUNS_THE_MACHINE["rfview/launching/session.py"] = {"rfview.engine.simulator"}
-RUNS_THE_MACHINE["rfview/launching/sources.py"] = {"rfview.engine.ptx"}
+RUNS_THE_MACHINE["rfview/commands/run.py"] |= {"rfview.engine.functional"}
+RUNS_THE_MACHINE["rfview/launching/sources.py"] = {"rfview.engine.ptx", "rfview.engine.modules"}
 RUNS_THE_MACHINE["rfview/commands/new_launch.py"] = {"rfview.engine.ptx"}     # reads and places PTX, but does not run it
 TOP_LEVEL = {
     ".ci", ".github", ".gitignore", "ARCHITECTURE.md", "CHANGELOG.md", "CITATION.cff", "CONTRIBUTING.md", "LICENSE",

@@ -109,6 +109,9 @@ class FunctionalSimulator(Simulator):
         """Return the rows of barrier registers and uniform registers, of machine code."""
         return STATE_ROWS * int(self.config["sm.num_warps"]) if is_machine_code(self.placement.insts) else 0
 
+    def _check_kind(self) -> None:
+        """Take PTX and machine code."""
+
     @property
     def max_clock(self) -> int:
         """Return the number of warp instructions after which a run is stopped: no run of `max_cycles` cycles has more."""

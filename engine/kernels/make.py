@@ -1,6 +1,8 @@
 """Compiles the bundled kernels with nvcc and regenerates inputs and expected results: for developers, after an edit.
 
-Usage: python -m rfview.engine.kernels.make [NAME ...]
+Usage: python -m rfview.engine.kernels.make [--listings] [NAME ...]
+
+--listings: make only the listings of machine code, NAME.sm_75.sass and so on, with ptxas and nvdisasm; not the PTX.
 """
 
 from __future__ import annotations
@@ -16,7 +18,9 @@ import numpy as np
 
 from rfview.engine import kernels
 from rfview.engine.launch import LaunchSpec, load_launch_file
+from rfview.engine.sass.load import listing_of_ptx
 
+LISTED = (75, 80, 90)      # architectures whose machine code the bundled kernels have
 NVCC = ("nvcc", "-ptx", "-arch=compute_75", "-O3", "-lineinfo")
 
 
@@ -46,6 +50,14 @@ def compile_kernel(name: str) -> None:
     ptx.write_text(re.sub(r'(\.file\s+\d+\s+)"[^"]*/', r'\1"', ptx.read_text()))
 
 
+def make_listings(name: str) -> None:
+    """Regenerate the listings of a kernel's PTX, beside it."""
+    ptx = kernels.FOLDER / name / f"{name}.ptx"
+    text = ptx.read_text(encoding="utf-8")
+    for sm in LISTED:
+        ptx.with_suffix(f".sm_{sm}.sass").write_text(listing_of_ptx(text, sm, ptx.name), encoding="utf-8")
+
+
 def make(name: str) -> None:
     """Compile one kernel, then write its inputs (if its reference makes any) and expected results as .npy."""
     folder = kernels.FOLDER / name
@@ -69,5 +81,8 @@ def without_expectations(file: Path) -> Path:
 
 
 if __name__ == "__main__":
-    for kernel in sys.argv[1:] or kernels.names():
-        make(kernel)
+    given = [word for word in sys.argv[1:] if word != "--listings"]
+    for kernel in given or kernels.names():
+        if "--listings" not in sys.argv:
+            make(kernel)
+        make_listings(kernel)

@@ -15,7 +15,8 @@ import numpy as np
 from rfview.engine.config import Config
 from rfview.engine.errors import InputError
 from rfview.engine.launch.kernel_names import kernel_of
-from rfview.engine.launch.placement import Placement, Variable, linked, param_words, placed_launch
+from rfview.engine.launch.placement import (Placement, Variable, function_addresses, linked, param_words, placed_launch,
+                                            with_constants)
 from rfview.engine.launch.spec import Arg, Launch, LaunchSpec
 from rfview.engine.program import Kernel, Module
 
@@ -53,7 +54,9 @@ def place_given(spec: LaunchSpec, module: Module, config: Config, num_rows: int,
     (launch,) = spec.launches
     kernel = kernel_of(spec, module, launch)
     width = 8 if re.search(r"^\s*\.address_size\s+64\b", module.text, re.MULTILINE) else 4
-    ready = placed_launch(spec, kernel, launch, 0, config, num_rows, memory.addresses, width)
+    addresses = {**memory.addresses, **function_addresses([(kernel, 0)])}
+    ready = placed_launch(spec, kernel, launch, 0, config, num_rows, addresses, width)
+    ready = with_constants(ready, memory.variables, memory.arena, addresses)
     shared_words = max(ready.resident_ctas * -(-ready.shared_bytes // 4), config["sm.shared_bytes"] // 4)
     shared_words = -(-shared_words // 32) * 32
     local_words = -(-kernel.local_bytes // 4)
@@ -63,5 +66,5 @@ def place_given(spec: LaunchSpec, module: Module, config: Config, num_rows: int,
         raise InputError(f"{spec.name}: shared and local memory take {4 * end:,} bytes, but there is room for only "
                          f"{4 * memory.global_word:,}")
     memory.arena[:end] = 0
-    return Placement(linked([(kernel, 0)], memory.addresses), ((kernel, 0),), (ready,), memory.variables, memory.arena,
+    return Placement(linked([(kernel, 0)], addresses), ((kernel, 0),), (ready,), memory.variables, memory.arena,
                      shared_words, shared_words, local_word, local_words, memory.global_word)

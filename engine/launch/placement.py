@@ -20,9 +20,11 @@ from rfview.engine.launch import Launch, LaunchSpec
 from rfview.engine.launch.kernel_names import kernel_of
 from rfview.engine.launch.params import pack_params
 from rfview.engine.launch.pointers import write_pointers
-from rfview.engine.machine_code import is_machine_code
+from rfview.engine.machine_code import CODE_BASE, is_machine_code
 from rfview.engine.program import (ADDRESS_ROOM, GLOBAL_BASE, GRID_WORKSPACE, NO_PC, PARAM_BYTES, Kernel, Module,
                                    Symbol)
+from rfview.engine.sass import constants
+from rfview.engine.sass.listing import INSTRUCTION_BYTES
 from rfview.engine.textures import HEADER_BYTES, header
 
 GAP = 512
@@ -90,6 +92,7 @@ def place(spec: LaunchSpec, module: Module, config: Config, num_rows: int) -> Pl
                          f"addresses reach only {2 * ADDRESS_ROOM:,}; leave out --compile addresses=32")
     addresses = {variable.name: variable.address for variable in variables if variable.kind == "buffer"}
     symbols = {variable.name: variable.address for variable in variables if variable.kind != "buffer"}
+    symbols |= function_addresses(kernels.values())
     width = 8 if re.search(r"^\s*\.address_size\s+64\b", module.text, re.MULTILINE) else 4
     launches = tuple(
         placed_launch(spec, kernel, launch, kernels[kernel.name][1], config, num_rows, {**symbols, **addresses}, width)
@@ -109,6 +112,7 @@ def place(spec: LaunchSpec, module: Module, config: Config, num_rows: int) -> Pl
     variables = tuple(replace(variable, word=global_word + variable.word) for variable in variables)
     _fill(arena, variables, spec, module, symbols)
     _point(arena, variables, spec, {**symbols, **addresses}, width)
+    launches = tuple(with_constants(placed, variables, arena, symbols) for placed in launches)
     insts = linked(kernels.values(), symbols)
     return Placement(insts, tuple(kernels.values()), launches, variables, arena, shared_words, param_word, local_word,
                      local_words, global_word)
@@ -116,8 +120,38 @@ def place(spec: LaunchSpec, module: Module, config: Config, num_rows: int) -> Pl
 
 def param_words(kernels: Iterable[Kernel]) -> int:
     """Return the size, in words and whole lines, of the parameter space of a session that launches these kernels."""
+    kernels = tuple(kernels)
     most = max((param.offset + param.size for kernel in kernels for param in kernel.params), default=0)
+    most = max([most, *(constants.image_bytes(kernel) for kernel in kernels if kernel.architecture)])
     return max(PARAM_BYTES, -(-most // 128) * 128) // 4
+
+
+def function_addresses(kernels: Iterable[tuple[Kernel, int]]) -> dict[str, int]:
+    """Return the addresses of the functions of machine code, by name; kernels: with their first pcs."""
+    addresses: dict[str, int] = {}
+    for kernel, base in kernels:
+        for name, pc in kernel.functions:
+            addresses.setdefault(name, CODE_BASE + INSTRUCTION_BYTES * (base + pc))
+    return addresses
+
+
+def with_constants(placed: PlacedLaunch, variables: Iterable[Variable], arena: np.ndarray,
+                   addresses: Mapping[str, int]) -> PlacedLaunch:
+    """Return a launch of machine code with the constant image as its parameters; variables in it are as in the arena."""
+    if not placed.kernel.architecture:
+        return placed
+    places = [(variable.address, variable.address + variable.size, variable.word) for variable in variables]
+
+    def contents(name: str, size: int) -> bytes:
+        address = addresses.get(name, 0)
+        for first, end, word in places:
+            if first <= address < end:
+                at = 4 * word + address - first
+                return arena.view(np.uint8)[at : at + min(size, end - address)].tobytes()
+        return b""
+
+    image = constants.image_of(placed.kernel, placed.launch, placed.params, addresses, contents)
+    return replace(placed, params=image)
 
 
 def _variables(spec: LaunchSpec, module: Module, first: int) -> tuple[tuple[Variable, ...], int]:
@@ -283,8 +317,10 @@ def linked(kernels: Iterable[tuple[Kernel, int]], symbols: Mapping[str, int]) ->
             insts[reloc.pc]["imm"][reloc.slot] = address & 0xFFFFFFFF
             if reloc.wide:
                 insts[reloc.pc]["imm"][reloc.slot + 1] = address >> 32
-        insts["target"] += np.uint32(base)
-        if not is_machine_code(insts):
+        if is_machine_code(insts):
+            insts["target"] += np.where(insts["target"] == NO_PC, 0, base).astype(np.uint32)
+        else:
+            insts["target"] += np.uint32(base)
             reconv = insts["reconv"]
             insts["reconv"] = np.where(reconv == NO_PC, reconv, reconv + np.uint32(base))
         parts.append(insts)

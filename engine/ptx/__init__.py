@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 from rfview.engine import files
 from rfview.engine.compilation import Compilation
 from rfview.engine.errors import PtxError
-from rfview.engine.program import Kernel, Module
+from rfview.engine.program import Kernel, Module, Param
 from rfview.engine.ptx.parse.source import Source
 
 if TYPE_CHECKING:
@@ -99,12 +99,27 @@ def syntax_of(source: Source) -> SyntaxModule:
     return syntax
 
 
+def parameters_of(text: str) -> dict[str, tuple[Param, ...]]:
+    """Return the parameters of each kernel of a PTX text. Raises PtxError."""
+    from rfview.engine.ptx.lower.layout import kernel_params    # start-up
+    from rfview.engine.ptx.parse.parser import parse_module
+
+    source = Source(text, "PTX")
+    return {name: kernel_params(source, function) for name, function in parse_module(source).functions.items()
+            if function.is_entry}
+
+
 def load_module(path: str | Path, *, how: Compilation = Compilation()) -> Module:
     """Read a PTX file; see decode_module. Raises PtxError if it cannot be read or is not PTX."""
     try:
         raw = files.read(path)
     except OSError as problem:
         raise PtxError(f"{path}: cannot read PTX: {problem.strerror or problem}") from None
+    return decode_module(text_of(raw, path), str(path), how=how)
+
+
+def text_of(raw: bytes, path: str | Path) -> str:
+    """Return the text in the bytes of a PTX file; raises PtxError if they are something else."""
     if b"\0" in raw[:64]:
         raise PtxError(f"{path}: expected the text of PTX, found compiled code (a cubin or fatbin?); nvcc -ptx writes PTX, "
                        "cuobjdump -ptx takes it out of a program")
@@ -112,4 +127,4 @@ def load_module(path: str | Path, *, how: Compilation = Compilation()) -> Module
     text = raw.rstrip(b"\0").decode("utf-8-sig", errors="replace").replace("\r\n", "\n").replace("\r", "\n")
     if ".version" not in text:
         raise PtxError(f"{path}: expected '.version', with which PTX modules begin; nvcc -ptx makes PTX of CUDA source")
-    return decode_module(text, str(path), how=how)
+    return text

@@ -47,6 +47,9 @@ def add_machine(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--set", action="append", default=[], metavar="SECTION.KEY=VALUE", dest="settings",
                        help="change a number in sm, latency, initiation, memory, scheduler, kernel or the design")
     add_compile(group)
+    group.add_argument("--isa", action="append", default=[], type=isa, metavar="ptx|sm_NN", dest="settings",
+                       help="execute PTX (default), or the machine code that ptxas makes of it for an architecture, such "
+                            "as sm_80; short for --set kernel.isa")
     group.add_argument("--on-fault", action="append", default=[], type=on_fault, metavar="stop|report", dest="settings",
                        help="whether a bad memory access ends the run (default), or is dropped and reported: the store "
                             "writes nothing, the load gives 0, and the run goes on; short for --set kernel.on_fault")
@@ -68,6 +71,15 @@ def add_scheduler(group: Any, option: str, metavar: str, whose: str) -> None:
     added = group.add_argument(option, default=defaults.SCHEDULER, metavar=metavar,
                                help=f"%(names)s, or paper for {whose} (default %(default)s)")
     added.names = SchedulerNames()      # argparse formats a help text with its option's attributes
+
+
+def isa(text: str) -> str:
+    """Return the setting that --isa stands for."""
+    from rfview.engine.compilation import ISAS      # start-up: imports NumPy
+
+    if text not in ISAS:
+        raise argparse.ArgumentTypeError(f"expected one of {', '.join(ISAS)}, not {text}")
+    return f"kernel.isa={text}"
 
 
 def on_fault(text: str) -> str:
@@ -215,10 +227,13 @@ def is_session(target: str) -> bool:
 def launch_path(target: str) -> Path:
     """Return the launch file that a target names; raises InputError, which says what to type instead, if it names none."""
     path = Path(target)
-    if is_program(target):
+    if path.suffix not in (".cubin", ".sass") and is_program(target):
         raise InputError(not_a_kernel(target))
     if is_session(target):
         raise InputError(f"{target}: a recorded session is not a kernel; open it with: rfview replay {shlex.quote(target)}")
+    if path.suffix in (".cubin", ".sass"):
+        raise InputError(f"{target}: machine code alone does not say grid, block and arguments; --grid, --block and --arg "
+                         f"do ({target}::KERNEL; see rfview run --help)")
     if path.suffix == ".ptx":
         beside = path.with_suffix(".toml")
         how = (f"run {shlex.quote(str(beside))}" if beside.is_file() else

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from rfview.engine import files
+from rfview.engine.errors import InputError
 from rfview.engine.wording import energy_unit, plural
 from rfview.commands import options, progress
 from rfview.launching import words
@@ -31,6 +32,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--save-buffers", metavar="DIR",
                         help="write every buffer as DIR/NAME.npy, symbols as DIR/sym_NAME.npy; long names are shortened")
     options.add_check(parser)
+    parser.add_argument("--quick", action="store_true",
+                        help="compute the kernel's values only, many times faster: no cycles, no energy")
     options.add_json(parser)
 
 
@@ -38,6 +41,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Run the kernel; return 0 if it verified or has nothing to verify, 1 if a result differs."""
     machine = options.machine_of(args)
+    if args.check and args.quick:
+        raise InputError("--check looks at a run with cycles; leave out --quick")
     spec = options.load_target(args.target)
     folder = options.writable_folder(args.save_buffers) if args.save_buffers else None
     with progress.bar() as report:
@@ -46,7 +51,10 @@ def run(args: argparse.Namespace) -> int:
         if args.check:
             from rfview.engine.check.machine import CheckedSimulator
 
-        kind = CheckedSimulator if args.check else Simulator
+        if args.quick:
+            from rfview.engine.functional.machine import FunctionalSimulator
+
+        kind = CheckedSimulator if args.check else FunctionalSimulator if args.quick else Simulator
         simulator = kind(spec, progress=report, **machine)
         targets = {} if folder is None else targets_of(simulator, folder)
         began = time.perf_counter()
@@ -61,6 +69,10 @@ def run(args: argparse.Namespace) -> int:
             options.print_reports(simulator)
             findings = options.print_findings(simulator, args, fault=simulator.fault is not None)
     save_buffers(simulator, targets)
+    if args.quick:
+        summary = {**simulator.summary(), "wall_s": round(wall, 6)}
+        print(json.dumps(summary) if args.json else text_of_values(summary))
+        return int(summary["verified"] is False or bool(simulator.reports))
     from rfview.engine.plugin import nodes
 
     node = nodes.node_nm(simulator.built.chain, simulator.built.values, simulator.config.preset)
@@ -132,6 +144,20 @@ def text_of(summary: dict[str, Any]) -> str:
         lines.append(energy_line(summary, energy))
     lines.append(verdict(summary))
     return "\n".join(lines)
+
+
+def text_of_values(summary: dict[str, Any]) -> str:
+    """Return the summary of a run by values only as text."""
+    from rfview.sessions.expressions.ptx_names import kernel_name
+
+    executed = summary["warp_instructions"]
+    return "\n".join([
+        f"{kernel_name(summary['kernel'])}  values only  {plural(summary['launches'], 'launch')}, "
+        f"{plural(summary['registers_per_thread'], 'register')} per thread",
+        f"  warp instructions      {executed:>15,}",
+        f"  thread instructions    {summary['thread_instructions']:>15,}",
+        f"  wall                   {summary['wall_s']:>15.3f} s {executed / max(summary['wall_s'], 1e-6):,.0f} per second",
+        verdict(summary)])
 
 
 def energy_line(summary: dict[str, Any], energy: Mapping[str, float]) -> str:

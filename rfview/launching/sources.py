@@ -26,7 +26,9 @@ COMPILE_S = 300.0       # timeout for a user's file and its compiler
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """A module's PTX and the kernel named. name: for titles. arguments: in the kernel's order.
+    """A module's PTX, or its listing of machine code, and the kernel named.
+
+    name: for titles. arguments: in the kernel's order.
 
     file: the PTX file's name. shared_bytes, threads: the launch parameters that the compiler reports, 0 if none.
     folder: where the PTX is, None if it was compiled just now; source files that it names are looked for there.
@@ -47,7 +49,8 @@ def source_of(target: Any, given: Sequence[Argument], *, entry: str | None = Non
           options: dict[str, Any] | None = None, tell: Callable[[str], object] = str) -> Source:
     """Return the kernel that `target` names, compiled if necessary, and its arguments in order.
 
-    target: PTX as text; FILE.ptx, FILE.cu or FILE.py, followed by ::KERNEL; or a kernel of numba-cuda or Triton.
+    target: PTX as text; FILE.ptx, FILE.cubin, FILE.sass, FILE.cu or FILE.py, followed by ::KERNEL; or a kernel of numba-cuda
+    or Triton.
     entry: the kernel's name if `target` does not contain it. python: the interpreter for FILE.py.
     tell: called with what is done if it takes seconds. Raises InputError.
     """
@@ -69,9 +72,10 @@ def source_of(target: Any, given: Sequence[Argument], *, entry: str | None = Non
     if path.suffix == ".cu":
         ptx, name = compiled(path, name)
         return _of_ptx(ptx, f"{path.stem}.ptx", name, given, tell)
-    from rfview.engine.ptx import load_module
+    from rfview.engine.modules import load_module
 
-    return replace(_of_ptx(load_module(path).text, path.name, name, given, tell), folder=path.parent)
+    file = path.with_suffix(".sass").name if path.suffix == ".cubin" else path.name
+    return replace(_of_ptx(load_module(path).text, file, name, given, tell), folder=path.parent)
 
 
 def split(target: str) -> tuple[Path, str | None]:
@@ -107,7 +111,8 @@ def compiled(path: Path, name: str | None) -> tuple[str, str | None]:
 def _of_ptx(text: str, file: str, name: str | None, given: Sequence[Argument], tell: Callable[[str], object]) -> Source:
     from rfview.engine.launch.kernel_names import kernel_named
     from rfview.engine.launch.mangling import cpp_name
-    from rfview.engine.ptx import decode_module, takes_seconds
+    from rfview.engine.modules import decode_module
+    from rfview.engine.ptx import takes_seconds
 
     if takes_seconds(text):
         tell(f"loading {file}: {text.count(chr(10)):,} lines of PTX")

@@ -22,9 +22,9 @@ from rfview.engine.errors import InputError
 if TYPE_CHECKING:
     from rfview.launching.text import Extent
 
-KINDS = (".cu", ".py", ".ptx")
+KINDS = (".cu", ".py", ".ptx", ".cubin", ".sass")
 EPILOG = """a kernel of your own, without a launch file: CUDA C++ (by nvcc, or without a toolkit by NVRTC: pip install
-'rfview[cuda]'), PTX, or a numba-cuda or Triton kernel in a Python file:
+'rfview[cuda]'), PTX, machine code (.cubin, .sass), or a numba-cuda or Triton kernel in a Python file:
   rfview debug kernel.cu::saxpy --grid 8 --block 128 --arg x=f4[1024]:random --arg y=f4[1024] --arg a=2.0 --arg n=1024
 DTYPE[SHAPE]:FILL is an array (FILL: zeros, arange, random, random:LOW:HIGH or a number; zeros by default), FILE.npy an
 array from a file, DTYPE:NUMBER a number of that type. Arguments are matched by name if the file has the parameters'
@@ -33,7 +33,7 @@ names (.py), else by order."""
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    group = parser.add_argument_group("a kernel of your own (FILE.cu, FILE.ptx or FILE.py, followed by ::KERNEL)")
+    group = parser.add_argument_group("a kernel of your own (FILE.cu, .ptx, .cubin, .sass or .py, followed by ::KERNEL)")
     group.add_argument("--grid", metavar="X[,Y[,Z]]", help="CTAs in the grid (default 1)")
     group.add_argument("--block", metavar="X[,Y[,Z]]", help="threads per CTA (default: what the kernel requires)")
     group.add_argument("--shared", metavar="BYTES", help="dynamic shared memory (default: what the compiler says, else 0)")

@@ -9,12 +9,13 @@ from __future__ import annotations
 import posixpath
 import re
 from bisect import bisect_right
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from rfview.engine.errors import PtxError
 from rfview.engine.ptx.parse.lexer import DIRECTIVE, END, NUMBER, STRING, WORD, Tokens, number_value
 from rfview.engine.ptx.parse.source import Source
+from rfview.engine.sass.listing import is_listing
 
 MAX_LINE = 10_000_000       # in a source file; a larger number is not a line
 MAX_FILES = 4096
@@ -226,12 +227,39 @@ class _Reader:
             self.at += 1
 
 
+def _of_listing(text: str) -> Locations:
+    """Read `.file` and `.loc` of a listing, a place and those where it was inlined; malformed ones are left out."""
+    found, is_entry = Locations(), False
+    entry_files: set[int] = set()
+    for number, line in enumerate(text.splitlines(), 1):
+        word, _, rest = line.partition(" ")
+        if word in (".entry", ".func"):
+            is_entry = word == ".entry"
+            found.add(number, None)
+        elif word == ".file" and len(found.files) < MAX_FILES:
+            key, _, path = rest.partition(" ")
+            if key.isdecimal() and len(key) < 9:
+                found.files.setdefault(int(key), SourceFile(_unescaped(path.strip('"'))))
+        elif word == ".loc":
+            place = None
+            for part in reversed(rest.split("<")):
+                numbers = [int(one) if one.isdecimal() and len(one) < 9 else 0 for one in part.split()]
+                place = replace(_Reader.place(numbers), caller=place) if any(numbers[:1]) else None
+            if is_entry and place is not None:
+                entry_files.update(one.file for one in place.chain()[-1:])
+            found.add(number, place)
+    found.entry_folders = {posixpath.dirname(found.files[file].path) for file in entry_files if file in found.files}
+    return found
+
+
 @lru_cache(maxsize=4)       # the launches of a program use the same modules again and again
 def locations(text: str) -> Locations:
-    """Read the places of a PTX text. The result is shared and must not be changed.
+    """Read the places of a PTX text, or of a listing of machine code. The result is shared and must not be changed.
 
     It is empty for a text that names none or is not valid PTX.
     """
+    if is_listing(text):
+        return _of_listing(text)
     if ".loc" not in text or ".file" not in text:
         return Locations()
     try:

@@ -1,0 +1,93 @@
+"""The constant image of a launch: what each architecture keeps where in constant bank 0, and the other banks behind it.
+
+Layouts of bank 0: observed in ptxas's code for sm_75 to sm_120. The image is the launch's parameter space: c[0x3][0x10]
+is the word at byte 0x10 behind the beginning of bank 3 there.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+from rfview.engine.errors import SassError
+from rfview.engine.launch.spec import Launch
+from rfview.engine.program import Kernel
+
+ALIGN = 256
+SHARED_WINDOW, LOCAL_WINDOW = 0x0100_0000_0000, 0x0200_0000_0000       # of generic addresses (values/lane_by_lane.py)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Offsets in bank 0. block, grid: three words. shared: of the 64-bit window, None if a special register has it.
+
+    static_shared: where a kernel's shared memory begins: since sm_90, the first 1,024 bytes are the system's.
+    """
+
+    block: int
+    grid: int
+    stack: int
+    local: int
+    shared: int | None
+    params: int
+    static_shared: int = 0
+
+
+LAYOUTS = {
+    75: Layout(block=0x0, grid=0xC, stack=0x28, local=0x20, shared=0x18, params=0x160),
+    90: Layout(block=0x0, grid=0xC, stack=0x28, local=0x20, shared=None, params=0x210, static_shared=0x400),
+    120: Layout(block=0x360, grid=0x370, stack=0x37C, local=0x2F8, shared=None, params=0x380, static_shared=0x400),
+}
+
+
+def layout_of(sm: int, path: str) -> Layout:
+    """Return the layout of an architecture; raises SassError for one whose constants are not known."""
+    first = max((known for known in LAYOUTS if known <= sm), default=0)
+    if not first or sm >= 130 or 90 < sm < 120:
+        raise SassError(f"{path}: machine code for sm_{sm}: expected sm_75 to sm_90, or sm_120 and its relatives")
+    return LAYOUTS[first]
+
+
+def places_of(banks: Iterable[tuple[int, int]], params_end: int) -> tuple[dict[int, int], int]:
+    """Return where each bank begins in the image, and the image's size. banks: (number, bytes). params_end: of bank 0."""
+    places, at = {0: 0}, -(-max(params_end, 0x400) // ALIGN) * ALIGN
+    for number, size in sorted(banks):
+        places[number] = at
+        at += -(-size // ALIGN) * ALIGN
+    return places, at
+
+
+def image_bytes(kernel: Kernel) -> int:
+    """Return the size of a kernel's constant image."""
+    params_end = max([kernel.param_base, *(kernel.param_base + param.offset + param.size for param in kernel.params)])
+    banks: dict[int, int] = {}
+    for bank in kernel.constants:
+        banks[bank.bank] = max(banks.get(bank.bank, 0), len(bank.data))
+    return places_of(banks.items(), params_end)[1]
+
+
+def image_of(kernel: Kernel, launch: Launch, params: bytes, addresses: Mapping[str, int],
+             contents: Callable[[str, int], bytes]) -> bytes:
+    """Return the constant image of a launch.
+
+    params: the kernel's parameter block. addresses: of symbols and functions. contents(name, bytes): what a variable holds.
+    """
+    layout = layout_of(kernel.architecture, kernel.name)
+    image = bytearray(image_bytes(kernel))
+    struct.pack_into("<III", image, layout.block, *launch.block)
+    struct.pack_into("<III", image, layout.grid, *launch.grid)
+    struct.pack_into("<I", image, layout.stack, kernel.local_bytes)
+    struct.pack_into("<Q", image, layout.local, LOCAL_WINDOW)
+    if layout.shared is not None:
+        struct.pack_into("<Q", image, layout.shared, SHARED_WINDOW)
+    image[kernel.param_base : kernel.param_base + len(params)] = params
+    for bank in kernel.constants:
+        image[bank.offset : bank.offset + len(bank.data)] = bank.data
+        for offset, symbol, addend in bank.relocs:
+            if symbol in addresses and offset + 8 <= len(bank.data):
+                struct.pack_into("<Q", image, bank.offset + offset, (addresses[symbol] + addend) & (1 << 64) - 1)
+        for name, offset, size in bank.variables:
+            held = contents(name, size)
+            image[bank.offset + offset : bank.offset + offset + len(held)] = held
+    return bytes(image)

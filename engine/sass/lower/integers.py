@@ -1,0 +1,200 @@
+"""Integer arithmetic. With a carry, -x is the complement and one more, so that the carry out is right even of -0."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from rfview.engine import isa
+from rfview.engine.sass.draft import Draft
+from rfview.engine.sass.form import Form, NotExecuted
+from rfview.engine.sass.lower.moves import move_of, no_predicates
+from rfview.engine.sass.operands import Operand
+
+SIGNED = {"U32": 0, "S32": 1}
+
+
+def is_zero(operand: Operand) -> bool:
+    """Return whether an operand is RZ or URZ, or the number 0."""
+    return operand.kind in ("R", "UR") and operand.number is None or operand.kind == "n" and operand.number == 0
+
+
+def writes_carry(form: Form) -> bool:
+    """Return whether a predicate is written."""
+    return any(predicate.number is not None for predicate in form.all("q"))
+
+
+def add(form: Form, draft: Draft) -> None:
+    """IADD3, IADD, VIADD, with .64, and with .X carries in."""
+    terms = [form.a, form.b, *form.all("c")]
+    if form.has("X") or form.has("64") or writes_carry(form):
+        return add_carry(form, draft, terms)
+    terms = [term for term in terms if not is_zero(term) or term.sign == "~"] or terms[:1]
+    if len(terms) == 3:
+        draft.be(isa.OP_ADD3)
+        for k, term in enumerate(terms):
+            draft.source(k, term)
+        return draft.result(form.d)
+    if len(terms) == 1:
+        return move_of(form, draft, terms[0])
+    add_two(form, draft, *terms)
+    return None
+
+
+def add_two(form: Form, draft: Draft, first: Operand, second: Operand) -> None:
+    """Add two operands, or subtract one that is negated."""
+    op = isa.OP_ADD32
+    if second.sign == "-" and second.kind != "n":
+        op, second = isa.OP_SUB32, replace(second, sign="")
+    elif first.sign == "-" and first.kind != "n":
+        op, first, second = isa.OP_SUB32, second, replace(first, sign="")
+    draft.be(op)
+    draft.source(0, first)
+    draft.source(1, second)
+    draft.result(form.d)
+
+
+def add_carry(form: Form, draft: Draft, terms: list[Operand]) -> None:
+    """Add with carries."""
+    is_wide, ones = form.has("64"), 0
+    for k, term in enumerate(terms):
+        if term.sign == "-" and term.kind != "n":
+            term, ones = replace(term, sign="~"), ones + 1
+        draft.source(k, term, "i64" if is_wide else "i32")
+    for k in range(len(terms), 3):
+        draft.number(2 * k, 0)
+        draft.number(2 * k + 1, 0)
+    draft.be(isa.OP_ADD3_CC, ones | isa.ADD3_WIDE * is_wide)
+    carries_in(form, draft, 2)
+    carries_out(form, draft)
+    draft.result(form.d, 1 + is_wide)
+
+
+def carries_in(form: Form, draft: Draft, most: int) -> None:
+    """Read the carries of an instruction with .X; others have none, which reads as false."""
+    carries = form.all("p")
+    if not form.has("X") and any(carry.number is not None or carry.sign != "!" for carry in carries):
+        raise NotExecuted("with a carry, but without .X")
+    for k, carry in enumerate(carries[:most]):
+        draft.condition(k, carry)
+
+
+def carries_out(form: Form, draft: Draft) -> None:
+    """Write the carries."""
+    for k, predicate in enumerate(form.all("q")):
+        draft.truth(k, predicate)
+
+
+def multiply(form: Form, draft: Draft) -> None:
+    """IMAD in all forms; .MOV, .SHL and .IADD say what it is used for."""
+    if form.has("WIDE", "HI"):
+        return multiply_wide(form, draft)
+    if form.has("X") or writes_carry(form):
+        draft.be(isa.OP_MAD_CC)
+        carries_in(form, draft, 1)
+        carries_out(form, draft)
+    elif is_zero(form.a) or is_zero(form.b):
+        return move_of(form, draft, form.c)
+    elif form.b.kind == "n" and form.b.number == 1:
+        return add_two(form, draft, form.a, form.c)
+    else:
+        draft.be(isa.OP_MUL_LO32 if is_zero(form.c) else isa.OP_MAD_LO32)
+    operands = (form.a, form.b) if draft.op == isa.OP_MUL_LO32 else (form.a, form.b, form.c)
+    for k, operand in enumerate(operands):
+        draft.source(k, operand)
+    draft.result(form.d)
+    return None
+
+
+def multiply_wide(form: Form, draft: Draft) -> None:
+    """IMAD.WIDE, and IMAD.HI, the upper word of it: the addend has 64 bits in both."""
+    is_signed, is_upper = not form.has("U32"), form.has("HI")
+    needs_carry = form.has("X") or writes_carry(form)
+    without_addend = is_zero(form.c) and not needs_carry
+    if needs_carry or is_upper and not without_addend:
+        draft.be(isa.OP_MAD_WIDE_CC, isa.MAD_SIGNED * is_signed | isa.MAD_UPPER * is_upper)
+        carries_in(form, draft, 1)
+        carries_out(form, draft)
+    elif is_upper:
+        draft.be(isa.OP_MUL_HI_S32 if is_signed else isa.OP_MUL_HI_U32)
+    elif without_addend:
+        draft.be(isa.OP_MUL_WIDE_S32 if is_signed else isa.OP_MUL_WIDE_U32)
+    else:
+        draft.be(isa.OP_MAD_WIDE_S32 if is_signed else isa.OP_MAD_WIDE_U32)
+    draft.source(0, form.a)
+    draft.source(1, form.b)
+    if not without_addend:
+        draft.source(2, form.c, "i64")
+    draft.result(form.d, 1 if is_upper else 2)
+
+
+def scaled_add(form: Form, draft: Draft) -> None:
+    """LEA: (a << n) + b; .HI: the upper word of (c:a) << n; .SX32: with a's sign as c."""
+    a, is_high, is_extended = form.a, form.has("HI"), form.has("SX32")
+    aux = form.n.number or 0
+    if not 0 <= aux < 32:
+        raise NotExecuted(f"with a shift of {aux}")
+    aux |= isa.LEA_HIGH * is_high | isa.LEA_SIGN_EXTEND * is_extended
+    if a.sign:
+        plus_one = not form.has("X") if is_high else a.sign == "-"
+        aux |= isa.LEA_COMPLEMENT | isa.LEA_PLUS_ONE * plus_one
+    draft.be(isa.OP_LEA, aux)
+    draft.source(0, replace(a, sign=""))
+    draft.source(1, form.b)
+    if is_high and not is_extended:
+        draft.source(2, replace(form.c, sign=""))       # the sign of c:a as a whole
+    carries_in(form, draft, 1)
+    carries_out(form, draft)
+    draft.result(form.d)
+
+
+def extreme(form: Form, draft: Draft) -> None:
+    """IMNMX, VIMNMX: the minimum if the predicate holds, else the maximum."""
+    no_predicates(form)
+    ops = ((isa.OP_MAX_U32, isa.OP_MIN_U32), (isa.OP_MAX_S32, isa.OP_MIN_S32))
+    draft.be(ops[form.pick(SIGNED, 1)][is_minimum(form)])
+    draft.source(0, form.a)
+    draft.source(1, form.b)
+    draft.result(form.d)
+
+
+def is_minimum(form: Form) -> bool:
+    """Return whether the predicate of a minimum or maximum is PT; raises NotExecuted for one that is computed."""
+    if form.p.number is not None:
+        raise NotExecuted("with a computed choice between minimum and maximum")
+    return form.p.sign != "!"
+
+
+def extreme_of_three(form: Form, draft: Draft) -> None:
+    """VIMNMX3 and VIADDMNMX, the extreme of a + b and c."""
+    no_predicates(form)
+    aux = form.pick(SIGNED, 1) * isa.MINMAX3_SIGNED | (0 if is_minimum(form) else isa.MINMAX3_MAX)
+    draft.be(isa.OP_MINMAX3, aux | isa.MINMAX3_ADD * (form.base == "VIADDMNMX"))
+    for k, operand in enumerate((form.a, form.b, form.c)):
+        draft.source(k, operand)
+    draft.result(form.d)
+
+
+def absolute(form: Form, draft: Draft) -> None:
+    """IABS."""
+    draft.be(isa.OP_ABS32)
+    draft.source(0, form.a)
+    draft.result(form.d)
+
+
+def absolute_difference(form: Form, draft: Draft) -> None:
+    """VABSDIFF: |a - b| + c."""
+    draft.be(isa.OP_INT, isa.INT_SAD | (isa.T_S32 if form.pick(SIGNED, 1) else isa.T_U32) << 8)
+    for k, operand in enumerate((form.a, form.b, form.c)):
+        draft.source(k, operand)
+    draft.result(form.d)
+
+
+def dot(form: Form, draft: Draft) -> None:
+    """IDP.4A: the sum of four products of bytes, and c."""
+    kinds = [word for word in form.modifiers if word in ("U8", "S8")]
+    if not form.has("4A") or len(kinds) != 2:
+        raise NotExecuted("but as .4A with two types")
+    draft.be(isa.OP_DP4A, sum((kind == "S8") << place for place, kind in enumerate(kinds)))
+    for k, operand in enumerate((form.a, form.b, form.c)):
+        draft.source(k, operand)
+    draft.result(form.d)

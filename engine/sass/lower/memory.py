@@ -1,0 +1,172 @@
+"""Loads, stores, atomics and reductions, constants, textures."""
+
+from __future__ import annotations
+
+from rfview.engine import isa
+from rfview.engine.program import (MEM_ATOMIC, MEM_LOAD, MEM_REDUCTION, MEM_STORE, SPACE_GENERIC, SPACE_GLOBAL, SPACE_LOCAL,
+                                   SPACE_PARAM, SPACE_SHARED, UNIT_LDST, WAIT_LONG, WAIT_SHORT)
+from rfview.engine.sass.draft import Draft
+from rfview.engine.sass.form import Form, NotExecuted
+from rfview.engine.sass.operands import Operand
+
+SPACES = {"G": SPACE_GLOBAL, "S": SPACE_SHARED, "L": SPACE_LOCAL, "": SPACE_GENERIC}
+WIDTHS = {"U8": (1, 0), "S8": (1, 1), "U16": (2, 0), "S16": (2, 1)}        # bytes, sign-extended
+WORDS = {"64": 2, "128": 4}
+SCALES = {"X4": 2, "X8": 3, "X16": 4}
+ATOMICS = {"ADD": isa.ATOM_ADD, "MIN": isa.ATOM_MIN, "MAX": isa.ATOM_MAX, "INC": isa.ATOM_INC, "DEC": isa.ATOM_DEC,
+           "AND": isa.ATOM_AND, "OR": isa.ATOM_OR, "XOR": isa.ATOM_XOR, "EXCH": isa.ATOM_EXCH, "CAS": isa.ATOM_CAS,
+           "CAST": isa.ATOM_CAS}
+TYPES = {"S32": isa.T_S32, "64": isa.T_U64, "U64": isa.T_U64, "S64": isa.T_S64, "F32": isa.T_F32, "F64": isa.T_F64}
+
+
+def space_of(form: Form, name: str) -> int:
+    """Return the space in an opcode behind `name`: LDG is LD in global memory."""
+    return SPACES[form.base.removeprefix(name)[:1]]
+
+
+def accessed(form: Form, draft: Draft, op: int, space: int, kind: int) -> None:
+    """Make it an access to memory at operand m."""
+    strong = form.has("STRONG")
+    flags = (isa.FLAG_ORDERED | isa.FLAG_PAST_L1 * form.has("GPU", "SYS")) if strong and kind == MEM_LOAD else 0
+    draft.be(op, draft.aux, draft.flags | flags)
+    draft.unit, draft.space, draft.memory_kind = UNIT_LDST, space, kind
+    draft.wait_class = WAIT_SHORT if space in (SPACE_SHARED, SPACE_PARAM) else WAIT_LONG
+    draft.polls = int(kind == MEM_ATOMIC or bool(flags))
+    is_wide = space in (SPACE_GLOBAL, SPACE_GENERIC) and (
+        form.has("E") or kind in (MEM_ATOMIC, MEM_REDUCTION) or any("64" in term[2] for term in form.m.terms))
+    address(draft, form.m, is_wide)
+
+
+def address(draft: Draft, operand: Operand, is_wide: bool) -> None:
+    """Fill the address: a register in slots 0 and 1, scaled, a uniform one in slots 6 and 7, and the offset."""
+    draft.offset += operand.offset
+    slots = {"R": 0, "UR": 6}
+    for kind, number, suffixes in operand.terms:
+        if number is None:
+            continue
+        slot = slots.pop(kind, None)
+        known = {"64", "U32", "32"} | (SCALES.keys() if kind == "R" else set())
+        if slot is None or not known.issuperset(suffixes):
+            raise NotExecuted(f"with operand {operand.text}")
+        is_pair = is_wide and not {"U32", "32"} & set(suffixes)
+        for word in range(1 + is_pair):
+            if kind == "R":
+                draft.src[word] = number + word
+                draft.src_mask |= 1 << word
+                draft.scale = next((SCALES[name] for name in suffixes if name in SCALES), 0)
+            else:
+                draft.imm[slot + word] = number + word
+                draft.uniform_mask |= 1 << slot + word
+        if not is_pair:
+            draft.number(slot + 1, 0)
+    if "R" in slots:
+        draft.number(0, 0)
+        draft.number(1, 0)
+
+
+def shape(form: Form, draft: Draft) -> int:
+    """Set the width of an access; return the number of its registers."""
+    draft.width, draft.signed = next((WIDTHS[word] for word in form.modifiers if word in WIDTHS), (4, 0))
+    draft.count, draft.reg_bits = form.pick(WORDS, 1), 32
+    return draft.count
+
+
+def load(form: Form, draft: Draft) -> None:
+    """LDG, LDS, LDL, LD."""
+    if any(predicate.number is not None or predicate.sign for predicate in form.all("p")):
+        raise NotExecuted("with a predicate as an operand")
+    accessed(form, draft, isa.OP_LD, space_of(form, "LD"), MEM_LOAD)
+    draft.result(form.d, shape(form, draft))
+
+
+def store(form: Form, draft: Draft) -> None:
+    """STG, STS, STL, ST."""
+    accessed(form, draft, isa.OP_ST, space_of(form, "ST"), MEM_STORE)
+    draft.rows(2, form.a, shape(form, draft))
+    if form.a.kind in ("R", "UR") and (form.a.sign or form.a.parts):
+        raise NotExecuted(f"with operand {form.a.text}")
+
+
+def atomic(form: Form, draft: Draft) -> None:
+    """ATOM, ATOMG, ATOMS; .CAST.SPIN gives whether it swapped, .POPC.INC adds one for each lane."""
+    predicate = form.one("q")
+    swaps = form.has("CAST")
+    if predicate is not None and predicate.number is not None and not swaps:
+        raise NotExecuted("with a predicate as a result")
+    update(form, draft, isa.OP_ATOM, space_of(form, "ATOM"), MEM_ATOMIC)
+    draft.flags |= isa.FLAG_ATOM_SUCCESS * swaps
+    draft.truth(0, predicate)
+    if form.one("d") is not None:
+        draft.result(form.d, draft.reg_bits // 32)
+
+
+def reduction(form: Form, draft: Draft) -> None:
+    """RED, REDG, REDS."""
+    update(form, draft, isa.OP_RED, space_of(form, "RED"), MEM_REDUCTION)
+
+
+def update(form: Form, draft: Draft, op: int, space: int, kind: int) -> None:
+    """Fill what atomics and reductions have in common."""
+    type_ = form.pick(TYPES, isa.T_U32)
+    words = 2 if type_ in (isa.T_U64, isa.T_S64, isa.T_F64) else 1
+    accessed(form, draft, op, space, kind)
+    draft.width, draft.count, draft.reg_bits = 4 * words, 1, 32 * words
+    draft.flags |= isa.FLAG_FTZ * (type_ == isa.T_F32 and (form.has("FTZ") or space == SPACE_GLOBAL))
+    draft.is_float = int(type_ in (isa.T_F32, isa.T_F64))
+    if form.has("POPC"):
+        draft.aux = isa.ATOM_ADD | isa.T_U32 << 8
+        return draft.number(2, 1)
+    draft.aux = form.pick(ATOMICS) | type_ << 8
+    values = [form.a, *form.all("b")]
+    if (len(values) == 2) != (draft.aux & 0xFF == isa.ATOM_CAS):
+        raise NotExecuted("with so many operands")
+    for slot, value in zip((2, 4), values):
+        draft.rows(slot, value, words)
+    return None
+
+
+def load_constant(form: Form, draft: Draft) -> None:
+    """LDC, ULDC, LDCU: from a constant bank, at a register's value or at a fixed place, which is a move."""
+    operand = form.m
+    if operand.kind != "c" or operand.number is None or operand.sign or operand.absolute:
+        raise NotExecuted(f"with operand {operand.text}")
+    registers = [term for term in operand.terms if term[1] is not None]
+    narrow = form.has(*WIDTHS)
+    if not registers and not narrow and not form.has("128"):
+        is_wide = form.has("64")
+        draft.be(isa.OP_MOV64 if is_wide else isa.OP_MOV32)
+        for word in range(1 + is_wide):
+            draft.imm[word] = draft.constant(operand.number, operand.offset) + 4 * word
+            draft.const_mask |= 1 << word
+        return draft.result(form.d, 1 + is_wide)
+    draft.offset = draft.constant(operand.number, 0)
+    accessed(form, draft, isa.OP_LD, SPACE_PARAM, MEM_LOAD)
+    return draft.result(form.d, shape(form, draft))
+
+
+def texel(form: Form, draft: Draft) -> None:
+    """TLD.LZ of one dimension: wanted components in order, two from the second register on, the others from the first on."""
+    words = [operand.text for operand in form.all("w")]
+    numbers = [operand.number or 0 for operand in form.all("n")]
+    if words[:1] != ["1D"] or not form.has("LZ") or len(words) > 1:
+        raise NotExecuted("but as .LZ of 1D")
+    handle = form.one("u")
+    bank = [] if handle is not None else numbers[:2]
+    wanted = ([*numbers[len(bank):], 15])[0]
+    draft.be(isa.OP_TEX, 1 | isa.TEX_INTEGER | wanted << isa.TEX_MASK_SHIFT)
+    draft.unit, draft.space, draft.memory_kind, draft.wait_class = UNIT_LDST, SPACE_GLOBAL, MEM_LOAD, WAIT_LONG
+    draft.width, draft.count, draft.reg_bits = 4, 1, 32
+    if handle is not None:
+        draft.rows(0, handle, 2)
+    elif len(bank) == 2:
+        for word in range(2):
+            draft.imm[word] = draft.constant(bank[0], 4 * bank[1]) + 4 * word
+            draft.const_mask |= 1 << word
+    else:
+        raise NotExecuted("without a handle in a constant bank")
+    draft.rows(2, form.a, 1)
+    later, first = form.all("d")
+    used = bin(wanted & 15).count("1")
+    draft.result(first, min(used, 2))
+    if used > 2:
+        draft.result(later, used - 2)

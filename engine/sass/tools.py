@@ -1,0 +1,69 @@
+"""Finds and runs NVIDIA's ptxas and nvdisasm: from PATH, from their wheels, or from Triton's."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import tempfile
+from functools import lru_cache
+from importlib import metadata
+from pathlib import Path
+
+from rfview.engine.errors import SassError
+
+WHEELS = {"ptxas": "nvidia-cuda-nvcc", "nvdisasm": "nvidia-cuda-nvdisasm"}
+OTHERS = ("{}-cu13", "{}-cu12", "triton")       # packages that bring the tools, too
+TOOL_S = 600.0      # timeout; optimising a kernel of 100,000 instructions takes minutes
+FMAD = "false"      # PTX says where a product and a sum are rounded once (fma) or twice (mul, add): compiled as written
+
+
+@lru_cache
+def tool(name: str) -> str:
+    """Return the path of ptxas or nvdisasm; raises SassError, which says how to get it."""
+    found = shutil.which(name)
+    if found:
+        return found
+    wheel = WHEELS[name]
+    for package in (wheel, *(other.format(wheel) for other in OTHERS)):
+        try:
+            files = metadata.files(package) or ()
+        except metadata.PackageNotFoundError:
+            continue
+        for file in files:
+            if file.name == name and Path(str(file.locate())).is_file():
+                return str(file.locate())
+    raise SassError(f"{name} is neither in PATH nor among the packages of this Python ({sys.executable}): machine code "
+                    "takes NVIDIA's ptxas and nvdisasm: pip install 'rfview[sass]'")
+
+
+def assemble(ptx: str, sm: int, path: str) -> bytes:
+    """Return the cubin that ptxas makes of PTX for an architecture. Raises SassError with the tool's first error."""
+    with tempfile.TemporaryDirectory(prefix="rfview-") as folder:
+        source, out = Path(folder) / "kernel.ptx", Path(folder) / "kernel.cubin"
+        source.write_text(ptx, encoding="utf-8")
+        _run([tool("ptxas"), f"-arch=sm_{sm}", "-fmad", FMAD, "-lineinfo", "-o", str(out), str(source)], path, folder)
+        return out.read_bytes()
+
+
+def disassembled(cubin: bytes, path: str) -> str:
+    """Return the JSON that nvdisasm writes of a cubin. Raises SassError with the tool's first error."""
+    with tempfile.TemporaryDirectory(prefix="rfview-") as folder:
+        file = Path(folder) / "kernel.cubin"
+        file.write_bytes(cubin)
+        return _run([tool("nvdisasm"), "-json", str(file)], path, folder)
+
+
+def _run(words: list[str], path: str, folder: str) -> str:
+    name = Path(words[0]).name
+    try:
+        done = subprocess.run(words, capture_output=True, text=True, errors="replace", check=False, timeout=TOOL_S)
+    except subprocess.TimeoutExpired:
+        raise SassError(f"{path}: {name} did not finish within {TOOL_S:.0f} s") from None
+    except OSError as problem:
+        raise SassError(f"{path}: {words[0]} cannot be run: {problem.strerror or problem}") from None
+    if done.returncode:
+        lines = [line.strip() for line in (done.stderr + done.stdout).replace(f"{folder}/", "").splitlines() if line.strip()]
+        said = next((line for line in lines if "error" in line or "fatal" in line), lines[0] if lines else "failed")
+        raise SassError(f"{path}: {name}: {said}")
+    return done.stdout

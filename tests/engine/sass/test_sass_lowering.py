@@ -1,0 +1,128 @@
+"""What each machine instruction becomes: fields by hand, and what is refused by name and line."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+from rfview.engine import isa
+from rfview.engine.errors import SassError
+from rfview.engine.program import (MEM_ATOMIC, MEM_LOAD, NO_PRED, NO_REG, SPACE_GLOBAL, SPACE_PARAM, SPACE_SHARED, UNIT_CTRL,
+                                   UNIT_LDST)
+from rfview.engine.sass.module import module_of_listing
+from rfview.engine.sass.table import ROWS, TABLE
+
+HEAD = "// rfview machine code 1\n.target sm_80\n.address_size 64\n.bank 3 16\n.entry k\n.registers 40\n.params 0x160\n.param 0x0 8 u64 p\n"
+PLAIN = "B------:R-:W-:-:S01"
+
+
+def lowered(*texts: str) -> np.ndarray:
+    """Return the instructions of a kernel of these."""
+    lines = [f"{16 * index:04x} {PLAIN} {text}" for index, text in enumerate(texts)]
+    return module_of_listing(HEAD + "\n".join(lines) + "\n", "k.sass").kernels["k"].insts
+
+
+def one(text: str) -> np.void:
+    return lowered(text, "EXIT")[0]
+
+
+@pytest.mark.parametrize("text, op, fields", [
+    ("MOV R1, c[0x0][0x28]", isa.OP_MOV32, {"const_mask": 1, "imm": {0: 0x28}, "dst": [1]}),
+    ("IADD3 R3, -R3.reuse, 0x1, R0", isa.OP_ADD3, {"src": {0: 3, 4: 0}, "imm": {2: 1}, "modify": [isa.MODIFY_NEG, 0, 0]}),
+    ("IADD3 R3, R4, -R5, RZ", isa.OP_SUB32, {"src": {0: 4, 2: 5}, "modify": [0, 0, 0]}),
+    ("IADD3 R3, P1, R4, -R5, RZ", isa.OP_ADD3_CC,
+     {"aux": 1, "modify": [0, isa.MODIFY_NOT, 0], "pdst": [1, NO_PRED], "imm": {4: 0}, "imm_mask": 0b10000}),
+    ("IADD3.X R3, ~R4, R5, RZ, P1, !PT", isa.OP_ADD3_CC,
+     {"aux": 0, "modify": [isa.MODIFY_NOT, 0, 0], "psrc": [1, NO_PRED, NO_PRED], "psrc_negate": [0, 0, 0]}),
+    ("IMAD.MOV.U32 R4, RZ, RZ, -c[0x0][0x180]", isa.OP_MOV32, {"modify": [isa.MODIFY_NEG, 0, 0], "imm": {0: 0x180}}),
+    ("IMAD.WIDE R2, R4, R5, c[0x0][0x168]", isa.OP_MAD_WIDE_S32,
+     {"const_mask": 0b110000, "imm": {4: 0x168, 5: 0x16C}, "dst": [2, 3]}),
+    ("IMAD.HI.U32 R5, R5, R7, R4", isa.OP_MAD_WIDE_CC, {"aux": isa.MAD_UPPER, "src": {4: 4, 5: 5}, "dst": [5]}),
+    ("LEA.HI.X.SX32 R4, R9, R5, 0x2, P0", isa.OP_LEA, {"aux": 2 | isa.LEA_HIGH | isa.LEA_SIGN_EXTEND, "psrc": [0, NO_PRED, NO_PRED]}),
+    ("LEA R4, P0, R9, R5, 0x3", isa.OP_LEA, {"aux": 3, "pdst": [0, NO_PRED], "psrc_negate": [0, 0, 0]}),
+    ("SHF.L.U32 R5, R6, 0x4, RZ", isa.OP_SHL32, {"src": {0: 6}, "imm": {2: 4}}),
+    ("SHF.R.S32.HI R5, RZ, 0x1f, R6", isa.OP_SHR_S32, {"src": {0: 6}, "imm": {2: 31}}),
+    ("SHF.R.U64 R5, R6, 0x4, R7", isa.OP_FUNNEL, {"aux": isa.FUNNEL_WIDE, "src": {0: 6, 4: 7}, "imm": {2: 4}}),
+    ("LOP3.LUT R5, R6, 0xff, RZ, 0xc0, !PT", isa.OP_AND32, {"src": {0: 6}, "imm": {2: 255}}),
+    ("LOP3.LUT P0, RZ, R6, R7, RZ, 0xc0, !PT", isa.OP_LOP3_P, {"aux": 0xC0, "pdst": [0, NO_PRED], "psrc_negate": [0, 0, 0]}),
+    ("FADD.FTZ R4, -|R5|, 1:3f800000", isa.OP_FADD_FTZ, {"modify": [isa.MODIFY_FNABS, 0, 0], "imm": {2: 0x3F800000}}),
+    ("FFMA.RZ R4, R5, R6, -RZ", isa.OP_FLOAT, {"flags": isa.FLAG_RZ, "aux": isa.FP_FMA, "imm": {4: 0x80000000}}),
+    ("DADD R4, -R6, 1.5:3ff80000", isa.OP_DADD, {"modify": [isa.MODIFY_DNEG, 0, 0], "imm": {2: 0, 3: 0x3FF80000}, "dst": [4, 5]}),
+    ("MUFU.RCP64H R5, R7", isa.OP_SFU, {"aux": isa.SFU_RCP64, "src": {1: 7}, "imm": {0: 0}, "dst": [NO_REG, 5]}),
+    ("HFMA2.MMA R4, -RZ, RZ, 1.875/0:3f800000", isa.OP_MOV32, {"imm": {0: 0x3F800000}}),
+    ("HADD2.F32 R4, -RZ, R5.H1_H1", isa.OP_CVT, {"modify": [isa.PART_H1_H1 << isa.PART_SHIFT, 0, 0]}),
+    ("ISETP.GE.U32.OR P0, PT, R4, c[0x0][0x160], !P1", isa.OP_SETP_U32,
+     {"aux": isa.CMP_GE, "flags": isa.FLAG_BOOL_OR, "pdst": [0, NO_PRED], "psrc": [1, NO_PRED, NO_PRED], "psrc_negate": [1, 0, 0]}),
+    ("F2I.U32.TRUNC.NTZ R4, R5", isa.OP_CVT_U32_F32, {"src": {0: 5}}),
+    ("PLOP3.LUT P0, PT, P1, UP2, PT, 0x80, 0x8", isa.OP_PLOP3,
+     {"aux": 0x880, "psrc": [1, 10, NO_PRED], "psrc_negate": [0, 0, 1]}),
+    ("UIADD3 UR4, UR5, 0x1, URZ", isa.OP_ADD32, {"uniform_mask": 1, "imm": {0: 5, 2: 1}, "dst": [4], "dst_uniform": 1}),
+    ("VOTE.ANY R4, PT, P0", isa.OP_VOTE, {"aux": isa.VOTE_BALLOT, "flags": isa.FLAG_NO_SYNC, "dst": [4]}),
+    ("CS2R R4, SRZ", isa.OP_MOV64, {"imm": {0: 0, 1: 0}, "dst": [4, 5]}),
+    ("ULDC.64 UR4, c[0x3][0x8]", isa.OP_MOV64, {"const_mask": 3, "imm": {0: 0x408, 1: 0x40C}, "dst_uniform": 1}),
+    ("@!UP3 BSSY B2, 0x10", isa.OP_BSSY, {"aux": 2, "guard": 11, "guard_negate": 1, "target": 1, "unit": UNIT_CTRL}),
+    ("BRA.DIV ~URZ, 0x10", isa.OP_BRA, {"aux": isa.BRA_DIV, "imm": {0: 0xFFFFFFFF}, "target": 1}),
+    ("BRA P0, 0x10", isa.OP_BRA, {"aux": isa.BRA_IF, "psrc": [0, NO_PRED, NO_PRED]}),
+    ("BRX R6 -0x1d0", isa.OP_JUMP, {"src": {0: 6}, "imm": {1: 0}, "offset": -0x1D0, "target": 1}),
+    ("BAR.RED.POPC.DEFER_BLOCKING 0x0, P2", isa.OP_BAR, {"aux": isa.BAR_RED_POPC, "psrc": [2, NO_PRED, NO_PRED], "imm": {0: 0, 2: 0}}),
+])
+def test_an_instruction_becomes_one_engine_instruction(text, op, fields):
+    inst = one(text)
+    assert int(inst["op"]) == op
+    for name, wanted in fields.items():
+        if isinstance(wanted, dict):
+            assert {slot: int(inst[name][slot]) for slot in wanted} == wanted
+        elif isinstance(wanted, list):
+            assert inst[name][: len(wanted)].tolist() == wanted
+        else:
+            assert int(inst[name]) == wanted, name
+
+
+@pytest.mark.parametrize("text, fields", [
+    ("LDG.E.128.CONSTANT R4, [R2.64+UR6+0x10]", {
+        "src": {0: 2, 1: 3}, "imm": {6: 6, 7: 7}, "uniform_mask": 0xC0, "offset": 16, "dst": [4, 5, 6, 7], "count": 4,
+        "space": SPACE_GLOBAL, "memory_kind": MEM_LOAD, "unit": UNIT_LDST}),
+    ("LDG.E.S16 R4, desc[UR8][R2.U32+UR6]", {
+        "src": {0: 2, 1: NO_REG}, "imm": {1: 0, 6: 6, 7: 7}, "width": 2, "signed": 1, "count": 1}),
+    ("STS [R3.X4+0x80], R9", {"src": {0: 3, 2: 9}, "imm": {1: 0}, "scale": 2, "offset": 0x80, "space": SPACE_SHARED}),
+    ("ATOMG.E.CAS.64.STRONG.GPU PT, R4, [R2], R8, R10", {
+        "aux": isa.ATOM_CAS | isa.T_U64 << 8, "src": {0: 2, 1: 3, 2: 8, 3: 9, 4: 10, 5: 11}, "dst": [4, 5], "width": 8,
+        "memory_kind": MEM_ATOMIC, "polls": 1}),
+    ("ATOMS.POPC.INC.32 RZ, [R4]", {"aux": isa.ATOM_ADD | isa.T_U32 << 8, "imm": {2: 1}, "dst": [NO_REG]}),
+    ("LDC.U8 R4, c[0x3][R5+0x2]", {"space": SPACE_PARAM, "src": {0: 5}, "offset": 0x402, "width": 1}),
+])
+def test_an_access_names_its_address_and_data(text, fields):
+    test_an_instruction_becomes_one_engine_instruction(text, int(one(text)["op"]), fields)
+
+
+@pytest.mark.parametrize("text, said", [
+    ("HMMA.16816.F32 R4, R8, R12, R4", "HMMA is not executed"),
+    ("IADD3.FOO R4, R5, R6, RZ", "IADD3 with .FOO is not executed"),
+    ("MOV.SPREAD R4, R5", "MOV with .SPREAD is not executed"),
+    ("IADD3 R4, R5", "IADD3 with operands R4, R5 is not executed"),
+    ("IADD3 R4, R5, R6.H0_H0, |R7|", "IADD3 with operand |R7| is not executed"),
+    ("MOV R255, R1", "MOV with operand R255 is not executed"),
+    ("LDG.E.128 R253, [R2.64]", "LDG with destination R253 is not executed"),
+    ("BRA 0x8", "BRA with target 0x8, outside of its function is not executed"),
+    ("BRA 0x40", "BRA with target 0x40, outside of its function is not executed"),
+    ("MOV R4, c[0x4][0x0]", "MOV with constant bank 4, which the module does not have is not executed"),
+    ("MOV R4, c[0x3][0x1000]", "MOV with a constant outside of its bank is not executed"),
+    ("BSYNC B16", "BSYNC with B16 is not executed"),
+    ("S2R R4, SR_SECRET", "S2R with special register SR_SECRET is not executed"),
+    ("IMNMX R4, R5, R6, P1", "IMNMX with a computed choice between minimum and maximum is not executed"),
+])
+def test_what_is_not_executed_is_refused_by_name_and_line(text, said):
+    with pytest.raises(SassError, match=re.escape(f"k.sass:9: {text}: {said}")):
+        lowered(text)
+
+
+def test_registers_are_counted_where_the_listing_says_too_few():
+    module = module_of_listing(HEAD + f"0000 {PLAIN} MOV R41, R250\n0010 {PLAIN} EXIT\n", "k.sass")
+    assert module.kernels["k"].registers == 251
+
+
+def test_each_opcode_has_one_row():
+    names = [name for row in ROWS for name in row.opcodes.split()]
+    assert len(names) == len(set(names)) == len(TABLE)
