@@ -17,6 +17,7 @@
     search/      finding cycles, and coming back to them
     lines/       source lines: of each instruction, counted, reached
     why/         why a warp waits, back to a physical cause
+    summary/     what limited a run, in at most five sentences
     causes/      every lost warp-cycle, charged to who waited and to who held it up
     heat/        a register's lanes or a buffer's elements over time
     pictures/    buffers as pictures, and the cause of a wrong pixel

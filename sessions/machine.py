@@ -197,7 +197,7 @@ class Machine:
     def text(self, pc: int) -> str:
         """Return an instruction's text and source line."""
         entry = self.instruction(pc)
-        return f"{entry.text}, line {entry.line}" if entry else ""
+        return f"{entry.text}, PTX line {entry.line}" if entry else ""
 
     def mnemonic(self, pc: int) -> str:
         """Return the operation at a pc with its state space: "ld.global", "fma"."""

@@ -12,7 +12,7 @@ from typing import Any
 from rfview.engine.errors import InputError, RfviewError
 from rfview.engine.plugin import facts
 
-FUNCTIONS = ("why", "holder", "energy", "area_mm2", "node_nm", "render")
+FUNCTIONS = ("why", "holder", "floors", "energy", "area_mm2", "node_nm", "render")
 HINTS = {"energy": "; run.counts has the events, run.values the designs' parameters (NAME.key), run.machine the machine's",
          "area_mm2": "; values has the design's parameters, as NAME.key",
          "node_nm": "; values has the design's parameters, as NAME.key"}

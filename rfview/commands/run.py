@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from rfview.engine import files
 from rfview.engine.errors import InputError
+from rfview.engine.stalls import NO_WARP
 from rfview.engine.wording import energy_unit, plural
 from rfview.commands import options, progress
 from rfview.launching import words
@@ -78,9 +79,13 @@ def run(args: argparse.Namespace) -> int:
     node = nodes.node_nm(simulator.built.chain, simulator.built.values, simulator.config.preset)
     summary = {**simulator.summary(), "node_nm": node, "wall_s": round(wall, 6)}
     summary |= about_energy(simulator, summary["energy_pj"])
+    from rfview.sessions.summary.summarise import of_simulator
+
+    words = of_simulator(simulator) if simulator.cycle else None
+    summary["summary"] = words.data() if words is not None else None
     if findings is not None:
         summary["check"] = findings.as_dict()
-    print(json.dumps(summary) if args.json else text_of(summary))
+    print(json.dumps(summary) if args.json else text_of(summary) + (f"\n{words.text()}" if words is not None else ""))
     return 1 if summary["verified"] is False or simulator.reports or (findings is not None and findings.found) else 0
 
 
@@ -122,7 +127,8 @@ def text_of(summary: dict[str, Any]) -> str:
     from rfview.engine import compilation
     from rfview.sessions.expressions.ptx_names import kernel_name
 
-    warp_cycles = max(summary["warp_cycles"], 1)
+    empty = {name: summary["stalls"].get(name, 0) for name in NO_WARP}
+    resident = summary["warp_cycles"] - sum(empty.values())
     speed = summary["cycles"] / summary["wall_s"] if summary["wall_s"] else 0.0
     lines = [
         f"{kernel_name(summary['kernel'])}  {summary['design']} {summary['scheduler']} · {summary['preset']}  "
@@ -134,11 +140,13 @@ def text_of(summary: dict[str, Any]) -> str:
         f"  warp instructions      {summary['warp_instructions']:>15,}   IPC {summary['ipc']:.2f}",
         f"  thread instructions    {summary['thread_instructions']:>15,}",
         f"  wall                   {summary['wall_s']:>15.3f} s {speed:,.0f} cycles per second",
-        f"  warp-cycles            {summary['warp_cycles']:>15,}",
+        f"  resident warp-cycles   {resident:>15,}  100.0%",
     ]
-    rows = {"issued": summary["issued"], **summary["stalls"]}
-    lines += [f"    {name:<20} {count:>15,}  {count / warp_cycles:6.1%}"
+    rows = {"issued": summary["issued"], **{name: count for name, count in summary["stalls"].items() if name not in empty}}
+    lines += [f"    {name:<20} {count:>15,}  {count / max(resident, 1):6.1%}"
               for name, count in rows.items() if count or name == "issued"]
+    lines += [f"  of slots without one   {sum(empty.values()):>15,}",
+              *(f"    {name:<20} {count:>15,}" for name, count in empty.items() if count)]
     energy = summary.get("energy_pj")
     if energy and energy.get("total") is not None:
         lines.append(energy_line(summary, energy))

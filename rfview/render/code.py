@@ -227,7 +227,7 @@ def facts(scene: Scene) -> list[tuple[str, str]]:
     entry = machine.instruction(pc)
     if entry is None:
         return []
-    rows = [(f"pc {pc}", f"{with_lines(entry.text, scene.info.program)}, line {entry.line}")]
+    rows = [(f"pc {pc}", f"{with_lines(entry.text, scene.info.program)}, PTX line {entry.line}")]
     for reg in dict.fromkeys(reg for reg in entry.src if reg != NONE8):
         rows.append((f"reads R{reg}", lanes(machine, scene.warp, reg, pc)))
     for reg in entry.dst:

@@ -74,8 +74,9 @@ def with_lines(text: str, program: Sequence[Instruction]) -> str:
 
     def by_line(match: re.Match[str]) -> str:
         pc = int(match[2])
-        arrow = match[1] if match[1] == "-> " else ""
-        return f"{arrow}line {program[pc].line}" if pc < len(program) else match[0]
+        if pc >= len(program):
+            return match[0]
+        return f"{'-> PTX' if match[1] == '-> ' else 'PTX line'} {program[pc].line}"      # operands are short of room
 
     return PLACE.sub(by_line, text)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rfview.engine.stalls import NO_WARP
 from rfview.engine.wording import plural
 from rfview.render.panel import LEFT, REST, RIGHT, Grant, Panel, Shape, Spot
 from rfview.render.scene import RATE_WINDOW, Scene
@@ -48,8 +49,8 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
      L long_scoreboard  26 ████████ 44.1 %
        7 others          6 █▉       10.4 %
 
-    First number: warps in that state in this cycle. Bar and share: warp-cycles over the window. The rows are the run's
-    most common states and stay in place. With too few rows for one per state, the census NOW is shown.
+    First number: warps in that state in this cycle. Bar and share: of the warp-cycles of resident warps in the window. The
+    rows are the run's most common states and stay in place. With too few rows for one per state, the census NOW is shown.
     """
     focus = scene.panel == "stalls"
     if scene.now is None or width < 30 or height < LEAST:
@@ -71,13 +72,14 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
                 keep.append(code)
         chosen = sorted(keep)
         others = [code for code in present if code not in chosen]
-    total = sum(scene.shares) or 1
-    entries = [(scene.look(code), scene.now.count[code], _total(scene, code)) for code in chosen]
-    top = max([share for _, _, share in entries] + [sum(_total(scene, code) for code in others), 1])
+    total = sum(_resident(scene, code) for code in range(len(scene.shares))) or 1
+    entries = [(scene.look(code), scene.now.count[code],
+                -1 if scene.look(code).name in NO_WARP else _total(scene, code)) for code in chosen]
+    top = max([share for _, _, share in entries] + [sum(_resident(scene, code) for code in others), 1])
     for look, now, share in entries:
         lines.append(_entry(width, look.glyph, "st:" + look.role, look.name, now, share, top, total, "fg:" + look.role))
     if others:
-        now, share = sum(scene.now.count[c] for c in others), sum(_total(scene, c) for c in others)
+        now, share = sum(scene.now.count[c] for c in others), sum(_resident(scene, c) for c in others)
         word = plural(len(others), "other")
         lines.append(_entry(width, " ", "text", word, now, share, top, total, "faint"))
     return fill(lines, width, height)
@@ -87,13 +89,18 @@ def _total(scene: Scene, code: int) -> int:
     return int(scene.shares[code]) if code < len(scene.shares) else 0
 
 
+def _resident(scene: Scene, code: int) -> int:
+    """Return the window's warp-cycles in a state; none in states of slots without a running warp."""
+    return 0 if scene.look(code).name in NO_WARP else _total(scene, code)
+
+
 def _entry(width: int, glyph: str, glyph_role: str, name: str, now: int, share: int, top: int, total: int,
            hue: str) -> Line:
-    """Return one row: glyph, name, warps now, bar, share."""
+    """Return one row: glyph, name, warps now, bar, share; a dash for a share of -1: it is not of resident warps."""
     row = Row(width).add(" ").add(glyph, glyph_role).add(" ").add(name[:17], "text" if glyph != " " else "dim")
     row.right(22, str(now), "bold" if now else "faint").to(23)
     room = max(2, min(width - 23 - 9, 40))
-    return row.add(bar(share, top, room), hue).right(width - 1, percent(share, total), "text").line()
+    return row.add(bar(share, top, room), hue).right(width - 1, percent(share, total) if share >= 0 else "–", "text").line()
 
 
 def facts(scene: Scene) -> list[tuple[str, str]]:
@@ -120,6 +127,6 @@ PANEL = Panel(
     source="our assumption: one state per warp slot and cycle; names as in Nsight Compute",
     columns=(
         ("now", "warps in that state in this cycle", "our assumption: one state per warp and cycle"),
-        ("share", "warp-cycles in it, of all warp-cycles of the window", "our assumption: 1,024 cycles"),
+        ("share", "warp-cycles in it, of those of resident warps in the window", "our assumption: 1,024 cycles"),
     ),
 )

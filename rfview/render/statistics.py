@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from rfview.engine.plugin.assumed import ASSUMED
-from rfview.engine.wording import plural
+from rfview.engine.stalls import NO_WARP
+from rfview.engine.wording import energy_unit, plural
 from rfview.render.scene import Scene
 from rfview.render.text import Line, Row, bar, closes, fill, number, percent
 from rfview.sessions.reports.statistics import Statistics
@@ -16,11 +17,12 @@ def render(scene: Scene, counted: Statistics | None, ends: tuple[str, str], widt
     """Return the window's lines.
 
     ▌STATISTICS  a 57,106  to  cursor 122,004                                             Esc closes
-     64,898 cycles   92.711 µs   warp instructions 56,461   IPC 0.870   RF 31.20 mW   2,892,523.1 pJ   balanced ✓
-     WARP-CYCLES                 3,115,104            EVENTS                       count    per cycle
-     L long_scoreboard   1,373,761  44.1 % ███████    instructions                56,461       0.870
+     64,898 cycles   92.711 µs   warp instructions 56,461   IPC 0.870   RF 31.20 mW   2.893 µJ   balanced ✓
+     WARP-CYCLES                 3,115,104  100 % = 2,..  EVENTS                       count    per cycle
+     L long_scoreboard   1,373,761  47.9 % ███████    instructions                56,461       0.870
 
-    States, then event counts; the sum of the states is warps x cycles, the energy is the sum of its components.
+    States, then event counts; the sum of the states is warps x cycles, shares are of the warp-cycles of resident warps, the
+    energy is the sum of its components.
     """
     heading = Row(width, "band").add("▌", "title").add("STATISTICS", "title").add(f"  {ends[0]}  to  {ends[1]}", "tinfo")
     lines = [heading.right(width - 1, closes(scene.key("close")), "tinfo").line()]
@@ -59,11 +61,12 @@ def _energy(counted: Statistics, width: int) -> list[Line]:
     row = Row(width)
     if not counted.energy_pj:
         return [row.add(" energy: not known for this run", "dim").line()]
-    row.add(" RF energy ", "dim").add(f"{counted.energy_pj['total']:,.1f} pJ", "bold")
+    unit, size = energy_unit(counted.energy_pj["total"])
+    row.add(" RF energy ", "dim").add(f"{counted.energy_pj['total'] / size:,.4g} {unit}", "bold")
     row.add(f" at {counted.node_nm} nm" if counted.node_nm else "", "dim")
     row.add(f", {ASSUMED}" if counted.energy_assumed else "", "dim")
-    parts = " =" + " +".join(f" {name} {value:,.1f}" for name, value in counted.energy_pj.items() if name != "total")
-    is_one = row.x + len(parts) <= width
+    parts = " =" + " +".join(f" {name} {value / size:,.4g}" for name, value in counted.energy_pj.items() if name != "total")
+    is_one = row.x + len(parts) + len(f"   power {counted.power_mw:.2f} mW") <= width
     if is_one:
         row.add(parts, "text")
     for name, value in (("power", f"{counted.power_mw:.2f} mW"), ("energy·delay", f"{counted.energy_delay_js:.3e} Js")):
@@ -74,13 +77,14 @@ def _energy(counted: Statistics, width: int) -> list[Line]:
 
 def _states(scene: Scene, counted: Statistics, width: int) -> list[Line]:
     """Return the states, the most common first."""
-    lines = [Row(width, "").add(" WARP-CYCLES", "title").right(34, number(counted.warp_cycles), "text").line()]
+    head = Row(width, "").add(" WARP-CYCLES", "title").right(34, number(counted.warp_cycles), "text")
+    lines = [head.at(36, f"100 % = {number(counted.resident)} of resident warps", "dim").line()]
     codes = {look.name: code for code, look in scene.looks.items()}
     top = max(counted.states.values(), default=1)
     for name, value in sorted(counted.states.items(), key=lambda item: -item[1]):
         look = scene.look(codes.get(name, -1))
         row = Row(width).add(" ").add(look.glyph, "st:" + look.role).add(f" {name}", "text")
-        row.right(34, number(value), "text").right(43, percent(value, counted.warp_cycles), "text")
+        row.right(34, number(value), "text").right(43, "" if name in NO_WARP else percent(value, counted.resident), "text")
         lines.append(row.at(44, bar(value, top, min(BAR, max(0, width - 45))), "fg:" + look.role).line())
     return lines
 

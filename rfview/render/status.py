@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rfview.render.panel import Panel
-from rfview.render.scene import Scene
+from rfview.render.scene import RATE_WINDOW, Scene
 from rfview.render.text import Line, Row, cut, number, percent, shorten
 from rfview.sessions.expressions.ptx_names import kernel_name
 
@@ -100,7 +100,9 @@ def _tail(scene: Scene, width: int) -> list[tuple[str, str]]:
     left = scene.last - scene.cycle
     if left and width >= 130:
         parts.append((f"{number(left)} before the end   ", "tinfo"))
-    parts.append((f"IPC {scene.ipc:.2f}", "text"))
+    window = min(scene.cycle, RATE_WINDOW)
+    parts += [(f"last {number(window)}  " if width >= 120 else "", "tinfo"), (f"IPC {scene.ipc:.2f}", "text"),
+              (" in 1k" if width < 120 and window == RATE_WINDOW else "", "tinfo")]
     gap = ("   " if width >= 100 else "  ", "text")
     if scene.power_mw is not None and width >= 120:
         parts += [gap, (f"RF {scene.power_mw:.1f} mW", "text")]

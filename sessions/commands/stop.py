@@ -79,6 +79,14 @@ def _lines(session: Session, text: str) -> Answer:
     return Answer(report.as_text(result), {"lines": plain(result.data())})
 
 
+@verb("summary", "sum", help="what limited the run so far, in at most five sentences, with what would lift it")
+def _summary(session: Session, text: str) -> Answer:
+    from rfview.sessions.summary.summarise import summarise     # start-up
+
+    result = summarise(session)
+    return Answer(result.text(), {"summary": plain(result.data())})
+
+
 def split(text: str) -> list[str]:
     """Split a text at its commas, except those inside brackets."""
     parts, depth, start = [], 0, 0

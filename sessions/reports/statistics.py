@@ -8,7 +8,7 @@ from typing import Any
 from rfview.engine.errors import InputError
 from rfview.engine.plugin import assumed
 from rfview.engine.wording import energy_unit, plural
-from rfview.engine.stalls import NO_STALL
+from rfview.engine.stalls import NO_STALL, NO_WARP
 from rfview.sessions.energy import assumed_of, counts_of, energy_at, energy_until, node_of
 from rfview.sessions.session import Session
 from rfview.sessions.timeline.base import CycleProgress, Timeline, never
@@ -41,6 +41,11 @@ class Statistics:
     energy_assumed: tuple[str, ...] = ()
 
     @property
+    def resident(self) -> int:
+        """Return the warp-cycles of resident warps, of which shares of states are."""
+        return self.warp_cycles - sum(self.states.get(name, 0) for name in NO_WARP)
+
+    @property
     def is_balanced(self) -> bool:
         """Say whether each warp-cycle is counted in one state, and each energy component in the total."""
         parts = sum(value for name, value in self.energy_pj.items() if name != "total")
@@ -49,7 +54,7 @@ class Statistics:
 
     def data(self) -> dict[str, Any]:
         """Return everything as JSON data."""
-        return {**asdict(self), "balanced": self.is_balanced}
+        return {**asdict(self), "resident_warp_cycles": self.resident, "balanced": self.is_balanced}
 
 
 def stats(session: Session, first: int | str | None = None, last: int | str | None = None) -> Statistics:
@@ -145,7 +150,8 @@ def brief(timeline: Timeline, first: int, last: int) -> Brief:
     before, after = energy_until(timeline, first), energy_until(timeline, last)
     known = {name: after[name] - before[name] for name in after} if before is not None and after is not None else {}
     seconds = cycles / info.clock_mhz * 1e-6 if info.clock_mhz else 0.0
-    share = most[0] / (cycles * info.num_warps)
+    empty = sum(totals[info.stall_codes[name]] for name in NO_WARP)
+    share = most[0] / max(1, cycles * info.num_warps - empty)
     return Brief(first, last, totals[timeline.issued] / cycles, (most[1], share) if most[0] else None, known,
                  known.get("total", 0.0) * 1e-12 * seconds)
 
@@ -155,16 +161,20 @@ def as_text(part: Statistics) -> str:
     lines = [f"cycles {part.first:,} to {part.last:,}: {plural(part.cycles, 'cycle')}, {part.microseconds:,.3f} µs",
              f"{plural(part.instructions, 'warp instruction')}, IPC {part.ipc:.3f}", ""]
     width = max(map(len, [*part.states, *part.counts, "energy"]), default=0) + 2
-    lines.append(f"{'warp-cycles':<{width}}{part.warp_cycles:>15,}  {'balanced' if part.is_balanced else 'UNBALANCED'}")
+    lines.append(f"{'warp-cycles':<{width}}{part.warp_cycles:>15,}  {'balanced' if part.is_balanced else 'UNBALANCED'}; "
+                 f"100 % = {part.resident:,} of resident warps")
     for name, value in sorted(part.states.items(), key=lambda item: -item[1]):
-        lines.append(f"  {name:<{width - 2}}{value:>15,}  {value / part.warp_cycles:6.1%}")
+        share = "" if name in NO_WARP else f"  {value / max(1, part.resident):6.1%}"
+        lines.append(f"  {name:<{width - 2}}{value:>15,}{share}")
     lines += ["", f"{'events':<{width}}"]
     lines += [f"  {name:<{width - 2}}{value:>15,}  {value / part.cycles:8.3f} per cycle"
               for name, value in part.counts.items()]
     if part.energy_pj:
         node = f" at {part.node_nm} nm" if part.node_nm else ""
         node += f", {assumed.mark(part.energy_assumed)}" if part.energy_assumed else ""
-        lines += ["", f"{'energy pJ':<{width}}{part.energy_pj['total']:>15,.1f}  {part.power_mw:.2f} mW{node}, "
+        unit, size = energy_unit(part.energy_pj["total"])
+        lines += ["", f"{'energy ' + unit:<{width}}{part.energy_pj['total'] / size:>15,.3f}  {part.power_mw:.2f} mW{node}, "
                   f"energy x delay {part.energy_delay_js:.3e} Js"]
-        lines += [f"  {name:<{width - 2}}{value:>15,.1f}" for name, value in part.energy_pj.items() if name != "total"]
+        lines += [f"  {name:<{width - 2}}{value / size:>15,.3f}"
+                  for name, value in part.energy_pj.items() if name != "total"]
     return "\n".join(lines)

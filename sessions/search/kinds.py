@@ -173,7 +173,7 @@ class Line(Arrival):
                 first[entry.kernel] = min(first.get(entry.kernel, entry.pc), entry.pc)
         self.pcs = tuple(sorted(first.values()))
         if lines[0] != self.value:
-            self.note = f"line {self.value} of the PTX has no instruction, using line {lines[0]}"
+            self.note = f"PTX line {self.value} has no instruction, using PTX line {lines[0]}"
             if lines_of(timeline):
                 self.note += "; break FILE:LINE is for lines of the source"
             self.value = lines[0]

@@ -34,7 +34,7 @@ def space(flight: Flight) -> str:
 
 def progress(flight: Flight) -> str:
     """Return how far LDST has got with an instruction."""
-    word = "pass" if space(flight) == "shared" else "line"
+    word = "pass" if space(flight) == "shared" else "cache line"
     return f"{plural(flight.transactions, word)} still to send, one per cycle"
 
 
@@ -52,7 +52,7 @@ def head(trail: Trail, moment: Machine) -> None:
     stuck(trail, moment, reason)
     if space(flight) == "shared":
         trail.end("shared memory", "shared memory, one pass of conflict-free lanes per cycle", RELIEF)
-    trail.end("LDST unit", "LDST unit, one line per cycle", RELIEF)
+    trail.end("LDST unit", "LDST unit, one cache line per cycle", RELIEF)
 
 
 def stuck(trail: Trail, moment: Machine, reason: int) -> None:

@@ -36,7 +36,7 @@ def test_brief_numbers_are_those_of_the_statistics(first: int, last: int) -> Non
                  if name not in ("issued", "not_selected", "finished", "no_cta")}
         if waits:
             assert short.most is not None and waits[short.most[0]] == max(waits.values())
-            assert short.most[1] == pytest.approx(max(waits.values()) / full.warp_cycles)
+            assert short.most[1] == pytest.approx(max(waits.values()) / full.resident)
 
 
 @pytest.mark.parametrize(("pj", "said"), [(0.0, ("pJ", 1)), (0.4, ("pJ", 1)), (12.0, ("pJ", 1)), (4.1e3, ("nJ", 1e3)),

@@ -114,12 +114,12 @@ def test_statistics_name_every_part_of_the_energy() -> None:
 
 def test_places_in_the_program_are_lines_as_in_code() -> None:
     program: Any = [SimpleNamespace(line=31), SimpleNamespace(line=37)]
-    assert operation.with_lines("@P0 bra -> 1", program) == "@P0 bra -> line 37"
-    assert operation.with_lines("ld.global at PC 0 writes it", program) == "ld.global at line 31 writes it"
-    assert operation.with_lines("at PC 1: bar.sync 0, line 37", program) == "at PC 1: bar.sync 0, line 37"
+    assert operation.with_lines("@P0 bra -> 1", program) == "@P0 bra -> PTX 37"
+    assert operation.with_lines("ld.global at PC 0 writes it", program) == "ld.global at PTX line 31 writes it"
+    assert operation.with_lines("at PC 1: bar.sync 0, PTX line 37", program) == "at PC 1: bar.sync 0, PTX line 37"
     assert operation.with_lines("@P0 bra -> 9", program) == "@P0 bra -> 9"
     assert operation.with_lines("cycle 5: breakpoint 1, pc 1 warp 3 if w3.pc == 1", program) == (
-        "cycle 5: breakpoint 1, line 37 warp 3 if w3.pc == 1")
+        "cycle 5: breakpoint 1, PTX line 37 warp 3 if w3.pc == 1")
 
 
 def test_code_why_and_pipeline_name_the_same_line() -> None:
@@ -127,11 +127,11 @@ def test_code_why_and_pipeline_name_the_same_line() -> None:
         await app.settle()
         await app.go(5000)
         await app.press("1", "2", "o")
-        assert "@P0 bra -> line 62" in app.screen_text()
+        assert "-> PTX 62" in app.screen_text()
         await app.press("e")
-        assert "@P0 bra -> line 62, line 40" in app.window_text() and "1–5 link" in app.window_text()
+        assert "@P0 bra -> PTX 62, PTX line 40" in app.window_text() and "1–5 link" in app.window_text()
         await app.press("escape", "P")
-        assert "@P0 bra -> line 62" in app.screen_text()
+        assert "-> PTX 62" in app.screen_text()
 
     drive(test, opener=first)
 
@@ -141,11 +141,11 @@ def test_a_breakpoint_is_named_by_the_line_that_it_was_set_at() -> None:
         await app.settle()
         await app.go(5000)
         await app.press("1", "2", "o", "b")
-        assert "breakpoint 1: line 40, @P0 bra -> line 62; c and C go there" in app.scene.message
+        assert "breakpoint 1: PTX line 40, @P0 bra -> PTX 62; c and C go there" in app.scene.message
         await app.press("B")
-        assert "line 40  @P0 bra -> line 62" in app.window_text()
+        assert "PTX line 40  @P0 bra -> PTX 62" in app.window_text()
         await app.press("escape", "c")
-        assert "breakpoint 1, line 40" in app.scene.message
+        assert "breakpoint 1, PTX line 40" in app.scene.message
 
     drive(test, opener=first)
 

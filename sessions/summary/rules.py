@@ -1,0 +1,171 @@
+"""The rules of a summary: when each fires, what it says, and what would lift it. Shares are of the resident warp-cycles.
+
+A gain that a rule names is an estimate from counts, and says so; `relief` measures. "Line" is a source line, or an
+instruction where the program has no source lines; a cache line is always called that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from rfview.sessions.summary.facts import Facts
+
+FULL = 0.6              # of the cycles: a unit whose floor is as high limits the run
+WASTEFUL, CONFLICTS = 2.0, 1.5      # cache lines, or passes, per ideal one from which an access is said to waste them
+LEAST = 0.01            # of the resident warp-cycles: what is smaller gets no sentence
+NOTABLE = 0.05
+MOSTLY = 0.5
+IDLE_SLOTS = 0.1
+IDLE_LANES = 0.25
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a rule found. share: by which it is ranked. text: a sentence with it. lift: what would help, "" if unknown."""
+
+    share: float
+    text: str
+    lift: str = ""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One rule. name: for JSON. fires: when, in words. source: why it matters. find: what it found, None if nothing."""
+
+    name: str
+    fires: str
+    source: str
+    find: Callable[[Facts], Finding | None]
+
+
+def _floor(facts: Facts) -> Finding | None:
+    top = facts.floors[0]
+    if facts.filled < FULL:
+        return None
+    return Finding(facts.filled, f"{top.unit} limits this run: it needs {top.cycles:,} of the {facts.cycles:,} cycles "
+                   f"({facts.filled:.1%}): {top.what}.", "only less of that work makes it end earlier")
+
+
+def _uncoalesced(facts: Facts) -> Finding | None:
+    return _wasteful(facts, False, "cache lines", WASTEFUL, "let neighbouring threads access neighbouring addresses")
+
+
+def _shared_conflicts(facts: Facts) -> Finding | None:
+    return _wasteful(facts, True, "passes over shared memory", CONFLICTS, "pad the rows, so that lanes use different banks")
+
+
+def _wasteful(facts: Facts, is_shared: bool, what: str, limit: float, advice: str) -> Finding | None:
+    """Return the line whose accesses send more than `limit` times the ideal, and hold up most."""
+    if facts.causes is None:
+        return None
+    metrics = facts.causes.metrics
+    shared = 2 * metrics.shared > metrics.accesses
+    chosen = (metrics.known > 0) & (shared == is_shared) & (metrics.sent > limit * metrics.ideal) & ~facts.local
+    at = facts.worst(chosen)
+    if at is None or facts.caused(at) < LEAST:
+        return None
+    each = metrics.per_access(at)
+    assert each is not None
+    sent, saved = int(metrics.sent.sum()), int(metrics.sent[at] - metrics.ideal[at])
+    return Finding(facts.caused(at), f"{facts.name_of(at)} sends {each[0]:.1f} {what} per access, where {each[1]:.3g} "
+                   f"would do, and holds up {facts.caused(at):.1%} of the warp-cycles.",
+                   f"{advice}: {saved / max(1, sent):.0%} of LD/ST's work would go (estimate)")
+
+
+def _operand_banks(facts: Facts) -> Finding | None:
+    share = facts.share("bank_conflict")
+    if share < NOTABLE:
+        return None
+    return Finding(share, f"Operands and results lose their register bank to others in {share:.1%} of the warp-cycles"
+                   f"{facts.place('bank_conflict')}.", "`--set sm.bank_ports=2`, more banks, or other register numbers")
+
+
+def _spills(facts: Facts) -> Finding | None:
+    words = facts.info.spilled_words
+    if not words:
+        return None
+    local, accesses = facts.counts.get("local_accesses", 0), max(1, facts.counts.get("global_loads", 0)
+                                                                 + facts.counts.get("global_stores", 0))
+    share = float(facts.causes.caused[:-1][facts.local].sum() / max(1, facts.counted)) if facts.causes is not None else LEAST
+    held = f", which hold up {share:.1%} of the warp-cycles" if facts.causes is not None else ""
+    return Finding(max(share, LEAST), f"{words:,} words a thread are spilled to local memory: {local / accesses:.0%} of the "
+                   f"loads and stores{held}.", "fewer values alive at once, or `--set kernel.max_registers=63`")
+
+
+def _occupancy(facts: Facts) -> Finding | None:
+    unused, why = facts.unused_slots
+    if unused < IDLE_SLOTS * facts.info.num_warps:
+        return None
+    waits = facts.share("long_scoreboard", "short_scoreboard", "wait")
+    full = f"; not what limits it: {facts.floors[0].unit} is full already" if facts.filled >= FULL else ""
+    return Finding(min(unused / facts.info.num_warps, waits) if not full else LEAST,
+                   f"{unused} of {facts.info.num_warps} warp slots are never used: {why}{full}.",
+                   "" if full else "more resident warps would hide more of the waiting")
+
+
+def _latency(facts: Facts) -> Finding | None:
+    names = ("long_scoreboard", "short_scoreboard", "wait")
+    share = facts.share(*names)
+    if facts.filled >= FULL or share < MOSTLY:
+        return None
+    most = max(names, key=facts.share)
+    return Finding(share, f"No unit is full: latency limits this run. Warps wait for results in {share:.1%} of the "
+                   f"warp-cycles, mostly {most}{facts.place(most)}.", "more independent instructions, or more warps")
+
+
+def _divergence(facts: Facts) -> Finding | None:
+    issued = facts.counts.get("instructions", 0)
+    idle = 1 - facts.counts.get("thread_instructions", 0) / max(1, 32 * issued)
+    if idle < IDLE_LANES or not facts.counts.get("divergent_branches"):
+        return None
+    share = idle * next(floor.cycles for floor in facts.floors if floor.unit == "issue") / max(1, facts.cycles)
+    split = facts.counts["divergent_branches"]
+    return Finding(max(share, LEAST), f"{idle:.0%} of the lanes of issued instructions do nothing: {split:,} branches split "
+                   "their warp.", "let the threads of a warp branch alike")
+
+
+def _barriers(facts: Facts) -> Finding | None:
+    share = facts.share("barrier")
+    if share < NOTABLE:
+        return None
+    return Finding(share, f"Warps wait at barriers in {share:.1%} of the warp-cycles{facts.place('barrier')}.",
+                   "equal work between barriers, or fewer of them")
+
+
+def _register_file(facts: Facts) -> Finding | None:
+    shares = facts.of_family("register_file")
+    if sum(shares.values()) < NOTABLE:
+        return None
+    parts = ", ".join(f"{name} {share:.1%}" for name, share in shares.items())
+    head = "The register file limits this run" if sum(shares.values()) > MOSTLY else "The register file costs"
+    return Finding(sum(shares.values()), f"{head}: {sum(shares.values()):.1%} of the warp-cycles ({parts})"
+                   f"{facts.place(*shares)}.", "`rfview compare` sets it beside other designs")
+
+
+def _state(facts: Facts) -> Finding | None:
+    waits = {name: facts.share(name) for name in facts.totals if name not in ("issued", "finished", "no_cta")}
+    most = max(waits, key=lambda name: waits[name], default="")
+    if not most or waits[most] < LEAST:
+        return None
+    return Finding(waits[most], f"The most common reason not to issue is {most}: {waits[most]:.1%} of the warp-cycles"
+                   f"{facts.place(most) if most != 'not_selected' else ''}; {facts.share('issued'):.1%} issued.")
+
+
+RULES: tuple[Rule, ...] = (
+    Rule("floor", "the work of one unit takes at least 60 % of the cycles", "roofline; Williams et al., CACM 2009", _floor),
+    Rule("uncoalesced", "a line's accesses send more than twice the ideal", "Best Practices Guide, Coalesced Access",
+         _uncoalesced),
+    Rule("shared_conflicts", "a line's shared accesses take more than 1.5 times the ideal passes",
+         "Best Practices Guide, Shared Memory and Memory Banks", _shared_conflicts),
+    Rule("operand_banks", "bank_conflict has 5 % of the warp-cycles", "HC-RF section IV-A", _operand_banks),
+    Rule("spills", "the compiler spilled registers", "Programming Guide, Local Memory", _spills),
+    Rule("occupancy", "10 % of the warp slots are never used", "Best Practices Guide, Occupancy", _occupancy),
+    Rule("latency", "no unit is full, and half of the warp-cycles wait for results", "Best Practices Guide, Hiding Latency",
+         _latency),
+    Rule("divergence", "a quarter of the lanes idle, and branches split warps", "Best Practices Guide, Branching",
+         _divergence),
+    Rule("barriers", "barriers have 5 % of the warp-cycles", "Nsight Compute, stall barrier", _barriers),
+    Rule("register_file", "the design's own states have 5 % of the warp-cycles", "the design's paper", _register_file),
+    Rule("state", "always", "Nsight Compute, warp state statistics", _state),
+)

@@ -1,0 +1,102 @@
+"""The sentences of a session or of a finished simulator: at most five, ranked by the share that each names."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rfview.engine.errors import InputError
+from rfview.sessions.causes.account import Causes
+from rfview.sessions.energy import counts_of
+from rfview.sessions.lines.counts import by_line, count_instructions
+from rfview.sessions.lines.report import local_lines
+from rfview.sessions.lines.table import LineTable
+from rfview.sessions.session import Session
+from rfview.sessions.summary.facts import Facts
+from rfview.sessions.summary.floors import Floor
+from rfview.sessions.summary.rules import LEAST, RULES
+
+MOST = 5
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """One sentence. rule: its name in rules.RULES. share: by which it is ranked."""
+
+    rule: str
+    share: float
+    text: str
+    lift: str
+
+
+@dataclass(frozen=True)
+class Summary:
+    """A run in at most five sentences, the most important first. resident: warp-cycles of resident warps, 100 %."""
+
+    cycles: int
+    resident: int
+    sentences: tuple[Sentence, ...]
+    floors: tuple[Floor, ...]
+
+    def data(self) -> dict[str, Any]:
+        """Return it as JSON data."""
+        return {"cycles": self.cycles, "resident_warp_cycles": self.resident,
+                "sentences": [vars(one) for one in self.sentences], "floors": [vars(one) for one in self.floors]}
+
+    def text(self) -> str:
+        """Return it as lines of text: the sentences, each with what would lift it, then the floors and the denominator."""
+        lines = []
+        for number, one in enumerate(self.sentences, 1):
+            lines += [f"{number:>2}  {one.text}", *([f"      {one.lift}"] if one.lift else [])]
+        floors = ", ".join(f"{floor.unit} {floor.cycles / max(1, self.cycles):.1%}" for floor in self.floors)
+        return "\n".join([*lines, f"    floors: {floors} of the cycles",
+                          f"    100 % = {self.resident:,} warp-cycles of resident warps, or {self.cycles:,} cycles"])
+
+
+def summary_of(facts: Facts) -> Summary:
+    """Return the sentences of the rules that fire; the general one about states only if there is room for it."""
+    found = []
+    for rule in RULES:
+        finding = rule.find(facts)
+        if finding is not None and finding.share >= LEAST:
+            found.append(Sentence(rule.name, finding.share, finding.text, finding.lift))
+    found.sort(key=lambda one: (one.rule == "state", -one.share))
+    return Summary(facts.cycles, facts.resident, tuple(found[:MOST]), tuple(facts.floors))
+
+
+def summarise(session: Session) -> Summary:
+    """Return the summary of a session up to its last cycle; raises InputError if it has none or the count is stopped."""
+    timeline = session.timeline
+    first, last = timeline.first, timeline.last
+    if last <= first:
+        raise InputError("summary: nothing has run yet")
+    counts = count_instructions(timeline, first, last, session.interrupted)
+    if counts.last < last:
+        raise InputError("summary: interrupted")
+    table = session.lines or LineTable(session.info, ptx=True)
+    causes: Causes = by_line(counts, table).causes
+    late, early = timeline.at(last), timeline.at(first)
+    totals = late.sm["stall_total"].astype("i8") - early.sm["stall_total"].astype("i8")
+    ends = [counts_of(timeline.info, one.sm["events"].tolist(), one.sm["access_wait"].tolist()) for one in (early, late)]
+    names = [*(line.text if session.lines else f"PTX line {line.line}" for line in table.lines), "code without a line"]
+    record = late.sm["config"]
+    facts = Facts(timeline.info, last - first, _by_name(timeline.info.stall_names, totals),
+                  {name: ends[1][name] - ends[0][name] for name in ends[1]},
+                  {name: int(record[name]) for name in record.dtype.names if record[name].ndim == 0}, causes,
+                  int(counts.states[:-1].sum()), lambda at: names[at], local_lines(timeline, table))
+    return summary_of(facts)
+
+
+def of_simulator(simulator: Any) -> Summary:
+    """Return the summary of a finished run by its counts alone: the sentences that need no line."""
+    record = simulator.sm.config
+    config = {name: int(record[name]) for name in record.dtype.names if record[name].ndim == 0}
+    totals = _by_name(simulator.info.stall_names, np.array(simulator.sm.stall_total, np.int64))
+    return summary_of(Facts(simulator.info, simulator.cycle, totals, simulator.counts(), config))
+
+
+def _by_name(names: dict[int, str], totals: np.ndarray) -> dict[str, int]:
+    """Return warp-cycles by the name of their state."""
+    return {names[code]: int(total) for code, total in enumerate(totals.tolist()) if total and code in names}

@@ -1,0 +1,117 @@
+"""The sentences about a finished run: each rule fires for one small kernel and stays silent for another."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rfview
+from rfview.cli import main
+from rfview.sessions.commands.table import execute
+from rfview.sessions.summary.rules import RULES
+from rfview.sessions.summary.summarise import MOST, Summary, of_simulator, summarise
+
+HEAD = """.version 7.0
+.target sm_75
+.address_size 64
+.visible .entry k(.param .u64 data)
+{
+ .reg .pred %p<3>; .reg .b32 %r<48>; .reg .f32 %f<48>; .reg .b64 %d<9>;
+ .shared .align 4 .b8 room[4096];
+ ld.param.u64 %d1, [data];
+ mov.u32 %r1, %tid.x;
+ mul.wide.u32 %d2, %r1, 4;
+ add.s64 %d3, %d1, %d2;
+ cvt.rn.f32.u32 %f1, %r1;
+"""
+STORE = " st.global.f32 [%d3], %f1;\n"
+CHAIN = " fma.rn.f32 %f1, %f1, %f1, %f1;\n" * 12
+FAR = " and.b32 %r2, %r1, 31;\n mul.wide.u32 %d4, %r2, 128;\n add.s64 %d5, %d1, %d4;\n"
+FAR_LOADS = FAR + "".join(f" ld.global.f32 %f{k}, [%d5+{4 * k}];\n add.f32 %f1, %f1, %f{k};\n" for k in range(2, 10))
+NEAR_LOADS = "".join(f" ld.global.f32 %f{k}, [%d3+{128 * k}];\n add.f32 %f1, %f1, %f{k};\n" for k in range(2, 10))
+SIN = " sin.approx.f32 %f1, %f1;\n" * 8
+
+
+def shared(step: int) -> str:
+    """Return loads of shared memory, `step` bytes from lane to lane."""
+    loads = "".join(f" ld.shared.f32 %f{k}, [%r4];\n add.f32 %f1, %f1, %f{k};\n" for k in range(2, 10))
+    return f" and.b32 %r2, %r1, 31;\n mov.u32 %r3, room;\n mad.lo.u32 %r4, %r2, {step}, %r3;\n{loads}"
+
+
+def alive(count: int) -> str:
+    """Return code with `count` values alive at once."""
+    made = "".join(f" add.f32 %f{k}, %f1, 0f3F8000{k:02X};\n" for k in range(2, count))
+    return made + "".join(f" mul.f32 %f1, %f1, %f{k};\n" for k in range(2, count))
+
+
+BRANCH = f" and.b32 %r2, %r1, 31;\n setp.gt.u32 %p1, %r2, 3;\n @%p1 bra THERE;\n{CHAIN}THERE:\n"
+LATE = f" setp.gt.u32 %p1, %r1, 31;\n @%p1 bra THERE;\n{SIN}THERE:\n"
+FEW_BANKS = {"sm.num_banks": 2, "sm.rows_per_bank": 512}
+# rule: (body, threads, options) of the kernel for which it fires, and of the one for which it must not
+KERNELS: dict[str, tuple[tuple[str, int, dict[str, Any]], tuple[str, int, dict[str, Any]]]] = {
+    "floor": ((FAR_LOADS + STORE, 512, {}), (CHAIN + STORE, 32, {})),
+    "uncoalesced": ((FAR_LOADS + STORE, 128, {}), (NEAR_LOADS + STORE, 128, {})),
+    "shared_conflicts": ((shared(128) + STORE, 128, {}), (shared(4) + STORE, 128, {})),
+    "operand_banks": ((CHAIN + STORE, 512, {"settings": FEW_BANKS}), (CHAIN + STORE, 32, {})),
+    "spills": ((alive(40) + STORE, 128, {"settings": {"kernel.max_registers": 20}}), (alive(40) + STORE, 128, {})),
+    "occupancy": ((CHAIN + STORE, 64, {}), (CHAIN + STORE, 1024, {"grid": 2, "settings": {"sm.num_warps": 32}})),
+    "latency": ((NEAR_LOADS + STORE, 32, {}), (FAR_LOADS + STORE, 512, {})),
+    "divergence": ((BRANCH + STORE, 128, {}), (CHAIN + STORE, 128, {})),
+    "barriers": ((f"{LATE} bar.sync 0;\n{STORE}", 128, {}), (LATE + STORE, 128, {})),
+    "register_file": ((CHAIN + STORE, 128, {"design": "stt"}), (CHAIN + STORE, 128, {})),
+}
+
+
+def run(body: str, block: int, options: dict[str, Any]) -> Any:
+    """Return the session of a kernel at its end."""
+    options = dict(options)
+    session = rfview.launch(f"{HEAD}{body} ret;\n}}\n", options.pop("grid", 1), block, [np.zeros(8192, np.float32)], **options)
+    session.run()
+    return session
+
+
+def fired(summary: Summary) -> list[str]:
+    return [one.rule for one in summary.sentences]
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_a_rule_fires_for_its_kernel_and_not_for_the_other(name: str) -> None:
+    summaries = [summarise(run(*case)) for case in KERNELS[name]]
+    assert [name in fired(one) for one in summaries] == [True, False], [one.text() for one in summaries]
+    for summary in summaries:
+        assert 1 <= len(summary.sentences) <= MOST
+        ranked = [one.share for one in summary.sentences if one.rule != "state"]
+        assert ranked == sorted(ranked, reverse=True) and all("%" in one.text or one.rule == "occupancy" for one in summary.sentences)
+
+
+def test_every_rule_has_its_kernels_and_its_source() -> None:
+    assert {rule.name for rule in RULES} == {*KERNELS, "state"}
+    assert all(rule.fires and rule.source for rule in RULES)
+
+
+def test_the_sentence_about_far_accesses_names_place_ideal_and_gain() -> None:
+    summary = summarise(run(*KERNELS["uncoalesced"][0]))
+    (found,) = [one for one in summary.sentences if one.rule == "uncoalesced"]
+    assert "PTX line" in found.text and "sends 32.0 cache lines per access, where 1 would do" in found.text
+    assert found.lift.endswith("(estimate)")
+
+
+def test_a_simulator_gives_the_same_floors_and_states_by_its_counts_alone() -> None:
+    session = run(*KERNELS["floor"][0])
+    whole, alone = summarise(session), of_simulator(session.timeline.simulator)
+    assert whole.floors == alone.floors and whole.resident == alone.resident
+    assert fired(alone)[0] == "floor" and "uncoalesced" not in fired(alone)
+    assert whole.floors[0].cycles <= whole.cycles
+
+
+def test_the_command_and_rfview_run_give_the_sentences(capsys: pytest.CaptureFixture[str]) -> None:
+    session = run(*KERNELS["barriers"][0])
+    answer = execute(session, "summary")
+    assert answer.text.lstrip().startswith("1  ") and "100 % =" in answer.text
+    assert json.loads(json.dumps(answer.data))["summary"]["sentences"][0]["share"] > 0
+    assert main(["run", "vectoradd", "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)["summary"]
+    assert said["sentences"] and said["floors"][0]["unit"]
