@@ -34,7 +34,7 @@ ATOMIC = "ADD MIN MAX INC DEC AND OR XOR EXCH CAS CAST SPIN POPC F32 F64 S32 U32
 
 ROWS = (
     Row("MOV", "64 U32", "d a n?", moves.move),
-    Row("R2UR", "", "q? d a", moves.move),
+    Row("R2UR", "", "q? d a", moves.to_uniform),
     Row("SEL", "64", "d a b p", moves.select),
     Row("FSEL", "FTZ", "d a b p", moves.select_float),
     Row("PRMT", "F4E B4E RC8 ECL ECR RC16", "d a b c", moves.permute),
@@ -93,6 +93,7 @@ ROWS = (
     Row("R2P R2UP", "B0 B1 B2 B3", "w a b", predicates.from_register),
 
     Row("SHFL", "UP DOWN BFLY IDX", "q d a b c", warp.shuffle),
+    Row("ELECT", "", "q d p", warp.elect),
     Row("VOTE VOTEU", "ALL ANY EQ", "d? q p", warp.vote),
     Row("MATCH", "ANY ALL U64", "q? d a", warp.match),
     Row("REDUX CREDUX", "SUM MIN MAX AND OR XOR S32 U32", "d a", warp.reduce),

@@ -8,8 +8,8 @@ from rfview.engine.values.arithmetic import I64, U32
 from rfview.engine.values.execute import TABLE, Way, computing
 from rfview.engine.values.lanes import MACHINE_BODIES
 from rfview.engine.values.machine_rows import (add3_rows, byte_rows, compare_high_rows, division_rows, double_choice_rows,
-                                               extreme_rows, float_pair_rows, funnel_rows, lea_rows, logic_rows, mad_rows,
-                                               mad_wide_rows, vote_both_rows)
+                                               elect_rows, extreme_rows, first_rows, float_pair_rows, funnel_rows,
+                                               lea_rows, logic_rows, mad_rows, mad_wide_rows, vote_both_rows)
 from rfview.engine.values.words import handle
 
 MACHINE_TABLE: dict[int, Way] = {
@@ -28,6 +28,8 @@ MACHINE_TABLE: dict[int, Way] = {
     isa.OP_DMINMAX: Way(double_choice_rows, gives=True),
     isa.OP_F2IP: Way(byte_rows),
     isa.OP_VOTE_BOTH: Way(vote_both_rows, gives=True),
+    isa.OP_R2UR: Way(first_rows, gives=True),
+    isa.OP_ELECT: Way(elect_rows, gives=True),
 }
 compute = computing(MACHINE_TABLE, __name__)
 

@@ -11,7 +11,7 @@ from rfview.engine.isa import (ADD3_WIDE, CMP_EQ, CMP_LE, CMP_LT, CMP_NE, FLAG_R
                                FUNNEL_HIGH, FUNNEL_LEFT, FUNNEL_SIGNED, FUNNEL_WIDE, FUNNEL_WRAP, LEA_COMPLEMENT, LEA_HIGH,
                                LEA_PLUS_ONE, LEA_SIGN_EXTEND, LOP3_AND, MAD_SIGNED, MAD_UPPER, MINMAX3_ADD, MINMAX3_FLOAT,
                                MINMAX3_MAX, MINMAX3_SIGNED, OP_LOP3, SETP_EX_SIGNED, T_F32, T_U8, VOTE_BALLOT)
-from rfview.engine.values.arithmetic import (I64, M32, ONE64, S32, U32, U64, Z64, bits_f64, extend, f64_bits, less,
+from rfview.engine.values.arithmetic import (I64, M32, ONE64, S32, U32, U64, Z64, bits_f64, ctz, extend, f64_bits, less,
                                              shift_left, shift_right)
 from rfview.engine.values.between_lanes import vote_rows
 from rfview.engine.values.lane_by_lane import pair, put
@@ -213,3 +213,24 @@ def vote_both_rows(rows, dst, mask, aux, p0):
     """OP_VOTE_BOTH: the ballot of the executing lanes in a register, and a vote of theirs as a predicate."""
     vote_rows(rows, dst, U32(mask), U32(mask), VOTE_BALLOT, U32(p0))
     return vote_rows(rows, dst, U32(mask), U32(mask), I64(aux), U32(p0))
+
+
+@jit
+def first_rows(rows, src, dst, mask):
+    """OP_R2UR: the value of the first executing lane; gives the lanes that have another one."""
+    first = load(rows, src, I64(ctz(U64(mask))))
+    others = Z64
+    for lane in range(32):
+        others |= U64(load(rows, src, lane) != first) << U64(lane)
+        store(rows, dst, lane, first)
+    return others
+
+
+@jit
+def elect_rows(rows, dst, mask, p0):
+    """OP_ELECT: the number of the first executing lane for which the predicate holds; gives that lane."""
+    able = U64(mask) & U64(p0)
+    first = ctz(able) if able != Z64 else Z64
+    for lane in range(32):
+        store(rows, dst, lane, U32(first))
+    return able & (~able + ONE64)

@@ -257,3 +257,20 @@ def test_a_kernel_may_have_255_registers_and_all_shared_memory_of_today() -> Non
               offset=(228 << 10) - 4), inst(isa.OP_LD, 6, (0, 0), space=SPACE_SHARED, offset=(228 << 10) - 4), keep(6, 0)],
              block=256, registers=255, shared=228 << 10)
     assert set(out[:, 0]) == {32, 64, 96, 128, 160, 192, 224, 256}
+
+
+def test_loops_that_poll_give_way_together_to_the_lane_that_waits_for_both() -> None:
+    # lanes 0 and 1 poll a word each; lane 2 waits at B0 for both, and stores what they wait for behind it
+    polls = {lane: [f"poll{lane}", inst(isa.OP_LD, 6, {0: c(8), 1: c(12)}, offset=4 * lane, polls=1), compare(isa.CMP_EQ, r(6), 0),
+                    bra(f"poll{lane}", guard=(0, 0)), bra("meet")] for lane in (0, 1)}
+    stores = [inst(isa.OP_ST, (), {0: c(8), 1: c(12), 2: 7 + lane}, offset=4 * lane, guard=(2, 0)) for lane in (0, 1)]
+    out = go([bssy(0), compare(isa.CMP_GE, r(0), 2, 2), compare(isa.CMP_EQ, r(0), 1, 1), bra("meet", guard=(2, 0)),
+              bra("poll1", guard=(1, 0)), *polls[0], *polls[1], "meet", bsync(0), *stores])
+    assert out[:2, 0].tolist() == [7, 8]
+
+
+def test_a_branch_on_divergence_takes_all_lanes_and_compares_those_of_its_guard() -> None:
+    # with a guard that excludes lane 5, the lanes are not all of the mask: all of them branch, lane 5 too
+    out = go([compare(isa.CMP_EQ, r(0), 5), inst(isa.OP_MOV32, 6, (0,)),
+              to("there", isa.OP_BRA, (), (0xFFFFFFFF,), aux=isa.BRA_DIV, guard=(0, 1)), add(6, 1), "there", keep(6, 0)])
+    assert set(out[:, 0]) == {0}

@@ -257,3 +257,15 @@ def test_predicates_go_to_a_byte_of_a_register_and_back() -> None:
     assert low.tolist() == [0xABCCEF01 | (x | y << 1) << 16 | 0xCC << 16 for x, y in zip(odd, third, strict=True)]
     _, _, p, q = apply(isa.OP_R2P, [0x0800 if x else 0x1000 for x in odd], dst=(), pdst=(), aux=0x18 | 1 << isa.R2P_BYTE_SHIFT)
     assert p.tolist() == odd and q.tolist() == [not x for x in odd]
+
+
+def test_a_move_to_a_uniform_register_says_which_lanes_have_another_value() -> None:
+    low, _, p, _ = apply(isa.OP_R2UR, [7, 7, 8, 7] * 8, dst=12)
+    assert low.tolist() == [7] * 32 and p.tolist() == [0, 0, 1, 0] * 8
+
+
+def test_the_first_lane_for_which_a_predicate_holds_is_elected() -> None:
+    low, _, p, _ = apply(isa.OP_ELECT, preds=([lane > 4 for lane in range(32)],), dst=12)
+    assert low.tolist() == [5] * 32 and p.tolist() == [int(lane == 5) for lane in range(32)]
+    _, _, p, _ = apply(isa.OP_ELECT, preds=([False] * 32,), dst=12)
+    assert not p.any()

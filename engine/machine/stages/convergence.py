@@ -74,8 +74,8 @@ def wait(sm, rows, warp, pc, lanes, state, kind, awaited):
 def park(sm, warp, pc, lanes, state, kind, awaited):
     """Make `lanes` of the running split one that waits at `pc`; the others, if any, go on as a split of their own.
 
-    kind: of BSYNC the barrier register, of BAR its operation, of WARPSYNC whether it is collective. awaited: of BAR the
-    barrier, of WARPSYNC the members.
+    kind: of BSYNC the barrier register, of BAR its operation, of WARPSYNC whether it is collective (of a ready split
+    whether it has polled memory for a turn). awaited: of BAR the barrier, of WARPSYNC the members.
     """
     entry = sm.warp[warp]
     rest = np.int64(entry.mask) & ~lanes
@@ -116,13 +116,27 @@ def next_ready(sm, warp, here):
 
 
 @device
-def take_turns(sm, rows, warp, may_give_way):
-    """End the running split's turn: another ready one runs, or, if they may give way, lanes at a BSYNC that wait for it."""
+def take_turns(sm, rows, warp, polls):
+    """End the running split's turn: the next ready one runs.
+
+    If all ready splits poll memory and have had a turn each, lanes at a BSYNC that wait only for them give way first.
+    """
     entry = sm.warp[warp]
+    table = sm.warp_cold[warp].split
     here = np.int64(entry.split)
+    if polls:
+        table[here].pending = 1
+        polling, others = np.int64(0), 0
+        for index in range(MAX_SPLITS):
+            if table[index].state == SPLIT_READY:
+                polling |= np.int64(entry.mask) if index == here else np.int64(table[index].mask)
+                others += table[index].pending == 0
+        if others == 0:
+            for index in range(MAX_SPLITS):
+                if table[index].state == SPLIT_READY:
+                    table[index].pending = 0
+            give_way(sm, rows, warp, polling)
     other = next_ready(sm, warp, here)
-    if other < 0 and may_give_way and give_way(sm, rows, warp, np.int64(entry.mask)) != 0:
-        other = next_ready(sm, warp, here)
     if other < 0:
         return 0
     store_split(sm, warp)

@@ -8,9 +8,9 @@ from rfview.engine.compile.bits import bit64, ctz64, popcount
 from rfview.engine.compile.device import device
 from rfview.engine.events import BRANCHES, DIVERGENT_BRANCHES
 from rfview.engine.fault_codes import BARRIER, CALL, TRAP
-from rfview.engine.isa import (BAR_ARRIVE, BAR_RED_AND, BAR_RED_OR, BAR_RED_POPC, BAR_SYNC, BRA_DIV, BRA_IF, BREAK_IF,
-                               OP_BAR, OP_BRA, OP_BREAK, OP_BSSY, OP_BSYNC, OP_ENDCOLLECTIVE, OP_EXIT, OP_JUMP, OP_MEMBAR,
-                               OP_NANOSLEEP, OP_TRAP, OP_WARPSYNC, OP_YIELD, WARPSYNC_COLLECTIVE)
+from rfview.engine.isa import (BAR_ARRIVE, BAR_RED_AND, BAR_RED_OR, BAR_RED_POPC, BAR_SYNC, BRA_CONV, BRA_DIV, BRA_IF,
+                               BREAK_IF, OP_BAR, OP_BRA, OP_BREAK, OP_BSSY, OP_BSYNC, OP_ENDCOLLECTIVE, OP_EXIT, OP_JUMP,
+                               OP_MEMBAR, OP_NANOSLEEP, OP_TRAP, OP_WARPSYNC, OP_YIELD, WARPSYNC_COLLECTIVE)
 from rfview.engine.machine.stages import barriers
 from rfview.engine.machine.stages.control import end_warp, fault
 from rfview.engine.machine.stages.convergence import (AFTER, RESULT, choose, count_turn, fill_lanes, free_split, join, jump,
@@ -29,11 +29,13 @@ def execute(sm, rf, spec, rows, insts, arena, warp, pc, lanes, active):
     """
     inst = insts[pc]
     op = inst.op
+    if op == OP_BRA and inst.aux & (BRA_DIV | BRA_CONV) != 0:
+        return branch_on_divergence(sm, rf, spec, rows, arena, inst, warp, lanes, active)
     if lanes == 0:
         return 0
     first = ctz64(np.uint64(lanes))
     if op == OP_BRA:
-        branch(sm, rf, spec, rows, arena, inst, warp, lanes, active)
+        branch(sm, inst, warp, lanes, active)
         count_backward(sm, rows, warp, pc)
     elif op == OP_JUMP:
         jump_through(sm, rf, spec, rows, insts, arena, inst, warp, pc, lanes)
@@ -78,18 +80,23 @@ def count_backward(sm, rows, warp, pc):
 
 
 @device
-def branch(sm, rf, spec, rows, arena, inst, warp, lanes, active):
-    """BRA, also if a predicate holds; BRA.DIV and BRA.CONV: if the split is not, or is, all live lanes of a mask."""
+def branch(sm, inst, warp, lanes, active):
+    """BRA, also if a predicate holds."""
     sm.events[BRANCHES] += 1
-    kind = np.int64(inst.aux) & 3
-    if kind != 0:
-        mask = lane_value(sm, rf, spec, rows, arena, inst, warp, 0, ctz64(np.uint64(lanes)))
-        diverged = active != mask & ~np.int64(sm.warp[warp].exited)
-        if diverged != (kind == BRA_DIV):
-            return 0
     if inst.aux & BRA_IF:
         lanes &= predicate(sm, inst, warp, 0)
     return go(sm, warp, lanes, active, np.int64(inst.target))
+
+
+@device
+def branch_on_divergence(sm, rf, spec, rows, arena, inst, warp, lanes, active):
+    """BRA.DIV and BRA.CONV: the split branches as a whole if `lanes` are not, or are, all live lanes of a mask."""
+    sm.events[BRANCHES] += 1
+    mask = lane_value(sm, rf, spec, rows, arena, inst, warp, 0, ctz64(np.uint64(active)))
+    diverged = lanes != mask & ~np.int64(sm.warp[warp].exited)
+    if diverged == (inst.aux & BRA_DIV != 0):
+        go(sm, warp, active, active, np.int64(inst.target))
+    return 0
 
 
 @device

@@ -12,6 +12,7 @@ from rfview.engine.sass.operands import Operand
 
 BARRIERS = {"SYNC": isa.BAR_SYNC, "SYNCALL": isa.BAR_SYNC, "ARV": isa.BAR_ARRIVE, "POPC": isa.BAR_RED_POPC,
             "AND": isa.BAR_RED_AND, "OR": isa.BAR_RED_OR}
+ALL_LANES = 0xFFFFFFFF
 INDEXED = re.compile(r"R(\d+)(?:\.64)?\s*\+?(-?0x[0-9a-f]+)?")
 
 
@@ -27,8 +28,10 @@ def branch(form: Form, draft: Draft) -> None:
     """BRA, JMP; .DIV and .CONV: only if the lanes of the mask do not, or do, execute it together."""
     draft.control(isa.OP_BRA, isa.BRA_DIV * form.has("DIV") | isa.BRA_CONV * form.has("CONV"))
     draft.target = form.target_of(form.t.text)
-    if draft.aux:
+    if draft.aux and form.one("a") is not None:
         draft.source(0, form.a)
+    elif draft.aux:
+        draft.number(0, ALL_LANES)
     conditional(form, draft)
 
 
@@ -117,7 +120,7 @@ def meet(form: Form, draft: Draft) -> None:
     if operands and not form.has("ALL"):
         draft.source(0, operands[0])
     else:
-        draft.number(0, 0xFFFFFFFF)
+        draft.number(0, ALL_LANES)
 
 
 def plain(op: int):

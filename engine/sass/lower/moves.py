@@ -19,6 +19,16 @@ def move(form: Form, draft: Draft) -> None:
     move_of(form, draft, form.a, form.has("64"))
 
 
+def to_uniform(form: Form, draft: Draft) -> None:
+    """R2UR: the predicate says which lanes have another value than the first one, which is moved."""
+    if all(predicate.number is None for predicate in form.all("q")):
+        return move(form, draft)
+    draft.be(isa.OP_R2UR)
+    draft.source(0, form.a)
+    draft.truth(0, form.q)
+    return draft.result(form.d)
+
+
 def move_of(form: Form, draft: Draft, source: Operand, is_wide: bool = False) -> None:
     """Move one operand to the destination."""
     draft.be(isa.OP_MOV64 if is_wide else isa.OP_MOV32)

@@ -42,6 +42,14 @@ def vote(form: Form, draft: Draft) -> None:
     draft.condition(0, form.p)
 
 
+def elect(form: Form, draft: Draft) -> None:
+    """ELECT: the first lane for which the predicate holds, as a predicate and by number."""
+    between(draft, isa.OP_ELECT, 0)
+    draft.condition(0, form.p)
+    draft.truth(0, form.q)
+    draft.result(form.d)
+
+
 def match(form: Form, draft: Draft) -> None:
     """MATCH: the lanes with an equal operand."""
     is_wide = form.has("U64")
