@@ -36,7 +36,7 @@ goto 20; info registers 3
 watch w3.R1[5] if cycle > 30; twatch mem[A + 16]; b stall > 3 warp 2; b stall barrier > 5; b unbalanced; info b
 condition 6 cycle > 40; c; play 9; condition 6; delete
 trace w3.pc, w2.state at w3.state == issued from 20 to 90; trace w3.pc; b warp 3; trace cycle at breakpoint 11; delete
-stats; stats here; stats 10 @here; info history; info accounts
+stats; stats here; stats 10 @here; summary; info history; info accounts
 ne issue w3; pe stall w3 2; ne conflict; pe barrier; ne rf_reads; find w3.pc == 2; rf w3.pc == 2; rt pc 5 warp 3; rrt line 12
 previous-stop
 heat w0.R1; heat w3.R1 by 4; when; earlier; later; unmark here; help; help step; branch; why w3
