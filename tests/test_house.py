@@ -30,7 +30,7 @@ for _name in ("run", "record"):
     RUNS_THE_MACHINE[f"rfview/commands/{_name}.py"] |= {"rfview.engine.check"}
 RUNS_THE_MACHINE["rfview/learn/make.py"] = {"rfview.engine.simulator"}
 RUNS_THE_MACHINE["rfview/commands/warm.py"] = {"rfview.engine.compile.warm"}
-RUNS_THE_MACHINE["rfview/capture/modules.py"] = {"rfview.engine.ptx", "rfview.engine.simulator"}
+RUNS_THE_MACHINE["rfview/capture/modules.py"] = {"rfview.engine.modules", "rfview.engine.ptx", "rfview.engine.simulator"}
 RUNS_THE_MACHINE["rfview/capture/device.py"] = {"rfview.engine.simulator", "rfview.engine.functional", "rfview.engine.fault_codes"}
 RUNS_THE_MACHINE["rfview/capture/estimate.py"] = {"rfview.engine.simulator"}
 RUNS_THE_MACHINE["rfview/capture/block.py"] = {"rfview.engine.simulator"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from rfview.engine.errors import SassError
 
 WHEELS = {"ptxas": "nvidia-cuda-nvcc", "nvdisasm": "nvidia-cuda-nvdisasm"}
 OTHERS = ("{}-cu13", "{}-cu12", "triton")       # packages that bring the tools, too
+TARGET = re.compile(r"^(\s*\.target\s+sm_)(\d{1,4})[af]?\b", re.MULTILINE)
 TOOL_S = 600.0      # timeout; optimising a kernel of 100,000 instructions takes minutes
 FMAD = "false"      # PTX says where a product and a sum are rounded once (fma) or twice (mul, add): compiled as written
 
@@ -38,7 +40,11 @@ def tool(name: str) -> str:
 
 
 def assemble(ptx: str, sm: int, path: str) -> bytes:
-    """Return the cubin that ptxas makes of PTX for an architecture. Raises SassError with the tool's first error."""
+    """Return the cubin that ptxas makes of PTX for an architecture. Raises SassError with the tool's first error.
+
+    PTX for a later architecture is tried for this one: ptxas refuses instructions that it does not have.
+    """
+    ptx = TARGET.sub(lambda match: f"{match[1]}{sm}" if int(match[2]) > sm else match[0], ptx)
     with tempfile.TemporaryDirectory(prefix="rfview-") as folder:
         source, out = Path(folder) / "kernel.ptx", Path(folder) / "kernel.cubin"
         source.write_text(ptx, encoding="utf-8")

@@ -33,7 +33,7 @@ class Estimates:
         """Take the sample that a launch needs, before it runs; return what `cycles` takes. machine: ready to run it."""
         placed = machine.placement.launches[0]
         key = (id(module), kernel.name, placed.launch.num_threads_per_cta, min(placed.resident_ctas, placed.launch.num_ctas))
-        if self.samples and key not in self._rates:
+        if self.samples and key not in self._rates and not kernel.architecture:    # machine code has no cycles to sample
             sample = module.separate_machine(spec, memory.private_image(module.image()), limit)
             with suppress(KernelFault):     # the launch itself reports it
                 sample.step(SAMPLE_CYCLES)

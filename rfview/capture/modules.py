@@ -15,9 +15,9 @@ from rfview.engine.launch.given import GivenMemory
 from rfview.engine.launch.mangling import cpp_name
 from rfview.engine.launch.placement import initial_bytes
 from rfview.engine.launch.spec import LaunchSpec
+from rfview.engine.modules import decode_module
 from rfview.engine.plugin.selection import select
 from rfview.engine.program import MAX_REGS, Kernel, Module
-from rfview.engine.ptx import decode_module
 from rfview.engine.ptx.link import link
 from rfview.engine.ptx.lower.device_library import HEAP
 from rfview.engine.simulator import Simulator

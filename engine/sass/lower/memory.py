@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from rfview.engine import isa
-from rfview.engine.program import (MEM_ATOMIC, MEM_LOAD, MEM_REDUCTION, MEM_STORE, SPACE_GENERIC, SPACE_GLOBAL, SPACE_LOCAL,
-                                   SPACE_PARAM, SPACE_SHARED, UNIT_LDST, WAIT_LONG, WAIT_SHORT)
+from rfview.engine.program import (GLOBAL_BASE, MEM_ATOMIC, MEM_LOAD, MEM_REDUCTION, MEM_STORE, SPACE_GENERIC, SPACE_GLOBAL,
+                                   SPACE_LOCAL, SPACE_PARAM, SPACE_SHARED, UNIT_LDST, WAIT_LONG, WAIT_SHORT)
 from rfview.engine.sass.draft import Draft
 from rfview.engine.sass.form import Form, NotExecuted
 from rfview.engine.sass.operands import Operand
@@ -157,7 +157,8 @@ def texel(form: Form, draft: Draft) -> None:
     draft.unit, draft.space, draft.memory_kind, draft.wait_class = UNIT_LDST, SPACE_GLOBAL, MEM_LOAD, WAIT_LONG
     draft.width, draft.count, draft.reg_bits = 4, 1, 32
     if handle is not None:
-        draft.rows(0, handle, 2)
+        draft.rows(0, handle, 1)        # only the low word of the handle, which is an address here
+        draft.number(1, GLOBAL_BASE >> 32)
     elif len(bank) == 2:
         for word in range(2):
             draft.imm[word] = draft.constant(bank[0], 4 * bank[1]) + 4 * word
