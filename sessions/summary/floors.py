@@ -24,7 +24,7 @@ def machine_floors(counts: Mapping[str, int], config: Mapping[str, int]) -> list
     sent = counts.get("transactions", 0) + counts.get("shared_passes", 0) + counts.get("const_accesses", 0)
     issued, schedulers = counts.get("instructions", 0), max(1, config["num_schedulers"])
     accesses = counts.get("rf_reads", 0) + counts.get("rf_writes", 0)
-    width = config["num_banks"] * config["bank_ports"]
+    width = max(1, config["num_banks"] * config["bank_ports"])
     if config["max_banks_per_cycle"]:
         width = min(width, config["max_banks_per_cycle"])
     moved, rate = counts.get("dram_bytes", 0), config["bytes_per_cycle_x256"] / 256
