@@ -56,6 +56,8 @@ class Checking(Simulator):
             raise InputError("check: the kernel is machine code; only PTX says what the checker needs to know")
         how = self.config.compilation()
         self.followed = {kernel.name: followed(kernel, self.module, how) for kernel, _ in self.placement.kernels}
+        lines = self.module.text.splitlines()
+        self.facts = {kernel.name: facts_of(kernel, lines) for kernel, _ in self.placement.kernels}
         self._watch()
 
     def renew(self, spec: LaunchSpec, memory: GivenMemory) -> None:
@@ -127,7 +129,7 @@ def _small_pages(count: int, dtype: np.dtype) -> np.ndarray:
 
 def _arrays(simulator: Checking) -> dict[str, np.ndarray]:
     """Return the arrays beside CHECK, by name, for a simulator before its first cycle. Raises InputError if too large."""
-    placement, lines = simulator.placement, simulator.module.text.splitlines()
+    placement = simulator.placement
     grid = _grid_warps(simulator)
     slots = min(layout.MAX_POOL_SLOTS, max(layout.MIN_POOL_SLOTS,
                                            layout.POOL_BYTES // (layout.PUBLISHED.itemsize * grid)))
@@ -139,7 +141,7 @@ def _arrays(simulator: Checking) -> dict[str, np.ndarray]:
     arrays["steps"][:] = steps
     arrays["instructions"]["first_step"][: len(first_steps)] = first_steps
     for kernel, base in placement.kernels:
-        arrays["instructions"]["facts"][base : base + len(kernel.insts)] = facts_of(kernel, lines)
+        arrays["instructions"]["facts"][base : base + len(kernel.insts)] = simulator.facts[kernel.name]
     return {**arrays, "undefined": simulator.undefined}
 
 

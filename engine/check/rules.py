@@ -50,9 +50,9 @@ So the plain first read of a compare-and-swap loop (as in the CUDA Programming G
 the other threads' loops, although a harmless one; a volatile read is not.
 
 Of a race, the access that came second is the finding, and which one that is depends on the order in which warps execute. By
-values only, warps take turns of one instruction (RULES.md, B9.5), so that it is usually the same one as in the cycles. What
-a race decides (a branch, the number of turns of a loop that waits) may differ between the two, and then so does the number
-of an instruction in its warp.
+values only, warps take turns from access to access (RULES.md, B9.5), so that it is usually the same one as in the cycles.
+What a race decides (a branch, the number of turns of a loop that waits) may differ between the two, and then so does the
+number of an instruction in its warp.
 
 Not found: races with accesses older than the last write and the last reads by two warps, which are all that is
 remembered. Races of bytes that share their record with other strong locations (one in some thousand does) may be missed,

@@ -8,6 +8,7 @@ without a definition are tracked, lane by lane.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -17,12 +18,10 @@ from rfview.engine.check.layout import (DATA_ROWS, MAX_FOLLOWED, NO_STEP, STEP, 
 from rfview.engine.compilation import Compilation
 from rfview.engine.errors import InputError
 from rfview.engine.program import SPACE_GENERIC, Kernel, Module
-from rfview.engine.ptx import syntax_of
-from rfview.engine.ptx.decode import Decoded, decode
+from rfview.engine.ptx.decode import Decoded
 from rfview.engine.ptx.lower.kernel import COPY_SPACES, PASS_ON
 from rfview.engine.ptx.optimise.bitsets import members
 from rfview.engine.ptx.optimise.liveness import live_sets
-from rfview.engine.ptx.parse.source import Source
 from rfview.engine.ptx.virtual import VirtualInst, VirtualProgram
 
 Step = tuple[int, int, int]
@@ -39,9 +38,8 @@ class Followed:
 
 def followed(kernel: Kernel, module: Module, how: Compilation) -> Followed:
     """Return what to track in a kernel, by decoding it again. Raises InputError if that gives a different program."""
-    source = Source(module.text, module.path)
-    syntax = syntax_of(source)
-    decoded = decode(source, syntax, syntax.functions[kernel.name], how)
+    kernels: Any = module.kernels       # of a module of PTX
+    decoded = kernels.decode_again(kernel.name, how)
     same = (np.array_equal(decoded.kernel.insts[name], kernel.insts[name]) for name in ("op", "line", "src", "dst"))
     if not all(same):
         raise InputError(f"check: kernel {kernel.name} was decoded with other options than the run has")

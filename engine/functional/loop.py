@@ -30,7 +30,6 @@ from rfview.engine.state import NONE8
 NAME = "values"     # of the design to which the loop binds the hooks: the defaults
 hooks.register(NAME, ModuleType(NAME))
 TURN = 4096         # the most instructions of a warp before another one has its turn
-WATCHED_TURN = 1    # the same if something watches (RULES.md, B9.5)
 
 
 @lean_entry
@@ -54,7 +53,7 @@ def run(sms, rfs, specs, keys, rows, insts, arena, regions, logs, mem_index, sto
         while warps != 0 and sm.cycle < stop and not needs_caller(sm):
             warp = ctz64(warps)
             warps &= warps - np.uint64(1)
-            most = min(np.int64(stop), np.int64(sm.cycle) + (WATCHED_TURN if watch.is_watched(sm, rf, spec) else TURN))
+            most = min(np.int64(stop), np.int64(sm.cycle) + TURN)
             turn(sm, rf, spec, key, rows, insts, arena, regions, log, mem_index, warp, most)
         code = outcome(sm, sm.cycle != before or started != 0)
     forget_state(sm)
@@ -117,13 +116,15 @@ def turn(sm, rf, spec, key, rows, insts, arena, regions, log, mem_index, warp, m
             if inst.op == OP_BAR or inst.op == OP_EXIT:
                 write_opened(sm, rows, insts)
             goes_on = sm.error == 0 and inst.op != OP_NANOSLEEP and not (polled and entry.pc <= pc)
+            if inst.op == OP_BAR and watch.is_watched(sm, rf, spec):        # RULES.md, B9.5
+                goes_on = False
             continue
         watch.on_step(sm, rf, spec, warp, pc, lanes, active, entry.num_issued + clock - first)
         if lanes != 0 or inst.op == OP_ACTIVEMASK:
             perform_step(sm, rf, spec, key, rows, insts, arena, regions, log, mem_index, warp, pc, lanes, active, took_part,
                          own)
             if inst.unit == UNIT_LDST:
-                goes_on = not needs_caller(sm)
+                goes_on = not needs_caller(sm) and not watch.is_watched(sm, rf, spec)
                 if sm.error != 0:
                     break
         splits.advance(sm, warp, pc + 1)

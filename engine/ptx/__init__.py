@@ -28,6 +28,7 @@ from rfview.engine.program import Kernel, Module, Param
 from rfview.engine.ptx.parse.source import Source
 
 if TYPE_CHECKING:
+    from rfview.engine.ptx.decode import Decoded
     from rfview.engine.ptx.parse.syntax import Function, SyntaxModule
 
 # start-up: the front end is imported inside of functions, as what shows a recording only needs source locations
@@ -58,6 +59,12 @@ class Kernels(Mapping[str, Kernel]):
 
             self._decoded[name] = decode_kernel(self._source, self._syntax, self._entries[name], self._how)
         return self._decoded[name]
+
+    def decode_again(self, name: str, how: Compilation) -> Decoded:
+        """Return what decoding gives besides the kernel, without parsing the module again."""
+        from rfview.engine.ptx.decode import decode     # start-up
+
+        return decode(self._source, self._syntax, self._entries[name], how)
 
     def __contains__(self, name: object) -> bool:
         return name in self._entries
