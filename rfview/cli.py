@@ -55,6 +55,7 @@ GROUPS: dict[str, dict[str, str]] = {
     },
     "set up": {
         "serve": "serve the same screens to a browser, by default on this machine only",
+        "mcp": "give an agent the debugger's commands as tools (Model Context Protocol)",
         "dap": "act as a debug adapter for an editor (Debug Adapter Protocol)",
         "warm": "compile the designs ahead of time",
         "completion": "print a completion script for your shell",
@@ -70,8 +71,8 @@ class UsageError(RfviewError):
     """An invalid command line (exit code 2)."""
 
 # commands that open recordings, and so take --limit
-READ_RECORDINGS = frozenset({"assert", "check", "compare", "dap", "debug", "export", "image", "info", "lines", "record",
-                             "replay", "script"})
+READ_RECORDINGS = frozenset({"assert", "check", "compare", "dap", "debug", "export", "image", "info", "lines", "mcp",
+                             "record", "replay", "script"})
 
 
 class Parser(argparse.ArgumentParser):

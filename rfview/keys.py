@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
+from typing import TypeVar
 
 from rfview.actions import ACTIONS, ANY, BY_NAME, LOCAL, MAIN, NO_ACTION, key_label, tokens_of
 
 MAX_LETTERS = 60       # of a filter
+FUZZY = 3              # letters from which a filter also finds names that have them with others between
+WORDS = re.compile(r"[\W_]+")
+Row = TypeVar("Row")
 
 
 @dataclass(frozen=True)
@@ -43,10 +48,32 @@ class Filter:
         """The filter as a title shows it, "" if there is none."""
         return f"/{self.text}{'▏' if self.is_typing else ''}" if self.is_typing or self.text else ""
 
-    def finds(self, *texts: str) -> bool:
-        """Return whether the texts contain every word typed."""
-        whole = " ".join(texts).lower()
-        return all(word in whole for word in self.text.lower().split())
+    def rank(self, name: str, *texts: str) -> int | None:
+        """Return how well what is typed fits a name and the texts about it, 0 best; None if it does not.
+
+        The name itself, its beginning, a word of it, a part of it, every word typed anywhere, and last the name's letters in
+        this order (Textual's fuzzy search).
+        """
+        typed, low = self.text.lower().strip(), name.lower()
+        if typed in (low, ""):
+            return 0
+        if low.startswith(typed):
+            return 1
+        if any(word.startswith(typed) for word in WORDS.split(low)):
+            return 2
+        if typed in low:
+            return 3
+        whole = " ".join((name, *texts)).lower()
+        if all(word in whole for word in typed.split()):
+            return 4
+        from textual.fuzzy import FuzzySearch      # start-up: few searches misspell a name
+
+        return 5 if len(typed) >= FUZZY and FuzzySearch().match(typed, low)[0] > 0 else None
+
+    def ranked(self, rows: Iterable[Row], texts: Callable[[Row], Iterable[str]]) -> list[Row]:
+        """Return the rows that fit, the best first. texts: a row's name, then what is about it."""
+        fits = [(rank, row) for row in rows if (rank := self.rank(*texts(row))) is not None]
+        return [row for _, row in sorted(fits, key=lambda one: one[0])]
 
 
 class Keys:

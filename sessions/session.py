@@ -20,6 +20,7 @@ from rfview.sessions.search import changes, events, search
 from rfview.sessions.search.breakpoints import Breakpoint, any_target, make_breakpoint, set_condition
 from rfview.sessions.expressions import Expression, compile_expression
 from rfview.sessions.search.marks import Marks
+from rfview.sessions.search.reads import Read
 from rfview.sessions.search.search import Target
 from rfview.sessions.lines.moves import line_target
 from rfview.sessions.lines.table import NO_LINES, LineTable, lines_of
@@ -305,6 +306,22 @@ class Session(Cursor):
         For a register, or a lane of one, the last write counts, as in next_change.
         """
         return self._change(item, False)
+
+    def next_read(self, item: str, forward: bool = True) -> Stop:
+        """Go to where the warp of a register (w3.R12) next issues, or last issued, an instruction that reads it.
+
+        The cycle is the first that shows the issue. If there is none, stay and say so.
+        """
+        read = Read(self.timeline, 0, None, item)
+        cycle = self._search(read.target(self.timeline), forward)
+        if isinstance(cycle, Stop):
+            return cycle
+        if cycle is None:
+            where = "after" if forward else "before"
+            return Stop(self.cycle, "not found", f"{item} is not read {where} cycle {self.cycle:,}")
+        pc = int(self.timeline.column(f"sm.warp[{read.reader}].last_pc", cycle, cycle + 1)[0])
+        text = f"cycle {cycle:,}: {' '.join(self.info.program[pc].text.split())} reads {item}"
+        return replace(self._land(cycle, "read", text), warp=read.reader)
 
     def _change(self, item: str, forward: bool) -> Stop:
         compiled = self.expression(item)

@@ -136,7 +136,7 @@ class Capture:
         if taken is None:
             raise InputError("capture: no launch was captured; name one: rfview.capture(launch=\"KERNEL:0\")")
         with tempfile.TemporaryDirectory(prefix="rfview-") as folder:
-            spec = load_launch_file(write(taken, Path(folder)))
+            spec = load_launch_file(write(taken, Path(folder), (Path(sys.argv[0]).parent, Path())))
             return Simulator(replace(spec, name=taken.entry.kernel), **self._options)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
@@ -14,15 +15,17 @@ from rfview.capture.memory import Allocation
 from rfview.capture.textures import table_of
 from rfview.engine import files
 from rfview.engine.errors import InputError
+from rfview.engine.launch.sources import texts_beside
 
 LAUNCH = "launch.toml"
 AFTER = "_after"        # of the file with an array's content after the launch
 Named = dict[int, str]
 
 
-def write(taken: Taken, folder: Path) -> Path:
+def write(taken: Taken, folder: Path, beside: Iterable[Path] = ()) -> Path:
     """Write a launch into a folder, which is created if necessary; return the path of its launch file.
 
+    beside: folders of the program, in which source files that the PTX names without a path are found: Triton's are.
     Raises InputError if something cannot be written, or the folder contains something else.
     """
     if folder.exists() and not folder.is_dir():
@@ -54,6 +57,9 @@ def write(taken: Taken, folder: Path) -> Path:
                 _save(folder / file, as_array(held, after))
             tables += [f"[expect.{key}]", f'file = "{file}"', "rtol = 0.0"]
     files.write(folder / "launch.ptx", taken.module.text)
+    sources = {name: text for one in reversed([*beside]) for name, text in texts_beside(taken.module.text, one).items()}
+    for name, text in sources.items():
+        files.write(folder / name, text)
     files.write(folder / LAUNCH, "\n".join([*_head(taken), *tables]) + "\n")
     return folder / LAUNCH
 

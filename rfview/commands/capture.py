@@ -38,7 +38,7 @@ def run(args: argparse.Namespace) -> int:
     code, device = programs.captured(args, stops=args.stop, by_values=not args.every_cycle)
     taken = programs.taken_of(device)
     folder = Path(args.output or f"{taken.entry.kernel}.{taken.entry.nth}")
-    file = write(taken, folder)
+    file = write(taken, folder, programs.folders_of(args))
     fate = f"; {taken.entry.result}" if taken.entry.result else ""
     entry = taken.entry
     ran = plural(entry.instructions, "warp instruction") if entry.is_estimate else plural(entry.cycles, "cycle")

@@ -51,7 +51,7 @@ def of_program(args: argparse.Namespace) -> int:
 
     _code, device = programs.captured(args, runs_choice=False, stops=True, by_values=not args.every_cycle)
     with tempfile.TemporaryDirectory(prefix="rfview-") as folder:
-        file = write(programs.taken_of(device), Path(folder))
+        file = write(programs.taken_of(device), Path(folder), programs.folders_of(args))
         chosen = ["--launch", args.launch, *(["--python", args.python] if args.python else []), *programs.words_of(args)]
         return shown(argparse.Namespace(**{**vars(args), "target": str(file), "chosen": chosen}))
 

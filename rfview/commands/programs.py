@@ -7,6 +7,7 @@ import os
 import re
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rfview.commands import options, progress
@@ -155,6 +156,12 @@ def taken_of(device: Device) -> Taken:
         assert device.launches.choice is not None
         raise missing(device.launches.choice, device.launches.entries, device.launches.total)
     return device.launches.taken
+
+
+def folders_of(args: argparse.Namespace) -> list[Path]:
+    """Return where a program's sources may be: the folders of the script or program, and this one."""
+    files = [Path(word) for word in words_of(args)[:2] if Path(word).is_file()]
+    return [*dict.fromkeys([*(file.parent for file in reversed(files)), Path()])]
 
 
 def say(text: str) -> None:

@@ -116,7 +116,7 @@ def of_program(args: argparse.Namespace) -> int:
         from rfview.engine.simulator import Simulator
         from rfview.sessions.file.writer import record
 
-        spec = load_launch_file(write(taken, Path(folder)))
+        spec = load_launch_file(write(taken, Path(folder), programs.folders_of(args)))
         simulator = Simulator(replace(spec, name=taken.entry.kernel), progress=report, **options.machine_of(args))
         result = record(simulator, output, compiling=report, budget=budget_of(args),
                         progress=lambda cycle: report(None, f"recording {taken.entry.kernel}: cycle {cycle:,}"))

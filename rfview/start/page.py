@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from rfview.engine import defaults
 from rfview.keys import Filter, Keys
 from rfview.render.text import BARS, Line, Row, bar_rows, cut, fill, hint_row, stretched, title
 from rfview.start.items import Item
@@ -29,14 +30,14 @@ class Page:
     lists: dict[str, list[Item]] = field(default_factory=lambda: {name: [] for name in LISTS})
     chosen: dict[str, int] = field(default_factory=lambda: dict.fromkeys(LISTS, 0))
     focus: str = LISTS[0]
-    design: str = "hrf"
+    design: str = defaults.DESIGN       # as on the command line
     filter: Filter = field(default_factory=Filter)
     message: str = ""
     kind: str = "dim"
 
     def shown(self, name: str) -> list[Item]:
         """Return the items of a list that pass the filter."""
-        return [item for item in self.lists[name] if self.filter.finds(*item.texts)]
+        return self.filter.ranked(self.lists[name], lambda item: item.texts)
 
     @property
     def item(self) -> Item | None:

@@ -7,5 +7,5 @@
     heat  image                 values over time; buffers as pictures
     check                       findings of the checker (races and the like) in the whole run
     branch  capture             forks, swaps and comparisons; a part of a session as a file
-    script      command files, as text or as JSON lines
+    script      command files, as text or as JSON lines; reading: how they are read
 """

@@ -43,6 +43,16 @@ def _reverse_find(session: Session, text: str) -> Stop:
     return session.find(arguments.condition(session, arguments.needed(text, "reverse-find")), forward=False)
 
 
+@verb("next-read", "nr", signature="wN.RN", help="go to the next instruction that reads a register")
+def _next_read(session: Session, text: str) -> Stop:
+    return session.next_read(arguments.needed(text, "next-read"))
+
+
+@verb("previous-read", "pr", signature="wN.RN", help="go back to the last instruction that read a register")
+def _previous_read(session: Session, text: str) -> Stop:
+    return session.next_read(arguments.needed(text, "previous-read"), forward=False)
+
+
 @verb("run-to", "rt", signature="pc N|line N [warp W]|instruction N cta C warp W [launch L]",
       help="go to where a warp reaches an instruction, later or earlier, or issues its N-th one")
 def _run_to(session: Session, text: str) -> Stop:

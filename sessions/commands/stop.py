@@ -28,6 +28,22 @@ def _twatch(session: Session, text: str) -> Answer:
     return _add_watch(session, text, temporary=True)
 
 
+@verb("rwatch", signature="wN.RN [if EXPR]", help="stop after each instruction that reads a register")
+def _rwatch(session: Session, text: str) -> Answer:
+    return _add_access(session, text, "read")
+
+
+@verb("awatch", signature="wN.RN [if EXPR]", help="stop where a register is read or changes")
+def _awatch(session: Session, text: str) -> Answer:
+    return _add_access(session, text, "access")
+
+
+def _add_access(session: Session, text: str, kind: str) -> Answer:
+    item, _, text = arguments.needed(text, "rwatch").partition(" if ")
+    condition = arguments.condition(session, text.strip())
+    return answer_of(session.add_breakpoint(kind, item=item.strip(), condition=condition))
+
+
 def _add_watch(session: Session, text: str, *, temporary: bool) -> Answer:
     item, _, condition = arguments.needed(text, "watch").partition(" if ")
     return answer_of(session.watch(item, arguments.condition(session, condition.strip()), temporary=temporary))

@@ -269,3 +269,20 @@ def test_a_scripts_python_is_the_named_one_its_own_the_environments_or_ours(tmp_
     assert python_of(script, str(python)) == str(python)
     with pytest.raises(InputError, match="--python /no/such"):
         python_of(script, "/no/such")
+
+
+@needs_triton
+def test_source_files_are_found_in_the_scripts_folder_from_any_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path / "triton"))
+    done = rfview("record", "-o", tmp_path / "rows.rfs", "--launch", "softmax_rows", "--", TRITON, cwd=tmp_path)
+    assert done.returncode == 3, (done.stdout, done.stderr)
+    assert "e = tl.exp(x - tl.max(x, axis=0))" in rfview("lines", tmp_path / "rows.rfs").stdout
+
+
+@needs_numba
+def test_numba_kernels_have_source_lines_without_an_option(tmp_path: Path) -> None:
+    assert "lineinfo" not in NUMBA.read_text()
+    done = rfview("record", "-o", tmp_path / "saxpy.rfs", "--launch", "0", "--", NUMBA, "100")
+    assert done.returncode == 3, (done.stdout, done.stderr)
+    lines = json.loads(rfview("lines", tmp_path / "saxpy.rfs", "--json").stdout)["lines"]
+    assert sum(bool(line["source"]) and line["issued"] > 0 for line in lines) >= 2

@@ -143,7 +143,7 @@ CASES: dict[str, Case] = {
 
 # these need an argument, a branch or the whole machine, which the fake timeline lacks, or end the program
 UNTYPED = ("quit", "mark", "goto_mark", "panel", "percent", "diff_mark", "palette", "why", "compare", "follow",
-           "next_arrival", "previous_arrival", "check")
+           "next_arrival", "previous_arrival", "check", "reload")
 
 
 @pytest.fixture(autouse=True)

@@ -8,7 +8,7 @@ import pytest
 
 from rfview.engine import stalls
 from rfview.actions import ACTIONS, BY_NAME, CATEGORIES, LOCAL, MAIN, key_label, tokens_of
-from rfview.keys import KeyReader, Keys, Pressed, token_of
+from rfview.keys import Filter, KeyReader, Keys, Pressed, token_of
 from rfview.render.help import help_rows
 from rfview.render.footer import footer_hints
 from rfview.screens.handlers import focus
@@ -570,3 +570,19 @@ def test_the_footer_offers_the_events_of_the_design() -> None:
     for has_register_file in (False, True):
         assert ("]d [d", "refresh ±", "next_activity") in footer_hints("warps", 120, has_register_file, activity="refresh")
     assert "RF stall ±" in [hint[1] for hint in footer_hints("warps", 120)]
+
+
+def test_a_filter_ranks_the_name_before_its_beginning_a_word_a_part_the_text_and_misspelt_names() -> None:
+    rows = [("sgemm_tiled", "x"), ("vector", "uses gemm"), ("dgemm", ""), ("gemm_double", ""), ("tiled_gemm", ""), ("gemm", ""),
+            ("histogram", "")]
+    ranked = Filter("gemm").ranked(rows, lambda row: row)
+    assert [name for name, _ in ranked] == ["gemm", "gemm_double", "tiled_gemm", "sgemm_tiled", "dgemm", "vector"]
+    assert [name for name, _ in Filter("histgrm").ranked(rows, lambda row: row)] == ["histogram"]
+    assert Filter("").ranked(rows, lambda row: row) == rows and Filter("zzz").ranked(rows, lambda row: row) == []
+
+
+def test_the_start_screen_runs_kernels_on_the_command_lines_design() -> None:
+    from rfview.engine import defaults
+    from rfview.start.page import Page
+
+    assert Page().design == defaults.DESIGN

@@ -38,7 +38,8 @@ condition 6 cycle > 40; c; play 9; condition 6; delete
 trace w3.pc, w2.state at w3.state == issued from 20 to 90; trace w3.pc; b warp 3; trace cycle at breakpoint 11; delete
 stats; stats here; stats 10 @here; summary; info history; info accounts
 ne issue w3; pe stall w3 2; ne conflict; pe barrier; ne rf_reads; find w3.pc == 2; rf w3.pc == 2; rt pc 5 warp 3; rrt line 12
-previous-stop
+previous-stop; display w3.pc; step; display; undisplay 1; rwatch w3.R2; awatch w3.R2; commands 12 print w3.pc then when; goto 0
+c; nr w3.R2; pr w3.R2; delete
 heat w0.R1; heat w3.R1 by 4; when; earlier; later; unmark here; help; help step; branch; why w3
 """
 
@@ -92,7 +93,7 @@ def test_every_command_answers_in_text_and_in_json(session: Session) -> None:
     # These need a real machine or PTX with lines: test_fork.py, test_swap.py, test_follow.py, test_capture.py, test_pictures.py,
     # test_relief.py, test_check.py, test_lines.py, test_programs_screen.py
     machine = {"fork", "drop", "compare", "swap", "kernel", "follow", "capture", "image", "origin", "relief", "rerun", "check",
-               "lines", "next-line", "previous-line", "reload", "baseline"}
+               "lines", "next-line", "previous-line", "reload", "baseline", "source"}
     missing = sorted(set(VERBS) - machine - used)
     assert not missing, f"no line of the script ALL runs {', '.join(missing)}: add one"
     assert not used & machine

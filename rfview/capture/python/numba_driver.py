@@ -45,6 +45,13 @@ def install(machine: Machine) -> None:
         plain(self, args, *rest, **named)
 
     dispatcher._Kernel.launch = launch
+    made = dispatcher._Kernel.__init__
+
+    def compiled(self: Any, *args: Any, **named: Any) -> None:
+        # with source lines, as after @cuda.jit(lineinfo=True), which does not change the code; debug writes its own
+        made(self, *args, **{**named, "lineinfo": not named.get("debug")})
+
+    dispatcher._Kernel.__init__ = compiled
 
 
 def _module(name: str) -> Any:

@@ -101,6 +101,13 @@ def panel(main: Desk, rest: str) -> bool:
     return True
 
 
+def source(main: Desk, rest: str) -> bool:
+    """source: what CODE shows; source FILE: run the commands in a file."""
+    if not rest:
+        screen.source(main, Pressed("source"))
+    return not rest
+
+
 def _quit(main: Desk, rest: str) -> bool:
     """quit: end the program."""
     main.app.exit(0)
@@ -119,7 +126,7 @@ WORDS: dict[str, Callable[[Desk, str], bool]] = {
     "explain": with_rest(ask.explain_term), **dict.fromkeys(("help", "h"), help_on), "heat": heat, "image": image,
     "screenshot": with_rest(screen.write_screenshot),
     "range": with_rest(lambda main, rest: main.worker.ask(requests.brush, rest)),
-    "format": number_format, "panel": panel,
+    "format": number_format, "panel": panel, "source": source,
 }
 
 

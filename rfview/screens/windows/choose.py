@@ -94,7 +94,7 @@ class KernelsWindow(Popup):
     @property
     def rows(self) -> list[tuple[str, str]]:
         """The kernels that match the text typed."""
-        return [row for row in self.all if self.filter.finds(*row)]
+        return self.filter.ranked(self.all, lambda row: row)
 
     def lines(self, width: int, height: int) -> list[Line]:
         """Return the list."""

@@ -29,22 +29,22 @@ class PaletteWindow(Popup):
         self.rows = self._matching()
 
     def _matching(self) -> list[tuple[Action, str, str, str, str]]:
-        """Return (action, name, key, sentence, argument) of what contains every word typed, best first.
+        """Return (action, name, key, sentence, argument) of what fits the letters typed, best first.
 
         Left out are actions that need a letter, and the palette itself; each panel is a row.
         """
         keys = self.main.keys.keys_of("panel")
         rows = [(BY_NAME["panel"], f"panel {name}", keys[at] if at < len(keys) else "",
                  f"the panel {PANELS[name].title}", name)
-                for at, name in enumerate(FOCUSABLE) if self.filter.finds("panel", name, PANELS[name].title)]
+                for at, name in enumerate(FOCUSABLE)]
         for action in map(BY_NAME.__getitem__, MAIN):
             name = action.command or action.name.replace("_", " ")
             # of a sentence for two opposite actions, only this action's half
             text = re.sub(r" / [\w']+", "", action.sentence, count=1) if action.reverse else action.sentence
-            is_chosen_here = not action.takes_letter and action.name != "palette"
-            if is_chosen_here and self.filter.finds(name, action.name, text):
+            if not action.takes_letter and action.name != "palette":
                 rows.append((action, name, self.main.keys.first(action.name), text, ""))
-        return sorted(rows, key=lambda row: (not row[1].startswith(self.filter.text), bool(row[4])))
+        rows.sort(key=lambda row: bool(row[4]))         # actions go before panels that fit as well
+        return self.filter.ranked(rows, lambda row: (row[1], row[0].name, row[3]))
 
     def lines(self, width: int, height: int) -> list[Line]:
         """Return the line typed and the actions that match it."""
