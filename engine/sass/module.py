@@ -118,7 +118,7 @@ def calls(listing: Listing, entry: Function) -> bool:
     names = {function.name for function in listing.functions if not function.is_entry}
     return bool(names) and any(
         instruction.opcode.startswith(("CALL", "JMP", "BRX")) and (
-            set(instruction.operands) & names or instruction.operands[-1:] and instruction.operands[-1][:1] == "R")
+            set(instruction.operands) & names or any(operand[:1] == "R" for operand in instruction.operands))
         for instruction in entry.code)
 
 

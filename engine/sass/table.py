@@ -109,7 +109,7 @@ ROWS = (
     Row("BRA", "U DIV CONV ANY", "p? a? t", control.branch),
     Row("JMP", "U", "p? t", control.branch),
     Row("BRX", "", "a? w? n?", control.indexed_branch),
-    Row("CALL", "REL ABS NOINC", "p? t? a?", control.call),
+    Row("CALL", "REL ABS NOINC", "p? a? t?", control.call),
     Row("RET", "REL ABS NODEC", "p? a t?", control.ret),
     Row("BSSY", "RECONVERGENT RELIABLE", "B t", control.begin_convergence),
     Row("BSYNC", "RECONVERGENT RELIABLE", "B", control.converge),

@@ -47,14 +47,14 @@ def indexed_branch(form: Form, draft: Draft) -> None:
 
 
 def call(form: Form, draft: Draft) -> None:
-    """CALL: the return address is in registers already."""
-    register = form.one("a")
-    if register is None:
-        draft.control(isa.OP_BRA)
-        draft.target = form.target_of(form.t.text)
-    else:
-        jump(form, draft, register, form.first_pc if form.has("REL") else None)
+    """CALL: the return address is in registers already. Through a register as RET, .REL from a function's beginning."""
+    first = form.one("a") or form.t
+    if first.kind in ("R", "UR"):
+        return ret(form, draft)
+    draft.control(isa.OP_BRA)
+    draft.target = form.target_of(first.text)
     conditional(form, draft)
+    return None
 
 
 def ret(form: Form, draft: Draft) -> None:

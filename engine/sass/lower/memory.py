@@ -12,6 +12,7 @@ from rfview.engine.sass.operands import Operand
 SPACES = {"G": SPACE_GLOBAL, "S": SPACE_SHARED, "L": SPACE_LOCAL, "": SPACE_GENERIC}
 WIDTHS = {"U8": (1, 0), "S8": (1, 1), "U16": (2, 0), "S16": (2, 1)}        # bytes, sign-extended
 WORDS = {"64": 2, "128": 4}
+ALL_COMPONENTS = 15
 SCALES = {"X4": 2, "X8": 3, "X16": 4}
 ATOMICS = {"ADD": isa.ATOM_ADD, "MIN": isa.ATOM_MIN, "MAX": isa.ATOM_MAX, "INC": isa.ATOM_INC, "DEC": isa.ATOM_DEC,
            "AND": isa.ATOM_AND, "OR": isa.ATOM_OR, "XOR": isa.ATOM_XOR, "EXCH": isa.ATOM_EXCH, "CAS": isa.ATOM_CAS,
@@ -152,7 +153,8 @@ def texel(form: Form, draft: Draft) -> None:
         raise NotExecuted("but as .LZ of 1D")
     handle = form.one("u")
     bank = [] if handle is not None else numbers[:2]
-    wanted = ([*numbers[len(bank):], 15])[0]
+    mask = form.text.rpartition("1D")[2].strip(" ,")
+    wanted = int(mask, 16) & ALL_COMPONENTS if mask else ALL_COMPONENTS
     draft.be(isa.OP_TEX, 1 | isa.TEX_INTEGER | wanted << isa.TEX_MASK_SHIFT)
     draft.unit, draft.space, draft.memory_kind, draft.wait_class = UNIT_LDST, SPACE_GLOBAL, MEM_LOAD, WAIT_LONG
     draft.width, draft.count, draft.reg_bits = 4, 1, 32
@@ -167,7 +169,7 @@ def texel(form: Form, draft: Draft) -> None:
         raise NotExecuted("without a handle in a constant bank")
     draft.rows(2, form.a, 1)
     later, first = form.all("d")
-    used = bin(wanted & 15).count("1")
+    used = wanted.bit_count()
     draft.result(first, min(used, 2))
     if used > 2:
         draft.result(later, used - 2)

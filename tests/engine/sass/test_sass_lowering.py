@@ -70,6 +70,9 @@ def one(text: str) -> np.void:
     ("ELECT P0, UR6, PT", isa.OP_ELECT, {"pdst": [0, NO_PRED], "dst": [6], "dst_uniform": 1, "psrc_negate": [1, 0, 0]}),
     ("BRA P0, 0x10", isa.OP_BRA, {"aux": isa.BRA_IF, "psrc": [0, NO_PRED, NO_PRED]}),
     ("BRX R6 -0x1d0", isa.OP_JUMP, {"src": {0: 6}, "imm": {1: 0}, "offset": -0x1D0, "target": 1}),
+    ("CALL.REL.NOINC R6, k", isa.OP_JUMP, {"src": {0: 6, 1: 7}, "target": 0}),
+    ("CALL.ABS.NOINC R6", isa.OP_JUMP, {"src": {0: 6, 1: 7}, "target": 0xFFFFFFFF}),
+    ("CALL.REL.NOINC 0x10", isa.OP_BRA, {"target": 1}),
     ("BAR.RED.POPC.DEFER_BLOCKING 0x0, P2", isa.OP_BAR, {"aux": isa.BAR_RED_POPC, "psrc": [2, NO_PRED, NO_PRED], "imm": {0: 0, 2: 0}}),
 ])
 def test_an_instruction_becomes_one_engine_instruction(text, op, fields):
@@ -95,6 +98,12 @@ def test_an_instruction_becomes_one_engine_instruction(text, op, fields):
         "aux": isa.ATOM_CAS | isa.T_U64 << 8, "src": {0: 2, 1: 3, 2: 8, 3: 9, 4: 10, 5: 11}, "dst": [4, 5], "width": 8,
         "memory_kind": MEM_ATOMIC, "polls": 1}),
     ("ATOMS.POPC.INC.32 RZ, [R4]", {"aux": isa.ATOM_ADD | isa.T_U32 << 8, "imm": {2: 1}, "dst": [NO_REG]}),
+    ("TLD.LZ RZ, R4, R6, UR6, 0x0, 1D, 0x3", {
+        "uniform_mask": 1, "imm": {0: 6, 1: 0x7000}, "src": {2: 6}, "dst": [4, 5], "num_dst": 2,
+        "aux": 1 | isa.TEX_INTEGER | 3 << isa.TEX_MASK_SHIFT}),
+    ("TLD.LZ R14, R12, R4, 0x0, 0x58, 1D", {
+        "const_mask": 3, "imm": {0: 0x160, 1: 0x164}, "dst": [12, 13, 14, 15],
+        "aux": 1 | isa.TEX_INTEGER | 15 << isa.TEX_MASK_SHIFT}),
     ("LDC.U8 R4, c[0x3][R5+0x2]", {"space": SPACE_PARAM, "src": {0: 5}, "offset": 0x402, "width": 1}),
 ])
 def test_an_access_names_its_address_and_data(text, fields):
