@@ -1035,6 +1035,13 @@ def _entry(at: Columns, rows: Any, buffers: Any, index: Any, is_there: Any) -> A
     return Access(np.where(is_there, buffers["owner"][each, index].astype(np.int64), -1),
                   np.where(is_there, reg.astype(np.int64), -1))
 
+def floors(counts: Any, values: Any, config: Any) -> list[tuple[str, int, str]]:
+    """Return what the STT banks need at least: one write at a time each, and `read_ports` reads a cycle."""
+    writes, cycles = counts.get("stt_writes", 0), int(values["hrf.write_cycles"])
+    reads, ports = counts.get("stt_reads", 0), NUM_BANKS * int(values["hrf.read_ports"])
+    return [("STT writes", writes * cycles // NUM_BANKS, f"{writes:,} of {cycles} cycles in {NUM_BANKS} banks"),
+            ("STT reads", reads // ports, f"{reads:,}, {ports} a cycle")]
+
 
 DESIGN = Design(
     name="hrf",

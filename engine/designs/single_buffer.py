@@ -375,6 +375,12 @@ def holder(at: Columns, refused: Refused) -> Access | None:
     each = np.arange(len(rows))
     return Access(np.where(is_there, entry["warp"][each, index], -1), np.where(is_there, entry["reg"][each, index], -1))
 
+def floors(counts: Any, values: Any, config: Any) -> list[tuple[str, int, str]]:
+    """Return what the STT banks need at least: a bank reads one row a cycle, and nothing while it writes."""
+    reads, writes = counts.get("stt_reads", 0), counts.get("stt_writes", 0)
+    cycles, banks = int(values["single_buffer.write_cycles"]), max(1, int(config["num_banks"]))
+    return [("STT banks", writes * cycles // banks, f"{reads:,} reads, {writes:,} writes of {cycles} cycles, {banks} banks")]
+
 
 DESIGN = Design(
     name="single_buffer",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import prod
 from typing import Any
@@ -13,7 +13,7 @@ import numpy as np
 from rfview.engine.info import RunInfo
 from rfview.engine.stalls import NO_WARP
 from rfview.sessions.causes.account import Causes
-from rfview.sessions.summary.floors import Floor, design_floors, machine_floors
+from rfview.sessions.summary.floors import BANKS, Floor, design_floors, machine_floors
 
 
 @dataclass(frozen=True)
@@ -44,8 +44,12 @@ class Facts:
         """The floors of all units, the highest first."""
         values: dict[str, Any] = self.info.parameters
         found = machine_floors(self.counts, self.config)
-        found += design_floors(tuple(self.info.design_spec.chain), self.counts, values, self.config)
-        return sorted(found, key=lambda floor: -floor.cycles)
+        own = design_floors(tuple(self.info.design_spec.chain), self.counts, values, self.config)
+        if own:                 # such a design's banks are not those of a plain file
+            found = [floor for floor in found if floor.unit != BANKS]
+        # what was asked for and is still under way at the end, as stores are, does not make a floor higher than the run
+        return sorted((replace(floor, cycles=min(floor.cycles, self.cycles)) for floor in [*found, *own]),
+                      key=lambda floor: -floor.cycles)
 
     @property
     def filled(self) -> float:

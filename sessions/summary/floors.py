@@ -9,6 +9,8 @@ from typing import Any
 from rfview.engine import plugin
 from rfview.engine.errors import InputError
 
+BANKS = "register banks"
+
 
 @dataclass(frozen=True)
 class Floor:
@@ -30,7 +32,7 @@ def machine_floors(counts: Mapping[str, int], config: Mapping[str, int]) -> list
     moved, rate = counts.get("dram_bytes", 0), config["bytes_per_cycle_x256"] / 256
     return [Floor("LD/ST", sent, f"{sent:,} cache lines and passes, one a cycle"),
             Floor("issue", -(-issued // schedulers), f"{issued:,} instructions, {schedulers} a cycle"),
-            Floor("register banks", -(-accesses // width), f"{accesses:,} reads and writes, {width} a cycle"),
+            Floor(BANKS, -(-accesses // width), f"{accesses:,} reads and writes, {width} a cycle"),
             Floor("memory port", int(moved / rate) if rate else 0, f"{moved:,} bytes, {rate:.1f} a cycle")]
 
 

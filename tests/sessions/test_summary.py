@@ -115,3 +115,10 @@ def test_the_command_and_rfview_run_give_the_sentences(capsys: pytest.CaptureFix
     assert main(["run", "vectoradd", "--json"]) == 0
     said = json.loads(capsys.readouterr().out)["summary"]
     assert said["sentences"] and said["floors"][0]["unit"]
+
+
+@pytest.mark.parametrize("design", ["stt", "hrf"])
+def test_a_design_gives_its_own_floor_in_place_of_plain_banks(design: str) -> None:
+    summary = summarise(run(CHAIN + STORE, 128, {"design": design}))
+    units = {floor.unit: floor.cycles for floor in summary.floors}
+    assert "register banks" not in units and 0 < units["STT banks" if design == "stt" else "STT writes"] <= summary.cycles
