@@ -6,7 +6,9 @@ import random
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,7 +25,7 @@ from rfview.engine.launch import load_launch_file
 from rfview.sessions import open_session
 from rfview.sessions.file import framing, keyframe, keyframe_coder
 from rfview.sessions.file.keyframe import KEY_FILE
-from rfview.sessions.file.writer import Budget, RecordResult, record
+from rfview.sessions.file.writer import Budget, RecordResult, partials, record
 from rfview.sessions.timeline import opening
 from rfview.sessions.timeline.filling import fill
 from rfview.sessions.timeline.opening import open_recording
@@ -220,3 +222,26 @@ def test_the_key_is_private_and_stays(tmp_path: Path, monkeypatch: pytest.Monkey
     assert keyframe.own_key() == b"", "others could have read it"
     shutil.rmtree(file.parent)
     assert keyframe.own_key() not in (key, b"")
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_recording_is_opened_while_a_slow_writer_is_at_it(made: Path, tmp_path: Path, way: str,
+                                                           monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(keyframe_coder, "STRIDE", SECOND)
+    path, ends = tmp_path / "run.rfs", []
+
+    def look(_cycle: int) -> None:
+        time.sleep(0.02)        # meanwhile, other threads write
+        try:
+            growing = open_recording(partials(path)[0])
+        except InputError as error:
+            assert not ends and ("no complete chunk" in str(error) or "header" in str(error) or "first bytes" in str(error))
+            return
+        with closing(growing), closing(open_recording(made / "full.rfs")) as whole:
+            ends.append(growing.last)
+            assert "the index is missing" in growing.warnings[0] and len(growing.warnings) == 1
+            for cycle in {growing.first, growing.last // 2, growing.last}:
+                assert growing.at(cycle).same_as(whole.at(cycle))
+
+    record(simulator(), path, progress=look, budget=WAYS[way])
+    assert ends == sorted(ends) and len(set(ends)) >= 3, ends
