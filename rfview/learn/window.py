@@ -177,7 +177,15 @@ class TourWindow(Popup):
         else:
             self.dismiss()
             self.main.say(f"end of the tour {self.tour.name}; this is its run: continue as you like, "
-                          f"{self.main.scene.key('quit')} quits", "good")
+                          f"{self.main.scene.key('quit')} quits{self._next()}", "good")
+
+    def _next(self) -> str:
+        """Return the tour after this one, in words; "" after the last."""
+        from rfview.learn.tours import TOURS    # imports every tour
+
+        names = list(TOURS)
+        after = names[names.index(self.tour.name) + 1 :] if self.tour.name in names else []
+        return f"; next: rfview learn {after[0]}, {TOURS[after[0]].title}" if after else ""
 
     HANDLERS: ClassVar[Handlers] = {
         **passed_on(*(name for name in MAIN if name not in NOT_HERE)),

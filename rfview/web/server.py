@@ -86,9 +86,14 @@ class Server:
         app.on_shutdown.append(self.end)
         app.add_routes([
             web.get(f"/{self.token}/", self.page), web.get(f"/{self.token}/ws", self.session),
-            web.static(f"/{self.token}/static", STATIC),
+            web.get(f"/{self.token}/focus.js", self.script), web.static(f"/{self.token}/static", STATIC),
         ])
         return app
+
+    async def script(self, request: web.Request) -> web.Response:
+        """Return the script that gives the terminal the keys."""
+        text = (resources.files("rfview.web") / "focus.js").read_text(encoding="utf-8")
+        return web.Response(text=text, content_type="text/javascript", headers={"Cache-Control": "no-store"})
 
     async def end(self, application: web.Application) -> None:
         """End all sessions, as the server ends."""

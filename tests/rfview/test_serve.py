@@ -70,8 +70,10 @@ def test_the_page_loads_from_its_server_only(served: Served) -> None:
     assert status == 200 and f'data-session-websocket-url="ws{served.url.removeprefix("http")}ws"' in text
     assert not re.search(r'(?:src|href)="(?:https?:)?//', text)
     assert "default-src 'none'" in headers["Content-Security-Policy"] and headers["Referrer-Policy"] == "no-referrer"
-    for name in re.findall(r'(?:src=|href=|url\()"(static/[^"]+)"', text):
+    for name in re.findall(r'(?:src=|href=|url\()"((?:static/|focus)[^"]+)"', text):
         assert served.get(served.url + name)[0] == 200, name
+    status, script, headers = served.get(served.url + "focus.js")
+    assert ".xterm-helper-textarea" in script and "javascript" in headers["Content-Type"]      # keys work without a click
 
 
 def test_only_who_knows_the_secret_and_asks_us_by_name_is_answered(served: Served) -> None:
