@@ -14,7 +14,7 @@ FLOAT = re.compile(r"[^\s:\[\]]+:([0-9a-f]{8})")
 BARRIER = re.compile(r"B(\d{1,2})")
 TERM = re.compile(r"(U?R)(\d{1,3}|Z)((?:\.\w+)*)")
 SYMBOL_WORD = re.compile(r"32@(lo|hi)\((.+)\)")
-ADDEND = re.compile(r"(.+?)(?:\+(-?0x[0-9a-f]+|\d+))?")
+ADDEND = re.compile(r"(.+?)(?:\s*\+\s*(-?0x[0-9a-f]+|\d+))?")
 REGISTERS = {"R": 255, "UR": 255}       # numbers below these; RZ and URZ have none
 
 
