@@ -25,7 +25,6 @@ from rfview.engine.sass.listing import (CODE, INSTRUCTION_BYTES, Bank, Control, 
 GUARD = re.compile(r"@!?U?P[0-6T]")
 FLOAT = re.compile(r"[-+]?(?:\d+(?:\.\d*)?(?:e[-+]?\d+)?|INF|QNAN|SNAN|NAN)")
 MOST_VARIABLE = 1 << 30         # bytes
-UNKNOWN_STACK = 16 << 10        # bytes per thread, where the compiler does not know how deep calls go
 PTX_TEXT = ".nv_debug_ptx_txt"
 
 
@@ -68,7 +67,7 @@ def _function(cubin: Cubin, section: Section, words: Mapping[str, Any], infos: M
     return Function(
         name=name, is_entry=any(symbol.is_entry for symbol in own), registers=info.registers,
         shared=shared.size if shared is not None else 0,
-        local=UNKNOWN_STACK if info.stack == NO_STACK else max(info.stack, info.frame), barriers=info.barriers,
+        local=info.frame if info.stack == NO_STACK else max(info.stack, info.frame), barriers=info.barriers,
         param_base=info.param_base, params=sources.params(name, info), max_threads=info.max_threads,
         required_threads=info.required_threads, banks=banks,
         labels=tuple((symbol.name, symbol.value) for symbol in own if symbol.value), code=tuple(code))

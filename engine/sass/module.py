@@ -20,6 +20,7 @@ from rfview.engine.sass.table import row_of
 SHARED = frozenset("LDS STS ATOMS REDS LD ST ATOM RED".split())
 USER_BANK = 3       # of __constant__ variables
 LOCAL_ALIGN = 16
+STACK_BYTES = 8192      # assumed: per thread, where functions are called; ptxas does not say how deep
 
 
 @lru_cache(maxsize=4)
@@ -90,7 +91,7 @@ def kernel_of(listing: Listing, entry: Function, path: str) -> Kernel:
     insts = records_of(drafts)
     insts["line"] = [instruction.line for instruction in instructions]
     insts["control"] = [instruction.control.bits for instruction in instructions]
-    local = max(function.local for function in functions)
+    local = max(function.local for function in functions) + (STACK_BYTES if needs_stack(functions) else 0)
     return Kernel(
         name=entry.name, insts=insts,
         texts=tuple(instruction.text for instruction in instructions),
@@ -120,6 +121,12 @@ def calls(listing: Listing, entry: Function) -> bool:
         instruction.opcode.startswith(("CALL", "JMP", "BRX")) and (
             set(instruction.operands) & names or any(operand[:1] == "R" for operand in instruction.operands))
         for instruction in entry.code)
+
+
+def needs_stack(functions: list[Function]) -> bool:
+    """Return whether code calls functions, which may call others; ptxas's own subroutines, as for division, call none."""
+    return any(instruction.opcode.startswith("CALL") and "__internal_" not in "".join(instruction.operands)
+               for function in functions for instruction in function.code)
 
 
 def uses_shared(functions: list[Function]) -> bool:

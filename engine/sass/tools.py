@@ -1,4 +1,4 @@
-"""Finds and runs NVIDIA's ptxas and nvdisasm: from PATH, from their wheels, or from Triton's."""
+"""Finds and runs NVIDIA's ptxas and nvdisasm: from their wheels, from PATH, or from Triton's wheel."""
 
 from __future__ import annotations
 
@@ -23,20 +23,22 @@ FMAD = "false"      # PTX says where a product and a sum are rounded once (fma) 
 @lru_cache
 def tool(name: str) -> str:
     """Return the path of ptxas or nvdisasm; raises SassError, which says how to get it."""
-    found = shutil.which(name)
+    wheel = WHEELS[name]
+    found = (_in_package(wheel, name) or shutil.which(name)     # the wheel may be newer than a toolkit in PATH
+             or next(filter(None, (_in_package(other.format(wheel), name) for other in OTHERS)), None))
     if found:
         return found
-    wheel = WHEELS[name]
-    for package in (wheel, *(other.format(wheel) for other in OTHERS)):
-        try:
-            files = metadata.files(package) or ()
-        except metadata.PackageNotFoundError:
-            continue
-        for file in files:
-            if file.name == name and Path(str(file.locate())).is_file():
-                return str(file.locate())
     raise SassError(f"{name} is neither in PATH nor among the packages of this Python ({sys.executable}): machine code "
                     "takes NVIDIA's ptxas and nvdisasm: pip install 'rfview[sass]'")
+
+
+def _in_package(package: str, name: str) -> str | None:
+    """Return the path of a tool in an installed package."""
+    try:
+        files = metadata.files(package) or ()
+    except metadata.PackageNotFoundError:
+        return None
+    return next((str(file.locate()) for file in files if file.name == name and Path(str(file.locate())).is_file()), None)
 
 
 def assemble(ptx: str, sm: int, path: str) -> bytes:
@@ -71,5 +73,7 @@ def _run(words: list[str], path: str, folder: str) -> str:
     if done.returncode:
         lines = [line.strip() for line in (done.stderr + done.stdout).replace(f"{folder}/", "").splitlines() if line.strip()]
         said = next((line for line in lines if "error" in line or "fatal" in line), lines[0] if lines else "failed")
+        if "Unsupported .version" in said:
+            said += "; a newer ptxas is in: pip install -U 'rfview[sass]'"
         raise SassError(f"{path}: {name}: {said}")
     return done.stdout

@@ -70,6 +70,7 @@ def one(text: str) -> np.void:
     ("ELECT P0, UR6, PT", isa.OP_ELECT, {"pdst": [0, NO_PRED], "dst": [6], "dst_uniform": 1, "psrc_negate": [1, 0, 0]}),
     ("BRA P0, 0x10", isa.OP_BRA, {"aux": isa.BRA_IF, "psrc": [0, NO_PRED, NO_PRED]}),
     ("BRX R6 -0x1d0", isa.OP_JUMP, {"src": {0: 6}, "imm": {1: 0}, "offset": -0x1D0, "target": 1}),
+    ("MOV R4, 32@hi((k + 0x10))", isa.OP_MOV32, {"imm": {0: 0x5000}}),
     ("CALL.REL.NOINC R6, k", isa.OP_JUMP, {"src": {0: 6, 1: 7}, "target": 0}),
     ("CALL.ABS.NOINC R6", isa.OP_JUMP, {"src": {0: 6, 1: 7}, "target": 0xFFFFFFFF}),
     ("CALL.REL.NOINC 0x10", isa.OP_BRA, {"target": 1}),
@@ -134,6 +135,20 @@ def test_what_is_not_executed_is_refused_by_name_and_line(text, said):
 def test_registers_are_counted_where_the_listing_says_too_few():
     module = module_of_listing(HEAD + f"0000 {PLAIN} MOV R41, R250\n0010 {PLAIN} EXIT\n", "k.sass")
     assert module.kernels["k"].registers == 251
+
+
+def test_an_address_of_code_is_a_relocation_of_its_function():
+    module = module_of_listing(HEAD + f"0000 {PLAIN} MOV R4, 32@lo((k + 0x10))\n0010 {PLAIN} EXIT\n", "k.sass")
+    assert [(one.pc, one.slot, one.symbol, one.addend) for one in module.kernels["k"].relocs] == [(0, 0, "k", 16)]
+
+
+def test_a_kernel_that_calls_functions_has_a_stack():
+    called = f".func f\n.local 16\n0000 {PLAIN} RET.REL.NODEC R4 0x0\n"
+    text = HEAD + f"0000 {PLAIN} CALL.REL.NOINC f\n0010 {PLAIN} EXIT\n" + called.replace(" 0x0", ", f")
+    kernel = module_of_listing(text, "k.sass").kernels["k"]
+    assert kernel.local_bytes == 8192 + 16
+    assert kernel.functions == (("k", 0), ("f", 2))
+    assert [int(kernel.insts["target"][pc]) for pc in (0, 2)] == [2, 2]
 
 
 def test_each_opcode_has_one_row():
