@@ -15,7 +15,7 @@ from typing import Any
 
 from rfview.engine.errors import PtxError, SassError
 from rfview.engine.sass import tools
-from rfview.engine.sass.cubin import ABSOLUTE64, FUNCTION, OBJECT, TEXT, Cubin, Section, Symbol, read_cubin
+from rfview.engine.sass.cubin import ABSOLUTE64, FUNCTION, HIGH32, LOW32, OBJECT, TEXT, Cubin, Section, Symbol, read_cubin
 from rfview.engine.sass.info import NO_STACK, FunctionInfo, function_infos
 from rfview.engine.sass.operands import split
 from rfview.engine.sass.lines import CUDA_LINES, PTX_LINES, LineTable, line_table
@@ -24,6 +24,7 @@ from rfview.engine.sass.listing import (CODE, INSTRUCTION_BYTES, Bank, Control, 
 
 GUARD = re.compile(r"@!?U?P[0-6T]")
 FLOAT = re.compile(r"[-+]?(?:\d+(?:\.\d*)?(?:e[-+]?\d+)?|INF|QNAN|SNAN|NAN)")
+NO_NAME = re.compile(r"(32@(?:lo|hi)\()0x[0-9a-f]+\)")      # a word of an address whose symbol only the relocation names
 MOST_VARIABLE = 1 << 30         # bytes
 PTX_TEXT = ".nv_debug_ptx_txt"
 
@@ -54,11 +55,15 @@ def _function(cubin: Cubin, section: Section, words: Mapping[str, Any], infos: M
     name = section.name.removeprefix(TEXT)
     info = infos[name]
     code = []
+    words_of = {one.offset: one for one in cubin.relocations.get(section.name, ()) if one.kind in (LOW32, HIGH32)}
     for index, one in enumerate(words["sass-instructions"]):
         offset = words["start"] + INSTRUCTION_BYTES * index
         if offset + INSTRUCTION_BYTES > len(section.data):
             raise SassError(f"{cubin.path}: damaged cubin: {name} has fewer bytes than instructions")
         low, high = struct.unpack_from("<QQ", section.data, offset)
+        if offset in words_of:
+            symbol, addend = _base(cubin, words_of[offset].symbol, words_of[offset].addend + (low >> 32))
+            one = {**one, "operands": NO_NAME.sub(rf"\g<1>{symbol}+{addend:#x})", one.get("operands", ""))}
         code.append(_instruction(one, low, high, *sources.of(section.name, offset)))
     own = [symbol for symbol in cubin.symbols if symbol.kind == FUNCTION and cubin.section_of(symbol) == section.name]
     shared = cubin.section(".nv.shared." + name)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
+
 import numpy as np
 
 from rfview.engine import isa
 from rfview.engine.machine_code import CODE_BASE, MACHINE_INST, NUM_MACHINE_ROWS, UNIFORM_PREDICATES
-from rfview.engine.program import (LAT_OTHER, MEM_NONE, NO_PC, NO_PRED, NO_REG, NUM_DST_ROWS, SPACE_NONE, UNIT_CTRL,
-                                   UNIT_SP, WAIT_FIXED)
+from rfview.engine.program import (GLOBAL_BASE, LAT_OTHER, MEM_NONE, NO_PC, NO_PRED, NO_REG, NUM_DST_ROWS, SPACE_NONE,
+                                   UNIT_CTRL, UNIT_SP, WAIT_FIXED)
 from rfview.engine.sass.form import NotExecuted
 from rfview.engine.sass.operands import Operand
 
@@ -23,10 +25,10 @@ SIGN_BITS = {"f32": 1 << 31, "f64": 1 << 63, "h2": 0x80008000}
 
 
 class Draft:
-    """The instruction. constants: where each constant bank begins in the constant image, in bytes."""
+    """The instruction. constants: where each constant bank begins in the constant image, in bytes. names: of code."""
 
-    def __init__(self, constants: dict[int, int]) -> None:
-        self.constants = constants
+    def __init__(self, constants: dict[int, int], names: Container[str] = ()) -> None:
+        self.constants, self.names = constants, names
         self.op, self.flags, self.aux, self.offset, self.target = isa.OP_NOP, 0, 0, 0, NO_PC
         self.imm, self.src = [0] * NUM_MACHINE_ROWS, [NO_REG] * NUM_MACHINE_ROWS
         self.dst: list[int] = []
@@ -102,9 +104,9 @@ class Draft:
         return self.constants[bank] + offset
 
     def _symbol(self, slot: int, operand: Operand, count: int) -> None:
-        """Fill a slot with half of an address. That of code: the upper word is the same for all."""
+        """Fill a slot with half of an address; the upper word is the same for all code, and for all variables."""
         if operand.parts == ("hi",):
-            self.number(slot, CODE_BASE >> 32)
+            self.number(slot, (CODE_BASE if operand.text in self.names else GLOBAL_BASE) >> 32)
         else:
             self.number(slot, 0)
             self.relocs.append((slot, operand.text, operand.number or 0))

@@ -170,7 +170,7 @@ class _Code:
 
     def draft(self, pc: int, instruction: Instruction) -> Draft:
         """Return the lowered instruction; raises SassError."""
-        draft = Draft(self.places)
+        draft = Draft(self.places, self.names)
         opcode, *modifiers = instruction.opcode.split(".")
         try:
             draft.guarded(instruction.guard)
