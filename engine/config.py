@@ -28,6 +28,7 @@ OUTER_POLICIES = ("ready", "next")     # which warp joins the active set: the ne
 PARITIES = ("off", "prefer", "strict")
 SUSPENDS = ("pending", "marked")
 LANES = ("all", "active")
+CORES = ("collector", "subcore")
 STORES = ("update", "evict")    # what a global store does to a line that L1 holds
 ON_FAULT = ("stop", "report")    # what a bad access does: it ends the run, or is dropped and reported
 HASHES = ("none", "fermi")     # from line to set: the remainder, or with higher bits folded in
@@ -49,13 +50,18 @@ MAXIMA = {
     "sm.ibuffer_entries": 255,
     "sm.bank_ports": 2,
     "kernel.max_registers": program.MAX_REGS,
+    "core.credits": 5,                      # latches of operands per sub-core
+    "core.read_ports": 2,
+    **dict.fromkeys(("core.full_fp32", "core.hold_counters", "core.shared_double", "core.reuse_cache"), 1),
+    "core.fetch_stages": 8,
+    **dict.fromkeys((f"result.{name}" for name in ("alu", "fma", "imad", "half", "double", "tensor", "uniform")), 48),
     **{option.setting: program.MAX_REGS for option in compilation.OPTIONS.values() if not option.choices},
 }
 # sets and ways of the caches, with the number of lines that the state has room for
 CACHES = {"l1": state.MAX_L1_LINES, "l2": state.MAX_L2_LINES, "icache": state.MAX_ICACHE_LINES,
           "const": state.MAX_CCACHE_LINES}
 FOLLOWS = "follows from"    # in the source of a number that nobody set, but that another one changes
-CHOICES = {"sm.mapping": MAPPINGS, "scheduler.inner": INNER_POLICIES, "scheduler.outer": OUTER_POLICIES,
+CHOICES = {"sm.core": CORES, "sm.mapping": MAPPINGS, "scheduler.inner": INNER_POLICIES, "scheduler.outer": OUTER_POLICIES,
            "scheduler.parity": PARITIES,
            "scheduler.suspend": SUSPENDS, "memory.l1_hash": HASHES, "memory.l2_hash": HASHES,
            "memory.l1_stores": STORES, "kernel.on_fault": ON_FAULT, "energy.lanes": LANES,
@@ -63,7 +69,8 @@ CHOICES = {"sm.mapping": MAPPINGS, "scheduler.inner": INNER_POLICIES, "scheduler
 MAY_BE_ZERO = {
     "sm.max_banks_per_cycle", "sm.branch_cycles", "memory.l1_enabled", "memory.fixed_memory_cycles", "kernel.registers",
     "memory.dram_cycles", "memory.flit_bytes", "memory.icache_sets", "memory.const_sets", "memory.l2_warm",
-    "memory.store_acks", "sm.fetch_ports", "sm.refill_cycles", "sm.reserve_results",
+    "memory.store_acks", "sm.fetch_ports", "sm.refill_cycles", "sm.reserve_results", "core.full_fp32", "core.hold_counters",
+    "core.shared_double", "core.branch_cycles", "core.reuse_cache", "core.fetch_stages",
     *(option.setting for option in compilation.OPTIONS.values() if not option.choices),
 }
 
@@ -86,6 +93,12 @@ class Config:
 
     def __getitem__(self, name: str) -> Any:
         return self.numbers[name].value
+
+    @property
+    def core(self) -> str:
+        """Return which core it has: "collector" or "subcore"."""
+        number = self.numbers.get("sm.core")
+        return str(number.value) if number else "collector"
 
     @property
     def sections(self) -> set[str]:
@@ -205,12 +218,18 @@ def load_preset(name: str) -> Config:
     sections = tomllib.loads(path.read_text(encoding="utf-8"))
     base = sections.pop("based_on", None)
     numbers: dict[str, Number] = dict(load_preset(base).numbers) if base else {}
+    is_of_core = "core" in sections.get("sm", {})       # such a preset adds its core's own numbers
     for section, entries in sections.items():
         for key, (value, unit, source) in entries.items():
-            assert not base or f"{section}.{key}" in numbers, f"{name}: {base} has no {section}.{key}"
+            assert not base or is_of_core or f"{section}.{key}" in numbers, f"{name}: {base} has no {section}.{key}"
             numbers[f"{section}.{key}"] = Number(value, unit, source)
     for option in compilation.OPTIONS.values():     # the same in every preset: they are not part of a machine
         numbers.setdefault(option.setting, Number(option.usual, option.unit, f"option: {option.what}"))
     numbers["kernel.on_fault"] = Number("stop", "", "option: what a bad memory access does")
     assert len(LATENCY_CLASSES) <= program.NUM_LATENCY_CLASSES
     return Config(name, numbers)
+
+
+def ptx_presets() -> list[str]:
+    """Return the presets whose core runs PTX."""
+    return [name for name in preset_names() if load_preset(name).core == "collector"]

@@ -16,17 +16,20 @@ from rfview.engine.machine import cycle as machine
 from rfview.engine import defaults, plugin as designs, events, hooks, modules, ptx, state
 from rfview.engine.compile import cache, extern, jit, warm
 from rfview.engine.machine import faults
+from rfview.engine.machine.cores.subcore import classes, parameters as subcore
 from rfview.engine.chunk import CHUNK_CYCLES, Chunk
 from rfview.engine.plugin import selection, trial
 from rfview.engine.plugin.compiler_errors import explain
 from rfview.engine.errors import InputError, KernelFault
 from rfview.engine.machine.host_calls import HostCalls
 from rfview.engine.machine.stages.constants import send_to_ldst
+from rfview.engine.machine.stages.convergence import STATE_ROWS
 from rfview.engine.machine.stages.execution import start_execution
 from rfview.engine.machine.stages.l2 import warm_l2
 from rfview.engine.machine.journal.recorder import Journal, aligned_words
 from rfview.engine.machine.journal.words import WIDTH
 from rfview.engine.launch import LaunchSpec, verify
+from rfview.engine.machine_code import is_machine_code
 from rfview.engine.program import Module
 from rfview.engine.machine.schedulers import SCHEDULERS
 from rfview.engine.program import NUM_SRC_ROWS
@@ -36,7 +39,6 @@ from rfview.engine.describe import describe
 from rfview.engine.launch.given import GivenMemory, place_given
 from rfview.engine.launch.placement import Placement, PlacedLaunch, Variable, place
 from rfview.engine.snapshot import Snapshot
-from rfview.engine.sass.listing import is_listing
 from rfview.engine.stalls import NO_CTA
 from rfview.engine.machine.stages.regions import region_table
 
@@ -135,21 +137,15 @@ class Simulator:
             self.module = modules.decode_module(*self._source, how=how)
         else:
             self.module = modules.load_module(self.spec.module_path, how=how)
-        self._check_kind()
         self.main_rows = int(self.config["sm.num_banks"]) * int(self.config["sm.rows_per_bank"])
         is_long = self._given_module is None and ptx.takes_seconds(self.module.text, how)
         if is_long and self._progress is not None:
             lines = self.module.text.count("\n")
             self._progress(None, f"loading {self.spec.name}: {lines:,} lines of PTX")
         self.placement: Placement = self._place()
+        self._check_core()
         if is_long and self._progress is not None:
             self._progress(1.0, f"loaded {self.spec.name}")
-
-    def _check_kind(self) -> None:
-        """Raise InputError for machine code: the cores with cycles execute PTX."""
-        if is_listing(self.module.text):
-            raise InputError(f"{self.module.path}: machine code is executed by its values only, without cycles: "
-                             "rfview run --quick")
 
     def _place(self) -> Placement:
         """Lay out the launch file, in its own memory or in the memory given."""
@@ -171,6 +167,8 @@ class Simulator:
         self._spec_array = np.zeros(1, self.built.spec_dtype)
         self.spec_record = self._spec_array.view(np.recarray)[0]
         self.built.fill(self.spec_record, self.main_rows)
+        if self.built.core == designs.variants.SUBCORE:
+            subcore.fill(self.spec_record.core, self.config)
         # read around every call of compiled code: an attribute of a record takes microseconds
         self._clock, self._running = self._sm_array["cycle"], self._sm_array["launch"]["running"]
         config = self.sm.config
@@ -192,7 +190,10 @@ class Simulator:
             self.arena = self.placement.arena
         self.initial_memory = self.placement.arena
         self.insts = self.placement.insts.view(np.recarray)
-        send_to_ldst(self.insts, self.config)
+        if is_machine_code(self.insts):
+            classes.classify([text for kernel, _ in self.placement.kernels for text in kernel.texts], self.insts)
+        else:
+            send_to_ldst(self.insts, self.config)
         self.regions = region_table(self.placement)
         self.sm_dtype = state.recorded_dtype()
         self.rf_dtype = self.built.state_dtype
@@ -201,8 +202,18 @@ class Simulator:
         self._clear_state()
 
     def _core_rows(self) -> int:
-        """Return how many recorded rows the core itself has behind the design's."""
-        return 0
+        """Return how many recorded rows the core has behind the design's: barrier and uniform registers of machine code."""
+        return STATE_ROWS * int(self.config["sm.num_warps"]) if is_machine_code(self.placement.insts) else 0
+
+    def _check_core(self) -> None:
+        """Raise InputError if the preset's core cannot run this kind of program."""
+        is_code = is_machine_code(self.placement.insts)
+        if is_code and self.config.core == "collector":
+            raise InputError(f"preset {self.config.preset}: its core runs PTX, and {self.spec.name} is machine code; "
+                             "take the preset of a GPU that runs it (ampere), or --functional")
+        if not is_code and self.config.core == "subcore":
+            raise InputError(f"preset {self.config.preset}: its core runs machine code, and {self.spec.name} is PTX; "
+                             "take a preset with Fermi's core, such as fermi")
 
     def _clear_state(self) -> None:
         """Reset the machine to its state before cycle 0: empty."""
@@ -379,8 +390,13 @@ class Simulator:
         if not warm.is_ready(self.built.spec_dtype):
             self.try_hooks()
             if self._progress is not None:
-                warm.compile_in_child(self._variant, self._progress)
+                warm.compile_in_child(self._variant, self._progress, self.config.preset if self._is_whole else "")
         self.link()
+
+    @property
+    def _is_whole(self) -> bool:
+        """Return whether the core's loop is compiled as a whole, without a part that all designs share."""
+        return self.built.core == designs.variants.SUBCORE
 
     def try_hooks(self) -> None:
         """Compile the hooks of a user's design on their own, in a second or two; raises InputError with its mistakes."""
@@ -389,13 +405,16 @@ class Simulator:
     def link(self) -> None:
         """Load the part of the machine that all designs share, from the cache or compiled."""
         journal = self._journal_of()
+        if self._is_whole:
+            return
         extern.link(start_execution, self.sm, jit.record(jit.key_dtype()), self.rows, self.insts, self.arena, self.regions,
                     journal.log[0], journal.mem_index)
 
     def compile(self) -> None:
         """Compile the loop into the disk cache without running it; afterwards this process cannot run a machine."""
         self.try_hooks()
-        extern.promise()
+        if not self._is_whole:
+            extern.promise()
         self._journal_of()
         machine.run.compile(tuple(numba.typeof(argument) for argument in (*self._machine, 0)))
         self._note_ready()
@@ -455,6 +474,9 @@ class Simulator:
         """
         if self.fault is not None:
             raise self.fault
+        if self._is_whole:
+            raise InputError(f"{self.spec.name}: runs on the sub-core (preset {self.config.preset}) cannot be recorded, nor "
+                             "stepped through on screens, yet; `rfview run` prints their cycles")
         journal = self._journal_of()
         first = self.cycle
         printed = len(self.printed)

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rfview.engine.machine import cycle as machine_cycle
+from rfview.engine.machine.cores import choice as cores
 from rfview.engine import plugin as designs, hooks, isa
 from rfview.engine.events import FIRST_DESIGN_EVENT
 from rfview.engine.launch import Arg, Buffer, Launch, LaunchSpec
@@ -278,7 +278,7 @@ def check_skipping(run: Callable[[], Machine]) -> None:
     """Check that a run without skipped idle cycles has the same states; for plain Python, without JIT."""
     skipping = run()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(machine_cycle, "idle_cycles", lambda *args: 0)
+        patch.setattr(cores, "idle_cycles", lambda *args: 0)
         stepping = run()
     assert len(skipping.snapshots) == len(stepping.snapshots)
     for one, other in zip(skipping.snapshots, stepping.snapshots, strict=True):

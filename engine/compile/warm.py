@@ -40,10 +40,10 @@ def note_ready(spec_dtype: np.dtype, name: str) -> None:
     stored.mark(marker(spec_dtype), [name])
 
 
-def compile_in_child(design: str, progress: Progress) -> bool:
-    """Compile a design in a child process; see `in_child`."""
+def compile_in_child(design: str, progress: Progress, preset: str = "") -> bool:
+    """Compile a design in a child process; see `in_child`. preset: of the sub-core, "" = of Fermi's core."""
     text = f"compiling the machine for {design} (first run only)"
-    return in_child(text, ["rfview.engine.compile.child", design], progress)
+    return in_child(text, ["rfview.engine.compile.child", design, *filter(None, (preset,))], progress)
 
 
 def in_child(text: str, words: list[str], progress: Progress) -> bool:

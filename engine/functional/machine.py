@@ -17,7 +17,6 @@ from rfview.engine.functional import loop, machine_loop
 from rfview.engine.launch.kernel_names import kernel_of
 from rfview.engine.launch.placement import Placement
 from rfview.engine.machine import cycle, faults
-from rfview.engine.machine.stages.convergence import STATE_ROWS
 from rfview.engine.machine_code import is_machine_code
 from rfview.engine.simulator import Simulator
 
@@ -105,12 +104,8 @@ class FunctionalSimulator(Simulator):
             self.main_rows = banks * int(self.config["sm.rows_per_bank"])
         return super()._place()
 
-    def _core_rows(self) -> int:
-        """Return the rows of barrier registers and uniform registers, of machine code."""
-        return STATE_ROWS * int(self.config["sm.num_warps"]) if is_machine_code(self.placement.insts) else 0
-
-    def _check_kind(self) -> None:
-        """Take PTX and machine code."""
+    def _check_core(self) -> None:
+        """Take programs of both kinds: there is no core."""
 
     @property
     def max_clock(self) -> int:

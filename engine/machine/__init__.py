@@ -1,6 +1,6 @@
 """One cycle of the streaming multiprocessor, and what it calls.
 
-    cycle         one cycle, on one page, and the loop that runs many
+    cycle         the loop over cycles; cores/: one cycle of each kind of core, on one page
     stages/       the pipeline stages, one file each; schedulers/: which ready warp issues
     rows          registers and the rows that hold their values
     ports         the ports of the register banks

@@ -1,20 +1,14 @@
-"""One cycle of the machine, and the loop that runs many: the only entry point that is compiled for each design."""
+"""The loop over cycles, which the cores (cores/) run: the only entry point that is compiled for each design."""
 
 from __future__ import annotations
 
-import numpy as np
 
-from rfview.engine.compile import extern
-from rfview.engine import hooks
-from rfview.engine.machine import collectors
-from rfview.engine.machine.journal import capture
-from rfview.engine.compile.bits import ctz64
-from rfview.engine.compile.device import device
 from rfview.engine.compile.jit import lean_entry
-from rfview.engine.machine.marks import touch_inflight
-from rfview.engine.machine.stages import completion, ctas, fetch, issue, memory, write_back
-from rfview.engine.stalls import MAX_CODES
-from rfview.engine.state import MAX_INFLIGHT, NONE8
+from rfview.engine.machine.cores import choice as cores
+from rfview.engine.machine.cores.accounting import account
+from rfview.engine.machine.journal import capture
+from rfview.engine.machine.stages import ctas
+from rfview.engine.state import NONE8
 
 STOPPED, LAUNCH_DONE, FAULTED, JOURNAL_FULL, HOST_CALL, DEADLOCKED = range(6)
 
@@ -32,17 +26,17 @@ def run(sms, rfs, specs, keys, rows, insts, arena, regions, logs, mem_index, sto
             return LAUNCH_DONE
         if log.on != 0 and not capture.has_space(log):
             return JOURNAL_FULL
-        idle = is_idle(sm)
+        idle = cores.is_idle(sm, rf, spec)
         if idle and sm.was_idle != 0:
-            cycles = idle_cycles(sm, rf, spec, stop_cycle)
+            cycles = cores.idle_cycles(sm, rf, spec, stop_cycle)
             if cycles > 0:
                 account(sm, cycles)
                 sm.cycle += cycles
                 if log.on != 0:
                     capture.capture_idle(log, cycles)
                 continue
-        idle = idle and idle_cycles(sm, rf, spec, sm.cycle + 1) > 0
-        cycle(sm, rf, spec, key, rows, insts, arena, regions, log, mem_index)
+        idle = idle and cores.idle_cycles(sm, rf, spec, sm.cycle + 1) > 0
+        cores.cycle(sm, rf, spec, key, rows, insts, arena, regions, log, mem_index)
         sm.was_idle = 1 if idle else 0
         if sm.launch.done_ctas == sm.launch.num_ctas:
             sm.launch.running = 0
@@ -56,141 +50,6 @@ def run(sms, rfs, specs, keys, rows, insts, arena, regions, logs, mem_index, sto
             return FAULTED
         if sm.host_call != NONE8:
             return HOST_CALL
-        if stuck(sm):
+        if cores.stuck(sm, rf, spec):
             return DEADLOCKED
     return STOPPED
-
-
-@device
-def cycle(sm, rf, spec, key, rows, insts, arena, regions, log, mem_index):
-    """Run one cycle: results, memory, execution, operand reads, issue, new CTAs, fetch; what is read now executes next."""
-    clear_activity(sm)
-    freeze = hooks.begin_cycle(sm, rf, spec, rows)
-    if freeze != sm.freeze_code:
-        sm.freeze_code = freeze
-        sm.undecided = np.uint64(sm.unfinished)
-    completion.complete(sm, rf, spec, rows, insts)
-    write_back.write_back(sm, rf, spec, rows, insts, freeze)
-    memory.advance(sm, key, insts)
-    if freeze == 0:
-        if sm.late != 0:
-            collectors.take_late_operands(sm)
-        extern.start_execution(sm, key, rows, insts, arena, regions, log, mem_index)
-        clear_refusals(sm)
-        if sm.late != 0:
-            collectors.show_late_operands(sm)
-        hooks.arbitrate(sm, rf, spec, rows, insts)
-        reconsider_refused(sm)
-    issue.issue(sm, rf, spec, rows, insts, freeze)
-    ctas.dispatch_ctas(sm, rf, spec, rows, arena, log, mem_index)
-    fetch.fetch(sm)
-    hooks.end_cycle(sm, rf, spec, rows)
-    account(sm, 1)
-    sm.cycle += 1
-    return 0
-
-
-@device
-def clear_activity(sm):
-    """Start a cycle with idle bank ports."""
-    for bank in range(sm.config.num_banks):
-        port = sm.bank[bank]
-        port.activity = 0
-        port.written = 0
-        port.read = 0
-        port.queue = 0
-    return 0
-
-
-@device
-def clear_refusals(sm):
-    """Clear the refusals of the previous cycle."""
-    used = np.uint64(sm.collectors_used)
-    while used != 0:
-        collector = ctz64(used)
-        used &= used - np.uint64(1)
-        flight = sm.inflight[sm.collector[collector].inflight]
-        sm.code_before[collector] = flight.code
-        if flight.code != 0 or flight.refused != 0:
-            flight.code = 0
-            flight.refused = 0
-            touch_inflight(sm, sm.collector[collector].inflight)
-    return 0
-
-
-@device
-def reconsider_refused(sm):
-    """Reconsider warps that may wait for an instruction whose reads are now refused for a different reason.
-
-    Without a branch per collector: it would depend on the data and be mispredicted.
-    """
-    warps = np.uint64(0)
-    used = np.uint64(sm.collectors_used)
-    while used != 0:
-        collector = ctz64(used)
-        used &= used - np.uint64(1)
-        flight = sm.inflight[sm.collector[collector].inflight]
-        warps |= np.uint64(flight.code != sm.code_before[collector]) << np.uint64(flight.warp)
-    sm.undecided = np.uint64(sm.undecided) | warps
-    return 0
-
-
-@device
-def account(sm, cycles):
-    """Add the states of all warp slots to the totals; every warp-cycle has exactly one."""
-    for code in range(MAX_CODES):
-        sm.stall_total[code] += np.int64(sm.state_count[code]) * cycles
-    return 0
-
-
-@device
-def is_idle(sm):
-    """Return whether no stage has any work: only completions and the design's own events are pending."""
-    if sm.undecided != 0 or sm.collectors_used != 0 or sm.ldst_head != NONE8 or sm.need_fetch != 0 or sm.ended != 0:
-        return False
-    for word in range(MAX_INFLIGHT // 64):
-        if sm.in_write_back[word] != 0:
-            return False
-    for slot in range(sm.launch.resident_ctas):
-        if not sm.cta[slot].valid:
-            if sm.launch.next_cta < sm.launch.num_ctas:
-                return False
-        elif sm.cta[slot].live_warps == 0:
-            return False
-    return True
-
-
-@device
-def idle_cycles(sm, rf, spec, stop_cycle):
-    """Return how many cycles of an idle machine pass before the next completion or event of the design.
-
-    Only used after one idle cycle has run (sm.was_idle) and cleared the marks of the last busy one: from then on a
-    cycle changes nothing but the clock.
-    """
-    event = hooks.next_event(sm, rf, spec)
-    limit = min(np.int64(stop_cycle), np.int64(event))
-    return max(np.int64(0), completion.next_completion(sm, limit) - np.int64(sm.cycle))
-
-
-@device
-def stuck(sm):
-    """Return whether every live warp waits and nothing in flight could wake one."""
-    if sm.undecided != 0 or sm.unfinished == 0 or sm.ended != 0 or sm.ldst_head != NONE8 or sm.collectors_used != 0:
-        return False
-    for word in range(MAX_INFLIGHT // 64):
-        used = np.uint64(sm.inflight_used[word])
-        while used != 0:
-            low = ctz64(used)
-            used &= used - np.uint64(1)
-            if completion.end_is_known(sm.inflight[word * 64 + low]):
-                return False
-    return sm.launch.next_cta >= sm.launch.num_ctas or not free_cta_slot(sm)
-
-
-@device
-def free_cta_slot(sm):
-    """Return whether a CTA slot is free."""
-    for slot in range(sm.launch.resident_ctas):
-        if not sm.cta[slot].valid:
-            return True
-    return False

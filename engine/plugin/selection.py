@@ -44,7 +44,7 @@ def select(variant: str, scheduler: str, preset: str, settings: Mapping[str, Any
     config = load_preset(preset)
     sections = config.sections
     own = {key: value for key, value in settings.items() if key.split(".")[0] not in sections}
-    built = build(variant, own, engine_hash)
+    built = build(variant, own, engine_hash, config.core)
     for key in own:
         if key not in built.values:
             raise InputError(f"--set {key}: neither the preset nor the design {variant} has such a parameter")

@@ -19,7 +19,11 @@ from rfview.engine.errors import InputError
 from rfview.engine.files import read_text
 from rfview.engine.events import FIRST_DESIGN_EVENT
 from rfview.engine.stalls import STALLS, Stall
+from rfview.engine.machine.cores.subcore.stalls import STALLS as SUBCORE_STALLS
+from rfview.engine.machine.cores.subcore.state import CORE, PARAMETERS
 from rfview.engine.wording import suggest
+
+COLLECTOR, SUBCORE = "collector", "subcore"     # cores
 
 
 def parse_variant(text: str) -> tuple[str, dict[str, str]]:
@@ -60,6 +64,7 @@ class Built:
     spec_dtype: np.dtype
     values: Mapping[str, Any]
     extra_rows: int
+    core: str = COLLECTOR
 
     @property
     def events(self) -> list[tuple[str, str]]:
@@ -68,8 +73,10 @@ class Built:
 
     @property
     def stalls(self) -> list[Stall]:
-        """Return the table of warp states: the machine's, then the chain's own."""
-        return list(dict.fromkeys((*STALLS, *(stall for name in self.chain for stall in find(name).DESIGN.stalls))))
+        """Return the table of warp states: the machine's, then the core's and the chain's own."""
+        of_core = SUBCORE_STALLS if self.core == SUBCORE else ()
+        of_chain = [stall for name in self.chain for stall in find(name).DESIGN.stalls]
+        return list(dict.fromkeys((*STALLS, *of_core, *of_chain)))
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -96,8 +103,8 @@ class Built:
                 spec = spec.mrf
 
 
-def build(text: str, settings: Mapping[str, Any], engine_hash: str) -> Built:
-    """Resolve a variant and its settings ("<design>.<key>" names) into dtypes and values.
+def build(text: str, settings: Mapping[str, Any], engine_hash: str, core: str = COLLECTOR) -> Built:
+    """Resolve a variant and its settings ("<design>.<key>" names) into dtypes and values. core: which one it runs on.
 
     engine_hash becomes part of the spec's dtype, with the hash of the design files, so that an edit makes a new type.
     Raises InputError naming the bad key or value.
@@ -127,8 +134,14 @@ def build(text: str, settings: Mapping[str, Any], engine_hash: str) -> Built:
         modules = [find(part) for part in chain[index:]]
         sources = [Path(str(module.__file__)) for module in modules]
         state, spec = _types(modules[0].DESIGN, sources, engine_hash, state, spec)
+    if core == SUBCORE:
+        if chain != ["sram"]:
+            raise InputError(f"--design {text}: the sub-core of this preset runs sram only so far; "
+                             "take a preset with a collector core, such as fermi")
+        state, spec = (np.dtype([*((name, dtype[name]) for name in dtype.names), ("core", own)], align=True)
+                       for dtype, own in ((state, CORE), (spec, PARAMETERS)))
     extra = sum(find(part).DESIGN.extra_rows for part in chain)
-    return Built(tuple(chain), state, spec, values, extra)
+    return Built(tuple(chain), state, spec, values, extra, core)
 
 
 def _check_main(text: str, outer: ModuleType, main: ModuleType) -> None:

@@ -33,11 +33,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Measure every point on the chosen presets and print them."""
-    from rfview.engine.config import load_preset
-    from rfview.engine.defaults import preset_names
+    from rfview.engine.config import load_preset, ptx_presets
     from rfview.engine.tools import calibration
 
-    presets = [args.preset] if args.preset else preset_names()
+    presets = [args.preset] if args.preset else ptx_presets()
     settings = options.settings_of(args.settings)
     for preset in presets:
         for key, value in settings.items():

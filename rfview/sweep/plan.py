@@ -28,7 +28,7 @@ from typing import Any
 
 from rfview.engine import defaults, kernels, plugin as designs
 from rfview.engine.batch import Job, keys
-from rfview.engine.config import load_preset
+from rfview.engine.config import load_preset, ptx_presets
 from rfview.engine.defaults import preset_names
 from rfview.engine.defaults import PAPER
 from rfview.engine.errors import InputError
@@ -86,7 +86,7 @@ def load(path: str | Path) -> Plan:
     launches = _launches(table, folder)
     variants = _variants(table, folder)
     schedulers = _words(table, "schedulers", (*SCHEDULERS, PAPER), tuple(SCHEDULERS), [defaults.SCHEDULER])
-    presets = _words(table, "presets", (*preset_names(), PAPER), preset_names(), [defaults.PRESET])
+    presets = _words(table, "presets", (*preset_names(), PAPER), ptx_presets(), [defaults.PRESET])
     max_cycles = table.integer("max_cycles", 1, 1 << 62, defaults.MAX_CYCLES)
     parameters = _parameters(table, presets, variants)
     number = math.prod(map(len, (launches, variants, schedulers, presets, *parameters.values())))
@@ -230,7 +230,7 @@ def _try(table: Table, where: str, name: str, value: Any, presets: Sequence[str]
     with _at(table, where):
         if _is_machines(name):
             for preset in presets:
-                names = preset_names() if preset == PAPER else [preset]
+                names = ptx_presets() if preset == PAPER else [preset]
                 for one in names:
                     load_preset(one).with_setting(name, value)
             return

@@ -1,6 +1,6 @@
 """A plain model of the SM of Volta and later GPUs: control codes, Allocate, the reuse cache, credits, dependence counters.
 
-The twin of the engine's sub-core, written from published rules (engine/RULES.md, B10) without a line in common: no caches, no
+The twin of the engine's sub-core, written from published rules (engine/RULES.md, B11) without a line in common: no caches, no
 memory, no fetch, and values only of a few operations. t is the cycle in which an instruction issues: Control t + 1,
 Allocate t + 2 (waits for read ports of the next three cycles), result written at t + 6 + latency.
 

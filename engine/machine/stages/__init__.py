@@ -13,6 +13,7 @@
     special                   special registers
     convergence               divergence of machine code: a flat set of splits, convergence barriers
     machine_control  sources  its control instructions; where its operands come from, constants and uniform registers
+    machine_state             instructions that move predicates and barrier registers
     memory  regions           LD/ST, one instruction at a time; the memory map for its accesses
     constants  read_only      the constant cache; code shared with the instruction cache
     l1  l2                    the data cache and its MSHRs; the port to the interconnect, L2, DRAM

@@ -7,6 +7,7 @@ import numpy as np
 from rfview.engine import hooks
 from rfview.engine.compile.bits import ctz64
 from rfview.engine.compile.device import device
+from rfview.engine.machine.rows import copy_row
 from rfview.engine.machine.stages.convergence import UNIFORM, state_row
 from rfview.engine.machine.stages.special import fill
 from rfview.engine.machine.stages.split_table import mark_predicates
@@ -43,6 +44,17 @@ def fetch_scalars(sm, rows, arena, inst, warp, first_row):
         slot = ctz64(left)
         left &= left - np.uint64(1)
         fill(rows, first_row + slot, scalar(sm, rows, arena, inst, warp, slot))
+    return 0
+
+
+@device
+def fetch_registers(rows, inst, base, first_row):
+    """Copy the registers that an instruction reads into the rows from `first_row` on. base: the row of the warp's R0."""
+    left = np.uint64(inst.src_mask)
+    while left != 0:
+        slot = ctz64(left)
+        left &= left - np.uint64(1)
+        copy_row(rows, base + np.int64(inst.src[slot]), first_row + slot)
     return 0
 
 

@@ -53,6 +53,18 @@ def test_a_listing_computes_what_the_ptx_does(name, isa, without_tools):
     assert got != memory_of(FunctionalSimulator(spec)), "the CTA changes nothing"
 
 
+@plain_only
+@pytest.mark.nojit
+@pytest.mark.parametrize("name, isa", [("dct8x8", "sm_75"), ("dct8x8", "sm_80"), ("vectoradd", "sm_90")])
+def test_the_subcore_computes_the_same_by_ptxas_control_codes(name, isa):
+    spec = one_cta(name)
+    run = Simulator(spec, preset="ampere", settings={"kernel.isa": isa})
+    run.run()
+    wanted = FunctionalSimulator(spec, settings={"kernel.isa": isa})
+    wanted.run()
+    assert memory_of(run) == memory_of(wanted) and run.instructions == wanted.instructions
+
+
 SCALED = """// rfview machine code 1
 .target sm_80
 .address_size 64
@@ -90,9 +102,9 @@ def test_constants_are_the_modules_or_those_of_the_launch_file(given):
     assert run.buffers()["out"].tolist() == wanted.tolist()
 
 
-def test_a_machine_with_cycles_refuses_machine_code():
+def test_a_core_for_ptx_refuses_machine_code():
     spec = launch_of_text(LAUNCH, "scaled", {"out": np.zeros(32, np.uint32)}, {})
-    with pytest.raises(InputError, match=r"scaled\.sass: machine code is executed by its values only"):
+    with pytest.raises(InputError, match="preset fermi: its core runs PTX, and scaled is machine code"):
         Simulator(spec, source=(SCALED, "scaled.sass"))
 
 

@@ -1,0 +1,58 @@
+"""Which class an instruction of machine code belongs to, by its base opcode: pipe or unit, latency and issue interval.
+
+Which classes have a write or read barrier follows from their unit; that FP64 has one on GPUs that share its unit, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from rfview.engine.machine.cores.subcore.state import CLASSES
+
+NO_BARRIER = 7
+_OPCODES = {
+    "none": "NOP CLK CS2R DEPBAR ERRBAR CCTL PMTRIG",
+    "alu": "IADD3 IADD VIADD LOP3 LOP SHF SHL SHR MOV SEL ISETP FMNMX FMNMX3 PRMT LEA IMNMX VIMNMX VIMNMX3 VIADDMNMX IABS "
+           "SGXT BMSK VABSDIFF FSEL FSETP FSET PLOP3 PSETP P2R R2P VOTE I2FP F2FP BMOV QSPC",
+    "fma": "FFMA FADD FMUL FADD2 FMUL2 FFMA2 FSWZADD",
+    "imad": "IMAD IDP IMUL",
+    "half": "HADD2 HFMA2 HMUL2 HSETP2 HSET2 HMNMX2",
+    "double": "DADD DMUL DFMA DSETP DMNMX",
+    "tensor": "HMMA IMMA DMMA BMMA",
+    "branch": "BRA BRX JMP JMX CALL RET EXIT BSSY BSYNC BREAK WARPSYNC ENDCOLLECTIVE BAR MEMBAR NANOSLEEP BPT YIELD KILL",
+    "xu": "MUFU I2F F2I F2F FRND I2I F2IP FLO BREV POPC FCHK",
+    "special": "S2R S2UR B2R R2UR REDUX",
+    "constant": "LDC LDCU",
+    "load_global": "LD LDG LDL TLD TEX",
+    "load_shared": "LDS LDSM",
+    "store_global": "ST STG STL",
+    "store_shared": "STS",
+    "shuffle": "SHFL MATCH",
+    "atomic_global": "ATOM ATOMG RED REDG",
+    "atomic_shared": "ATOMS",
+}
+OF_OPCODE = {opcode: CLASSES.index(name) for name, opcodes in _OPCODES.items() for opcode in opcodes.split()}
+
+
+def base_opcode(text: str) -> str:
+    """Return the opcode of an instruction's text without its guard and modifiers: "@!P0 IADD3.X R1, .." -> "IADD3"."""
+    words = text.split()
+    word = words[1] if words and words[0].startswith("@") and len(words) > 1 else words[0] if words else "NOP"
+    return word.split(".")[0].rstrip(";,")
+
+
+def class_of(text: str, control: int) -> int:
+    """Return the class of an instruction: of unknown ones, those with a barrier are variable, others with U uniform."""
+    opcode = base_opcode(text)
+    if opcode in OF_OPCODE:
+        return OF_OPCODE[opcode]
+    if (control >> 5) & 7 != NO_BARRIER:
+        return CLASSES.index("special")
+    return CLASSES.index("uniform" if opcode.startswith("U") else "alu")
+
+
+def classify(texts: Sequence[str], insts: np.ndarray) -> None:
+    """Write the class of every instruction into `latency_class`. texts: as in Kernel, of all of insts: (n,) MACHINE_INST."""
+    insts["latency_class"] = [class_of(text, int(control)) for text, control in zip(texts, insts["control"], strict=True)]

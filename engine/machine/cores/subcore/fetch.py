@@ -1,0 +1,98 @@
+"""Fetch: one instruction per cycle and sub-core, for the warp that issued last if it has room, else for the youngest.
+
+An instruction can issue two cycles after its fetch. Buffers hold three instructions, those on their way included (Huerta et
+al., MICRO'25, section 5.2, which assumes the policy). The four L0 caches and the L1 behind them are one cache here, whose
+lines are as long as the stream buffer of a sub-core (B11.9); with memory.icache_sets = 0, it always hits; with
+core.fetch_stages = 0, buffers are always full.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rfview.engine.compile.bits import bit64, ctz64, popcount
+from rfview.engine.compile.device import device
+from rfview.engine.events import ICACHE_MISSES
+from rfview.engine.machine.cores.subcore.state import NUM_SUBCORES
+from rfview.engine.machine.stages import l2
+from rfview.engine.machine.stages.read_only import ICACHE, find_line, oldest_line, touch
+from rfview.engine.program import MEM_LOAD
+from rfview.engine.state import NONE8
+
+
+@device
+def fetch(sm, rf, spec):
+    """Move fetched instructions into buffers, and fetch one for each sub-core."""
+    rf.core.fetching = 0
+    jumped = np.uint64(sm.need_fetch)
+    sm.need_fetch = 0
+    if spec.core.fetch_stages == 0:
+        while jumped != 0:
+            warp = ctz64(jumped)
+            jumped &= jumped - np.uint64(1)
+            sm.warp[warp].ibuffer = 1
+        return 0
+    left = np.uint64(sm.unfinished)
+    roomy = np.uint64(0)
+    while left != 0:
+        warp = ctz64(left)
+        left &= left - np.uint64(1)
+        own = rf.core.warp[warp]
+        if jumped & bit64(warp) != 0:
+            own.arriving = 0
+        sm.warp[warp].ibuffer += np.int64(own.arriving) & 1
+        own.arriving = np.int64(own.arriving) >> 1
+        if own.arriving != 0:
+            rf.core.fetching = 1
+        if np.int64(sm.warp[warp].ibuffer) + popcount(np.uint64(own.arriving)) < sm.config.ibuffer_entries:
+            if sm.warp[warp].split != NONE8:
+                roomy |= bit64(warp)
+    if roomy == 0:
+        return 0
+    rf.core.fetching = 1
+    for number in range(NUM_SUBCORES):
+        of_this = roomy & np.uint64(sm.scheduler_mask[number])
+        if of_this != 0:
+            fetch_one(sm, rf, spec, number, of_this)
+    return 0
+
+
+@device
+def fetch_one(sm, rf, spec, number, roomy):
+    """Fetch an instruction for one of a sub-core's warps, if it is in the cache; else request its line."""
+    last = np.int64(rf.core.sub[number].last_warp) - 1
+    warp = last
+    if last < 0 or roomy & bit64(last) == 0:
+        left = roomy
+        warp = np.int64(ctz64(left))
+        while left != 0:
+            other = ctz64(left)
+            left &= left - np.uint64(1)
+            if np.uint64(sm.older_warps[other]) & bit64(warp) != 0:
+                warp = np.int64(other)
+    own = rf.core.warp[warp]
+    place = np.int64(sm.warp[warp].pc) + np.int64(sm.warp[warp].ibuffer) + popcount(np.uint64(own.arriving))
+    if sm.config.icache_sets != 0 and not in_cache(sm, place // np.int64(sm.config.icache_instructions)):
+        return 0
+    own.arriving = np.int64(own.arriving) | np.int64(1) << (np.int64(spec.core.fetch_stages) - 2)
+    return 1
+
+
+@device
+def in_cache(sm, line):
+    """Return whether a line of code is there; request it if it is missing."""
+    lines, sets, ways = sm.icache, sm.config.icache_sets, sm.config.icache_ways
+    way = find_line(lines, sets, ways, line)
+    if way >= 0:
+        if lines[way].fill_cycle > sm.cycle:
+            return False
+        touch(sm, lines, ICACHE, way)
+        return True
+    way = oldest_line(sm, lines, sets, ways, line)
+    if way >= 0:
+        entry = lines[way]
+        entry.line = line
+        entry.fill_cycle = l2.request(sm, l2.CODE_LINES + line, sm.config.line_bytes, MEM_LOAD)
+        touch(sm, lines, ICACHE, way)
+        sm.events[ICACHE_MISSES] += 1
+    return False

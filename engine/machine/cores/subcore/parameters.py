@@ -1,0 +1,35 @@
+"""From a preset's numbers to the record that the compiled sub-core reads."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rfview.engine.config import Config
+from rfview.engine.machine.cores.subcore.state import (CLASSES, PARAMETERS, PIPE_ALU, PIPE_DOUBLE, PIPE_FMA, PIPE_HALF,
+                                                       PIPE_NONE, PIPE_TENSOR, PIPE_UNIFORM, UNIT_CONSTANT,
+                                                       UNIT_DOUBLE, UNIT_MEMORY, UNIT_NONE, UNIT_SPECIAL, UNIT_XU)
+
+PIPES = {"alu": PIPE_ALU, "fma": PIPE_FMA, "imad": PIPE_FMA, "half": PIPE_HALF, "double": PIPE_DOUBLE, "tensor": PIPE_TENSOR,
+         "uniform": PIPE_UNIFORM}
+UNITS = {"xu": UNIT_XU, "constant": UNIT_CONSTANT, "special": UNIT_SPECIAL}
+ACCESSES = CLASSES[CLASSES.index("load_global") :]
+WIDTHS = (4, 8, 16)     # bytes per lane, of the accesses in the tables
+
+
+def fill(record: Any, config: Config) -> None:
+    """Write the numbers in use into a record of state.PARAMETERS."""
+    for name in PARAMETERS.names or ():
+        if f"core.{name}" in config.numbers:
+            setattr(record, name, int(config[f"core.{name}"]))
+    record.full_fp32 = int(config["core.full_fp32"]) << CLASSES.index("fma")
+    for index, name in enumerate(CLASSES):
+        record.unit[index] = UNIT_MEMORY if name in ACCESSES else UNITS.get(name, UNIT_NONE)
+        record.pipe[index] = PIPES.get(name, PIPE_NONE)
+        record.latency[index] = int(config.values().get(f"result.{name}", 0))
+        record.interval[index] = int(config.values().get(f"interval.{name}", 1))
+        if name in ACCESSES:
+            for width, size in enumerate(WIDTHS):
+                record.read_cycles[index, width] = int(config[f"access_read.{name}_{size}"])
+                record.use_cycles[index, width] = int(config[f"access_use.{name}_{size}"])
+    if config["core.shared_double"]:
+        record.unit[CLASSES.index("double")] = UNIT_DOUBLE

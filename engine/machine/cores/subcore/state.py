@@ -1,0 +1,95 @@
+"""The sub-core's state (`rf.core`, recorded and rewound with the design's) and its parameters (`spec.core`).
+
+A launch begins with zeros, which therefore mean empty everywhere: warps, in-flight entries and counters are stored plus one.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from rfview.engine.state import MAX_WARPS
+
+NUM_SUBCORES = 4
+NUM_COUNTERS = 6
+QUEUE_ENTRIES = 8
+NUM_OPERANDS = 3
+WINDOW = 3              # cycles after Allocate in which operands are read
+READ_RING, WRITE_RING = 4, 64
+
+# pipes of fixed latency, and units of variable latency with a queue of one
+(PIPE_NONE, PIPE_ALU, PIPE_FMA, PIPE_HALF, PIPE_DOUBLE, PIPE_TENSOR, PIPE_UNIFORM) = range(7)
+NUM_PIPES = 7
+(UNIT_XU, UNIT_DOUBLE, UNIT_CONSTANT, UNIT_SPECIAL) = range(4)
+NUM_UNITS = 4
+UNIT_NONE, UNIT_MEMORY = 254, 255       # fixed latency; the memory queue
+
+WARP_CONTROL = np.dtype(
+    [
+        ("until_cycle", "i8"),        # its stall counter: may issue from this cycle on
+        ("counter", "u1", (NUM_COUNTERS,)),  # dependence counters: accesses outstanding
+        ("limit", "u1"),              # of DEPBAR: the counter plus one, 0 = none
+        ("most", "u1"),               # .. and how many accesses may be outstanding there
+        ("long", "u1"),               # counters that wait for L1TEX, one bit each
+        ("arriving", "u1"),           # instructions on their way into its buffer: bit k: one that arrives in k + 1 cycles
+        ("pad", "u1", (6,)),
+    ],
+    align=True,
+)
+
+SUBCORE = np.dtype(
+    [
+        ("left_cycle", "i8"),         # the last cycle in which an access left for the memory pipeline
+        ("pipe_cycle", "i8", (NUM_PIPES,)),  # per pipe: its input latch is free from then on
+        ("unit_cycle", "i8", (NUM_UNITS,)),  # per unit: it takes the next instruction from then on
+        ("control", "u1"),            # in-flight entry in Control, plus one
+        ("counting", "u1"),           # .. that entered it in the last cycle, whose counters count now
+        ("allocate", "u1"),           # in-flight entry in Allocate, plus one
+        ("held_bank", "u1"),          # the bank without a free port for Allocate's instruction, plus one
+        ("last_warp", "u1"),          # that issued last, plus one
+        ("credits_used", "u1"),
+        ("queued", "u1"),             # accesses in `queue`
+        ("queue", "u1", (QUEUE_ENTRIES,)),   # their in-flight entries plus one, the oldest first
+        ("unit", "u1", (NUM_UNITS,)), # per unit: in-flight entry that waits for it, plus one
+        ("read_warp", "u1", (2, READ_RING)),  # who reads bank b in cycle c: [b][c & 3], warp plus one
+        ("read_reg", "u1", (2, READ_RING)),
+        ("write_slot", "u1", (2, WRITE_RING)),  # who writes bank b in cycle c: [b][c & 63], in-flight entry plus one
+        ("cache_warp", "u1", (NUM_OPERANDS, 2)),  # the reuse cache: per operand and bank, the warp plus one
+        ("cache_reg", "u1", (NUM_OPERANDS, 2)),
+        ("hits", "u1"),               # operands that the last instruction through Allocate found there, one bit each
+        ("allocated", "u1"),          # that instruction's in-flight entry plus one, in the cycle in which it passed
+        ("pad", "u1", (2,)),
+    ],
+    align=True,
+)
+
+CORE: Any = np.dtype(
+    [
+        ("free_cycle", "i8"),         # the SM's memory pipeline takes the next access from then on
+        ("turn", "u1"),               # the sub-core that its arbiter considers first
+        ("fetching", "u1"),           # whether an instruction buffer had room in the last cycle
+        ("pad", "u1", (6,)),
+        ("sub", SUBCORE, (NUM_SUBCORES,)),
+        ("warp", WARP_CONTROL, (MAX_WARPS,)),
+    ],
+    align=True,
+)
+
+# classes of instructions (classes.py)
+CLASSES = ("none", "alu", "fma", "imad", "half", "double", "tensor", "uniform", "branch", "xu", "constant", "special",
+           "load_global", "load_shared", "store_global", "store_shared", "shuffle", "atomic_global", "atomic_shared")
+NUM_CLASSES = 24
+NUM_WIDTHS = 3          # 4, 8 and 16 bytes per lane
+
+PARAMETERS = np.dtype(
+    [(name, "i4") for name in "credits grant_cycles full_fp32 hold_counters branch_cycles reuse_cache read_ports "
+                              "fetch_stages".split()]
+    + [("latency", "i4", (NUM_CLASSES,)),       # per class: cycles until its result can be bypassed; variable: until use
+       ("interval", "i4", (NUM_CLASSES,)),      # per class: cycles for which it holds its pipe's latch, unit or address unit
+       ("pipe", "u1", (NUM_CLASSES,)),
+       ("unit", "u1", (NUM_CLASSES,)),          # UNIT_*, of variable latency
+       ("read_cycles", "i4", (NUM_CLASSES, NUM_WIDTHS)),    # accesses: from issue until the operands are read (WAR)
+       ("use_cycles", "i4", (NUM_CLASSES, NUM_WIDTHS))],    # .. until a dependent instruction can issue (RAW)
+    align=True,
+)

@@ -1,0 +1,97 @@
+"""What instructions compute, and when their results can be read.
+
+An instruction of fixed latency computes when it passes Allocate, in cycle a, with the registers as they are then; its result
+is in its register from a + latency on, as the bypass network delivers it. So a stall count that is too short reads the old
+value. Those of variable latency compute when they start, accesses take their operands after Control.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rfview.engine.compile.bits import ctz64
+from rfview.engine.compile.device import device
+from rfview.engine.isa import OP_PLOP3, OP_SREG
+from rfview.engine.machine.cores.subcore.inflight import capture_predicates
+from rfview.engine.machine.marks import touch_row
+from rfview.engine.machine.rows import note_write, write_row
+from rfview.engine.machine.stages.convergence import UNIFORM, state_row
+from rfview.engine.machine.stages.machine_state import move_state
+from rfview.engine.machine.stages.sources import fetch_registers, fetch_scalars, write_predicate, write_uniform
+from rfview.engine.machine.stages.special import special_register
+from rfview.engine.program import NO_PRED, NO_REG, UNIT_CTRL
+from rfview.engine.values.machine import execute_machine
+from rfview.engine.values.machine_operands import modify
+from rfview.engine.values.words import handle
+
+
+@device
+def gather(sm, rows, insts, arena, slot, first_row):
+    """Copy what an instruction reads into the rows from `first_row` on, modified as it says."""
+    flight = sm.inflight[slot]
+    inst = insts[flight.pc]
+    warp = np.int64(flight.warp)
+    fetch_scalars(sm, rows, arena, inst, warp, first_row)
+    fetch_registers(rows, inst, np.int64(sm.warp[warp].reg_base), first_row)
+    for operand in range(3):
+        if inst.modify[operand] != 0:
+            modify(handle(rows), first_row + 2 * operand, inst.modify[operand])
+    return capture_predicates(sm, inst, flight)
+
+
+@device
+def compute(sm, rf, spec, rows, insts, arena, slot):
+    """Compute an instruction that accesses no memory: its results are in its result rows and in `pval`."""
+    flight = sm.inflight[slot]
+    inst = insts[flight.pc]
+    if flight.mask == 0 or inst.unit == UNIT_CTRL:
+        return 0
+    warp = np.int64(flight.warp)
+    first_row = np.int64(sm.config.first_collector_row)
+    result_row = result_row_of(sm, slot)
+    gather(sm, rows, insts, arena, slot, first_row)
+    if inst.op >= OP_PLOP3:
+        return move_state(sm, rows, inst, warp, np.int64(flight.mask), first_row, result_row)
+    if inst.op == OP_SREG:
+        return special_register(sm, rows, inst, warp, np.int64(sm.cycle), result_row)
+    packed = np.uint64(execute_machine(inst, rows, first_row, result_row, np.uint32(flight.mask), flight.psrc[0],
+                                       flight.psrc[1]))
+    flight.pval[0] = packed & np.uint64(0xFFFFFFFF)
+    flight.pval[1] = packed >> np.uint64(32)
+    return 0
+
+
+@device
+def result_row_of(sm, slot):
+    """Return the first of the rows for the results of an in-flight entry."""
+    return np.int64(sm.config.first_result_row) + np.int64(slot) * 4
+
+
+@device
+def show_results(sm, rows, inst, slot):
+    """Write an instruction's results where readers find them from now on: registers, uniform registers, predicates."""
+    flight = sm.inflight[slot]
+    lanes = np.int64(flight.mask)
+    if lanes == 0 or inst.unit == UNIT_CTRL:
+        flight.unwritten = 0
+        return 0
+    warp = np.int64(flight.warp)
+    if inst.op < OP_PLOP3:
+        for index in range(2):
+            if inst.pdst[index] != NO_PRED:
+                write_predicate(sm, warp, np.int64(inst.pdst[index]), np.int64(flight.pval[index]), lanes)
+    if inst.dst_uniform != 0:
+        for row in range(inst.num_dst):
+            if inst.dst[row] != NO_REG:
+                touch_row(sm, state_row(sm, warp, UNIFORM + (np.int64(inst.dst[row]) >> 5)))
+        return write_uniform(sm, rows, inst, warp, lanes, result_row_of(sm, slot))
+    left = np.uint64(flight.unwritten)
+    while left != 0:
+        row = ctz64(left)
+        left &= left - np.uint64(1)
+        value_row = result_row_of(sm, slot) + row
+        reg = np.int64(inst.dst[row])
+        write_row(sm, rows, np.int64(sm.warp[warp].reg_base) + reg, value_row, lanes)
+        note_write(sm, warp, reg, lanes, flight.pc, value_row)
+    flight.unwritten = 0
+    return 0
