@@ -10,7 +10,7 @@ from typing import Any
 
 from rfview.engine import compilation, program, state
 from rfview.engine.compilation import Latencies
-from rfview.engine.defaults import PRESETS, preset_names
+from rfview.engine.defaults import PRESETS, UNFINISHED, preset_names
 from rfview.engine.errors import InputError
 from rfview.engine.machine.schedulers import SCHEDULERS
 from rfview.engine.machine.schedulers.scheduler import SHARE
@@ -213,7 +213,7 @@ def _convert(name: str, old: Any, text: Any) -> Any:
 def load_preset(name: str) -> Config:
     """Read a preset by name, over the one that it is `based_on`; raises InputError, which lists all presets."""
     path = PRESETS / f"{name}.toml"
-    if name not in preset_names():
+    if name not in (*preset_names(), *UNFINISHED):
         raise InputError(f"--preset {name}: no such preset; there are {', '.join(preset_names())}")
     sections = tomllib.loads(path.read_text(encoding="utf-8"))
     base = sections.pop("based_on", None)

@@ -90,6 +90,7 @@ class Simulator:
     used in place; `renew` then starts the next launch of the same kernel. Raises InputError for anything that cannot run.
     """
 
+    offers_subcore = False      # tests run it
     counts_cycles = True        # else its clock counts warp instructions (engine/functional)
 
     def __init__(
@@ -211,6 +212,9 @@ class Simulator:
         if is_code and self.config.core == "collector":
             raise InputError(f"preset {self.config.preset}: its core runs PTX, and {self.spec.name} is machine code; "
                              "take the preset of a GPU that runs it (ampere), or --functional")
+        if self.config.core == "subcore" and not self.offers_subcore:
+            raise InputError(f"preset {self.config.preset}: its core is not finished, kernels still get wrong values on it; take "
+                             "fermi for PTX, and `rfview run --quick` for machine code")
         if not is_code and self.config.core == "subcore":
             raise InputError(f"preset {self.config.preset}: its core runs machine code, and {self.spec.name} is PTX; "
                              "take a preset with Fermi's core, such as fermi")
