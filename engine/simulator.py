@@ -210,10 +210,10 @@ class Simulator:
         """Raise InputError if the preset's core cannot run this kind of program."""
         is_code = is_machine_code(self.placement.insts)
         if is_code and self.config.core == "collector":
-            raise InputError(f"preset {self.config.preset}: its core runs PTX, and {self.spec.name} is machine code; "
-                             "take the preset of a GPU that runs it (ampere), or --functional")
+            raise InputError(f"{self.module.path}: machine code is executed by its values only, without cycles: "
+                             "rfview run --quick")
         if self.config.core == "subcore" and not self.offers_subcore:
-            raise InputError(f"preset {self.config.preset}: its core is not finished, kernels still get wrong values on it; take "
+            raise InputError(f"preset {self.config.preset}: its core is not finished, some kernels get wrong values; take "
                              "fermi for PTX, and `rfview run --quick` for machine code")
         if not is_code and self.config.core == "subcore":
             raise InputError(f"preset {self.config.preset}: its core runs machine code, and {self.spec.name} is PTX; "

@@ -105,7 +105,7 @@ def test_constants_are_the_modules_or_those_of_the_launch_file(given):
 
 def test_a_core_for_ptx_refuses_machine_code():
     spec = launch_of_text(LAUNCH, "scaled", {"out": np.zeros(32, np.uint32)}, {})
-    with pytest.raises(InputError, match="preset fermi: its core runs PTX, and scaled is machine code"):
+    with pytest.raises(InputError, match=r"scaled\.sass: machine code is executed by its values only"):
         Simulator(spec, source=(SCALED, "scaled.sass"))
 
 
