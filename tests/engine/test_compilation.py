@@ -223,7 +223,8 @@ def test_a_pointer_that_escapes_stays_a_pair_and_the_run_says_so(tmp_path: Path,
 
     machine = run_pointers(tmp_path, more)
     assert len(machine.info.compile_notes) == 1 and said in machine.info.compile_notes[0]
-    assert said in text_of({**machine.summary(), "wall_s": 1.0, "node_nm": None, "energy_not_given": [], "baseline": None})
+    assert said in text_of({**machine.summary(), "wall_s": 1.0, "node_nm": None, "energy_not_given": [], "energy_assumed": [],
+                            "baseline": None})
 
 
 def test_what_32_bit_addresses_do_not_reach_is_one_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
