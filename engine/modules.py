@@ -62,15 +62,15 @@ def listing_beside(path: Path, isa: str, text: str) -> str | None:
 @lru_cache(maxsize=8)
 def _compiled(text: str, isa: str, path: str) -> str:
     """Return the listing of a PTX text; tools take tenths of seconds, and a command may need the same again."""
+    from rfview.engine.sass import load     # start-up
+
     if not isa.startswith("sm_"):
         raise SassError(f"{path}: expected an architecture such as sm_80, got {isa}")
-    from rfview.engine.sass import load
-
     return load.listing_of_ptx(text, int(isa.removeprefix("sm_")), path)
 
 
 @lru_cache(maxsize=8)
 def _disassembled(raw: bytes, path: str) -> str:
-    from rfview.engine.sass import load
+    from rfview.engine.sass import load     # start-up
 
     return load.listing_of_cubin(raw, path)

@@ -97,8 +97,8 @@ def decode_module(text: str, path: str, *, how: Compilation = Compilation()) -> 
 def syntax_of(source: Source) -> SyntaxModule:
     """Parse a module and declare the implicit variables its kernels may use: malloc's heap, the lock of wide atomics."""
     from rfview.engine.ptx.lower.device_library import declare_heap     # start-up
-    from rfview.engine.ptx.lower.locked import declare_lock
-    from rfview.engine.ptx.parse.parser import parse_module
+    from rfview.engine.ptx.lower.locked import declare_lock     # likewise
+    from rfview.engine.ptx.parse.parser import parse_module     # likewise
 
     syntax = parse_module(source)
     declare_heap(syntax)

@@ -9,10 +9,13 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from rfview.engine.errors import SassError
-from rfview.engine.launch.spec import Launch
 from rfview.engine.program import Kernel
+
+if TYPE_CHECKING:
+    from rfview.engine.launch.spec import Launch
 
 ALIGN = 256
 SHARED_WINDOW, LOCAL_WINDOW = 0x0100_0000_0000, 0x0200_0000_0000       # of generic addresses (values/lane_by_lane.py)

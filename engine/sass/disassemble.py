@@ -149,7 +149,7 @@ class _Sources:
     """Where instructions come from: by the PTX's own places, which know what was inlined, else by the cubin's line table."""
 
     def __init__(self, cubin: Cubin, ptx: str) -> None:
-        from rfview.engine.ptx.parse.locations import locations
+        from rfview.engine.ptx.parse.locations import locations     # start-up: only code with line tables needs it
 
         self.ptx = ptx
         self.lines, self.cuda = line_table(cubin, PTX_LINES), line_table(cubin, CUDA_LINES)
@@ -179,7 +179,7 @@ class _Sources:
                      for k, (offset, size) in enumerate(places))
 
     def _declared(self) -> dict[str, tuple[Any, ...]]:
-        from rfview.engine.ptx import parameters_of
+        from rfview.engine.ptx import parameters_of     # start-up, likewise
 
         if self._params is None:
             try:

@@ -71,6 +71,8 @@ class _Program:
     def read(self) -> int:
         """Add the program's rows to the table; return where the next program begins."""
         self.step, _, self.base, self.range, self.first = struct.unpack_from("<BBbBB", self.data, self.at)
+        if not self.range:
+            raise ValueError("line_range is 0")
         self.at += 5
         lengths = list(self.data[self.at : self.at + self.first - 1])
         self.at += len(lengths)

@@ -13,8 +13,8 @@ from rfview.engine.check.selection import Filters, key_of, read_baseline, select
 from rfview.engine.errors import InputError
 
 OWN = Finding("race-shared", "races", "_ZN3app4scanEPf", 11, 35, "@P0 ld.shared.u32 R2, [R2]", 0, 0, 1, 1, 0, 42, 128, 0x7c,
-              "shared+0x7c", 8, 32, "st.shared.u32 [R6], R5", 0, 0, 31, 30, "scan.cu:9", "scan.cu:7",
-              (("/src/scan.cu:9", ""), ("/src/scan.cu:7", "")))
+              "shared+0x7c", 8, 32, "st.shared.u32 [R6], R5", 0, 0, 31, 30, source="scan.cu:9", other_source="scan.cu:7",
+              frames=(("/src/scan.cu:9", ""), ("/src/scan.cu:7", "")))
 LIBRARY = Finding("unwritten-register", "reads", "_ZN3cub6detail4sortEPf", 20, 50, "and.b32 R0, R1, 1", 0, 0, 0, 0, 8, 77, 8,
                   source="agent.cuh:407", frames=(("/src/app.cu:3", "_ZN3Odd5isOddEi"), ("/cuda/cub/agent.cuh:407", "")))
 PLAIN = replace(LIBRARY, kernel="plain", source="", frames=(), line=12)

@@ -83,5 +83,5 @@ def test_spilled_words_are_said_with_the_registers_and_the_limit() -> None:
     ({"sm.num_banks": 4, "sm.rows_per_bank": 64}, 64), ({"sm.rows_per_bank": 32}, 32)])
 def test_a_swapped_design_keeps_the_rows_that_were_chosen_and_derives_others_anew(settings: dict[str, int], rows: int) -> None:
     base = Simulator(load_launch_file(kernels.path("vectoradd")), design="sram", settings=settings)
-    chosen = swap._chosen(base, ())
+    chosen = swap.chosen_settings(base, ())
     assert select("racetrack", "gto", "fermi", chosen).config["sm.rows_per_bank"] == rows

@@ -342,7 +342,7 @@ def test_without_the_extras_it_is_one_sentence(folder: Path, monkeypatch: pytest
 def test_json_says_what_came_of_it(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     sweep(folder, "--json")
     assert json.loads(capsys.readouterr().out) == {
-        "jobs": 3, "same": 0, "already": 0, "outcomes": {"ok": 3}, "folder": str(folder / "results"), "rows": 3}
+        "jobs": 3, "same": 0, "already": 0, "outcomes": {"ok": 3}, "folder": str(folder / "results"), "rows": 3, "notes": []}
 
 
 def test_every_column_is_documented(rfview_process: Callable[..., subprocess.CompletedProcess[str]],

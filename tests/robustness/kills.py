@@ -1,12 +1,13 @@
 """Kills recordings at random times (SIGKILL): what is left can be opened, and shows true states up to its end.
 
-A case starts `rfview record`, kills it some time after its file has appeared, a random fraction of what a complete run
-needs from there on, and checks the folder: it contains a complete recording, or one incomplete one that opens with a
-warning, or nothing if no chunk had been written.
+A case starts `rfview record`, kills it when its file has a random fraction of the bytes of a complete one, and checks the
+folder: it contains a complete recording, or one incomplete one that opens with a warning, or nothing if no chunk had been
+written.
 """
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 import random
@@ -35,39 +36,38 @@ def command(path: Path, budget: int) -> list[str]:
     return [sys.executable, "-m", "rfview", "record", str(KERNEL), "-o", str(path), "--budget", str(budget)]
 
 
-def started(target: Path, budget: int) -> subprocess.Popen[bytes]:
-    """Start a recording; return its process when its file has appeared: compiling and imports are over."""
+def killed(target: Path, budget: int, size: int) -> None:
+    """Record, and kill that when the growing file has a number of bytes, or has its name after all."""
     process = subprocess.Popen(command(target, budget), cwd=REPOSITORY, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    while process.poll() is None and not partials(target):
+    grown = 0
+    while process.poll() is None and not target.exists() and grown < size:
         time.sleep(0.001)
-    return process
+        with contextlib.suppress(FileNotFoundError):        # renamed meanwhile
+            grown = sum(part.stat().st_size for part in partials(target))
+    process.send_signal(signal.SIGKILL)
+    process.wait()
 
 
 @functools.cache
-def truth(budget: int) -> tuple[float, dict[int, Snapshot]]:
-    """Return the seconds of a complete run after its file has appeared, and sample states of it by cycle."""
+def truth(budget: int) -> tuple[int, dict[int, Snapshot]]:
+    """Return the bytes of a complete recording, and sample states of it by cycle."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "run.rfs"
-        process, began = started(path, budget), time.monotonic()
-        process.wait()
-        took = time.monotonic() - began
+        subprocess.run(command(path, budget), cwd=REPOSITORY, check=True, capture_output=True)
         found = {}
         with closing(open_recording(path)) as timeline:
             for cycle in range(timeline.first, timeline.last + 1, max(1, timeline.last // SAMPLES)):
                 found[cycle] = timeline.at(cycle)
                 len(found[cycle].rows), len(found[cycle].memory)
-    return took, found
+        return path.stat().st_size, found
 
 
 def tried(folder: Path, chance: random.Random) -> tuple[str, str]:
     """Kill a run; return what is left (nothing, part or whole) or what is wrong, and details."""
     budget = chance.choice(BUDGETS)
-    took, states = truth(budget)
+    size, states = truth(budget)
     target = folder / "run.rfs"
-    process = started(target, budget)
-    time.sleep(took * chance.uniform(0, 1.05))
-    process.send_signal(signal.SIGKILL)
-    process.wait()
+    killed(target, budget, int(size * chance.uniform(0, 1)))
     left = partials(target)
     if len(left) + target.exists() > 1 or {path.name for path in folder.iterdir()} - {"run.rfs", *(one.name for one in left)}:
         return "litter", ", ".join(os.listdir(folder))

@@ -288,7 +288,7 @@ def test_branches_of_recordings_tell_how_far_compiling_is(small: Path, tmp_path:
 
     record(simulator(small), tmp_path / "a.rfs", max_cycles=400)
     monkeypatch.setattr(warm, "is_ready", lambda dtype: False)
-    monkeypatch.setattr(warm, "compile_in_child", lambda design, progress: progress(0.5, f"compiling {design}"))
+    monkeypatch.setattr(warm, "compile_in_child", lambda design, progress, preset: progress(0.5, f"compiling {design}"))
     session = open_session(tmp_path / "a.rfs")
     told: list[tuple[float, str]] = []
     session.compiling = lambda share, text: told.append((share, text))

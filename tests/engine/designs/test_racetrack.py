@@ -15,7 +15,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from rfview.engine.machine import cycle as machine_cycle
+from rfview.engine.machine.cores import choice, collector
 from rfview.engine import plugin as designs, isa, kernels
 from rfview.engine.designs import racetrack
 from rfview.engine.errors import InputError
@@ -147,7 +147,7 @@ class Bench:
             for bank in range(BANKS):
                 if int(self.rf.tape[bank].activity) == racetrack.WRITE:
                     self.writes.append((self.cycle, bank, self.buffered[bank].pop(0)))
-            machine_cycle.clear_activity(self.sm)
+            collector.clear_activity(self.sm)
             self.cycle += 1
             self.sm.cycle = self.cycle
         return self
@@ -684,7 +684,7 @@ def test_skipping_idle_cycles_changes_nothing(monkeypatch: pytest.MonkeyPatch) -
     shape = {"design": tapes("shift_cycles=2"), "registers": 40, "settings": {"racetrack.mapping": codes(r1=9, r2=15)}}
     skipped = Machine(program, **shape)
     skipped.simulator.record_chunk()
-    monkeypatch.setattr(machine_cycle, "is_idle", lambda sm: False)
+    monkeypatch.setattr(choice, "is_idle", lambda sm, rf, spec: False)
     plain = Machine(program, **shape)
     plain.simulator.record_chunk()
     a, b = skipped.simulator.snapshot(), plain.simulator.snapshot()
