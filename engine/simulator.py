@@ -213,7 +213,7 @@ class Simulator:
             raise InputError(f"{self.module.path}: machine code is executed by its values only, without cycles: "
                              "rfview run --quick")
         if self.config.core == "subcore" and not self.offers_subcore:
-            raise InputError(f"preset {self.config.preset}: its core is not finished, some kernels get wrong values; take "
+            raise InputError(f"preset {self.config.preset}: its core is not finished (recordings, other GPUs); take "
                              "fermi for PTX, and `rfview run --quick` for machine code")
         if not is_code and self.config.core == "subcore":
             raise InputError(f"preset {self.config.preset}: its core runs machine code, and {self.spec.name} is PTX; "

@@ -13,6 +13,16 @@ from rfview.engine.state import COLLECT, FREE, MAX_INFLIGHT, NONE8
 
 
 @device
+def is_full(sm):
+    """Return whether no entry is free; NONE8, the last number, is none."""
+    for word in range(MAX_INFLIGHT // 64):
+        free = ~np.uint64(sm.inflight_used[word])
+        if free != 0 and (word < MAX_INFLIGHT // 64 - 1 or free != bit64(63)):
+            return False
+    return True
+
+
+@device
 def take(sm, warp, pc, lanes, active, inst):
     """Take a free entry for an issued instruction; its stage is COLLECT until it has its operands."""
     slot = np.int64(0)

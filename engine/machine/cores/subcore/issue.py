@@ -14,7 +14,8 @@ from rfview.engine.compile.device import device
 from rfview.engine.events import INSTRUCTIONS, THREAD_INSTRUCTIONS
 from rfview.engine.fault_codes import CALL
 from rfview.engine.isa import OP_BAR, OP_EXIT, OP_MEMBAR, OP_NOP
-from rfview.engine.machine.cores.subcore.inflight import take
+from rfview.engine.machine.cores.subcore import values
+from rfview.engine.machine.cores.subcore.inflight import is_full, take
 from rfview.engine.machine.cores.subcore.stalls import (BRANCH_RESOLVING, DISPATCH_STALL, LG_THROTTLE, MIO_THROTTLE,
                                                         SLEEPING)
 from rfview.engine.machine.cores.subcore.state import (NUM_COUNTERS, PIPE_ALU, PIPE_FMA, PIPE_NONE, UNIT_MEMORY, UNIT_NONE)
@@ -165,6 +166,9 @@ def decide_unit(sm, rf, spec, number, warp, inst):
     elif unit == UNIT_NONE and free_pipe(sm, spec, sub, kind) < 0:
         block(sm, warp, BLOCK_UNIT, inst.unit)
         return PIPE_THROTTLE
+    if is_full(sm):         # accesses that wait for memory; how many may, is not published (B11.5)
+        block(sm, warp, BLOCK_UNIT, inst.unit)
+        return LG_THROTTLE
     if sub.control != 0:
         block(sm, warp, BLOCK_UNIT, inst.unit)
         return DISPATCH_STALL
@@ -217,6 +221,8 @@ def send(sm, rf, spec, rows, insts, arena, number, warp):
     if pc + 1 >= len(insts) and inst.op != OP_EXIT and inst.unit != UNIT_CTRL:
         return fault(sm, CALL, warp, ctz64(np.uint64(active)), pc, pc + 1, 0)
     if inst.unit == UNIT_CTRL:
+        if inst.src_mask != 0:
+            values.forward(sm, rows, insts, warp)
         machine_control.execute(sm, rf, spec, rows, insts, arena, warp, pc, lanes, active)
         after_control(sm, rf, spec, warp, pc)
     return 0

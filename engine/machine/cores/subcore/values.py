@@ -11,15 +11,18 @@ import numpy as np
 
 from rfview.engine.compile.bits import ctz64
 from rfview.engine.compile.device import device
+from rfview.engine.fault_codes import PARAM_RANGE
 from rfview.engine.isa import OP_PLOP3, OP_SREG
 from rfview.engine.machine.cores.subcore.inflight import capture_predicates
 from rfview.engine.machine.marks import touch_row
 from rfview.engine.machine.rows import note_write, write_row
+from rfview.engine.machine.stages.control import fault
 from rfview.engine.machine.stages.convergence import UNIFORM, state_row
-from rfview.engine.machine.stages.machine_state import move_state
+from rfview.engine.machine.stages.machine_state import move_state, unite_address
 from rfview.engine.machine.stages.sources import fetch_registers, fetch_scalars, write_predicate, write_uniform
-from rfview.engine.machine.stages.special import special_register
-from rfview.engine.program import NO_PRED, NO_REG, UNIT_CTRL
+from rfview.engine.machine.stages.special import fill, special_register
+from rfview.engine.program import MEM_NONE, NO_PRED, NO_REG, UNIT_CTRL
+from rfview.engine.state import EXECUTE, MAX_INFLIGHT, NONE8
 from rfview.engine.values.machine import execute_machine
 from rfview.engine.values.machine_operands import modify
 from rfview.engine.values.words import handle
@@ -50,6 +53,8 @@ def compute(sm, rf, spec, rows, insts, arena, slot):
     first_row = np.int64(sm.config.first_collector_row)
     result_row = result_row_of(sm, slot)
     gather(sm, rows, insts, arena, slot, first_row)
+    if inst.memory_kind != MEM_NONE:
+        return load_constant(sm, rows, arena, inst, slot, first_row)
     if inst.op >= OP_PLOP3:
         return move_state(sm, rows, inst, warp, np.int64(flight.mask), first_row, result_row)
     if inst.op == OP_SREG:
@@ -58,6 +63,22 @@ def compute(sm, rf, spec, rows, insts, arena, slot):
                                        flight.psrc[1]))
     flight.pval[0] = packed & np.uint64(0xFFFFFFFF)
     flight.pval[1] = packed >> np.uint64(32)
+    return 0
+
+
+@device
+def load_constant(sm, rows, arena, inst, slot, first_row):
+    """Load words of the constant image at a uniform address (ULDC), which needs no memory pipeline."""
+    unite_address(rows, inst, first_row)
+    flight = sm.inflight[slot]
+    address = np.int64(rows[first_row].u[0]) + np.int64(inst.offset)
+    words = np.int64(inst.num_dst)
+    end = (np.int64(sm.launch.local_word) - np.int64(sm.launch.param_word)) * 4
+    if address < 0 or address & 3 or address + 4 * words > end:
+        lane = ctz64(np.uint64(flight.mask))
+        return fault(sm, PARAM_RANGE, np.int64(flight.warp), lane, np.int64(flight.pc), address, 4 * words)
+    for word in range(words):
+        fill(rows, result_row_of(sm, slot) + word, np.int64(arena[np.int64(sm.launch.param_word) + address // 4 + word]))
     return 0
 
 
@@ -94,4 +115,18 @@ def show_results(sm, rows, inst, slot):
         write_row(sm, rows, np.int64(sm.warp[warp].reg_base) + reg, value_row, lanes)
         note_write(sm, warp, reg, lanes, flight.pc, value_row)
     flight.unwritten = 0
+    return 0
+
+
+@device
+def forward(sm, rows, insts, warp):
+    """Let a branch of a warp, which reads registers at issue, read results that have passed Allocate."""
+    for word in range(MAX_INFLIGHT // 64):
+        used = np.uint64(sm.inflight_used[word])
+        while used != 0:
+            slot = word * 64 + ctz64(used)
+            used &= used - np.uint64(1)
+            flight = sm.inflight[slot]
+            if flight.warp == warp and flight.stage == EXECUTE and flight.pipe != NONE8 and flight.unwritten != 0:
+                show_results(sm, rows, insts[flight.pc], slot)
     return 0
