@@ -70,8 +70,8 @@ def test_a_cubin_with_changed_bytes_is_read_or_refused(changes):
         function_infos(cubin)
     except SassError:
         return
-    line_table(cubin, CUDA_LINES)
-    line_table(cubin, PTX_LINES)
+    for name in (CUDA_LINES, PTX_LINES):
+        assert all(rows == sorted(rows) for rows in line_table(cubin, name).rows.values())
 
 
 def test_without_tools_a_cubin_is_refused_with_what_to_install(monkeypatch, tmp_path):
