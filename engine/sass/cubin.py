@@ -86,12 +86,13 @@ def read_cubin(raw: bytes, path: str) -> Cubin:
         raise SassError(f"{path}: expected a 64-bit little-endian cubin")
     try:
         return _read(raw, path)
-    except (struct.error, IndexError, ValueError) as problem:
+    except (struct.error, IndexError, ValueError, OverflowError) as problem:
         raise SassError(f"{path}: damaged cubin: {_plain(problem)}") from None
 
 
 def _plain(problem: Exception) -> str:
-    return "a section or name lies outside of the file" if isinstance(problem, struct.error) else str(problem)
+    is_outside = isinstance(problem, (struct.error, OverflowError))
+    return "a section or name lies outside of the file" if is_outside else str(problem)
 
 
 def _read(raw: bytes, path: str) -> Cubin:

@@ -33,7 +33,7 @@ def line_table(cubin: Cubin, name: str) -> LineTable:
     try:
         while at + 10 <= len(section.data):
             at = _Program(cubin, section.data, at, starts, table).read()
-    except (struct.error, IndexError, ValueError):      # lines are only shown: what is damaged is left out
+    except (struct.error, IndexError, ValueError, OverflowError):      # lines are only shown: what is damaged is left out
         pass
     for rows in table.rows.values():
         rows.sort()
