@@ -11,7 +11,6 @@ from hypothesis import given, settings, strategies as st
 from rfview.engine import isa
 from tests.harness import Assembly, Machine, counted
 
-pytestmark = pytest.mark.nojit
 ALONE = {"memory.icache_sets": 0, "memory.l2_warm": 0}      # nothing but the access takes the ports
 
 

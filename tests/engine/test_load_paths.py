@@ -126,7 +126,7 @@ def check(folder: Path, body: str, expected: np.ndarray, functions: str = "") ->
 
 
 @pytest.mark.parametrize("path", [
-    pytest.param(path, marks=pytest.mark.nojit if path in ("param", "generic local") else ()) for path in PATHS
+    pytest.param(path, marks=pytest.mark.nojit if path == "param" else ()) for path in PATHS
 ])
 def test_a_load_extends_by_its_type_whatever_its_path(tmp_path: Path, path: str) -> None:
     before, opcode, base = PATHS[path]

@@ -23,7 +23,6 @@ from rfview.sessions.timeline.opening import open_recording
 from tests.conftest import WITHOUT_JIT
 from tests.harness import Assembly, Machine, counted, issue_cycle, spaces
 
-pytestmark = pytest.mark.nojit
 LOW = 0x0000FFFF
 QUICK = {"latency.int_add": 1}          # a result 3 cycles after its issue
 

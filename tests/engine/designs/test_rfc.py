@@ -19,7 +19,6 @@ from rfview.engine.stalls import BANK_CONFLICT
 from tests.conftest import WITHOUT_JIT
 from tests.harness import Assembly, Machine, counted, issue_cycle
 
-pytestmark = pytest.mark.nojit
 FAST_MEMORY = {"memory.fixed_memory_cycles": 30}
 
 

@@ -17,7 +17,6 @@ from rfview.sessions.timeline.opening import open_recording
 from tests.conftest import WITHOUT_JIT
 from tests.harness import Assembly, Machine, counted, spaces
 
-pytestmark = pytest.mark.nojit
 QUICK = {"latency.int_add": 1}          # a result 3 cycles after its issue
 
 
