@@ -27,6 +27,7 @@ The rooms, each with its own list of duties:
 
     machine/    one cycle, on one page; its stages and warp schedulers; the journal
     functional/ a launch by its values only: no cycles, many times faster
+    hazards/    dependences of machine code that its control codes do not cover
     values/     what instructions, memory accesses and texture fetches compute, for 32 lanes
     designs/    the register files of the papers, one file each
     plugin/     the plug-in kit: how a design is described, found, built, checked and explained

@@ -49,6 +49,15 @@ def load_module(path: str | Path, *, how: Compilation = Compilation()) -> Module
     return decode_module(text if beside is None else beside, str(path), how=how)
 
 
+def check_tools(how: Compilation) -> None:
+    """Raise SassError if PTX is to be compiled to machine code and ptxas or nvdisasm is missing."""
+    if how.isa != PTX:
+        from rfview.engine.sass.tools import WHEELS, tool       # start-up
+
+        for name in WHEELS:
+            tool(name)
+
+
 def listing_beside(path: Path, isa: str, text: str) -> str | None:
     """Return the listing that lies beside a PTX file, if it was made of this text."""
     try:

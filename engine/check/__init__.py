@@ -16,6 +16,7 @@
     watching    the checker in the functional loop
     functional  the functional mode with the checker
     warm        compiles that into the disk cache, in a process of its own
+    code        the hazards of machine code, once per kernel
     findings    findings as data and as sentences
     selection   which findings are shown: filters, and baselines of known findings
     child       a check in a separate process

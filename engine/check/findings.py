@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rfview.engine.check import layout
+from rfview.engine.check.code import HAZARD, hazards_in
 from rfview.engine.ptx.parse.locations import Locations, locations
 from rfview.engine.program import SPACE_LOCAL, SPACE_SHARED
 from rfview.engine.wording import plural
@@ -34,6 +35,7 @@ KINDS: dict[int, tuple[str, str]] = {
     layout.MASKS_DIFFER: ("masks-differ", "is executed by lanes that name different members"),
     layout.INACTIVE_LANE: ("inactive-lane", "reads the value of a lane that takes no part"),
     FAULT: ("fault", ""),
+    HAZARD: ("hazard", "comes before what it depends on: its control codes do not cover that"),
 }
 NAMES = {name: kind for kind, (name, _) in KINDS.items()}
 RACES = {layout.WRITE_WRITE: "writes what {} wrote", layout.READ_AFTER_WRITE: "reads what {} wrote",
@@ -52,6 +54,8 @@ class Finding:
     the PTX names it. other_*: of the other thread, or of the exit before a barrier; -1 if there is none. count: how many
     lanes, times or bytes were found with this pair of instructions. frames: (path:line, function) of what was inlined into
     what, innermost first, of the instruction and then of the other one; the kernel itself has the function "".
+    Of a hazard, cta to cycle are -1: some path leads to it; place: the register; dependence: RAW, WAR, WAW or reuse; cover:
+    what falls short, stall count, counter or reuse bit; short: cycles, 0 where a counter decides.
     """
 
     kind: str
@@ -81,11 +85,19 @@ class Finding:
     source: str = ""
     other_source: str = ""
     frames: tuple[tuple[str, str], ...] = ()
+    dependence: str = ""
+    cover: str = ""
+    short: int = 0
 
     def as_text(self) -> str:
         """Return two or three lines of text."""
         times = f", {self.count:,} times" if self.count > 1 else ""
         what = f"{_line(self.line, self.source)}: {self.text}"
+        if self.cta < 0:
+            both = [_line(line, source, "listing line") for line, source in ((self.line, self.source),
+                                                                             (self.other_line, self.other_source))]
+            return "\n".join([f"{self.kind}: {self.sentence} ({self.dependence}, {self.cover})",
+                              f"  {both[0]}: {self.text}", f"  {both[1]}: {self.other_text}"])
         if self.cycle >= 0:
             where = f"cycle {self.cycle:,}  w{self.warp} (CTA {self.cta}, warp {self.warp_in_cta}) lane {self.lane}"
         else:
@@ -98,9 +110,10 @@ class Finding:
             lines.append(f"  {where}  {_line(self.other_line, self.other_source)}: {self.other_text}")
         return "\n".join(lines)
 
-
     def words(self) -> list[str]:
-        """Return the options of `rfview debug` that go to it."""
+        """Return the options of `rfview debug` that go to it, none if it is of no run."""
+        if self.cta < 0:
+            return []
         if self.cycle >= 0:
             return ["--goto", str(self.cycle)]
         launch = f" launch {self.launch}" if self.launch else ""
@@ -112,6 +125,7 @@ class Findings:
     """All findings of a run in chronological order.
 
     cycles, instructions: how far it ran, cycles -1 by values only; more: some were dropped; fault: the kernel's.
+    paths: instructions of machine code whose paths were all followed.
     """
 
     found: tuple[Finding, ...]
@@ -119,17 +133,19 @@ class Findings:
     more: bool
     fault: str | None
     instructions: int = 0
+    paths: int = 0
 
     @property
     def length(self) -> str:
         """Return how far the run went, as text."""
-        return plural(self.cycles, "cycle") if self.cycles >= 0 else plural(self.instructions, "warp instruction")
+        ran = plural(self.cycles, "cycle") if self.cycles >= 0 else plural(self.instructions, "warp instruction")
+        return f"{ran}, and on all paths of {plural(self.paths, 'machine instruction')}" if self.paths else ran
 
     def as_dict(self) -> dict[str, Any]:
         """Return the findings as JSON data."""
         findings = [asdict(one) for one in self.found]
         return {"findings": findings, "cycles": self.cycles, "instructions": self.instructions, "more": self.more,
-                "fault": self.fault}
+                "fault": self.fault, "paths": self.paths}
 
     @staticmethod
     def of_dict(data: Mapping[str, Any]) -> Findings:
@@ -137,26 +153,49 @@ class Findings:
         names = {field.name for field in fields(Finding)}
         findings = [Finding(**{key: value for key, value in one.items() if key in names}) for one in data["findings"]]
         findings = [replace(one, frames=tuple((place, function) for place, function in one.frames)) for one in findings]
-        return Findings(tuple(findings), data["cycles"], data["more"], data["fault"], data["instructions"])
+        return Findings(tuple(findings), data["cycles"], data["more"], data["fault"], data["instructions"],
+                        data["paths"])
 
 
 def findings_of(simulator: Checking) -> Findings:
     """Return the findings of a checked simulator so far."""
-    check, has_cycles = simulator.data[0], simulator.counts_cycles
-    entries = check.finding[check.finding["kind"] != 0]
-    entries = entries[np.lexsort((entries["pc"], entries["clock"]))]
-    findings = [_finding(simulator, SimpleNamespace(**dict(zip(FIELDS, entry.tolist(), strict=True)))) for entry in entries]
+    has_cycles = simulator.counts_cycles
+    findings = _hazards(simulator) if simulator.is_code else _undefined(simulator)
     findings += [_reported(simulator, one) for one in simulator.reports]
     fault = None if simulator.fault is None else str(simulator.fault)
     if fault is not None:
         findings.append(_fault(simulator, fault))
     if findings:
-        known = locations(simulator.module.text)
+        known = locations(simulator.module.text)        # of a listing, too
         findings = [_located(one, known) for one in findings]
     if has_cycles:
         findings.sort(key=lambda one: (one.cycle, one.pc, one.kind))
     cycles = simulator.cycle if has_cycles else -1
-    return Findings(tuple(findings), cycles, bool(check.is_full), fault, simulator.instructions)
+    more = not simulator.is_code and bool(simulator.data[0].is_full)
+    return Findings(tuple(findings), cycles, more, fault, simulator.instructions,
+                    len(simulator.insts) if simulator.is_code else 0)
+
+
+def _hazards(simulator: Checking) -> list[Finding]:
+    """Return the hazards of the kernels of machine code: some path leads to each, at no moment."""
+    found, program = [], simulator.info.program
+    for kernel, base in simulator.placement.kernels:
+        for one in hazards_in(kernel):
+            own, other = program[base + one.pc], program[base + one.producer]
+            found.append(Finding(
+                "hazard", one.sentence(kernel), own.kernel, base + one.pc, int(own.line), own.text, launch=0, cta=-1,
+                warp=-1, warp_in_cta=-1, lane=-1, cycle=-1, count=1, other_pc=base + one.producer,
+                other_line=int(other.line), other_text=other.text, place=one.register, dependence=one.kind,
+                cover=one.cover, short=one.short))
+    return found
+
+
+def _undefined(simulator: Checking) -> list[Finding]:
+    """Return what the checked stage has found, in chronological order."""
+    check = simulator.data[0]
+    entries = check.finding[check.finding["kind"] != 0]
+    entries = entries[np.lexsort((entries["pc"], entries["clock"]))]
+    return [_finding(simulator, SimpleNamespace(**dict(zip(FIELDS, entry.tolist(), strict=True)))) for entry in entries]
 
 
 def _moment(simulator: Checking, moment: int, prefix: str = "") -> dict[str, Any]:
@@ -165,9 +204,9 @@ def _moment(simulator: Checking, moment: int, prefix: str = "") -> dict[str, Any
             {f"{prefix}cycle": -1, f"{prefix}instruction": moment})
 
 
-def _line(line: int, source: str) -> str:
-    """Return an instruction's line as text."""
-    return f"{source}, PTX line {line}" if source else f"line {line}"
+def _line(line: int, source: str, of: str = "") -> str:
+    """Return an instruction's line as text; of: what has these lines, "" = PTX."""
+    return f"{source}, {of or 'PTX line'} {line}" if source else f"{of or 'line'} {line}"
 
 
 def _located(finding: Finding, known: Locations) -> Finding:

@@ -11,6 +11,7 @@ from rfview.engine.check import watching
 from rfview.engine.check.machine import Checking
 from rfview.engine.functional.machine import FunctionalSimulator, spec_dtype
 from rfview.engine.machine import faults
+from rfview.engine.machine_code import is_machine_code
 
 NAME = "checked_values"
 hooks.register(NAME, watching)
@@ -22,11 +23,11 @@ class CheckedFunctionalSimulator(Checking, FunctionalSimulator):
     @property
     def _bound(self) -> np.dtype:
         """Return the dtype of the parameter record that binds the loop's calls to the checker."""
-        return spec_dtype(NAME, Path(__file__).parent)
+        return super()._bound if is_machine_code(self.insts) else spec_dtype(NAME, Path(__file__).parent)
 
     def _compiling(self) -> list[str]:
         """Return the module that compiles the loop in a process of its own."""
-        return ["rfview.engine.check.warm"]
+        return super()._compiling() if is_machine_code(self.insts) else ["rfview.engine.check.warm"]
 
     def _note_report(self) -> None:
         """Add an access that was dropped to the reports; its moment is an instruction of its warp."""

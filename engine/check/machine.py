@@ -47,13 +47,15 @@ def stage() -> Any:
 class Checking(Simulator):
     """What simulators with the checker share; call `findings()` during the run or after it.
 
-    It only runs forwards: the checker's data cannot be rewound.
+    It only runs forwards: the checker's data cannot be rewound. Of machine code (`is_code`), which does not say what is
+    defined, only hazards and faults are found.
     """
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
-        if is_machine_code(self.insts):
-            raise InputError("check: the kernel is machine code; only PTX says what the checker needs to know")
+        self.is_code = is_machine_code(self.insts)
+        if self.is_code:
+            return
         how = self.config.compilation()
         self.followed = {kernel.name: followed(kernel, self.module, how) for kernel, _ in self.placement.kernels}
         lines = self.module.text.splitlines()
@@ -63,7 +65,8 @@ class Checking(Simulator):
     def renew(self, spec: LaunchSpec, memory: GivenMemory) -> None:
         """Go to cycle 0 of another launch, like Simulator; of those before, only what they wrote is known."""
         super().renew(spec, memory)
-        self._watch()
+        if not self.is_code:
+            self._watch()
 
     def _watch(self) -> None:
         """Reset the checker's data; what is known of given memory stays known."""
@@ -75,6 +78,8 @@ class Checking(Simulator):
 
     def release(self) -> None:
         """Release the checker's memory once the findings have been read; only `renew` may follow."""
+        if self.is_code:
+            return
         self.sm.scratch[layout.POINTER] = 0
         del self.data, self.arrays
 
@@ -94,7 +99,9 @@ class CheckedSimulator(Checking):
     """
 
     def link(self) -> None:
-        """Link the checked stage in place of the machine's own."""
+        """Link the checked stage in place of the machine's own; a core that is compiled as a whole has none."""
+        if self._is_whole:
+            return super().link()
         if extern._stage is not None and extern._stage is not stage():
             raise InputError("check: this process runs a machine that is not checked; check in a process of its own")
         journal = self._journal_of()

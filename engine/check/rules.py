@@ -1,8 +1,9 @@
 """What a check finds, and by which rules: the text of `rfview help check`.
 
-`rfview check TARGET` runs a kernel and looks for behaviour that PTX leaves undefined. `rfview check ./app 100`, or a
-script.py, does so in every launch of a program and reports a defect once; which bytes of device memory have been written
-is known from one launch to the next, all else is checked for each launch alone. Programs then have 1 GB of device memory.
+`rfview check TARGET` runs a kernel and looks for behaviour that PTX leaves undefined, and for hazards of machine code.
+`rfview check ./app 100`, or a script.py, does so in every launch of a program and reports a defect once; which bytes of
+device memory have been written is known from one launch to the next, all else is checked for each launch alone. Programs
+then have 1 GB of device memory.
 Both compute values only, many times faster than cycles: a finding says which instruction of its warp it is, from 1 on, and
 `rfview debug` goes there with `run-to instruction N cta C warp W`. With --every-cycle, and for recordings, it says in which
 cycle; cycles are the same as in any other run.
@@ -32,6 +33,12 @@ barrier-part         an aligned barrier (bar.*, barrier.*.aligned) opens when on
 mask-without-lane    a lane executes a .sync instruction whose member mask does not include it.
 masks-differ         lanes that execute a .sync instruction together have different member masks.
 inactive-lane        a shuffle reads a lane that does not take part; the machine returns 0.
+hazard               of machine code (--isa sm_80, a cubin, a listing), on any path, whether or not the run takes it: an
+                     instruction reads or overwrites a register before another one has written it (RAW, WAW) or read it
+                     (WAR), because the stall counts between them are too short or because it does not wait for the counter
+                     that says so; or it takes an operand from the reuse cache that has been overwritten since. What is
+                     needed between two instructions was mined from the code of NVIDIA's assembler, which has no hazards by
+                     this rule. Of machine code nothing else but faults is found.
 fault                what stops the kernel: deadlocks at barriers, accesses outside of buffers, traps. With --on-fault report
                      a bad access stops nothing: its lanes store nothing and load 0, and what follows is checked, too.
 

@@ -15,7 +15,7 @@ from rfview.engine.launch.given import GivenMemory
 from rfview.engine.launch.mangling import cpp_name
 from rfview.engine.launch.placement import initial_bytes
 from rfview.engine.launch.spec import LaunchSpec
-from rfview.engine.modules import decode_module
+from rfview.engine.modules import check_tools, decode_module
 from rfview.engine.plugin.selection import select
 from rfview.engine.program import MAX_REGS, Kernel, Module
 from rfview.engine.ptx.link import link
@@ -117,6 +117,8 @@ def short_name(mangled: str) -> str:
 
 
 def configuration(options: dict[str, Any]) -> Config:
-    """Return the configuration of the machine that Simulator options select."""
+    """Return the configuration of the machine that Simulator options select. Raises SassError if it takes missing tools."""
     given = {**defaults.MACHINE, "settings": {}, **options}
-    return select(given["design"], given["scheduler"], given["preset"], given["settings"]).config
+    config = select(given["design"], given["scheduler"], given["preset"], given["settings"]).config
+    check_tools(config.compilation())       # before any of the program's kernels could be loaded
+    return config

@@ -87,7 +87,7 @@ def of_program(args: argparse.Namespace) -> int:
         length = plural(launches.cycles, "cycle") if args.every_cycle else plural(launches.instructions, "warp instruction")
         text = checked.text(shown, launches.total, length)
         print("\n".join([text, *selection.as_text(filters, args.baseline)]))
-        if shown:
+        if shown and shown[0].finding.words():
             first = shown[0]
             words = [*options.machine_words(args), *(["--python", args.python] if args.python else [])]
             words += ["--launch", str(first.entry.number), *first.finding.words()]
@@ -120,7 +120,7 @@ def checked_run(args: argparse.Namespace) -> int:
         from rfview.sessions.commands.check import text_of
 
         print("\n".join([text_of(shown), *selection.as_text(filters, args.baseline)]))
-        if shown.found:
+        if shown.found and shown.found[0].words():
             command = options.command_of("replay" if options.is_session(args.target) else "debug", args)
             print(f"see: {command} {shlex.join(shown.found[0].words())}")
     return FOUND if shown.found else 0

@@ -14,9 +14,10 @@ from rfview.capture.client import Client, CudaError, Stopped
 from rfview.capture.device import Device
 from rfview.capture.launches import choice_of
 from rfview.capture.memory import GRAIN, DeviceMemory
-from rfview.engine.errors import InputError
+from rfview.engine.errors import InputError, SassError
 from rfview.engine.launch import load_launch_file
 from rfview.engine.program import GLOBAL_BASE
+from rfview.engine.sass import tools
 from rfview.engine.simulator import Simulator
 from tests.capture.driven import NAME, SAXPY, driven
 
@@ -345,3 +346,12 @@ def test_a_private_image_shows_memory_as_it_is_and_keeps_writes_to_itself() -> N
     image.arena[word] = 1
     assert memory.arena[word] == 0x07070707
     memory.close()
+
+
+def test_machine_code_without_the_tools_is_refused_before_a_program_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    tools.tool.cache_clear()
+    monkeypatch.setattr(tools, "_in_package", lambda package, name: None)
+    monkeypatch.setattr(tools.shutil, "which", lambda name: None)
+    with pytest.raises(SassError, match=r"ptxas is neither in PATH .* pip install 'rfview\[sass\]'"):
+        Device({"settings": {"kernel.isa": "sm_80"}})
+    tools.tool.cache_clear()

@@ -1,0 +1,69 @@
+"""How many cycles must lie between the issue of a producer of fixed latency and that of its consumer.
+
+Mined: the least distances in ptxas's own code of the bundled kernels, over all paths; they agree with the tables that NVIDIA
+gave to Mesa's NAK (RULES.md, B11.8). Where ptxas's code has no such pair, the bound of the nearest pair that it has.
+"""
+
+from __future__ import annotations
+
+from rfview.engine.hazards.effects import FIRST_ACCESS, PREDICATE, UNIFORM, Effects
+from rfview.engine.machine.cores.subcore.state import CLASSES
+
+FMA = ("fma", "imad", "imad.wide")
+# per producer: of consumers alu, fma, memory, other variable, branch, double; Turing (sm_75) and later
+_BOUNDS = {
+    "alu": ((4, 5, 6, 6, 6, 6), (4, 5, 5, 4, 4, 6)),
+    "fma": ((5, 4, 8, 6, 6, 6), (5, 4, 5, 4, 4, 6)),
+    "either": ((4, 4, 6, 6, 6, 6), (4, 4, 5, 4, 4, 6)),
+    "half": ((8, 8, 8, 8, 8, 8), (5, 5, 5, 4, 5, 6)),
+    "half.mma": ((10, 10, 7, 7, 6, 10), (10, 10, 7, 7, 6, 10)),
+    "double": ((10, 10, 7, 6, 6, 8), (10, 10, 7, 6, 6, 8)),
+    "tensor": ((22, 22, 22, 22, 22, 22), (17, 17, 17, 17, 17, 17)),
+    "none": ((6, 6, 6, 6, 6, 6), (6, 6, 6, 6, 6, 6)),
+}
+ALU, FP, MEMORY, VARIABLE, BRANCH, DOUBLE = range(6)
+UNIFORM_CYCLES, UNIFORM_PREDICATE_CYCLES, UNIFORM_GUARD_CYCLES = 2, 4, 5
+WIDE_CYCLES = 2         # between the words of IMAD.WIDE
+# a predicate as an operand: of FMA a cycle later; as a guard or a branch's condition
+PREDICATE_CYCLES, GUARD_CYCLES, GUARD_CYCLES_TURING, DOUBLE_PREDICATE, DOUBLE_GUARD = 4, 13, 12, 6, 14
+
+
+def needed(producer: Effects, register: int, consumer: Effects, role: str, sm: int) -> int:
+    """Return the cycles from issue to issue after which a consumer reads a producer's result of fixed latency."""
+    if register >= PREDICATE:
+        return _of_predicate(producer, consumer, role, sm)
+    if producer.kind == "uniform" or register >= UNIFORM:
+        return UNIFORM_CYCLES
+    kind = "alu" if producer.kind == "branch" else "fma" if producer.kind in FMA else producer.kind
+    bounds = _BOUNDS[kind][sm > 75]
+    early = WIDE_CYCLES * (role == "late" or producer.kind == "imad.wide" and register == producer.writes[0])
+    return (min(bounds[:2]) if consumer.kind == "either" else bounds[_column(consumer, role)]) - early
+
+
+def _column(consumer: Effects, role: str) -> int:
+    if consumer.kind == "double":
+        return DOUBLE
+    if consumer.is_control:
+        return BRANCH
+    if consumer.is_variable:
+        return MEMORY if CLASSES.index(consumer.kind) >= FIRST_ACCESS and role != "operand" else VARIABLE
+    return FP if consumer.kind in (*FMA, "half", "half.mma", "tensor") else ALU
+
+
+def _of_predicate(producer: Effects, consumer: Effects, role: str, sm: int) -> int:
+    is_condition = role == "guard" or consumer.is_control
+    if producer.kind == "uniform":
+        return UNIFORM_GUARD_CYCLES if is_condition else UNIFORM_PREDICATE_CYCLES
+    if producer.kind == "double":
+        return DOUBLE_GUARD if is_condition else DOUBLE_PREDICATE
+    if is_condition:
+        return GUARD_CYCLES if sm > 75 else GUARD_CYCLES_TURING
+    return PREDICATE_CYCLES + (consumer.kind in FMA)
+
+
+def result_cycles(effects: Effects, sm: int) -> int:
+    """Return the cycles after which the next instruction of the same kind can read a result: its place in write order."""
+    if effects.kind in ("uniform", "branch"):
+        return 1
+    bounds = _BOUNDS["fma" if effects.kind in FMA else effects.kind][sm > 75]
+    return bounds[DOUBLE] if effects.kind == "double" else min(bounds[:2])
