@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from rfview.engine.program import UNIT_CTRL, UNIT_LDST, UNITS
-from rfview.glossary.terms import LEAST, WIDTH, Term, numbers, of_recorded_design, panels, sentences_of, states
+from rfview.glossary.terms import (
+    LEAST,
+    WIDTH,
+    Term,
+    is_sample,
+    numbers,
+    of_recorded_design,
+    panels,
+    paragraphs,
+    sentences_of,
+    states,
+    without_sample,
+)
 from rfview.render.lens import base_design, painter_of
 from rfview.render.operation import with_lines
 from rfview.render.panels import FIRST, PANELS
@@ -47,11 +58,11 @@ def at_focus(scene: Scene, width: int = WIDTH) -> list[str]:
     terms = list(BESIDE[panel.terms](scene)) if panel.terms else []
     about = [term for term in panels() if term.name == panel.name or term.name.startswith(f"{panel.name}: ")]
     if scene.now is not None:       # the panel itself is visible: no sample needed
-        about[0] = _without_sample(about[0])
+        about[0] = without_sample(about[0])
     painter = painter_of(base_design(info.design)) if panel.terms == "design" else None
     if painter is not None:     # this design's own view replaces the general one
         own_way = Term(panel.name, "panel", sentences_of(painter), about[0].source)
-        about[0] = own_way if scene.now is None else _without_sample(own_way)
+        about[0] = own_way if scene.now is None else without_sample(own_way)
     terms = [*terms, *about] if panel.terms_first else [*about, *terms]
     lines: list[str] = []
     for what, figure in (figures := panel.facts(scene)):
@@ -63,9 +74,12 @@ def at_focus(scene: Scene, width: int = WIDTH) -> list[str]:
     return lines[:-1]
 
 
-def _without_sample(term: Term) -> Term:
-    """Return a panel's explanation without its sample."""
-    return replace(term, text="\n\n".join(part for part in term.text.split("\n\n") if not part.startswith(" ")))
+def how_to_read(scene: Scene) -> list[str]:
+    """Return how to read the panel in focus, in paragraphs, without its sample."""
+    panel = PANELS.get(scene.panel, PANELS[FIRST])
+    painter = painter_of(base_design(scene.info.design)) if panel.terms == "design" else None
+    text = sentences_of(painter or panel.paint)
+    return [part for part in paragraphs(text) if not is_sample(part)]
 
 
 def of_instruction(scene: Scene) -> Iterator[Term]:

@@ -14,12 +14,13 @@ from typing import NamedTuple
 class View(NamedTuple):
     """How a window is explained. painter: the module of rfview/render whose render() documents how to read it.
 
-    columns: (a part of it, its explanation, its source).
+    columns: (a part of it, its explanation, its source). text: how to read it, if no painter says so.
     """
 
     painter: str
     source: str
     columns: tuple[tuple[str, str, str], ...] = ()
+    text: str = ""
 
 
 # windows with a painter of their own; panels are explained in their own files
@@ -34,6 +35,40 @@ VIEWS: dict[str, View] = {
     "image": View("image", "eDRAM, methodology: outputs compared with error-free ones; our assumption: the scales", (
         ("error", "|here − right| on a log scale over the errors present, the worst of each cell", "our assumption"),
     )),
+    "statistics": View("statistics", "counted by the model between the two cycles; energy: counts x the design's table", (
+        ("share", "warp-cycles in the state, of the warp-cycles of resident warps", "our assumption: the one denominator"),
+        ("per cycle", "the count divided by the cycles between both ends", "counted by the model"),
+    )),
+    "breakpoints": View("breaks", "our assumption: every hit of a recording is known, earlier and later ones", (
+        ("hits", "stops in the whole recording", "the recording"),
+        ("previous, next", "the nearest stops before and after the cursor", "the recording"),
+    )),
+    "findings": View("findings", "`rfview help check` has the rules", (
+        ("who", "the warp and lane that made the access", "the recording"),
+        ("PTX line", "the line of the PTX source; a line of CUDA C or Python is named FILE:LINE", "PTX ISA: .loc"),
+    )),
+    "hits": View("", "the recording", (), "The past hits of a tracepoint, or changes of an item: a row for each, with the "
+                 "values of the traced expressions in that cycle."),
+    "designs on the same kernel": View("", "`rfview designs` names their papers", (), "All register-file designs. The "
+                                       "kernel is run again on the chosen one, up to the same instruction of the focused "
+                                       "warp or to the same cycle; this run stays a branch to return to."),
+    "kernels to run": View("", "`rfview kernels` names their papers", (), "The bundled kernels. The chosen one runs on this "
+                           "machine, with the same design, scheduler and settings."),
+    "palette": View("", "rfview's own keys", (), "All actions and panels by name, the best match of the typed letters "
+                    "first; `rfview help keymap` says how to give one another key."),
+    "compare": View("", "both runs, instruction by instruction", (
+        ("lag", "cycle of B's n-th issue minus cycle of A's n-th issue; above zero A is ahead, below zero B", "both"),
+        ("B−A", "the difference in warp-cycles or events, up to the cursor", "counted by the model"),
+    ), "Two runs of one program side by side: where the lag changes, one run loses time, and the first such place is the "
+                    "first divergence. Shares are of the warp-cycles of resident warps."),
+    "compare by line": View("", "a text diff aligns the lines of both programs", (
+        ("waits", "lost warp-cycles of warps whose next instruction is one of the line's", "sessions/causes/rules.py"),
+        ("B−A", "the line's waits in B minus those in A; a bar to the left means that B waits less", "counted by the model"),
+    ), "Two programs, or two versions of one, line by line: − only A has the line, + only B has it."),
+    "all runs": View("", "counted by the model", (), "More than two runs, a band each, on one axis of issued instructions; "
+                     "the chosen one can be compared with the first."),
+    "start screen": View("", "this folder and the package", (), "Recordings in this folder and bundled ones, guided tours, "
+                         "bundled kernels on the design named above them, and how to run your own program."),
 }
 
 WORDS: dict[str, tuple[str, str]] = {

@@ -7,7 +7,7 @@ import importlib
 import inspect
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 WIDTH = 96
 LEAST = 20          # the narrowest width to wrap to, in columns
-RETURNS = re.compile(r"\AReturn the (?:[A-Z]+ )?(?:panel|view)\.\s*\n")     # not useful to a reader of the screen
+# beginnings that tell a reader of the screen nothing
+RETURNS = re.compile(r"\AReturn the (?:(?:[A-Z]+ )?(?:panel|view)\.|(?:list|window's lines)\.[^\n]*)\s*\n")
 
 
 @dataclass(frozen=True)
@@ -40,17 +41,22 @@ class Term:
         width = max(width, LEAST)
         out = [f"{self.name}   ({self.kind})"]
         for paragraph in paragraphs(self.text):
-            out += ([f"  {line}" for line in paragraph.splitlines()] if paragraph.startswith(" ") else
+            out += ([f"  {line}" for line in paragraph.splitlines()] if is_sample(paragraph) else
                     wrap(paragraph, width - 2, initial_indent="  ", subsequent_indent="  "))
         return [*out, *wrap(f"source: {self.source}", width - 2, initial_indent="  ", subsequent_indent="  ")]
 
 
+def is_sample(paragraph: str) -> bool:
+    """Say whether a paragraph of a painter's docstring shows a part of the screen: it is indented, or has a title's mark."""
+    return paragraph.startswith((" ", "▌"))
+
+
 def paragraphs(text: str) -> list[str]:
-    """Return the paragraphs of a docstring; indented ones, which are samples, keep their lines."""
+    """Return the paragraphs of a docstring; samples keep their lines."""
     out = []
     for part in text.split("\n\n"):
         lines = part.splitlines()
-        out.append(part if part.startswith(" ") else " ".join(line.strip() for line in lines))
+        out.append(part if is_sample(part) else " ".join(line.strip() for line in lines))
     return [part for part in out if part.strip()]
 
 
@@ -77,12 +83,14 @@ def sentences_of(painter: Any) -> str:
 
 
 def panels() -> Iterator[Term]:
-    """Yield each panel with how to read it, then its columns."""
-    shown: list[tuple[str, Any, Any]] = [(name, panel.paint, panel) for name, panel in PANELS.items() if panel.source]
+    """Yield each panel and window with how to read it, then its columns."""
+    shown: list[tuple[str, str, Any]] = [(name, sentences_of(panel.paint), panel) for name, panel in PANELS.items()
+                                         if panel.source]
     for name, view in sources.VIEWS.items():
-        shown.append((name, importlib.import_module(f"rfview.render.{view.painter}").render, view))
-    for name, painter, source in shown:
-        yield Term(name, "panel", sentences_of(painter), source.source)
+        text = view.text or sentences_of(importlib.import_module(f"rfview.render.{view.painter}").render)
+        shown.append((name, text, view))
+    for name, text, source in shown:
+        yield Term(name, "panel" if name in PANELS else "window", text, source.source)
         for column, text, where in source.columns:
             yield Term(f"{name}: {column}", f"column of {name.upper()}", text, where)
 
@@ -205,6 +213,20 @@ def near(word: str) -> str:
     """Return the known name closest to a word, "" if none is close."""
     names = {name for term in all_terms() for name in (term.name, term.name.split(".")[-1])}
     return next(iter(difflib.get_close_matches(word.lower(), sorted(names), n=1)), "")
+
+
+def without_sample(term: Term) -> Term:
+    """Return a panel's explanation without its sample."""
+    return replace(term, text="\n\n".join(part for part in term.text.split("\n\n") if not is_sample(part)))
+
+
+def of_window(name: str, width: int = WIDTH) -> list[str]:
+    """Return how to read a window and its columns, wrapped to `width` columns, with sources; no sample: it is visible."""
+    lines: list[str] = []
+    for term in panels():
+        if term.name == name or term.name.startswith(f"{name}: "):
+            lines += [*without_sample(term).lines(width), ""]
+    return lines[:-1]
 
 
 def text_of(word: str, most: int = 12, width: int = WIDTH, info: RunInfo | None = None) -> list[str]:

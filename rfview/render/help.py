@@ -7,6 +7,7 @@ from textwrap import wrap
 
 from rfview.actions import ACTIONS, BY_NAME, CATEGORIES, MAIN
 from rfview.keys import Keys
+from rfview.render.panels import FIRST, PANELS
 from rfview.render.scene import DEFAULT_KEYS, Look, Scene
 from rfview.render.text import Line, Row, blank, closes, cut, hint_row
 
@@ -44,6 +45,27 @@ def help_rows(needle: str = "", keys: Keys = DEFAULT_KEYS) -> list[tuple[str, st
 
 def _head(width: int, text: str) -> Line:
     return Row(width, "band").add(f" {text}", "title").line()
+
+
+def panel_lines(scene: Scene, width: int, needle: str, keys: Keys = DEFAULT_KEYS, reading: Sequence[str] = ()) -> list[Line]:
+    """Return the help of the panel in focus: its keys, how to read it, its columns; [] if a search finds nothing in it."""
+    panel = PANELS.get(scene.panel, PANELS[FIRST])
+    own = [name for name in panel.hints if name not in ("close", "help", "command", "step", "continue")]
+    does = {"down": "choose in it", "open": BY_NAME[panel.enter].sentence}
+    rows = [(keys.label(name), does.get(name) or BY_NAME[name].sentence)
+            for name in dict.fromkeys(("down", "open", *own)) if keys.label(name)]
+    columns = [(name, text) for name, text, _ in panel.columns]
+    whole = " ".join((panel.title, *reading, *(f"{name} {text}" for name, text in (*rows, *columns)))).lower()
+    if needle.lower() not in whole:
+        return []
+    lines = [_head(width, f"{panel.title}, the panel in focus")]
+    for name, text in [*rows, *columns]:
+        first, *rest = wrap(text, max(8, width - 15)) or [""]
+        lines.append(Row(width).add(" ").add(cut(name, 13), "bold").to(15).add(first, "dim").line())
+        lines += [Row(width).to(15).add(part, "dim").line() for part in rest]
+    for paragraph in reading:
+        lines += [Row(width).add(" ").add(part, "dim").line() for part in wrap(paragraph, max(8, width - 2))]
+    return [*lines, blank(width)]
 
 
 def key_lines(width: int, category: str, needle: str, keys: Keys = DEFAULT_KEYS) -> list[Line]:
@@ -126,37 +148,38 @@ def columns_for(width: int) -> int:
 
 
 def body(scene: Scene, width: int, needle: str, verbs: list[tuple[str, str]], keys: Keys = DEFAULT_KEYS,
-         terms: Sequence[tuple[str, str]] = ()) -> list[Line]:
-    """Return the help's rows: in three columns side by side if there is room, else in two or one.
+         terms: Sequence[tuple[str, str]] = (), reading: Sequence[str] = ()) -> list[Line]:
+    """Return the help's rows: the panel in focus, then all in three columns if there is room, else in two or one.
 
      MOVE IN TIME                        ASK                             EACH WARP, EACH CYCLE
      s S  → ←      one cycle on / back   e      why the focused warp ..  █ issued   issued an instruction
      ) (           10 cycles on / back   . ,    next / last change       ○ not_sel  was ready; another was chosen
 
-    A search keeps the rows that contain the text: keys, words, states and commands; below them are the terms it finds,
-    each with its source.
+    reading: paragraphs on how to read the panel. A search keeps the rows that contain the text: keys, words, states and
+    commands; below them are the terms it finds, each with its source.
     """
     width = max(width, NARROWEST)
     count = columns_for(width)
     cell = (width - 2 * (count - 1)) // count
     groups: list[list[Line]] = [[] for _ in range(count)]
     parts = [key_lines(cell, name, needle, keys) for name in CATEGORIES]
-    states, reading = state_lines(scene, cell, needle), reading_lines(cell, needle)
+    states, how = state_lines(scene, cell, needle), reading_lines(cell, needle)
     commands = verb_lines(cell, verbs, needle)
-    if not (any(parts) or states or reading or commands or terms):
+    about = panel_lines(scene, width, needle, keys, reading)
+    if not (about or any(parts) or states or how or commands or terms):
         return [Row(width).add(f" nothing contains {needle!r}", "dim").line()]
     if count == 3:
         groups[0] = [*parts[0], *parts[1]]
         groups[1] = [*parts[2], *parts[3]]
-        groups[2] = [*states, *reading, blank(cell)]
+        groups[2] = [*states, *how, blank(cell)]
         groups[2] += commands
     elif count == 2:
         groups[0] = [*parts[0], *parts[1], *parts[2], *parts[3]]
-        groups[1] = [*states, *reading, *commands]
+        groups[1] = [*states, *how, *commands]
     else:
-        groups[0] = [*parts[0], *parts[1], *parts[2], *parts[3], *states, *reading, *commands]
+        groups[0] = [*parts[0], *parts[1], *parts[2], *parts[3], *states, *how, *commands]
     height = max(len(group) for group in groups)
-    lines = []
+    lines = about
     for index in range(height):
         row = Row(width)
         for place, group in enumerate(groups):

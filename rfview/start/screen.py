@@ -21,7 +21,7 @@ from rfview.screens.host import HostApp
 from rfview.start import items, page
 from rfview.start.items import Item
 from rfview.start.page import LISTS, Page, places
-from rfview.widgets.keyed import Handlers, Keyed, Words, pages, rows
+from rfview.widgets.keyed import HELP, Handlers, Keyed, Words, pages, rows
 from rfview.widgets.panel import PanelView, StripCache
 
 
@@ -35,6 +35,8 @@ class Listed(Message):
 
 class StartScreen(Keyed, Screen[None]):
     """Four lists. chosen: the command line chosen with Enter, None if none has been."""
+
+    ABOUT = "start screen"
 
     def __init__(self, strips: StripCache, bundled: Path, shown: Page):
         super().__init__()
@@ -174,7 +176,7 @@ class StartScreen(Keyed, Screen[None]):
     HANDLERS: ClassVar[Handlers] = {
         "down": rows(1), "up": rows(-1), **pages(8), "next_list": lambda screen, pressed: screen.turn(1),
         "previous_list": lambda screen, pressed: screen.turn(-1), "open": open, "turn_design": turn_design, "search": narrow,
-        "help": lambda screen, pressed: screen.show_keys(), "close": leave, "quit": leave,
+        **HELP, "close": leave, "quit": leave,
     }
     WORDS: ClassVar[Words] = {
         "down": "choose in a list", "open": "open the recording, take the lesson, run the kernel; leaving comes back here",

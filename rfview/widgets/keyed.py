@@ -22,9 +22,10 @@ class Keyed(Guarded):
     """A mixin, listed before Textual's class: a screen with actions.
 
     HANDLERS: action name -> function of the screen and of what was pressed. WORDS: what an action does here, if the
-    table's sentence does not say it.
+    table's sentence does not say it. ABOUT: its name in the glossary, for `K`.
     """
 
+    ABOUT: ClassVar[str] = ""
     HANDLERS: ClassVar[Handlers] = {}
     WORDS: ClassVar[Words] = {}
 
@@ -85,6 +86,12 @@ class Keyed(Guarded):
         """List this screen's keys in a window."""
         self.app.show_text(self.key_lines(), "KEYS")
 
+    def show_about(self) -> None:
+        """Explain this screen in a window: how to read it, its columns, their sources."""
+        from rfview.glossary import terms  # for a fast start: it collects every docstring that explains a term
+
+        self.app.show_text(tuple(terms.of_window(self.ABOUT, max(terms.LEAST, self.app.size.width - 8))), "WHAT IS THIS")
+
     def key_lines(self) -> tuple[str, ...]:
         """Return a line for each action: its keys, and what it does here; an action and its reverse share one."""
         reversing = {BY_NAME[name].reverse for name in self.HANDLERS}
@@ -101,6 +108,10 @@ class Keyed(Guarded):
 def passed_on(*names: str) -> dict[str, Handler]:
     """Return handlers of actions that a window leaves to the main screen below it."""
     return dict.fromkeys(names, lambda window, pressed: window.main.act(pressed))
+
+
+# for `?` and `K` of a screen that has explanations of its own
+HELP: Handlers = {"help": lambda screen, pressed: screen.show_keys(), "explain": lambda screen, pressed: screen.show_about()}
 
 
 def rows(by: int) -> Handler:

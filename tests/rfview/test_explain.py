@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import pkgutil
 
 import pytest
 from msgspec import structs
@@ -11,10 +12,15 @@ from rfview.engine.info import DesignSpec
 from rfview.engine.stalls import Stall
 from rfview.engine import config, defaults, plugin as designs, stalls
 from rfview.engine.errors import InputError
+import rfview
 from rfview import cli, palette
 from rfview.glossary import focus as focused, sources, terms
 from rfview.render.panels import FOCUSABLE, PANELS
+from rfview.screens.compare.runs import RunsScreen
 from rfview.screens.handlers import focus
+from rfview.screens.windows.popup import Popup
+from rfview.start.screen import StartScreen
+from rfview.widgets.keyed import HELP, Keyed
 from tests.rfview.fakes import make_info
 from tests.rfview.pilots import Driven, drive
 
@@ -40,7 +46,25 @@ def test_every_panel_and_the_frame_around_them_is_explained_with_columns() -> No
     for name in (*FOCUSABLE, "status"):
         assert PANELS[name].paint.__doc__.strip() and PANELS[name].source and PANELS[name].columns, name
     for name, view in sources.VIEWS.items():
-        assert importlib.import_module(f"rfview.render.{view.painter}").render.__doc__.strip() and view.columns, name
+        assert view.text or importlib.import_module(f"rfview.render.{view.painter}").render.__doc__.strip(), name
+
+
+def screens(above: type = Keyed) -> list[type]:
+    """Return the screens and windows that users see: all that paint, without the base classes."""
+    below = above.__subclasses__()
+    return [one for sub in below for one in screens(sub)] if below else [above]
+
+
+def test_every_screen_and_window_lists_its_keys_and_explains_itself() -> None:
+    for module in pkgutil.walk_packages(rfview.__path__, "rfview."):
+        if ".screens" in module.name or module.name in ("rfview.start.screen", "rfview.learn.window"):
+            importlib.import_module(module.name)
+    for screen in screens():
+        if screen.__module__.startswith("rfview"):
+            assert {"help", "explain"} <= set(screen.HANDLERS), screen
+    for screen in (*screens(RunsScreen), *screens(Popup), StartScreen):
+        if screen.HANDLERS["explain"] is HELP["explain"]:
+            assert len(terms.of_window(screen.ABOUT)) > 2, f"{screen}: rfview/glossary/sources.py says how to read it"
 
 
 def test_every_parameter_number_and_energy_is_a_term_with_its_source() -> None:

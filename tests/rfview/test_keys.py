@@ -435,6 +435,7 @@ def test_help_lists_everything_and_is_searched() -> None:
         for category in CATEGORIES:
             assert category in text
         assert "EACH WARP, EACH CYCLE" in text
+        assert text.index("WARPS, the panel in focus") < text.index("MOVE IN TIME")
         await app.press("/", *"barrier", "enter")
         text = app.window_text()
         assert "bar.sync" in text and "MOVE IN TIME" not in text
@@ -448,8 +449,10 @@ def test_help_lists_everything_and_is_searched() -> None:
 
 def test_help_scrolls_in_one_column_on_a_small_terminal() -> None:
     async def test(app: Driven) -> None:
+        await app.type(":panel code")
         await app.press("?")
-        assert "MOVE IN TIME" in app.window_text() and "more below" in app.window_text()
+        text = app.window_text()
+        assert "CODE, the panel in focus" in text and "the line in the PTX source" in text and "more below" in text
         await app.press("G")
         assert "MOVE IN TIME" not in app.window_text() and "more below" not in app.window_text()
 

@@ -23,7 +23,7 @@ OpenBoth = Callable[["ProgramsScreen", ProgramsSource, tuple[Issue | None, Issue
 class ProgramsScreen(RunsScreen):
     """Two programs line by line. open_both(screen, source, issues), in the worker's thread, shows both runs at a line."""
 
-    HINTS, TITLE_TEXT = HINTS, "two programs"
+    HINTS, TITLE_TEXT, ABOUT = HINTS, "two programs", "compare by line"
     open_both: OpenBoth | None = None
     reloads: Callable[[], None] | None = None      # runs the edited file again; None where there is no session to do so
 
@@ -77,7 +77,7 @@ class ProgramsScreen(RunsScreen):
         "sort": of_source(lambda source, pressed: source.sort()), "reload": run_again,
         "swap_runs": lambda screen, pressed: screen.ask(screen.swap),
         "copy": lambda screen, pressed: screen.ask(screen.copy),
-        **{name: RunsScreen.HANDLERS[name] for name in ("help", "close", "quit")},
+        **{name: RunsScreen.HANDLERS[name] for name in ("help", "explain", "close", "quit")},
     }
     WORDS: ClassVar[Words] = {
         **RunsScreen.WORDS, "next_divergence": "next / previous line that was edited, or that waits longer or shorter",

@@ -19,7 +19,7 @@ from rfview.keys import Pressed
 from rfview.messages import Busy, Failed, Notice, Wheeled
 from rfview.render.text import Line, Row, fill, hint_row
 from rfview.screens.worker import Worker
-from rfview.widgets.keyed import FAR, Handler, Handlers, Keyed, Words
+from rfview.widgets.keyed import FAR, HELP, Handler, Handlers, Keyed, Words
 from rfview.widgets.panel import PanelView, StripCache
 
 
@@ -224,7 +224,7 @@ class RunsScreen(Keyed, Screen[None]):
         "lock": of_source(lambda source, pressed: source.toggle_lock()),
         "begin": of_source(lambda source, pressed: source.go_count(1 if pressed.count is None else pressed.count)),
         "end": of_source(lambda source, pressed: source.go_count(FAR if pressed.count is None else pressed.count)),
-        "percent": percent, "help": lambda screen, pressed: screen.show_keys(), "close": close,
+        "percent": percent, **HELP, "close": close,
         "quit": lambda screen, pressed: screen.leave(),
     }
     WORDS: ClassVar[Words] = {

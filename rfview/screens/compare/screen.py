@@ -27,7 +27,7 @@ MULTIPLES_HINTS = (("step", "step ±"), ("down", "run"), ("open", "compare with 
 class CompareScreen(RunsScreen):
     """Two runs side by side."""
 
-    HINTS, TITLE_TEXT = PAIR_HINTS, "two runs"
+    HINTS, TITLE_TEXT, ABOUT = PAIR_HINTS, "two runs", "compare"
     lay_over: Callable[..., Screen[None]] | None = None      # makes the main screen over A, with B laid over it
 
     def draw(self, width: int, height: int) -> list[Line]:
@@ -97,7 +97,7 @@ class CompareScreen(RunsScreen):
 class MultiplesScreen(RunsScreen):
     """More than two runs, a band each."""
 
-    HINTS, TITLE_TEXT = MULTIPLES_HINTS, "all runs"
+    HINTS, TITLE_TEXT, ABOUT = MULTIPLES_HINTS, "all runs", "all runs"
     lay_over: Callable[..., Screen[None]] | None = None
 
     def draw(self, width: int, height: int) -> list[Line]:

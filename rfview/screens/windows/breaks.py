@@ -22,6 +22,8 @@ TYPED = {"add_break": "break ", "add_watch": "watch ", "long_stall": "break stal
 class BreaksWindow(Popup):
     """Breakpoints and marks. at: the kind of breakpoint that is chosen first."""
 
+    ABOUT = "breakpoints"
+
     def __init__(self, main: Desk, at: str = ""):
         super().__init__(main, (116, 18))
         points = main.scene.breakpoints

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 class DesignsWindow(Popup):
     """All register-file designs; Enter runs the kernel again on the chosen one."""
 
+    ABOUT = "designs on the same kernel"
+
     def __init__(self, main: Desk):
         super().__init__(main, (96, 15))
         from rfview.engine import plugin as designs
@@ -81,6 +83,8 @@ class DesignsWindow(Popup):
 
 class KernelsWindow(Popup):
     """The bundled kernels, narrowed by text typed after /; Enter runs the chosen one on this machine."""
+
+    ABOUT = "kernels to run"
 
     def __init__(self, main: Desk):
         super().__init__(main, (110, 40))

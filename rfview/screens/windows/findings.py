@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 class FindingsWindow(Popup):
     """The findings of a check of the run. data: the JSON form of Findings."""
 
+    ABOUT = "findings"
+
     def __init__(self, main: Desk, data: dict[str, Any]):
         self.findings = Findings.of_dict(data)
         super().__init__(main, (116, 11 + max(4, min(16, len(self.findings.found)))))

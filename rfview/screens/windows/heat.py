@@ -31,6 +31,8 @@ def columns(by: int) -> Handler:
 class HeatWindow(GridWindow):
     """Requests a strip from the session worker whenever the cursor, the zoom or the size changes, and draws it."""
 
+    ABOUT = "heat"
+
     ANSWERS = "heat"
     READING = "reading what was written"
     view: HeatView | None

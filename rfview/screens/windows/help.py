@@ -16,7 +16,7 @@ from rfview.widgets.window import WindowView
 
 
 class HelpScreen(Keyed, Layer):
-    """Keys by intent, the states with their glyphs, the commands; text typed after / narrows it."""
+    """The panel in focus, keys by intent, states with their glyphs, commands; text typed after / narrows it."""
 
     def __init__(self, scene: Scene):
         super().__init__()
@@ -41,7 +41,8 @@ class HelpScreen(Keyed, Layer):
         view = self.query_one(WindowView)
         view.styles.width, view.styles.height = width, height
         verbs = [(f"{name} {verb.signature}".strip(), verb.help) for name, verb in VERBS.items()]
-        body = help_lines.body(self.scene, width - 2, self.filter.text, verbs, self.scene.keys, self.terms())
+        body = help_lines.body(self.scene, width - 2, self.filter.text, verbs, self.scene.keys, self.terms(),
+                               self.reading())
         room = height - 3
         self.scroll = max(0, min(self.scroll, len(body) - room))
         shown = body[self.scroll : self.scroll + room]
@@ -50,6 +51,17 @@ class HelpScreen(Keyed, Layer):
         lines += [line._replace(spans=((" ", "text"), *line.spans)) for line in shown]
         lines += [blank] * (height - 1 - len(lines))
         view.show([*lines, help_lines.foot(width, self.keys, self.scroll + room < len(body))])
+
+    def reading(self) -> list[str]:
+        """Return how to read the panel in focus, in paragraphs."""
+        from rfview.glossary.focus import how_to_read  # for a fast start: it imports the glossary
+
+        return how_to_read(self.scene)
+
+    def explain(self, pressed: Pressed) -> None:
+        """Explain what has the focus on the main screen, with sources."""
+        self.dismiss()
+        self.app.main.act(pressed)
 
     def terms(self) -> list[tuple[str, str]]:
         """Return the terms found by a search, each with its explanation and source."""
@@ -100,6 +112,6 @@ class HelpScreen(Keyed, Layer):
         self.paint()
 
     HANDLERS: ClassVar[Handlers] = {
-        **dict.fromkeys(("close", "quit", "help"), close), "search": search, "copy": copy_table,
+        **dict.fromkeys(("close", "quit", "help"), close), "search": search, "copy": copy_table, "explain": explain,
         "down": rows(1), "up": rows(-1), "read_on": rows(15), **pages(15),
     }

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 class ImageWindow(GridWindow):
     """Requests from the session worker the picture at the cursor, and the origin of the focused pixel."""
 
+    ABOUT = "image"
+
     ANSWERS = "image"
     READING = "reading, and on edram simulating without lost bits"
     view: ImageView | None

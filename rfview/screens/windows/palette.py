@@ -23,6 +23,8 @@ HINTS = (("up down", "choose", 1), ("open", "do it"), "close")
 class PaletteWindow(Popup):
     """The list of actions; letters narrow it, so only named keys move in it."""
 
+    ABOUT = "palette"
+
     def __init__(self, main: Desk):
         super().__init__(main, (96, 24))
         self.filter = Filter(is_typing=True)

@@ -13,7 +13,7 @@ from textual.app import ComposeResult
 
 from rfview.render.text import Line, Row, fill, title
 from rfview.widgets.guarded import Layer
-from rfview.widgets.keyed import Handlers, Keyed, Words, passed_on, rows
+from rfview.widgets.keyed import HELP, Handlers, Keyed, Words, passed_on, rows
 from rfview.widgets.panel import StripCache
 from rfview.widgets.window import WindowView
 
@@ -34,7 +34,7 @@ class Popup(Keyed, Layer):
     EDGE: ClassVar[int] = 2
     ANSWERS: ClassVar[str] = ""
     HANDLERS: ClassVar[Handlers] = {
-        "down": rows(1), "up": rows(-1), "help": lambda window, pressed: window.show_keys(),
+        "down": rows(1), "up": rows(-1), **HELP,
         "close": lambda window, pressed: window.dismiss(), "quit": lambda window, pressed: window.dismiss(),
     }
     WORDS: ClassVar[Words] = {"help": "these keys", "down": "down / up", "close": "close the window", "quit": "close it"}
@@ -128,7 +128,7 @@ class Popup(Keyed, Layer):
 class TextWindow(Popup):
     """Lines of text to scroll."""
 
-    HANDLERS: ClassVar[Handlers] = {**Popup.HANDLERS, "help": Popup.HANDLERS["close"]}
+    HANDLERS: ClassVar[Handlers] = {**Popup.HANDLERS, **dict.fromkeys(HELP, Popup.HANDLERS["close"])}
 
     def __init__(self, text: tuple[str, ...], name: str = "ANSWER"):
         super().__init__(None, (max(40, min(116, max(map(cell_len, text), default=0) + 4)), max(6, min(34, len(text) + 2))))
@@ -154,7 +154,7 @@ class ExplainWindow(TextWindow):
     """Explains the focused item, on the other half of the screen if there is room; updated as time moves."""
 
     WIDE = 58       # cells
-    HANDLERS: ClassVar[Handlers] = {**Popup.HANDLERS, **STEPS}
+    HANDLERS: ClassVar[Handlers] = {**TextWindow.HANDLERS, "help": Popup.HANDLERS["help"], **STEPS}
 
     def __init__(self, main: Desk, tell: Callable[[Scene, int], list[str]]):
         """tell(scene, width) returns the lines."""

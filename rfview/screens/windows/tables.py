@@ -22,6 +22,7 @@ class StatisticsWindow(Popup):
     """IPC, states, accesses and energy between two places: the start, marks, the cursor, the end."""
 
     ANSWERS = "statistics"
+    ABOUT = "statistics"
 
     def __init__(self, main: Desk, ends: tuple[int, int] | None = None):
         super().__init__(main, (116, 36))
@@ -114,6 +115,8 @@ class StatisticsWindow(Popup):
 
 class TraceWindow(Popup):
     """The past hits of a tracepoint, one per row; Enter goes there. data: the JSON form of tracing.Trace."""
+
+    ABOUT = "hits"
 
     def __init__(self, main: Desk, data: dict[str, Any]):
         super().__init__(main, (min(116, 20 + 25 * len(data["expressions"])), 30))

@@ -21,6 +21,7 @@ class WhyWindow(Popup):
     """The whole chain of reasons of the focused warp."""
 
     ANSWERS = "relief"
+    ABOUT = "why"
 
     def __init__(self, main: Desk):
         super().__init__(main, (96, 22))
