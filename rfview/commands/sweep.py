@@ -134,13 +134,13 @@ def text_of(facts: dict[str, Any]) -> str:
     return f"{notes}{plural(facts['jobs'], 'job')}: {done}{already}{same}\n{facts['folder']}: {plural(facts['rows'], 'row')}"
 
 
-def place_of(args: argparse.Namespace) -> tuple[Path, set[str] | None]:
-    """Return the dataset's folder and the keys of the rows meant: those of a file's jobs, None for all rows of a folder."""
+def place_of(args: argparse.Namespace) -> tuple[Path, list[str] | None]:
+    """Return the dataset's folder and the keys of the rows meant, those of a file's jobs in its order; None: all rows."""
     target = Path(args.target)
     if target.is_dir():
         return target, None
     planned = plan.load(target)
-    return folder_of(args, planned), {one.key for one in planned.jobs}
+    return folder_of(args, planned), [one.key for one in planned.jobs]
 
 
 def draw(args: argparse.Namespace) -> int:

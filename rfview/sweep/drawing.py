@@ -6,6 +6,7 @@ Both formats are drawn from one list of shapes, in points of 1/72 inch; equal fi
 from __future__ import annotations
 
 import io
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from textwrap import wrap
@@ -18,9 +19,9 @@ from rfview.sweep.tables import number
 
 # Okabe and Ito's colours, which people with any colour vision tell apart; names stand beside the boxes of the legend
 COLOURS = ("#0072B2", "#56B4E9", "#009E73", "#F0E442", "#E69F00", "#D55E00", "#CC79A7", "#999999")
-LEFT, RIGHT, TOP, HIGH, BOTTOM = 58.0, 14.0, 52.0, 200.0, 74.0
+LEFT, RIGHT, HIGH, ROW = 58.0, 14.0, 200.0, 14.0      # ROW: of the legend
 BAR, GAP = 9.0, 12.0
-LEAST_WIDE = 340.0
+LEAST_WIDE, WIDEST = 340.0, 640.0
 SMALL, USUAL = 8.0, 10.0
 TICKS = 5
 INK, GRID = "#222222", "#DDDDDD"
@@ -77,80 +78,114 @@ class Figure:
     shapes: tuple[Shape, ...]
 
 
+@dataclass(frozen=True)
+class Frame:
+    """Where the bars are: the width and upper edge of the plot, the value there, and the step between grid lines."""
+
+    room: float
+    above: float
+    most: float
+    step: float
+
+    @property
+    def bottom(self) -> float:
+        """The y of zero."""
+        return self.above + HIGH
+
+    def y(self, value: float) -> float:
+        """Return the y of a value."""
+        return self.bottom - HIGH * max(0.0, value) / self.most
+
+
 def figure_of(groups: Groups) -> Figure:
     """Return the figure of grouped bars; the geometric mean is a last group behind a dashed line."""
     places = [*groups.places, *(["geo. mean"] if groups.means else [])]
-    group = max(1, len(groups.series)) * BAR + GAP
-    room = max(LEAST_WIDE - LEFT - RIGHT, group * len(places))
-    top = _round_top(max([cell.high for cell in groups.cells.values()] + list(groups.means.values())))
-    shapes: list[Shape] = [*_axes(groups, room, top)]
+    bars = max(1, len(groups.series)) * BAR + GAP
+    longest = max(_wide(place, SMALL) for place in places)
+    are_upright = max(bars, longest + GAP) * len(places) > WIDEST      # names below each other would make it too wide
+    room = max(LEAST_WIDE - LEFT - RIGHT, (bars if are_upright else max(bars, longest + GAP)) * len(places))
+    legend, rows = _legend(groups, room)
+    above_means = 1.12      # for their numbers
+    step, most = _axis(max([cell.high for cell in groups.cells.values()]
+                           + [above_means * value for value in groups.means.values()]))
+    frame = Frame(room, ROW * rows + 18 if rows else 14.0, most, step)
+    below = frame.bottom + (longest + 8 if are_upright else 14)
+    shapes: list[Shape] = [*_axes(groups, frame), *legend]
     for at, place in enumerate(places):
-        left = LEFT + room * (at + 0.5) / len(places) - len(groups.series) * BAR / 2
-        is_mean = bool(groups.means) and at == len(places) - 1
-        shapes += _bars(groups, place, left, top, is_mean)
         middle = LEFT + room * (at + 0.5) / len(places)
-        shapes.append(Words(middle, TOP + HIGH + 13, place, SMALL, "middle", bold=is_mean))
+        is_mean = bool(groups.means) and at == len(places) - 1
+        shapes += _bars(groups, place, middle - len(groups.series) * BAR / 2, frame, is_mean)
+        x, y, anchor = (middle + 3, frame.bottom + 6, "end") if are_upright else (middle, frame.bottom + 12, "middle")
+        shapes.append(Words(x, y, place, SMALL, anchor, are_upright, is_mean))
         if is_mean:
             x = LEFT + room * at / len(places)
-            shapes += [Stroke(x, TOP + step, x, TOP + step + 4, "#888888") for step in range(0, int(HIGH), 8)]
-    shapes += _legend(groups, room)
-    notes = wrap("; ".join(note for note in groups.notes if note), int(room / 3.9))
-    shapes += [Words(LEFT, TOP + HIGH + 42 + 11 * line, text, SMALL) for line, text in enumerate(notes)]
-    return Figure(LEFT + room + RIGHT, TOP + HIGH + BOTTOM + 11 * max(0, len(notes) - 2), tuple(shapes))
+            dashes = (frame.above + dash for dash in range(0, int(HIGH), 8))
+            shapes += [Stroke(x, y, x, y + 4, "#888888") for y in dashes]
+    shapes.append(Words(LEFT + room / 2, below + 14, " and ".join(groups.request.x), USUAL, "middle"))
+    notes = wrap("; ".join(note for note in groups.notes if note), int(room / _wide("n", SMALL)))
+    shapes += [Words(LEFT, below + 30 + 11 * line, text, SMALL) for line, text in enumerate(notes)]
+    return Figure(LEFT + room + RIGHT, below + 24 + 11 * len(notes), tuple(shapes))
 
 
-def _round_top(value: float) -> float:
-    """Return the end of the axis: the next of 1, 2, 2.5, 5 times a power of ten whose multiple is not below the value."""
-    step = value / TICKS if value > 0 else 1.0
-    power = 10.0 ** (len(f"{int(step)}") - 1) if step >= 1 else 10.0 ** -next(n for n in range(1, 30) if step * 10**n >= 1)
-    nice = next(factor * power for factor in (1, 2, 2.5, 5, 10) if factor * power * TICKS >= value * 0.999)
-    return nice * -(-value // nice) if value > 0 else 1.0
+def _wide(text: str, size: float) -> float:
+    """Return about how wide a text is at most, in points: the font that draws it may be another one."""
+    return 0.62 * size * len(text)
 
 
-def _axes(groups: Groups, room: float, top: float) -> Iterator[Shape]:
-    """Yield the grid, its numbers, the axes' names and, for ratios, the line at 1."""
-    steps = 10 if top / 10 * 10 == top and top <= 2 and top > 1 else TICKS
-    for step in range(steps + 1):
-        value, y = top * step / steps, TOP + HIGH * (1 - step / steps)
-        yield Stroke(LEFT, y, LEFT + room, y, INK if not step else GRID, 0.9 if not step else 0.5)
-        yield Words(LEFT - 5, y + 3, number(value), SMALL, "end")
-    if groups.request.base and top > 1:
-        y = TOP + HIGH * (1 - 1 / top)
-        yield Stroke(LEFT, y, LEFT + room, y, INK, 0.9)
-    yield Words(14, TOP + HIGH / 2, groups.quantity, USUAL, "middle", upright=True)
-    yield Words(LEFT, TOP + HIGH + 28, " and ".join(groups.request.x), USUAL)
+def _axis(value: float) -> tuple[float, float]:
+    """Return the step between grid lines, 1, 2, 2.5 or 5 times a power of ten, and the axis's end: at most TICKS steps."""
+    if value <= 0:
+        return 0.5, 1.0
+    power = 10.0 ** math.floor(math.log10(value / TICKS))
+    step = next(factor * power for factor in (1, 2, 2.5, 5, 10) if factor * power * TICKS >= value * 0.999)
+    return step, step * math.ceil(value * 0.999 / step)
 
 
-def _bars(groups: Groups, place: str, left: float, top: float, is_mean: bool) -> Iterator[Shape]:
+def _axes(groups: Groups, frame: Frame) -> Iterator[Shape]:
+    """Yield the grid, its numbers, the name of the y axis and, for ratios, the line at 1."""
+    digits = next(digits for digits in range(40) if math.isclose(round(frame.step, digits), frame.step))
+    for at in range(round(frame.most / frame.step) + 1):
+        value = at * frame.step
+        y = frame.y(value)
+        yield Stroke(LEFT, y, LEFT + frame.room, y, INK if not value else GRID, 0.9 if not value else 0.5)
+        yield Words(LEFT - 5, y + 3, f"{value:,.{digits}f}", SMALL, "end")
+    if groups.request.base and frame.most > 1:
+        yield Stroke(LEFT, frame.y(1), LEFT + frame.room, frame.y(1), INK, 0.9)
+    yield Words(14, frame.above + HIGH / 2, groups.quantity, USUAL, "middle", upright=True)
+
+
+def _bars(groups: Groups, place: str, left: float, frame: Frame, is_mean: bool) -> Iterator[Shape]:
     """Yield the bars of one place on the x axis with their whiskers; those of the mean with their numbers."""
     for at, name in enumerate(groups.series):
         cell = groups.cells.get((place, name))
         value = groups.means[name] if is_mean else cell.value if cell is not None else None
         if value is None:
             continue
-        x, high = left + at * BAR, HIGH * max(0.0, value) / top
-        yield Box(x + 0.5, TOP + HIGH - high, BAR - 1, high, COLOURS[at % len(COLOURS)], name in groups.hatched,
+        x, y = left + at * BAR, frame.y(value)
+        yield Box(x + 0.5, y, BAR - 1, frame.bottom - y, COLOURS[at % len(COLOURS)], name in groups.hatched,
                   f"{place} {name}: {number(value)}")
         if is_mean:
-            yield Words(x + BAR / 2 + 3, TOP + HIGH - high - 3, number(value), SMALL, upright=True)
+            yield Words(x + BAR / 2 + 3, y - 3, number(value), SMALL, upright=True)
         elif cell is not None and cell.high > cell.low:
-            low, upper, middle = (TOP + HIGH * (1 - edge / top) for edge in (cell.low, cell.high, 0.0))
-            middle = x + BAR / 2
+            low, upper, middle = frame.y(cell.low), frame.y(cell.high), x + BAR / 2
             yield Stroke(middle, low, middle, upper)
-            yield from (Stroke(middle - 2, y, middle + 2, y) for y in (low, upper))
+            yield from (Stroke(middle - 2, edge, middle + 2, edge) for edge in (low, upper))
 
 
-def _legend(groups: Groups, room: float) -> Iterator[Shape]:
-    """Yield a coloured box and the name of each series, in rows above the bars."""
-    x, y = LEFT, 12.0
-    for at, name in enumerate(groups.series):
+def _legend(groups: Groups, room: float) -> tuple[list[Shape], int]:
+    """Return a coloured box and the name of each series, and how many rows they are; none for a single series."""
+    shapes: list[Shape] = []
+    x, y = LEFT, 14.0
+    names = groups.series if any(groups.series) else ()
+    for at, name in enumerate(names):
         text = f"{name} (energy assumed)" if name in groups.hatched else name
-        wide = 18 + 5.6 * len(text)
+        wide = 22 + _wide(text, SMALL + 1)
         if x > LEFT and x + wide > LEFT + room:
-            x, y = LEFT, y + 14
-        yield Box(x, y - 8, 9, 9, COLOURS[at % len(COLOURS)], name in groups.hatched)
-        yield Words(x + 13, y, text, SMALL + 1)
+            x, y = LEFT, y + ROW
+        shapes.append(Box(x, y - 8, 9, 9, COLOURS[at % len(COLOURS)], name in groups.hatched))
+        shapes.append(Words(x + 13, y, text, SMALL + 1))
         x += wide
+    return shapes, round((y - 14.0) / ROW) + 1 if names else 0
 
 
 def svg(figure: Figure) -> str:

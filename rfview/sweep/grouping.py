@@ -126,7 +126,7 @@ def _check_group(option: str, name: str) -> None:
 
 
 def groups_of(folder: Path, request: Request, keys: Collection[str] | None = None) -> Groups:
-    """Return the bars of a request from a folder's rows. keys: of the rows to include (default: all).
+    """Return the bars of a request from a folder's rows. keys: of the rows to include, whose order they keep (default: all).
 
     Rows of runs that misbehaved or failed are left out. Raises InputError, also for rows of one bar that differ in a
     dimension that is neither shown, fixed nor averaged.
@@ -134,6 +134,12 @@ def groups_of(folder: Path, request: Request, keys: Collection[str] | None = Non
     table = dataset.read(folder, [column for column in BY_NAME if column not in ("seconds", "finished", "message")])
     used = [row for row in table.to_pylist(maps_as_pydicts="strict")
             if row["outcome"] in (rows.OK, rows.WRONG) and (keys is None or row["key"] in keys)]
+    if not used:
+        raise InputError(f"{request.text or '--plot'}: {folder} has no row of a finished run yet; without the options of "
+                         "figures, `rfview sweep FILE.toml` runs the jobs")
+    if keys is not None:
+        places = {key: at for at, key in enumerate(keys)}
+        used.sort(key=lambda row: places[row["key"]])
     for name in (*request.x, *request.by, request.y, *request.means, *(name for name, _ in request.where)):
         _require(used, name, request.text)
     used = [row for row in used if all(str(group(row, name)) == value for name, value in request.where)]
@@ -157,14 +163,14 @@ def groups_of(folder: Path, request: Request, keys: Collection[str] | None = Non
         raise InputError(f"{request.text}: {folder} has no rows with these columns")
     if len(parts) > MAX_BARS:
         raise InputError(f"{request.text}: these are {len(parts):,} bars, but at most {MAX_BARS} are drawn")
-    return _made(request, parts, used, {place: values[0] for place, values in absolute.items() if len({*values}) == 1})
+    alone = {place: values[0] for place, values in absolute.items() if len({*values}) == 1}
+    return _made(request, parts, used, keys is not None, alone)
 
 
 def _made(request: Request, parts: Mapping[Any, list[tuple[float, Mapping[str, Any]]]], used: Sequence[Mapping[str, Any]],
-          base: Mapping[str, float]) -> Groups:
-    """Return the bars, their order, means and notes."""
-    xs = sorted({x for x, _ in parts}, key=_sortable)
-    series = sorted({by for _, by in parts}, key=_sortable)
+          keeps: bool, base: Mapping[str, float]) -> Groups:
+    """Return the bars, their order, means and notes. keeps: words keep the order of the rows, else that of the alphabet."""
+    xs, series = (_ordered((pair[at] for pair in parts), keeps) for at in (0, 1))
     cells = {}
     averages = geometric_mean if request.base else mean
     for (x, by), members in parts.items():
@@ -298,13 +304,16 @@ def _label(names: tuple[str, ...], values: tuple[Any, ...]) -> str:
     return " ".join(parts)
 
 
-def _sortable(values: tuple[Any, ...]) -> tuple[tuple[int, float, str], ...]:
-    """Return a sort key that orders numbers numerically, and before words."""
-    return tuple(_sort_key(value) for value in values)
+def _ordered(groups: Iterable[tuple[Any, ...]], keeps: bool) -> list[tuple[Any, ...]]:
+    """Return groups without repetitions: numbers in their order and before words; words as they come, or by the alphabet."""
+    unique = list(dict.fromkeys(groups))
+    words = dict.fromkeys(str(value) for group in unique for value in group)
+    places = {word: at for at, word in enumerate(words if keeps else sorted(words))}
 
+    def key(value: Any) -> tuple[int, float]:
+        try:
+            return 0, float(value)
+        except ValueError:
+            return 1, places[str(value)]
 
-def _sort_key(value: Any) -> tuple[int, float, str]:
-    try:
-        return 0, float(value), ""
-    except ValueError:
-        return 1, 0.0, str(value)
+    return sorted(unique, key=lambda group: tuple(map(key, group)))

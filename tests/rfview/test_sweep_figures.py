@@ -159,7 +159,35 @@ def test_averages_have_whiskers_and_axes_reach_beyond_every_value(tmp_path: Path
     counts = [sum(isinstance(shape, drawing.Stroke) for shape in drawing.figure_of(one).shapes) for one in (made, plain)]
     assert counts[0] == counts[1] + 3       # one whisker: a line with two ends
     for value in (0.003, 0.7, 1.0, 1.05, 3.0, 99.0, 101.0, 5e6):
-        assert value <= drawing._round_top(value) <= 3 * value
+        step, most = drawing._axis(value)
+        assert 0.999 * value <= most <= 2 * value and most / step < drawing.TICKS + 0.001
+
+
+def test_no_text_of_a_figure_reaches_into_another_or_beyond_the_page(tmp_path: Path) -> None:
+    """Checked: names along x, the notes below, and the legend."""
+    more = [{"kernel": f"a kernel with a long name {n}", "design": design, "cycles": n + 1}
+            for n in range(24) for design in ("sram", "stt", "rfc")]
+    for folder, extra in (("few", []), ("many", more)):
+        figure = drawing.figure_of(groups(filled(tmp_path / folder, *extra), base="sram", geomean=True))
+        names = [one for one in figure.shapes if isinstance(one, drawing.Words)]
+        for one in names:
+            wide = drawing._wide(one.text, one.size)
+            if one.upright:
+                assert one.y - (wide if one.anchor == "start" else 0) > -1 and one.y + (wide if one.anchor == "end" else 0) <= figure.height
+            else:
+                left = one.x - {"start": 0.0, "middle": wide / 2, "end": wide}[one.anchor]
+                assert left >= 0 and left + wide <= figure.width + 1, one
+        below = sorted((one.x, drawing._wide(one.text, one.size)) for one in names
+                       if one.anchor == "middle" and not one.upright and one.size == drawing.SMALL)
+        assert all(x + wide / 2 <= other - other_wide / 2 for (x, wide), (other, other_wide) in zip(below, below[1:]))
+
+
+def test_a_file_decides_the_order_of_words_and_a_folder_without_rows_says_so(tmp_path: Path) -> None:
+    folder = filled(tmp_path)
+    turned = grouping.groups_of(folder, grouping.parse("kernel,speed,design", base="sram"), ["5", "4", "3", "1", "2", "0"])
+    assert (turned.places, turned.series) == (("k2", "k1"), ("rfc", "stt"))
+    with pytest.raises(InputError, match="no row of a finished run yet"):
+        grouping.groups_of(folder, grouping.parse("kernel,cycles"), ["none"])
 
 
 def test_a_pdf_has_one_page_and_embeds_its_fonts(tmp_path: Path) -> None:
