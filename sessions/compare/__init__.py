@@ -5,6 +5,7 @@
     values        where the runs' data begin to differ
     machines      differences between the machines other than their register files
     report        all of this as plain data; report_text: the same as text
+    launches      which launches of two runs belong together
     edits         which lines of two programs, or of two versions of one, belong together
     programs      what each of these lines waits in both runs; programs_text: the same as text
     runs          either comparison of two runs, as their programs allow

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -12,7 +11,7 @@ import numpy as np
 from rfview.engine.progress import Progress
 from rfview.engine.stalls import NO_STALL, NO_WARP
 from rfview.engine.wording import plural
-from rfview.sessions.compare import machines
+from rfview.sessions.compare import launches, machines
 from rfview.sessions.compare.comparison import Lead, has_ended, program_difference
 from rfview.sessions.compare.edits import NOTHING, Alignment, Pair, Side, align
 from rfview.sessions.compare.issues import NO_CYCLE, Issue, IssueLog
@@ -138,11 +137,7 @@ class Programs:
     def notes(self) -> list[str]:
         """Return what else differs between the runs, which a reader of the numbers should know."""
         a, b = (timeline.info for timeline in self.timelines)
-        notes = []
-        for what, part in (("grids", "grid"), ("blocks", "block"), ("kernels", "kernel")):
-            ours, theirs = ([getattr(launch, part) for launch in info.launches] for info in (a, b))
-            if ours != theirs and (what != "kernels" or len(ours) != len(theirs)):
-                notes.append(f"their {what} differ: {_short(ours)} | {_short(theirs)}")
+        notes = launches.notes(a.launches, b.launches)
         for name, timeline in zip("AB", self.timelines, strict=True):
             if timeline.first:
                 notes.append(f"{name} begins at cycle {timeline.first:,}")
@@ -248,12 +243,6 @@ def _resident(timeline: Timeline) -> int:
     """Return the warp-cycles of warps that are resident and have not ended."""
     totals, names = timeline.stall_totals(timeline.last), timeline.info.stall_names
     return int(sum(int(count) for code, count in enumerate(totals) if names.get(code) not in (None, *NO_WARP)))
-
-
-def _short(values: Sequence[Any]) -> str:
-    """Return a list short enough for a note."""
-    texts = ["x".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value) for value in values[:3]]
-    return ", ".join(texts) + (" .." if len(values) > 3 else "")
 
 
 def data_of(programs: Programs, targets: tuple[str, str], points: int = 10) -> dict[str, Any]:

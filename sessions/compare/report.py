@@ -68,14 +68,16 @@ def parameter_differences(a: RunInfo, b: RunInfo) -> dict[str, list[Any]]:
 def cause(timeline: Timeline, divergence: Divergence) -> dict[str, Any]:
     """Return why the late run's warp did not issue in the cycle of the divergence: its state, and the chain of `why`.
 
-    relief: settings that would remove the delay of the resource at the chain's end.
+    resource: at which the chain ends, None if no warp waits for one. relief: settings that would remove its delay.
     """
     if divergence.state is None or divergence.slot is None:
-        return {"state": None, "text": "its CTA has not been dispatched yet", "chain": [], "relief": {}}
+        return {"state": None, "text": "its CTA has not been dispatched yet", "chain": [], "resource": None, "relief": {}}
     chain = why(Session(timeline), divergence.slot, divergence.cycle + 1)
     links = [f"{'← ' if number else ''}{link.sentence}" for number, link in enumerate(chain.links)]
-    relief = dict(chain.resource.relief) if chain.resource is not None else {}
-    return {"state": chain.state, "text": chain.state, "slot": divergence.slot, "chain": links, "relief": relief}
+    resource = chain.resource
+    return {"state": chain.state, "text": chain.state, "slot": divergence.slot, "chain": links,
+            "resource": resource.name if resource is not None else None,
+            "relief": dict(resource.relief) if resource is not None else {}}
 
 
 def issue_data(issue: Issue | None) -> dict[str, int] | None:

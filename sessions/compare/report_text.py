@@ -1,7 +1,8 @@
 """The result of a comparison as text: totals, the first divergence and its cause, the lag.
 
     first divergence   cycle 8: w6's 2nd instruction, cvta.to.global.u64 R4, R2 (vectoradd.ptx:22)
-                       A 8, B 11 (+3): in B it waits, stt_write: the STT array is being written
+                       A 8, B 11 (+3); in B it waits: stt_write
+                       resource: bank 0, STT writes take 4 cycles
     instructions        A        B      B−A
            2,380    2,874    4,811   +1,937     in B the instruction that is the 2,380th to issue comes 1,937 cycles later
 """
@@ -78,6 +79,8 @@ def _divergence_lines(data: dict[str, Any], info: RunInfo) -> list[str]:
         if machines.reach_beyond_designs(data["machines_differ_in"]):
             lines.append("                   the machines differ in more than the register file, which may be its cause")
         lines += [f"                   {text}" for text in divergence["cause"]["chain"]]
+        if divergence["cause"]["resource"]:
+            lines.append(f"                   resource: {divergence['cause']['resource']}")
     split = data["first_path_difference"]
     if split is not None:
         name = _named(split["launch"], split["warp"], info, split["a"], split["b"])

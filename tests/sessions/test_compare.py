@@ -237,6 +237,7 @@ def test_the_summary_says_who_waits_for_what(recording: Any) -> None:
     assert data["first_divergence"]["cause"]["state"] == "stt_write"
     assert data["parameters"] == {"stt.stall": [None, "pipeline"], "stt.write_cycles": [None, 4]}
     text = report_text.compare_text(data, a.info)
+    assert data["first_divergence"]["cause"]["resource"] in text and "resource: STT-RAM bank" in text
     assert "in B it waits: stt_write" in text and "lead and lag" in text and "B−A" in text
     several = report_text.multiples_text(report.multiples_data([a, b, a], ["a", "b", "a"]))
     assert "3 runs" in several and several.count("stt") >= 2

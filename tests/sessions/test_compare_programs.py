@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ import pytest
 from rfview.engine.stalls import NO_STALL
 from rfview.launching import words
 from rfview.sessions import open_session
-from rfview.sessions.compare import edits
+from rfview.sessions.compare import edits, launches
 from rfview.sessions.compare.programs import Programs, data_of, speed_sentence
 from rfview.sessions.compare.programs_text import programs_text
 from rfview.sessions.compare.runs import compared
@@ -134,7 +135,7 @@ def open_ended(kernel: str) -> Timeline:
 
 def test_another_grid_is_said_and_not_refused(run: Run) -> None:
     programs = Programs(run(), run(("--grid", "1", "--block", "64", "--arg", "out=u4[128]")))
-    assert programs.notes == ["their grids differ: 2x1x1 | 1x1x1"]
+    assert programs.notes == ["k has grid 2x1x1 in A, 1x1x1 in B"]
     assert programs.memory_equal is True        # every CTA writes the same elements
 
 
@@ -156,3 +157,14 @@ def test_text_and_data_agree_and_the_same_program_is_compared_by_instruction(run
     assert [row["waits_more"] for row in data["lines"]] == [row.change for row in programs.rows]
     same, same_data = compared(a, a, ("a", "a"))
     assert "first divergence   none" in same and same_data["first_divergence"] is None
+
+
+def test_launches_correspond_by_kernel_and_order_and_then_by_order_alone() -> None:
+    def launched(*kernels: str, grid: tuple[int, ...] = (4, 1, 1)) -> list[SimpleNamespace]:
+        return [SimpleNamespace(kernel=kernel, grid=grid, block=(32, 1, 1)) for kernel in kernels]
+
+    ours, theirs = launched("init", "step", "step", "old"), launched("step", "init", "step", "new", "more")
+    assert launches.paired(ours, theirs) == [(0, 1), (1, 0), (2, 2), (3, 3), (None, 4)]
+    assert launches.notes(ours, theirs) == ["only B launches more"]
+    assert launches.notes(launched("step"), launched("step", grid=(2, 1, 1))) == ["step has grid 4x1x1 in A, 2x1x1 in B"]
+    assert launches.notes(launched("a", "b"), launched("b")) == ["only A launches a"]

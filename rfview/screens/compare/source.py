@@ -101,7 +101,9 @@ class CompareSource:
             return
         self.set_instruction(divergence.name, divergence.n)
         text = f"first divergence, cycle {divergence.cycle:,}: {ordinal(divergence.n)} instruction of {self._warp_text()}"
-        self.say("; ".join(filter(None, [self._different, text])))      # the difference may have caused it
+        late = report.cause(self.timelines["AB".index(divergence.late)], divergence)
+        ends = f"{divergence.late} {late['text']}: {late['resource']}" if late["resource"] else ""
+        self.say("; ".join(filter(None, [text, ends, self._different])))      # the difference may have caused it
 
     def next_divergence(self, by: int) -> None:
         """Go to the focused warp's by-th next or (by < 0) previous instruction at which its lag changes."""
