@@ -81,7 +81,7 @@ class Rows:
 # all of its registers are 0 from then on (one entry, with register number ALL_REGISTERS)
 LOST, CLEARED = 0xFFFFFFFF, 0xFFFFFFFE
 NO_ROW = 0xFFFFFFFF                     # Writes.row if the value is in Writes.word
-REGISTERS_OF_WARP = 64                  # register numbers per warp slot in Writes.register
+REGISTERS_OF_WARP = 256                 # register numbers per warp slot in Writes.register
 ALL_REGISTERS = REGISTERS_OF_WARP - 1
 
 
@@ -89,7 +89,7 @@ ALL_REGISTERS = REGISTERS_OF_WARP - 1
 class Writes:
     """What happened to registers, in order: results accepted by the register file; bits lost in it; slots cleared.
 
-    end: (num_cycles,) u4 prefix counts. register: (k,) u4, warp slot * 64 + register. lanes: (k,) u4 mask of the lanes
+    end: (num_cycles,) u4 prefix counts. register: (k,) u4, warp slot * 256 + register. lanes: (k,) u4 mask of the lanes
     written. pc: (k,) u4 instruction, LOST or CLEARED. row: (k,) u4 number, among the chunk's row writes, of one in the
     same cycle that holds the value in these lanes; or NO_ROW: the value is the next 32 words of `word` (none if CLEARED).
     word: (32 * m,) u4.

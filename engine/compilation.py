@@ -73,7 +73,8 @@ class Compilation:
 
     max_registers: per thread before spilling. registers: target per thread, 0 for as few as possible. banks: of the
     register file, for numbering registers, 0 for the lowest numbers. addresses_32: whether addresses of global
-    memory take one register if that suffices.
+    memory take one register if that suffices. takes_older: whether a listing that lies beside the PTX may be for an
+    older GPU of isa's generation, whose code it runs as well.
     """
 
     max_registers: int = MAX_REGS
@@ -84,6 +85,7 @@ class Compilation:
     banks: int = 0
     addresses_32: bool = False
     isa: str = PTX
+    takes_older: bool = False
 
     @property
     def limit(self) -> int:
@@ -102,8 +104,10 @@ def words_of(get: Callable[[str], Any]) -> str:
 
 
 def words_of_run(parameters: Mapping[str, Any]) -> str:
-    """Return the options in a run's parameters; missing ones are off."""
-    return words_of(lambda name: parameters.get(name, next(o.usual for o in OPTIONS.values() if o.setting == name)))
+    """Return the options in a run's parameters; missing ones are off. On the sub-core, machine code is not one of them."""
+    usual = {option.setting: option.usual for option in OPTIONS.values()}
+    own = usual | {name: value for name, value in parameters.items() if name in usual}
+    return words_of({**own, "kernel.isa": PTX}.get if parameters.get("sm.core") == "subcore" else own.get)
 
 
 def settings_of(text: str) -> dict[str, str]:

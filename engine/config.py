@@ -10,7 +10,7 @@ from typing import Any
 
 from rfview.engine import compilation, program, state
 from rfview.engine.compilation import Latencies
-from rfview.engine.defaults import PRESETS, UNFINISHED, preset_names
+from rfview.engine.defaults import PRESETS, preset_names
 from rfview.engine.errors import InputError
 from rfview.engine.machine.schedulers import SCHEDULERS
 from rfview.engine.machine.schedulers.scheduler import SHARE
@@ -153,7 +153,8 @@ class Config:
             max_registers=int(self["kernel.max_registers"]), schedule=schedule,
             latencies=self._latencies() if schedule else Latencies(),
             registers=int(self["kernel.aim_registers"]), addresses_32=self["kernel.addresses"] == "32",
-            banks=int(self["sm.num_banks"]) if self["kernel.numbering"] == "banks" else 0, isa=self["kernel.isa"])
+            banks=int(self["sm.num_banks"]) if self["kernel.numbering"] == "banks" else 0, isa=self["kernel.isa"],
+            takes_older=self.numbers["kernel.isa"].source != "--set")
 
     def _latencies(self) -> Latencies:
         """Return after how many cycles results are there, as far as a compiler knows."""
@@ -213,7 +214,7 @@ def _convert(name: str, old: Any, text: Any) -> Any:
 def load_preset(name: str) -> Config:
     """Read a preset by name, over the one that it is `based_on`; raises InputError, which lists all presets."""
     path = PRESETS / f"{name}.toml"
-    if name not in (*preset_names(), *UNFINISHED):
+    if name not in preset_names():
         raise InputError(f"--preset {name}: no such preset; there are {', '.join(preset_names())}")
     sections = tomllib.loads(path.read_text(encoding="utf-8"))
     base = sections.pop("based_on", None)

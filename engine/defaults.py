@@ -7,11 +7,10 @@ DESIGN = "sram"
 SCHEDULER = "gto"
 PRESET = "fermi"
 MACHINE = {"design": DESIGN, "scheduler": SCHEDULER, "preset": PRESET}      # by the names of options and keyword arguments
-UNFINISHED = ("ampere",)        # presets that no command offers yet
 PAPER = "paper"     # as scheduler or preset: the one of the design's paper
 MAX_CYCLES = 100_000_000
 
 
 def preset_names() -> list[str]:
     """Return the names of the bundled presets."""
-    return sorted(path.stem for path in PRESETS.glob("*.toml") if path.stem not in UNFINISHED)
+    return sorted(path.stem for path in PRESETS.glob("*.toml"))

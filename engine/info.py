@@ -121,6 +121,10 @@ class Instruction(Record, frozen=True, kw_only=True):
     wait_class: Small
     dst: Registers
     src: Registers
+    # of machine code only
+    control: Count | None = None        # its control code, as in machine_code.py
+    uniform_dst: Registers = []
+    uniform_src: Registers = []
 
 
 class Launch(Record, frozen=True, kw_only=True):
@@ -176,6 +180,11 @@ class RunInfo(Run, frozen=True, kw_only=True):
     virtual: dict[str, Annotated[list[Range], Meta(max_length=MOST)]]
     buffers: Annotated[list[Variable], Meta(max_length=MOST)]
     symbols: Annotated[list[Variable], Meta(max_length=MOST)]
+
+    @property
+    def is_machine_code(self) -> bool:
+        """Return whether the program is machine code, which runs on a sub-core."""
+        return self.program[0].control is not None
 
     @property
     def stall_names(self) -> dict[int, str]:

@@ -6,7 +6,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from rfview.engine import files, ptx
-from rfview.engine.compilation import PTX, Compilation
+from rfview.engine.compilation import ISAS, PTX, Compilation
 from rfview.engine.errors import PtxError, SassError
 from rfview.engine.program import Module
 from rfview.engine.sass.cubin import is_cubin
@@ -30,8 +30,8 @@ def decode_module(text: str, path: str, *, how: Compilation = Compilation()) -> 
 def load_module(path: str | Path, *, how: Compilation = Compilation()) -> Module:
     """Read a file of PTX, a cubin or a listing. Raises PtxError or SassError.
 
-    PTX for which machine code is asked for is compiled by ptxas, unless its listing lies beside it: for k.ptx and sm_80,
-    k.sm_80.sass, if that was made of the same text.
+    PTX for which machine code is asked for is compiled by ptxas, unless its listing lies beside it: for k.ptx and sm_86,
+    k.sm_86.sass, or with how.takes_older k.sm_80.sass, if that was made of the same text.
     """
     path = Path(path)
     try:
@@ -45,7 +45,7 @@ def load_module(path: str | Path, *, how: Compilation = Compilation()) -> Module
     if how.isa == PTX:
         return ptx.load_module(path, how=how)
     text = ptx.text_of(raw, path)
-    beside = listing_beside(path, how.isa, text)
+    beside = next(filter(None, (listing_beside(path, isa, text) for isa in _candidates(how))), None)
     return decode_module(text if beside is None else beside, str(path), how=how)
 
 
@@ -56,6 +56,13 @@ def check_tools(how: Compilation) -> None:
 
         for name in WHEELS:
             tool(name)
+
+
+def _candidates(how: Compilation) -> list[str]:
+    """Return the architectures whose listings will do, the best first."""
+    generation = how.isa[:-1]       # sm_8 of sm_86
+    older = [isa for isa in reversed(ISAS) if isa.startswith(generation) and isa < how.isa and len(isa) == len(how.isa)]
+    return [how.isa, *(older if how.takes_older else ())]
 
 
 def listing_beside(path: Path, isa: str, text: str) -> str | None:

@@ -90,7 +90,6 @@ class Simulator:
     used in place; `renew` then starts the next launch of the same kernel. Raises InputError for anything that cannot run.
     """
 
-    offers_subcore = False      # tests run it
     counts_cycles = True        # else its clock counts warp instructions (engine/functional)
 
     def __init__(
@@ -210,14 +209,11 @@ class Simulator:
         """Raise InputError if the preset's core cannot run this kind of program."""
         is_code = is_machine_code(self.placement.insts)
         if is_code and self.config.core == "collector":
-            raise InputError(f"{self.module.path}: machine code is executed by its values only, without cycles: "
-                             "rfview run --quick")
-        if self.config.core == "subcore" and not self.offers_subcore:
-            raise InputError(f"preset {self.config.preset}: its core is not finished (recordings, other GPUs); take "
-                             "fermi for PTX, and `rfview run --quick` for machine code")
+            raise InputError(f"{self.module.path}: machine code does not run on Fermi's core, that of preset "
+                             f"{self.config.preset}; take --preset ampere, or rfview run --quick for its values only")
         if not is_code and self.config.core == "subcore":
-            raise InputError(f"preset {self.config.preset}: its core runs machine code, and {self.spec.name} is PTX; "
-                             "take a preset with Fermi's core, such as fermi")
+            raise InputError(f"preset {self.config.preset}: its core runs machine code, and {self.spec.name} is PTX; leave "
+                             "out kernel.isa=ptx, or take a preset with Fermi's core, such as fermi")
 
     def _clear_state(self) -> None:
         """Reset the machine to its state before cycle 0: empty."""
@@ -478,9 +474,6 @@ class Simulator:
         """
         if self.fault is not None:
             raise self.fault
-        if self._is_whole:
-            raise InputError(f"{self.spec.name}: runs on the sub-core (preset {self.config.preset}) cannot be recorded, nor "
-                             "stepped through on screens, yet; `rfview run` prints their cycles")
         journal = self._journal_of()
         first = self.cycle
         printed = len(self.printed)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rfview.engine import html
-from rfview.engine.program import MAX_REGS
 
 if TYPE_CHECKING:
     from rfview.engine.info import RunInfo
@@ -49,7 +48,7 @@ class Snapshot:
         count = int(self.sm["launch"]["registers"])
         if not 0 <= warp < len(self.sm["warp"]) or not (int(self.sm["resident"]) >> warp) & 1:
             raise IndexError(f"warp slot {warp} holds no warp at cycle {self.cycle}")
-        if not 0 <= reg < min(count, MAX_REGS + 1):
+        if not 0 <= reg < count:
             raise IndexError(f"register R{reg} is not allocated: the kernel has R0..R{count - 1}")
         from rfview.engine.plugin import locate     # start-up: few views need it
 

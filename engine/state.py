@@ -362,7 +362,7 @@ DERIVED = [
 ACCEPTED = np.dtype(
     [
         ("row", "u4"),                # holds the value until the cycle's end
-        ("register", "u4"),           # warp slot * 64 + register
+        ("register", "u4"),           # warp slot * chunk.REGISTERS_OF_WARP + register
         ("lanes", "u4"),              # lanes written
         ("pc", "u4"),
     ]

@@ -82,12 +82,6 @@ def placed(programs: Sequence[Sequence[Line]], subcores: Sequence[int]) -> list[
     return slots
 
 
-class SubcoreSimulator(Simulator):
-    """A Simulator that runs the sub-core, which no command offers yet."""
-
-    offers_subcore = True
-
-
 class SubcoreMachine:
     """A Simulator of golden programs, run to the end, one cycle at a time. values: what registers begin as; the others are 0.
 
@@ -111,7 +105,7 @@ class SubcoreMachine:
         launch = Launch("test", (1, 1, 1), (32 * warps, 1, 1), 0, tuple[Arg, ...]())
         spec = LaunchSpec(Path("test.toml"), "test", Path("test.sass"), (launch,),
                           {"data": Buffer("data", np.zeros(1024, np.uint32))}, {}, {}, False, "exact", "", None)
-        self.simulator = SubcoreSimulator(spec, module=module, design="sram", preset=preset,
+        self.simulator = Simulator(spec, module=module, design="sram", preset=preset,
                                    settings={**PERFECT, **(settings or {})})
         self.lengths = [len(program) for program in programs]
         self.issues: list[list[int]] = [[] for _ in programs]

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rfview.engine import __version__, config, plugin as designs, events, isa
 from rfview.engine.compile import cache
 from rfview.engine.info import Instruction, Launch, RunInfo, Text, Variable
 from rfview.engine.launch.sources import source_texts
+from rfview.engine.machine.cores.subcore.state import CLASSES
+from rfview.engine.machine_code import is_machine_code
 from rfview.engine.plugin import origin
-from rfview.engine.program import SPACES, UNITS
+from rfview.engine.program import NO_REG, SPACES, UNITS
 from rfview.engine.ptx.parse.locations import locations
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from rfview.engine.launch import placement
     from rfview.engine.simulator import Simulator
 
@@ -53,7 +57,7 @@ def describe(simulator: Simulator) -> RunInfo:
         clock_mhz=int(simulator.config["sm.clock_mhz"]),
         registers_per_thread=max(placed.registers for placed in launches),
         main_rows=simulator.main_rows,
-        recorded_rows=simulator.main_rows + simulator.built.extra_rows,
+        recorded_rows=int(simulator.sm.config.num_recorded_rows),
         arena_words=len(placement.arena),
         shared_words=placement.shared_words,
         global_word=placement.global_word,
@@ -85,18 +89,30 @@ def _sources(simulator: Simulator) -> list[Text]:
 def _program(simulator: Simulator) -> list[Instruction]:
     """Describe every instruction by its global pc."""
     listing: list[Instruction] = []
-    units = simulator.insts["unit"]     # as changed by the machine: with a constant cache, LD/ST loads parameters
+    placed = simulator.insts        # as changed by the machine: units and classes depend on it
+    is_code = is_machine_code(placed)
+    classes = CLASSES if is_code else config.LATENCY_CLASSES
     for kernel, base in simulator.placement.kernels:
         for offset, (inst, text) in enumerate(zip(kernel.insts, kernel.texts, strict=True)):
             listing.append(Instruction(
                 pc=base + offset, kernel=kernel.name, line=int(inst["line"]), text=text,
                 mnemonic=text.split()[1 if text.startswith("@") else 0].split(".")[0].rstrip(";"),
-                op=isa.REVERSE[int(inst["op"])], unit=UNITS[int(units[base + offset])],
+                op=isa.REVERSE[int(inst["op"])], unit=UNITS[int(placed["unit"][base + offset])],
                 space=SPACES[int(inst["space"])],
-                latency_class=config.LATENCY_CLASSES[int(inst["latency_class"])], wait_class=int(inst["wait_class"]),
-                dst=[int(reg) for reg in inst["dst"] if reg != 255], src=[int(reg) for reg in inst["src"]],
+                latency_class=classes[int(placed["latency_class"][base + offset])], wait_class=int(inst["wait_class"]),
+                **(_machine_registers(inst) if is_code else {
+                    "dst": [int(reg) for reg in inst["dst"] if reg != NO_REG], "src": [int(reg) for reg in inst["src"]]}),
             ))
     return listing
+
+
+def _machine_registers(inst: np.void) -> dict[str, Any]:
+    """Return the registers and the control code of an instruction of machine code."""
+    written = [int(reg) for reg in inst["dst"][: int(inst["num_dst"])] if reg != NO_REG]
+    src = [int(reg) if int(inst["src_mask"]) >> slot & 1 else NO_REG for slot, reg in enumerate(inst["src"])]
+    uniform = [int(number) for slot, number in enumerate(inst["imm"]) if int(inst["uniform_mask"]) >> slot & 1]
+    own, of_warp = ([], written) if inst["dst_uniform"] else (written, [])
+    return {"dst": own, "src": src, "uniform_dst": of_warp, "uniform_src": uniform, "control": int(inst["control"])}
 
 
 def _variable(variable: placement.Variable) -> Variable:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rfview.engine.chunk import AFFINE, LANES, NO_ROW, RAW, ROW_WORDS, UNIFORM, Blocks, Rows, Writes
+from rfview.engine.chunk import AFFINE, LANES, NO_ROW, RAW, REGISTERS_OF_WARP, ROW_WORDS, UNIFORM, Blocks, Rows, Writes
 from rfview.sessions.codec import loops
 from rfview.sessions.codec.changes import STATE
 from rfview.sessions.codec.loops import PLANES, WIDTH
@@ -69,11 +69,11 @@ def writes_blob(writes: Writes, row_end: np.ndarray) -> memoryview:
     cycle = np.repeat(np.arange(len(count)), count)
     before = np.concatenate(([0], row_end[:-1])).astype(np.uint32)[cycle]
     row = np.where(writes.row == NO_ROW, np.uint32(0), writes.row - before + np.uint32(1))
-    warp = writes.register >> np.uint32(6)
+    warp = writes.register // np.uint32(REGISTERS_OF_WARP)
     order = np.argsort(warp.astype(np.uint8), kind="stable")     # for bytes, sorting takes the time of one pass
     lanes = writes.lanes[order]
     before_lanes = np.concatenate((np.zeros(1, np.uint32), lanes))[:-1]
-    return log_blob(count, warp, row, writes.register[order] & np.uint32(63), deltas(writes.pc[order]),
+    return log_blob(count, warp, row, writes.register[order] % np.uint32(REGISTERS_OF_WARP), deltas(writes.pc[order]),
                     lanes ^ before_lanes, writes.word)
 
 

@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from rfview.engine.chunk import AFFINE, CLEARED, LANES, NO_ROW, RAW, Writes
+from rfview.engine.chunk import AFFINE, ALL_REGISTERS, CLEARED, LANES, NO_ROW, RAW, REGISTERS_OF_WARP, Writes
 from rfview.sessions.codec.streams import Stream, numbers, some_numbers, undeltas, unzigzag
 
 # the streams of each log, in order: see README.md
@@ -110,10 +110,11 @@ def read_writes(stored: dict[str, Stream], row_end: np.ndarray) -> Writes:
     if not (row[row != NO_ROW] < (row_end[-1] if len(row_end) else 0)).all():
         raise ValueError("a write names a row write that does not exist")
     check_places(warp, 1 << 6, "registers of warp slot")
-    check_places(register, 1 << 6, "register")
+    check_places(register, REGISTERS_OF_WARP, "register")
     order = np.argsort(warp, kind="stable")
     in_order = np.empty((3, len(warp)), np.uint32)
     in_order[:, order] = register, undeltas(pc), np.bitwise_xor.accumulate(lanes)
     if np.count_nonzero((row == NO_ROW) & (in_order[1] != CLEARED)) > len(word) // len(LANES):
         raise ValueError("a write has no value")
-    return Writes(end, (warp << np.uint32(6)) | in_order[0], in_order[2], in_order[1], row, word)
+    in_order[0, in_order[1] == CLEARED] = ALL_REGISTERS     # 63 in recordings of rfview without machine code
+    return Writes(end, warp * np.uint32(REGISTERS_OF_WARP) + in_order[0], in_order[2], in_order[1], row, word)

@@ -60,7 +60,7 @@ from its first cycle to the one after its last. bits := for each place, ceil(c /
                  has fields of less than 4 bytes have their own minima and maxima. Kinds that are missing do not
                  change
     states       blob of u8 sets of states of each warp slot, chunk by chunk, in byte planes
-    registers    blob of bits: registers written, register r of warp slot w at place 64 w + r
+    registers    blob of bits: registers written, register r of warp slot w at place 64 w + r modulo 64
     rows, pages  blobs of bits: recorded rows written; memory written, word w being at place w / 32 modulo 1024
 
 KEYF payload := seal[32] number:u4 cycle:u8, then a map: the whole machine at a cycle, from which the run can go on.

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from rfview.engine.chunk import REGISTERS_OF_WARP, Chunk
+from rfview.engine.chunk import Chunk
 from rfview.sessions.codec import streams
 from rfview.sessions.codec.encode import Seen
-from rfview.sessions.file.zone_maps import CHUNKS, PAGE_WORDS, PAGES, STATES
+from rfview.sessions.file.zone_maps import CHUNKS, PAGE_WORDS, PAGES, REGISTER_PLACES, STATES, register_places
 from rfview.sessions.layout import Layout
 
 # for what is large and rarely queried, only whether it changes is kept
@@ -38,7 +38,7 @@ class ZoneMapWriter:
         self._low, self._high = np.zeros((2, CHUNKS, len(self._words)), np.uint32)
         self._states = np.zeros((CHUNKS, len(states)), np.uint64)
         # one bit per chunk for each place
-        sizes = {"changed": layout.num_words, "rows": num_rows, "pages": PAGES, "registers": len(states) * REGISTERS_OF_WARP}
+        sizes = {"changed": layout.num_words, "rows": num_rows, "pages": PAGES, "registers": len(states) * REGISTER_PLACES}
         self._marks = {name: np.zeros(size, np.uint64) for name, size in sizes.items()}
 
     @property
@@ -53,7 +53,7 @@ class ZoneMapWriter:
         low[:] = high[:] = state[self._words]
         states[:] = np.uint64(1) << (low[: len(states)] >> self._shift & np.uint32(63)).astype(np.uint64)
         for name, places in (("rows", rows), ("pages", chunk.mem_index // PAGE_WORDS % PAGES),
-                             ("registers", chunk.writes.register)):
+                             ("registers", register_places(chunk.writes.register))):
             self._marks[name][places] |= np.uint64(1 << at)
         self.count += 1
         return Seen(np.uint64(1 << at), self._marks["changed"], self._watched, self._packed, low, high, self._shift, states)

@@ -23,6 +23,7 @@ from rfview.sessions.layout import Field, Layout, distinct
 CHUNKS = 64
 # words of a page of memory in a zone map, and pages before two share a place
 PAGE_WORDS, PAGES = 32, 1024
+REGISTER_PLACES = 64    # of a warp slot; registers with the same remainder share one
 CACHE_BYTES = 24 << 20
 STATES = "sm.warp[*].state"
 NOWHERE = -1        # number of the zone map of chunks that are not in the file
@@ -42,7 +43,7 @@ class ZoneMaps:
         self.layout = layout
         self._read, self._lost, self._totals, self._chunks, self._first = read, lost, totals, chunks, first
         slots = layout.field(STATES).shape[0]
-        self._sizes = {"rows": rows, "pages": PAGES, "registers": slots * REGISTERS_OF_WARP, "states": slots}
+        self._sizes = {"rows": rows, "pages": PAGES, "registers": slots * REGISTER_PLACES, "states": slots}
         self._cache: ByteCache[Any] = ByteCache(CACHE_BYTES)
 
     def _words_of(self, kind: int) -> np.ndarray:
@@ -169,7 +170,7 @@ class ZoneMaps:
 
     def registers_change(self, registers: list[int], low: int, high: int) -> np.ndarray:
         """Return (high - low,) bool: whether any of these registers (numbers of chunk.Writes) may be written in each."""
-        return self._any("registers", registers, low, high)
+        return self._any("registers", register_places(np.array(registers, np.int64)).tolist(), low, high)
 
     def memory_changes(self, words: list[int], low: int, high: int) -> np.ndarray:
         """Return (high - low,) bool: whether any of these words of memory may be written in each chunk."""
@@ -243,6 +244,11 @@ class ZoneMaps:
                 return None
             least[place, chosen], most[place, chosen] = part[1].T, part[2].T
         return least, most
+
+
+def register_places(registers: np.ndarray) -> np.ndarray:
+    """Return the places in a zone map of registers with these numbers, as in chunk.Writes."""
+    return registers // REGISTERS_OF_WARP * REGISTER_PLACES + registers % REGISTER_PLACES
 
 
 def _bits(data: np.ndarray, count: int) -> np.ndarray:

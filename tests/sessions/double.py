@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from rfview.engine import stalls, state
-from rfview.engine.chunk import CLEARED, NO_ROW, RAW, Blocks, Chunk, Rows, Writes
+from rfview.engine.chunk import ALL_REGISTERS, CLEARED, NO_ROW, RAW, REGISTERS_OF_WARP, Blocks, Chunk, Rows, Writes
 from rfview.engine.errors import KernelFault
 from rfview.engine.info import DesignSpec, Instruction, Launch, RunInfo, Text, Variable
 from rfview.engine.snapshot import Snapshot
@@ -107,10 +107,10 @@ class Double:
         if rng.rand() < 0.02:
             slot = rng.randint(1, NUM_WARPS)
             sm["resident"] ^= np.uint64(1 << slot)
-            log["write"].append((slot * 64 + 63, 0xFFFFFFFF, CLEARED, NO_ROW, None))
+            log["write"].append((slot * REGISTERS_OF_WARP + ALL_REGISTERS, 0xFFFFFFFF, CLEARED, NO_ROW, None))
             if int(sm["resident"]) >> slot & 1:     # as if all its registers had been written at once
                 base = int(warps[slot]["reg_base"])
-                log["write"] += [(slot * 64 + reg, 0xFFFFFFFF, 1, NO_ROW, self._rows[base + reg].copy())
+                log["write"] += [(slot * REGISTERS_OF_WARP + reg, 0xFFFFFFFF, 1, NO_ROW, self._rows[base + reg].copy())
                                  for reg in range(REGISTERS)]
         if self.cycle in (279, 412):
             sm["launch"]["index"] ^= 1
@@ -124,7 +124,7 @@ class Double:
             step = np.uint32([0, 0xFFFFFFFC, 1][kind])
             self._rows[row] = base + np.arange(32, dtype=np.uint32) * step if kind < 2 else rng.randint(0, 1 << 31, 32)
             log["row"].append((row, self._rows[row].copy()))
-            log["write"] += [(warp * 64 + row - int(warps[warp]["reg_base"]), 0xFFFFFFFF, row % 16, len(log["row"]) - 1, None)
+            log["write"] += [(warp * REGISTERS_OF_WARP + row - int(warps[warp]["reg_base"]), 0xFFFFFFFF, row % 16, len(log["row"]) - 1, None)
                              for warp in range(NUM_WARPS) if int(sm["resident"]) >> warp & 1
                              and 0 <= row - int(warps[warp]["reg_base"]) < REGISTERS]
         if rng.rand() < 0.3:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rfview.engine import kernels
-from rfview.engine.chunk import CLEARED, LOST
+from rfview.engine.chunk import CLEARED, LOST, REGISTERS_OF_WARP
 from rfview.engine.launch import load_launch_file
 from rfview.engine.simulator import Simulator
 from rfview.sessions import Session, open_session
@@ -61,7 +61,8 @@ def test_bits_that_are_lost_are_entries_without_an_instruction() -> None:
         writes = chunk.writes
         at = np.flatnonzero(writes.pc == LOST)
         lost += len(at)
-        rows = writes.register[at] // 64 * int(machine.sm["launch"]["registers"]) + writes.register[at] % 64
+        rows = (writes.register[at] // REGISTERS_OF_WARP * int(machine.sm["launch"]["registers"])
+                + writes.register[at] % REGISTERS_OF_WARP)
         assert np.array_equal(chunk.row_index[writes.row[at]], rows)
     assert lost
 
@@ -73,7 +74,7 @@ def test_every_result_is_an_entry_and_a_cta_clears_its_slots() -> None:
     results = writes.pc < CLEARED
     assert results.sum() > 100 and (writes.pc == CLEARED).sum() >= 48
     for register, pc in zip(writes.register[results].tolist(), writes.pc[results].tolist(), strict=True):
-        assert register % 64 in program[pc].dst
+        assert register % REGISTERS_OF_WARP in program[pc].dst
     assert int(writes.end[-1]) == len(writes.register) and (np.diff(writes.end.astype(np.int64)) >= 0).all()
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from rfview.engine.chunk import CLEARED
+from rfview.engine.chunk import CLEARED, REGISTERS_OF_WARP
 from rfview.engine.errors import InputError
 from rfview.sessions import Session, open_session
 from rfview.sessions.timeline.live import LiveTimeline
@@ -116,7 +116,8 @@ def test_changes_are_found_both_ways(session: Session, item: str) -> None:
     changes = [cycle for cycle in range(1, CYCLES + 1) if (column[cycle] != column[cycle - 1]).any()]
     if item == "w3.R1":     # for a register, writes count, not changes of its value
         writes = Double(CYCLES).record_chunk(CYCLES).writes
-        offsets = np.searchsorted(writes.end, np.flatnonzero((writes.register == 3 * 64 + 1) & (writes.pc < CLEARED)), "right")
+        is_write = (writes.register == 3 * REGISTERS_OF_WARP + 1) & (writes.pc < CLEARED)
+        offsets = np.searchsorted(writes.end, np.flatnonzero(is_write), "right")
         changes = sorted({1 + int(offset) for offset in offsets})
         assert changes
     order = random.Random(8)

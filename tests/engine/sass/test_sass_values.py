@@ -20,7 +20,6 @@ from rfview.engine.sass.write import text_of
 from rfview.engine.simulator import Simulator
 from tests.engine.machine_programs import plain_only
 from tests.sass_kernels import memory_of
-from tests.subcore_machine import SubcoreSimulator
 
 SMALL = ("vectoradd", "dct8x8")     # one CTA each
 
@@ -59,7 +58,7 @@ def test_a_listing_computes_what_the_ptx_does(name, isa, without_tools):
 @pytest.mark.parametrize("name, isa", [("dct8x8", "sm_75"), ("dct8x8", "sm_80"), ("vectoradd", "sm_90")])
 def test_the_subcore_computes_the_same_by_ptxas_control_codes(name, isa):
     spec = one_cta(name)
-    run = SubcoreSimulator(spec, preset="ampere", settings={"kernel.isa": isa})
+    run = Simulator(spec, preset="ampere", settings={"kernel.isa": isa})
     run.run()
     wanted = FunctionalSimulator(spec, settings={"kernel.isa": isa})
     wanted.run()
