@@ -183,7 +183,10 @@ class Machine:
 
     def awaited(self, warp: int) -> Flight | None:
         """Return the instruction that holds the register or predicate that a warp waits for; None if there is none."""
-        entry = producers.awaited(self.sm, self.info.program, warp, self.writers)
+        if self.info.is_machine_code:
+            entry = producers.counted(self.sm, self.sub_core_warp(warp), self.info.program, warp)
+        else:
+            entry = producers.awaited(self.sm, self.info.program, warp, self.writers)
         return None if entry is None else self.flight(entry)
 
     def scheduler_of(self, warp: int) -> int:
@@ -197,7 +200,8 @@ class Machine:
     def text(self, pc: int) -> str:
         """Return an instruction's text and source line."""
         entry = self.instruction(pc)
-        return f"{entry.text}, PTX line {entry.line}" if entry else ""
+        kind = "line" if self.info.is_machine_code else "PTX line"
+        return f"{entry.text}, {kind} {entry.line}" if entry else ""
 
     def mnemonic(self, pc: int) -> str:
         """Return the operation at a pc with its state space: "ld.global", "fma"."""
@@ -221,6 +225,23 @@ class Machine:
     def collecting(self) -> list[Flight]:
         """The instructions in operand collectors, oldest first."""
         return sorted((self.flight(entry) for entry in self.collectors if entry is not None), key=lambda flight: flight.seq)
+
+    def control(self, pc: int) -> int:
+        """Return the control code of an instruction of machine code, 0 outside the program."""
+        entry = self.instruction(pc)
+        return entry.control or 0 if entry else 0
+
+    def sub_core(self, warp: int) -> Any:
+        """Return the record of a warp's sub-core."""
+        return self.rf["core"]["sub"][self.scheduler_of(warp)]
+
+    def sub_core_warp(self, warp: int) -> Any:
+        """Return what a sub-core remembers of a warp: its counters."""
+        return self.rf["core"]["warp"][warp]
+
+    def in_sub_core(self, warp: int) -> list[Flight]:
+        """Return the instructions in flight in a warp's sub-core, oldest first."""
+        return [flight for flight in self.in_flight() if self.scheduler_of(flight.warp) == self.scheduler_of(warp)]
 
     def launch(self, field: str) -> int:
         """Return a field of the running launch."""

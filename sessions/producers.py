@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rfview.engine.state import BLOCK_PREDICATE, BLOCK_READER, BLOCK_REGISTER, FREE, NONE8
+from rfview.engine.state import BLOCK_PREDICATE, BLOCK_READER, BLOCK_REGISTER, COLLECT, FREE, NONE8
 
 if TYPE_CHECKING:
     from rfview.engine.info import Instruction
@@ -38,6 +38,25 @@ def operands(program: Sequence[Instruction], pc: int, slots: int) -> list[int]:
 def unread(flight: Any, program: Sequence[Instruction]) -> list[int]:
     """Return the registers that an instruction in flight still has to read; flight: a record of state.INFLIGHT."""
     return operands(program, int(flight["pc"]), int(flight["unread"]))
+
+
+def counted(sm: Any, own: Any, program: Sequence[Instruction], warp: int) -> int | None:
+    """Return the in-flight entry of machine code that holds the dependence counter that a warp waits for, None if none does.
+
+    own: the warp's record of counters. Of several, the youngest is returned that has to be done: DEPBAR.LE leaves some.
+    """
+    if int(sm["warp"][warp]["blocker_kind"]) != BLOCK_REGISTER:
+        return None
+    counter, table = int(sm["warp"][warp]["blocker"]), sm["inflight"]
+    held = np.flatnonzero((table["stage"] != FREE) & (table["warp"] == warp))
+    holders = []
+    for entry in held[np.argsort(table["seq"][held])].tolist():
+        pc = int(table[entry]["pc"])
+        code = program[pc].control or 0 if pc < len(program) else 0
+        if code >> 5 & 7 == counter or (code >> 8 & 7 == counter and table[entry]["stage"] == COLLECT):
+            holders.append(entry)
+    left = int(own["most"]) if int(own["limit"]) == counter + 1 else 0
+    return holders[-1 - left] if len(holders) > left else None
 
 
 def awaited(sm: Any, program: Sequence[Instruction], warp: int, known: Mapping[tuple[int, int], int]) -> int | None:

@@ -248,13 +248,16 @@ def causes_text() -> str:
     """Return who holds up a lost warp-cycle, state by state."""
     from textwrap import wrap
 
-    from rfview.sessions.causes.rules import OF_DESIGN, RULES
+    from rfview.sessions.causes.rules import OF_DESIGN, OF_SUBCORE, RULES
 
     lines = ["Every lost warp-cycle is charged twice: to the instruction that waited and to the one that held it up. Lost",
              "are those of resident warps that neither issued nor were ready. `rfview lines`, LINES and CODE show both.", ""]
     for rule in (*RULES, OF_DESIGN):
         lines += wrap(f"{', '.join(rule.states) or 'states of a design'}: {rule.holder}. Source: {rule.source}", 118,
                       subsequent_indent="  ")
+    lines += ["", "On the sub-cores of Volta and later (machine code), these instead:"]
+    for rule in OF_SUBCORE:
+        lines += wrap(f"{', '.join(rule.states)}: {rule.holder}. Source: {rule.source}", 118, subsequent_indent="  ")
     return "\n".join(lines)
 
 

@@ -144,7 +144,8 @@ class Account:
         for code in np.flatnonzero(np.bincount(codes, minlength=1)).tolist():
             at = np.flatnonzero(codes == code)
             name = self._names.get(code, f"state {code}")
-            holder[at] = rule_of(name).find(Waits(stretch, code, name, rows[at], warps[at], entry[at], own[at]))
+            rule = rule_of(name, self.timeline.info.is_machine_code)
+            holder[at] = rule.find(Waits(stretch, code, name, rows[at], warps[at], entry[at], own[at]))
         size = self.facts.size
         old = self._table
         self._table = _merged(np.append(old[0], codes), np.append(old[1], own), np.append(old[2], holder),
@@ -169,7 +170,7 @@ class Account:
             total += np.bincount(at, weight, size).astype(np.int64)
 
     def _writers_before(self, start: int) -> np.ndarray:
-        """Return (4096,) i8 who wrote each register last before the chunk of a cycle; -1 if that is not near enough."""
+        """Return (registers,) i8 who wrote each register last before the chunk of a cycle; -1 if that is not near enough."""
         found = np.full(layout.MAX_WARPS * REGISTERS_OF_WARP, -1)
         number = self.timeline.chunk_number(start)
         for chunk in range(max(0, number - EARLIER_CHUNKS), number):

@@ -50,7 +50,7 @@ def awaited(stretch: Stretch, rows: np.ndarray, warps: np.ndarray) -> np.ndarray
         return kind
     what, pc = stretch.of_warp("blocker", rows, warps), stretch.of_warp("pc", rows, warps)
     begins = np.ones(len(rows), bool)
-    for column in (warps, kind, what, pc):
+    for column in (warps, kind, what, pc, *_counter(stretch, rows, warps, what)):
         begins[1:] &= column[1:] == column[:-1]
     begins[1:] = ~(begins[1:] & (rows[1:] == rows[:-1] + 1))
     at = np.flatnonzero(begins)
@@ -61,7 +61,8 @@ def awaited(stretch: Stretch, rows: np.ndarray, warps: np.ndarray) -> np.ndarray
 def _entries(stretch: Stretch, rows: np.ndarray, warps: np.ndarray, kind: np.ndarray, what: np.ndarray) -> np.ndarray:
     """Return the in-flight entries that warps wait for, from their blockers."""
     found = np.full(len(rows), -1)
-    for is_kind, find in ((layout.BLOCK_REGISTER, _writing), (layout.BLOCK_READER, _reading),
+    of_register = _counting if stretch.timeline.info.is_machine_code else _writing
+    for is_kind, find in ((layout.BLOCK_REGISTER, of_register), (layout.BLOCK_READER, _reading),
                           (layout.BLOCK_PREDICATE, _setting)):
         chosen = np.flatnonzero(kind == is_kind)
         if len(chosen):
@@ -72,6 +73,25 @@ def _entries(stretch: Stretch, rows: np.ndarray, warps: np.ndarray, kind: np.nda
 def in_flight(stretch: Stretch, rows: np.ndarray, warps: np.ndarray) -> np.ndarray:
     """Return (k, entries) bool: which entries hold an instruction of these warps."""
     return (stretch.flights("stage")[rows] != layout.FREE) & (stretch.flights("warp")[rows] == warps[:, None])
+
+
+def _counter(stretch: Stretch, rows: np.ndarray, warps: np.ndarray, what: np.ndarray) -> list[np.ndarray]:
+    """Return, of machine code, (k,) values of the dependence counters that warps may wait for: holders change with them."""
+    if not stretch.timeline.info.is_machine_code:
+        return []
+    return [stretch.column("rf.core.warp[*].counter[*]")[rows, warps, np.minimum(what, 5)]]
+
+
+def _counting(stretch: Stretch, rows: np.ndarray, warps: np.ndarray, counters: np.ndarray) -> np.ndarray:
+    """Return the youngest instructions that hold dependence counters, without those that a DEPBAR.LE leaves in flight."""
+    code, stage = stretch.facts.control[stretch.flight_pc[rows]], stretch.flights("stage")[rows]
+    reads = (code >> 8 & 7 == counters[:, None]) & (stage == layout.COLLECT)
+    match = in_flight(stretch, rows, warps) & ((code >> 5 & 7 == counters[:, None]) | reads)
+    limit, most = (stretch.column(f"rf.core.warp[*].{name}")[rows, warps].astype(np.int64) for name in ("limit", "most"))
+    left = np.where(limit == counters + 1, most, 0)
+    order = np.argsort(np.where(match, stretch.flights("seq")[rows].astype(np.int64), -1), axis=1)[:, ::-1]
+    chosen = order[np.arange(len(rows)), np.minimum(left, order.shape[1] - 1)]
+    return np.where(match.sum(axis=1) > left, chosen, -1)
 
 
 def _writing(stretch: Stretch, rows: np.ndarray, warps: np.ndarray, regs: np.ndarray) -> np.ndarray:

@@ -10,6 +10,7 @@ import numpy as np
 from rfview.engine import state as layout
 from rfview.engine.program import UNIT_LDST, UNIT_SFU, UNIT_SP
 from rfview.engine.stalls import NO_WARP
+from rfview.sessions.causes import subcore
 from rfview.sessions.causes.flights import Waits, holders_of_unit, holding, in_flight
 from rfview.sessions.causes.refusals import oldest_collector, refused
 
@@ -123,9 +124,25 @@ RULES: tuple[Rule, ...] = (
 )
 OF_DESIGN = Rule((), "the instruction whose value the design moves, writes or refreshes, as its file says",
                  "the design's file", refused)
+# on the sub-cores of Volta and later; what is not here is as above
+OF_SUBCORE: tuple[Rule, ...] = (
+    Rule(("wait", "sleeping"), "the instruction issued last, whose stall count or NANOSLEEP it is",
+         "MICRO'25 section 4: stall counters", subcore.last_issued),
+    Rule(("short_scoreboard", "long_scoreboard"),
+         "the youngest instruction that holds the dependence counter; if it waits for LD/ST, the access there",
+         "MICRO'25 section 4: dependence counters", subcore.counted),
+    Rule(("pipe_throttle",), "the instruction that the pipe took last", "MICRO'25 section 5.1.1: an input latch per pipe",
+         subcore.pipe),
+    Rule(("dispatch_stall",), "the instruction in Allocate that finds no read ports; else the one in Control",
+         "MICRO'25 section 5.3: a window of three cycles", subcore.dispatch),
+    Rule(("lg_throttle", "mio_throttle"), "the access in the memory pipeline; else the oldest one of the sub-core",
+         "MICRO'25 section 5.4: five accesses per sub-core", subcore.credits),
+    Rule(("branch_resolving",), "the branch", "Nsight Compute's name", fetch),
+)
 BY_STATE = {state: rule for rule in RULES for state in rule.states}
+BY_STATE_OF_SUBCORE = BY_STATE | {state: rule for rule in OF_SUBCORE for state in rule.states}
 
 
-def rule_of(state: str) -> Rule:
+def rule_of(state: str, is_machine_code: bool = False) -> Rule:
     """Return the rule for a state; a design's own states have one in common."""
-    return BY_STATE.get(state, OF_DESIGN)
+    return (BY_STATE_OF_SUBCORE if is_machine_code else BY_STATE).get(state, OF_DESIGN)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rfview.engine import state as layout
-from rfview.engine.chunk import CLEARED, LOST
+from rfview.engine.chunk import ALL_REGISTERS, CLEARED, LOST, REGISTERS_OF_WARP
 from rfview.engine.program import NO_REG, NUM_SRC_ROWS, UNIT_CTRL, UNITS
 
 if TYPE_CHECKING:
@@ -24,7 +24,8 @@ class ProgramFacts:
     """The program as arrays by pc; row n, for a pc outside it, belongs to no instruction.
 
     size: n. writes: (n + 1,) u8 mask of the registers written. source: (n + 1, 6) u1 register of each row slot.
-    unit: (n + 1,) i8 UNIT_*. is_shared: (n + 1,) bool whether it names shared memory. nobody: n, the holder for none.
+    control: (n + 1,) i8 control code, 0 of PTX. unit: (n + 1,) i8 UNIT_*. is_shared: (n + 1,) bool whether it
+    names shared memory. nobody: n, the holder for none.
     """
 
     def __init__(self, info: RunInfo):
@@ -34,6 +35,7 @@ class ProgramFacts:
         self.source = np.full((self.size + 1, NUM_SRC_ROWS), NO_REG, np.uint8)
         self.unit = np.full(self.size + 1, UNIT_CTRL, np.int64)
         self.is_shared = np.array([*(entry.space == "shared" for entry in program), False])
+        self.control = np.array([*(entry.control or 0 for entry in program), 0], np.int64)
         for pc, entry in enumerate(program):
             for reg in entry.dst:
                 self.writes[pc] |= np.uint64(1) << np.uint64(reg) if reg < 64 else np.uint64(0)
@@ -44,8 +46,8 @@ class ProgramFacts:
 class Stretch:
     """The states at cycles start..stop-1, each of which shows what happened in the cycle before, `ran`.
 
-    Rows are cycles, counted from `start`. before: (4096,) i8 pc of the last instruction that wrote each register before the
-    chunk, by its number in the log of writes; -1 if unknown.
+    Rows are cycles, counted from `start`. before: (registers,) i8 pc of the last instruction that wrote each register before
+    the chunk, by its number in the log of writes; -1 if unknown.
     """
 
     def __init__(self, timeline: Timeline, start: int, stop: int, facts: ProgramFacts, before: np.ndarray):
@@ -143,12 +145,13 @@ class Stretch:
     def writers(self, rows: np.ndarray, warps: np.ndarray, regs: np.ndarray) -> np.ndarray:
         """Return (k,) i8 the instructions whose results for these registers were accepted last; nobody if unknown."""
         keys, pcs, done, register, _ = self._log
-        number = np.clip(warps, 0, layout.MAX_WARPS - 1) * 64 + np.clip(regs, 0, 63)
+        number = np.clip(warps, 0, layout.MAX_WARPS - 1) * REGISTERS_OF_WARP + np.clip(regs, 0, ALL_REGISTERS)
         at = np.searchsorted(keys, number * (len(register) + 1) + done[rows]) - 1
         keys, pcs = np.append(keys, -1), np.append(pcs, self.facts.nobody)      # at -1: no entry is early enough
         there, earlier = keys[at] // (len(register) + 1) == number, self._before[number]
         found = np.where(there, pcs[at], np.where(earlier < 0, self.facts.nobody, earlier))
-        return np.where((warps < self.num_warps) & (regs < 64) & (warps >= 0) & (regs >= 0), found, self.facts.nobody)
+        is_register = (warps < self.num_warps) & (regs < ALL_REGISTERS) & (warps >= 0) & (regs >= 0)
+        return np.where(is_register, found, self.facts.nobody)
 
     def last_write(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return (k,) i8 warps and registers of the result that was accepted last, up to each row; -1 if none was yet."""
@@ -157,7 +160,7 @@ class Stretch:
             return np.full(len(rows), -1), np.full(len(rows), -1)
         at = np.where(done[rows] > 0, real[np.maximum(done[rows] - 1, 0)], -1)
         number = np.where(at < 0, -1, register[np.maximum(at, 0)])
-        return np.where(number < 0, -1, number // 64), np.where(number < 0, -1, number % 64)
+        return np.where(number < 0, -1, number // REGISTERS_OF_WARP), np.where(number < 0, -1, number % REGISTERS_OF_WARP)
 
     def remember(self) -> None:
         """Note in `before` who wrote each register last, for the stretch after this one."""

@@ -16,6 +16,7 @@ in its module (see designs.py).
     warps   active_set    why a warp did what it did in a cycle; why it is outside its scheduler's active set
     barriers  fetch       why it waits at a barrier; why it has no decoded instruction
     instructions  units  banks              why an instruction, an execution unit or a bank delays it
+    subcore  subcore_flights                all of this on the sub-cores of Volta and later: of a warp; of an instruction
     memory  on_chip                         why a memory access delays it: in L1 and beyond, or in on-chip memory
     designs               passes a design's own refusals to its `why` function
 """

@@ -95,7 +95,8 @@ def _lanes(trail: Trail, moment: Machine, warp: int) -> None:
 def _parted_lanes(trail: Trail, moment: Machine, warp: int) -> None:
     """Say where in the program a warp's lanes wait for each other, and end there."""
     table = moment.sm["warp_cold"][warp]["split"]
-    for state, where in ((layout.SPLIT_BARRIER, "at a barrier"), (layout.SPLIT_SYNC, "for other lanes")):
+    for state, where in ((layout.SPLIT_BARRIER, "at a barrier"), (layout.SPLIT_SYNC, "for other lanes"),
+                         (layout.SPLIT_BSYNC, "at a BSYNC")):
         parted = [split for split in table if split["state"] == state]
         if parted:
             lanes = sum(int(split["mask"]).bit_count() for split in parted)

@@ -36,7 +36,7 @@ def no_instruction(trail: Trail, moment: Machine, warp: int) -> None:
         trail.end("fetch", f"decoding, {plural(pause, 'extra cycle')} per refill", {"sm.refill_cycles": 0})
         return
     earlier = trail.past.at(moment.ran) or moment
-    if _missing_code(trail, earlier, warp, pc):
+    if missing_code(trail, earlier, warp, pc):
         return
     waiting = [
         other
@@ -58,7 +58,7 @@ def no_instruction(trail: Trail, moment: Machine, warp: int) -> None:
     )
 
 
-def _missing_code(trail: Trail, earlier: Machine, warp: int, pc: int) -> bool:
+def missing_code(trail: Trail, earlier: Machine, warp: int, pc: int) -> bool:
     """Explain a warp whose next instruction is not in the instruction cache; return whether that is the case."""
     config = earlier.config
     if not config["icache_sets"]:

@@ -7,13 +7,16 @@ from rfview.engine.plugin.explaining import Refusal
 from rfview.engine.program import UNIT_LDST
 from rfview.engine.stalls import NO_WARP
 from rfview.engine.wording import plural
-from rfview.sessions.why import memory, on_chip, units
+from rfview.sessions.why import memory, on_chip, subcore_flights, units
 from rfview.sessions.machine import Flight, Machine
 from rfview.sessions.why.trail import COLLECT_CYCLES, Trail
 
 
 def explain(trail: Trail, moment: Machine, flight: Flight) -> None:
     """Explain why an instruction is where it is, down to a resource."""
+    if moment.info.is_machine_code:
+        subcore_flights.explain(trail, moment, flight)
+        return
     step = {
         layout.COLLECT: _collecting,
         layout.EXECUTE: _executing,

@@ -231,7 +231,7 @@ def _name_source(trail: Trail, moment: Machine, flight: Flight, sent: int, done:
             )
         trail.end("memory", f"memory, {plural(config['fixed_memory_cycles'], 'cycle')}", {"memory.fixed_memory_cycles": 1})
         return
-    if not flight.missed and config["l1_enabled"] and flight.name.startswith("ld"):
+    if not flight.missed and config["l1_enabled"] and flight.name.lower().startswith("ld"):
         trail.end("L1", f"L1 cache, {plural(config['l1_hit_cycles'], 'cycle')}", {"memory.l1_hit_cycles": 1})
         return
     took = done - sent

@@ -7,7 +7,7 @@ from rfview.engine.machine.schedulers import SCHEDULERS
 from rfview.engine.stalls import NO_WARP
 from rfview.engine.plugin.explaining import Refusal
 from rfview.engine.wording import listed, plural
-from rfview.sessions.why import active_set, barriers, fetch, units
+from rfview.sessions.why import active_set, barriers, fetch, subcore, units
 from rfview.sessions.machine import Machine
 from rfview.sessions.why.trail import Trail, first_link, next_text
 
@@ -26,6 +26,8 @@ def explain(trail: Trail, moment: Machine, warp: int) -> None:
         _empty(trail, moment, warp)
     elif moment.warp(warp, "membership") == layout.LEAVING and kind == layout.BLOCK_DESIGN:
         active_set.leaving(trail, moment, warp)
+    elif moment.info.is_machine_code and name in subcore.STATES:
+        subcore.STATES[name](trail, moment, warp)
     elif name == "barrier":
         barriers.waits(trail, moment, warp)
     elif name == "no_instruction":
@@ -36,7 +38,7 @@ def explain(trail: Trail, moment: Machine, warp: int) -> None:
         units.queue_full(trail, moment, warp)
     elif name == "collector_full" and kind == layout.BLOCK_COLLECTOR:
         units.collectors_full(trail, moment, warp)
-    elif name == "wait" and kind == layout.BLOCK_SLEEP:
+    elif name in ("wait", "sleeping") and kind == layout.BLOCK_SLEEP:
         _sleeps(trail, moment, warp)
     else:
         _held(trail, moment, warp)

@@ -1,0 +1,130 @@
+"""A sub-core recorded and rewound: states by checksum in any order, registers above 63, causes, WHY and holders of its stalls."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rfview.engine import isa, kernels
+from rfview.engine.launch import Arg, Launch, LaunchSpec, load_launch_file
+from rfview.engine.launch.files import Buffer
+from rfview.engine.program import Kernel, Module
+from rfview.engine.simulator import Simulator
+from rfview.engine.snapshot import Snapshot
+from rfview.engine.stalls import NOT_WAITING, NO_STALL
+from rfview.sessions.causes.rules import rule_of
+from rfview.sessions.causes.subcore import counted
+from rfview.sessions.file.writer import record
+from rfview.sessions.session import Session
+from rfview.sessions.timeline.live import LiveTimeline
+from rfview.sessions.timeline.opening import open_recording
+from rfview.sessions.timeline.register_log import RegisterLog
+from rfview.sessions.why import why
+from tests.engine.machine_programs import exit_, inst, place, plain_only
+from tests.properties.causes import wrong_causes
+
+pytestmark = [pytest.mark.nojit, plain_only]
+CHUNK, CYCLES = 64, 330
+
+
+def simulator() -> Simulator:
+    """Return a machine with a CTA of a bundled kernel that accesses global and shared memory."""
+    spec = load_launch_file(kernels.path("dct8x8"))
+    return Simulator(replace(spec, launches=(replace(spec.launches[0], grid=(1, 1, 1)),), expect={}), preset="ampere")
+
+
+def checksum(snapshot: Snapshot) -> str:
+    """Return a digest of all state: the machine's, the design's with the core's, registers and memory."""
+    parts = (snapshot.sm.tobytes(), snapshot.rf.tobytes(), snapshot.rows.tobytes(), snapshot.memory.tobytes())
+    return hashlib.sha256(b"".join(parts)).hexdigest()
+
+
+@pytest.fixture(scope="module")
+def truth() -> list[str]:
+    """Return the digest of the state at every cycle of a run that nothing records."""
+    machine, digests = simulator(), []
+    digests.append(checksum(machine.snapshot()))
+    for _ in range(CYCLES):
+        machine.step(1)
+        digests.append(checksum(machine.snapshot()))
+    return digests
+
+
+@pytest.fixture(scope="module")
+def live() -> Session:
+    """Return a live session that has run as far."""
+    timeline = LiveTimeline(simulator(), chunk_cycles=CHUNK)
+    timeline.extend(CYCLES - CHUNK)
+    return Session(timeline)
+
+
+def test_any_cycle_of_a_live_run_and_of_a_recording_has_the_state_of_a_plain_run(
+        truth: list[str], live: Session, tmp_path: Path) -> None:
+    record(simulator(), tmp_path / "core.rfs", chunk_cycles=CHUNK, max_cycles=CYCLES)
+    rng = random.Random(5)
+    recorded = open_recording(tmp_path / "core.rfs")
+    for timeline in (live.timeline, recorded):
+        assert timeline.last >= CYCLES
+        cycles = rng.sample(range(CYCLES), 12)
+        for cycle in [*sorted(cycles), *sorted(cycles, reverse=True), *cycles, 0, CHUNK, CHUNK - 1, len(truth) - 1]:
+            assert checksum(timeline.at(cycle)) == truth[cycle], f"{type(timeline).__name__}, cycle {cycle}"
+    recorded.close()
+
+
+def test_every_stall_ends_at_a_resource_and_is_charged_to_an_instruction(live: Session) -> None:
+    timeline, info = live.timeline, live.info
+    assert not wrong_causes(timeline)
+    names, seen = info.stall_names, set()
+    for cycle in range(3, timeline.last, 7):
+        states = timeline.states(cycle, cycle + 1)[0]
+        for code in np.unique(states).tolist():
+            if names[code] not in NOT_WAITING:
+                chain = why(live, int(np.flatnonzero(states == code)[0]), cycle)
+                assert chain.resource is not None and len(chain.links) > 1, chain.text()
+                seen.add(names[code])
+    assert {"wait", "short_scoreboard", "long_scoreboard"} <= seen
+
+
+def test_a_counter_is_held_by_an_instruction_whose_control_code_names_it(live: Session) -> None:
+    info, checked = live.info, 0
+    for cycle in range(3, live.timeline.last, 5):
+        snapshot = live.timeline.at(cycle)
+        for warp in np.flatnonzero(np.isin(snapshot.sm["warp"]["state"], [info.stall_codes["long_scoreboard"]])).tolist():
+            link = why(live, warp, cycle).links[1]
+            counter = int(snapshot.sm["warp"][warp]["blocker"])
+            control = info.program[link.target.pc].control
+            assert control is not None and counter in (control >> 5 & 7, control >> 8 & 7)
+            checked += 1
+    assert checked > 20 and rule_of("long_scoreboard", True).find is counted
+
+
+def test_all_own_states_have_a_rule(live: Session) -> None:
+    own = {stall.name for stall in live.info.stalls if 11 < stall.code < 32 and stall.name not in NO_STALL}
+    assert {"dispatch_stall", "lg_throttle", "mio_throttle", "branch_resolving"} <= own
+    for name in ("dispatch_stall", "lg_throttle", "mio_throttle", "branch_resolving", "sleeping"):
+        assert rule_of(name, True).states, name
+
+
+def test_registers_above_63_are_in_the_log_of_writes_and_in_snapshots(tmp_path: Path) -> None:
+    program = [inst(isa.OP_MOV32, 200, (7,)), inst(isa.OP_MOV32, 254, (9,)), exit_()]
+    insts = place(program)
+    insts["control"] = 5 | 7 << 5 | 7 << 8          # a stall count of 5, no counters
+    kernel = Kernel("k", insts, ("MOV R200, 0x7", "MOV R254, 0x9", "EXIT"), (), 255, 0, 0, 0, ())
+    spec = LaunchSpec(Path("k.toml"), "k", Path("k.sass"), (Launch("k", (1, 1, 1), (32, 1, 1), 0, tuple[Arg, ...]()),),
+                      {"data": Buffer("data", np.zeros(4, np.uint32))}, {}, {}, False, "exact", "", None)
+    machine = Simulator(spec, module=Module("k.sass", ".address_size 64\n", {"k": kernel}), preset="ampere")
+    record(machine, tmp_path / "k.rfs", chunk_cycles=16, has_keyframes=False)
+    recorded = open_recording(tmp_path / "k.rfs")
+    for reg, value in ((200, 7), (254, 9), (8, 0)):
+        log = RegisterLog(recorded, 0, reg)
+        column = log.column(0, recorded.last)[:, 5]
+        (change,) = np.flatnonzero(np.diff(column)) + 1 if value else (0,)
+        assert (column[change:-1] == value).any() and (column[:change] == 0).all()
+        if value:
+            assert log.write_at(int(change)) is not None and recorded.at(int(change)).register(0, reg)[5] == value
+    recorded.close()
