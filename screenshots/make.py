@@ -88,6 +88,7 @@ SHOTS: tuple[Shot, ...] = tuple(replace(shot, golden=shot.name in GOLDEN) for sh
     *_all("registers", "first", "1", "2", "o", "r"),
     *_all("help", "first", "question_mark"),
     *_all("palette", "first", "ctrl+p"),
+    *_all("summary", goto="end"), Shot("summary_160x60", "first", (160, 60), "end"),
     *_all("timeline", "first", "1", "2", "o", *MARKS, "a"),
     *_all("timeline_far", "first", "1", "2", "o", *MARKS, "a", "minus", "minus", "minus"),
     *_all("pipeline", "first", "1", "2", "o", "P"),

@@ -261,6 +261,22 @@ def causes_text() -> str:
     return "\n".join(lines)
 
 
+def summary_text() -> str:
+    """Return the rules of a summary with their sources, and their thresholds with the reasons for them."""
+    from textwrap import wrap
+
+    from rfview.sessions.summary.rules import LIMITS, RULES
+
+    lines = ["A run ends with at most five sentences, those of the rules that fire, ranked by the share that each names;",
+             "the last rule only if there is room. `rfview run`, the command `summary` and SUMMARY (Z) show them.", ""]
+    for rule in RULES:
+        lines += wrap(f"{rule.name}: {rule.fires}. Source: {rule.source}", 118, subsequent_indent="  ")
+    lines += ["", "Thresholds, each with its reason:", ""]
+    for name, limit in LIMITS.items():
+        lines += wrap(f"{name}, {limit.value:g} of {limit.what}: {limit.reason}", 118, subsequent_indent="  ")
+    return "\n".join(lines)
+
+
 TOPICS: dict[str, Callable[[], str]] = {
     "launch": lambda: LAUNCH,
     "compile": compile_text,
@@ -275,6 +291,7 @@ TOPICS: dict[str, Callable[[], str]] = {
     "sql": sql_text,
     "stalls": stalls_text,
     "causes": causes_text,
+    "summary": summary_text,
     "schedulers": schedulers_text,
     "tours": tours_text,
     "plain": lambda: PLAIN,

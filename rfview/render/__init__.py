@@ -6,7 +6,7 @@
     frame   layout    every panel painted into its place; the places by terminal size
     slots             which warp slots a run never fills
     status  overview  warps  lens  collectors  why  code  stalls  registers  timeline  pipeline  lines
-    watches event     a panel each: its painter, its place, what its keys do, its sources; lens chooses one of lenses/
+    watches event     summary     a panel each: its painter, its place, its keys, its sources; lens chooses one of lenses/
     holders           below LINES: for whom a line waits, and in whom it causes waits
     footer            the row of keys
     relief            the measured result of a relief that WHY named

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from rfview.render import (code, collectors, event, lens, lines, overview, pipeline, registers, stalls, status, timeline,
+from rfview.render import (code, collectors, event, lens, lines, overview, pipeline, registers, stalls, status, summary,
+                           timeline,
                            warps, watches, why)
 from rfview.render.panel import Panel
 
@@ -19,6 +20,7 @@ PANELS: dict[str, Panel] = {panel.name: panel for panel in (
     pipeline.PANEL,
     lines.PANEL,
     watches.PANEL,
+    summary.PANEL,
     status.PANEL,
     event.PANEL,
 )}

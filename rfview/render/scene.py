@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from rfview.sessions.lines.counts import Counts
 from rfview.sessions.lines.table import LineTable
 from rfview.sessions.reports.pipeline import Life
 from rfview.sessions.why.past import Past
+
+if TYPE_CHECKING:
+    from rfview.sessions.summary.summarise import Summary
 
 RATE_WINDOW = 1024     # cycles over which IPC and the shares of STALLS are measured
 DEFAULT_KEYS = Keys()
@@ -116,6 +119,15 @@ class Overview:
 
 
 @dataclass(frozen=True)
+class Progress:
+    """How far something is that is made while the worker is idle. error: why it never will be, "" as long as it may."""
+
+    done: int
+    total: int
+    error: str = ""
+
+
+@dataclass(frozen=True)
 class Brush:
     """A selected stretch of the run. text: its statistics. is_open: its end follows the cursor."""
 
@@ -200,8 +212,8 @@ class View:
     """What the user looks at, and how: everything that stays the same from one scene to the next.
 
     warp, bank, lane, reg: in focus. panel: has the focus. scroll: its rows. line: chosen in LINES, -1: the focused warp's.
-    watch: chosen in WATCHES. note: about the window's size. speed: cycles per second of playback. keys: of the main
-    screen's actions.
+    sentence: chosen in SUMMARY. watch: chosen in WATCHES. note: about the window's size. speed: cycles per second of
+    playback. keys: of the main screen's actions.
     """
 
     warp: int = 0
@@ -214,6 +226,7 @@ class View:
     code_lines: bool = True
     scroll: int = 0
     line: int = -1
+    sentence: int = 0
     watch: int = 0
     title: str = ""
     note: str = ""
@@ -270,6 +283,7 @@ class Scene(View):
     costs: tuple[Counts, Counts] | None = None     # by instruction and by line, once LINES has been opened
     past: Past | None = None       # earlier cycles, for the chain of WHY
     over: Over | None = None       # another run laid over this one
+    summary: Summary | Progress | None = None      # None while SUMMARY is closed
     pipes: Pipes | None = None     # what PIPELINE shows, None while it is closed
     brush: Brush | None = None     # the selected stretch of the run
     branch: str = ""               # the fork that is shown, "" for the run that was opened

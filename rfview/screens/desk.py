@@ -49,6 +49,7 @@ class Desk(Keyed, Screen[None]):
         self.typed_early: list[tuple[str, str | None]] = []
         self.places: list[Place] = []
         self.zoomed = False
+        self.summed_up = -1         # the cycle at whose arrival SUMMARY was shown
         self.back_to = FIRST       # the panel that had the focus before a full-screen one
         self.needle = ""            # what / searches for in the program
         self.sought = ""            # what `find` searches for in time; n and N repeat it

@@ -11,6 +11,7 @@ from rfview.keys import Pressed, token_of
 from rfview.messages import Answered, Arrived, Brushed, Busy, Chosen, Clicked, Failed, Notice, Wheeled
 from rfview.render import panels, watches
 from rfview.render.layout import shown
+from rfview.render.panels import ALONE
 from rfview.render.scene import Badge
 from rfview.screens import requests
 from rfview.screens.desk import Desk
@@ -55,6 +56,8 @@ class MainScreen(Desk):
         first, self.is_open = not self.is_open, True
         if first:
             facts |= first_facts(scene)
+        ended = scene.is_closed and scene.first < scene.cycle == scene.last and not scene.fault
+        shows_summary = ended and (first or not mine.is_closed) and mine.panel not in ALONE
         self.scene = scene.at(**facts)
         if first:
             self.learn_words()
@@ -66,6 +69,12 @@ class MainScreen(Desk):
             failed_here = scene.message_kind == "error" and scene.cycle == mine.cycle
             # a window whose own request has failed would ask the same again, for ever
             (self.app.screen.paint if failed_here else self.app.screen.follow)()
+        if shows_summary:
+            focus.give_keys(self, "summary")
+            self.summed_up = scene.cycle
+        elif mine.panel == "summary" and self.summed_up not in (-1, scene.cycle):
+            focus.leave_layer(self)     # it was shown because the run had ended: the first step leaves it
+            self.summed_up = -1
         if first and self.begin is not None:
             self.begin(self)
         if first:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from rfview.sessions.session import Session
     from rfview.sessions.timeline.replay import RecordedTimeline
 
+IDLE_REPORT_S = 0.3       # between two reports of what is done while idle
 Opener = Callable[[Callable[..., None]], "Session"]
 
 
@@ -41,6 +42,7 @@ class SessionWorker(Worker):
         self.columns = 118
         self.keys = DEFAULT_KEYS
         self._busy_shown = False
+        self._progress_shown = 0.0
         self._shown_hits: tuple[Any, ...] = ()
 
     def close(self, wait_s: float = 2.0) -> None:
@@ -98,10 +100,13 @@ class SessionWorker(Worker):
         self.post(Busy("loading" if share is None else f"compiling {share:.0%}", f"{text}{cancel}"))
 
     def use_idle_time(self) -> bool:
-        """Scan one chunk for breakpoint hits; report new ones at the end of the scan."""
+        """Scan one chunk for breakpoint hits, reported at the end of the scan; then count a stretch for SUMMARY."""
         before = len(self.source.hits)
         try:
             more = self.source.scan()
+            if not more and self.source.summary.advance():
+                self._show_progress()
+                return True
             if not more and self.source.hits_key != self._shown_hits:
                 self._shown_hits = self.source.hits_key
                 self.post(Arrived(self.source.scene()).keep())
@@ -109,6 +114,13 @@ class SessionWorker(Worker):
             self.post(Notice(str(error) if isinstance(error, RfviewError) else crash.sentence(error), "error"))
             return False
         return more or len(self.source.hits) != before
+
+    def _show_progress(self) -> None:
+        """Show how far the count for SUMMARY is, now and then, and its result."""
+        now = time.monotonic()
+        if self.source.summary.is_made or now - self._progress_shown > IDLE_REPORT_S:
+            self._progress_shown = now
+            self.post(Arrived(self.source.scene()).keep())
 
     def serve(self, request: Request) -> None:
         """Serve one request; whatever goes wrong becomes a sentence in the event row."""

@@ -76,19 +76,30 @@ class Facts:
             return None
         return int(np.where(chosen, self.causes.caused[: len(chosen)], -1).argmax())
 
+    def waiter(self, *names: str) -> int | None:
+        """Return the line that loses most warp-cycles in states; None if nothing was counted, or it is no line."""
+        pair = self._pair(names)
+        return None if pair is None or pair[0] >= len(self.local) else pair[0]
+
     def place(self, *names: str) -> str:
         """Return ", most at mm.cu:12, for mm.cu:11" of states; "" if nothing was counted."""
-        if self.causes is None:
+        pair = self._pair(names)
+        if pair is None or self.causes is None:
             return ""
-        codes = [self.info.stall_codes[name] for name in names]
-        chosen = np.isin(self.causes.code, codes)
-        if not chosen.any():
-            return ""
-        waiter = int(np.bincount(self.causes.waiter[chosen], self.causes.count[chosen]).argmax())
-        mine = chosen & (self.causes.waiter == waiter)
-        holder = int(np.bincount(self.causes.holder[mine], self.causes.count[mine]).argmax())
+        waiter, holder = pair
         whom = "" if holder == waiter else ", for nobody" if holder == self.causes.size else f", for {self.name_of(holder)}"
         return f", most at {self.name_of(waiter)}{whom}"
+
+    def _pair(self, names: tuple[str, ...]) -> tuple[int, int] | None:
+        """Return the line that loses most in states, and the one that holds it up most."""
+        if self.causes is None:
+            return None
+        chosen = np.isin(self.causes.code, [self.info.stall_codes[name] for name in names])
+        if not chosen.any():
+            return None
+        waiter = int(np.bincount(self.causes.waiter[chosen], self.causes.count[chosen]).argmax())
+        mine = chosen & (self.causes.waiter == waiter)
+        return waiter, int(np.bincount(self.causes.holder[mine], self.causes.count[mine]).argmax())
 
     @cached_property
     def unused_slots(self) -> tuple[int, str]:

@@ -1,4 +1,4 @@
-"""The rules of a summary: when each fires, what it says, and what would lift it. Shares are of the resident warp-cycles.
+"""The rules of a summary: when each fires, what it says, what would lift it. Shares are of the resident warp-cycles.
 
 A gain that a rule names is an estimate from counts, and says so; `relief` measures. "Line" is a source line, or an
 instruction where the program has no source lines; a cache line is always called that.
@@ -11,32 +11,59 @@ from dataclasses import dataclass
 
 from rfview.sessions.summary.facts import Facts
 
-FULL = 0.6              # of the cycles: a unit whose floor is as high limits the run
-WASTEFUL, CONFLICTS = 2.0, 1.5      # cache lines, or passes, per ideal one from which an access is said to waste them
-LEAST = 0.01            # of the resident warp-cycles: what is smaller gets no sentence
-NOTABLE = 0.05
-MOSTLY = 0.5
-IDLE_SLOTS = 0.1
-IDLE_LANES = 0.25
+
+@dataclass(frozen=True)
+class Limit:
+    """A threshold. value: from which a rule fires. what: of what it is. reason: why there; "assumed" if nobody says so."""
+
+    value: float
+    what: str
+    reason: str
+
+
+LIMITS: dict[str, Limit] = {
+    "full": Limit(0.6, "the cycles of the run that a unit's work takes", "Nsight Compute's speed-of-light rule: no unit "
+                  "above 60 % of its peak means that latency limits a kernel"),
+    "wasteful": Limit(2.0, "cache lines sent per ideal one", "assumed: one line more than needed is what an access that is "
+                      "merely misaligned sends; twice as many is a pattern"),
+    "conflicts": Limit(1.5, "passes over shared memory per ideal one", "assumed: with 32 lanes on 32 banks a single "
+                       "two-way conflict costs one pass; half of all accesses have one"),
+    "least": Limit(0.01, "the warp-cycles of resident warps", "below a hundredth nothing that is mended shows: nudges "
+                   "alone move the end of small runs by as much"),
+    "notable": Limit(0.05, "the warp-cycles of resident warps", "assumed: nudged runs of the bundled kernels differ by up "
+                     "to 4 %, so that a smaller share cannot be told from chance in the run's end"),
+    "mostly": Limit(0.5, "the warp-cycles of resident warps", "a majority: nothing else can be more common"),
+    "idle slots": Limit(0.1, "the warp slots", "assumed: of Fermi's 48 slots, less than one CTA of 5 warps"),
+    "idle lanes": Limit(0.25, "the lanes of issued instructions", "assumed: a warp in four runs both sides of a branch"),
+}
+FULL, WASTEFUL, CONFLICTS, LEAST, NOTABLE, MOSTLY, IDLE_SLOTS, IDLE_LANES = (limit.value for limit in LIMITS.values())
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What a rule found. share: by which it is ranked. text: a sentence with it. lift: what would help, "" if unknown."""
+    """What a rule found. share: by which it is ranked. text: a sentence with it. lift: what would help, "" if unknown.
+
+    at: the line that it names, by its number; None if it names none.
+    """
 
     share: float
     text: str
     lift: str = ""
+    at: int | None = None
 
 
 @dataclass(frozen=True)
 class Rule:
-    """One rule. name: for JSON. fires: when, in words. source: why it matters. find: what it found, None if nothing."""
+    """One rule. name: for JSON. fires: when, in words. source: why it matters. find: what it found, None if nothing.
+
+    opens: the panel or window of the screen that shows more, where no line is named.
+    """
 
     name: str
     fires: str
     source: str
     find: Callable[[Facts], Finding | None]
+    opens: str = "lens"
 
 
 def _floor(facts: Facts) -> Finding | None:
@@ -70,7 +97,7 @@ def _wasteful(facts: Facts, is_shared: bool, what: str, limit: float, advice: st
     sent, saved = int(metrics.sent.sum()), int(metrics.sent[at] - metrics.ideal[at])
     return Finding(facts.caused(at), f"{facts.name_of(at)} sends {each[0]:.1f} {what} per access, where {each[1]:.3g} "
                    f"would do, and holds up {facts.caused(at):.1%} of the warp-cycles.",
-                   f"{advice}: {saved / max(1, sent):.0%} of LD/ST's work would go (estimate)")
+                   f"{advice}: {saved / max(1, sent):.0%} of LD/ST's work would go (estimate)", at)
 
 
 def _operand_banks(facts: Facts) -> Finding | None:
@@ -78,7 +105,8 @@ def _operand_banks(facts: Facts) -> Finding | None:
     if share < NOTABLE:
         return None
     return Finding(share, f"Operands and results lose their register bank to others in {share:.1%} of the warp-cycles"
-                   f"{facts.place('bank_conflict')}.", "`--set sm.bank_ports=2`, more banks, or other register numbers")
+                   f"{facts.place('bank_conflict')}.", "`--set sm.bank_ports=2`, more banks, or other register numbers",
+                   facts.waiter("bank_conflict"))
 
 
 def _spills(facts: Facts) -> Finding | None:
@@ -90,7 +118,8 @@ def _spills(facts: Facts) -> Finding | None:
     share = float(facts.causes.caused[:-1][facts.local].sum() / max(1, facts.counted)) if facts.causes is not None else LEAST
     held = f", which hold up {share:.1%} of the warp-cycles" if facts.causes is not None else ""
     return Finding(max(share, LEAST), f"{words:,} words a thread are spilled to local memory: {local / accesses:.0%} of the "
-                   f"loads and stores{held}.", "fewer values alive at once, or `--set kernel.max_registers=63`")
+                   f"loads and stores{held}.", "fewer values alive at once, or `--set kernel.max_registers=63`",
+                   facts.worst(facts.local))
 
 
 def _occupancy(facts: Facts) -> Finding | None:
@@ -111,7 +140,8 @@ def _latency(facts: Facts) -> Finding | None:
         return None
     most = max(names, key=facts.share)
     return Finding(share, f"No unit is full: latency limits this run. Warps wait for results in {share:.1%} of the "
-                   f"warp-cycles, mostly {most}{facts.place(most)}.", "more independent instructions, or more warps")
+                   f"warp-cycles, mostly {most}{facts.place(most)}.", "more independent instructions, or more warps",
+                   facts.waiter(most))
 
 
 def _divergence(facts: Facts) -> Finding | None:
@@ -130,7 +160,7 @@ def _barriers(facts: Facts) -> Finding | None:
     if share < NOTABLE:
         return None
     return Finding(share, f"Warps wait at barriers in {share:.1%} of the warp-cycles{facts.place('barrier')}.",
-                   "equal work between barriers, or fewer of them")
+                   "equal work between barriers, or fewer of them", facts.waiter("barrier"))
 
 
 def _register_file(facts: Facts) -> Finding | None:
@@ -140,7 +170,7 @@ def _register_file(facts: Facts) -> Finding | None:
     parts = ", ".join(f"{name} {share:.1%}" for name, share in shares.items())
     head = "The register file limits this run" if sum(shares.values()) > MOSTLY else "The register file costs"
     return Finding(sum(shares.values()), f"{head}: {sum(shares.values()):.1%} of the warp-cycles ({parts})"
-                   f"{facts.place(*shares)}.", "`rfview compare` sets it beside other designs")
+                   f"{facts.place(*shares)}.", "`rfview compare` sets it beside other designs", facts.waiter(*shares))
 
 
 def _state(facts: Facts) -> Finding | None:
@@ -149,23 +179,26 @@ def _state(facts: Facts) -> Finding | None:
     if not most or waits[most] < LEAST:
         return None
     return Finding(waits[most], f"The most common reason not to issue is {most}: {waits[most]:.1%} of the warp-cycles"
-                   f"{facts.place(most) if most != 'not_selected' else ''}; {facts.share('issued'):.1%} issued.")
+                   f"{facts.place(most) if most != 'not_selected' else ''}; {facts.share('issued'):.1%} issued.",
+                   at=facts.waiter(most) if most != "not_selected" else None)
 
 
 RULES: tuple[Rule, ...] = (
-    Rule("floor", "the work of one unit takes at least 60 % of the cycles", "roofline; Williams et al., CACM 2009", _floor),
+    Rule("floor", "the work of one unit takes at least 60 % of the cycles", "roofline; Williams et al., CACM 2009", _floor,
+         "relief"),
     Rule("uncoalesced", "a line's accesses send more than twice the ideal", "Best Practices Guide, Coalesced Access",
          _uncoalesced),
     Rule("shared_conflicts", "a line's shared accesses take more than 1.5 times the ideal passes",
          "Best Practices Guide, Shared Memory and Memory Banks", _shared_conflicts),
     Rule("operand_banks", "bank_conflict has 5 % of the warp-cycles", "HC-RF section IV-A", _operand_banks),
     Rule("spills", "the compiler spilled registers", "Programming Guide, Local Memory", _spills),
-    Rule("occupancy", "10 % of the warp slots are never used", "Best Practices Guide, Occupancy", _occupancy),
+    Rule("occupancy", "10 % of the warp slots are never used", "Best Practices Guide, Occupancy", _occupancy,
+         "registers"),
     Rule("latency", "no unit is full, and half of the warp-cycles wait for results", "Best Practices Guide, Hiding Latency",
          _latency),
     Rule("divergence", "a quarter of the lanes idle, and branches split warps", "Best Practices Guide, Branching",
-         _divergence),
+         _divergence, "code"),
     Rule("barriers", "barriers have 5 % of the warp-cycles", "Nsight Compute, stall barrier", _barriers),
     Rule("register_file", "the design's own states have 5 % of the warp-cycles", "the design's paper", _register_file),
-    Rule("state", "always", "Nsight Compute, warp state statistics", _state),
+    Rule("state", "always", "Nsight Compute, warp state statistics", _state, "stalls"),
 )

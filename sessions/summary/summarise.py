@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from rfview.engine.errors import InputError
+from rfview.engine.stalls import NO_WARP
 from rfview.sessions.causes.account import Causes
 from rfview.sessions.energy import counts_of
-from rfview.sessions.lines.counts import by_line, count_instructions
+from rfview.sessions.lines.counts import Counts, by_line, count_instructions
 from rfview.sessions.lines.report import local_lines
 from rfview.sessions.lines.table import LineTable
 from rfview.sessions.session import Session
@@ -23,26 +24,39 @@ MOST = 5
 
 @dataclass(frozen=True)
 class Sentence:
-    """One sentence. rule: its name in rules.RULES. share: by which it is ranked."""
+    """One sentence. rule: its name in rules.RULES. share: by which it is ranked.
+
+    place: the line that it names, "mm.cu:11" or "PTX line 72", "" for none; source: that line's text. pc: its first
+    instruction, -1 for none. opens: the panel that shows more: "lines" for a place.
+    """
 
     rule: str
     share: float
     text: str
     lift: str
+    place: str = ""
+    pc: int = -1
+    source: str = ""
+    opens: str = ""
 
 
 @dataclass(frozen=True)
 class Summary:
-    """A run in at most five sentences, the most important first. resident: warp-cycles of resident warps, 100 %."""
+    """A run in at most five sentences, the most important first. resident: warp-cycles of resident warps, 100 %.
+
+    states: these by state, the most first. ended: the counts end with the run.
+    """
 
     cycles: int
     resident: int
     sentences: tuple[Sentence, ...]
     floors: tuple[Floor, ...]
+    states: dict[str, int]
+    ended: bool = True
 
     def data(self) -> dict[str, Any]:
         """Return it as JSON data."""
-        return {"cycles": self.cycles, "resident_warp_cycles": self.resident,
+        return {"cycles": self.cycles, "ended": self.ended, "resident_warp_cycles": self.resident, "states": self.states,
                 "sentences": [vars(one) for one in self.sentences], "floors": [vars(one) for one in self.floors]}
 
     def text(self) -> str:
@@ -55,38 +69,51 @@ class Summary:
                           f"    100 % = {self.resident:,} warp-cycles of resident warps, or {self.cycles:,} cycles"])
 
 
-def summary_of(facts: Facts) -> Summary:
-    """Return the sentences of the rules that fire; the general one about states only if there is room for it."""
+def summary_of(facts: Facts, table: LineTable | None = None, ended: bool = True) -> Summary:
+    """Return the sentences of the rules that fire; the general one about states only if there is room for it.
+
+    table: of the lines that the facts' causes are grouped by.
+    """
     found = []
     for rule in RULES:
         finding = rule.find(facts)
         if finding is not None and finding.share >= LEAST:
-            found.append(Sentence(rule.name, finding.share, finding.text, finding.lift))
+            sentence = Sentence(rule.name, finding.share, finding.text, finding.lift, opens=rule.opens)
+            found.append(sentence if table is None or finding.at is None or finding.at >= len(table.lines) else
+                         replace(sentence, place=facts.name_of(finding.at), pc=int((table.of_pc == finding.at).argmax()),
+                                 source=(table.source(table.lines[finding.at]) or "").strip(), opens="lines"))
     found.sort(key=lambda one: (one.rule == "state", -one.share))
-    return Summary(facts.cycles, facts.resident, tuple(found[:MOST]), tuple(facts.floors))
+    resident = {name: count for name, count in facts.totals.items() if name not in NO_WARP and count}
+    states = dict(sorted(resident.items(), key=lambda pair: -pair[1]))
+    return Summary(facts.cycles, facts.resident, tuple(found[:MOST]), tuple(facts.floors), states, ended)
 
 
 def summarise(session: Session) -> Summary:
     """Return the summary of a session up to its last cycle; raises InputError if it has none or the count is stopped."""
     timeline = session.timeline
-    first, last = timeline.first, timeline.last
-    if last <= first:
+    if timeline.last <= timeline.first:
         raise InputError("summary: nothing has run yet")
-    counts = count_instructions(timeline, first, last, session.interrupted)
-    if counts.last < last:
+    counts = count_instructions(timeline, timeline.first, timeline.last, session.interrupted)
+    if counts.last < timeline.last:
         raise InputError("summary: interrupted")
+    return of_counts(session, counts)
+
+
+def of_counts(session: Session, counts: Counts) -> Summary:
+    """Return the summary of a session's cycles before counts.last, from its first. counts: of these, by instruction."""
+    timeline = session.timeline
     table = session.lines or LineTable(session.info, ptx=True)
     causes: Causes = by_line(counts, table).causes
-    late, early = timeline.at(last), timeline.at(first)
+    late, early = timeline.at(counts.last), timeline.at(timeline.first)
     totals = late.sm["stall_total"].astype("i8") - early.sm["stall_total"].astype("i8")
     ends = [counts_of(timeline.info, one.sm["events"].tolist(), one.sm["access_wait"].tolist()) for one in (early, late)]
     names = [*(line.text if session.lines else f"PTX line {line.line}" for line in table.lines), "code without a line"]
     record = late.sm["config"]
-    facts = Facts(timeline.info, last - first, _by_name(timeline.info.stall_names, totals),
+    facts = Facts(timeline.info, counts.last - timeline.first, _by_name(timeline.info.stall_names, totals),
                   {name: ends[1][name] - ends[0][name] for name in ends[1]},
                   {name: int(record[name]) for name in record.dtype.names if record[name].ndim == 0}, causes,
                   int(counts.states[:-1].sum()), lambda at: names[at], local_lines(timeline, table))
-    return summary_of(facts)
+    return summary_of(facts, table, timeline.closed and counts.last == timeline.last)
 
 
 def of_simulator(simulator: Any) -> Summary:

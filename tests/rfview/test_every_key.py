@@ -128,6 +128,7 @@ CASES: dict[str, Case] = {
     "timeline": ((), lambda app: app.scene.panel == "timeline" and "1 column = 1 cycle" in app.screen_text()),
     "pipeline": ((), lambda app: app.scene.panel == "pipeline" and "PIPELINE  w0" in app.screen_text()),
     "lines": ((), lambda app: app.scene.panel == "lines" and "-lineinfo" in app.screen_text()),
+    "summary": scene("panel", "summary"), "open_sentence": says("no sentence yet"),
     "registers": scene("panel", "registers"), "lanes_right": scene("lane", 4, "r"),
     "lanes_left": scene("lane", 0, "r", "L"), "number_format": scene("number_format", "hex", "r"),
     "source": scene("code_source", True),
@@ -234,7 +235,7 @@ def test_an_action_that_takes_a_letter_is_typed_with_it_or_says_what_is_missing(
         await app.press(":")
         await app.type("goto-mark a")
         assert app.session.cycle == START
-        for word, said in (("a", "expected a number from 1 to 12, or one of warps, lens"), ("li", "LINES"), ("register f",
+        for word, said in (("a", "expected a number from 1 to 13, or one of warps, lens"), ("li", "LINES"), ("register f",
                            "REGISTER FILE"), ("w", "expected"), ("99", "expected")):
             await app.press(":")
             await app.type(f"panel {word}")

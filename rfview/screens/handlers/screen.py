@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 from rfview.engine import files
 from rfview.engine.errors import InputError
 from rfview.keys import Pressed
-from rfview.render import panels
+from rfview.render import panels, summary
 from rfview.render.frame import drawn
 from rfview.render.panels import ALONE, FOCUSABLE, PANELS
 from rfview.render.registers import FORMATS
+from rfview.render.scene import Progress
 from rfview.screens import requests
 from rfview.screens.handlers import focus
 from rfview.screens.windows.palette import PaletteWindow
@@ -58,6 +59,25 @@ def alone(name: str) -> Handler:
 def open_focused(main: Desk, pressed: Pressed) -> None:
     """Open what is focused."""
     main.act(Pressed(panels.of(main.scene.panel).enter, pressed.count))
+
+
+def open_sentence(main: Desk, pressed: Pressed) -> None:
+    """Go to the line or the panel that SUMMARY's chosen sentence names; 3 and Enter: that of the third."""
+    scene = main.scene
+    if scene.summary is None or isinstance(scene.summary, Progress) or not scene.summary.sentences:
+        main.say("no sentence yet")
+        return
+    if pressed.count is not None:
+        main.change(sentence=pressed.count - 1)
+    sentence = scene.summary.sentences[summary.chosen(main.scene)]
+    if sentence.pc < 0:
+        focus.give_keys(main, sentence.opens if sentence.opens in PANELS else "stalls")
+    elif scene.lines:
+        main.scene = scene.at(line=scene.lines.number_at(sentence.pc))
+        focus.give_keys(main, "lines")
+    else:
+        focus.leave_layer(main)
+        main.worker.ask(requests.run_to, sentence.pc, scene.warp, None, 1)
 
 
 def close(main: Desk, pressed: Pressed) -> None:
@@ -157,7 +177,7 @@ HANDLERS: dict[str, Handler] = {
     "focus_next": lambda main, pressed: focus.turn(main, 1),
     "focus_previous": lambda main, pressed: focus.turn(main, -1),
     "panel": panel, "zoom": lambda main, pressed: focus.zoom(main), "down": move(1), "up": move(-1),
-    "other_side": other_side, "open": open_focused, "close": close,
+    "other_side": other_side, "open": open_focused, "open_sentence": open_sentence, "close": close,
     **{name: alone(name) for name in ALONE},
     "lanes_right": lanes_right, "lanes_left": lanes_left, "number_format": number_format, "source": source,
     "zoom_in": zoom_time(1), "zoom_out": zoom_time(-1),

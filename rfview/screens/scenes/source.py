@@ -9,11 +9,12 @@ import numpy as np
 
 from rfview.engine.errors import RfviewError
 from rfview.engine.stalls import NO_STALL, NO_WARP, NOT_WAITING
-from rfview.render import lines, pipeline, timeline
+from rfview.render import lines, pipeline, summary, timeline
 from rfview.render.scene import RATE_WINDOW, Badge, BreakView, Over, Overview, Scene, looks
 from rfview.screens.scenes.brush import BrushSource
 from rfview.screens.scenes.lines import LineSource
 from rfview.screens.scenes.spans import PipeSource, SpanSource
+from rfview.screens.scenes.summary import SummarySource
 from rfview.screens.scenes.watches import WatchSource
 from rfview.sessions.energy import energy_until
 from rfview.sessions.machine import Machine
@@ -48,9 +49,11 @@ class SceneSource:
         self.over: OverSource | None = None     # another run, laid over this one
         self.warp = 0                           # the focused warp, by which the other run is aligned
         self.lines = LineSource(session)
+        self.summary = SummarySource(session)
         # panel -> what gathers its data in as many columns as it has
-        self.gathered: dict[str, SpanSource | PipeSource | LineSource] = {
-            timeline.PANEL.name: self.spans, pipeline.PANEL.name: self.pipes, lines.PANEL.name: self.lines}
+        self.gathered: dict[str, SpanSource | PipeSource | LineSource | SummarySource] = {
+            timeline.PANEL.name: self.spans, pipeline.PANEL.name: self.pipes, lines.PANEL.name: self.lines,
+            summary.PANEL.name: self.summary}
         self.hits: dict[int, int] = {}
         self.points: dict[int, list[int]] = {}
         self.hits_key: tuple[Any, ...] = ()
@@ -109,7 +112,7 @@ class SceneSource:
             problems=problems(session.snapshot()), power_mw=self._power(base, cycle), span=self.spans.span(self.last),
             past=self._past(cycle), over=self._over(cycle), brush=self.brush.view(),
             pipes=self.pipes.pipes(self.last), lines=session.lines or None,
-            costs=self.lines.costs(self.last, self.brush.view()),
+            costs=self.lines.costs(self.last, self.brush.view()), summary=self.summary.summary(),
             branch=session.branch.name if session.branch is not None else "",
         )
         scene.__dict__["looks"] = self._looks   # a cached property that each scene would otherwise compute again

@@ -1,0 +1,66 @@
+"""SUMMARY: a run that has ended shows its sentences until the first step; Enter goes to the place that one names."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from rfview.render import summary
+from rfview.render.scene import Progress, Scene
+from rfview.sessions.session import Session
+from rfview.sessions.summary.floors import Floor
+from rfview.sessions.summary.rules import LIMITS
+from rfview.sessions.summary.summarise import Sentence, Summary
+from rfview.sessions.targets import open_bundled
+from tests.rfview.pilots import Driven, drive
+
+SHOWN = Path(__file__).resolve().parents[2] / "sessions" / "recorded" / "first.rfs"
+SENTENCES = (
+    Sentence("floor", 0.987, "LD/ST limits this run: it needs 98.7% of the cycles.", "less work", opens="relief"),
+    Sentence("uncoalesced", 0.839, "mm.cu:11 sends 16.0 cache lines per access.", "an edit", "mm.cu:11", 31, "float x;",
+             "lines"),
+)
+MADE = Summary(1000, 4000, SENTENCES, (Floor("LD/ST", 987, "987 cache lines"),), {"pipe_throttle": 3000, "issued": 1000})
+
+
+def text(made: Summary | Progress | None, width: int, height: int, chosen: int = 0) -> str:
+    lines = summary.render(Scene(summary=made, sentence=chosen, last=1000), width, height)
+    assert len(lines) == height and all(len(line.plain) == width for line in lines)
+    return "\n".join(line.plain for line in lines)
+
+
+@pytest.mark.parametrize("size", [(80, 20), (120, 34), (160, 54), (40, 8)])
+def test_sentences_have_place_and_lift_and_the_floors_are_there_at_each_size(size: tuple[int, int]) -> None:
+    drawn = text(MADE, *size, chosen=1)
+    assert "100 % = 4,000" in drawn or size[0] == 40
+    assert "1  LD/ST limits this run" in drawn and "less work" in drawn
+    assert "▸ 2  mm.cu:11 sends" in drawn or size[1] == 8
+    assert "LD/ST 98.7 %" in drawn or "FLOORS" in drawn or size[0] == 40
+
+
+def test_what_is_not_counted_yet_is_said() -> None:
+    assert "50 %" in text(Progress(1, 2), 80, 20)
+    assert "damaged" in text(Progress(0, 0, "chunk 3 is damaged"), 80, 20)
+
+
+def test_every_threshold_has_its_reason() -> None:
+    assert all(len(limit.reason) > 20 and limit.what and limit.value > 0 for limit in LIMITS.values())
+
+
+def test_a_run_opened_at_its_end_shows_its_sentences_until_the_first_step() -> None:
+    def at_its_end(report: object) -> Session:
+        session = open_bundled(SHOWN)
+        session.goto("end")
+        return session
+
+    async def test(app: Driven) -> None:
+        await app.until(lambda: isinstance(app.scene.summary, Summary))
+        assert app.scene.panel == "summary" and "100 % =" in app.screen_text()
+        number, place = next((number, one) for number, one in enumerate(app.scene.summary.sentences, 1) if one.pc >= 0)
+        await app.press("S")
+        assert app.scene.panel == "warps" and app.cycle == app.session.timeline.last - 1
+        await app.press("Z", *str(number), "enter")
+        assert app.scene.panel == "lines" and app.scene.lines.lines[app.scene.line].text == place.place
+
+    drive(test, opener=at_its_end)
