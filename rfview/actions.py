@@ -88,6 +88,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("history_back", ("ctrl+o",), "history-back", "history back / on", STOP, "", "history_forward"),
     Action("history_forward", ("alt+o",), "history-forward", "history on", STOP),
     Action("why", ("e",), "why", "why is this warp blocked", ASK, "why"),
+    Action("relief", ("Q",), "relief-all", "what would make the whole run end earlier", ASK, "relief"),
     Action("next_change", (".",), "nextchange", "next / last change of the item", ASK, "", "last_change"),
     Action("last_change", (",",), "last", "last change of the focused item", ASK),
     Action("heat", ("u",), "heat", "the item through time: lanes or elements", ASK, "heat"),

@@ -36,6 +36,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "assert": "check that a condition holds in every cycle, for continuous integration",
         "check": "look for races, uninitialised reads, wrong barriers and lane masks as a kernel runs",
         "lines": "show what each line of CUDA, Python or Triton costs: issues, stalls, register traffic",
+        "relief": "try what would make a run end earlier, beside what comes by chance",
         "image": "show a buffer as a picture, as text or PNG; on edram next to the exact result",
         "export": "export a session to other tools: Konata, Perfetto, VCD, CSV, SQLite, Parquet",
     },
@@ -72,7 +73,7 @@ class UsageError(RfviewError):
 
 # commands that open recordings, and so take --limit
 READ_RECORDINGS = frozenset({"assert", "check", "compare", "dap", "debug", "export", "image", "info", "lines", "mcp",
-                             "record", "replay", "script"})
+                             "record", "relief", "replay", "script"})
 
 
 class Parser(argparse.ArgumentParser):

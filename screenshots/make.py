@@ -88,6 +88,7 @@ SHOTS: tuple[Shot, ...] = tuple(replace(shot, golden=shot.name in GOLDEN) for sh
     *_all("registers", "first", "1", "2", "o", "r"),
     *_all("help", "first", "question_mark"),
     *_all("palette", "first", "ctrl+p"),
+    *_all("relief", "first", "Q"), Shot("relief_160x60", "first", (160, 60), 900, ("Q",)),
     *_all("summary", goto="end"), Shot("summary_160x60", "first", (160, 60), "end"),
     *_all("timeline", "first", "1", "2", "o", *MARKS, "a"),
     *_all("timeline_far", "first", "1", "2", "o", *MARKS, "a", "minus", "minus", "minus"),
@@ -139,7 +140,8 @@ def _rests(app: Any) -> bool:
         return app.main.picture is not None and app.main.worker.is_idle
     tour = getattr(app.screen, "tour", None)
     return (app.main.scene.now is not None and app.worker.is_idle and (tour is None or app.screen.painted is not None)
-            and all(point.is_counted for point in app.main.scene.breakpoints))
+            and all(point.is_counted for point in app.main.scene.breakpoints)
+            and (app.main.scene.panel != "summary" or hasattr(app.main.scene.summary, "sentences")))
 
 
 async def take(app: Any, size: tuple[int, int], keys: Sequence[str] = ()) -> str:

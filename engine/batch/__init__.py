@@ -4,6 +4,7 @@ The common part of sweeps, comparisons, the check of the papers' claims and the 
 before a machine runs.
 
     jobs        one run as data, and its execution
+    nudge       a run whose loads take a cycle longer for a while: what moves its end by chance
     samples     measurements that need stepping through a run
     pools       where jobs run: in this process or in several
     cluster     a Dask cluster as a pool; the choice of a pool by a command's options

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rfview.engine import defaults
+from rfview.engine.batch import nudge
 from rfview.engine.errors import KernelFault
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ class Job:
 
     kind: "run" | "mapped" (racetrack with the mapping of a profiling run) | "sampled" (with what only stepping through
     it shows) | "tlp" (the profile of CTAs per SM). outputs: return the arrays that the launch file expects, or all buffers.
+    nudge: so many nudged runs follow it, to show what comes by chance (nudge.py).
     """
 
     path: str
@@ -39,6 +41,7 @@ class Job:
     max_cycles: int = defaults.MAX_CYCLES
     kind: str = "run"
     outputs: bool = False
+    nudge: int = 0
 
     @property
     def title(self) -> str:
@@ -82,7 +85,8 @@ def loaded(path: str) -> LaunchSpec:
 def run_job(job: Job) -> Result:
     """Execute one run and return its summary; "misbehaved" says what went wrong, or is None.
 
-    It also contains "shape" (the geometry of the run's register file), "outputs" if requested, and what the kind adds.
+    It also contains "shape" (the geometry of the run's register file), "outputs" if requested, "nudged" (the cycles of
+    the nudged runs), and what the kind adds.
     """
     if job.kind == "tlp":
         return _tlp(job)
@@ -103,7 +107,21 @@ def run_job(job: Job) -> Result:
     except KernelFault as fault:
         misbehaved = str(fault)
     return {**simulator.summary(), **extra, "misbehaved": misbehaved, "shape": shape_of(simulator),
+            "nudged": [] if misbehaved else _nudged(simulator, job.nudge),
             **({"outputs": outputs_of(simulator)} if job.outputs else {})}
+
+
+def _nudged(simulator: Simulator, number: int) -> list[int]:
+    """Return the cycles of nudged runs of a machine, one after the other; one that misbehaves ends them."""
+    cycles = []
+    for which in range(1, number + 1):
+        machine = simulator.twin()
+        try:
+            nudge.run(machine, which)
+        except KernelFault:
+            break
+        cycles.append(machine.cycle)
+    return cycles
 
 
 def shape_of(simulator: Simulator) -> dict[str, Any]:

@@ -54,6 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--max-cycles", type=options.positive, default=defaults.MAX_CYCLES, metavar="N",
                         help=f"stop a run after this many cycles (default {defaults.MAX_CYCLES:,})")
     parser.add_argument("--workers", type=options.positive, default=2, metavar="N", help="worker processes (default 2)")
+    options.add_nudge(parser)
     options.add_json(parser)
     compare_output.add_arguments(parser)
     words.add_arguments(parser)
@@ -67,6 +68,8 @@ def run(args: argparse.Namespace) -> int:
         if not side_by_side:
             return table_run(args)
         compare_output.refuse(args)
+        if args.nudge:
+            raise InputError("--nudge: belongs to the table of designs; `rfview relief RUN.rfs` nudges a recorded run")
         return compare_recordings.run(args)
 
 
@@ -84,7 +87,7 @@ def table_run(args: argparse.Namespace) -> int:
     from rfview.engine.batch import Runs, simulator_of
 
     shared, notes = fair.shared_settings(variants, args.preset, given)
-    jobs = jobs_of(path, variants, schedulers, args.preset, {**shared, **given}, args.max_cycles)
+    jobs = jobs_of(path, variants, schedulers, args.preset, {**shared, **given}, args.max_cycles, args.nudge)
     for job in {*jobs.values()}:
         simulator_of(job)     # bad input is reported before anything compiles
     with progress.bar() as report, Runs(report, args.workers) as runs:
@@ -121,7 +124,7 @@ def split_list(text: str) -> list[str]:
 
 
 def jobs_of(path: str, variants: Sequence[str], schedulers: Sequence[str], preset: str, settings: Mapping[str, Any],
-            max_cycles: int) -> dict[tuple[str, str], Job]:
+            max_cycles: int, nudge: int = 0) -> dict[tuple[str, str], Job]:
     """Return the run of every variant and scheduler, with `sram` for each scheduler as the reference."""
     from rfview.engine import plugin as designs
     from rfview.engine.batch import Job
@@ -142,7 +145,7 @@ def jobs_of(path: str, variants: Sequence[str], schedulers: Sequence[str], prese
             for name in names:
                 own = {key: value for key, value in settings.items() if key.split(".")[0] in sections | set(chain)}
                 jobs[variant, name] = Job(path, variant, name, preset, tuple(sorted(own.items())), max_cycles,
-                                           outputs=True)
+                                           outputs=True, nudge=nudge)
     return jobs
 
 
@@ -177,11 +180,41 @@ def table_of(variants: Sequence[str], schedulers: Sequence[str], results: Mappin
     if without := list(dict.fromkeys(row["design"] for row in rows if row["baseline"] is None)):
         notes.append("`of own` and EDA are empty for designs that name no baseline of their own (technology sram_read_pj, "
                      f"sram_write_pj, sram_leakage_mw; rfview help design): {', '.join(without)}")
+    notes += chance_notes(rows, first["nudged"])
     return {
         "kernel": first["kernel"], "preset": first["preset"], "registers_per_thread": first["registers_per_thread"],
         "num_schedulers": first["shape"]["machine"]["sm.num_schedulers"], "launches": first["launches"], "rows": rows,
         "machines_differ_in": machines.differences(infos), "notes": notes, "version": first["version"],
     }
+
+
+def chance_notes(rows: Sequence[Mapping[str, Any]], asked: Sequence[int]) -> list[str]:
+    """Return what nudged runs say about the rows: whose difference from sram is no more than chance; [] without any."""
+    if not asked:
+        return []
+    from rfview.engine.batch import nudge
+
+    notes = [f"nudged runs: {nudge.WHAT}"]
+    for row in rows:
+        if row["chance"] is not None:
+            notes.append(f"{row['design']} under {row['scheduler']}: {row['chance']['text']} by chance"
+                         + ("; its difference from sram is less than twice that of either, and says nothing"
+                            if row["chance"]["beyond"] is False else ""))
+    return notes
+
+
+def chance_of(result: Mapping[str, Any], sram: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return the range of a run's nudged runs, and whether its cycles differ from sram's by more than twice that and sram's.
+
+    None without nudged runs; "beyond" is None for sram itself.
+    """
+    from rfview.engine.batch.nudge import Chance
+
+    if not result["nudged"] or not sram["nudged"]:
+        return None
+    mine, theirs = (Chance(one["cycles"], tuple(one["nudged"]), len(one["nudged"])) for one in (result, sram))
+    beyond = None if result is sram else mine.is_beyond(sram["cycles"]) and theirs.is_beyond(result["cycles"])
+    return {"nudged": result["nudged"], "lowest": mine.ends[0], "highest": mine.ends[1], "text": mine.text, "beyond": beyond}
 
 
 def row_of(variant: str, scheduler: str, result: Mapping[str, Any], sram: Mapping[str, Any]) -> dict[str, Any]:
@@ -219,7 +252,7 @@ def row_of(variant: str, scheduler: str, result: Mapping[str, Any], sram: Mappin
         "baseline": base.name if base else None, "energy_over_baseline": over,
         "area_mm2": area, "baseline_area_mm2": base.area_mm2 if base else None, "eda": eda,
         "output": output_of(result, sram), "verified": result["verified"], "misbehaved": result["misbehaved"],
-        "own_settings": own,
+        "own_settings": own, "chance": chance_of(result, sram),
     }
 
 

@@ -125,6 +125,23 @@ def print_findings(simulator: Any, args: argparse.Namespace, fault: bool) -> Any
     return findings
 
 
+def add_nudge(parser: argparse.ArgumentParser, default: int = 0) -> None:
+    """Declare --nudge."""
+    from rfview.engine.batch import nudge
+
+    parser.add_argument("--nudge", type=nudges, default=default, metavar="N", help="also make N nudged runs of each: what "
+                        f"comes by chance; {nudge.WHAT} (default {default}, at most {nudge.MOST})")
+
+
+def nudges(text: str) -> int:
+    """Read a number of nudged runs."""
+    from rfview.engine.batch import nudge
+
+    if not text.isdecimal() or int(text) > nudge.MOST:
+        raise argparse.ArgumentTypeError(f"expected 0 to {nudge.MOST}, got {text!r}")
+    return int(text)
+
+
 def positive(text: str) -> int:
     """Read a whole number of at least 1, as in 5000, 5_000 or 5,000."""
     try:

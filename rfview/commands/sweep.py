@@ -68,6 +68,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-o", "--output", metavar="FOLDER", help="the dataset's folder (default: the file's output)")
     parser.add_argument("--workers", type=options.positive, default=2, metavar="N", help="worker processes (default 2)")
     parser.add_argument("--cluster", metavar="ADDRESS", help="run on a Dask cluster: its scheduler's address or file")
+    options.add_nudge(parser)
     options.add_json(parser)
     figures = parser.add_argument_group("figures, from the dataset instead of running jobs")
     figures.add_argument("--plot", metavar="X,Y,BY", help=f"draw bars (default with the options below: {USUAL})")
@@ -92,7 +93,7 @@ def run(args: argparse.Namespace) -> int:
         raise InputError(f"--{given[0]}: belongs to a figure; give --plot X,Y,BY or --relative-to DESIGN too")
     if args.plot or args.relative_to:
         return draw(args)
-    planned = plan.load(args.target)
+    planned = plan.load(args.target, args.nudge or None)
     folder = folder_of(args, planned)
     try:
         facts = sweep(args, planned, folder)
@@ -139,7 +140,7 @@ def place_of(args: argparse.Namespace) -> tuple[Path, list[str] | None]:
     target = Path(args.target)
     if target.is_dir():
         return target, None
-    planned = plan.load(target)
+    planned = plan.load(target, args.nudge or None)
     return folder_of(args, planned), [one.key for one in planned.jobs]
 
 

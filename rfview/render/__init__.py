@@ -9,7 +9,7 @@
     watches event     summary     a panel each: its painter, its place, its keys, its sources; lens chooses one of lenses/
     holders           below LINES: for whom a line waits, and in whom it causes waits
     footer            the row of keys
-    relief            the measured result of a relief that WHY named
+    relief  study     the measured result of a relief that WHY named; all of them over the whole run
     chain   operation the chain of reasons as WHY draws it; short words for instructions
     grid              what windows of values on a grid have in common; these are:
     image  image_details          a buffer as a picture; the pixel in focus

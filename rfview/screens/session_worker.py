@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from rfview import crash
 from rfview.engine.errors import InputError, RfviewError
-from rfview.messages import Arrived, Busy, Failed, Notice
+from rfview.messages import Answered, Arrived, Busy, Failed, Notice
 from rfview.render.scene import DEFAULT_KEYS, Badge
 from rfview.screens.scenes.source import SceneSource
 from rfview.screens.worker import Post, Request, Worker
 
 if TYPE_CHECKING:
+    from rfview.sessions.branches.study import Trials
     from rfview.sessions.session import Session
     from rfview.sessions.timeline.replay import RecordedTimeline
 
@@ -26,7 +27,8 @@ class SessionWorker(Worker):
     """Owns the session and the source of its scenes, once it is open; everything that touches them runs in this one thread.
 
     target: the cycle to which the current request goes, None if that is not known; start_cycle: where it began.
-    columns: of the overview, keys: of the main screen, both set by it. rival: the recording last laid over the session.
+    trials: what RELIEF tries, simulated while no request is served. columns: of the overview, keys: of the main screen, both
+    set by it. rival: the recording last laid over the session.
     """
 
     session: Session
@@ -37,6 +39,7 @@ class SessionWorker(Worker):
         super().__init__(post)
         self.opener, self.is_open = opener, False
         self.rival: RecordedTimeline | None = None
+        self.trials: Trials | None = None
         self.start_cycle = 0
         self.target: int | None = None
         self.columns = 118
@@ -107,13 +110,28 @@ class SessionWorker(Worker):
             if not more and self.source.summary.advance():
                 self._show_progress()
                 return True
+            if not more and self.trials is not None:
+                return self._advance_trials()
             if not more and self.source.hits_key != self._shown_hits:
                 self._shown_hits = self.source.hits_key
                 self.post(Arrived(self.source.scene()).keep())
         except Exception as error:      # a damaged chunk, or a defect: the thread must survive
+            self.trials = None
             self.post(Notice(str(error) if isinstance(error, RfviewError) else crash.sentence(error), "error"))
             return False
         return more or len(self.source.hits) != before
+
+    def _advance_trials(self) -> bool:
+        """Simulate a little of what RELIEF tries; tell it now and then, and at the end."""
+        trials = self.trials
+        assert trials is not None
+        more, now = trials.advance(), time.monotonic()
+        if not more or now - self._progress_shown > IDLE_REPORT_S:
+            self._progress_shown = now
+            self.post(Answered("study", trials.study()))
+        if not more:
+            self.trials = None
+        return more
 
     def _show_progress(self) -> None:
         """Show how far the count for SUMMARY is, now and then, and its result."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-FORMAT = "rfview sweep 2"      # in the schema of each part file; changes when the columns do
+FORMAT = "rfview sweep 3"      # in the schema of each part file; changes when the columns do
 
 
 class Column(NamedTuple):
@@ -31,6 +31,9 @@ COLUMNS = (
     Column("registers_per_thread", "int", "registers allocated to a thread"),
     Column("launches", "int", "launches of the launch file"),
     Column("cycles", "int", "cycles from the first to the end of the last launch"),
+    Column("nudges", "int", "nudged runs made beside it (--nudge)"),
+    Column("cycles_lowest", "int", "of its cycles and those of the nudged runs, the fewest; null without any"),
+    Column("cycles_highest", "int", "the most"),
     Column("warp_instructions", "int", "warp instructions issued"),
     Column("thread_instructions", "int", "lanes that executed, summed over them"),
     Column("ipc", "float", "warp instructions per cycle"),

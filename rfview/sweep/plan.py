@@ -7,6 +7,7 @@
     schedulers = ["gto", "lrr"]                # default ["gto"]; "all"
     presets = ["fermi"]                        # default ["fermi"]
     max_cycles = 1000000                       # default 100,000,000
+    nudge = 8                                  # nudged runs beside each, for the range of chance (default 0; --nudge N)
     level = true                               # one machine for all designs, as in `rfview compare` (default); false: of
                                                # each design's own paper. Preset "paper" is never levelled.
     [parameters]                               # every combination; a design's parameter applies to that design only
@@ -27,7 +28,7 @@ from pathlib import Path
 from typing import Any
 
 from rfview.engine import defaults, kernels, plugin as designs
-from rfview.engine.batch import Job, keys
+from rfview.engine.batch import Job, keys, nudge
 from rfview.engine.config import load_preset, ptx_presets
 from rfview.engine.defaults import preset_names
 from rfview.engine.defaults import PAPER
@@ -41,7 +42,7 @@ Level = tuple[tuple[str, Any], ...] | None     # the settings that all designs s
 MAX_JOBS = 1_000_000
 ALL = "all"
 VALUE = (int, float, str, bool)
-KEYS = ("output", "kernels", "size", "designs", "schedulers", "presets", "max_cycles", "level", "parameters")
+KEYS = ("output", "kernels", "size", "designs", "schedulers", "presets", "max_cycles", "level", "nudge", "parameters")
 
 
 @dataclass(frozen=True)
@@ -73,8 +74,11 @@ class Plan:
     notes: tuple[str, ...] = ()
 
 
-def load(path: str | Path) -> Plan:
-    """Read a sweep file and plan its jobs. Raises InputError with file, key and what was expected."""
+def load(path: str | Path, nudged: int | None = None) -> Plan:
+    """Read a sweep file and plan its jobs; nudged: replaces the file's nudge.
+
+    Raises InputError with file, key and what was expected.
+    """
     path = Path(path)
     keys.forget()
     table = Table(str(path), "", read_toml(path, "sweep file")[0])
@@ -88,13 +92,15 @@ def load(path: str | Path) -> Plan:
     schedulers = _words(table, "schedulers", (*SCHEDULERS, PAPER), tuple(SCHEDULERS), [defaults.SCHEDULER])
     presets = _words(table, "presets", (*preset_names(), PAPER), ptx_presets(), [defaults.PRESET])
     max_cycles = table.integer("max_cycles", 1, 1 << 62, defaults.MAX_CYCLES)
+    in_file = table.integer("nudge", 0, nudge.MOST, 0)
     parameters = _parameters(table, presets, variants)
     number = math.prod(map(len, (launches, variants, schedulers, presets, *parameters.values())))
     if number > MAX_JOBS:
         table.fail("", f"makes {number:,} jobs; a sweep has at most {MAX_JOBS:,}")
     jobs: dict[str, Planned] = {}
     levels, notes = _levels(table, presets, variants, parameters)
-    for one in _jobs(launches, variants, schedulers, levels, parameters, max_cycles):
+    for one in _jobs(launches, variants, schedulers, levels, parameters, max_cycles,
+                     in_file if nudged is None else nudged):
         jobs.setdefault(one.key, one)
     return Plan(path, folder / output if output is not None else None, tuple(jobs.values()), number - len(jobs), notes)
 
@@ -118,7 +124,8 @@ def _levels(table: Table, presets: Sequence[str], variants: Mapping[str, str],
 
 
 def _jobs(launches: Sequence[Path], variants: Mapping[str, str], schedulers: Sequence[str],
-          levels: Mapping[str, Level], parameters: Mapping[str, Sequence[Any]], max_cycles: int) -> Iterator[Planned]:
+          levels: Mapping[str, Level], parameters: Mapping[str, Sequence[Any]], max_cycles: int,
+          nudged: int) -> Iterator[Planned]:
     """Yield all combinations, grouped by design."""
     for written, variant in variants.items():
         own = keys.parameters(variant)
@@ -126,7 +133,8 @@ def _jobs(launches: Sequence[Path], variants: Mapping[str, str], schedulers: Seq
         mine = {name: values for name, values in parameters.items() if _is_machines(name) or name.split(".")[0] in chain}
         for launch, preset, scheduler, *values in itertools.product(launches, levels, schedulers, *mine.values()):
             given, level = tuple(sorted(zip(mine, values))), levels[preset]
-            job = Job(str(launch), variant, scheduler, preset, tuple(sorted((*given, *(level or ())))), max_cycles)
+            job = Job(str(launch), variant, scheduler, preset, tuple(sorted((*given, *(level or ())))), max_cycles,
+                      nudge=nudged)
             yield Planned(job, keys.key_of(job), keys.stamp_of(job), written, given, level)
 
 

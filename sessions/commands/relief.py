@@ -1,22 +1,27 @@
-"""The commands `relief [WARP]`, which tries the relief that `why` names, and `rerun NAME set KEY=VALUE`."""
+"""The commands `relief`, which tries what `why` names on one wait or over the whole run, and `rerun NAME set KEY=VALUE`."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
+from rfview.engine.batch import nudge
 from rfview.engine.errors import InputError
 from rfview.engine.wording import energy_unit, plural
 from rfview.sessions.branches.relief import MAX_LATER, Relief, relieve, rerun, whole_run
+from rfview.sessions.branches.study import Study, Trials
 from rfview.sessions.commands import arguments
 from rfview.sessions.commands.branch import branch_data
 from rfview.sessions.commands.verb import Answer, verb
 from rfview.sessions.session import Session
 
 
-@verb("relief", signature="[WARP] [whole]",
-      help="fork with the setting that `why` names, run to the same instruction, and measure the gain")
+@verb("relief", signature="[WARP] [whole] | all [NUDGES]",
+      help="fork with the setting that `why` names, run to the same instruction, and measure the gain; all: try every such "
+           "setting over the whole run, beside its floors and what NUDGES (8) nudged runs do by chance")
 def _relief(session: Session, text: str) -> Answer:
     words = text.split()
+    if words[:1] == ["all"]:
+        return _all(session, text, words[1:])
     whole = words[-1:] == ["whole"]
     words = words[:-1] if whole else words
     if len(words) > 1:
@@ -25,6 +30,39 @@ def _relief(session: Session, text: str) -> Answer:
     if whole:
         result = replace(result, whole=whole_run(session, result))
     return Answer(relief_text(result), {"relief": result.data()})
+
+
+def _all(session: Session, text: str, words: list[str]) -> Answer:
+    """Try every setting over the whole run."""
+    if len(words) > 1 or (words and not (words[0].isdecimal() and int(words[0]) <= nudge.MOST)):
+        raise InputError(f"relief {text}: expected a number of nudged runs, 0 to {nudge.MOST}, as in `relief all 8`")
+    trials = Trials(session, int(words[0]) if words else nudge.NUMBER)
+    while trials.advance():
+        if session.interrupted(session.timeline.last):
+            raise InputError("relief: stopped")
+    study = trials.study()
+    return Answer(study_text(study), {"relief": study.data()})
+
+
+def study_text(study: Study) -> str:
+    """Return a study as lines of text: the answer, then a row per setting, the floors, and what chance is."""
+    lines = [study.sentence, "", f"{'':4}{'cycles':>13}{'gain':>9}  {'':14}{'energy':>9}  change",
+             f"{'':4}{study.cycles:>13,}{'':>9}  {'':14}{'':>9}  as it ran"]
+    for number, one in enumerate(study.trials, 1):
+        if one.error:
+            lines.append(f"{number:>3} {'–':>13}{'':>9}  {'':14}{'':>9}  {one.name}: {one.error}")
+            continue
+        claim = {"chance": "by chance", "unknown": "chance unknown"}.get(study.claim(one), study.claim(one))
+        energy = percent_change((round(study.energy_pj), round(one.energy_pj))) if study.energy_pj and one.energy_pj else "–"
+        gain = percent_change((study.cycles, one.cycles))
+        lines.append(f"{number:>3} {one.cycles:>13,}{gain:>9}  {claim:<14}{energy:>9}  {one.name}   removes: {one.removes}")
+    for floor in study.floors[:1]:
+        gain = percent_change((study.cycles, floor.cycles))
+        lines.append(f"  * {floor.cycles:>13,}{gain:>9}  {'floor':<14}{'':>9}  {floor.unit}: {floor.what}")
+    others = ", ".join(f"{floor.unit} {floor.cycles:,}" for floor in study.floors[1:])
+    lines += ["", f"other floors: {others} cycles"] if others else []
+    return "\n".join([*lines, "", f"by chance {study.chance.text}: {len(study.chance.nudged)} nudged runs ({nudge.WHAT}); "
+                      "a gain below twice their range is none"])
 
 
 def relief_text(result: Relief) -> str:

@@ -175,10 +175,15 @@ def _register_file(facts: Facts) -> Finding | None:
 
 def _state(facts: Facts) -> Finding | None:
     waits = {name: facts.share(name) for name in facts.totals if name not in ("issued", "finished", "no_cta")}
+    said = {"bank_conflict", "barrier", *facts.of_family("register_file")}
     most = max(waits, key=lambda name: waits[name], default="")
+    head = "The most common reason not to issue is"
+    if most in said and waits[most] >= NOTABLE:     # another rule's sentence is about it
+        most = max(waits.keys() - said, key=lambda name: waits[name], default="")
+        head = "After that, the most common reason not to issue is"
     if not most or waits[most] < LEAST:
         return None
-    return Finding(waits[most], f"The most common reason not to issue is {most}: {waits[most]:.1%} of the warp-cycles"
+    return Finding(waits[most], f"{head} {most}: {waits[most]:.1%} of the warp-cycles"
                    f"{facts.place(most) if most != 'not_selected' else ''}; {facts.share('issued'):.1%} issued.",
                    at=facts.waiter(most) if most != "not_selected" else None)
 

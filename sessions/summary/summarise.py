@@ -9,7 +9,6 @@ import numpy as np
 
 from rfview.engine.errors import InputError
 from rfview.engine.stalls import NO_WARP
-from rfview.sessions.causes.account import Causes
 from rfview.sessions.energy import counts_of
 from rfview.sessions.lines.counts import Counts, by_line, count_instructions
 from rfview.sessions.lines.report import local_lines
@@ -103,17 +102,25 @@ def of_counts(session: Session, counts: Counts) -> Summary:
     """Return the summary of a session's cycles before counts.last, from its first. counts: of these, by instruction."""
     timeline = session.timeline
     table = session.lines or LineTable(session.info, ptx=True)
-    causes: Causes = by_line(counts, table).causes
-    late, early = timeline.at(counts.last), timeline.at(timeline.first)
+    return summary_of(facts_of(session, counts, table), table, timeline.closed and counts.last == timeline.last)
+
+
+def facts_of(session: Session, counts: Counts | None = None, table: LineTable | None = None) -> Facts:
+    """Return what is known of a session up to counts.last; without counts up to its last cycle, and nothing of lines."""
+    timeline = session.timeline
+    last = timeline.last if counts is None else counts.last
+    late, early = timeline.at(last), timeline.at(timeline.first)
     totals = late.sm["stall_total"].astype("i8") - early.sm["stall_total"].astype("i8")
     ends = [counts_of(timeline.info, one.sm["events"].tolist(), one.sm["access_wait"].tolist()) for one in (early, late)]
-    names = [*(line.text if session.lines else f"PTX line {line.line}" for line in table.lines), "code without a line"]
     record = late.sm["config"]
-    facts = Facts(timeline.info, counts.last - timeline.first, _by_name(timeline.info.stall_names, totals),
+    facts = Facts(timeline.info, last - timeline.first, _by_name(timeline.info.stall_names, totals),
                   {name: ends[1][name] - ends[0][name] for name in ends[1]},
-                  {name: int(record[name]) for name in record.dtype.names if record[name].ndim == 0}, causes,
-                  int(counts.states[:-1].sum()), lambda at: names[at], local_lines(timeline, table))
-    return summary_of(facts, table, timeline.closed and counts.last == timeline.last)
+                  {name: int(record[name]) for name in record.dtype.names if record[name].ndim == 0})
+    if counts is None or table is None:
+        return facts
+    names = [*(line.text if session.lines else f"PTX line {line.line}" for line in table.lines), "code without a line"]
+    return replace(facts, causes=by_line(counts, table).causes, counted=int(counts.states[:-1].sum()),
+                   name_of=lambda at: names[at], local=local_lines(timeline, table))
 
 
 def of_simulator(simulator: Any) -> Summary:

@@ -32,10 +32,11 @@ def test_f_shows_the_gain_beside_the_chain(size: tuple[int, int]) -> None:
         assert "f try the relief" in app.window_text()
         await app.press("f")
         text = app.window_text()
-        assert "RELIEF  hrf.write_cycles 4 → 1" in text and "= measured" in text and "1,513" in text and "−48" in text
+        assert "RELIEF  hrf.write_cycles 4 → 1" in text and "the whole run: not measured yet" in text and "as it ran" in text and "1,513" in text and "−48" in text
         assert app.cycle == AT and set(app.session.family) == {"main", "relief1"}
         assert "48 cycles earlier" in app.scene.message
         await app.press("F")
+        assert "by chance: not measured; no gain is called one yet" in app.window_text()
         assert "the run, cycles" in app.window_text() and "3,177" in app.window_text() and "F both" not in app.window_text()
         await app.press("f")
         assert len(app.session.family) == 2, "what was tried is kept"

@@ -38,6 +38,14 @@ def why(main: Desk, pressed: Pressed) -> None:
     main.app.push_screen(WhyWindow(main))
 
 
+def relief(main: Desk, pressed: Pressed) -> None:
+    """Try every setting that the run's commonest waits name, over the whole run."""
+    from rfview.screens.windows.relief import ReliefWindow  # for a fast start: most sessions open none
+
+    main.app.push_screen(ReliefWindow(main))
+    main.worker.ask(requests.study)
+
+
 def heat(main: Desk, pressed: Pressed) -> None:
     """Show the focused register through time; if none is focused, prompt for one, or for a buffer."""
     if panels.of(main.scene.panel).values:
@@ -136,7 +144,7 @@ def show_help(main: Desk, pressed: Pressed) -> None:
 
 
 HANDLERS: dict[str, Handler] = {
-    "why": why, "next_change": change(True), "last_change": change(False),
+    "why": why, "relief": relief, "next_change": change(True), "last_change": change(False),
     "diff": lambda main, pressed: main.worker.ask(requests.diff),
     "diff_mark": lambda main, pressed: main.worker.ask(requests.diff, pressed.argument),
     "heat": heat, "image": image, "statistics": statistics,

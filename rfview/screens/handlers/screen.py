@@ -70,7 +70,9 @@ def open_sentence(main: Desk, pressed: Pressed) -> None:
     if pressed.count is not None:
         main.change(sentence=pressed.count - 1)
     sentence = scene.summary.sentences[summary.chosen(main.scene)]
-    if sentence.pc < 0:
+    if sentence.opens == "relief":
+        main.act(Pressed("relief"))
+    elif sentence.pc < 0:
         focus.give_keys(main, sentence.opens if sentence.opens in PANELS else "stalls")
     elif scene.lines:
         main.scene = scene.at(line=scene.lines.number_at(sentence.pc))

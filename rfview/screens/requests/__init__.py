@@ -36,7 +36,7 @@ from rfview.screens.requests.moving import (
     run_to_line,
     step,
 )
-from rfview.screens.requests.questions import brush, brush_to, call, command, diff, relief, statistics
+from rfview.screens.requests.questions import brush, brush_to, call, command, diff, relief, statistics, study
 from rfview.screens.requests.second_run import compare, open_line, overlay, overlay_warp, reload
 from rfview.screens.requests.stops import (
     break_once,
@@ -53,5 +53,5 @@ __all__ = ["HeatQuestion", "break_once", "brush", "brush_to", "call", "change", 
            "diff", "end", "event", "find", "gather", "goto", "heat", "heat_kind", "history", "ignore_hits", "image",
            "land", "line", "mark", "next_mark", "open_line", "origin", "overlay", "overlay_warp", "pipeline_warp", "play",
            "previous_stop", "refresh", "relief", "reload", "remove_breakpoint", "restore_zoom", "resume", "run_to",
-           "run_to_line", "statistics", "step", "switch_breakpoint", "toggle_breakpoint", "toggle_line_breakpoint",
+           "run_to_line", "statistics", "step", "study", "switch_breakpoint", "toggle_breakpoint", "toggle_line_breakpoint",
            "toggle_watchpoint", "written", "zoom"]

@@ -88,6 +88,18 @@ def call(worker: SessionWorker, function: Callable[[Session], Any]) -> None:
     worker.arrive()
 
 
+def study(worker: SessionWorker) -> None:
+    """Begin to try what would make the whole run end earlier, or go on with it; it is simulated while nothing is asked."""
+    from rfview.sessions.branches.study import Trials  # for a fast start: few try one
+
+    session = worker.session
+    trials = session.memo.get("study")
+    if trials is None:
+        trials = session.memo["study"] = Trials(session)
+    worker.trials = trials
+    worker.post(Answered("study", trials.study()))
+
+
 def relief(worker: SessionWorker, asked: tuple[int, int], whole: bool) -> None:
     """Answer with the result of the relief that a warp's chain names, tried once; whole: run both runs to their ends."""
     from rfview.sessions.branches.relief import relieve, whole_run  # for a fast start: few try one
@@ -102,5 +114,6 @@ def relief(worker: SessionWorker, asked: tuple[int, int], whole: bool) -> None:
         if whole and relief.whole is None:
             relief = replace(relief, whole=whole_run(session, relief))
     reliefs[asked] = relief
-    worker.arrive(gain_text(relief), "good" if (relief.gain or 0) > 0 else "info")
-    worker.post(Answered("relief", (asked, relief)))
+    worker.arrive(gain_text(relief))
+    trials = session.memo.get("study")
+    worker.post(Answered("relief", (asked, relief, trials.study().chance if trials is not None else None)))

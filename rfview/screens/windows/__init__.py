@@ -2,6 +2,7 @@
 
     popup     their base class; lines of text
     why       the chain of reasons
+    relief    what would make the whole run end earlier
     breaks    breakpoints, watchpoints and marks
     findings  the findings of a check of the run
     tables    statistics, past hits of a tracepoint

@@ -13,6 +13,7 @@ from rfview.screens.windows.popup import STEPS, Popup
 from rfview.widgets.keyed import Handlers, Words
 
 if TYPE_CHECKING:
+    from rfview.engine.batch.nudge import Chance
     from rfview.sessions.branches.relief import Relief
     from rfview.screens.desk import Desk
 
@@ -27,10 +28,11 @@ class WhyWindow(Popup):
         super().__init__(main, (96, 22))
         self.asked: tuple[int, int] | None = None       # (warp, cycle) whose relief was tried
         self.relief: Relief | None = None
+        self.chance: Chance | None = None
 
     def answered(self, answer: Any) -> None:
         """Show the result of the relief tried here."""
-        asked, self.relief = answer
+        asked, self.relief, self.chance = answer
         self.asked = asked
         self.paint()
 
@@ -45,7 +47,7 @@ class WhyWindow(Popup):
             return []
         from rfview.render import relief  # for a fast start: few try one
 
-        return relief.lines(self.relief, width)
+        return relief.lines(self.relief, width, self.chance)
 
     def of_relief(self) -> tuple[str, ...]:
         """Return the actions for the relief that was tried, or can be tried."""
