@@ -144,7 +144,7 @@ CASES: dict[str, Case] = {
 
 
 # these need an argument, a branch or the whole machine, which the fake timeline lacks, or end the program
-UNTYPED = ("quit", "mark", "goto_mark", "panel", "percent", "diff_mark", "palette", "why", "compare", "follow",
+UNTYPED = ("quit", "relief", "mark", "goto_mark", "panel", "percent", "diff_mark", "palette", "why", "compare", "follow",
            "next_arrival", "previous_arrival", "check", "reload")
 
 
