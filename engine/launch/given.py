@@ -43,8 +43,8 @@ def spec_of(kernel: Kernel, grid: tuple[int, int, int], block: tuple[int, int, i
     size = max((param.offset + param.size for param in kernel.params), default=0)
     raw = params.ljust(size, b"\0")
     args = tuple(Arg("bytes", raw[param.offset : param.offset + param.size]) for param in kernel.params)
-    launch = Launch(kernel.name, grid, block, shared_bytes, args)
-    return LaunchSpec(path=Path(name), name=name, module_path=Path(f"{name}.ptx"), launches=(launch,), buffers={},
+    launch, suffix = Launch(kernel.name, grid, block, shared_bytes, args), "sass" if kernel.architecture else "ptx"
+    return LaunchSpec(path=Path(name), name=name, module_path=Path(f"{name}.{suffix}"), launches=(launch,), buffers={},
                       symbols={}, expect={}, order_dependent=False, metric="rmse", description="",
                       registers_per_thread=None)
 

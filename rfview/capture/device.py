@@ -18,7 +18,7 @@ from rfview.capture.messages import CAPACITY
 from rfview.capture.modules import Loaded, configuration, short_name
 from rfview.capture.reach import Before, copied, put_back, reached
 from rfview.engine import fault_codes as codes
-from rfview.engine.errors import AssertionFault, InputError, KernelFault, PtxError, RegisterShortage
+from rfview.engine.errors import AssertionFault, InputError, KernelFault, PtxError, RegisterShortage, SassError
 from rfview.engine.functional.machine import FunctionalSimulator
 from rfview.engine.launch.files import MAX_BLOCK, MAX_CTAS, MAX_GRID, MAX_THREADS_PER_CTA
 from rfview.engine.launch.given import GivenMemory, spec_of
@@ -26,6 +26,7 @@ from rfview.engine.launch.kernel_names import instance_name
 from rfview.engine.launch.spec import LaunchSpec
 from rfview.engine.wording import plural
 from rfview.engine.program import GRID_WORKSPACE, MEM_ATOMIC, MEM_REDUCTION, Kernel
+from rfview.engine.sass.listing import is_listing
 from rfview.engine.simulator import Progress, Simulator
 
 SLICE = 200_000                 # cycles between two progress reports of a launch
@@ -70,7 +71,7 @@ class Device:
                  values_kind: type[FunctionalSimulator] = FunctionalSimulator,
                  ran: Callable[[Entry, Simulator], None] | None = None, capacity: int = CAPACITY,
                  tracks: bool = False, by_values: bool = False, samples: bool = False) -> None:
-        configuration(options)      # a mistake in them is found before the program starts
+        self._core = configuration(options).core        # a mistake in them is found before the program starts
         self.options, self.launches = options, Launches(choice, only)
         self._runs_choice, self._progress, self._kind, self._ran = runs_choice, progress, kind, ran
         self.values_kind = values_kind
@@ -102,7 +103,7 @@ class Device:
 
         Raises InputError for options that no machine has; nothing has changed then.
         """
-        configuration(options)
+        self._core = configuration(options).core
         if options != self.options:
             for module in self.modules.values():
                 module.configure(options)
@@ -110,9 +111,11 @@ class Device:
         self.launches = Launches(choice, processes=1)
 
     def load(self, *texts: str) -> int:
-        """Load a PTX module, or the parts of one; return its number. Raises PtxError, InputError."""
+        """Load a module of PTX, the parts of one, or a listing; return its number. Raises PtxError, InputError."""
         number = len(self.modules) + 1
-        self.modules[number] = Loaded(texts, f"module{number}.ptx", self.memory, self.options, self._kind)
+        suffix = "sass" if is_listing(texts[0]) else "ptx"
+        self.modules[number] = Loaded(texts, f"module{number}.{suffix}", self.memory, self.options, self._kind,
+                                      self._progress)
         return number
 
     def reset(self) -> None:
@@ -134,7 +137,9 @@ class Device:
         number, _, nth, _, nth_of_instance = known_as
         chosen = self.launches.is_chosen(known_as)
         began = time.perf_counter()
-        by_values = self.by_values and not (chosen and _has_atomics(module.kernel(request.kernel)))
+        is_only_values = self._only_values(module)
+        self.launches.without_cycles += is_only_values
+        by_values = is_only_values or (self.by_values and not (chosen and _has_atomics(module.kernel(request.kernel))))
         run = _Run(self, module, request, f"launch {number:,} {name}", by_values)
         outcome = Outcome(wire.LAUNCH_FAILURE, 0, "", "interrupted")
         try:
@@ -164,9 +169,14 @@ class Device:
             return 0
         spec = spec_of(kernel, (1, 1, 1), (threads, 1, 1), dynamic, b"", short_name(name))
         try:
-            return _machine(module, kernel, spec, module.image())[0].placement.launches[0].resident_ctas
+            kind = self.values_kind if self._only_values(module) else None
+            return _machine(module, kernel, spec, module.image(), kind)[0].placement.launches[0].resident_ctas
         except InputError:
             return 0
+
+    def _only_values(self, module: Loaded) -> bool:
+        """Return whether a module's kernels can only run by their values: machine code on Fermi's core."""
+        return module.is_machine_code and self._core == "collector"
 
     def properties(self) -> tuple[int, ...]:
         """Return the machine's properties, in the order of the result of messages.HELLO."""
@@ -211,7 +221,7 @@ class _Run:
             if self.by_values:
                 self.rate = self.device.estimates.prepare(self.module, kernel, spec, self.limit, machine, self.device.memory)
             self.machine = machine
-        except PtxError as error:
+        except (PtxError, SassError) as error:
             return Outcome(wire.INVALID_PTX, 0, "", str(error))
         except InputError as error:
             return Outcome(_resource(self.module, request), 0, "", str(error))

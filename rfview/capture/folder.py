@@ -16,6 +16,7 @@ from rfview.capture.textures import table_of
 from rfview.engine import files
 from rfview.engine.errors import InputError
 from rfview.engine.launch.sources import texts_beside
+from rfview.engine.sass.listing import is_listing
 
 LAUNCH = "launch.toml"
 AFTER = "_after"        # of the file with an array's content after the launch
@@ -56,12 +57,17 @@ def write(taken: Taken, folder: Path, beside: Iterable[Path] = ()) -> Path:
                 file = after_of[address]
                 _save(folder / file, as_array(held, after))
             tables += [f"[expect.{key}]", f'file = "{file}"', "rtol = 0.0"]
-    files.write(folder / "launch.ptx", taken.module.text)
+    files.write(folder / _module_file(taken), taken.module.text)
     sources = {name: text for one in reversed([*beside]) for name, text in texts_beside(taken.module.text, one).items()}
     for name, text in sources.items():
         files.write(folder / name, text)
     files.write(folder / LAUNCH, "\n".join([*_head(taken), *tables]) + "\n")
     return folder / LAUNCH
+
+
+def _module_file(taken: Taken) -> str:
+    """Return the name of the module's file."""
+    return "launch.sass" if is_listing(taken.module.text) else "launch.ptx"
 
 
 def _head(taken: Taken) -> list[str]:
@@ -71,7 +77,7 @@ def _head(taken: Taken) -> list[str]:
     size = max((one.offset + one.size for one in kernel.params), default=0)
     raw = request.params.ljust(size, b"\0")
     args = [f'    {{bytes = "{raw[one.offset : one.offset + one.size].hex()}"}},' for one in kernel.params]
-    lines = ['module = "launch.ptx"',
+    lines = [f'module = "{_module_file(taken)}"',
              f"description = {json.dumps(f'launch {entry.number} of a program: {entry.label}')}"]
     if taken.limit:
         lines += ["", "[compile]", f"registers = {taken.limit}"]

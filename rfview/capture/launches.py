@@ -99,7 +99,8 @@ class Launches:
     """What a program has launched, over all its processes.
 
     choice: the launch to take. only: the launches to list, None for all. total, cycles, instructions: of all launches;
-    estimates: how many have estimated cycles; faults: how many a fault ended. processes: how many have used a device.
+    estimates: how many have estimated cycles; without_cycles: how many of them had to, as machine code on Fermi's core;
+    faults: how many a fault ended. processes: how many have used a device.
     """
 
     choice: Choice | None = None
@@ -109,6 +110,7 @@ class Launches:
     cycles: int = 0
     instructions: int = 0
     estimates: int = 0
+    without_cycles: int = 0
     faults: int = 0
     processes: int = 0
     taken: Taken | None = None

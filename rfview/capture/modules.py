@@ -9,6 +9,7 @@ from typing import Any
 
 from rfview.capture.memory import DeviceMemory
 from rfview.engine import defaults
+from rfview.engine.compilation import PTX
 from rfview.engine.config import Config
 from rfview.engine.errors import InputError
 from rfview.engine.launch.given import GivenMemory
@@ -19,22 +20,27 @@ from rfview.engine.modules import check_tools, decode_module
 from rfview.engine.plugin.selection import select
 from rfview.engine.program import MAX_REGS, Kernel, Module
 from rfview.engine.ptx.link import link
+from rfview.engine.progress import Progress
 from rfview.engine.ptx.lower.device_library import HEAP
+from rfview.engine.sass.listing import is_listing
 from rfview.engine.simulator import Simulator
 
 MACHINES = 24       # kept ready for the kernels of one module, 1 MB each
 
 
 class Loaded:
-    """One PTX module, linked from its parts. options: for the Simulator, for all launches; kind: the Simulator class."""
+    """A module: of PTX, linked from its parts, or of a listing of machine code.
+
+    options: for the Simulator, for all launches; kind: the Simulator class; progress: called while it compiles.
+    """
 
     def __init__(self, texts: Sequence[str], name: str, memory: DeviceMemory, options: dict[str, Any],
-                 kind: type[Simulator] = Simulator) -> None:
+                 kind: type[Simulator] = Simulator, progress: Progress | None = None) -> None:
         """Raises PtxError if a text is not PTX, InputError if there is no room for its symbols."""
         self.text, self.name = link(texts), name
         target = re.search(r"^\s*\.target\s+sm_(\d{1,4})", self.text, re.MULTILINE)
         self.target = int(target[1]) if target else 0
-        self._memory, self._kind = memory, kind
+        self._memory, self._kind, self._progress = memory, kind, progress
         self.configure(options)
         self._image: tuple[GivenMemory, GivenMemory] | None = None
         self.addresses: dict[str, int] = {}
@@ -50,6 +56,7 @@ class Loaded:
         """Decode it for a machine with these options; symbols stay where they are."""
         how = configuration(options)
         self._options = options
+        self.is_machine_code = how["kernel.isa"] != PTX or is_listing(self.text)
         self.module: Module = decode_module(self.text, self.name, how=how.compilation())
         self.warp_registers = int(how["sm.num_banks"]) * int(how["sm.rows_per_bank"])     # of the whole machine
         self._spilled: dict[int, Module] = {}
@@ -100,7 +107,7 @@ class Loaded:
         options = dict(self._options)
         if limit:
             options["settings"] = {**options.get("settings", {}), "kernel.max_registers": limit}
-        return kind(spec, module=self._within(limit), memory=image, **options)
+        return kind(spec, module=self._within(limit), memory=image, progress=self._progress, **options)
 
     def _within(self, limit: int) -> Module:
         if not limit:

@@ -12,7 +12,7 @@ from rfview.capture import messages as wire
 from rfview.capture import protocol
 from rfview.capture.device import Device
 from rfview.capture.launches import Request
-from rfview.capture.fatbin import parts_of, ptx_of
+from rfview.capture.fatbin import parts_of, text_of
 from rfview.capture.protocol import Reply
 from rfview.capture.textures import header_of
 from rfview.engine.errors import InputError, PtxError
@@ -143,7 +143,7 @@ class Server:
         if form == wire.FORM_PTX:
             texts = [module.rstrip(b"\0").decode("utf-8", "replace")]
         elif form == wire.FORM_FATBIN:
-            texts = [ptx_of(module)[1]]
+            texts = [text_of(module)]
         elif form == wire.FORM_PARTS:
             texts = parts_of(module)
         else:

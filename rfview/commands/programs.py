@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 EPILOG = """the program is an unmodified CUDA program built by nvcc, or an unmodified Python script with numba-cuda 0.30 or
 Triton 3.8 or 3.9. Its kernels run here, without a GPU, and it carries on with their results. torch tensors stay in CPU
 memory even if the script says device='cuda'; Triton's autotuner takes the first configuration that runs. Each process
-that the program starts has a device of its own, and its launches are in the same list. rfview's options stand before the
-program: everything behind its name is the program's own:
+that the program starts has a device of its own, and its launches are in the same list. A program without PTX runs by the
+values of its machine code, and cycles are estimates. rfview's options stand before the program: everything behind its name
+is the program's own:
   rfview record --launch softmax_kernel --stop -o softmax.rfs softmax.py
   nvcc app.cu -o app
   rfview launches ./app 100
@@ -143,8 +144,10 @@ def captured(args: argparse.Namespace, *, runs_choice: bool = True, stops: bool 
             raise
     if device.launches.estimates and not device.estimates.samples:
         ran = plural(device.launches.estimates, "launch")
+        why = "machine code has no cycles on Fermi's core" if device.launches.without_cycles else \
+            "--every-cycle simulates every launch"
         say(f"{ran} ran by values only, at an assumed cycle per warp instruction: times that the program measures are "
-            "estimates (--every-cycle simulates every launch)")
+            f"estimates ({why})")
     return code, device
 
 

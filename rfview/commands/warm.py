@@ -1,4 +1,4 @@
-"""`rfview warm`: compile designs, recorder and functional mode in child processes, so that no later run has to wait."""
+"""`rfview warm`: compile designs, recorder and functional modes in child processes, so that no later run has to wait."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ def run(args: argparse.Namespace) -> int:
         check_design(name)
     jobs = [(name, ["rfview.engine.compile.child", absolute(name)]) for name in names]
     if not args.designs:
-        jobs += [("the recorder", ["rfview.sessions.file.warm"]), ("the functional mode", ["rfview.engine.functional.warm"])]
+        jobs += [("the recorder", ["rfview.sessions.file.warm"]), ("the functional mode", ["rfview.engine.functional.warm"]),
+                 ("machine code", ["rfview.engine.functional.warm", "machine_values"])]
     with progress.bar() as bar:
         board = Board(bar, len(jobs))
         board.compile(*jobs[0])     # first on its own: it compiles what all the others share

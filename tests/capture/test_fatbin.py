@@ -50,13 +50,22 @@ def test_the_newest_text_that_the_machine_can_run_is_taken() -> None:
     assert fatbin.ptx_of(container(*texts[1:2]))[0] == 100
 
 
-def test_code_alone_is_one_sentence_that_says_how_to_compile() -> None:
-    with pytest.raises(InputError, match="only compiled kernels, no PTX.*-gencode"):
-        fatbin.ptx_of(container((2, 75, 0, b"\x7fELF" + bytes(60))))
+def test_code_for_other_architectures_is_one_sentence_that_says_how_to_compile() -> None:
+    with pytest.raises(InputError, match="only kernels compiled for sm_70, sm_100: add -gencode.*executed for sm_75, sm_80"):
+        fatbin.text_of(container(*((fatbin.KIND_CUBIN, target, 0, b"code") for target in (100, 70))))
+    with pytest.raises(InputError, match="no PTX, nor compiled kernels: add -gencode"):
+        fatbin.text_of(container((99, 75, 0, b"neither")))
+
+
+def test_without_ptx_the_newest_machine_code_that_can_be_executed_is_taken() -> None:
+    entries = [(fatbin.KIND_CUBIN, target, flags, data)
+               for target, (flags, data) in zip((75, 90, 100), (PACKED["plain"], PACKED["zstd"], PACKED["plain"]))]
+    assert fatbin.cubin_of(container(*entries)) == (90, TEXT)
+    assert fatbin.text_of(container(*entries, (fatbin.KIND_PTX, 75, 0, b"the PTX"))) == "the PTX"
 
 
 def test_parts_that_follow_one_another_each_give_their_text() -> None:
-    code = container((fatbin.KIND_PTX + 1, 75, 0, b"code"))
+    code = container((fatbin.KIND_CUBIN, 70, 0, b"code"))
     parts = [container((fatbin.KIND_PTX, 75, 0, text)) for text in (b"one", b"two")]
     assert fatbin.parts_of(b"".join([parts[0], code, parts[1]])) == ["one", "two"]
     with pytest.raises(InputError, match="no PTX"):

@@ -52,6 +52,29 @@ def test_a_program_finds_its_own_check_passed_and_ends_with_its_exit_code(progra
 
 
 @needs_nvcc
+def test_a_program_without_ptx_runs_as_the_machine_code_that_it_has(tmp_path: Path) -> None:
+    (tmp_path / "k.cu").write_text("""
+#include <cuda_runtime.h>
+__device__ int total;
+__global__ void add(int by) { atomicAdd(&total, by + threadIdx.x); }
+int main() {
+  int got, blocks;
+  add<<<2, 32>>>(3);
+  return cudaMemcpyFromSymbol(&got, total, 4) || got != 2 * (32 * 3 + 496)
+         || cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, add, 256, 0) || blocks != 6;
+}""")
+    subprocess.run(["nvcc", "-gencode", "arch=compute_80,code=sm_80", tmp_path / "k.cu", "-o", tmp_path / "k"], check=True)
+    done = rfview("launches", "--json", tmp_path / "list.json", tmp_path / "k")
+    assert done.returncode == 0, done.stderr
+    only, = json.loads((tmp_path / "list.json").read_text())["list"]
+    assert only["is_estimate"] and only["result"] == "" and "machine code has no cycles" in done.stderr
+    saved = rfview("capture", "--launch", "add", "-o", tmp_path / "add", tmp_path / "k")
+    assert saved.returncode == 0, saved.stderr
+    alone = rfview("run", "--quick", "--json", tmp_path / "add" / "launch.toml")
+    assert json.loads(alone.stdout)["verified"] is True, alone.stderr
+
+
+@needs_nvcc
 def test_what_a_kernel_prints_comes_in_its_place(program: Path) -> None:
     done = rfview("launches", program, 6)
     assert done.stdout.splitlines()[:4] == ["before", "thread 0 of 2", "thread 1 of 2", "after"]

@@ -120,8 +120,9 @@ API_OTHER(void **, __cudaRegisterFatBinary)(void *wrapper) {
     return head.magic == 0xba55ed50 && head.rest < MAX_MODULE ? head.header + head.rest : sizeof head;
   };
   if (given->version != 2 || !given->file) return (void **)new Module{given->data, size(given->data), 0, -1, false};
-  std::string *parts = new std::string;  // linked from parts (-rdc=true): the linked result is machine code, the parts have PTX
+  std::string *parts = new std::string;  // linked from parts (-rdc=true): these have PTX, the linked result is machine code
   for (uint8_t **one = (uint8_t **)given->file; *one; one++) parts->append((char *)*one, size(*one));
+  parts->append((char *)given->data, size(given->data));
   return (void **)new Module{parts->data(), parts->size(), 0, -1, true};
 }
 API_OTHER(void, __cudaRegisterFatBinaryEnd)(void **) {}
