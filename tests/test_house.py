@@ -20,7 +20,7 @@ PACKAGES = ("engine", "sessions", "rfview")
 # What views and the command line may import from the engine without loading numba: names, tables and plain data.
 ENGINE_FOR_VIEWS = {f"rfview.engine.{name}" for name in (
     "batch", "check.findings", "check.rules", "check.undefined_map",
-    "compilation", "compile.bits", "config", "defaults", "designs", "errors", "escapes", "events", "files", "hooks", "info", "isa", "kernels", "launch.spec", "launch",
+    "compilation", "compile.bits", "config", "defaults", "designs", "errors", "escapes", "events", "files", "hooks", "info", "isa", "kernels", "launch.spec", "launch", "sass.listing",
     "machine.registers", "machine.schedulers", "papers", "plugin", "program", "progress", "snapshot", "stalls", "state", "tools", "wording")}
 # Commands that run or compile a machine themselves; they import modules that load numba inside functions.
 RUNS_THE_MACHINE = {f"rfview/commands/{name}.py": {"rfview.engine.simulator"}
@@ -30,6 +30,7 @@ for _name in ("run", "record"):
     RUNS_THE_MACHINE[f"rfview/commands/{_name}.py"] |= {"rfview.engine.check"}
 RUNS_THE_MACHINE["rfview/learn/make.py"] = {"rfview.engine.simulator"}
 RUNS_THE_MACHINE["rfview/commands/warm.py"] = {"rfview.engine.compile.warm"}
+RUNS_THE_MACHINE["rfview/capture/fatbin.py"] = {"rfview.engine.sass"}
 RUNS_THE_MACHINE["rfview/capture/modules.py"] = {"rfview.engine.modules", "rfview.engine.ptx", "rfview.engine.simulator"}
 RUNS_THE_MACHINE["rfview/capture/device.py"] = {"rfview.engine.simulator", "rfview.engine.functional", "rfview.engine.fault_codes"}
 RUNS_THE_MACHINE["rfview/capture/estimate.py"] = {"rfview.engine.simulator"}
