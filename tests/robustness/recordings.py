@@ -30,7 +30,7 @@ from rfview.engine.snapshot import Snapshot
 from rfview.sessions import Session
 from rfview.sessions.codec import limits
 from rfview.sessions.commands.table import execute
-from rfview.sessions.file import framing
+from rfview.sessions.file import framing, keyframe
 from rfview.sessions.file.index import Index
 from rfview.sessions.guard import consistent
 from rfview.sessions.file.writer import Budget, record
@@ -47,11 +47,16 @@ NUMBERS = (0, 1, 2, 3, 7, 31, 32, 33, 63, 64, 127, 128, 255, 256, 65535, 65536, 
 
 @functools.cache
 def samples() -> tuple[tuple[bytes, dict[int, Snapshot]], ...]:
-    """Return the files to change, with their true states: a short one of ten chunks, the bundled one, and one with keyframes."""
+    """Return the files to change, with their true states.
+
+    A short one of ten chunks, the bundled one, one with keyframes, and one whose chunks begin with a BASE frame, in the run.
+    """
     found, folder = [], tempfile.TemporaryDirectory()
-    keyed = Path(folder.name) / "keyed.rfs"
-    record(Simulator(load_launch_file(kernels.path("hotspot"))), keyed, budget=Budget(cycles=4096))
-    for path in (SHORT, SHIPPED, keyed):
+    keyed, part = (Path(folder.name) / name for name in ("keyed.rfs", "part.rfs"))
+    spec = load_launch_file(kernels.path("hotspot"))
+    record(Simulator(spec), keyed, budget=Budget(cycles=4096))
+    record(Simulator(spec), part, budget=Budget(first=2048, last=4096))
+    for path in (SHORT, SHIPPED, keyed, part):
         with closing(open_recording(path)) as timeline:
             truth = {}
             for cycle in range(timeline.first, timeline.last + 1, max(1, (timeline.last - timeline.first) // 60)):
@@ -122,7 +127,7 @@ def changed_frames(chance: random.Random, data: bytes) -> bytes:
 def rebuilt(chance: random.Random, data: bytes) -> bytes:
     """Return a file with changed contents, but correct checksums, consecutive chunks and a matching index."""
     frames = frames_of(data)
-    chunks = [number for number, (tag, _) in enumerate(frames) if tag == framing.CHUNK]
+    chunks = [number for number, (tag, _) in enumerate(frames) if tag in (framing.CHUNK, framing.BASE)]
     chosen = {chance.choice((0, len(frames) - 1, *chunks, *chunks)) for _ in range(chance.choice((1, 1, 2)))}
     out, index, before = io.BytesIO(), Index(), (0, 0)
     out.write(framing.MAGIC)
@@ -154,9 +159,13 @@ def rebuilt(chance: random.Random, data: bytes) -> bytes:
             if number in chosen:
                 payload = changed_map(chance, payload)
             offset, crc = framing.write_frame(out, tag, payload)
-            if tag == framing.HEAD:
+            if tag in (framing.HEAD, framing.BASE):
                 before = 0, crc
-            else:
+                index.base = offset if tag == framing.BASE else 0
+            elif tag == framing.KEYFRAME:
+                _, _, cycle, content = keyframe.split(payload)
+                index.add_keyframe(cycle, keyframe.body_of(content).totals, [], offset)
+            elif tag == framing.ZONE:
                 index.zones.append(offset)
     return out.getvalue()
 
@@ -292,7 +301,7 @@ def cases(seed: int, first: int, count: int) -> Iterator[tuple[int, str, str]]:
             chance = random.Random(f"recordings {seed} {number}")
             kind = chance.choice(list(KINDS))
             which = chance.random()
-            data, truth = samples()[1 if which < 0.25 else 2 if which > 0.9 else 0]
+            data, truth = samples()[1 if which < 0.25 else 3 if which > 0.95 else 2 if which > 0.9 else 0]
             path = Path(folder) / "case.rfs"
             path.write_bytes(KINDS[kind](chance, data))
             began = time.process_time()
