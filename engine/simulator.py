@@ -142,10 +142,15 @@ class Simulator:
         if is_long and self._progress is not None:
             lines = self.module.text.count("\n")
             self._progress(None, f"loading {self.spec.name}: {lines:,} lines of PTX")
+        self.prepare_module(self.module)
         self.placement: Placement = self._place()
         self._check_core()
         if is_long and self._progress is not None:
             self._progress(1.0, f"loaded {self.spec.name}")
+
+    @staticmethod
+    def prepare_module(module: Module) -> None:
+        """Be told of a module before its kernels are decoded."""
 
     def _place(self) -> Placement:
         """Lay out the launch file, in its own memory or in the memory given."""

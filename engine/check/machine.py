@@ -25,6 +25,8 @@ from rfview.engine.errors import InputError, KernelFault
 from rfview.engine.machine_code import is_machine_code
 from rfview.engine.launch.given import GivenMemory
 from rfview.engine.launch.spec import LaunchSpec
+from rfview.engine.program import Module
+from rfview.engine.ptx import Kernels
 from rfview.engine.ptx.lower.device_library import HEAP
 from rfview.engine.simulator import Simulator
 
@@ -61,6 +63,13 @@ class Checking(Simulator):
         lines = self.module.text.splitlines()
         self.facts = {kernel.name: facts_of(kernel, lines) for kernel, _ in self.placement.kernels}
         self._watch()
+
+    @staticmethod
+    def prepare_module(module: Module) -> None:
+        """Keep what decoding a kernel gives besides it: what the checker tracks is found there."""
+        kernels: Any = module.kernels
+        if isinstance(kernels, Kernels):
+            kernels.keeps_last = True
 
     def renew(self, spec: LaunchSpec, memory: GivenMemory) -> None:
         """Go to cycle 0 of another launch, like Simulator; of those before, only what they wrote is known."""

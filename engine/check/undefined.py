@@ -37,9 +37,9 @@ class Followed:
 
 
 def followed(kernel: Kernel, module: Module, how: Compilation) -> Followed:
-    """Return what to track in a kernel, by decoding it again. Raises InputError if that gives a different program."""
+    """Return what to track in a kernel. Raises InputError if it is another program than `how` gives."""
     kernels: Any = module.kernels       # of a module of PTX
-    decoded = kernels.decode_again(kernel.name, how)
+    decoded = kernels.decoded(kernel.name, how)
     same = (np.array_equal(decoded.kernel.insts[name], kernel.insts[name]) for name in ("op", "line", "src", "dst"))
     if not all(same):
         raise InputError(f"check: kernel {kernel.name} was decoded with other options than the run has")

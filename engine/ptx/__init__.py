@@ -52,16 +52,23 @@ class Kernels(Mapping[str, Kernel]):
             name: function for name, function in syntax.functions.items() if function.is_entry and function.body
         }
         self._decoded = _decoded_of(source.text, how)
+        self.keeps_last = False     # what decoding gave besides the kernel, of the last one: as much memory as its text
+        self._last: Decoded | None = None
 
     def __getitem__(self, name: str) -> Kernel:
         if name not in self._decoded:
-            from rfview.engine.ptx.decode import decode_kernel      # start-up
-
-            self._decoded[name] = decode_kernel(self._source, self._syntax, self._entries[name], self._how)
+            decoded = self._decode(name, self._how)
+            self._decoded[name] = decoded.kernel
+            self._last = decoded if self.keeps_last else None
         return self._decoded[name]
 
-    def decode_again(self, name: str, how: Compilation) -> Decoded:
-        """Return what decoding gives besides the kernel, without parsing the module again."""
+    def decoded(self, name: str, how: Compilation) -> Decoded:
+        """Return what decoding a kernel gives besides it: what was kept, or by decoding it again."""
+        if self._last is not None and self._last.kernel.name == name and how == self._how:
+            return self._last
+        return self._decode(name, how)
+
+    def _decode(self, name: str, how: Compilation) -> Decoded:
         from rfview.engine.ptx.decode import decode     # start-up
 
         return decode(self._source, self._syntax, self._entries[name], how)

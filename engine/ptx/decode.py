@@ -51,14 +51,9 @@ class Decoded:
     before: list[list[VirtualInst]]
 
 
-def decode_kernel(source: Source, module: SyntaxModule, entry: Function, how: Compilation) -> Kernel:
-    """Decode one entry point. Raises PtxError for anything malformed or unsupported."""
-    return decode(source, module, entry, how).kernel
-
-
 @collector_paused()
 def decode(source: Source, module: SyntaxModule, entry: Function, how: Compilation) -> Decoded:
-    """Decode one entry point and keep the program it was made from; see decode_kernel."""
+    """Decode one entry point, and keep the program it was made from. Raises PtxError for anything malformed or unknown."""
     program, shared_bytes = lower_kernel(source, module, entry)
     if how.optimize:
         clean_up(program)

@@ -63,6 +63,7 @@ class Device:
     launch that ran, with its machine.
     capacity: bytes of memory. tracks: remember which bytes nothing has written. by_values: run launches by their values
     only, except a chosen one with atomics, whose results depend on their order; samples: take samples for their cycles.
+    records: simulates such a chosen one in place of the device, on a machine of its own, and returns that at its end.
     Raises InputError for options that no machine has.
     """
 
@@ -70,10 +71,12 @@ class Device:
                  only: Choice | None = None, progress: Progress | None = None, kind: type[Simulator] = Simulator,
                  values_kind: type[FunctionalSimulator] = FunctionalSimulator,
                  ran: Callable[[Entry, Simulator], None] | None = None, capacity: int = CAPACITY,
-                 tracks: bool = False, by_values: bool = False, samples: bool = False) -> None:
+                 tracks: bool = False, by_values: bool = False, samples: bool = False,
+                 records: Callable[[Taken, Progress], Simulator] | None = None) -> None:
         self._core = configuration(options).core        # a mistake in them is found before the program starts
         self.options, self.launches = options, Launches(choice, only)
         self._runs_choice, self._progress, self._kind, self._ran = runs_choice, progress, kind, ran
+        self._records = records
         self.values_kind = values_kind
         self._capacity, self._tracks, self.by_values = capacity, tracks, by_values
         self.estimates = Estimates(samples)
@@ -142,14 +145,18 @@ class Device:
         by_values = is_only_values or (self.by_values and not (chosen and _has_atomics(module.kernel(request.kernel))))
         run = _Run(self, module, request, f"launch {number:,} {name}", by_values)
         outcome = Outcome(wire.LAUNCH_FAILURE, 0, "", "interrupted")
+        instance = instance_name(request.kernel)
+        label = f"{instance}:{nth if instance == name else nth_of_instance}"
+        entry = Entry(number, name, nth, request.grid, request.block, 0, "", 0.0, 0.0, chosen, label, self.process)
         try:
-            outcome = run.as_chosen(self._runs_choice) if chosen else run.outcome()
+            if chosen and self._runs_choice and self._records is not None and not by_values:
+                outcome = run.as_recorded(self._records, entry)
+            else:
+                outcome = run.as_chosen(self._runs_choice) if chosen else run.outcome()
         finally:
-            instance = instance_name(request.kernel)
             wall = time.perf_counter() - began
-            label = f"{instance}:{nth if instance == name else nth_of_instance}"
-            entry = Entry(number, name, nth, request.grid, request.block, run.cycles, outcome.text, wall - run.stepping_s,
-                          wall, chosen, label, self.process, run.instructions, run.rate is not None)
+            entry = replace(entry, cycles=run.cycles, result=outcome.text, overhead_s=wall - run.stepping_s, wall_s=wall,
+                            instructions=run.instructions, is_estimate=run.rate is not None)
             self.launches.add(entry, known_as)
         if self._ran is not None and run.machine is not None:
             self._ran(entry, run.machine)
@@ -191,8 +198,12 @@ class Device:
 
     def report(self, text: str) -> None:
         """Show what is running, "" when it has ended."""
+        self.show(None, text)
+
+    def show(self, share: float | None, text: str) -> None:
+        """Show how much of something has been done, None if that is not known."""
         if self._progress is not None:
-            self._progress(None, text)
+            self._progress(share, text)
 
 
 class _Run:
@@ -209,6 +220,15 @@ class _Run:
 
     def outcome(self, image: GivenMemory | None = None) -> Outcome:
         """Run it; image: the memory to map, None for all of the device's."""
+        machine = self._placed(image or self.module.image())
+        if isinstance(machine, Outcome):
+            return machine
+        self.machine = machine
+        self._step(machine)
+        return self._ended(machine)
+
+    def _placed(self, image: GivenMemory) -> Simulator | Outcome:
+        """Return a machine at its beginning, or the outcome if it cannot run."""
         request = self.request
         if refused := _refused(request):
             return refused
@@ -216,18 +236,21 @@ class _Run:
             kernel = self.module.kernel(request.kernel)
             spec = spec_of(kernel, request.grid, request.block, request.shared_bytes, request.params,
                            short_name(kernel.name))
-            machine, self.limit = _machine(self.module, kernel, spec, image or self.module.image(),
+            machine, self.limit = _machine(self.module, kernel, spec, image,
                                            self.device.values_kind if self.by_values else None)
             if self.by_values:
                 self.rate = self.device.estimates.prepare(self.module, kernel, spec, self.limit, machine, self.device.memory)
-            self.machine = machine
+            return machine
         except (PtxError, SassError) as error:
             return Outcome(wire.INVALID_PTX, 0, "", str(error))
         except InputError as error:
             return Outcome(_resource(self.module, request), 0, "", str(error))
-        fault = self._step(machine)
+
+    def _ended(self, machine: Simulator) -> Outcome:
+        """Return the outcome of a machine that has run to its end, or to a fault."""
         printed = "".join(text for _, text in machine.printed)
         texts = [str(one) for one in machine.reports]
+        fault = machine.fault
         if fault is None:
             return Outcome(wire.SUCCESS, self.cycles, printed, "\n".join(texts))
         texts.append(f"{fault}{ALONE if fault.polls else ''}")
@@ -266,8 +289,33 @@ class _Run:
             self.after = copied(memory, list(self.before))
         return outcome
 
-    def _step(self, machine: Simulator) -> KernelFault | None:
-        """Run a machine to its end, with progress reports; return the fault that stopped it, or None."""
+    def as_recorded(self, records: Callable[[Taken, Progress], Simulator], entry: Entry) -> Outcome:
+        """Have it simulated with copies of the memory that it can reach, and take over what that wrote; like `as_chosen`."""
+        memory = self.device.memory
+        if isinstance(placed := self._placed(self.module.image()), Outcome):
+            return placed
+        found = reached(memory, self.module, self.request.params)
+        began = time.perf_counter()
+        for addresses in (found, list(memory.live)):
+            self.before = copied(memory, addresses)
+            taken = Taken(entry, self.request, self.module, self.limit, self.before, None)
+            self.machine = machine = records(taken, self.device.show)
+            outcome = self._ended(machine)
+            if outcome.status != wire.ILLEGAL_ADDRESS and not machine.reports:
+                break
+        self.device.report("")
+        self.stepping_s += time.perf_counter() - began
+        content = machine.arena.view(np.uint8)
+        for one in machine.placement.variables:
+            if one.address in self.before:
+                held = self.before[one.address][0]
+                memory.view(held)[:] = content[4 * one.word : 4 * one.word + held.size]
+        if outcome.status == wire.SUCCESS:
+            self.after = copied(memory, list(self.before))
+        return outcome
+
+    def _step(self, machine: Simulator) -> None:
+        """Run a machine to its end or to a fault, with progress reports."""
         began = time.perf_counter()
         blocks, before = machine.placement.launches[0].launch.num_ctas, self.device.launches
         unit = "instructions" if self.by_values else "cycles"
@@ -280,12 +328,11 @@ class _Run:
             while not machine.finished:
                 report()
                 machine.step(VALUES_SLICE if self.by_values else SLICE)
-        except KernelFault as fault:
-            return fault
+        except KernelFault:
+            pass        # machine.fault keeps it
         finally:
             self.device.report("")
             self.stepping_s += time.perf_counter() - began
-        return None
 
     def _status(self, machine: Simulator) -> int:
         """Return the CUDA error that corresponds to the machine's fault."""

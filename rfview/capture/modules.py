@@ -58,6 +58,7 @@ class Loaded:
         self._options = options
         self.is_machine_code = how["kernel.isa"] != PTX or is_listing(self.text)
         self.module: Module = decode_module(self.text, self.name, how=how.compilation())
+        self._kind.prepare_module(self.module)
         self.warp_registers = int(how["sm.num_banks"]) * int(how["sm.rows_per_bank"])     # of the whole machine
         self._spilled: dict[int, Module] = {}
         self._machines: dict[tuple[str, int, type[Simulator]], Simulator] = {}

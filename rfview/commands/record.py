@@ -18,7 +18,10 @@ from rfview.commands import options, programs, progress
 from rfview.launching import words
 
 if TYPE_CHECKING:
+    from rfview.capture.launches import Taken
     from rfview.engine.info import Run
+    from rfview.engine.progress import Progress
+    from rfview.engine.simulator import Simulator
     from rfview.sessions.file.writer import Budget, RecordResult
 
 TAKES_PROGRAM = True
@@ -107,21 +110,47 @@ def of_program(args: argparse.Namespace) -> int:
     stem, launch = Path(programs.words_of(args)[0]).stem, args.launch.replace(":", ".")
     name = launch if not launch.isdecimal() else stem if launch == programs.FIRST else f"{stem}.{launch}"
     output = output_of(args, f"{files.stem_of(name)}.rfs")
-    from rfview.capture.folder import write
-
-    code, device = programs.captured(args, stops=args.stop, by_values=not args.every_cycle)
+    made = OfProgram(args, output)
+    code, device = programs.captured(args, stops=args.stop, by_values=not args.every_cycle, records=made.record)
+    if made.error is not None:
+        raise made.error
     taken = programs.taken_of(device)
-    with tempfile.TemporaryDirectory(prefix="rfview-") as folder, progress.bar() as report:
+    if made.result is None:     # it ran by its values
+        with progress.bar() as report:
+            made.record(taken, report)
+    assert made.result is not None
+    say(args, output, made.result, made.info)
+    return code
+
+
+class OfProgram:
+    """Records a launch that was taken from a program. error: why it could not; result, info: as `say` takes them."""
+
+    def __init__(self, args: argparse.Namespace, output: Path) -> None:
+        self._args, self._output = args, output
+        self.error: InputError | None = None
+        self.result: RecordResult | None = None
+        self.info: Any = None
+
+    def record(self, taken: Taken, report: Progress) -> Simulator:
+        """Record it from its beginning; return its machine, at the end. Raises InputError."""
+        from rfview.capture.folder import write
         from rfview.engine.launch import load_launch_file
         from rfview.engine.simulator import Simulator
         from rfview.sessions.file.writer import record
 
-        spec = load_launch_file(write(taken, Path(folder), programs.folders_of(args)))
-        simulator = Simulator(replace(spec, name=taken.entry.kernel), progress=report, **options.machine_of(args))
-        result = record(simulator, output, compiling=report, budget=budget_of(args),
-                        progress=lambda cycle: report(None, f"recording {taken.entry.kernel}: cycle {cycle:,}"))
-    say(args, output, result, simulator.info)
-    return code
+        name = taken.entry.kernel
+        with tempfile.TemporaryDirectory(prefix="rfview-") as folder:
+            try:
+                spec = load_launch_file(write(taken, Path(folder), programs.folders_of(self._args)))
+                simulator = Simulator(replace(spec, name=name), progress=report, **options.machine_of(self._args))
+                self.info = simulator.info
+                self.result = record(simulator, self._output, compiling=report, budget=budget_of(self._args),
+                                     progress=lambda cycle: report(None, f"recording {name}: cycle {cycle:,}"))
+            except InputError as error:
+                self.error = error
+                raise
+        return simulator
 
 
 def recording(args: argparse.Namespace) -> int:

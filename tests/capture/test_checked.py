@@ -6,13 +6,22 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from rfview.capture.checked import CAPACITY, Checked
+from rfview.capture.memory import DeviceMemory
+from rfview.capture.modules import Loaded
 from rfview.commands import record
 from rfview.engine.check.functional import CheckedFunctionalSimulator
+from rfview.engine.check.machine import CheckedSimulator
+from rfview.engine.compilation import Compilation
 from rfview.engine.errors import InputError
+from rfview.engine.launch.given import spec_of
+from rfview.engine.ptx import decode
+from rfview.engine.ptx.parse.source import Source
+from rfview.engine.ptx.parse.syntax import Function, SyntaxModule
 from tests.capture.driven import driven
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -74,3 +83,20 @@ def test_recording_a_launch_of_a_program_says_where_it_is_checked() -> None:
     _module, args = parsed("record", ["./app", "1", "--check"])
     with pytest.raises(InputError, match="rfview check"):
         record.run(args)
+
+
+def test_the_checker_takes_what_the_first_decoding_of_a_kernel_gave(monkeypatch: pytest.MonkeyPatch) -> None:
+    decoded: list[str] = []
+
+    def counted(source: Source, syntax: SyntaxModule, entry: Function, how: Compilation, known: Any = decode.decode) -> Any:
+        decoded.append(entry.name)
+        return known(source, syntax, entry, how)
+
+    monkeypatch.setattr(decode, "decode", counted)
+    memory = DeviceMemory(1 << 20)
+    module = Loaded([PTX.replace("count(", "once(")], "once.ptx", memory, {}, CheckedSimulator)
+    spec = spec_of(module.kernel("once"), (1, 1, 1), (1, 1, 1), 0, bytes(8), "once")
+    machine = module.separate_machine(spec, module.image(), kind=CheckedFunctionalSimulator)
+    assert isinstance(machine, CheckedFunctionalSimulator) and len(machine.followed["once"].steps) == 5
+    assert decoded == ["once"]
+    memory.close()

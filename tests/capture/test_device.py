@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -12,11 +13,13 @@ from rfview.capture import messages as wire
 from rfview.capture import protocol, server
 from rfview.capture.client import Client, CudaError, Stopped
 from rfview.capture.device import Device
-from rfview.capture.launches import choice_of
+from rfview.capture.folder import write
+from rfview.capture.launches import Taken, choice_of
 from rfview.capture.memory import GRAIN, DeviceMemory
-from rfview.engine.errors import InputError, SassError
+from rfview.engine.errors import InputError, KernelFault, SassError
 from rfview.engine.launch import load_launch_file
 from rfview.engine.program import GLOBAL_BASE
+from rfview.engine.progress import Progress
 from rfview.engine.sass import tools
 from rfview.engine.simulator import Simulator
 from tests.capture.driven import NAME, SAXPY, driven
@@ -160,6 +163,30 @@ def test_a_launch_that_reaches_beyond_its_parameters_is_kept_with_all_memory() -
         taken = device.launches.taken
         assert taken is not None and taken.entry.result == "" and {x, y} < set(taken.before)
         assert floats(client, y, 100)[99] == 1 + 2 * 99
+
+
+@pytest.mark.parametrize(("beyond", "runs"), [(0, 1), (8192, 2)])
+def test_a_chosen_launch_with_atomics_is_simulated_once_where_it_is_recorded(tmp_path: Path, beyond: int, runs: int) -> None:
+    text = SAXPY.replace("st.global.f32 [%rd5]", f"atom.global.add.f32 %f1, [%rd5+{beyond}]").replace(
+        "ld.global.f32 %f2, [%rd5]", f"ld.global.f32 %f2, [%rd5+{beyond}]")
+    simulated: list[Simulator] = []
+
+    def records(taken: Taken, _report: Progress) -> Simulator:
+        simulated.append(Simulator(load_launch_file(write(taken, tmp_path / str(len(simulated))))))
+        with suppress(KernelFault):
+            simulated[-1].run()
+        return simulated[-1]
+
+    with driven(choice=choice_of("1"), by_values=True, records=records) as (client, device, _said):
+        x, y = vectors(client)
+        module = client.load(text)
+        for _ in range(3):
+            client.launch(module, NAME, (4, 1, 1), (32, 1, 1), 0, [x, y - beyond, 100])
+        taken = device.launches.taken
+        assert len(simulated) == runs and taken is not None and taken.after is not None
+        assert taken.entry.cycles == simulated[-1].cycle and not taken.entry.is_estimate and taken.entry.result == ""
+        # each launch doubles y and adds 2 x
+        assert np.array_equal(floats(client, y, 100), 8 + 14 * np.arange(100, dtype=np.float32))
 
 
 @pytest.mark.parametrize(("grid", "block", "shared", "code"), [
