@@ -1,4 +1,4 @@
-"""Tab completion at the prompt: known lines, else the last word of the line: parameters, fields, states."""
+"""Tab completion at the prompt: known lines, what a command expects there, else the last word of the line."""
 
 from __future__ import annotations
 
@@ -24,6 +24,10 @@ WORD = re.compile(r"[A-Za-z_][\w.]*\Z")
 
 
 # a design whose parameters are being typed, after `swap`: swap racetrack[preshift=none,po
+# settings of a fork; a register whose values are shown, to go to the next one; what a trace's hits fulfil
+SETTING = re.compile(r"(?P<before>fork \S+ set (?:\S+ )*)(?P<typed>[\w.]*)\Z")
+REGISTER = re.compile(r"(?P<before>heat w\d+\.R)(?P<number>\d+)\Z")
+TRACED = re.compile(r"(?:trace|tr) (?P<what>\S+) at \Z")
 DESIGN = re.compile(r"(?P<before>swap (?P<design>\w+)\[(?:[^\],]*,)*)(?P<typed>\w*)\Z")
 
 
@@ -58,17 +62,22 @@ class Words:
         self.lines = self.always
         self.words: list[str] = []
         self.fields: dict[str, list[str]] = {}
+        self.settings: list[str] = []
+        self.states: list[str] = []
+        self.registers = 0
 
     def learn(self, lines: Iterable[str], info: RunInfo, sm: np.dtype | None = None) -> None:
         """Replace the words of another run by those of this one: lines, and words from its constants and record."""
         self.lines = list(dict.fromkeys([*self.always, *lines]))
-        states = [*info.stall_names.values()]
+        self.states = states = [*info.stall_names.values()]
+        self.settings = [visible(f"{name}={value}") for name, value in info.parameters.items()]
+        self.registers = int(info.registers_per_thread or 0)
         counted = [*(f"stall.{name}" for name in states), *(f"total.{name}" for name in states),
                    *(f"event.{name}" for name in info.event_names.values())]
         places = [entry.name for entry in (*info.buffers, *info.symbols)]
         names = [*info.parameters, *states, *counted, *places, "cycle", "launch", "rf", *FUNCTIONS]
         self.words = list(dict.fromkeys(visible(str(name)) for name in names))
-        registers = [f"R{number}" for number in range(int(info.registers_per_thread or 0))]
+        registers = [f"R{number}" for number in range(self.registers)]
         if sm is not None:
             self.fields = {short: list(sm[unit].base.names or ()) for short, unit in UNITS.items()}
             self.fields["w"] = [*self.fields.get("w", ()), *registers]
@@ -80,9 +89,8 @@ class Words:
         whole = [known for known in self.lines if known.startswith(line) and known != line]
         if whole:
             return whole
-        within = DESIGN.match(line)
-        if within is not None:
-            return [within["before"] + word for word in parameters_of(within["design"]) if word.startswith(within["typed"])]
+        if (expected := self._expected(line)) is not None:
+            return expected
         match = WORD.search(line)
         if match is None or not re.search(r"\s", line):     # the first word is a command
             return []
@@ -91,3 +99,17 @@ class Words:
         unit = UNIT.match(head + dot)
         words = [f"{head}.{name}" for name in self.fields.get(unit[1], ())] if unit is not None else self.words
         return [before + word for word in words if word.startswith(typed) and word != typed][:MOST]
+
+    def _expected(self, line: str) -> list[str] | None:
+        """Return the completions of a line whose command expects something particular at its end; None if it does not."""
+        if within := DESIGN.match(line):
+            return [within["before"] + word for word in parameters_of(within["design"]) if word.startswith(within["typed"])]
+        if within := SETTING.match(line):
+            return [within["before"] + word for word in self.settings if word.startswith(within["typed"])][:MOST]
+        if within := REGISTER.match(line):
+            return [f"{within['before']}{number}" for number in range(int(within["number"]) + 1, self.registers)]
+        if within := TRACED.match(line):
+            what = within["what"]
+            hits = [f"{what} == {state}" for state in self.states] if what.endswith(".state") else [f"{what} != 0"]
+            return [line + hit for hit in (*hits, "breakpoint ")]
+        return None

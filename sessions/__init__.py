@@ -7,7 +7,7 @@
     byte_cache   a cache bounded by bytes, for decoded data
     check        checks the whole run for races and the like, in a separate process
     guard        turns errors caused by an inconsistent recording into one message
-    plot         charts over time, for notebooks
+    plot         charts over time, for notebooks; drawn_chart: shown as a picture, also offline
     machine      the machine at one cycle, for `why` and painters; producers: who writes a register
     energy       event counts by name, and the energy computed from them
     file/        the session file: its bytes, writing and opening, zone maps

@@ -15,20 +15,23 @@ from rfview.sessions.timeline.base import Timeline
 
 
 def plot(timeline: Timeline, expressions: Mapping[str, Expression], points: int = 200) -> Any:
-    """Return an altair.Chart over all cycles that have run: warps per stall reason, stacked, or the expressions as lines.
+    """Return a chart of all cycles that have run: warps per stall reason, stacked, or the expressions as lines.
 
-    expressions: as text, of one number each; a point shows the mean over a range of cycles. points: number of ranges,
-    1 to 5,000. Raises InputError for other numbers, for an expression of several values, and if Altair is not installed.
+    It is an altair.Chart that notebooks show as a picture. expressions: as text, of one number each; a point shows the mean
+    over a range of cycles. points: number of ranges, 1 to 5,000. Raises InputError for other numbers, for an expression of
+    several values, and if Altair is not installed.
     """
     try:
         import altair
+
+        from rfview.sessions.drawn_chart import DrawnChart
     except ImportError:
         raise InputError("charts need Altair; pip install 'rfview[notebook]' installs it") from None
     if not 1 <= points <= 5000:
         raise InputError(f"plot: expected 1 to 5,000 points, got {points:,}")
     rows = _lines(timeline, expressions, points) if expressions else _states(timeline, points)
     title = visible(f"{timeline.info.kernel} on {timeline.info.design} {timeline.info.scheduler}")
-    chart = altair.Chart(altair.InlineData(rows), title=title)
+    chart = DrawnChart(altair.InlineData(rows), title=title)
     x = altair.X("cycle:Q", title="cycle")
     if expressions:
         return chart.mark_line().encode(x=x, y=altair.Y("value:Q", title=None), color=altair.Color("what:N", title=None))

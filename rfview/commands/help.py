@@ -65,7 +65,10 @@ def explanation(word: str) -> str:
     if not meaning and (meaning := commands.command_text(word)):
         meaning += "\n  (a debugger command, in scripts and after `:`)"
     if meaning:
-        return "\n\n".join([meaning, *("\n".join(term.lines()) for term in lines if term.name == word)])
+        named = [term for term in lines if term.name == word]
+        return "\n\n".join([meaning, *("\n".join(term.lines()) for term in (*named, *terms.of_glyph(word)))])
+    if glyph := terms.of_glyph(word):
+        return "\n\n".join("\n".join(term.lines()) for term in glyph)
     if lines:
         return "\n".join([*terms.text_of(word.removeprefix("sm.config.")), *more_of_design(word)])
     needle = word.lstrip("/").lower()

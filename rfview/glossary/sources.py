@@ -79,6 +79,11 @@ WORDS: dict[str, tuple[str, str]] = {
     "bank": ("a part of the register file with its own port: one access per port and cycle", "HC-RF section IV-A"),
     "collector": ("an operand collector gathers an instruction's source registers over several cycles",
                   "HC-RF section IV"),
+    "scoreboard": ("which registers of a warp have a read or write outstanding; an instruction that needs one of them waits",
+                   "RFC section 3.2; states short_scoreboard and long_scoreboard name the wait"),
+    "coalescing": ("an access sends a cache line for each 128 bytes that its lanes touch: 1 if neighbouring lanes use "
+                   "neighbouring words, up to 32; `rfview lines` has the cache lines per access beside the ideal",
+                   "CUDA Programming Guide, device memory accesses"),
     "mrf": ("main register file: the one behind a register cache or write buffer", "RFC section 2.1"),
     "stt-ram": ("magnetic memory: hardly leaks, but a write takes 4 cycles", "HRF section 3.2, Table 1"),
     "ipc": ("warp instructions issued per cycle", "our assumption: per SM"),

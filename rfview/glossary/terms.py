@@ -77,6 +77,11 @@ def states(info: RunInfo | None = None) -> Iterator[Term]:
         yield Term(stall.name, "warp state", text, source)
 
 
+def of_glyph(word: str) -> list[Term]:
+    """Return the warp states that a glyph of the screens stands for; [] for words of several characters."""
+    return [term for term in states() if len(word) == 1 and word in (term.text[0], term.text[3:4])]
+
+
 def sentences_of(painter: Any) -> str:
     """Return how to read what a painter draws, from its docstring."""
     return RETURNS.sub("", inspect.getdoc(painter) or "").replace("Return ", "Shows ", 1)

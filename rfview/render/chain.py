@@ -46,14 +46,20 @@ def chain_of(scene: Scene, warp: int) -> Chain | None:
     return known[key]
 
 
+def _with_source(scene: Scene, evidence: str, target: Target | None) -> str:
+    """Return evidence that names an instruction with its line of CUDA C, Python or Triton, too, if one is known."""
+    where = scene.lines.at(target.pc) if scene.lines and target is not None and target.pc >= 0 else None
+    return f"{evidence}, {where.text}" if where is not None and "PTX line" in evidence else evidence
+
+
 def links_of(scene: Scene, warp: int) -> tuple[list[Link], list[int]]:
     """Return (one warp's chain with its resource last, the codes of the other conditions that are true)."""
     chain = chain_of(scene, warp)
     if chain is None:
         return [], []
     program = scene.info.program
-    links = [Link(with_lines(link.sentence, program), with_lines(link.evidence, program), link.code, link.since,
-                  link.until, link.warp, False, link.target)
+    links = [Link(with_lines(link.sentence, program), _with_source(scene, with_lines(link.evidence, program), link.target),
+                  link.code, link.since, link.until, link.warp, False, link.target)
              for link in chain.links]
     resource = chain.resource
     if resource is not None:

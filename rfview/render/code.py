@@ -247,7 +247,7 @@ PANEL = Panel(
     },
     source="PTX as compiled; registers by graph colouring, as many as in the papers' PTXPlus",
     columns=(
-        ("line", "the line in the PTX source", "PTX"),
+        ("PTX line", "the line in the PTX source; lines of CUDA C or Python stand above their instructions", "PTX"),
         ("registers", "destination, then sources: physical registers R0..R62 of a thread", "our allocator"),
     ),
 )

@@ -17,7 +17,7 @@ def render(findings: Findings, selected: int, here: int, width: int, height: int
     """Return the window's lines. selected: the chosen finding's number, from 0; here: the cursor's cycle.
 
     ▌CHECK  2 findings in 3,118 cycles
-             cycle  who        what                line  instruction
+             cycle  who        what            PTX line  instruction
     ▸          214  w1 lane 0  race-shared           81  ld.shared.u32 R0, [R2]
                390  w0 lane 7  unwritten-register    92  add.u32 R1, R3, 1
     """
@@ -26,7 +26,7 @@ def render(findings: Findings, selected: int, here: int, width: int, height: int
     heading = Row(width, "band").add("▌", "title").add("CHECK", "title")
     heading.add(f"  {what} in {plural(findings.cycles, 'cycle')}", "tinfo")
     names = Row(width).right(14, "cycle", "title").at(16, "who", "title").at(29, "what", "title")
-    names.right(54, "line", "title").at(56, "instruction", "title")
+    names.right(54, "PTX line", "title").at(56, "instruction", "title")
     rows = max(1, height - 4 - DETAIL_ROWS)
     first = visible_from(selected, count, rows)
     lines = [_row(one, index == selected, one.cycle == here, width)

@@ -7,6 +7,7 @@ import contextlib
 import io
 import json
 import re
+import xml.etree.ElementTree as ElementTree
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -124,6 +125,14 @@ def test_charts_hold_the_sessions_numbers(session: Session) -> None:
         session.plot("bank.queue")
     with pytest.raises(InputError, match="1 to 5,000"):
         session.plot(points=0)
+
+
+def test_a_chart_is_shown_as_a_picture_that_needs_no_network(session: Session) -> None:
+    pytest.importorskip("vl_convert", reason="an extra: rfview[notebook]")
+    shown = session.plot("stall.issued", points=10).properties(width=200)._repr_mimebundle_()
+    picture = ElementTree.fromstring(shown["image/svg+xml"])
+    assert picture.tag.endswith("svg") and any("stall.issued" in (part.text or "") for part in picture.iter())
+    assert "<script" not in shown["image/svg+xml"] and "text/html" not in shown
 
 
 def test_a_chart_finds_states_by_their_codes_which_may_have_gaps(session: Session) -> None:

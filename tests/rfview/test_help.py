@@ -52,6 +52,13 @@ def test_fields_arguments_and_debugger_commands_have_help(word: str, said: str, 
     assert said in printed(capsys, word)
 
 
+def test_a_glyph_of_the_screens_is_a_word_of_the_help(capsys: pytest.CaptureFixture[str]) -> None:
+    said = printed(capsys, "p")
+    assert "print|p EXPR" in said and "pipe_throttle   (warp state)" in said
+    assert printed(capsys, "▼").startswith("stt_write")
+    assert printed(capsys, "scoreboard").startswith("scoreboard   (word)")
+
+
 @pytest.mark.parametrize(("word", "near"), [
     ("inst.lastuse", "inst.last_use"), ("sm.warp.pcc", "sm.warp.pc"), ("event.rf_raeds", "event.rf_reads"),
     ("rf.bufer", "rf.buffer"), ("tbraek", "tbreak"),

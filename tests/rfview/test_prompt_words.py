@@ -29,14 +29,15 @@ def test_the_last_word_is_a_parameter_a_field_or_a_state() -> None:
     async def test(app: Driven) -> None:
         await app.settle()
         words = known(app)
-        for line, wanted in (("fork b set sm.num_b", "fork b set sm.num_banks"), ("print w3.sta", "print w3.state"),
+        for line, wanted in (("fork b set sm.num_b", f"fork b set sm.num_banks={app.session.info.parameters['sm.num_banks']}"),
+                             ("print w3.sta", "print w3.state"),
                              ("until bank.que", "until bank.que"), ("until b2.que", "until b2.queue"),
                              ("print stall.iss", "print stall.issued"),
                              ("until w0.state == long_s", "until w0.state == long_scoreboard"),
                              ("until any(w.sta", "until any(w.state")):
             found = words.completions(line)
             assert (wanted in found) == (wanted != line), (line, found[:5])
-        assert words.completions("") == [] and words.completions("fork b set ") == [] and words.completions("nonsens") == []
+        assert words.completions("") == [] and words.completions("nonsens") == []
         registers = app.session.info.registers_per_thread
         assert f"print w3.R{registers - 1}" in words.completions("print w3.R")
         assert all(line.startswith("print w3.") for line in words.completions("print w3."))
@@ -47,6 +48,21 @@ def test_the_last_word_is_a_parameter_a_field_or_a_state() -> None:
         assert words.completions("fork b set rac") and all("set racetrack." in line for line in words.completions("fork b set rac"))
 
     drive(test, opener=lambda report: open_session(SHIFTING))
+
+
+def test_what_f_u_and_capital_e_offer_goes_on_with_tab() -> None:
+    async def test(app: Driven) -> None:
+        for key, begin, some in (("f", "fork b1 set ", "="), ("E", "trace w0.state at ", "== long_scoreboard"),
+                                 ("u", "heat w0.R0", "heat w0.R1")):
+            await app.press(key)
+            prompt = app.app.main.prompt
+            assert prompt.is_open and prompt.value == begin
+            assert any(some in line for line in known(app).completions(begin)), key
+            await app.press("tab")
+            assert prompt.value != begin and prompt.value.startswith(begin[:-1])
+            await app.press("escape")
+
+    drive(test)
 
 
 def test_another_kernel_takes_its_words_along() -> None:
