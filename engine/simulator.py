@@ -17,6 +17,7 @@ from rfview.engine import defaults, plugin as designs, events, hooks, modules, p
 from rfview.engine.compile import cache, extern, jit, warm
 from rfview.engine.machine import faults
 from rfview.engine.machine.cores.subcore import classes, parameters as subcore
+from rfview.engine.machine.cores.subcore.state import CACHE_ROWS
 from rfview.engine.chunk import CHUNK_CYCLES, Chunk
 from rfview.engine.plugin import selection, trial
 from rfview.engine.plugin.compiler_errors import explain
@@ -207,8 +208,10 @@ class Simulator:
         self._clear_state()
 
     def _core_rows(self) -> int:
-        """Return how many recorded rows the core has behind the design's: barrier and uniform registers of machine code."""
-        return STATE_ROWS * int(self.config["sm.num_warps"]) if is_machine_code(self.placement.insts) else 0
+        """Return how many recorded rows the core has: of the warps of machine code, and of its reuse cache."""
+        if not is_machine_code(self.placement.insts):
+            return 0
+        return STATE_ROWS * int(self.config["sm.num_warps"]) + CACHE_ROWS * (self.built.core == designs.variants.SUBCORE)
 
     def _check_core(self) -> None:
         """Raise InputError if the preset's core cannot run this kind of program."""

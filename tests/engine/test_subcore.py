@@ -62,3 +62,14 @@ def test_random_programs_on_four_subcores_issue_as_in_the_plain_model(programs: 
     subcores = [number % 4 for number in range(len(made))]
     plain = Sm(made, subcores, machine=machine).run(3000)
     assert SubcoreMachine(made, subcores, MACHINES[machine]).issues == [warp.issues for warp in plain.warps]
+
+
+@pytest.mark.parametrize("program, value", [
+    ("FADD R4 R2.reuse R3 s5; MOV R2 R9 s5; FADD R5 R2 R7", 2.0),                   # hit: what R2 was
+    ("FADD R4 R2.reuse R3 s5; MOV R2 R9 s5; FADD R6 R2.reuse R7; FADD R5 R2 R7", 2.0),
+    ("FADD R4 R2.reuse R3 s5; MOV R2 R9 s5; FADD R6 R8 R7; FADD R5 R2 R7", 10.0),    # R8 has emptied its place
+    ("FADD R4 R2 R3 s5; MOV R2 R9 s5; FADD R5 R2 R7", 10.0),
+])
+def test_the_reuse_cache_gives_what_the_register_was_when_it_was_read(program: str, value: float) -> None:
+    machine = SubcoreMachine([parse(program)], values={2: 1.0, 3: 1.0, 7: 1.0, 8: 5.0, 9: 9.0})
+    assert machine.register(0, 5)[0] == value

@@ -52,14 +52,14 @@ def enter_queue(sm, rf, spec, rows, insts, arena, sub, number, slot):
     sub.queued += 1
     if inst.memory_kind == MEM_NONE:
         return values.compute(sm, rf, spec, rows, insts, arena, slot)
-    return capture(sm, rows, insts, arena, slot, latch_row(sm, number, latch)) if inst.op != OP_TEX else 0
+    return capture(sm, rf, rows, insts, arena, slot, latch_row(sm, number, latch)) if inst.op != OP_TEX else 0
 
 
 @device
-def capture(sm, rows, insts, arena, slot, row):
+def capture(sm, rf, rows, insts, arena, slot, row):
     """Copy an access's operands to the rows from `row` on: of a texture fetch when it leaves, of the others before."""
     inst = insts[sm.inflight[slot].pc]
-    values.gather(sm, rows, insts, arena, slot, row)
+    values.gather(sm, rf, rows, insts, arena, slot, row)
     if inst.scale != 0 or slots(inst) & 0xC0 != 0:
         unite_address(rows, inst, row)
     return 0
@@ -96,7 +96,7 @@ def start(sm, rf, spec, key, rows, insts, arena, regions, log, mem_index, sub, u
         return 0
     elif flight.mask != 0:
         row = np.int64(sm.config.first_collector_row)
-        capture(sm, rows, insts, arena, slot, row)
+        capture(sm, rf, rows, insts, arena, slot, row)
         perform(sm, key, rows, inst, arena, regions, log, mem_index, slot, row)
     sub.unit[unit] = 0
     sub.unit_cycle[unit] = sm.cycle + spec.core.interval[inst.latency_class]
@@ -159,7 +159,7 @@ def leave(sm, rf, spec, key, rows, insts, arena, regions, log, mem_index, sub, n
     sm.num_lines = 0
     sm.access_space = SPACE_NONE
     if inst.op == OP_TEX:
-        capture(sm, rows, insts, arena, slot, latch_row(sm, number, flight.collector))
+        capture(sm, rf, rows, insts, arena, slot, latch_row(sm, number, flight.collector))
     if inst.memory_kind != MEM_NONE and flight.mask != 0:
         perform(sm, key, rows, inst, arena, regions, log, mem_index, slot, latch_row(sm, number, flight.collector))
     flight.collector = NONE8

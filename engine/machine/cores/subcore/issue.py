@@ -222,7 +222,7 @@ def send(sm, rf, spec, rows, insts, arena, number, warp):
         return fault(sm, CALL, warp, ctz64(np.uint64(active)), pc, pc + 1, 0)
     if inst.unit == UNIT_CTRL:
         if inst.src_mask != 0:
-            values.forward(sm, rows, insts, warp)
+            values.forward(sm, rf, rows, insts, warp)
         machine_control.execute(sm, rf, spec, rows, insts, arena, warp, pc, lanes, active)
         after_control(sm, rf, spec, warp, pc)
     return 0

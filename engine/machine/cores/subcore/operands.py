@@ -63,10 +63,10 @@ def allocate(sm, rf, spec, rows, insts, arena, number):
             if (np.int64(inst.src_mask) >> k) & 1 and first_read(inst, hits, k):
                 book(sm, sub, np.int64(inst.src[k]) & 1, flight.warp, inst.src[k])
     sub.hits = hits
-    update_cache(spec, sub, inst, np.int64(flight.warp))
     sub.allocate = 0
     sub.allocated = slot + 1
     values.compute(sm, rf, spec, rows, insts, arena, slot)
+    update_cache(spec, sub, inst, np.int64(flight.warp))
     return results.book(sm, rf, spec, sub, inst, slot)
 
 
@@ -170,6 +170,8 @@ def update_cache(spec, sub, inst, warp):
             if (np.int64(inst.src_mask) >> k) & 1:
                 bank = np.int64(inst.src[k]) & 1
                 sub.cache_warp[operand, bank] = 0
+                if (np.int64(sub.hits) & reuse) >> operand & 1 == 0:
+                    sub.stale = np.int64(sub.stale) & ~(np.int64(1) << (2 * operand + bank))
                 if (reuse >> operand) & 1:
                     sub.cache_warp[operand, bank] = warp + 1
                     sub.cache_reg[operand, bank] = inst.src[k]

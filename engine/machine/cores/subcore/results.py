@@ -114,7 +114,7 @@ def move_on(sm, rf, spec, rows, insts, slot):
     flight.since_cycle = sm.cycle
     if spec.core.unit[inst.latency_class] == UNIT_NONE:
         writes = flight.unwritten != 0
-        show_results(sm, rows, inst, slot)
+        show_results(sm, rf, rows, inst, slot)
         return schedule(sm, slot, sm.cycle + flight.transactions) if writes else give_back(sm, slot)
     word = np.int64(slot) >> 6
     sm.in_write_back[word] = np.uint64(sm.in_write_back[word]) | bit64(np.int64(slot) & 63)
@@ -174,7 +174,7 @@ def write_one(sm, rf, rows, insts, slot):
         sub.write_slot[bank, np.int64(sm.cycle) % WRITE_RING] = slot + 1
         note_write_port(sm, 2 * number + bank, slot)
     flight.code = 0
-    show_results(sm, rows, inst, slot)
+    show_results(sm, rf, rows, inst, slot)
     flight.stage = WRITTEN
     flight.since_cycle = sm.cycle
     word = np.int64(slot) >> 6

@@ -59,10 +59,12 @@ SUBCORE = np.dtype(
         ("cache_reg", "u1", (NUM_OPERANDS, 2)),
         ("hits", "u1"),               # operands that the last instruction through Allocate found there, one bit each
         ("allocated", "u1"),          # that instruction's in-flight entry plus one, in the cycle in which it passed
-        ("pad", "u1", (2,)),
+        ("stale", "u1"),              # places of the reuse cache whose register has been written since: bit 2 operand + bank
+        ("pad", "u1"),
     ],
     align=True,
 )
+CACHE_ROWS = NUM_SUBCORES * NUM_OPERANDS * 2    # recorded rows that hold what stale places had
 
 CORE: Any = np.dtype(
     [

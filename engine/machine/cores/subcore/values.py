@@ -15,7 +15,8 @@ from rfview.engine.fault_codes import PARAM_RANGE
 from rfview.engine.isa import OP_PLOP3, OP_SREG
 from rfview.engine.machine.cores.subcore.inflight import capture_predicates
 from rfview.engine.machine.marks import touch_row
-from rfview.engine.machine.rows import note_write, write_row
+from rfview.engine.machine.cores.subcore.state import CACHE_ROWS, NUM_OPERANDS, NUM_SUBCORES
+from rfview.engine.machine.rows import copy_row, note_write, write_row
 from rfview.engine.machine.stages.control import fault
 from rfview.engine.machine.stages.convergence import UNIFORM, state_row
 from rfview.engine.machine.stages.machine_state import move_state, unite_address
@@ -29,13 +30,18 @@ from rfview.engine.values.words import handle
 
 
 @device
-def gather(sm, rows, insts, arena, slot, first_row):
-    """Copy what an instruction reads into the rows from `first_row` on, modified as it says."""
+def gather(sm, rf, rows, insts, arena, slot, first_row):
+    """Copy what an instruction reads into the rows from `first_row` on, modified as it says.
+
+    Those of fixed latency take from the reuse cache what it holds.
+    """
     flight = sm.inflight[slot]
     inst = insts[flight.pc]
     warp = np.int64(flight.warp)
     fetch_scalars(sm, rows, arena, inst, warp, first_row)
     fetch_registers(rows, inst, np.int64(sm.warp[warp].reg_base), first_row)
+    if flight.pipe != NONE8:
+        take_stale(sm, rf, rows, inst, warp, first_row)
     for operand in range(3):
         if inst.modify[operand] != 0:
             modify(handle(rows), first_row + 2 * operand, inst.modify[operand])
@@ -52,7 +58,7 @@ def compute(sm, rf, spec, rows, insts, arena, slot):
     warp = np.int64(flight.warp)
     first_row = np.int64(sm.config.first_collector_row)
     result_row = result_row_of(sm, slot)
-    gather(sm, rows, insts, arena, slot, first_row)
+    gather(sm, rf, rows, insts, arena, slot, first_row)
     if inst.memory_kind != MEM_NONE:
         return load_constant(sm, rows, arena, inst, slot, first_row)
     if inst.op >= OP_PLOP3:
@@ -63,6 +69,43 @@ def compute(sm, rf, spec, rows, insts, arena, slot):
                                        flight.psrc[1]))
     flight.pval[0] = packed & np.uint64(0xFFFFFFFF)
     flight.pval[1] = packed >> np.uint64(32)
+    return 0
+
+
+@device
+def cache_row(sm, warp, place):
+    """Return the row of a place of the reuse cache of a warp's sub-core, 2 * operand + bank."""
+    return state_row(sm, 0, 0) - CACHE_ROWS + (warp % NUM_SUBCORES) * 2 * NUM_OPERANDS + place
+
+
+@device
+def take_stale(sm, rf, rows, inst, warp, first_row):
+    """Replace the operands that the reuse cache holds by what it holds, where their registers have been written since."""
+    sub = rf.core.sub[warp % NUM_SUBCORES]
+    if sub.stale == 0:
+        return 0
+    for operand in range(NUM_OPERANDS):
+        if (np.int64(sub.hits) >> operand) & 1 == 0:
+            continue
+        for half in range(2):
+            k = 2 * operand + half
+            place = 2 * operand + (np.int64(inst.src[k]) & 1)
+            if (np.int64(inst.src_mask) >> k) & 1 and (np.int64(sub.stale) >> place) & 1:
+                copy_row(rows, cache_row(sm, warp, place), first_row + k)
+    return 0
+
+
+@device
+def keep_stale(sm, rf, rows, warp, reg):
+    """Before a register is written: keep what the reuse cache holds of it, which is older from now on."""
+    sub = rf.core.sub[warp % NUM_SUBCORES]
+    for operand in range(NUM_OPERANDS):
+        place = 2 * operand + (reg & 1)
+        if sub.cache_warp[operand, reg & 1] == warp + 1 and sub.cache_reg[operand, reg & 1] == reg and (
+                np.int64(sub.stale) >> place) & 1 == 0:
+            sub.stale = np.int64(sub.stale) | np.int64(1) << place
+            copy_row(rows, np.int64(sm.warp[warp].reg_base) + reg, cache_row(sm, warp, place))
+            touch_row(sm, cache_row(sm, warp, place))
     return 0
 
 
@@ -89,7 +132,7 @@ def result_row_of(sm, slot):
 
 
 @device
-def show_results(sm, rows, inst, slot):
+def show_results(sm, rf, rows, inst, slot):
     """Write an instruction's results where readers find them from now on: registers, uniform registers, predicates."""
     flight = sm.inflight[slot]
     lanes = np.int64(flight.mask)
@@ -112,6 +155,7 @@ def show_results(sm, rows, inst, slot):
         left &= left - np.uint64(1)
         value_row = result_row_of(sm, slot) + row
         reg = np.int64(inst.dst[row])
+        keep_stale(sm, rf, rows, warp, reg)
         write_row(sm, rows, np.int64(sm.warp[warp].reg_base) + reg, value_row, lanes)
         note_write(sm, warp, reg, lanes, flight.pc, value_row)
     flight.unwritten = 0
@@ -119,7 +163,7 @@ def show_results(sm, rows, inst, slot):
 
 
 @device
-def forward(sm, rows, insts, warp):
+def forward(sm, rf, rows, insts, warp):
     """Let a branch of a warp, which reads registers at issue, read results that have passed Allocate."""
     for word in range(MAX_INFLIGHT // 64):
         used = np.uint64(sm.inflight_used[word])
@@ -128,5 +172,5 @@ def forward(sm, rows, insts, warp):
             used &= used - np.uint64(1)
             flight = sm.inflight[slot]
             if flight.warp == warp and flight.stage == EXECUTE and flight.pipe != NONE8 and flight.unwritten != 0:
-                show_results(sm, rows, insts[flight.pc], slot)
+                show_results(sm, rf, rows, insts[flight.pc], slot)
     return 0
