@@ -17,6 +17,7 @@ from rfview.engine.wording import plural
 
 if TYPE_CHECKING:
     from rfview.engine.check.machine import Checking
+    from rfview.engine.hazards.watch import Sighting
     from rfview.engine.machine.faults import Report
 
 FAULT = layout.INACTIVE_LANE + 1
@@ -91,13 +92,10 @@ class Finding:
 
     def as_text(self) -> str:
         """Return two or three lines of text."""
+        if self.dependence:
+            return self._hazard_text()
         times = f", {self.count:,} times" if self.count > 1 else ""
         what = f"{_line(self.line, self.source)}: {self.text}"
-        if self.cta < 0:
-            both = [_line(line, source, "listing line") for line, source in ((self.line, self.source),
-                                                                             (self.other_line, self.other_source))]
-            return "\n".join([f"{self.kind}: {self.sentence} ({self.dependence}, {self.cover})",
-                              f"  {both[0]}: {self.text}", f"  {both[1]}: {self.other_text}"])
         if self.cycle >= 0:
             where = f"cycle {self.cycle:,}  w{self.warp} (CTA {self.cta}, warp {self.warp_in_cta}) lane {self.lane}"
         else:
@@ -108,6 +106,16 @@ class Finding:
             where = (f"cycle {self.other_cycle:,}  {where}" if self.cycle >= 0 else
                      f"{where}, its instruction {self.other_instruction:,}")
             lines.append(f"  {where}  {_line(self.other_line, self.other_source)}: {self.other_text}")
+        return "\n".join(lines)
+
+    def _hazard_text(self) -> str:
+        """Return a hazard as text, with where it gave a wrong value, if it did."""
+        lines = [f"{self.kind}: {self.sentence} ({self.dependence}, {self.cover})"]
+        if self.cycle >= 0:
+            times = f", {plural(self.count, 'time')} in all" if self.count > 1 else ""
+            lines.append(f"  cycle {self.cycle:,}  w{self.warp} (CTA {self.cta}, warp {self.warp_in_cta}) lane {self.lane}{times}")
+        lines.append(f"  {_line(self.line, self.source, 'listing line')}: {self.text}")
+        lines.append(f"  {_line(self.other_line, self.other_source, 'listing line')}: {self.other_text}")
         return "\n".join(lines)
 
     def words(self) -> list[str]:
@@ -187,7 +195,20 @@ def _hazards(simulator: Checking) -> list[Finding]:
                 warp=-1, warp_in_cta=-1, lane=-1, cycle=-1, count=1, other_pc=base + one.producer,
                 other_line=int(other.line), other_text=other.text, place=one.register, dependence=one.kind,
                 cover=one.cover, short=one.short))
-    return found
+    seen = simulator.watch.seen.values() if simulator.watch is not None else ()
+    return [_with_sighting(one, [sight for sight in seen if (sight.pc, sight.register) == (one.pc, one.place)])
+            for one in found]
+
+
+def _with_sighting(finding: Finding, seen: list[Sighting]) -> Finding:
+    """Return a hazard with the moment at which it gave a wrong value, if it did in this run."""
+    wrong = [one for one in seen if one.lane >= 0 and one.producer in (-1, finding.other_pc)]
+    if not wrong:
+        return finding
+    first = min(wrong, key=lambda one: one.cycle)
+    sentence = f"{finding.sentence}: it was 0x{first.read:x} instead of 0x{first.right:x}"
+    return replace(finding, sentence=sentence, cta=first.cta, warp=first.warp, warp_in_cta=first.warp_in_cta,
+                   lane=first.lane, cycle=first.cycle, count=sum(one.count for one in wrong))
 
 
 def _undefined(simulator: Checking) -> list[Finding]:

@@ -25,6 +25,7 @@ from rfview.engine.errors import InputError, KernelFault
 from rfview.engine.machine_code import is_machine_code
 from rfview.engine.launch.given import GivenMemory
 from rfview.engine.launch.spec import LaunchSpec
+from rfview.engine.hazards.watch import Watch
 from rfview.engine.program import Module
 from rfview.engine.ptx import Kernels
 from rfview.engine.ptx.lower.device_library import HEAP
@@ -52,6 +53,8 @@ class Checking(Simulator):
     It only runs forwards: the checker's data cannot be rewound. Of machine code (`is_code`), which does not say what is
     defined, only hazards and faults are found.
     """
+
+    watch: Watch | None = None      # of machine code that runs cycle by cycle
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
@@ -108,7 +111,7 @@ class CheckedSimulator(Checking):
     """
 
     def link(self) -> None:
-        """Link the checked stage in place of the machine's own; a core that is compiled as a whole has none."""
+        """Link the checked stage in place of the machine's own; a core that is compiled as a whole is watched instead."""
         if self._is_whole:
             return super().link()
         if extern._stage is not None and extern._stage is not stage():
@@ -116,6 +119,14 @@ class CheckedSimulator(Checking):
         journal = self._journal_of()
         extern.link(stage(), self.sm, jit.record(jit.key_dtype()), self.rows, self.insts, self.arena, self.regions,
                     journal.log[0], journal.mem_index, is_usual=False)
+
+
+    def run(self) -> None:
+        """Run to the end; machine code on the sub-core is watched for hazards. Raises KernelFault."""
+        if not self.is_code:
+            return super().run()
+        self.watch = Watch(self)
+        return self.watch.run()
 
 
 def run(simulator: Checking) -> Findings:

@@ -1,0 +1,51 @@
+"""Hazards seen while programs run on the sub-core: what was read too early, and what it should have been."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from rfview.engine.hazards.watch import Sighting, Watch
+from tests.subcore_machine import SubcoreMachine
+from tests.subcore_programs import parse
+
+pytestmark = pytest.mark.nojit
+
+
+class Watched(SubcoreMachine):
+    """A program on the sub-core with somebody who looks after each cycle."""
+
+    watch: Watch | None = None
+
+    def _note(self) -> None:
+        super()._note()
+        self.watch = self.watch or Watch(self.simulator)
+        self.watch.look()
+
+
+def seen(program: str) -> list[Sighting]:
+    """Return what was seen; Rn is n at first."""
+    machine = Watched([parse(program)], values={reg: float(reg) for reg in range(1, 10)})
+    assert machine.watch is not None
+    return list(machine.watch.seen.values())
+
+
+def bits(value: float) -> int:
+    return int(np.float32(value).view(np.uint32))
+
+
+@pytest.mark.parametrize("program, pc, register, read, right", [
+    ("FADD R1 R2 R3 s1; FFMA R5 R1 R6 R7", 1, "R1", 1.0, 5.0),
+    ("MUFU R1 R2 w0 s2; FADD R5 R1 R6", 1, "R1", 1.0, 0.5),
+    ("FADD R4 R2.reuse R3 s5; MOV R2 R9 s5; FADD R5 R2 R7", 2, "R2", 2.0, 9.0),
+])
+def test_a_hazard_is_seen_with_the_value_read_and_the_right_one(program: str, pc: int, register: str, read: float,
+                                                                right: float) -> None:
+    (found,) = seen(program)
+    assert (found.pc, found.register, found.read, found.right) == (pc, register, bits(read), bits(right))
+
+
+@pytest.mark.parametrize("program", ["FADD R1 R2 R3 s4; FFMA R5 R1 R6 R7", "MUFU R1 R2 w0 s2; FADD R5 R1 R6 q0",
+                                     "FADD R4 R2.reuse R3 s5; FADD R5 R2 R7 s5; MOV R2 R9"])
+def test_covered_code_shows_no_hazard(program: str) -> None:
+    assert seen(program) == []
