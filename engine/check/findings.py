@@ -113,7 +113,8 @@ class Finding:
         lines = [f"{self.kind}: {self.sentence} ({self.dependence}, {self.cover})"]
         if self.cycle >= 0:
             times = f", {plural(self.count, 'time')} in all" if self.count > 1 else ""
-            lines.append(f"  cycle {self.cycle:,}  w{self.warp} (CTA {self.cta}, warp {self.warp_in_cta}) lane {self.lane}{times}")
+            where = f"w{self.warp} (CTA {self.cta}, warp {self.warp_in_cta}) lane {self.lane}"
+            lines.append(f"  cycle {self.cycle:,}  {where}{times}")
         lines.append(f"  {_line(self.line, self.source, 'listing line')}: {self.text}")
         lines.append(f"  {_line(self.other_line, self.other_source, 'listing line')}: {self.other_text}")
         return "\n".join(lines)

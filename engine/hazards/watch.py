@@ -158,7 +158,8 @@ class Watch:
         if known is None:
             entry = self.simulator.sm.warp[warp]
             cta = int(self.simulator.sm.cta[int(entry.cta)].id)
-            self.seen[key] = Sighting(pc, producer, register, kind, cycle, warp, cta, int(entry.warp_in_cta), lane, read, right)
+            self.seen[key] = Sighting(pc, producer, register, kind, cycle, warp, cta, int(entry.warp_in_cta), lane, read,
+                                      right)
             return
         known.count += 1
         if known.lane < 0 <= lane:
