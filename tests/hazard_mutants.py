@@ -27,7 +27,7 @@ from rfview.engine.hazards.watch import Watch
 from rfview.engine.launch import LaunchSpec, load_launch_file
 from rfview.engine.program import Kernel, Module
 from tests.sass_kernels import memory_of
-from tests.subcore_machine import SubcoreSimulator
+from rfview.engine.simulator import Simulator
 
 KERNELS = "gemm,reduction,histogram,pathfinder,vectoradd,sorting_networks,spmv,nw,gesummv,hotspot"
 MAX_CYCLES = 200_000
@@ -61,7 +61,7 @@ def across_a_write(following: list, operand: int, register: int) -> bool:
 
 def run(spec: LaunchSpec, module: Module) -> tuple[Mapping[str, bytes] | str, list]:
     """Return memory at the end, or how the run failed, and what was seen of hazards."""
-    simulator = SubcoreSimulator(spec, design="sram", preset="ampere", module=module, max_cycles=MAX_CYCLES)
+    simulator = Simulator(spec, design="sram", preset="ampere", module=module, max_cycles=MAX_CYCLES)
     watch = Watch(simulator)
     try:
         watch.run()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from rfview.render.registers import lanes
 from rfview.engine.state import NONE8
 from rfview.engine.compilation import words_of_run
+from rfview.render import machine_code
 from rfview.render.lines import cells
 from rfview.render.operation import compact_text, with_lines
 from rfview.render.panel import REST, RIGHT, Facts, Grant, Hit, Panel, Place, Shape, Spot
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
     from rfview.engine.info import Instruction
     from rfview.sessions.lines.table import LineTable
 
+CODES = 54      # columns from which control codes are whole
+BANKS = 84      # .. and registers per bank and PTX lines are shown, in so many cells
+BANKS_CELLS = 16
 NARROW = 30     # columns; below this, operands replace what is at the right end of a row
 
 
@@ -132,6 +136,8 @@ def _decoded_row(scene: Scene, index: int, program: Sequence[Instruction], width
     at = index == pc and (machine.resident >> scene.warp) & 1
     row = Row(width, "focus" if at else "")
     point = _break_at(scene, index)
+    if scene.info.is_machine_code:
+        return _machine_row(scene, row, index, bool(at), warps)
     row.add("▸" if at else " ", "bold").add(f"{entry.line:>{3 if width < NARROW else 4}}", "bold" if at else "faint")
     text = with_lines(entry.text, program)
     if width < NARROW:      # the mark replaces the blank; the operands get the rest
@@ -143,6 +149,36 @@ def _decoded_row(scene: Scene, index: int, program: Sequence[Instruction], width
     room = width - row.x - 4
     shown = text if width >= 48 and len(text) <= room else compact_text(text)
     row.add(" ").add(shown[:room], "bold" if at else "dim" if index < pc else "text")
+    _mark(row, point, warps if not at else 0)
+    return row.line()
+
+
+def _machine_row(scene: Scene, row: Row, pc: int, at: bool, warps: int) -> Line:
+    """Return one machine instruction: address, control code, text, registers per bank, PTX line; what there is room for."""
+    entry, width = scene.info.program[pc], row.width
+    role = "bold" if at else "dim" if scene.now is not None and pc < scene.now.pc[scene.warp] else "text"
+    row.add("▸" if at else " ", "bold").add(machine_code.place(scene.info.program, pc), "bold" if at else "faint").add(" ")
+    point = _break_at(scene, pc)
+    end = width - 4
+    if width >= CODES:
+        machine_code.add_control(row, entry.control or 0)
+        row.add(" ")
+    elif width >= NARROW:
+        machine_code.add_short_control(row, entry.control or 0)
+        row.add(" ")
+    else:
+        row.add(*(_glyph(point) if point is not None else ("", "text")))
+        machine_code.add_text(row, entry.text, width - row.x, role)
+        return row.line()
+    if width >= BANKS:
+        end -= BANKS_CELLS
+    machine_code.add_text(row, entry.text, end - row.x, role)
+    if width >= BANKS:
+        words = machine_code.banks(entry)
+        row.to(end + 1).add(f"{words:<5}", "key" if int(words[:1] or 0) > 1 or int(words[-1:] or 0) > 1 else "faint")
+        files = scene.info.ptx
+        line = machine_code.ptx_lines(files[0].text).get(entry.line, 0) if files else 0
+        row.add(f"PTX {line}" if line else "", "faint")
     _mark(row, point, warps if not at else 0)
     return row.line()
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from rfview.engine import state as layout
+from rfview.engine.wording import plural
+from rfview.render import machine_code
 from rfview.render.lens import base_design
 from rfview.render.operation import operation
 from rfview.sessions.machine import Machine
@@ -152,6 +154,8 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
     machine = scene.now
     if machine is None:
         return fill([title(width, "COLLECTORS", focus=focus)], width, height)
+    if scene.info.is_machine_code:
+        return _counters(scene, width, height)
     busy = [entry for entry in machine.collectors if entry is not None]
     legend = "▮ here ▯ waits x lost bank" if width >= WIDE else ""
     lines = [title(width, "COLLECTORS", f"{len(busy)} of {len(machine.collectors)} busy", focus=focus, right=legend)]
@@ -173,6 +177,37 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
     return fill(lines, width, height)
 
 
+def _counters(scene: Scene, width: int, height: int) -> list[Line]:
+    """Return the focused warp's dependence counters: value, the instructions that hold each, and the next that waits for it.
+
+     COUNTERS w46  stall count: 3 cycles left · next waits for SB2
+     SB0  1  LDS R22 0290                   0340 FFMA
+     SB2  1  LDS R25 0240                   02c0 FFMA now
+    """
+    machine, warp = scene.now, scene.warp
+    assert machine is not None
+    left = machine_code.countdown(machine, warp)
+    facts = f"stall count: {plural(left, 'cycle')} left" if left else "stall count has run out"
+    lines = [title(width, f"COUNTERS w{warp}", facts, focus=scene.panel == "collectors",
+                   right="held by, then who waits" if width >= WIDE else "")]
+    own = machine_code.control_of(machine.control(machine.pc[warp])).wait
+    program = machine.info.program
+    values = zip(machine_code.pending(machine, warp), machine_code.holders(machine, warp), strict=True)
+    for counter, (value, held) in enumerate(values):
+        waits = bool(own >> counter & 1 and value)
+        row = Row(width).add(f" SB{counter} ", "st:long_scoreboard" if waits else "text" if value else "faint")
+        row.add(f"{value or '·':>3}  ", "bold" if value else "faint")
+        words = [f"{operation(machine, flight.pc)} {machine_code.place(program, flight.pc)}" for flight in held]
+        after = machine_code.awaiting(machine, warp, counter) if value else None
+        end = width - 16 if after is not None else width
+        row.add(", ".join(words)[: max(0, end - row.x - 1)] if value else "", "text")
+        if after is not None:
+            row.to(end).add(f"{machine_code.place(program, after)} {operation(machine, after)}"
+                            f"{' now' if after == machine.pc[warp] else ''}", "bold" if waits else "dim")
+        lines.append(row.line())
+    return fill(lines, width, height)
+
+
 PANEL = Panel(
     name="collectors", title="COLLECTORS", paint=render, overlaid="machine",
     spots={
@@ -185,6 +220,8 @@ PANEL = Panel(
     columns=(
         ("unit", "an operand collector: it holds an instruction until its operands are read", "HC-RF section IV"),
         ("▮ ▯ x", "operand read; still to be read; refused by its bank in this cycle", "our assumption: the marks"),
+        ("SB0..SB5", "of machine code: dependence counters, the instructions that hold them, the next one that waits",
+         "MICRO'25 section 4"),
         ("pipes", "SP, SFU and LDST with the cycles until they take the next instruction", "initiation: GTX480"),
     ),
 )

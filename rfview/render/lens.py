@@ -15,7 +15,7 @@ import numpy as np
 from rfview.engine import plugin as designs
 from rfview.engine import state as layout_of_state
 from rfview.engine.errors import InputError
-from rfview.render.lenses import banks, panels
+from rfview.render.lenses import banks, panels, subcore
 from rfview.render.panel import RIGHT, Grant, Hit, Panel, Shape, Spot
 from rfview.render.scene import Scene
 from rfview.render.text import Line, Row, cut, fill, title
@@ -139,6 +139,9 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
 
     A design without its own lens is shown by its data panels, then by its banks.
     """
+    if scene.info.is_machine_code and scene.now is not None:
+        heading = title(width, "REGISTER FILE", subcore.title_of(scene, width), focus=scene.panel == "lens")
+        return fill([heading, *subcore.render(scene, width, height - 1)], width, height)
     design = scene.info.design
     info = name = design_name(scene.info)
     if width >= WIDE and scene.info.design_title:

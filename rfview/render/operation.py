@@ -148,6 +148,9 @@ def _held(machine: Machine, warp: int, name: str) -> str:
     if refused or kind == layout.BLOCK_DESIGN:
         short = {entry.name: entry.short for entry in machine.info.stalls}
         return str(short.get(name, name))[:9]       # no bank: the design's word for what it waits for
+    if machine.info.is_machine_code and (name == "wait" or kind == layout.BLOCK_REGISTER):
+        left = int(machine.sub_core_warp(warp)["until_cycle"]) - machine.cycle
+        return f"SB{what} {_until(machine, flight, kind)}".rstrip() if name != "wait" else f"in {left}" if left > 0 else ""
     label = {layout.BLOCK_REGISTER: "R", layout.BLOCK_READER: "R", layout.BLOCK_PREDICATE: "P"}.get(kind)
     if label is None:
         return ""

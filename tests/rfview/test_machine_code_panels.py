@@ -1,0 +1,95 @@
+"""Panels of machine code as text: control codes, dependence counters, and the sub-core with its read ports."""
+
+from __future__ import annotations
+
+import pytest
+
+from rfview.render import code, collectors, lens, machine_code
+from rfview.render.scene import Scene
+from rfview.render.text import Row
+from rfview.sessions.machine import Machine
+from tests.subcore_machine import SubcoreMachine
+from tests.subcore_programs import parse
+
+pytestmark = pytest.mark.nojit
+PROGRAM = "LDG R4 R2 w2 s2; FFMA R11 R10.reuse R12 R14; FFMA R13 R16 R18 R20; FFMA R15 R22 R24 R26; FADD R6 R4 R7 q2"
+SIZES = [(100, 14), (58, 12), (40, 10), (28, 6)]
+
+
+class Stopped(SubcoreMachine):
+    """A program whose machine is kept as it is when `wanted` says so."""
+
+    scene: Scene | None = None
+
+    def _note(self) -> None:
+        super()._note()
+        machine = Machine.of(self.simulator.snapshot())
+        if self.scene is None and self.wanted(machine):
+            self.scene = Scene(now=machine, info=machine.info, warp=0)
+
+    def wanted(self, machine: Machine) -> bool:
+        return bool(int(machine.sub_core(0)["held_bank"]))
+
+
+class Waiting(Stopped):
+    def wanted(self, machine: Machine) -> bool:
+        return machine.state_name(0) == "long_scoreboard"
+
+
+@pytest.fixture(scope="module")
+def refused() -> Scene:
+    scene = Stopped([parse(PROGRAM)]).scene
+    assert scene is not None
+    return scene
+
+
+@pytest.fixture(scope="module")
+def waiting() -> Scene:
+    scene = Waiting([parse(PROGRAM)]).scene
+    assert scene is not None
+    return scene
+
+
+def text(lines: list) -> str:
+    return "\n".join(line.plain for line in lines)
+
+
+def test_a_control_code_is_written_as_compilers_do() -> None:
+    bits = 3 | 0 << 4 | 7 << 5 | 1 << 8 | 0b100100 << 11
+    row, short = Row(40), Row(40)
+    machine_code.add_control(row, bits)
+    machine_code.add_short_control(short, bits)
+    assert (row.line().plain.rstrip(), short.line().plain.rstrip()) == ("B--2--5:R1:W-:Y:S03", "25 ›1  3")
+
+
+def test_reuse_is_marked_in_full_or_by_a_line_under_the_register() -> None:
+    wide, narrow = Row(40), Row(12)
+    for row, room in ((wide, 40), (narrow, 12)):
+        machine_code.add_text(row, "FFMA R1, R2.reuse, R3", room, "text")
+    assert wide.line().plain.rstrip() == "FFMA R1, R2.reuse, R3" and ("R2.reuse", "key") in wide.line().spans
+    assert narrow.line().plain.rstrip() == "FFMA R1, R2," and ("R2", "key+u") in narrow.line().spans
+
+
+def test_the_lens_shows_who_holds_the_read_ports_that_an_instruction_needs(refused: Scene) -> None:
+    shown = text(lens.render(refused, 80, 14))
+    assert "Allocate w0 0020 FFMA refused, bank 0" in shown
+    assert "needs    bank 0: R16 R18 R20   bank 1: -" in shown
+    assert "w0 R10" in shown or "w0 R12" in shown
+
+
+def test_counters_name_who_holds_them_and_who_waits(waiting: Scene) -> None:
+    shown = text(collectors.render(waiting, 60, 7))
+    row = next(line for line in shown.split("\n") if "SB2" in line)
+    assert row.split() == ["SB2", "1", "LDG", "0000", "0040", "FADD", "now"]
+
+
+@pytest.mark.parametrize("width, height", SIZES)
+def test_every_size_is_filled_exactly(refused: Scene, width: int, height: int) -> None:
+    for panel in (code, collectors, lens):
+        lines = panel.render(refused, width, height)
+        assert len(lines) == height and all(len(line.plain) <= width for line in lines)
+
+
+def test_code_shows_control_codes_where_there_is_room(refused: Scene) -> None:
+    assert "0010 B------:R-:W-:-:S01 FFMA" in text(code.render(refused, 100, 14))
+    assert "0040 2    " in text(code.render(refused, 40, 14))
