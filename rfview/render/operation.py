@@ -164,7 +164,7 @@ def _until(machine: Machine, flight: Flight | None, kind: int) -> str:
     if flight is None:
         return ""
     if flight.stage == layout.COLLECT:
-        return "coll"       # it collects its operands
+        return "queue" if machine.info.is_machine_code else "coll"      # it waits for its unit, or collects its operands
     if flight.stage == layout.WRITE_BACK:
         return "wb"         # its result is on the way into the register file
     if flight.stage == layout.MEMORY:

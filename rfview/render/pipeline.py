@@ -149,6 +149,8 @@ def _legend(scene: Scene, width: int) -> Line:
     """Return the legend of the letters, as many as fit."""
     row = Row(width)
     for code, word in LEGEND:
+        if code == COLLECTING and scene.info.is_machine_code:
+            word = "Control, Allocate"
         if row.x + len(word) + 4 > width:
             break
         row.add(" ").add(*_cell(scene, code)).add(f" {word} ", "dim")
