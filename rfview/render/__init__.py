@@ -10,7 +10,6 @@
     holders           below LINES: for whom a line waits, and in whom it causes waits
     footer            the row of keys
     relief  study     the measured result of a relief that WHY named; all of them over the whole run
-    relief            the measured result of a relief that WHY named
     machine_code      control codes, marks of the reuse cache and dependence counters of machine code
     chain   operation the chain of reasons as WHY draws it; short words for instructions
     grid              what windows of values on a grid have in common; these are:
