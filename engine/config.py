@@ -10,7 +10,7 @@ from typing import Any
 
 from rfview.engine import compilation, program, state
 from rfview.engine.compilation import Latencies
-from rfview.engine.defaults import PRESETS, preset_names
+from rfview.engine.defaults import PRESETS, SCHEDULER as DEFAULT_SCHEDULER, preset_names
 from rfview.engine.errors import InputError
 from rfview.engine.machine.schedulers import SCHEDULERS
 from rfview.engine.machine.schedulers.scheduler import SHARE
@@ -128,8 +128,9 @@ class Config:
         return replace(changed, numbers={**changed.numbers, "sm.rows_per_bank": rows_per_bank})
 
     def notes(self) -> list[str]:
-        """Return a sentence for each number that follows from another that was set."""
-        return [f"{name} {number.source}" for name, number in self.numbers.items() if FOLLOWS in number.source]
+        """Return a sentence for each number that follows from another that was set, and what timing rests on."""
+        model = ["timing: published model, not measured here"] if self.core == "subcore" else []
+        return model + [f"{name} {number.source}" for name, number in self.numbers.items() if FOLLOWS in number.source]
 
     def values(self) -> dict[str, Any]:
         """Return the values by name, for info and summaries."""
@@ -177,7 +178,7 @@ class Config:
         record.l1_hash = HASHES.index(self["memory.l1_hash"])
         record.l1_stores = STORES.index(self["memory.l1_stores"])
         record.l2_hash = HASHES.index(self["memory.l2_hash"])
-        policy = SCHEDULERS[scheduler]
+        policy = SCHEDULERS[DEFAULT_SCHEDULER if self.core == "subcore" else scheduler]     # a sub-core has its own
         record.active_places = policy.places(int(self["scheduler.active_set"]), int(self["sm.num_schedulers"]))
         record.inner_policy = INNER_POLICIES.index(self["scheduler.inner"])
         record.outer_policy = OUTER_POLICIES.index(self["scheduler.outer"]) if policy.active == SHARE else 0

@@ -7,6 +7,7 @@ DESIGN = "sram"
 SCHEDULER = "gto"
 PRESET = "fermi"
 MACHINE = {"design": DESIGN, "scheduler": SCHEDULER, "preset": PRESET}      # by the names of options and keyword arguments
+OF_CORE = "cggty"      # the one scheduler of a sub-core: greedy, else the youngest (RULES.md, B11)
 PAPER = "paper"     # as scheduler or preset: the one of the design's paper
 MAX_CYCLES = 100_000_000
 

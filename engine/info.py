@@ -126,6 +126,11 @@ class Instruction(Record, frozen=True, kw_only=True):
     uniform_dst: Registers = []
     uniform_src: Registers = []
 
+    @property
+    def where(self) -> str:
+        """Return its line in words: of the PTX, or of the listing."""
+        return f"{'PTX line' if self.control is None else 'line'} {self.line}"
+
 
 class Launch(Record, frozen=True, kw_only=True):
     """A launch as it was placed."""

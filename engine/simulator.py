@@ -232,7 +232,7 @@ class Simulator:
         number = int(self.config["sm.num_schedulers"])
         sm["scheduler_mask"][0, :number] = [sum(1 << warp for warp in range(first, warps, number))
                                             for first in range(number)]
-        sm["policy"] = list(SCHEDULERS).index(self.scheduler)
+        sm["policy"] = list(SCHEDULERS).index(self.scheduler) if self.scheduler in SCHEDULERS else 0
         sm["scheduler"]["last_warp"][0, :number] = state.NONE8
         sm["scheduler"]["joined_warp"][0, :number] = state.NONE8
         sm["issued_warp"][0, :number] = state.NONE8

@@ -116,7 +116,7 @@ class Linear:
         entry = scene.now.instruction(scene.now.pc[self.warp])
         detail = waits_for(scene, self.warp)
         self.say([f"w{self.warp}: {look.name}{f', {detail}' if detail else ''}. {look.sentence}"
-                  + (f" Its next instruction is {entry.text}, PTX line {entry.line}." if entry else "")])
+                  + (f" Its next instruction is {entry.text}, {entry.where}." if entry else "")])
 
     def _verbose(self, rest: str) -> None:
         if rest not in ("on", "off"):

@@ -200,8 +200,7 @@ class Machine:
     def text(self, pc: int) -> str:
         """Return an instruction's text and source line."""
         entry = self.instruction(pc)
-        kind = "line" if self.info.is_machine_code else "PTX line"
-        return f"{entry.text}, {kind} {entry.line}" if entry else ""
+        return f"{entry.text}, {entry.where}" if entry else ""
 
     def mnemonic(self, pc: int) -> str:
         """Return the operation at a pc with its state space: "ld.global", "fma"."""

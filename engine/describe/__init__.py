@@ -71,13 +71,19 @@ def describe(simulator: Simulator) -> RunInfo:
         energy_pj=dict(design.energy_pj or {}),
         technology=dict(design.technology or {}),
         program=_program(simulator),
-        ptx=[Text(path=simulator.spec.module_path.name, text=simulator.module.text)],
+        ptx=[Text(path=_module_name(simulator), text=simulator.module.text)],
         sources=_sources(simulator) if simulator.sources is None else simulator.sources,
         virtual={kernel.name: list(kernel.virtual) for kernel, _ in placement.kernels},
         buffers=[_variable(variable) for variable in placement.variables if variable.kind == "buffer"],
         symbols=[_variable(variable) for variable in placement.variables if variable.kind == "symbol"],
         launch_toml=simulator.spec.text,
     )
+
+
+def _module_name(simulator: Simulator) -> str:
+    """Return the name of the program's text: of machine code made of PTX, that of its listing."""
+    path, architecture = simulator.spec.module_path, simulator.placement.kernels[0][0].architecture
+    return path.with_suffix(f".sm_{architecture}.sass").name if architecture and path.suffix == ".ptx" else path.name
 
 
 def _sources(simulator: Simulator) -> list[Text]:

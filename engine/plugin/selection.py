@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from rfview.engine.config import Config, load_preset
-from rfview.engine.defaults import PAPER
+from rfview.engine.defaults import OF_CORE, PAPER, SCHEDULER
 from rfview.engine.errors import InputError
 from rfview.engine.machine.schedulers import SCHEDULERS
 from rfview.engine.plugin.description import Design
 from rfview.engine.plugin.finding import find
-from rfview.engine.plugin.variants import Built, build, parse_variant
+from rfview.engine.plugin.variants import SUBCORE, Built, build, parse_variant
 
 
 class Selection(NamedTuple):
@@ -39,9 +39,14 @@ def select(variant: str, scheduler: str, preset: str, settings: Mapping[str, Any
     design = find(parse_variant(variant)[0]).DESIGN
     preset = design.paper_preset if preset == PAPER else preset
     scheduler = scheduler_of(variant, scheduler)
-    if scheduler not in SCHEDULERS:
-        raise InputError(f"--scheduler {scheduler}: there are {', '.join(SCHEDULERS)}")
     config = load_preset(preset)
+    if config.core == SUBCORE:
+        if scheduler not in (SCHEDULER, OF_CORE) and scheduler != design.paper_scheduler:
+            raise InputError(f"--scheduler {scheduler}: preset {preset} has a scheduler of its own ({OF_CORE}: greedy, else "
+                             "the youngest warp); leave out --scheduler")
+        scheduler = OF_CORE
+    elif scheduler not in SCHEDULERS:
+        raise InputError(f"--scheduler {scheduler}: there are {', '.join(SCHEDULERS)}")
     sections = config.sections
     own = {key: value for key, value in settings.items() if key.split(".")[0] not in sections}
     built = build(variant, own, engine_hash, config.core)

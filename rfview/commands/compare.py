@@ -42,7 +42,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     parser.add_argument("targets", nargs="+", metavar="KERNEL|RUN",
                         help="a launch file (.toml), a bundled kernel or one of your own; or two or more runs of a kernel "
-                             "to set side by side: session files (.rfs), or KERNEL@DESIGN[:SCHEDULER] to run it now")
+                             "to set side by side: session files (.rfs), or KERNEL@DESIGN[:SCHEDULER[:PRESET]] to run "
+                             "it now, as gemm@sram::ampere")
     parser.add_argument("--designs", default=DEFAULT_DESIGNS, metavar="LIST",
                         help="designs with their parameters, as 'sram,stt[stall=bank]' (default: all bundled ones)")
     options.add_scheduler(parser, "--schedulers", "LIST", "each design's own")

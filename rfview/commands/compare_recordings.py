@@ -119,17 +119,20 @@ def prepared(target: str, args: argparse.Namespace, stack: ExitStack, shared: Ma
 
 
 def kernel_of(target: str) -> str:
-    """Return the kernel named by KERNEL[@DESIGN[:SCHEDULER]]."""
+    """Return the kernel named by KERNEL[@DESIGN[:SCHEDULER[:PRESET]]]."""
     return target.rpartition("@")[0] or target
 
 
 def meant(target: str, args: argparse.Namespace) -> tuple[str, dict[str, Any]]:
-    """Return the kernel, or the launch file of a user's own, and the machine meant by KERNEL[@DESIGN[:SCHEDULER]]."""
+    """Return the kernel, or the launch file of a user's own, and the machine of KERNEL[@DESIGN[:SCHEDULER[:PRESET]]]."""
     kernel = kernel_of(target)
-    design, colon, scheduler = target[len(kernel) + 1 :].partition(":")
-    if colon and not scheduler:
-        raise InputError(f"{target}: expected KERNEL@DESIGN:SCHEDULER, for example gemm@stt:lrr")
-    machine = {"design": design or defaults.DESIGN, "scheduler": scheduler or defaults.SCHEDULER, "preset": args.preset}
+    design, colon, machine_words = target[len(kernel) + 1 :].partition(":")
+    scheduler, _, preset = machine_words.partition(":")
+    if colon and not scheduler and not preset:
+        raise InputError(f"{target}: expected KERNEL@DESIGN:SCHEDULER, for example gemm@stt:lrr, or KERNEL@DESIGN::PRESET, "
+                         "for example gemm@sram::ampere")
+    machine = {"design": design or defaults.DESIGN, "scheduler": scheduler or defaults.SCHEDULER,
+               "preset": preset or args.preset}
     return args.launch_files.get(kernel, kernel), machine
 
 

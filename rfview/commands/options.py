@@ -231,7 +231,7 @@ def check_scheduler(name: str) -> None:
     """Raise InputError for an unknown scheduler, with the nearest known one."""
     from rfview.engine.machine.schedulers import SCHEDULERS     # start-up: imports NumPy
 
-    known = (*SCHEDULERS, defaults.PAPER)
+    known = (*SCHEDULERS, defaults.OF_CORE, defaults.PAPER)
     if name not in known:
         raise InputError(f"--scheduler {name}: expected one of {', '.join(known)}{suggest(name, known)}")
 

@@ -93,7 +93,7 @@ def of_instruction(scene: Scene) -> Iterator[Term]:
     elif entry.unit != UNITS[UNIT_CTRL]:
         own = (f"latency.{entry.latency_class}", f"initiation.{entry.latency_class}")
     text = with_lines(entry.text, scene.info.program)
-    yield Term(text, f"instruction, PTX line {entry.line}", f"executed by the {entry.unit} unit",
+    yield Term(text, f"instruction, {entry.where}", f"executed by the {entry.unit} unit",
                "PTX instruction set; executed literally, each operation rounded by itself")
     yield from (term for term in numbers(scene.info) if term.name in own)
 

@@ -94,7 +94,7 @@ def _moment_rows(view: HeatView) -> list[list[tuple[str, str]]]:
         if moment.is_lost:
             by = [("lost at ", "dim"), (number(moment.since), "bold")]
         if entry is not None:
-            by += [(" by ", "dim"), (compact_text(entry.text), "text"), (f"  PTX line {entry.line}", "dim")]
+            by += [(" by ", "dim"), (compact_text(entry.text), "text"), (f"  {entry.where}", "dim")]
         if moment.warp >= 0 and "[" in view.strip.item:
             by.append((f"  w{moment.warp}" + (f" lane {moment.lane}" if moment.lane >= 0 else ""), "text"))
         if 0 < moment.lanes < 32:
@@ -128,7 +128,7 @@ def _writer_rows(view: HeatView) -> list[tuple[str, str, str]]:
         known = 0 <= pc < len(view.program)
         text = "several instructions store here; Enter goes to one"
         if known:
-            text = f"{compact_text(view.program[pc].text)}  PTX line {view.program[pc].line}"
+            text = f"{compact_text(view.program[pc].text)}  {view.program[pc].where}"
         out.append((letter, text, plural(columns, "column")))
     total = int(strip.writes.sum())
     out.append((" ", f"{plural(total, 'write')} in {plural(int(strip.edges[-1] - strip.edges[0]), 'cycle')}"

@@ -240,7 +240,7 @@ def facts(scene: Scene) -> list[tuple[str, str]]:
         rows.append(("waits for", waits_for(scene, warp) or "nothing named"))
     entry = machine.instruction(machine.pc[warp])
     if entry is not None:
-        rows.append(("next", f"{entry.text}, PTX line {entry.line}"))
+        rows.append(("next", f"{entry.text}, {entry.where}"))
     record = machine.sm["warp"][warp]
     active, paths = int(record["mask"]).bit_count(), int(record["num_splits"])
     rows.append(("threads", f"{active} of 32 active" + (f", the warp is in {paths} paths" if paths > 1 else "")))

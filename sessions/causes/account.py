@@ -156,10 +156,17 @@ class Account:
 
     def _measure(self, stretch: Stretch) -> None:
         """Count accesses as LD/ST begins them, with the lines or passes they need, and refusals of operands."""
-        size, rows = self.facts.size + 1, np.flatnonzero(stretch.head >= 0)
-        begun = stretch.of_flight("since_cycle", rows, stretch.head[rows]) == stretch.ran[rows]
-        rows, head = rows[begun], stretch.head[rows[begun]]
-        pcs, sent = stretch.instruction(rows, head), stretch.of_flight("transactions", rows, head)
+        size = self.facts.size + 1
+        if self.timeline.info.is_machine_code:      # a coalesced access has left LD/ST by the end of its first cycle
+            rows, head = np.nonzero((stretch.flights("stage") == layout.MEMORY)
+                                    & (stretch.flights("since_cycle") == stretch.ran[:, None]))
+            sent = stretch.column("rf.core.lines")[rows].astype(np.int64)
+        else:
+            rows = np.flatnonzero(stretch.head >= 0)
+            begun = stretch.of_flight("since_cycle", rows, stretch.head[rows]) == stretch.ran[rows]
+            rows, head = rows[begun], stretch.head[rows[begun]]
+            sent = stretch.of_flight("transactions", rows, head)
+        pcs = stretch.instruction(rows, head)
         is_shared, ideal = self.facts.is_shared[pcs], np.zeros_like(sent)
         if "ldst_ideal" in (self.timeline.layout.sm_dtype.names or ()):
             ideal = stretch.column("sm.ldst_ideal")[rows].astype(np.int64)

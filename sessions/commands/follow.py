@@ -34,7 +34,7 @@ def flow_text(flow: Flow, session: Session) -> str:
     def by(arrival: Arrival) -> str:
         if arrival.pc is None or arrival.pc >= len(program):
             return "decayed" if arrival.kind == "lost" else ""
-        return f"{program[arrival.pc].text}, PTX line {program[arrival.pc].line}"
+        return f"{program[arrival.pc].text}, {program[arrival.pc].where}"
 
     kinds = {kind: sum(arrival.kind == kind for arrival in flow.arrivals)
              for kind in dict.fromkeys(arrival.kind for arrival in flow.arrivals)}

@@ -50,7 +50,7 @@ def strip_text(strip: Strip, session: Session) -> str:
     lines.append(f"{'wrote':>6} {wrote}".rstrip())
     program = session.info.program
     for pc, letter in names.items():
-        lines.append(f"{letter:>6} {program[pc].text}, PTX line {program[pc].line}" if 0 <= pc < len(program) else
+        lines.append(f"{letter:>6} {program[pc].text}, {program[pc].where}" if 0 <= pc < len(program) else
                      f"{letter:>6} written")
     return "\n".join([*lines, f"       {LEGEND}"])
 

@@ -28,7 +28,8 @@ def differences(infos: Sequence[RunInfo | Ran]) -> dict[str, list[Any]]:
     """Return name -> each run's value, for the scheduler and those preset parameters that are not the same in all runs.
 
     If all have the same register-file design, its parameters are included, since the name of a fork does not show them.
-    None stands for a parameter that a run's machine lacks. Recordings made by different versions of the machine's code
+    None stands for a parameter that a run's machine lacks. Of machines with different cores,
+    only the cores are named. Recordings made by different versions of the machine's code
     also differ in "rfview".
     """
     differing: dict[str, list[Any]] = {}
@@ -36,6 +37,9 @@ def differences(infos: Sequence[RunInfo | Ran]) -> dict[str, list[Any]]:
         differing["rfview"] = [f"{info.engine_version} ({info.source_hash[:8]})" for info in infos]
     if len({info.scheduler for info in infos}) > 1:
         differing["scheduler"] = [info.scheduler for info in infos]
+    cores = [info.parameters.get("sm.core", "collector") for info in infos]
+    if len(set(cores)) > 1:         # nearly all numbers of such machines differ, and mean other things
+        return differing | {"sm.core": cores}
     designs = {info.design.partition("[")[0] for info in infos}
     same_design = len(designs) == 1
     names = {name for info in infos for name in info.parameters if same_design or name.split(".")[0] in SECTIONS}

@@ -23,7 +23,7 @@ MOST_ROWS = 200     # of a text; --json has all
 def programs_text(programs: Programs, data: dict[str, Any]) -> str:
     """Return `data_of`'s result as text."""
     a, b = data["runs"]
-    lines = [f"{letter}  {run['target']}   {run['design']} {run['scheduler']}, {run['cycles']:,} cycles"
+    lines = [f"{letter}  {run['target']}   {run['design']} {run['scheduler']} · {run['preset']}, {run['cycles']:,} cycles"
              for letter, run in (("A", a), ("B", b))]
     sentence = machines.sentence(data["machines_differ_in"])
     lines += [sentence] if sentence else []

@@ -86,7 +86,7 @@ class _Trail:
         return self.links
 
     def _text(self, pc: int) -> str:
-        return f"{self.program[pc].text}, PTX line {self.program[pc].line}" if 0 <= pc < len(self.program) else ""
+        return f"{self.program[pc].text}, {self.program[pc].where}" if 0 <= pc < len(self.program) else ""
 
     def _store(self, cycle: int, warp: int, lane: int, pc: int, wrong: bool) -> None:
         """Add the store that wrote a word and, if it stored a wrong value, follow that."""

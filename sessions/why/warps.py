@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rfview.engine import state as layout
+from rfview.engine.defaults import OF_CORE
 from rfview.engine.machine.schedulers import SCHEDULERS
 from rfview.engine.stalls import NO_WARP
 from rfview.engine.plugin.explaining import Refusal
@@ -76,7 +77,8 @@ def _not_selected(trail: Trail, moment: Machine, warp: int) -> None:
         if other != warp and moment.scheduler_of(other) == scheduler and state == code
     )
     if chosen is not None:
-        role = SCHEDULERS[policy].prefers if policy in SCHEDULERS else f"chosen by {policy}"
+        of_core = "greedy, else the youngest" if policy == OF_CORE else f"chosen by {policy}"
+        role = SCHEDULERS[policy].prefers if policy in SCHEDULERS else of_core
         trail.add(
             f"w{chosen} issued {moment.mnemonic(moment.warp(chosen, 'last_pc'))}: {role}",
             f"scheduler {scheduler}, {policy}" + (f"; {plural(others, 'other warp')} waited too" if others else ""),

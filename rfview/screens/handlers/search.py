@@ -45,7 +45,7 @@ def _to_instruction(main: Desk, by: int, include_here: bool = False) -> None:
         entry = program[pc]
         if main.needle.lower() in f"{entry.text} line {entry.line}".lower():
             main.change(scroll=pc - main.scene.now.pc[main.scene.warp], panel=code.PANEL.name,
-                        message=f"{main.needle}: {entry.text}, PTX line {entry.line}"
+                        message=f"{main.needle}: {entry.text}, {entry.where}"
                                 f"{main.keys.tail('run_to_cursor', 'runs to it')}",
                         message_kind="info")
             return

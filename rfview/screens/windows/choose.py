@@ -28,8 +28,8 @@ class DesignsWindow(Popup):
         info = main.scene.info
         self.rows = [(name, designs.design(name).title) for name in designs.names()]
         self.now = info.design.partition("+")[0]
-        self.schedulers = list(SCHEDULERS)
         self.current = info.scheduler
+        self.schedulers = list(SCHEDULERS) if self.current in SCHEDULERS else [self.current]   # a sub-core has its own
         self.at = self.schedulers.index(self.current) if self.current in self.schedulers else 0
         self.follows_warp = True
         names = [name for name, _ in self.rows]

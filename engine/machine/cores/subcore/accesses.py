@@ -163,6 +163,7 @@ def leave(sm, rf, spec, key, rows, insts, arena, regions, log, mem_index, sub, n
     if inst.memory_kind != MEM_NONE and flight.mask != 0:
         perform(sm, key, rows, inst, arena, regions, log, mem_index, slot, latch_row(sm, number, flight.collector))
     flight.collector = NONE8
+    rf.core.lines = sm.num_lines
     return touch_inflight(sm, slot)
 
 

@@ -71,7 +71,8 @@ CORE: Any = np.dtype(
         ("free_cycle", "i8"),         # the SM's memory pipeline takes the next access from then on
         ("turn", "u1"),               # the sub-core that its arbiter considers first
         ("fetching", "u1"),           # whether an instruction buffer had room in the last cycle
-        ("pad", "u1", (6,)),
+        ("lines", "u2"),              # lines or passes of the access that entered the memory pipeline last
+        ("pad", "u1", (4,)),
         ("sub", SUBCORE, (NUM_SUBCORES,)),
         ("warp", WARP_CONTROL, (MAX_WARPS,)),
     ],
