@@ -111,7 +111,7 @@ def read_writes(stored: dict[str, Stream], row_end: np.ndarray) -> Writes:
         raise ValueError("a write names a row write that does not exist")
     check_places(warp, 1 << 6, "registers of warp slot")
     check_places(register, REGISTERS_OF_WARP, "register")
-    order = np.argsort(warp, kind="stable")
+    order = np.argsort(warp.astype(np.uint8), kind="stable")    # of bytes it is a radix sort
     in_order = np.empty((3, len(warp)), np.uint32)
     in_order[:, order] = register, undeltas(pc), np.bitwise_xor.accumulate(lanes)
     if np.count_nonzero((row == NO_ROW) & (in_order[1] != CLEARED)) > len(word) // len(LANES):

@@ -126,11 +126,12 @@ class RegisterLog:
         if not len(self.timeline.chunk_starts()) or not self.may_change(number, number + 1)[0]:
             return np.broadcast_to(base[lanes], (stop - start, len(base[lanes])))
         entries = self.entries(number)
-        values = np.concatenate([base[None], entries.value])
-        for at, written in enumerate(entries.lanes, 1):
-            if not written.all():
-                values[at, ~written] = values[at - 1, ~written]
-        return values[np.searchsorted(entries.cycle, np.arange(start, stop), side="right")][:, lanes]
+        wrote, values = entries.lanes[:, lanes], np.concatenate([base[None, lanes], entries.value[:, lanes]])
+        if not wrote.all():     # each lane has the value of its own last write
+            last = np.maximum.accumulate(np.where(wrote, np.arange(1, len(values))[:, None], 0), axis=0)
+            values[1:] = np.take_along_axis(values, last, axis=0)
+        shown = np.clip(entries.cycle - start, 0, stop - start)
+        return np.repeat(values, np.diff(shown, prepend=0, append=stop - start), axis=0)
 
     def writes_at(self, start: int, stop: int, lanes: slice = ALL) -> np.ndarray:
         """Return (stop - start,) bool: which of cycles start..stop-1 are the first to show a write."""
