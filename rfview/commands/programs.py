@@ -24,8 +24,9 @@ EPILOG = """the program is an unmodified CUDA program built by nvcc, or an unmod
 Triton 3.8 or 3.9. Its kernels run here, without a GPU, and it carries on with their results. torch tensors stay in CPU
 memory even if the script says device='cuda'; Triton's autotuner takes the first configuration that runs. Each process
 that the program starts has a device of its own, and its launches are in the same list. A program without PTX runs by the
-values of its machine code, and cycles are estimates. rfview's options stand before the program: everything behind its name
-is the program's own:
+values of its machine code, and cycles are estimates. Each launch begins with empty caches, where a GPU's L2 still has what
+the launch before used: the first accesses of short launches cost more here. rfview's options stand before the program:
+everything behind its name is the program's own:
   rfview record --launch softmax_kernel --stop -o softmax.rfs softmax.py
   nvcc app.cu -o app
   rfview launches ./app 100
