@@ -200,7 +200,7 @@ def _counters(scene: Scene, width: int, height: int) -> list[Line]:
         words = [f"{operation(machine, flight.pc)} {machine_code.place(program, flight.pc)}" for flight in held]
         after = machine_code.awaiting(machine, warp, counter) if value else None
         end = width - 16 if after is not None else width
-        row.add(", ".join(words)[: max(0, end - row.x - 1)] if value else "", "text")
+        row.add(machine_code.joined(words, end - row.x - 1) if value else "", "text")
         if after is not None:
             row.to(end).add(f"{machine_code.place(program, after)} {operation(machine, after)}"
                             f"{' now' if after == machine.pc[warp] else ''}", "bold" if waits else "dim")

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from rfview.engine.state import COLLECT, NONE8
-from rfview.render.text import Row
+from rfview.render.text import Row, cut
 from rfview.sessions.machine import Flight, Machine
 
 if TYPE_CHECKING:
@@ -89,7 +89,16 @@ def add_text(row: Row, text: str, room: int, role: str) -> None:
         row.add(text[at : found.start()][: end - row.x], role)
         row.add(found[0 if fits else 1][: max(0, end - row.x)], "key" if fits else "key+u")
         at = found.end()
-    row.add(text[at:][: max(0, end - row.x)], role)
+    row.add(cut(text[at:], max(0, end - row.x)), role)
+
+
+def joined(words: Sequence[str], room: int) -> str:
+    """Return words with commas, as many as fit, and how many more there are."""
+    for count in range(len(words), 0, -1):
+        text = ", ".join(words[:count]) + (f" +{len(words) - count}" if count < len(words) else "")
+        if len(text) <= room:
+            return text
+    return cut(words[0], room) if words else ""
 
 
 def banks(entry: Instruction) -> str:

@@ -67,7 +67,7 @@ def test_reuse_is_marked_in_full_or_by_a_line_under_the_register() -> None:
     for row, room in ((wide, 40), (narrow, 12)):
         machine_code.add_text(row, "FFMA R1, R2.reuse, R3", room, "text")
     assert wide.line().plain.rstrip() == "FFMA R1, R2.reuse, R3" and ("R2.reuse", "key") in wide.line().spans
-    assert narrow.line().plain.rstrip() == "FFMA R1, R2," and ("R2", "key+u") in narrow.line().spans
+    assert narrow.line().plain.rstrip() == "FFMA R1, R2…" and ("R2", "key+u") in narrow.line().spans
 
 
 def test_the_lens_shows_who_holds_the_read_ports_that_an_instruction_needs(refused: Scene) -> None:

@@ -104,7 +104,7 @@ def _ports(machine: Machine, sub: Any, bank: int, warp: int, width: int, cell: i
         if owner < 0:
             row.add("free" if ahead else "-", "good" if ahead else "faint")
         else:
-            row.add(f"w{owner} R{reg}", "bold" if owner == warp else "text")
+            row.add(f"{'w' if cell > len('w40 R255') else ''}{owner} R{reg}", "bold" if owner == warp else "text")
     return row.line()
 
 
@@ -156,7 +156,7 @@ def _memory(machine: Machine, sub: Any, width: int) -> Line:
     row = Row(width).add(f" {'memory':<{LABEL - 1}}", "dim").add("▮" * used, "st:mio_throttle" if used >= most else "text")
     row.add("▯" * max(0, most - used), "faint").add(" ")
     queue = [int(entry) for entry in sub["queue"][: int(sub["queued"])]]
-    words = ", ".join(_named(machine, entry) for entry in queue)
+    words = machine_code.joined([_named(machine, entry) for entry in queue], width - row.x)
     return row.add(words or "nothing waits", "text" if queue else "faint").line()
 
 
