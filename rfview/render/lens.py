@@ -139,7 +139,7 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
 
     A design without its own lens is shown by its data panels, then by its banks.
     """
-    if scene.info.is_machine_code and scene.now is not None:
+    if scene.now is not None and scene.info.is_machine_code:
         heading = title(width, "REGISTER FILE", subcore.title_of(scene, width), focus=scene.panel == "lens")
         return fill([heading, *subcore.render(scene, width, height - 1)], width, height)
     design = scene.info.design

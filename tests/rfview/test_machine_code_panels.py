@@ -93,3 +93,8 @@ def test_every_size_is_filled_exactly(refused: Scene, width: int, height: int) -
 def test_code_shows_control_codes_where_there_is_room(refused: Scene) -> None:
     assert "0010 B------:R-:W-:-:S01 FFMA" in text(code.render(refused, 100, 14))
     assert "0040 2    " in text(code.render(refused, 40, 14))
+
+
+def test_panels_are_empty_before_there_is_a_run() -> None:
+    for panel in (code, collectors, lens):
+        assert all(not line.plain.strip() for line in panel.render(Scene(), 58, 12)[1:])
