@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from rfview.sessions.why import why
-from rfview.engine import kernels
+from rfview.engine import defaults, kernels
 from rfview.engine.launch import load_launch_file
 from rfview.engine.simulator import Simulator
 from rfview.sessions import producers as holders
@@ -85,10 +85,12 @@ class Tally:
         return self.from_checkpoint["earlier"] + self.from_start["earlier"]
 
 
-def run(kernel: str, design: str, scheduler: str, settings: dict[str, Any] | None = None) -> Session:
+def run(kernel: str, design: str, scheduler: str, settings: dict[str, Any] | None = None,
+        preset: str = defaults.PRESET) -> Session:
     """Return a live session of a bundled kernel that has run MAX_CYCLES cycles."""
     spec = load_launch_file(kernels.path(kernel))
-    session = Session(LiveTimeline(Simulator(spec, design=design, scheduler=scheduler, settings=settings or {})))
+    machine = Simulator(spec, design=design, scheduler=scheduler, preset=preset, settings=settings or {})
+    session = Session(LiveTimeline(machine))
     session.timeline.extend(MAX_CYCLES)
     return session
 

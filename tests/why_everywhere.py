@@ -1,6 +1,6 @@
 """Does every stalled warp have a chain that ends in a named resource? All bundled kernels under all designs.
 
-    python -m tests.why_everywhere [--kernels gemm,nw] [--designs hrf,rfc] [--cycles 40] [--seed 1]
+    python -m tests.why_everywhere [--kernels gemm,nw] [--designs hrf,rfc] [--preset ampere] [--cycles 40] [--seed 1]
 
 For each kernel and design, under the paper's scheduler and another one that changes from kernel to kernel, cycles are
 sampled evenly over the run (its first MAX_CYCLES); in each, one warp of every stall state present is examined.
@@ -17,7 +17,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from rfview.sessions.why import why
-from rfview.engine import plugin as designs, kernels
+from rfview.engine import defaults, plugin as designs, kernels
+from rfview.engine.config import load_preset
 from rfview.engine.plugin import BUILT_IN
 from rfview.engine.machine.schedulers import SCHEDULERS
 from tests.why_counterfactual import IDLE, run
@@ -34,9 +35,10 @@ class Findings:
     lacking: list[str] = field(default_factory=list)
 
 
-def examine(kernel: str, design: str, scheduler: str, cycles: int, seed: int | str) -> Findings:
+def examine(kernel: str, design: str, scheduler: str, cycles: int, seed: int | str,
+            preset: str = defaults.PRESET) -> Findings:
     """Compute the chains of stalled warps of one run."""
-    session = run(kernel, design, scheduler)
+    session = run(kernel, design, scheduler, preset=preset)
     timeline = session.timeline
     rng = random.Random(f"{kernel} {design} {seed}")
     names = {int(entry.code): entry.name for entry in session.info.stalls}
@@ -57,8 +59,10 @@ def examine(kernel: str, design: str, scheduler: str, cycles: int, seed: int | s
     return found
 
 
-def schedulers(number: int, design: str) -> tuple[str, ...]:
-    """Return the scheduler of the design's paper, and another one that depends on the kernel's number."""
+def schedulers(number: int, design: str, preset: str) -> tuple[str, ...]:
+    """Return the scheduler of the design's paper, and another one that depends on the kernel's number; a sub-core has one."""
+    if load_preset(preset).core == "subcore":
+        return (defaults.SCHEDULER,)
     paper = designs.design(designs.parse_variant(design)[0]).paper_scheduler
     others = [name for name in SCHEDULERS if name != paper]
     return paper, others[number % len(others)]
@@ -69,6 +73,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.why_everywhere", description=__doc__)
     parser.add_argument("--kernels", default=",".join(kernels.CORE))
     parser.add_argument("--designs", default=",".join(DESIGNS))
+    parser.add_argument("--preset", default=defaults.PRESET)
     parser.add_argument("--cycles", type=int, default=40, help="sampled cycles of each run")
     parser.add_argument("--seed", default="1")
     args = parser.parse_args()
@@ -76,8 +81,8 @@ def main() -> int:
     lacking: list[str] = []
     for number, kernel in enumerate(args.kernels.split(",")):
         for design in args.designs.split(","):
-            for scheduler in schedulers(number, design):
-                found = examine(kernel, design, scheduler, args.cycles, args.seed)
+            for scheduler in schedulers(number, design, args.preset):
+                found = examine(kernel, design, scheduler, args.cycles, args.seed, args.preset)
                 states += found.states
                 lacking += found.lacking
                 print(f"{kernel:<12} {design:<16} {scheduler:<16} {sum(found.states.values()):5} chains, "

@@ -22,8 +22,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
-from rfview.engine import kernels
+from rfview.engine import defaults, kernels
 from rfview.engine.batch import Pool, compile_designs, pool_of, share_out
+from rfview.engine.config import load_preset
 from rfview.engine.machine.schedulers import SCHEDULERS
 from tests.properties.runs import DESIGNS, MAPPED, Case, Outcome, is_exact, run
 
@@ -38,6 +39,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--kernels", metavar="LIST", help="bundled kernels, by commas (default: all)")
     parser.add_argument("--designs", metavar="LIST", help="by semicolons (default: all; +mapping: of a profiling run)")
     parser.add_argument("--schedulers", metavar="LIST", help="by commas (default: all)")
+    parser.add_argument("--preset", default=defaults.PRESET, metavar="P",
+                        help="on a sub-core, each kernel runs once per design, memory, sums and causes are checked, not cycles")
     parser.add_argument("--small", action="store_true", help="only the first launches, with a few CTAs each")
     parser.add_argument("--pairs", action="store_true", help="each kernel on each design under one scheduler, each in its turn")
     parser.add_argument("--workers", type=int, default=2, metavar="N", help="processes (default 2)")
@@ -47,7 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     outcomes = check(
         split(args.kernels, ",", kernels.names()), split(args.designs, ";", DESIGNS),
         split(args.schedulers, ",", SCHEDULERS), small=args.small, pairs=args.pairs, workers=args.workers,
-        say=progress,
+        say=progress, preset=args.preset,
     )
     seconds = time.monotonic() - began
     if args.json:
@@ -70,24 +73,34 @@ def progress(text: str) -> None:
 
 
 def check(names: Sequence[str], designs: Sequence[str], schedulers: Sequence[str], *, small: bool = False,
-          pairs: bool = False, workers: int = 2, say: Callable[[str], None] = lambda text: None) -> list[Outcome]:
+          pairs: bool = False, workers: int = 2, say: Callable[[str], None] = lambda text: None,
+          preset: str = defaults.PRESET) -> list[Outcome]:
     """Do all runs and return their outcomes, sram's first. workers = 1: in this process.
 
     pairs: except on sram, a kernel runs on a design under only one scheduler; every design and every kernel still meets
     all schedulers.
     """
+    is_subcore = load_preset(preset).core == "subcore"
+    if is_subcore:
+        schedulers = [defaults.SCHEDULER]
     variants = dict.fromkeys([REFERENCE, *designs])
-    compile_designs((variant.removesuffix(MAPPED) for variant in variants), workers, lambda share, text: say(text))
+    if not is_subcore:
+        compile_designs((variant.removesuffix(MAPPED) for variant in variants), workers, lambda share, text: say(text))
     early, late = SMALL_WINDOWS if small else FULL_WINDOWS
+
+    def watched(*windows: tuple[int, int]) -> tuple[tuple[int, int], ...]:
+        return () if is_subcore else windows        # what is observed from outside are collectors and a scoreboard
+
     with pool_of(workers) as pool:
-        plain = [Case(name, REFERENCE, scheduler, ((0, early),), small) for name in names for scheduler in schedulers]
+        plain = [Case(name, REFERENCE, scheduler, watched((0, early)), small, "", preset) for name in names for scheduler in schedulers]
         first = done(pool, plain, say)
         lengths = {(one.case.kernel, one.case.scheduler): one.cycles for one in first}
         memory = {name: next(one.memory for one in first if one.case.kernel == name) for name in names}
         for one in first:       # the memory of sram under one scheduler is the reference for all runs
             compare(one, memory[one.case.kernel])
         cases = [
-            Case(name, design, scheduler, ((0, early), (lengths[name, scheduler] * 3 // 4, late)), small, memory[name])
+            Case(name, design, scheduler, watched((0, early), (lengths[name, scheduler] * 3 // 4, late)), small, memory[name],
+                 preset)
             for row, design in enumerate(designs) if design != REFERENCE
             for column, scheduler in enumerate(schedulers) for place, name in enumerate(names)
             if not pairs or (row + column + place) % len(schedulers) == 0

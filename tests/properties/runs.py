@@ -13,7 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from rfview.engine import kernels
-from rfview.engine import batch
+from rfview.engine import batch, defaults
 from rfview.engine.batch import Job
 from rfview.engine.errors import KernelFault
 from rfview.engine.launch import LaunchSpec, load_launch_file
@@ -43,6 +43,7 @@ class Case:
     windows: tuple[tuple[int, int], ...] = ()
     small: bool = False
     memory: str = ""            # expected fingerprint of the final memory; "": nothing to compare with
+    preset: str = defaults.PRESET
 
 
 @dataclass
@@ -84,7 +85,7 @@ def simulator_of(case: Case) -> Simulator:
     settings = {}
     if case.design.endswith(MAPPED):
         settings["racetrack.mapping"] = batch.mapping_of(spec, Job(case.kernel, variant, case.scheduler))[0]
-    return Simulator(spec, design=variant, scheduler=case.scheduler, settings=settings)
+    return Simulator(spec, design=variant, scheduler=case.scheduler, preset=case.preset, settings=settings)
 
 
 def is_exact(design: str) -> bool:
