@@ -41,7 +41,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     options.add_machine(parser)
     parser.add_argument("--every-cycle", action="store_true",
                         help="simulate cycle by cycle, several times slower; findings then name cycles instead of a warp's "
-                             "instructions. Recordings always are")
+                             "instructions. Recordings always are. Of machine code, with --preset ampere, it also finds the "
+                             "wrong values that hazards give")
     words.add_arguments(parser)
     options.add_json(parser)
     chosen = parser.add_argument_group("which findings are shown (each may be given several times)")
