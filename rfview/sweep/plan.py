@@ -230,7 +230,7 @@ def _flat(table: Table, prefix: str, values: Mapping[str, Any]) -> Iterator[tupl
 
 def _is_machines(name: str) -> bool:
     """Return whether a parameter belongs to a section of the machine rather than to a design."""
-    return name.split(".")[0] in load_preset(defaults.PRESET).sections
+    return any(name.split(".")[0] in load_preset(preset).sections for preset in preset_names())     # a core adds its own
 
 
 def _try(table: Table, where: str, name: str, value: Any, presets: Sequence[str], variants: Mapping[str, str]) -> None:
