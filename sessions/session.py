@@ -22,7 +22,7 @@ from rfview.sessions.expressions import Expression, compile_expression
 from rfview.sessions.search.marks import Marks
 from rfview.sessions.search.reads import Read
 from rfview.sessions.search.search import Target
-from rfview.sessions.lines.moves import line_target
+from rfview.sessions.lines.moves import line_target, wait_target, waits
 from rfview.sessions.lines.table import NO_LINES, LineTable, lines_of
 from rfview.sessions.timeline.base import Overview, Timeline
 from rfview.sessions.warps import check_warp
@@ -388,6 +388,17 @@ class Session(Cursor):
         """Return which breakpoint stopped, and of a watchpoint what changed."""
         change = f": {changes.watched(self, point.item, cycle)}" if point.kind == "watch" else ""
         return f"breakpoint {point.number}, {point.text}{change}"
+
+    def next_wait(self, line: int, code: int, forward: bool = True, count: int = 1) -> Stop:
+        """Go to where a warp begins to wait at a source line (by its number) in a state; if none does, stay."""
+        table, name = self.lines, self.info.stall_names.get(code, f"state {code}")
+        target = wait_target(self.timeline, table, line, code)
+        stop = self._find(lambda: self._search(target, forward), forward, count, f"{name} at {table.lines[line].text}")
+        if stop.reason != "condition":
+            return stop
+        there = waits(self.timeline, table, line, code, self.cycle, self.cycle + 1)[0]
+        warp = int(there.argmax())
+        return replace(stop, warp=warp, text=f"w{warp} begins to wait at {table.lines[line].text}: {name}")
 
     def _search(self, target: Target, forward: bool, limit: int | None = None) -> int | Stop | None:
         """Return the nearest hit beyond the cursor, None, or the interruption. limit: as in search."""

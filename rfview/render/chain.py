@@ -46,10 +46,10 @@ def chain_of(scene: Scene, warp: int) -> Chain | None:
     return known[key]
 
 
-def _with_source(scene: Scene, evidence: str, target: Target | None) -> str:
-    """Return evidence that names an instruction with its line of CUDA C, Python or Triton, too, if one is known."""
+def _with_source(scene: Scene, text: str, target: Target | None, names: str) -> str:
+    """Return a text that `names` an instruction with its line of CUDA C, Python or Triton, too, if one is known."""
     where = scene.lines.at(target.pc) if scene.lines and target is not None and target.pc >= 0 else None
-    return f"{evidence}, {where.text}" if where is not None and "PTX line" in evidence else evidence
+    return f"{text}, {where.text}" if where is not None and names in text else text
 
 
 def links_of(scene: Scene, warp: int) -> tuple[list[Link], list[int]]:
@@ -58,7 +58,8 @@ def links_of(scene: Scene, warp: int) -> tuple[list[Link], list[int]]:
     if chain is None:
         return [], []
     program = scene.info.program
-    links = [Link(with_lines(link.sentence, program), _with_source(scene, with_lines(link.evidence, program), link.target),
+    links = [Link(_with_source(scene, with_lines(link.sentence, program), link.target, " works for w"),
+                  _with_source(scene, with_lines(link.evidence, program), link.target, "PTX line"),
                   link.code, link.since, link.until, link.warp, False, link.target)
              for link in chain.links]
     resource = chain.resource

@@ -21,6 +21,7 @@ WIDE, MIDDLE = 100, 72      # columns from which all figures, or those of access
 AROUND = 3          # lines without instructions that are shown before and after those with some
 MARK, NUMBER, SHARE, ACCESS = 1, 5, 7, 18
 LEAST_BELOW = 14    # rows of the panel from which holders are shown below
+ORDERS = ("source", "waits", "causes")
 NONE = ("the PTX has no source lines: compile with nvcc -lineinfo, in numba-cuda",
         "with lineinfo=True; Triton always writes them.", "`rfview lines TARGET --ptx` counts by lines of the PTX.")
 Entry = tuple[str, int, int]        # path, line or 0 for the file's name or -1 for a gap, number in LineTable.lines or -1
@@ -52,6 +53,42 @@ def entries(table: LineTable) -> tuple[Entry, ...]:
     return tuple(rows)
 
 
+def listing(scene: Scene) -> tuple[Entry, ...]:
+    """Return the rows of the panel in the scene's order: of the source, or by what lines wait or cause."""
+    assert scene.lines is not None
+    rows = entries(scene.lines)
+    if scene.line_order == "source" or scene.costs is None:
+        return rows
+    causes = scene.costs[1].causes
+    column = causes.waits if scene.line_order == "waits" else causes.caused
+    return tuple(sorted((row for row in rows if row[2] >= 0), key=lambda row: -int(column[row[2]])))
+
+
+def main_holder(scene: Scene) -> tuple[int, int, str] | None:
+    """Return (the chosen line, the other line that holds it up most, in which share of its waits); None without one."""
+    if scene.costs is None or scene.lines is None:
+        return None
+    line, held = chosen(scene), held_by(scene, chosen(scene))
+    others = {holder: count for holder, count in held.items() if holder != line and holder < len(scene.lines.lines)}
+    if not others:
+        return None
+    holder = max(others, key=lambda one: others[one])
+    return line, holder, percent(others[holder], sum(held.values()), 0)
+
+
+def held_by(scene: Scene, at: int) -> dict[int, int]:
+    """Return the lost warp-cycles of a line by holder."""
+    held: dict[int, int] = {}
+    for count, _, holder in scene.costs[1].causes.holders_of(at) if scene.costs is not None else ():
+        held[holder] = held.get(holder, 0) + count
+    return held
+
+
+def mostly(scene: Scene, at: int) -> Look | None:
+    """Return the state in which a line loses most warp-cycles; None if it loses none, or nothing is counted."""
+    return _mostly(scene, scene.costs[1].causes, at) if scene.costs is not None else None
+
+
 def chosen(scene: Scene) -> int:
     """Return the number of the line that the panel's cursor is on: the chosen one, else the focused warp's."""
     table, machine = scene.lines, scene.now
@@ -60,6 +97,13 @@ def chosen(scene: Scene) -> int:
         return scene.line
     here = table.number_at(machine.pc[scene.warp]) if scene.warp < machine.num_warps else -1
     return max(0, here)
+
+
+def moved(scene: Scene, by: int) -> int:
+    """Return the number of the line `by` rows below the chosen one, in the order shown."""
+    order = [row[2] for row in listing(scene) if row[2] >= 0]
+    at = order.index(chosen(scene)) if chosen(scene) in order else 0
+    return order[max(0, min(len(order) - 1, at + by))]
 
 
 def cells(scene: Scene, at: int) -> list[tuple[str, str]]:
@@ -176,8 +220,9 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
 
     waits: lost warp-cycles of warps whose next instruction is one of the line's. causes: the same lost warp-cycles, each
     charged to the line of the instruction that holds the waiting one up. Both are of the warp-cycles of resident warps.
-    ▸ the focused warp's line, ◉ breakpoints. j k choose a line, b sets a breakpoint on it, t and T go to where the focused
-    warp reaches it; ]n and [n step by lines. Below: for whom it waits, in whom the main holder causes waits, instructions.
+    ▸ the focused warp's line, ◉ breakpoints. j k choose a line, Enter goes to the line that holds it up, J to where it
+    waits; b breaks there, t and T go to where the focused warp reaches it; o changes the order. Below: for whom it waits,
+    in whom the main holder causes waits, instructions.
     """
     table, focus = scene.lines, scene.panel == "lines"
     head = f"LINES w{scene.warp}"
@@ -193,12 +238,10 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
     words = holders.sentences(scene, width) if height >= LEAST_BELOW else []
     below = _room_below(height)
     rows = height - 2 - len(words) - below
-    listing, first = entries(table), _first(entries(table), cursor, rows)
-    held: dict[int, int] = {}
-    for count, _, holder in counted.causes.holders_of(cursor) if counted is not None else ():
-        held[holder] = held.get(holder, 0) + count
+    shown, held = listing(scene), held_by(scene, cursor)
+    first = _first(shown, cursor, rows)
     lines = [title(width, head, info, focus=focus), *words, _head(scene, width, cursor)]
-    lines += [_source_row(scene, entry, width, cursor, here, held) for entry in listing[first : first + rows]]
+    lines += [_source_row(scene, entry, width, cursor, here, held) for entry in shown[first : first + rows]]
     return [*fill(lines, width, height - below), *(holders.below(scene, cursor, width, below) if below else ())]
 
 
@@ -207,10 +250,10 @@ def _room_below(height: int) -> int:
     return min(height // 3, 14) if height >= LEAST_BELOW else 0
 
 
-def _first(listing: tuple[Entry, ...], cursor: int, rows: int) -> int:
+def _first(shown: tuple[Entry, ...], cursor: int, rows: int) -> int:
     """Return the first of the rows shown, with the chosen line in the middle."""
-    at = next((index for index, entry in enumerate(listing) if entry[2] == cursor), 0)
-    return max(0, min(len(listing) - rows, at - rows // 2))
+    at = next((index for index, entry in enumerate(shown) if entry[2] == cursor), 0)
+    return max(0, min(len(shown) - rows, at - rows // 2))
 
 
 def line_at(scene: Scene, width: int, height: int, y: int) -> int | None:
@@ -219,9 +262,9 @@ def line_at(scene: Scene, width: int, height: int, y: int) -> int | None:
     if scene.now is None or table is None or not table:
         return None
     above = 2 + (len(holders.sentences(scene, width)) if height >= LEAST_BELOW else 0)
-    rows, listing = height - above - _room_below(height), entries(table)
-    index = _first(listing, chosen(scene), rows) + y - above
-    return listing[index][2] if above <= y < above + rows and index < len(listing) and listing[index][2] >= 0 else None
+    rows, shown = height - above - _room_below(height), listing(scene)
+    index = _first(shown, chosen(scene), rows) + y - above
+    return shown[index][2] if above <= y < above + rows and index < len(shown) and shown[index][2] >= 0 else None
 
 
 def hit(scene: Scene, place: Place, x: int, y: int) -> Hit:
@@ -231,11 +274,11 @@ def hit(scene: Scene, place: Place, x: int, y: int) -> Hit:
 
 
 PANEL = Panel(
-    name="lines", title="LINES", paint=render, is_alone=True, enter="run_to_cursor", columns_of=lambda width: 1,
+    name="lines", title="LINES", paint=render, is_alone=True, enter="to_holder", columns_of=lambda width: 1,
     stays_gathered=True, at=hit,
     line=lambda scene: chosen(scene) if scene.lines else -1,
-    move=lambda scene, by: {"line": max(0, min(len(scene.lines.lines) - 1, chosen(scene) + by))} if scene.lines else {},
-    hints=("next_line", "run_to_cursor", "break_here", "down", "close", "step", "continue", "why", "help"),
+    move=lambda scene, by: {"line": moved(scene, by)} if scene.lines else {},
+    hints=("down", "open", "to_wait", "run_to_cursor", "next_line", "break_here", "close", "step", "why", "help"),
     source="PTX ISA, .loc and .file: the compiler's line for an instruction; who holds whom: sessions/causes/rules.py",
     columns=(
         ("waits", "lost warp-cycles before an instruction of the line, of all warp-cycles of resident warps; the glyph is "

@@ -211,9 +211,9 @@ class Over:
 class View:
     """What the user looks at, and how: everything that stays the same from one scene to the next.
 
-    warp, bank, lane, reg: in focus. panel: has the focus. scroll: its rows. line: chosen in LINES, -1: the focused warp's.
-    sentence: chosen in SUMMARY. watch: chosen in WATCHES. note: about the window's size. speed: cycles per second of
-    playback. keys: of the main screen's actions.
+    warp, bank, lane, reg: in focus. panel: has the focus. scroll: its rows. line: chosen in LINES, -1: the focused warp's;
+    line_order: of its rows. sentence: chosen in SUMMARY. watch: chosen in WATCHES. note: about the window's size. speed:
+    cycles per second of playback. keys: of the main screen's actions.
     """
 
     warp: int = 0
@@ -226,6 +226,7 @@ class View:
     code_lines: bool = True
     scroll: int = 0
     line: int = -1
+    line_order: str = "source"
     sentence: int = 0
     watch: int = 0
     title: str = ""

@@ -40,6 +40,22 @@ def arrived(timeline: Timeline, table: LineTable, warp: int | None, start: int, 
     return np.asarray((there & moved)[start - before :])
 
 
+def waits(timeline: Timeline, table: LineTable, line: int, code: int, start: int, stop: int) -> np.ndarray:
+    """Return (stop - start, warps) bool: which warps begin to wait at a line in a state."""
+    before = max(timeline.first, start - 1)
+    there = lines_of_warps(timeline, table, None, before, stop) == line
+    there &= timeline.states(before, stop)[:, : there.shape[1]] == code
+    began = there.copy()
+    began[1:] &= ~there[:-1]
+    return np.asarray(began[start - before :])
+
+
+def wait_target(timeline: Timeline, table: LineTable, line: int, code: int) -> Target:
+    """Return the search target "a warp begins to wait at a line in a state"."""
+    return Target(lambda low, high: np.asarray(waits(timeline, table, line, code, low, high).any(axis=1)),
+                  lambda low, high: np.full(high - low, ALL))
+
+
 def line_target(timeline: Timeline, table: LineTable, warp: int | None, line: int | None = None) -> Target:
     """Return the search target "a warp (None: any) reaches a line (None: any) from another one"."""
     return Target(lambda low, high: arrivals(timeline, table, warp, low, high, line),

@@ -130,6 +130,7 @@ CASES: dict[str, Case] = {
     "lines": ((), lambda app: app.scene.panel == "lines" and "-lineinfo" in app.screen_text()),
     "summary": scene("panel", "summary"), "open_sentence": says("no sentence yet"),
     "relief": shows("RELIEF"),
+    "to_holder": says("no source lines"), "to_wait": says("no source lines"),
     "registers": scene("panel", "registers"), "lanes_right": scene("lane", 4, "r"),
     "lanes_left": scene("lane", 0, "r", "L"), "number_format": scene("number_format", "hex", "r"),
     "source": scene("code_source", True),

@@ -108,10 +108,37 @@ def test_keys_step_by_line_and_go_and_break_at_the_chosen_one(recorded: Path) ->
         assert len(app.session.breakpoints) == 3
         await app.press("b")
         assert len(app.session.breakpoints) == 2
-        await app.press("enter")
+        await app.press("t")
         assert app.scene.line == -1
 
     drive(test, opener=opened(recorded, 900), size=(80, 24))
+
+
+def test_enter_goes_to_the_holder_j_to_where_the_line_waits_and_o_sorts(recorded: Path) -> None:
+    async def test(app: Driven) -> None:
+        await app.settle()
+        await app.press(";", "o")
+        causes = app.scene.costs[1].causes
+        order = [row[2] for row in lines.listing(app.scene)]
+        assert [int(causes.waits[at]) for at in order] == sorted((int(causes.waits[at]) for at in order), reverse=True)
+        await app.press("o")
+        order = [row[2] for row in lines.listing(app.scene)]
+        assert int(causes.caused[order[0]]) == causes.caused[:-1].max() and app.scene.line_order == "causes"
+        await app.press("k", "k", "k", "k", "j")
+        assert app.scene.line == lines.moved(app.scene, 0)
+        victim = next(at for at in order if (held := lines.main_holder(app.scene.at(line=at))) and held[1] != at)
+        app.app.main.change(line=victim)
+        await app.press("enter")
+        assert app.scene.line == lines.main_holder(app.scene.at(line=victim))[1] and "holds" in app.scene.message
+        app.app.main.change(line=victim)
+        await app.press("J")
+        machine, table = app.scene.now, app.scene.lines
+        assert table.number_at(machine.pc[app.scene.warp]) == victim
+        assert machine.state[app.scene.warp] == lines.mostly(app.scene, victim).code
+        await app.press("o")
+        assert app.scene.line_order == "source" and lines.listing(app.scene) == lines.entries(table)
+
+    drive(test, opener=opened(recorded, 900), size=(120, 40))
 
 
 def test_a_click_chooses_a_line_and_a_second_one_breaks_there(recorded: Path) -> None:

@@ -17,7 +17,7 @@ from rfview.render.panels import ALONE, FOCUSABLE, PANELS
 from rfview.render.registers import FORMATS
 from rfview.render.scene import Progress
 from rfview.screens import requests
-from rfview.screens.handlers import focus
+from rfview.screens.handlers import focus, lines
 from rfview.screens.windows.palette import PaletteWindow
 
 if TYPE_CHECKING:
@@ -47,7 +47,10 @@ def move(by: int) -> Handler:
 
 
 def other_side(main: Desk, pressed: Pressed) -> None:
-    """Focus the neighbouring warp (even or odd); with a count, that warp."""
+    """Focus the neighbouring warp (even or odd); with a count, that warp. In LINES, change the order of the lines."""
+    if main.scene.panel == "lines" and pressed.count is None:
+        lines.turn_order(main, pressed)
+        return
     focus.choose_warp(main, pressed.count if pressed.count is not None else main.scene.warp ^ 1)
 
 

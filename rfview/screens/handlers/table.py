@@ -6,11 +6,11 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from rfview.keys import Pressed
-from rfview.screens.handlers import ask, screen, stop, time
+from rfview.screens.handlers import ask, lines, screen, stop, time
 
 if TYPE_CHECKING:
     from rfview.screens.desk import Desk
 
 HANDLERS: dict[str, Callable[[Desk, Pressed], None]] = {
-    **time.HANDLERS, **stop.HANDLERS, **ask.HANDLERS, **screen.HANDLERS,
+    **time.HANDLERS, **stop.HANDLERS, **ask.HANDLERS, **screen.HANDLERS, **lines.HANDLERS,
 }

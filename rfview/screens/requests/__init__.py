@@ -35,6 +35,7 @@ from rfview.screens.requests.moving import (
     run_to,
     run_to_line,
     step,
+    wait_at_line,
 )
 from rfview.screens.requests.questions import brush, brush_to, call, command, diff, relief, statistics, study
 from rfview.screens.requests.second_run import compare, open_line, overlay, overlay_warp, reload
@@ -54,4 +55,4 @@ __all__ = ["HeatQuestion", "break_once", "brush", "brush_to", "call", "change", 
            "land", "line", "mark", "next_mark", "open_line", "origin", "overlay", "overlay_warp", "pipeline_warp", "play",
            "previous_stop", "refresh", "relief", "reload", "remove_breakpoint", "restore_zoom", "resume", "run_to",
            "run_to_line", "statistics", "step", "study", "switch_breakpoint", "toggle_breakpoint", "toggle_line_breakpoint",
-           "toggle_watchpoint", "written", "zoom"]
+           "toggle_watchpoint", "wait_at_line", "written", "zoom"]

@@ -96,6 +96,15 @@ def run_to_line(worker: SessionWorker, number: int, warp: int, forward: bool | N
     land(worker, stop, jump=True)
 
 
+def wait_at_line(worker: SessionWorker, number: int, code: int, count: int) -> None:
+    """Go to where a warp waits at a source line in a state, and focus it: the next such cycle, else the previous one."""
+    session = worker.session
+    stop = session.next_wait(number, code, True, count)
+    if stop.reason == "not found":
+        stop = session.next_wait(number, code, False, count)
+    land(worker, stop, jump=True)
+
+
 def find(worker: SessionWorker, condition: str, by: int) -> None:
     """Go to the by-th next cycle in which a condition becomes true, or to the previous one if `by` is negative."""
     land(worker, worker.session.find(condition, by > 0, abs(by)), jump=True)
