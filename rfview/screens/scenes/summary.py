@@ -49,6 +49,8 @@ class SummarySource:
             self._made = Progress(counter.last - timeline.first, timeline.last - timeline.first)
             if counter.last == timeline.last:
                 self._made, self._until = of_counts(self.session, counter.counts()), counter.last
-        except RfviewError as error:
-            self._made, self._until = Progress(0, 0, str(error)), timeline.last
+        except Exception as error:
+            self._made, self._until = Progress(0, 0, str(error)), timeline.last     # not tried again
+            if not isinstance(error, RfviewError):
+                raise
         return True
