@@ -52,9 +52,9 @@ MAXIMA = {
     "kernel.max_registers": program.MAX_REGS,
     "core.credits": 5,                      # latches of operands per sub-core
     "core.read_ports": 2,
-    **dict.fromkeys(("core.full_fp32", "core.hold_counters", "core.shared_double", "core.reuse_cache"), 1),
+    **dict.fromkeys(("core.full_fp32", "core.hold_counters", "core.shared_double", "core.reuse_cache", "core.late_wide"), 1),
     "core.fetch_stages": 8,
-    **dict.fromkeys((f"result.{name}" for name in ("alu", "fma", "imad", "half", "double", "tensor", "uniform")), 48),
+    **dict.fromkeys((f"result.{name}" for name in "alu fma imad wide half double tensor uniform".split()), 48),
     **{option.setting: program.MAX_REGS for option in compilation.OPTIONS.values() if not option.choices},
 }
 # sets and ways of the caches, with the number of lines that the state has room for
@@ -70,7 +70,7 @@ MAY_BE_ZERO = {
     "sm.max_banks_per_cycle", "sm.branch_cycles", "memory.l1_enabled", "memory.fixed_memory_cycles", "kernel.registers",
     "memory.dram_cycles", "memory.flit_bytes", "memory.icache_sets", "memory.const_sets", "memory.l2_warm",
     "memory.store_acks", "sm.fetch_ports", "sm.refill_cycles", "sm.reserve_results", "core.full_fp32", "core.hold_counters",
-    "core.shared_double", "core.branch_cycles", "core.reuse_cache", "core.fetch_stages",
+    "core.shared_double", "core.branch_cycles", "core.reuse_cache", "core.fetch_stages", "core.late_wide",
     *(option.setting for option in compilation.OPTIONS.values() if not option.choices),
 }
 

@@ -194,6 +194,38 @@ def locate(sm, rf, spec, warp, reg, lane):
     return registers.main_row(sm, warp, reg)
 
 
+# on the sub-core (machine/cores/subcore), in place of read, write_back and arbitrate: RULES.md, B12
+
+
+@hook
+def read_cycles(sm, rf, spec, warp, reg, is_float):
+    """Accept a read: return for how many cycles it takes its bank's read port, 0 if it is served elsewhere; at most 80.
+
+    Or minus the stall code of why it has to wait: its instruction stays in Allocate (or Control) and asks again.
+    """
+    return 1
+
+
+@hook
+def write_cycles(sm, rf, spec, warp, reg, lanes, is_late, is_float):
+    """Accept a result: return for how many cycles its write takes the bank, 0 if it goes elsewhere, or minus a stall code.
+
+    At most 8. A fixed-latency instruction asks in Allocate, before its result is due; one of variable latency when it has
+    come (is_late). While a write takes more than one cycle the bank cannot be read.
+    """
+    return 1
+
+
+@hook
+def bank_cycles(sm, rf, spec, rows, bank):
+    """Begin what a design does by itself in a bank: return for how many cycles it takes the bank, or 0.
+
+    Asked in each cycle in which its last work there is over; the bank does it as soon as nothing has booked it for so long.
+    bank: 2 * sub-core + parity of the register.
+    """
+    return 0
+
+
 @device
 def default_write_back(sm, rf, spec, rows, warp, reg, mask, value_row, slot):
     """Write a result to its main row if its bank's port is free: for designs that do something before or after."""

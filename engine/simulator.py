@@ -174,7 +174,7 @@ class Simulator:
         self.spec_record = self._spec_array.view(np.recarray)[0]
         self.built.fill(self.spec_record, self.main_rows)
         if self.built.core == designs.variants.SUBCORE:
-            subcore.fill(self.spec_record.core, self.config)
+            subcore.fill(self.spec_record.core, self.config, self.built.has_reuse_cache)
         # read around every call of compiled code: an attribute of a record takes microseconds
         self._clock, self._running = self._sm_array["cycle"], self._sm_array["launch"]["running"]
         config = self.sm.config

@@ -54,7 +54,7 @@ def encoded(line: Line) -> np.ndarray:
     if line.op == "MUFU":
         inst["aux"], inst["wait_class"] = isa.SFU_RCP, WAIT_SHORT
     if line.limit is not None:
-        inst["aux"] = line.limit[0] + 1 | line.limit[1] << 8
+        inst["aux"] = line.limit[0] + 1 | line.limit[1] << 8 | sum(1 << counter for counter in line.limit[2:]) << 16
     if is_access:
         shared, is_load = line.op in ("LDS", "STS"), line.op in ("LDG", "LDS")
         inst["unit"], inst["memory_kind"] = UNIT_LDST, MEM_LOAD if is_load else MEM_STORE
@@ -89,7 +89,7 @@ class SubcoreMachine:
     """
 
     def __init__(self, programs: Sequence[Sequence[Line]], subcores: Sequence[int] = (), settings: Mapping[str, Any] | None = None,
-                 values: Mapping[int, float] | None = None, preset: str = "ampere") -> None:
+                 values: Mapping[int, float] | None = None, preset: str = "ampere", design: str = "sram") -> None:
         self.slots = placed(programs, subcores)
         insts: list[np.ndarray] = []
         texts: list[str] = []
@@ -105,7 +105,7 @@ class SubcoreMachine:
         launch = Launch("test", (1, 1, 1), (32 * warps, 1, 1), 0, tuple[Arg, ...]())
         spec = LaunchSpec(Path("test.toml"), "test", Path("test.sass"), (launch,),
                           {"data": Buffer("data", np.zeros(1024, np.uint32))}, {}, {}, False, "exact", "", None)
-        self.simulator = Simulator(spec, module=module, design="sram", preset=preset,
+        self.simulator = Simulator(spec, module=module, design=design, preset=preset,
                                    settings={**PERFECT, **(settings or {})})
         self.lengths = [len(program) for program in programs]
         self.issues: list[list[int]] = [[] for _ in programs]

@@ -5,7 +5,7 @@ printed by Huerta et al. (MICRO'25), table, listing or figure; "rules" = follows
 a model of them; "assumed" = our rule for what no source states.
 
 A line is `OP R1 R2.reuse R3 s4 w0 r1 q0,3 y`: destination (not of stores) and sources; stall count s, write barrier w, read
-barrier r, counters waited for q, y = yield. `DEPBAR.LE SB0,1` lets at most one access be outstanding at counter 0. `*8` repeats.
+barrier r, counters waited for q, y = yield. `DEPBAR.LE SB0,1,2` lets at most one access be outstanding at counter 0, none at 2. `*8` repeats.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class Line:
     """One instruction: op without width, operands, control code. width: bytes per lane of an access.
 
     dst, write, read: None = none. reuse: positions of operands that stay in the reuse cache. limit: of DEPBAR, the counter
-    and how many accesses it may have outstanding.
+    and how many accesses it may have outstanding; then counters that must be 0.
     """
 
     op: str
@@ -33,7 +33,7 @@ class Line:
     write: int | None = None
     read: int | None = None
     wait: tuple[int, ...] = ()
-    limit: tuple[int, int] | None = None
+    limit: tuple[int, ...] | None = None
     width: int = 4
 
 
@@ -62,8 +62,7 @@ def _line(words: list[str]) -> Line:
                 reuse.append(len(regs) - (0 if is_store else 1))
             regs.append(int(number))
         elif word.startswith("SB"):
-            counter, most = word[2:].split(",")
-            limit = int(counter), int(most)
+            limit = tuple(int(number) for number in word[2:].split(","))
         elif word[0] == "q":
             wait = tuple(int(counter) for counter in word[1:].split(","))
         else:

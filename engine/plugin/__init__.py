@@ -6,6 +6,7 @@ packages with an entry point `rfview.designs`. A design file imports Design and 
     description   Design and Parameter: the description in a design file
     registry      the designs in this process; finding: a design by its name; files: by its path
     variants      a name and settings to record types and values; energies: the energy of a run
+    on_subcore    which designs have a meaning on the sub-core, what it is, and its checks
     selection     the options of a run to the machine that they select
     places        a register's bank, and where the design keeps its newest value
     conformance   whether a file follows the interface, with shapes, facts and spelling; trial compiles hook by hook, and

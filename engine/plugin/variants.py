@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from rfview.engine.plugin import facts, files, host_functions as host
+from rfview.engine.plugin import facts, files, host_functions as host, on_subcore
 from rfview.engine.plugin.description import Design, Parameter, greatest
 from rfview.engine.plugin.finding import find
 from rfview.engine.errors import InputError
@@ -80,11 +80,29 @@ class Built:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """Return the machine parameters in which the chain's papers differ, the outermost design last."""
+        """Return the machine parameters in which the chain's papers differ, the outermost design last; of Fermi's core."""
         settings: dict[str, Any] = {}
-        for name in reversed(self.chain):
+        for name in reversed(self.chain if self.core == COLLECTOR else ()):
             settings |= find(name).DESIGN.settings
         return settings
+
+    @property
+    def panels(self) -> Sequence[Mapping[str, Any]]:
+        """Return the panels of the outermost design, of whose state on the sub-core there are none."""
+        panels: Sequence[Mapping[str, Any]] = find(self.chain[0]).DESIGN.panels if self.core == COLLECTOR else ()
+        return panels
+
+    @property
+    def notes(self) -> list[str]:
+        """Return what a run on the sub-core says of its designs: what they mean there, and whose claims these are not."""
+        if self.core == COLLECTOR:
+            return []
+        return [f"{name}: {on_subcore.meaning(name)}" for name in self.chain] + [on_subcore.NOTE]
+
+    @property
+    def has_reuse_cache(self) -> bool:
+        """Return whether the sub-core keeps its reuse cache: no design of the chain takes its place."""
+        return all(getattr(on_subcore.module(name), "REUSE_CACHE", True) for name in self.chain)
 
     def fill(self, spec: Any, first_row: int = 0) -> None:
         """Write the parameter values into a spec record. first_row: first of the designs' own value rows."""
@@ -128,19 +146,22 @@ def build(text: str, settings: Mapping[str, Any], engine_hash: str, core: str = 
         if key.split(".")[0] in chain and key not in values:
             hint = suggest(key, values) or f"; there are {', '.join(values) or 'none'}"
             raise InputError(f"{key}: no such parameter{hint}")
+    if core == SUBCORE:
+        on_subcore.check(text, chain, values)
     state: Any = None
     spec: Any = None
     for index in range(len(chain) - 1, -1, -1):
         modules = [find(part) for part in chain[index:]]
+        design, own, name = modules[0].DESIGN, modules[0].DESIGN.state, modules[0].DESIGN.name
+        if core == SUBCORE:
+            modules += [on_subcore.module(part) for part in chain[index:] if part != "sram"]
+            own, name = on_subcore.state(name), on_subcore.marker(name)
         sources = [Path(str(module.__file__)) for module in modules]
-        state, spec = _types(modules[0].DESIGN, sources, engine_hash, state, spec)
+        state, spec = _types(design, own, name, sources, engine_hash, state, spec)
     if core == SUBCORE:
-        if chain != ["sram"]:
-            raise InputError(f"--design {text}: the sub-core of this preset runs sram only so far; "
-                             "take a preset with a collector core, such as fermi")
         state, spec = (np.dtype([*((name, dtype[name]) for name in dtype.names), ("core", own)], align=True)
                        for dtype, own in ((state, CORE), (spec, PARAMETERS)))
-    extra = sum(find(part).DESIGN.extra_rows for part in chain)
+    extra = sum(find(part).DESIGN.extra_rows for part in chain) if core == COLLECTOR else 0
     return Built(tuple(chain), state, spec, values, extra, core)
 
 
@@ -155,14 +176,15 @@ def _check_main(text: str, outer: ModuleType, main: ModuleType) -> None:
                          f"write an `arbitrate` in {outer.DESIGN.name} too, or choose another main file")
 
 
-def _types(design: Design, sources: list[Path], engine_hash: str, inner_state: Any, inner_spec: Any) -> tuple[Any, Any]:
-    """Build the state and spec dtypes of one level of a chain."""
+def _types(design: Design, own: Sequence[Any], name: str, sources: list[Path], engine_hash: str, inner_state: Any,
+           inner_spec: Any) -> tuple[Any, Any]:
+    """Build the state and spec dtypes of one level of a chain. own: its state; name: of its hooks."""
     # with the file's name: machine code on disk finds the design's module by it
     parts = [file.stem + compiled_part(file, read_text(file)) for file in sources]
     digest = hashlib.sha256("".join([engine_hash, *parts]).encode()).hexdigest()[:16]
-    spec = [(f"design_{design.name}", "u1"), (f"src_{digest}", "u1"), ("first_row", "i4"), ("first_event", "i4")]
+    spec = [(f"design_{name}", "u1"), (f"src_{digest}", "u1"), ("first_row", "i4"), ("first_event", "i4")]
     spec += [(parameter.name, parameter.dtype) for parameter in design.parameters if parameter.dtype]
-    state = list(design.state) or [("unused", "u4")]
+    state = list(own) or [("unused", "u4")]
     if inner_state is not None:
         spec.append(("mrf", inner_spec))
         state.append(("mrf", inner_state))

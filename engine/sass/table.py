@@ -125,7 +125,7 @@ ROWS = (
     Row("NANOSLEEP", "", ANY, control.plain(isa.OP_NANOSLEEP)),
     Row("MEMBAR", "SC ALL CTA GPU SYS VC", ANY, control.plain(isa.OP_MEMBAR)),
     Row("NOP PMTRIG", "", ANY, control.plain(isa.OP_NOP)),
-    Row("DEPBAR", "LE", ANY, control.plain(isa.OP_NOP)),
+    Row("DEPBAR", "LE", ANY, control.dependence_barrier),
     Row("ERRBAR CGAERRBAR PREEXIT", "", ANY, control.plain(isa.OP_NOP)),
     Row("CCTL", "IV IVALL PF1 PF2 E C U D IVALLP", ANY, control.plain(isa.OP_NOP)),
 )

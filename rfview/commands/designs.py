@@ -9,10 +9,12 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from textwrap import wrap
 from typing import Any
 
 from rfview.engine import IMPORT_ROOT
 from rfview.engine.errors import InputError
+from rfview.engine.plugin import on_subcore
 from rfview.commands import options, progress
 from rfview.listing import columns
 
@@ -170,6 +172,7 @@ def facts_of(design: Any) -> dict[str, Any]:
     """Return the facts about a design as plain data."""
     return {
         "name": design.name, "title": design.title, "source": design.source,
+        "on_subcore": on_subcore.meaning(design.name),
         "paper_scheduler": design.paper_scheduler, "paper_preset": design.paper_preset,
         "parameters": [
             {"name": p.name, "default": p.default, "unit": p.unit, "meaning": p.meaning, "source": p.source,
@@ -198,6 +201,9 @@ def _values(parameter: dict[str, Any]) -> str:
 def design_text(facts: dict[str, Any], called: str) -> str:
     """Return a design's parameters as a table, and how to set one. called: the name or path given for it."""
     lines = [f"{facts['name']}: {facts['title']}", f"  {facts['source']}", ""]
+    if facts["on_subcore"]:
+        lines += [*wrap(f"on the sub-core (machine code): {facts['on_subcore']}. {on_subcore.NOTE}", 118,
+                        initial_indent="  ", subsequent_indent="  "), ""]
     rows = [("parameter", "default", "unit", "meaning", "source")]
     rows += [(p["name"], _values(p), p["unit"], p["meaning"], p["source"])
              for p in facts["parameters"]]

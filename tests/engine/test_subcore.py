@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from hypothesis import given, settings, strategies as st
 
+from rfview.engine.machine.cores.subcore.inflight import is_full
+from rfview.engine.state import SM
 from tests.reference.subcore import Sm
 from tests.reference.subcore_compiler import PROGRAM, Operation, covered
 from tests.subcore_machine import SubcoreMachine
@@ -45,6 +48,36 @@ def test_two_results_of_one_bank_and_cycle_are_written_one_after_the_other_and_d
     machine = SubcoreMachine([program])
     assert machine.issues == [[1, 2, 6, 7]]
     assert machine.writes[:2] == [(12, 0), (13, 0)]
+
+
+# what features are worth, in sign (M Tables 5 and 6): settings, program, and whether its last issue is later than without them
+FEATURES = (({"core.reuse_cache": 0}, "FFMA R20 R2.reuse R4.reuse R6 *5", True),
+            ({"core.read_ports": 2}, "FFMA R20 R2 R4 R6 *5", False),
+            ({"core.fetch_stages": 2, "memory.icache_sets": 4}, "FFMA R20 R2 R5 R7 *5", True))
+
+
+@pytest.mark.parametrize("changed, program, is_later", FEATURES, ids=("no reuse cache", "two read ports", "an instruction cache that misses"))
+def test_what_features_are_worth(changed: dict[str, int], program: str, is_later: bool) -> None:
+    usual = {key: value for key, value in changed.items() if key == "core.fetch_stages"}      # without it nothing is fetched
+    before, after = (SubcoreMachine([parse(program)], settings=each).simulator.cycle for each in (usual, changed))
+    assert after > before if is_later else after < before
+
+
+def test_a_warp_waits_for_each_counter_that_depbar_lists() -> None:
+    program = "LDG R4 R2 w0; LDG R6 R2 w1; LDG R8 R2 w2 s2; DEPBAR.LE SB0,1 s4; MOV R20 R9"
+    machine = SubcoreMachine([parse(program)])
+    listed = SubcoreMachine([parse(program.replace("SB0,1", "SB0,1,2"))])
+    assert machine.issues[0][-1] == machine.issues[0][-2] + 4           # SB0 is at most 1: nothing to wait for
+    assert listed.issues[0][-1] == 41                                   # until the third load, which leaves in 21, is written
+
+
+def test_the_last_entry_in_flight_is_never_taken() -> None:
+    sm = np.zeros(1, SM).view(np.recarray)[0]
+    sm.inflight_used[:] = ~np.uint64(0)
+    sm.inflight_used[-1] ^= np.uint64(1 << 63)      # its number, 255, is "none"
+    assert is_full(sm)
+    sm.inflight_used[-1] ^= np.uint64(1 << 62)
+    assert not is_full(sm)
 
 
 @settings(max_examples=EXAMPLES, deadline=None)

@@ -58,7 +58,7 @@ class Warp:
     pc: int = 0
     until: int = 0              # its stall counter: it may issue from this cycle on
     counters: list[int] = field(default_factory=lambda: [0] * 6)
-    limit: tuple[int, int] | None = None
+    limit: tuple[int, ...] | None = None
     issues: list[int] = field(default_factory=list)
     clocks: list[int] = field(default_factory=list)
     writer: dict[int, tuple[int, str]] = field(default_factory=dict)     # of a register: its Allocate cycle, class
@@ -245,7 +245,7 @@ class SubCore:
         line = warp.program[warp.pc]
         if any(warp.counters[counter] for counter in line.wait):
             return False
-        if warp.limit and warp.counters[warp.limit[0]] > warp.limit[1]:
+        if warp.limit and (warp.counters[warp.limit[0]] > warp.limit[1] or any(warp.counters[one] for one in warp.limit[2:])):
             return False
         if line.op in CLASSES:
             return self.pipe_of(line, now) is not None

@@ -9,7 +9,7 @@ from rfview.engine.compile import extern
 from rfview.engine.compile.bits import ctz64
 from rfview.engine.compile.device import device
 from rfview.engine.machine import collectors
-from rfview.engine.machine.cores.accounting import account, free_cta_slot
+from rfview.engine.machine.cores.accounting import account, free_cta_slot, nothing_waits
 from rfview.engine.machine.marks import touch_inflight
 from rfview.engine.machine.stages import completion, ctas, fetch, issue, memory, write_back
 from rfview.engine.state import MAX_INFLIGHT, NONE8
@@ -94,16 +94,7 @@ def is_idle(sm, rf, spec):
     """Return whether no stage has any work: only completions and the design's own events are pending."""
     if sm.undecided != 0 or sm.collectors_used != 0 or sm.ldst_head != NONE8 or sm.need_fetch != 0 or sm.ended != 0:
         return False
-    for word in range(MAX_INFLIGHT // 64):
-        if sm.in_write_back[word] != 0:
-            return False
-    for slot in range(sm.launch.resident_ctas):
-        if not sm.cta[slot].valid:
-            if sm.launch.next_cta < sm.launch.num_ctas:
-                return False
-        elif sm.cta[slot].live_warps == 0:
-            return False
-    return True
+    return nothing_waits(sm)
 
 
 @device

@@ -15,8 +15,8 @@ INFLIGHT_LIMIT = MAX_INFLIGHT - 1
 
 
 @device
-def allocate(sm, warp, pc, lanes, active, inst):
-    """Take a free in-flight entry for an issued instruction and hold its results in the scoreboard."""
+def take(sm, warp, pc, lanes, active, inst):
+    """Take a free in-flight entry for an issued instruction; its stage is COLLECT until it has its operands."""
     slot = np.int64(0)
     for word in range(MAX_INFLIGHT // 64):
         used = np.uint64(sm.inflight_used[word])
@@ -43,14 +43,24 @@ def allocate(sm, warp, pc, lanes, active, inst):
     flight.refused = 0
     flight.missed = 0
     flight.transactions = 0
-    entry = sm.warp[warp]
+    for index in range(2):
+        flight.pval[index] = 0
     sm.num_inflight[warp] += 1
+    touch_inflight(sm, slot)
+    return slot
+
+
+@device
+def allocate(sm, warp, pc, lanes, active, inst):
+    """Take an in-flight entry for an issued instruction and hold its results in the scoreboard."""
+    slot = take(sm, warp, pc, lanes, active, inst)
+    flight = sm.inflight[slot]
+    entry = sm.warp[warp]
     cold = sm.warp_cold[warp]
     for index in range(2):
         pred = np.int64(inst.psrc[index])
         value = np.int64(cold.pred[pred]) if pred != NO_PRED else np.int64(0)
         flight.psrc[index] = (value ^ 0xFFFFFFFF) if inst.psrc_negate[index] else value
-        flight.pval[index] = 0
         result = np.int64(inst.pdst[index])
         if result != NO_PRED:
             cold.pred_producer[result] = slot
@@ -70,5 +80,4 @@ def allocate(sm, warp, pc, lanes, active, inst):
     entry.sb_pred = np.int64(entry.sb_pred) | np.int64(inst.dst_preds)
     if inst.memory_kind != MEM_NONE:
         sm.mem_pending[warp] += 1
-    touch_inflight(sm, slot)
     return slot

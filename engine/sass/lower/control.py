@@ -13,6 +13,7 @@ from rfview.engine.sass.operands import Operand
 BARRIERS = {"SYNC": isa.BAR_SYNC, "SYNCALL": isa.BAR_SYNC, "ARV": isa.BAR_ARRIVE, "POPC": isa.BAR_RED_POPC,
             "AND": isa.BAR_RED_AND, "OR": isa.BAR_RED_OR}
 ALL_LANES = 0xFFFFFFFF
+DEPENDENCES = re.compile(r"SB([0-5]), (0x[0-9a-f]+)(?:, \{([0-5](?:, ?[0-5])*)\})?")
 INDEXED = re.compile(r"R(\d+)(?:\.64)?\s*\+?(-?0x[0-9a-f]+)?")
 
 
@@ -129,6 +130,15 @@ def plain(op: int):
         draft.control(op)
 
     return lower
+
+
+def dependence_barrier(form: Form, draft: Draft) -> None:
+    """DEPBAR.LE SB0, 0x1, {3,2}: aux is the counter plus one | what may be outstanding << 8 | counters to be 0 << 16."""
+    match = DEPENDENCES.search(form.text)
+    if match is None:
+        raise NotExecuted(f"with operands {form.text.partition(' ')[2]}")
+    listed = sum(1 << int(counter) for counter in (match[3] or "").replace(" ", "").split(",") if counter)
+    draft.control(isa.OP_NOP, int(match[1]) + 1 | int(match[2], 16) << 8 | listed << 16)
 
 
 def leave_thread(form: Form, draft: Draft) -> None:

@@ -14,7 +14,7 @@ from rfview.engine.events import TRANSACTIONS
 from rfview.engine.isa import FLAG_ATOM_SUCCESS, FLAG_PAST_L1, OP_TEX
 from rfview.engine.machine.cores.subcore import values
 from rfview.engine.machine.cores.subcore.results import release
-from rfview.engine.machine.cores.subcore.state import NUM_SUBCORES, NUM_UNITS, QUEUE_ENTRIES
+from rfview.engine.machine.cores.subcore.state import NUM_SUBCORES, NUM_UNITS, QUEUE_ENTRIES, UNIT_DOUBLE
 from rfview.engine.machine.marks import touch_inflight
 from rfview.engine.machine.stages import memory
 from rfview.engine.machine.stages.completion import schedule
@@ -100,6 +100,9 @@ def start(sm, rf, spec, key, rows, insts, arena, regions, log, mem_index, sub, u
         perform(sm, key, rows, inst, arena, regions, log, mem_index, slot, row)
     sub.unit[unit] = 0
     sub.unit_cycle[unit] = sm.cycle + spec.core.interval[inst.latency_class]
+    if unit == UNIT_DOUBLE:         # one for all sub-cores
+        for number in range(NUM_SUBCORES):
+            rf.core.sub[number].unit_cycle[unit] = sub.unit_cycle[unit]
     release(sm, rf, inst, slot, READ_SHIFT)
     flight.stage = EXECUTE
     flight.since_cycle = sm.cycle

@@ -46,6 +46,8 @@ def base_opcode(text: str) -> str:
 def class_of(text: str, control: int) -> int:
     """Return the class of an instruction: of unknown ones, those with a barrier are variable, others with U uniform."""
     opcode = base_opcode(text)
+    if opcode == "IMAD" and ".WIDE" in text:
+        return CLASSES.index("wide")
     if opcode in OF_OPCODE:
         return OF_OPCODE[opcode]
     if (control >> 5) & 7 != NO_BARRIER:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from rfview.engine.compile.bits import bit64, ctz64
+from rfview.engine.compile.bits import bit64
 from rfview.engine.compile.device import device
 from rfview.engine.machine.marks import touch_inflight
+from rfview.engine.machine.stages import inflight
 from rfview.engine.machine.stages.sources import predicate
 from rfview.engine.program import NO_REG
-from rfview.engine.state import COLLECT, FREE, MAX_INFLIGHT, NONE8
+from rfview.engine.state import FREE, MAX_INFLIGHT
 
 
 @device
@@ -25,40 +26,13 @@ def is_full(sm):
 @device
 def take(sm, warp, pc, lanes, active, inst):
     """Take a free entry for an issued instruction; its stage is COLLECT until it has its operands."""
-    slot = np.int64(0)
-    for word in range(MAX_INFLIGHT // 64):
-        used = np.uint64(sm.inflight_used[word])
-        if ~used != 0:
-            low = ctz64(~used)
-            slot = word * 64 + low
-            sm.inflight_used[word] = used | bit64(low)
-            break
+    slot = inflight.take(sm, warp, pc, lanes, active, inst)
     flight = sm.inflight[slot]
-    flight.issue_cycle = sm.cycle
-    flight.since_cycle = sm.cycle
-    flight.seq = sm.seq
-    sm.seq += 1
-    flight.pc = pc
-    flight.mask = lanes
-    flight.active = active
-    flight.warp = warp
-    flight.unit = inst.unit
-    flight.stage = COLLECT
-    flight.collector = NONE8
-    flight.pipe = NONE8
-    flight.code = 0
-    flight.refused = 0
-    flight.missed = 0
-    flight.transactions = 0
     flight.unread = 0
     flight.unwritten = 0
     for row in range(inst.num_dst):
         if inst.dst[row] != NO_REG and inst.dst_uniform == 0:
             flight.unwritten |= np.uint8(1 << row)
-    for index in range(2):
-        flight.pval[index] = 0
-    sm.num_inflight[warp] += 1
-    touch_inflight(sm, slot)
     return slot
 
 

@@ -40,6 +40,7 @@ def clear_control(rf, warp):
     own.until_cycle = 0
     own.limit = 0
     own.most = 0
+    own.listed = 0
     own.long = 0
     own.arriving = 0
     for counter in range(NUM_COUNTERS):
@@ -142,6 +143,7 @@ def decide(sm, rf, spec, insts, number, warp):
 @device
 def awaited(own, mask):
     """Return the first counter that a warp waits for, or -1. mask: those that its instruction waits for."""
+    mask |= np.int64(own.listed)
     for counter in range(NUM_COUNTERS):
         if (mask >> counter) & 1 and own.counter[counter] != 0:
             return np.int64(counter)
@@ -242,9 +244,11 @@ def obey(sm, rf, inst, warp):
     elif (control >> 4) & 1 == 0:
         own.until_cycle = sm.cycle + 2
     own.limit = 0
+    own.listed = 0
     if inst.op == OP_NOP and inst.aux != 0:     # DEPBAR.LE
         own.limit = np.int64(inst.aux) & 255
         own.most = (np.int64(inst.aux) >> 8) & 255
+        own.listed = np.int64(inst.aux) >> 16
     return 0
 
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from rfview.engine import hooks
 from rfview.engine.compile.device import device
-from rfview.engine.machine.cores.accounting import account, free_cta_slot
+from rfview.engine.machine.cores.accounting import account, free_cta_slot, nothing_waits
 from rfview.engine.machine.cores.subcore import accesses, fetch, issue, operands, results
 from rfview.engine.machine.cores.subcore.state import NUM_SUBCORES
 from rfview.engine.machine.stages import convergence, ctas
@@ -21,12 +22,12 @@ from rfview.engine.state import MAX_INFLIGHT, NONE8
 @device
 def cycle(sm, rf, spec, key, rows, insts, arena, regions, log, mem_index):
     """Run one cycle: results, memory, then in each sub-core Allocate, Control and issue; new CTAs, and fetch."""
-    results.begin(sm, rf)
+    results.begin(sm, rf, spec, rows)
     for number in range(NUM_SUBCORES):
         operands.count_up(sm, rf, insts, number)
-    results.complete(sm, rf, spec, rows, insts)
+    results.complete(sm, rf, spec, rows, insts, arena)
     accesses.advance(sm, rf, spec, key, rows, insts, arena, regions, log, mem_index)
-    results.write_variable(sm, rf, rows, insts)
+    results.write_variable(sm, rf, spec, rows, insts)
     issue.show_finished(sm)
     for number in range(NUM_SUBCORES):
         operands.allocate(sm, rf, spec, rows, insts, arena, number)
@@ -34,6 +35,7 @@ def cycle(sm, rf, spec, key, rows, insts, arena, regions, log, mem_index):
         issue.issue(sm, rf, spec, rows, insts, arena, number)
     start_cta(sm, rf, spec, rows, arena, log, mem_index)
     fetch.fetch(sm, rf, spec)
+    hooks.end_cycle(sm, rf, spec, rows)
     account(sm, 1)
     sm.cycle += 1
     return 0
@@ -62,16 +64,7 @@ def is_idle(sm, rf, spec):
     """Return whether nothing moves until a completion: all warps wait for one, and no stage holds anything."""
     if sm.undecided != 0 or sm.ended != 0 or rf.core.fetching != 0 or sm.ldst_head != NONE8 or not pipeline_empty(rf):
         return False
-    for word in range(MAX_INFLIGHT // 64):
-        if sm.in_write_back[word] != 0:
-            return False
-    for slot in range(sm.launch.resident_ctas):
-        if not sm.cta[slot].valid:
-            if sm.launch.next_cta < sm.launch.num_ctas:
-                return False
-        elif sm.cta[slot].live_warps == 0:
-            return False
-    return True
+    return nothing_waits(sm)
 
 
 @device
@@ -81,6 +74,8 @@ def pipeline_empty(rf):
         sub = rf.core.sub[number]
         if sub.control != 0 or sub.counting != 0 or sub.allocate != 0 or sub.allocated != 0 or sub.queued != 0:
             return False
+        if sub.busy[0] != 0 or sub.busy[1] != 0:
+            return False
         for unit in range(len(sub.unit)):
             if sub.unit[unit] != 0:
                 return False
@@ -89,8 +84,9 @@ def pipeline_empty(rf):
 
 @device
 def idle_cycles(sm, rf, spec, stop_cycle):
-    """Return how many cycles pass before the next completion; only after an idle cycle has run (cycle.py)."""
-    return max(np.int64(0), next_completion(sm, np.int64(stop_cycle)) - np.int64(sm.cycle))
+    """Return how many cycles pass before the next completion or event of the design; only after an idle cycle has run."""
+    limit = min(np.int64(stop_cycle), np.int64(hooks.next_event(sm, rf, spec)))
+    return max(np.int64(0), next_completion(sm, limit) - np.int64(sm.cycle))
 
 
 @device

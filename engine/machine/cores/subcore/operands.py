@@ -8,14 +8,20 @@ from __future__ import annotations
 
 import numpy as np
 
+from rfview.engine import hooks
+from rfview.engine.compile.bits import bit64, ctz64
 from rfview.engine.compile.device import device
-from rfview.engine.events import READ_CONFLICTS
+from rfview.engine.events import READ_CONFLICTS, RF_READS
 from rfview.engine.machine.cores.subcore import accesses, results, values
-from rfview.engine.machine.cores.subcore.state import (NUM_OPERANDS, READ_RING, UNIT_MEMORY, UNIT_NONE, WINDOW)
+from rfview.engine.machine.cores.subcore.state import (NUM_OPERANDS, READ_RING, UNIT_MEMORY, UNIT_NONE,
+                                                       WINDOW, WRITE_RING)
+from rfview.engine.machine.cores.subcore.results import number_of
 from rfview.engine.machine.marks import touch_inflight
 from rfview.engine.program import WAIT_LONG
+from rfview.engine.stalls import BANK_CONFLICT
 from rfview.engine.state import NONE8
 
+IN_ALLOCATE, IN_CONTROL = range(2)
 NO_BARRIER = 7
 REUSE_SHIFT = 17
 
@@ -53,19 +59,20 @@ def allocate(sm, rf, spec, rows, insts, arena, number):
         return 0
     inst = insts[flight.pc]
     hits = cache_hits(sub, inst, np.int64(flight.warp)) if spec.core.reuse_cache != 0 else np.int64(0)
+    accepted = accept_reads(sm, rf, spec, sub, inst, slot, hits, IN_ALLOCATE)
+    if not accepted or not results.accept(sm, rf, spec, sub, inst, slot):
+        return hold(sm, rf, spec, sub, slot)
     for bank in range(2):
-        if wanted(inst, hits, bank) > free_reads(sm, spec, sub, bank):
-            sub.held_bank = bank + 1
+        if sub.wanted[IN_ALLOCATE, bank] > free_reads(sm, spec, sub, bank):
+            sm.events[READ_CONFLICTS] += 1
+            results.refuse(sm, sub, slot, bank, BANK_CONFLICT)
             return hold(sm, rf, spec, sub, slot)
-    for operand in range(NUM_OPERANDS):
-        for half in range(2):
-            k = 2 * operand + half
-            if (np.int64(inst.src_mask) >> k) & 1 and first_read(inst, hits, k):
-                book(sm, sub, np.int64(inst.src[k]) & 1, flight.warp, inst.src[k])
+    book_reads(sm, spec, sub, inst, flight)
     sub.hits = hits
     sub.allocate = 0
     sub.allocated = slot + 1
-    values.compute(sm, rf, spec, rows, insts, arena, slot)
+    if spec.core.late_wide >> np.int64(inst.latency_class) & 1 == 0:
+        values.compute(sm, rf, spec, rows, insts, arena, slot)
     update_cache(spec, sub, inst, np.int64(flight.warp))
     return results.book(sm, rf, spec, sub, inst, slot)
 
@@ -100,31 +107,66 @@ def first_read(inst, hits, k):
 
 
 @device
-def wanted(inst, hits, bank):
-    """Return how many registers an instruction has to read from a bank."""
-    count = 0
-    for k in range(2 * NUM_OPERANDS):
-        if (np.int64(inst.src_mask) >> k) & 1 and np.int64(inst.src[k]) & 1 == bank and first_read(inst, hits, k):
-            count += 1
-    return count
+def accept_reads(sm, rf, spec, sub, inst, slot, hits, stage):
+    """Let the design accept the reads of an instruction; return whether it has, and the window can hold them.
+
+    Reads that take more cycles than the window has keep it waiting as much longer.
+    """
+    warp = np.int64(sm.inflight[slot].warp)
+    left = np.uint64(inst.src_mask)
+    while left != 0:
+        k = ctz64(left)
+        left &= left - np.uint64(1)
+        if (np.uint64(sub.asked[stage]) >> np.uint64(8 * k)) & np.uint64(255) == 0 and first_read(inst, hits, k):
+            reg = np.int64(inst.src[k])
+            cycles = np.int64(hooks.read_cycles(sm, rf, spec, warp, reg, np.int64(inst.is_float)))
+            if cycles < 0:
+                return results.refuse(sm, sub, slot, reg & 1, -cycles)
+            sub.asked[stage] = np.uint64(sub.asked[stage]) | np.uint64(cycles + 1) << np.uint64(8 * k)
+            sub.wanted[stage, reg & 1] += cycles
+            sm.events[RF_READS] += np.int64(cycles != 0)
+    fits = True
+    for bank in range(2):
+        if sub.wanted[stage, bank] > WINDOW * spec.core.read_ports:
+            sub.wanted[stage, bank] -= 1
+            fits = results.refuse(sm, sub, slot, bank, np.int64(sm.bank[number_of(sm, slot, bank)].busy_code))
+    return fits
 
 
 @device
 def free_reads(sm, spec, sub, bank):
     """Return how many reads a bank can serve in the next three cycles."""
-    count = 0
+    count = np.int64(0)
     for cycle in range(1, WINDOW + 1):
-        if sub.read_warp[bank, (np.int64(sm.cycle) + cycle) % READ_RING] == 0:
-            count += 1
-    return count * np.int64(spec.core.read_ports)
+        at = np.int64(sm.cycle) + cycle
+        if np.uint64(sub.busy[bank]) & bit64(at % WRITE_RING) == 0:
+            count += np.int64(spec.core.read_ports) - np.int64(sub.reads[bank, at % READ_RING])
+    return count
 
 
 @device
-def book(sm, sub, bank, warp, reg):
+def book_reads(sm, spec, sub, inst, flight):
+    """Book the banks' first free read ports for the reads of the instruction in Allocate."""
+    for k in range(2 * NUM_OPERANDS):
+        cycles = np.int64((np.uint64(sub.asked[IN_ALLOCATE]) >> np.uint64(8 * k)) & np.uint64(255)) - 1
+        bank = np.int64(inst.src[k]) & 1
+        while cycles > 0 and sub.wanted[IN_ALLOCATE, bank] != 0:
+            book(sm, spec, sub, bank, flight.warp, inst.src[k])
+            sub.wanted[IN_ALLOCATE, bank] -= 1
+            cycles -= 1
+    sub.asked[IN_ALLOCATE] = 0
+    flight.code = 0
+    return 0
+
+
+@device
+def book(sm, spec, sub, bank, warp, reg):
     """Book a bank's first free read port."""
     for cycle in range(1, WINDOW + 1):
-        place = (np.int64(sm.cycle) + cycle) % READ_RING
-        if sub.read_warp[bank, place] == 0:
+        at = np.int64(sm.cycle) + cycle
+        place = at % READ_RING
+        if sub.reads[bank, place] < spec.core.read_ports and np.uint64(sub.busy[bank]) & bit64(at % WRITE_RING) == 0:
+            sub.reads[bank, place] += 1
             sub.read_warp[bank, place] = warp + 1
             sub.read_reg[bank, place] = reg
             return 1
@@ -135,7 +177,6 @@ def book(sm, sub, bank, warp, reg):
 def hold(sm, rf, spec, sub, slot):
     """Keep an instruction in Allocate for a cycle: its pipe's latch and the stall counters behind it stand still."""
     flight = sm.inflight[slot]
-    sm.events[READ_CONFLICTS] += 1
     pipe = np.int64(flight.pipe)
     if pipe != NONE8 and sub.pipe_cycle[pipe] > sm.cycle:
         sub.pipe_cycle[pipe] += 1
@@ -196,12 +237,16 @@ def control(sm, rf, spec, rows, insts, arena, number):
         if sub.allocate != 0:
             return 0
         sub.allocate = slot + 1
+    elif unit != UNIT_MEMORY and sub.unit[unit] != 0 or not accept_reads(sm, rf, spec, sub, inst, slot, 0, IN_CONTROL):
+        return 0
     elif unit == UNIT_MEMORY:
         accesses.enter_queue(sm, rf, spec, rows, insts, arena, sub, number, slot)
     else:
-        if sub.unit[unit] != 0:
-            return 0
         sub.unit[unit] = slot + 1
+    sub.asked[IN_CONTROL] = 0
+    sub.wanted[IN_CONTROL, 0] = 0
+    sub.wanted[IN_CONTROL, 1] = 0
+    flight.code = 0
     sub.control = 0
     flight.since_cycle = sm.cycle
     return touch_inflight(sm, slot)

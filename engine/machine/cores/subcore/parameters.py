@@ -9,18 +9,20 @@ from rfview.engine.machine.cores.subcore.state import (CLASSES, PARAMETERS, PIPE
                                                        PIPE_NONE, PIPE_TENSOR, PIPE_UNIFORM, UNIT_CONSTANT,
                                                        UNIT_DOUBLE, UNIT_MEMORY, UNIT_NONE, UNIT_SPECIAL, UNIT_XU)
 
-PIPES = {"alu": PIPE_ALU, "fma": PIPE_FMA, "imad": PIPE_FMA, "half": PIPE_HALF, "double": PIPE_DOUBLE, "tensor": PIPE_TENSOR,
-         "uniform": PIPE_UNIFORM}
+PIPES = {"alu": PIPE_ALU, "fma": PIPE_FMA, "imad": PIPE_FMA, "wide": PIPE_FMA, "half": PIPE_HALF, "double": PIPE_DOUBLE,
+         "tensor": PIPE_TENSOR, "uniform": PIPE_UNIFORM}
 UNITS = {"xu": UNIT_XU, "constant": UNIT_CONSTANT, "special": UNIT_SPECIAL}
 ACCESSES = CLASSES[CLASSES.index("load_global") :]
 WIDTHS = (4, 8, 16)     # bytes per lane, of the accesses in the tables
 
 
-def fill(record: Any, config: Config) -> None:
-    """Write the numbers in use into a record of state.PARAMETERS."""
+def fill(record: Any, config: Config, has_reuse_cache: bool = True) -> None:
+    """Write the numbers in use into a record of state.PARAMETERS. has_reuse_cache: unless the design has its own."""
     for name in PARAMETERS.names or ():
         if f"core.{name}" in config.numbers:
             setattr(record, name, int(config[f"core.{name}"]))
+    record.reuse_cache = record.reuse_cache and has_reuse_cache
+    record.late_wide = int(config["core.late_wide"]) << CLASSES.index("wide")
     record.full_fp32 = int(config["core.full_fp32"]) << CLASSES.index("fma")
     for index, name in enumerate(CLASSES):
         record.unit[index] = UNIT_MEMORY if name in ACCESSES else UNITS.get(name, UNIT_NONE)

@@ -8,47 +8,147 @@ from __future__ import annotations
 
 import numpy as np
 
+from rfview.engine import hooks
 from rfview.engine.compile.bits import bit64, ctz64
 from rfview.engine.compile.device import device
-from rfview.engine.events import RF_READS, RF_WRITES, WRITE_CONFLICTS
+from rfview.engine.events import RF_WRITES, WRITE_CONFLICTS
 from rfview.engine.machine.cores.subcore.inflight import give_back
 from rfview.engine.machine.cores.subcore.state import NUM_SUBCORES, READ_RING, UNIT_NONE, WRITE_RING
-from rfview.engine.machine.cores.subcore.values import show_results
+from rfview.engine.machine.cores.subcore.values import compute, show_register, show_results
 from rfview.engine.machine.marks import touch_inflight
 from rfview.engine.machine.stages.completion import WHEEL_MASK, schedule
 from rfview.engine.machine.stages.warp_state import reconsider
 from rfview.engine.program import NO_REG
 from rfview.engine.stalls import BANK_CONFLICT
-from rfview.engine.state import BANK_READ, BANK_WRITE, EXECUTE, FOREVER, MAX_INFLIGHT, NONE8, WRITE_BACK, WRITTEN
+from rfview.engine.state import BANK_BUSY, BANK_READ, BANK_WRITE, EXECUTE, FOREVER, MAX_INFLIGHT, NONE8, WRITE_BACK, WRITTEN
 
 PORT_CYCLES = 4         # from the cycle in which a result can be bypassed until it is written
+RESULT_QUEUE = 8        # results of a bank that wait for their write (M 5.3)
 NO_BARRIER = 7
 
 
 @device
-def begin(sm, rf):
+def begin(sm, rf, spec, rows):
     """Begin a cycle: the ports that the last one used are free again, and those booked for this one are in use."""
-    before, now = (np.int64(sm.cycle) - 1) % READ_RING, np.int64(sm.cycle) % READ_RING
+    before, now = np.int64(sm.cycle) - 1, np.int64(sm.cycle)
     for number in range(NUM_SUBCORES):
         sub = rf.core.sub[number]
         for bank in range(2):
-            sub.read_warp[bank, before] = 0
-            sub.write_slot[bank, (np.int64(sm.cycle) - 1) % WRITE_RING] = 0
+            sub.reads[bank, before % READ_RING] = 0
+            sub.write_slot[bank, before % WRITE_RING] = 0
+            sub.busy[bank] = np.uint64(sub.busy[bank]) & ~bit64(before % WRITE_RING)
             port = sm.bank[2 * number + bank]
             port.activity = 0
             port.read = 0
             port.written = 0
             port.queue = 1 if sub.held_bank == bank + 1 else 0
-            if sub.read_warp[bank, now] != 0:
+            if port.until_cycle <= now:
+                work(sm, sub, bank, port, np.int64(hooks.bank_cycles(sm, rf, spec, rows, 2 * number + bank)))
+            if np.uint64(sub.busy[bank]) & bit64(now % WRITE_RING) != 0:
+                port.activity = BANK_BUSY
+            if sub.reads[bank, now % READ_RING] != 0:
                 port.activity = BANK_READ
                 port.read = 1
-                port.owner_warp = sub.read_warp[bank, now] - 1
-                port.owner_reg = sub.read_reg[bank, now]
-                sm.events[RF_READS] += 1
-            writer = np.int64(sub.write_slot[bank, np.int64(sm.cycle) % WRITE_RING])
+                port.owner_warp = sub.read_warp[bank, now % READ_RING] - 1
+                port.owner_reg = sub.read_reg[bank, now % READ_RING]
+            writer = np.int64(sub.write_slot[bank, now % WRITE_RING])
             if writer != 0:
                 note_write_port(sm, 2 * number + bank, writer - 1)
     return 0
+
+
+@device
+def work(sm, sub, bank, port, cycles):
+    """Let a design have a bank for some cycles, from the first on in which nothing has booked it for so long."""
+    if cycles > 0:
+        start = first_free(sm, sub, bank, np.int64(sm.cycle), cycles)
+        occupy(sub, bank, start, cycles)
+        port.since_cycle = start
+        port.until_cycle = start + cycles
+    return 0
+
+
+@device
+def first_free(sm, sub, bank, start, cycles):
+    """Return the first cycle from `start` on for a write, of one cycle or longer, or other work of so many cycles.
+
+    Long ones need a bank that is not read either. At most the ring's last: then the bank has much more than it can do.
+    """
+    place, last = start, np.int64(sm.cycle) + WRITE_RING - 1 - cycles
+    cycle = start
+    while cycle < place + cycles and place < last:
+        free = sub.write_slot[bank, cycle % WRITE_RING] == 0 and np.uint64(sub.busy[bank]) & bit64(cycle % WRITE_RING) == 0
+        if cycles > 1 and cycle < sm.cycle + READ_RING:
+            free = free and sub.reads[bank, cycle % READ_RING] == 0
+        cycle += 1
+        if not free:
+            place = cycle
+    return min(place, last)
+
+
+@device
+def occupy(sub, bank, start, cycles):
+    """Keep a bank from being read or written otherwise for some cycles."""
+    for cycle in range(start, start + cycles):
+        sub.busy[bank] = np.uint64(sub.busy[bank]) | bit64(cycle % WRITE_RING)
+    return 0
+
+
+@device
+def ask(sm, rf, spec, inst, slot, row, is_late):
+    """Ask the design to accept one register of a result."""
+    flight = sm.inflight[slot]
+    return np.int64(hooks.write_cycles(sm, rf, spec, np.int64(flight.warp), np.int64(inst.dst[row]), np.int64(flight.mask),
+                                       is_late, np.int64(inst.is_float)))
+
+
+@device
+def accept(sm, rf, spec, sub, inst, slot):
+    """Let the design accept the results of the instruction in Allocate; return whether it has, and their banks have room.
+
+    A bank's results wait in a queue of eight (M 5.3); beyond that, Allocate holds the instruction.
+    """
+    flight = sm.inflight[slot]
+    due = np.int64(sm.cycle) + max(np.int64(1), np.int64(spec.core.latency[inst.latency_class])) + PORT_CYCLES
+    for row in range(inst.num_dst):
+        if (np.int64(flight.unwritten) >> row) & 1 == 0:
+            continue
+        reg = np.int64(inst.dst[row])
+        code = np.int64(BANK_CONFLICT)
+        cycles = ((np.int64(sub.accepted) >> 8 * row) & 255) - 1
+        if cycles < 0:
+            cycles = np.int64(1)
+            if flight.mask != 0:
+                cycles = ask(sm, rf, spec, inst, slot, row, 0)
+            code = -cycles
+            if cycles >= 0:
+                sub.accepted = np.int64(sub.accepted) | (cycles + 1) << 8 * row
+        if cycles > 0:
+            limit = min(due + RESULT_QUEUE * cycles, np.int64(sm.cycle) + WRITE_RING - 2 - 2 * cycles)
+            if first_free(sm, sub, reg & 1, due, cycles) > limit:
+                sm.events[WRITE_CONFLICTS] += 1
+                cycles, code = np.int64(-1), np.int64(BANK_CONFLICT)
+        if cycles < 0:
+            return refuse(sm, sub, slot, reg & 1, code)
+    return True
+
+
+@device
+def number_of(sm, slot, bank):
+    """Return the SM's number of a bank of an instruction's sub-core."""
+    return np.int64(sm.inflight[slot].warp) % NUM_SUBCORES * 2 + bank
+
+
+@device
+def refuse(sm, sub, slot, bank, code):
+    """Note why an instruction waits in Allocate or Control, and for which bank; return False."""
+    sub.held_bank = bank + 1
+    flight = sm.inflight[slot]
+    flight.code = code
+    flight.bank = number_of(sm, slot, bank)
+    sm.access_wait[code] += 1
+    touch_inflight(sm, slot)
+    return False
 
 
 @device
@@ -70,12 +170,12 @@ def book(sm, rf, spec, sub, inst, slot):
     wait = np.int64(PORT_CYCLES)
     for row in range(inst.num_dst):
         if (np.int64(flight.unwritten) >> row) & 1:
-            bank = np.int64(inst.dst[row]) & 1
-            place = np.int64(sm.cycle) + latency + PORT_CYCLES
-            while sub.write_slot[bank, place % WRITE_RING] != 0:
-                place += 1
-            sub.write_slot[bank, place % WRITE_RING] = slot + 1
-            wait = max(wait, place - np.int64(sm.cycle) - latency)
+            cycles = ((np.int64(sub.accepted) >> 8 * row) & 255) - 1
+            if cycles > 0:
+                due = np.int64(sm.cycle) + latency + PORT_CYCLES
+                place = write_at(sm, sub, np.int64(inst.dst[row]) & 1, due, cycles, slot)
+                wait = max(wait, place - np.int64(sm.cycle) - latency)
+    sub.accepted = 0
     flight.transactions = wait
     flight.stage = EXECUTE
     flight.since_cycle = sm.cycle
@@ -84,7 +184,17 @@ def book(sm, rf, spec, sub, inst, slot):
 
 
 @device
-def complete(sm, rf, spec, rows, insts):
+def write_at(sm, sub, bank, start, cycles, slot):
+    """Book a write of some cycles from the first free one on; return that."""
+    place = first_free(sm, sub, bank, start, cycles)
+    sub.write_slot[bank, place % WRITE_RING] = slot + 1
+    if cycles > 1:
+        occupy(sub, bank, place, cycles)
+    return place
+
+
+@device
+def complete(sm, rf, spec, rows, insts, arena):
     """Move every instruction on whose time has come: to its write, or out of the pipeline."""
     wheel_slot = np.int64(sm.cycle) & WHEEL_MASK
     slot = np.int64(sm.wheel[wheel_slot])
@@ -94,13 +204,13 @@ def complete(sm, rf, spec, rows, insts):
         if sm.inflight[slot].done_cycle > sm.cycle:
             schedule(sm, slot, sm.inflight[slot].done_cycle)
         else:
-            move_on(sm, rf, spec, rows, insts, slot)
+            move_on(sm, rf, spec, rows, insts, arena, slot)
         slot = following
     return 0
 
 
 @device
-def move_on(sm, rf, spec, rows, insts, slot):
+def move_on(sm, rf, spec, rows, insts, arena, slot):
     """Move one instruction on."""
     flight = sm.inflight[slot]
     inst = insts[flight.pc]
@@ -114,6 +224,8 @@ def move_on(sm, rf, spec, rows, insts, slot):
     flight.since_cycle = sm.cycle
     if spec.core.unit[inst.latency_class] == UNIT_NONE:
         writes = flight.unwritten != 0
+        if spec.core.late_wide >> np.int64(inst.latency_class) & 1:
+            compute(sm, rf, spec, rows, insts, arena, slot)
         show_results(sm, rf, rows, inst, slot)
         return schedule(sm, slot, sm.cycle + flight.transactions) if writes else give_back(sm, slot)
     word = np.int64(slot) >> 6
@@ -133,7 +245,7 @@ def release(sm, rf, inst, slot, shift):
 
 
 @device
-def write_variable(sm, rf, rows, insts):
+def write_variable(sm, rf, spec, rows, insts):
     """Write the results of variable latency whose bank has a free port, the oldest first."""
     left = np.int64(0)
     for word in range(MAX_INFLIGHT // 64):
@@ -152,31 +264,57 @@ def write_variable(sm, rf, rows, insts):
         if best < 0:
             return 0
         before = best_seq
-        write_one(sm, rf, rows, insts, best)
+        write_one(sm, rf, spec, rows, insts, best)
     return 0
 
 
 @device
-def write_one(sm, rf, rows, insts, slot):
+def write_one(sm, rf, spec, rows, insts, slot):
     """Write a result of variable latency, or note that the port of its (first register's) bank is taken."""
     flight = sm.inflight[slot]
     inst = insts[flight.pc]
     number = np.int64(flight.warp) % NUM_SUBCORES
     sub = rf.core.sub[number]
     touch_inflight(sm, slot)
+    flight.code = 0
     if flight.unwritten != 0 and inst.dst[0] != NO_REG:
         bank = np.int64(inst.dst[0]) & 1
-        if sub.write_slot[bank, np.int64(sm.cycle) % WRITE_RING] != 0:
+        flight.bank = 2 * number + bank
+        now = np.int64(sm.cycle) % WRITE_RING
+        if sub.write_slot[bank, now] != 0 or np.uint64(sub.busy[bank]) & bit64(now) != 0:
             flight.code = BANK_CONFLICT
-            flight.bank = 2 * number + bank
             sm.events[WRITE_CONFLICTS] += 1
             return 0
-        sub.write_slot[bank, np.int64(sm.cycle) % WRITE_RING] = slot + 1
-        note_write_port(sm, 2 * number + bank, slot)
-    flight.code = 0
+        cycles = accept_late(sm, rf, spec, rows, inst, slot)
+        if cycles > 0 and write_at(sm, sub, bank, np.int64(sm.cycle), cycles, slot) == sm.cycle:
+            note_write_port(sm, 2 * number + bank, slot)
+        if flight.code != 0:
+            sm.access_wait[flight.code] += 1
+            return 0
     show_results(sm, rf, rows, inst, slot)
     flight.stage = WRITTEN
     flight.since_cycle = sm.cycle
     word = np.int64(slot) >> 6
     sm.in_write_back[word] = np.uint64(sm.in_write_back[word]) & ~bit64(np.int64(slot) & 63)
     return schedule(sm, slot, sm.cycle + 1)
+
+
+@device
+def accept_late(sm, rf, spec, rows, inst, slot):
+    """Let the design accept the registers of a result of variable latency; return the cycles of the longest write.
+
+    Those before one that it refuses are written already.
+    """
+    flight = sm.inflight[slot]
+    longest = np.int64(0)
+    left = np.uint64(flight.unwritten) if flight.mask != 0 else np.uint64(0)
+    while left != 0:
+        row = ctz64(left)
+        left &= left - np.uint64(1)
+        cycles = ask(sm, rf, spec, inst, slot, row, 1)
+        if cycles < 0:
+            flight.code = -cycles
+            return longest
+        show_register(sm, rf, rows, inst, slot, row)
+        longest = max(longest, cycles)
+    return longest

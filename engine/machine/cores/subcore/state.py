@@ -33,7 +33,8 @@ WARP_CONTROL = np.dtype(
         ("most", "u1"),               # .. and how many accesses may be outstanding there
         ("long", "u1"),               # counters that wait for L1TEX, one bit each
         ("arriving", "u1"),           # instructions on their way into its buffer: bit k: one that arrives in k + 1 cycles
-        ("pad", "u1", (6,)),
+        ("listed", "u1"),             # counters that DEPBAR wants to be 0, one bit each
+        ("pad", "u1", (5,)),
     ],
     align=True,
 )
@@ -43,6 +44,9 @@ SUBCORE = np.dtype(
         ("left_cycle", "i8"),         # the last cycle in which an access left for the memory pipeline
         ("pipe_cycle", "i8", (NUM_PIPES,)),  # per pipe: its input latch is free from then on
         ("unit_cycle", "i8", (NUM_UNITS,)),  # per unit: it takes the next instruction from then on
+        ("busy", "u8", (2,)),         # cycles in which bank b does one thing only, a long write or the design's: bit c & 63
+        ("asked", "u8", (2,)),        # reads that the design has accepted, in Allocate and in Control: a byte per row slot,
+                                      # its cycles plus one
         ("control", "u1"),            # in-flight entry in Control, plus one
         ("counting", "u1"),           # .. that entered it in the last cycle, whose counters count now
         ("allocate", "u1"),           # in-flight entry in Allocate, plus one
@@ -52,7 +56,10 @@ SUBCORE = np.dtype(
         ("queued", "u1"),             # accesses in `queue`
         ("queue", "u1", (QUEUE_ENTRIES,)),   # their in-flight entries plus one, the oldest first
         ("unit", "u1", (NUM_UNITS,)), # per unit: in-flight entry that waits for it, plus one
-        ("read_warp", "u1", (2, READ_RING)),  # who reads bank b in cycle c: [b][c & 3], warp plus one
+        ("accepted", "u4"),           # results of Allocate's instruction likewise, a byte per row
+        ("wanted", "u2", (2, 2)),     # cycles that these reads take of each bank's ports, in Allocate and in Control
+        ("reads", "u1", (2, READ_RING)),     # reads booked of bank b in cycle c: [b][c & 3]
+        ("read_warp", "u1", (2, READ_RING)),  # whose the last of them is
         ("read_reg", "u1", (2, READ_RING)),
         ("write_slot", "u1", (2, WRITE_RING)),  # who writes bank b in cycle c: [b][c & 63], in-flight entry plus one
         ("cache_warp", "u1", (NUM_OPERANDS, 2)),  # the reuse cache: per operand and bank, the warp plus one
@@ -80,14 +87,15 @@ CORE: Any = np.dtype(
 )
 
 # classes of instructions (classes.py)
-CLASSES = ("none", "alu", "fma", "imad", "half", "double", "tensor", "uniform", "branch", "xu", "constant", "special",
-           "load_global", "load_shared", "store_global", "store_shared", "shuffle", "atomic_global", "atomic_shared")
+CLASSES = ("none", "alu", "fma", "imad", "wide", "half", "double", "tensor", "uniform", "branch", "xu", "constant",
+           "special", "load_global", "load_shared", "store_global", "store_shared", "shuffle", "atomic_global",
+           "atomic_shared")
 NUM_CLASSES = 24
 NUM_WIDTHS = 3          # 4, 8 and 16 bytes per lane
 
 PARAMETERS = np.dtype(
     [(name, "i4") for name in "credits grant_cycles full_fp32 hold_counters branch_cycles reuse_cache read_ports "
-                              "fetch_stages".split()]
+                              "fetch_stages late_wide".split()]
     + [("latency", "i4", (NUM_CLASSES,)),       # per class: cycles until its result can be bypassed; variable: until use
        ("interval", "i4", (NUM_CLASSES,)),      # per class: cycles for which it holds its pipe's latch, unit or address unit
        ("pipe", "u1", (NUM_CLASSES,)),

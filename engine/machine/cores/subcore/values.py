@@ -23,7 +23,7 @@ from rfview.engine.machine.stages.machine_state import move_state, unite_address
 from rfview.engine.machine.stages.sources import fetch_registers, fetch_scalars, write_predicate, write_uniform
 from rfview.engine.machine.stages.special import fill, special_register
 from rfview.engine.program import MEM_NONE, NO_PRED, NO_REG, UNIT_CTRL
-from rfview.engine.state import EXECUTE, MAX_INFLIGHT, NONE8
+from rfview.engine.state import EXECUTE, MAX_INFLIGHT, NONE8, WRITE_BACK
 from rfview.engine.values.machine import execute_machine
 from rfview.engine.values.machine_operands import modify
 from rfview.engine.values.words import handle
@@ -40,7 +40,7 @@ def gather(sm, rf, rows, insts, arena, slot, first_row):
     warp = np.int64(flight.warp)
     fetch_scalars(sm, rows, arena, inst, warp, first_row)
     fetch_registers(rows, inst, np.int64(sm.warp[warp].reg_base), first_row)
-    if flight.pipe != NONE8:
+    if flight.pipe != NONE8 and flight.stage != WRITE_BACK:      # not those that read late: `hits` is of Allocate's
         take_stale(sm, rf, rows, inst, warp, first_row)
     for operand in range(3):
         if inst.modify[operand] != 0:
@@ -153,12 +153,19 @@ def show_results(sm, rf, rows, inst, slot):
     while left != 0:
         row = ctz64(left)
         left &= left - np.uint64(1)
-        value_row = result_row_of(sm, slot) + row
-        reg = np.int64(inst.dst[row])
-        keep_stale(sm, rf, rows, warp, reg)
-        write_row(sm, rows, np.int64(sm.warp[warp].reg_base) + reg, value_row, lanes)
-        note_write(sm, warp, reg, lanes, flight.pc, value_row)
-    flight.unwritten = 0
+        show_register(sm, rf, rows, inst, slot, row)
+    return 0
+
+
+@device
+def show_register(sm, rf, rows, inst, slot, row):
+    """Write one of the registers of a result."""
+    flight = sm.inflight[slot]
+    warp, reg, value_row = np.int64(flight.warp), np.int64(inst.dst[row]), result_row_of(sm, slot) + row
+    keep_stale(sm, rf, rows, warp, reg)
+    write_row(sm, rows, np.int64(sm.warp[warp].reg_base) + reg, value_row, np.int64(flight.mask))
+    note_write(sm, warp, reg, np.int64(flight.mask), flight.pc, value_row)
+    flight.unwritten = np.int64(flight.unwritten) & ~(1 << row)
     return 0
 
 
