@@ -40,7 +40,7 @@ def describe(simulator: Simulator) -> RunInfo:
         design="+".join(simulator.built.chain),
         design_title=design.title,
         design_source=design.source,
-        design_spec=origin.spec_of(simulator.built.chain, simulator.built.values),
+        design_spec=origin.spec_of(simulator.built.chain, simulator.built.values, simulator.config.core == "subcore"),
         scheduler=simulator.scheduler,
         preset=simulator.config.preset,
         parameters={**simulator.config.values(), **simulator.built.values},

@@ -22,10 +22,10 @@ from rfview.engine.info import DesignFile, DesignSpec
 FILE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\.py")
 
 
-def spec_of(chain: Iterable[str], values: Mapping[str, Any]) -> DesignSpec:
-    """Return what a run says of its designs, given with their parameters."""
+def spec_of(chain: Iterable[str], values: Mapping[str, Any], is_on_subcore: bool = False) -> DesignSpec:
+    """Return what a run says of its designs, with their parameters; on the sub-core values are in their rows (B12.1)."""
     chain = list(chain)
-    return DesignSpec(chain=chain, values=dict(values), locates=designs.locates(chain),
+    return DesignSpec(chain=chain, values=dict(values), locates=designs.locates(chain) and not is_on_subcore,
                       files={name: _origin(name) for name in chain if name not in designs.BUILT_IN})
 
 

@@ -37,9 +37,11 @@ def banks(snapshot: Snapshot, warps: Any, regs: Any) -> np.ndarray:
     """Return the i8 bank of each register (warp, reg), given as numbers or arrays that broadcast together.
 
     A design with its own rule (hrf: the warp's parity) is asked. If it is not installed, its banks
-    are those of the machine's mapping.
+    are those of the machine's mapping. On the sub-core all have its banks (RULES.md, B11.2).
     """
     warps, regs = np.broadcast_arrays(np.asarray(warps, np.int64), np.asarray(regs, np.int64))
+    if snapshot.info.is_machine_code:
+        return np.asarray(warps % 4 * 2 + regs % 2)
     sm, chain = snapshot.sm, snapshot.info.design_spec.chain
     if not _maps_banks(chain):
         slots = sm["warp"]["reg_base"][warps].astype(np.int64) + regs

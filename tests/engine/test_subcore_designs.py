@@ -5,15 +5,18 @@ from __future__ import annotations
 import os
 
 import pytest
+from hypothesis import given, settings, strategies as st
 
 from rfview.engine.errors import InputError
 from rfview.engine.plugin import BUILT_IN, on_subcore
+from tests.reference.subcore_compiler import PROGRAM, Operation, covered
 from tests.subcore_machine import SubcoreMachine
 from tests.subcore_programs import parse
 
 pytestmark = [pytest.mark.nojit, pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") != "1", reason=(
     "compiling the sub-core for each design takes minutes; the pass without JIT runs them"))]
 
+EXAMPLES = 4
 CHAIN = "FADD R4 R3 R5 s4; FADD R6 R4 R3 s4; FADD R8 R6 R3 s4; FADD R10 R8 R3"
 # Each FADD passes Allocate 2 cycles after its issue and is written 8 after that, all into bank 0; it reads bank 0 once, R3 from 1.
 ISSUES: dict[str, tuple[list[int], list[int]]] = {
@@ -59,6 +62,19 @@ def test_rows_are_refreshed_once_in_each_retention_time() -> None:
     ran = SubcoreMachine([parse("LDG R4 R2 w0 s2; FADD R6 R4 R3 q0")], design="edram[error_mode=none]")
     due = ran.simulator.cycle * 2048 // (512 * 1800 // 700)         # 2,048 rows in T0, which is 512 cycles of 700 MHz
     assert abs(counts(ran)["row_refreshes"] - due) <= 8             # a turn of each bank
+
+
+@settings(max_examples=EXAMPLES, deadline=None)
+@given(st.lists(PROGRAM, min_size=4, max_size=6), st.sampled_from(sorted(ISSUES)))
+def test_programs_whose_control_codes_cover_all_dependences_end_with_the_values_of_sram(
+        programs: list[list[Operation]], design: str) -> None:
+    made = [covered(program, "ga10x") for program in programs]
+    subcores = [number % 2 for number in range(len(made))]
+    values = {reg: 1.0 + reg / 16 for reg in range(16)}
+    ran, plain = (SubcoreMachine(made, subcores, values=values, design=each) for each in (design, "sram"))
+    for number in range(len(made)):
+        for reg in range(16):
+            assert ran.register(number, reg).tobytes() == plain.register(number, reg).tobytes()
 
 
 @pytest.mark.parametrize(("design", "words"), [

@@ -35,6 +35,7 @@ def begin(sm, rf, spec, rows):
         sub = rf.core.sub[number]
         for bank in range(2):
             sub.reads[bank, before % READ_RING] = 0
+            sub.read_warp[bank, before % READ_RING] = 0
             sub.write_slot[bank, before % WRITE_RING] = 0
             sub.busy[bank] = np.uint64(sub.busy[bank]) & ~bit64(before % WRITE_RING)
             port = sm.bank[2 * number + bank]
