@@ -20,7 +20,7 @@ from rfview.glossary.terms import (
     states,
     without_sample,
 )
-from rfview.render.lens import base_design, painter_of
+from rfview.render.lens import lens_design, painter_of
 from rfview.render.operation import with_lines
 from rfview.render.panels import FIRST, PANELS
 
@@ -59,7 +59,7 @@ def at_focus(scene: Scene, width: int = WIDTH) -> list[str]:
     about = [term for term in panels() if term.name == panel.name or term.name.startswith(f"{panel.name}: ")]
     if scene.now is not None:       # the panel itself is visible: no sample needed
         about[0] = without_sample(about[0])
-    painter = painter_of(base_design(info.design)) if panel.terms == "design" else None
+    painter = painter_of(lens_design(info)) if panel.terms == "design" else None
     if painter is not None:     # this design's own view replaces the general one
         own_way = Term(panel.name, "panel", sentences_of(painter), about[0].source)
         about[0] = own_way if scene.now is None else without_sample(own_way)
@@ -77,7 +77,7 @@ def at_focus(scene: Scene, width: int = WIDTH) -> list[str]:
 def how_to_read(scene: Scene) -> list[str]:
     """Return how to read the panel in focus, in paragraphs, without its sample."""
     panel = PANELS.get(scene.panel, PANELS[FIRST])
-    painter = painter_of(base_design(scene.info.design)) if panel.terms == "design" else None
+    painter = painter_of(lens_design(scene.info)) if panel.terms == "design" else None
     text = sentences_of(painter or panel.paint)
     return [part for part in paragraphs(text) if not is_sample(part)]
 

@@ -27,7 +27,7 @@ def size_note(width: int, height: int) -> str:
 
 def places_of(scene: Scene, width: int, height: int, zoomed: bool = False) -> list[Place]:
     """Return the places of the panels that show a scene."""
-    columns = lens.columns_of(lens.base_design(scene.info.design))
+    columns = lens.columns_of(lens.lens_design(scene.info))
     content = Content(slots.used(scene.info), columns, len(watches.watches(scene)))
     return layout(width, height, scene.panel, zoomed, content)
 

@@ -39,6 +39,11 @@ def base_design(design: str) -> str:
     return design.partition("[")[0].partition("+")[0]
 
 
+def lens_design(info: RunInfo) -> str:
+    """Return the design whose lens shows a run: on the sub-core, where designs keep another state, that of `sram`."""
+    return "sram" if info.is_machine_code else base_design(info.design)
+
+
 def design_name(info: RunInfo) -> str:
     """Return a run's design with the parameters that differ from their defaults: "stt[stall=bank]"."""
     design = info.design
@@ -113,7 +118,7 @@ def places_of(design: str) -> Places | None:
 
 def small(scene: Scene, width: int) -> list[Line]:
     """Return the register file in at most four rows, for small multiples: `small` of its lens's module, else the banks."""
-    module = _drawn_by(base_design(scene.info.design))[0]
+    module = _drawn_by(lens_design(scene.info))[0]
     painted: list[Line] = getattr(module, "small", banks.small)(scene, width)
     return painted
 
@@ -149,7 +154,7 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
     if width >= WIDE and scene.now is not None:
         size = f"{scene.now.num_banks} banks × {scene.now.config['rows_per_bank']} rows"
         info += f", {size}" if len(info) + len(size) + 20 <= width else ""
-    columns, last = headings_of(base_design(design)) if width >= WIDE else ((), "")
+    columns, last = headings_of(lens_design(scene.info)) if width >= WIDE else ((), "")
     if columns:
         row = Row(width, "band").add("▌" if scene.panel == "lens" else " ", "title").add("REGISTER FILE", "title")
         room = columns[0][0] - row.x - 3
@@ -161,7 +166,7 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
         heading = title(width, "REGISTER FILE", info, focus=scene.panel == "lens")
     if scene.now is None:
         return fill([heading], width, height)
-    _, painter, problem = _drawn_by(base_design(design))
+    _, painter, problem = _drawn_by(lens_design(scene.info))
     if painter is not None:
         try:
             return fill([heading, *painter(scene, width, height - 1)], width, height)

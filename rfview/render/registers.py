@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from rfview.sessions.expressions.types import readings
-from rfview.render.lens import base_design, places_of
+from rfview.render.lens import lens_design, places_of
 from rfview.sessions.machine import Machine
 from rfview.render.panel import Panel
 from rfview.render.scene import Scene
@@ -80,7 +80,7 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
         return fill([title(width, head, focus=focus), empty], width, height)
     count = machine.registers
     cell = cell_width(scene.number_format)
-    places_now = places_of(base_design(scene.info.design))
+    places_now = places_of(lens_design(scene.info))
     places = places_now(machine, scene.warp) if places_now is not None else []
     front = NAME_CELLS + 6 + (PLACE_CELLS if places else 0)
     lanes = max(1, min(LANES, (width - front) // cell))

@@ -149,7 +149,7 @@ class SpanSource(Axis):
         """Return the quantities that this run has: (name, expression, top)."""
         if self._tracks is None:
             info = self.session.info
-            design = info.design_spec.chain[0]
+            design = "sram" if info.is_machine_code else info.design_spec.chain[0]
             blocked = [entry.name for entry in info.stalls if entry.family == "register_file"]
             wanted = [COMMON[0], *_tracks_of(design)]
             if blocked:
