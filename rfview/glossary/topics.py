@@ -59,7 +59,8 @@ Nothing is re-linked and no GPU is needed: a stand-in replaces the CUDA runtime 
 machine with the design you choose, and the program continues with their results and its own exit code. --stop ends it
 after the launch. record, debug and capture compute only the values of launches: the same results, unless they depend on the
 order in which warps execute (races, atomics, clocks); --every-cycle simulates them all. Events measure modelled time, an
-estimate where cycles are not simulated; faults of kernels are CUDA errors at the next wait, as on a GPU.
+estimate where cycles are not simulated; faults of kernels are CUDA errors at the next wait, as on a GPU. Every launch begins
+with empty caches: what the one before left in L1 and L2 is not kept, so that each of a program's launches starts cold.
 
 Needed: Linux on x86-64, g++ and CUDA's headers, with which the stand-in is built on first use; the program with PTX inside,
 as plain nvcc embeds it (not with -gencode ...,code=sm_NN alone), and, if the runtime is linked statically, not stripped.
