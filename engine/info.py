@@ -189,7 +189,7 @@ class RunInfo(Run, frozen=True, kw_only=True):
     @property
     def is_machine_code(self) -> bool:
         """Return whether the program is machine code, which runs on a sub-core."""
-        return self.program[0].control is not None
+        return bool(self.program) and self.program[0].control is not None
 
     @property
     def stall_names(self) -> dict[int, str]:

@@ -222,6 +222,19 @@ class Simulator:
         if not is_code and self.config.core == "subcore":
             raise InputError(f"preset {self.config.preset}: its core runs machine code, and {self.spec.name} is PTX; leave "
                              "out kernel.isa=ptx, or take a preset with Fermi's core, such as fermi")
+        if is_code:
+            self._check_architecture()
+
+    def _check_architecture(self) -> None:
+        """Raise InputError if a GPU of the preset's architecture does not run this code, unless --isa asks for it."""
+        code, own = self.placement.kernels[0][0].architecture, self.config.numbers["kernel.isa"]
+        if own.source == "--set" or code == 0:
+            return
+        runs = int(str(own.value).removeprefix("sm_"))
+        if code // 10 != runs // 10 or code > runs:
+            raise InputError(f"{self.module.path}: it is machine code for sm_{code}, and preset {self.config.preset} "
+                             f"executes that of {own.value}; take another preset, or --isa sm_{code} to run it with this "
+                             "one's timing")
 
     def _clear_state(self) -> None:
         """Reset the machine to its state before cycle 0: empty."""

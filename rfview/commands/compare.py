@@ -160,7 +160,7 @@ def table_of(variants: Sequence[str], schedulers: Sequence[str], results: Mappin
         for variant in variants:
             name = scheduler_of(variant, scheduler)
             result = results[variant, name]
-            rows.append(row_of(variant, name, result, results["sram", name]))
+            rows.append(row_of(variant, result, results["sram", name]))
             infos.append(machines.Ran(variant, name, result["shape"]["machine"]))
     first = next(iter(results.values()))
     notes = []
@@ -218,7 +218,7 @@ def chance_of(result: Mapping[str, Any], sram: Mapping[str, Any]) -> dict[str, A
     return {"nudged": result["nudged"], "lowest": mine.ends[0], "highest": mine.ends[1], "text": mine.text, "beyond": beyond}
 
 
-def row_of(variant: str, scheduler: str, result: Mapping[str, Any], sram: Mapping[str, Any]) -> dict[str, Any]:
+def row_of(variant: str, result: Mapping[str, Any], sram: Mapping[str, Any]) -> dict[str, Any]:
     """Return one row: a run compared with sram's under the same scheduler."""
     from rfview.engine import plugin as designs
     from rfview.engine.papers import baselines, places
@@ -242,7 +242,7 @@ def row_of(variant: str, scheduler: str, result: Mapping[str, Any], sram: Mappin
     over = energy["total"] / base_energy if base_energy else None
     own = {key: value for key, value in machine.items() if value != sram["shape"]["machine"].get(key)}
     return {
-        "design": variant, "scheduler": scheduler, "cycles": result["cycles"], "ipc": result["ipc"],
+        "design": variant, "scheduler": result["scheduler"], "cycles": result["cycles"], "ipc": result["ipc"],
         "ipc_over_sram": relative_ipc, "num_schedulers": machine["sm.num_schedulers"],
         "registers_per_thread": result["registers_per_thread"],
         "accesses": places.accesses(chain, result["counts"]), "other_events": places.others(result["counts"]),

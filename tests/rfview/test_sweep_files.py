@@ -189,4 +189,4 @@ def test_a_plot_of_a_file_is_of_its_jobs_alone(tmp_path: Path, capsys: pytest.Ca
     pytest.importorskip("pyarrow", reason="sweeps are kept by pyarrow")
     filled(tmp_path)
     assert cli.main(["sweep", str(written(tmp_path)), "--plot", "design,ipc"]) == 2
-    assert "has no rows" in capsys.readouterr().err
+    assert "has no row of a finished run yet" in capsys.readouterr().err

@@ -65,6 +65,17 @@ def test_the_subcore_computes_the_same_by_ptxas_control_codes(name, isa):
     assert memory_of(run) == memory_of(wanted) and run.instructions == wanted.instructions
 
 
+@plain_only
+@pytest.mark.nojit
+def test_a_preset_refuses_code_that_its_gpu_does_not_run_unless_isa_asks_for_it():
+    spec = one_cta("vectoradd")
+    newer = replace(spec, module_path=spec.module_path.with_suffix(".sm_90.sass"))
+    with pytest.raises(InputError, match=r"sm_90, and preset ampere executes that of sm_86; .* --isa sm_90"):
+        Simulator(newer, preset="ampere")
+    Simulator(newer, preset="ampere", settings={"kernel.isa": "sm_90"})
+    Simulator(replace(spec, module_path=spec.module_path.with_suffix(".sm_80.sass")), preset="ampere")
+
+
 SCALED = """// rfview machine code 1
 .target sm_80
 .address_size 64
