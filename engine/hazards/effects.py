@@ -88,7 +88,7 @@ def _effects(inst: Any, text: str, sm: int) -> Effects:
         (slot // 2, int(inst["src"][slot]), bool(control >> 17 + slot // 2 & 1))
         for slot in range(2 * NUM_OPERANDS) if inst["src_mask"] >> slot & 1)
     reads = reads_of(inst, guard)
-    if kind == "imad.wide":
+    if kind == "wide.late":
         reads = [(register, "late" if role == "operand" and register == int(inst["src"][5]) else role)
                  for register, role in reads]
     return Effects(tuple(reads), tuple(writes_of(inst)), guard, kind,
@@ -98,11 +98,11 @@ def _effects(inst: Any, text: str, sm: int) -> Effects:
 
 
 def kind_of(text: str, control: int, sm: int) -> str:
-    """Return an instruction's class, "half.mma" (halves by the tensor unit, which take longer), "either" or "imad.wide"."""
+    """Return an instruction's class, "half.mma" (halves by the tensor unit, which take longer), "either" or "wide.late"."""
     if "HFMA2.MMA" in text:
         return "half.mma"
     if "IMAD.WIDE" in text and sm in LATE_WIDE:
-        return "imad.wide"
+        return "wide.late"
     opcode = base_opcode(text)
     if opcode in OTHERS:
         return OTHERS[opcode]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from rfview.engine.hazards.effects import FIRST_ACCESS, PREDICATE, UNIFORM, Effects
 from rfview.engine.machine.cores.subcore.state import CLASSES
 
-FMA = ("fma", "imad", "imad.wide")
+FMA = ("fma", "imad", "wide", "wide.late")
 # per producer: of consumers alu, fma, memory, other variable, branch, double; Turing (sm_75) and later
 _BOUNDS = {
     "alu": ((4, 5, 6, 6, 6, 6), (4, 5, 5, 4, 4, 6)),
@@ -36,7 +36,7 @@ def needed(producer: Effects, register: int, consumer: Effects, role: str, sm: i
         return UNIFORM_CYCLES
     kind = "alu" if producer.kind == "branch" else "fma" if producer.kind in FMA else producer.kind
     bounds = _BOUNDS[kind][sm > 75]
-    early = WIDE_CYCLES * (role == "late" or producer.kind == "imad.wide" and register == producer.writes[0])
+    early = WIDE_CYCLES * (role == "late" or producer.kind == "wide.late" and register == producer.writes[0])
     return (min(bounds[:2]) if consumer.kind == "either" else bounds[_column(consumer, role)]) - early
 
 

@@ -365,7 +365,7 @@ def test_energy_sees_the_machines_numbers(own: Path) -> None:
         (('("latched", "u4", (MAX_BANKS,))', '("latched", "u4", (0,))'), "field of the state 'latched' has no elements"),
         (('    panels=(', '    settings={"sm.bank": 8},\n    panels=('), "settings: sm.bank: no such parameter of preset fermi; did"),
         (('    panels=(', '    extra_rows="8",\n    panels=('), "extra_rows is '8', expected a whole number from 0 to 4095"),
-        (('    panels=(', '    paper_preset="kepler",\n    panels=('), "paper_preset 'kepler', expected one of edram, fermi,"),
+        (('    panels=(', '    paper_preset="kepler",\n    panels=('), "paper_preset 'kepler', expected one of a100, ampere,"),
         (('    panels=(', '    tracks=("abc",),\n    panels=('), "tracks: 'abc', expected (\"in use\","),
         (('    Parameter("write_cycles"', '    Parameter("main", 2, "", "", ""),\n    Parameter("write_cycles"'),
          "parameter 'main': this name is already taken"),

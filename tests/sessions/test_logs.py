@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rfview.engine.chunk import CLEARED, LOST, NO_ROW, Rows, Writes
+from rfview.engine.chunk import ALL_REGISTERS, CLEARED, LOST, NO_ROW, Rows, Writes
 from rfview.sessions.codec import streams
 from rfview.sessions.codec.encode import memory_blob, rows_blob, rows_of_values, writes_blob
 from rfview.sessions.codec.logs import MEMORY, ROWS, WRITES, RowLog, prefix_counts, read_memory, read_writes
@@ -94,7 +94,9 @@ def some_writes(random: np.random.RandomState, cycles: int) -> tuple[Writes, Row
     pc = random.choice([3, 4, 70_000, LOST, CLEARED], len(cycle)).astype(np.uint32)
     row = np.where(pc == CLEARED, NO_ROW, row).astype(np.uint32)
     own = int(((row == NO_ROW) & (pc != CLEARED)).sum())
-    return Writes(end, random.randint(0, 4096, len(cycle)).astype(np.uint32), random.randint(0, 1 << 32, len(cycle), np.uint32),
+    register = random.randint(0, 4096, len(cycle)).astype(np.uint32)
+    register[pc == CLEARED] |= np.uint32(ALL_REGISTERS)
+    return Writes(end, register, random.randint(0, 1 << 32, len(cycle), np.uint32),
                   pc, row, random.randint(0, 1 << 32, 32 * own, np.uint32)), rows
 
 
