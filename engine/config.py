@@ -155,7 +155,7 @@ class Config:
             latencies=self._latencies() if schedule else Latencies(),
             registers=int(self["kernel.aim_registers"]), addresses_32=self["kernel.addresses"] == "32",
             banks=int(self["sm.num_banks"]) if self["kernel.numbering"] == "banks" else 0, isa=self["kernel.isa"],
-            takes_older=self.numbers["kernel.isa"].source != "--set")
+            takes_older=self["kernel.isa"] != compilation.PTX and self.numbers["kernel.isa"].source != "--set")
 
     def _latencies(self) -> Latencies:
         """Return after how many cycles results are there, as far as a compiler knows."""

@@ -70,7 +70,7 @@ class Words:
         """Replace the words of another run by those of this one: lines, and words from its constants and record."""
         self.lines = list(dict.fromkeys([*self.always, *lines]))
         self.states = states = [*info.stall_names.values()]
-        self.settings = [visible(f"{name}={value}") for name, value in info.parameters.items()]
+        self.settings = [visible(f"{name}=") for name in info.parameters]
         self.registers = int(info.registers_per_thread or 0)
         counted = [*(f"stall.{name}" for name in states), *(f"total.{name}" for name in states),
                    *(f"event.{name}" for name in info.event_names.values())]

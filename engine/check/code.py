@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from rfview.engine.check.layout import INACTIVE_LANE
-from rfview.engine.hazards.flow import Hazard, hazards_of
 from rfview.engine.program import Kernel
+
+if TYPE_CHECKING:
+    from rfview.engine.hazards.flow import Hazard
 
 HAZARD = INACTIVE_LANE + 2      # the kind's number, after that of faults
 
@@ -31,4 +34,6 @@ class _ById:
 
 @lru_cache(maxsize=64)
 def _known(key: _ById) -> tuple[Hazard, ...]:
+    from rfview.engine.hazards.flow import hazards_of       # start-up: it knows the sub-core, which loads numba
+
     return tuple(hazards_of(key.kernel))

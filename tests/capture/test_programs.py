@@ -20,13 +20,22 @@ from rfview.sessions import open_session
 from rfview.capture import fatbin
 from rfview.capture.program import check, libraries
 from rfview.capture.standin import SONAME, SOURCES, SUM, is_intact, rest
-from rfview.engine.errors import InputError
+from rfview.engine.errors import InputError, SassError
+from rfview.engine.sass import tools
 from tests.conftest import PATIENCE_S
 
 HERE = Path(__file__).parent
 REPOSITORY = HERE.parents[1]
 needs_nvcc = pytest.mark.skipif(shutil.which("nvcc") is None or shutil.which("g++") is None,
                                 reason="needs nvcc and g++ to compile programs")
+
+
+def has_nvdisasm() -> bool:
+    """Return whether nvdisasm is in PATH or among Python's packages."""
+    try:
+        return bool(tools.tool("nvdisasm"))
+    except SassError:
+        return False
 
 
 @pytest.fixture(scope="module")
@@ -52,6 +61,7 @@ def test_a_program_finds_its_own_check_passed_and_ends_with_its_exit_code(progra
 
 
 @needs_nvcc
+@pytest.mark.skipif(not has_nvdisasm(), reason="needs nvdisasm to read machine code")
 def test_a_program_without_ptx_runs_as_the_machine_code_that_it_has(tmp_path: Path) -> None:
     (tmp_path / "k.cu").write_text("""
 #include <cuda_runtime.h>

@@ -55,7 +55,7 @@ def case(seed: int, number: int) -> str | tuple[int, int]:
     chance = random.Random(f"keys {seed} {number}")
     draw = chance.random()
     if draw < 0.55:
-        action = chance.choice([action for action in ACTIONS if action.name != "quit"])
+        action = chance.choice([action for action in ACTIONS if action.keys and action.name != "quit"])
         keys = "".join(typed(token, chance) for token in tokens_of(chance.choice(action.keys)))
         return (str(chance.choice((1, 2, 3, 7, 50, 1234, 10**15))) if chance.random() < 0.2 else "") + keys
     if draw < 0.68:

@@ -103,7 +103,7 @@ class CompareSource:
         text = f"first divergence, cycle {divergence.cycle:,}: {ordinal(divergence.n)} instruction of {self._warp_text()}"
         late = report.cause(self.timelines["AB".index(divergence.late)], divergence)
         ends = f"{divergence.late} {late['text']}: {late['resource']}" if late["resource"] else ""
-        self.say("; ".join(filter(None, [text, ends, self._different])))      # the difference may have caused it
+        self.say("; ".join(filter(None, [self._different, text, ends])))      # the difference may have caused it
 
     def next_divergence(self, by: int) -> None:
         """Go to the focused warp's by-th next or (by < 0) previous instruction at which its lag changes."""
