@@ -120,7 +120,7 @@ def test_a_number_of_any_length_is_one_sentence(tmp_path: Path, capsys: pytest.C
 def test_a_preset_is_a_name_and_no_path(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "own.toml").write_text("sm = 3")
     assert main(["run", "vectoradd", "--preset", str(tmp_path / "own")]) == 2
-    assert "no such preset; there are edram, fermi" in capsys.readouterr().err
+    assert "no such preset; there are a100, ampere, edram, fermi" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("words", "said"), [

@@ -84,9 +84,9 @@ def test_the_text_names_registers_schedulers_and_places(small: Path, capsys: pyt
 
 
 def test_designs_without_a_baseline_share_one_note(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compare, "row_of", lambda variant, scheduler, result, sram: {
+    monkeypatch.setattr(compare, "row_of", lambda variant, result, sram: {
         "design": variant, "baseline": None, "own_settings": {}, "energy_assumed": [], "node_nm": None})
-    result = {"kernel": "k", "preset": "fermi", "registers_per_thread": 4, "launches": 1, "version": "",
+    result = {"kernel": "k", "preset": "fermi", "registers_per_thread": 4, "launches": 1, "version": "", "nudged": [],
               "setting_notes": [], "compile_notes": [], "shape": {"machine": {"sm.num_schedulers": 2}}}
     named = ("sram", "a", "b")
     schedulers = ("gto", "lrr")
