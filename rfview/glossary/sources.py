@@ -47,6 +47,11 @@ VIEWS: dict[str, View] = {
         ("who", "the warp and lane that made the access", "the recording"),
         ("PTX line", "the line of the PTX source; a line of CUDA C or Python is named FILE:LINE", "PTX ISA: .loc"),
     )),
+    "relief of the whole run": View("study", "the runs; floors: counts of each unit's work; chance: nudged runs", (
+        ("gain", "how much earlier the run ends with the setting; it counts beyond twice the range of chance", "the runs"),
+        ("floor", "the cycles that a unit needs at least for its work", "counted by the model"),
+        ("chance", "the range over which nudged runs end: a few cycles more of memory latency, now and then", "the runs"),
+    )),
     "hits": View("", "the recording", (), "The past hits of a tracepoint, or changes of an item: a row for each, with the "
                  "values of the traced expressions in that cycle."),
     "designs on the same kernel": View("", "`rfview designs` names their papers", (), "All register-file designs. The "

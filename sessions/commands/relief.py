@@ -16,8 +16,8 @@ from rfview.sessions.session import Session
 
 
 @verb("relief", signature="[WARP] [whole] | all [NUDGES]",
-      help="fork with the setting that `why` names, run to the same instruction, and measure the gain; all: try every such "
-           "setting over the whole run, beside its floors and what NUDGES (8) nudged runs do by chance")
+      help="fork with the setting that `why` names, run to the same instruction, and measure the gain; all: each "
+           "over the whole run")
 def _relief(session: Session, text: str) -> Answer:
     words = text.split()
     if words[:1] == ["all"]:

@@ -20,6 +20,7 @@ class ReliefWindow(Popup):
     """Every setting tried over the whole run, beside the floors and chance."""
 
     ANSWERS = "study"
+    ABOUT = "relief of the whole run"
 
     def __init__(self, main: Desk):
         super().__init__(main, (120, 34))
