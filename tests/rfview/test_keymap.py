@@ -50,11 +50,11 @@ def test_without_a_file_nothing_changes(tmp_path: Path) -> None:
 
 
 def test_actions_and_commands_name_what_a_key_does(tmp_path: Path) -> None:
-    own = loaded(tmp_path, '[keys]\n"ctrl+s" = "step"\n"x" = "why"\n"Z  Z" = "quit"\n"space" = "none"\n"+" = "step 10"\n')
-    assert own == {"ctrl+s": "step", "x": "why", "ZZ": "quit", "space": "none", "+": "step_10"}
+    own = loaded(tmp_path, '[keys]\n"ctrl+s" = "step"\n"x" = "why"\n"]  !" = "quit"\n"space" = "none"\n"+" = "step 10"\n')
+    assert own == {"ctrl+s": "step", "x": "why", "]!": "quit", "space": "none", "+": "step_10"}
     reader = KeyReader(own)
     assert reader.feed("x") == Pressed("why") and reader.feed("ctrl+s") == Pressed("step")
-    assert reader.feed("Z") is None and reader.feed("Z") == Pressed("quit")
+    assert reader.feed("]") is None and reader.feed("!") == Pressed("quit")
     assert reader.feed("space") is None and reader.feed("s") == Pressed("step") and reader.feed("+") == Pressed("step_10")
 
 
@@ -174,7 +174,7 @@ def test_a_key_of_ones_own_holds_on_every_screen_that_has_its_action(screen: typ
         if BY_NAME[name].takes_letter:
             continue
         old = [tokens_of(key) for key in BY_NAME[name].keys if ANY not in key]
-        own = {"Z": name, **dict.fromkeys(BY_NAME[name].keys, "none")}
+        own = {**dict.fromkeys(BY_NAME[name].keys, "none"), "Z": name}
         keys = KeyReader(own, screen.HANDLERS)
         assert keys.feed("Z") == Pressed(name) and keys.first(name) == "Z"
         assert not [key for key in old if keys.table.get(key) == name]
@@ -183,7 +183,8 @@ def test_a_key_of_ones_own_holds_on_every_screen_that_has_its_action(screen: typ
 @pytest.mark.parametrize("screen", SCREENS, ids=lambda screen: screen.__name__)
 def test_every_action_of_a_screen_has_a_key_there(screen: type[Keyed]) -> None:
     keys = KeyReader(names=screen.HANDLERS)
-    assert [name for name in screen.HANDLERS if not keys.keys_of(name)] == []
+    without = {"open_sentence", "to_holder"}       # Enter does these in their panels
+    assert [name for name in screen.HANDLERS if not keys.keys_of(name) and name not in without] == []
     assert set(screen.WORDS) <= set(screen.HANDLERS)
 
 

@@ -520,7 +520,8 @@ def test_every_action_can_be_done_and_is_listed_once() -> None:
         assert action.sentence and action.category in (*CATEGORIES, *LOCAL)
         assert not action.reverse or BY_NAME[action.reverse].category == action.category or action.name == "begin"
     listed = {keys for _, keys, _ in help_rows()}
-    assert len(listed) == len(set(MAIN) - {action.reverse for action in ACTIONS if action.name in MAIN})
+    without = {name for name in MAIN if not BY_NAME[name].keys}      # Enter does these in their panels: one row of no keys
+    assert len(listed) - bool(without) == len(set(MAIN) - without - {action.reverse for action in ACTIONS if action.name in MAIN})
     assert not help_rows("no such word anywhere")
 
 
