@@ -173,7 +173,7 @@ def test_a_key_of_ones_own_holds_on_every_screen_that_has_its_action(screen: typ
     for name in screen.HANDLERS:
         if BY_NAME[name].takes_letter:
             continue
-        old = [tokens_of(key) for key in BY_NAME[name].keys if ANY not in key]
+        old = [tokens_of(key) for key in BY_NAME[name].keys if ANY not in key and key != "Z"]
         own = {**dict.fromkeys(BY_NAME[name].keys, "none"), "Z": name}
         keys = KeyReader(own, screen.HANDLERS)
         assert keys.feed("Z") == Pressed(name) and keys.first(name) == "Z"
