@@ -157,7 +157,7 @@ def render_popup(scene: Scene, width: int, height: int, selected: int = 0, below
     axis = _Axis(scene, links, width)
     lines = [top.right(width - 1, closes(scene.key("close")), "tinfo").line(), axis.scale().line()]
     step = 2 if height >= 2 * len(links) + 3 else 1
-    spare = height - 3 - bool(losers) - step * len(links) if width < 80 else 0
+    spare = height - 3 - bool(losers) - step * len(links)
     for index, link in enumerate(links):
         rows = _link_rows(scene, axis, link, index, index == selected, step == 2, max(0, spare))
         spare -= len(rows) - step
@@ -200,6 +200,12 @@ def _link_rows(scene: Scene, axis: _Axis, link: Link, index: int, chosen: bool, 
             under.at(axis.at + axis.here, "│", "faint")
         lines += [under.line(), *(Row(width, "popup").to(6).add(part, "dim").line() for part in parts[1:])]
     return lines
+
+
+def wraps(link: Link, width: int) -> int:
+    """Return how many of a link's two texts need another row in the popup, beside its bar if it has one."""
+    room = width - (_Axis.WIDTH + 2 if width >= 80 and not link.conclusion else 0)
+    return (len(link.text) > room - 6) + (len(link.evidence) > room - 8)
 
 
 def as_text(scene: Scene) -> str:

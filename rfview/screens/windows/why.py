@@ -63,8 +63,7 @@ class WhyWindow(Popup):
         width = min(96, self.app.size.width - self.EDGE)
         below = len(self.below(width))
         rows = 2 * len(links) + 4 + bool(losers) + below
-        if width < 80:      # sentences wrap
-            rows += sum((len(link.text) > width - 6) + (len(link.evidence) > width - 8) for link in links)
+        rows += sum(why.wraps(link, width) for link in links)
         self.wanted = (96, max(10, min(24 + below, rows)))
         super().paint()
 
