@@ -230,8 +230,8 @@ class _Run:
     def _placed(self, image: GivenMemory) -> Simulator | Outcome:
         """Return a machine at its beginning, or the outcome if it cannot run."""
         request = self.request
-        if refused := _refused(request):
-            return refused
+        if outcome := refused(request, self.module.is_machine_code):
+            return outcome
         try:
             kernel = self.module.kernel(request.kernel)
             spec = spec_of(kernel, request.grid, request.block, request.shared_bytes, request.params,
@@ -363,11 +363,16 @@ def _machine(module: Loaded, kernel: Kernel, spec: LaunchSpec, image: GivenMemor
     return module.machine(spec, kernel, image, limit, kind), limit
 
 
-def _refused(request: Request) -> Outcome | None:
-    """Return the outcome of a launch whose grid or block no GPU accepts, or that has clusters; None if it is fine."""
+def refused(request: Request, is_machine_code: bool) -> Outcome | None:
+    """Return the outcome of a launch that no GPU accepts, or that needs what is not modelled; None if it is fine."""
+    name = short_name(request.kernel)
     if request.has_clusters:
-        return Outcome(wire.NOT_SUPPORTED, 0, "", f"{short_name(request.kernel)} is launched in clusters of several CTAs, "
-                                                  "which the modelled SM does not have")
+        return Outcome(wire.NOT_SUPPORTED, 0, "", f"{name} is launched in clusters of several CTAs, which the modelled SM "
+                                                  "does not have")
+    if request.is_cooperative and is_machine_code:
+        return Outcome(wire.NOT_SUPPORTED, 0, "", f"{name} is launched cooperatively: machine code finds the barrier of the "
+                                                  "grid in memory of the driver, which is not modelled; its PTX can be run "
+                                                  "(nvcc -gencode arch=compute_80,code=compute_80, no --isa)")
     grid, block = request.grid, request.block
     threads = block[0] * block[1] * block[2]
     fine = (all(1 <= size <= most for size, most in zip((*grid, *block), (*MAX_GRID, *MAX_BLOCK)))

@@ -258,6 +258,14 @@ int main(int argc, char **argv) {
       if (cudaMallocPitch(&q, &pitch, huge, 2) != cudaErrorMemoryAllocation || cudaMallocPitch(&q, &pitch, 512, huge / 256) != cudaErrorMemoryAllocation) return 32;
       if (cudaMalloc3D(&rows, make_cudaExtent(1 << 20, (size_t)1 << 32, 1 << 20)) != cudaErrorMemoryAllocation) return 33;
       if (cudaMallocArray(&array, &f, (size_t)1 << 40, (size_t)1 << 20) != cudaErrorMemoryAllocation) return 34;
+      // what a failed cudaMallocArray leaves is used all the same
+      cudaResourceDesc r = {}, linear = {};
+      r.resType = cudaResourceTypeArray, linear.resType = cudaResourceTypeLinear, linear.res.linear.sizeInBytes = 64;
+      cudaTextureObject_t texture;
+      if (array || cudaMemcpy2DToArray(array, 0, 0, area, 4, 4, 4, cudaMemcpyHostToDevice) != cudaErrorInvalidValue) return 41;
+      if (cudaMemcpyFromArray(area, array, 0, 0, 16, cudaMemcpyDeviceToHost) != cudaErrorInvalidValue || cudaGetChannelDesc(&f, array) != cudaErrorInvalidValue) return 42;
+      if (cudaArrayGetInfo(&f, nullptr, nullptr, array) != cudaErrorInvalidValue || cudaCreateTextureObject(&texture, &r, nullptr, nullptr) != cudaErrorInvalidValue) return 43;
+      if (cudaCreateTextureObject(&texture, &linear, nullptr, nullptr) != cudaErrorInvalidChannelDescriptor) return 44;
       if (cudaMallocHost(&q, 4096) || cudaHostRegister(q, 4096, 0) != cudaErrorHostMemoryAlreadyRegistered || cudaHostUnregister(q) != cudaErrorHostMemoryNotRegistered) return 35;
       if (cudaMalloc(&p[0], 4096) || cudaHostGetDevicePointer(&q, p[0], 0) != cudaErrorInvalidValue) return 36;
       if (cudaMemset(p[0], 0, huge) != cudaErrorInvalidValue || cudaMemset2D(p[0], 64, 0, 64, huge) != cudaErrorInvalidValue) return 37;

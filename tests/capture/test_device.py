@@ -12,9 +12,9 @@ import pytest
 from rfview.capture import messages as wire
 from rfview.capture import protocol, server
 from rfview.capture.client import Client, CudaError, Stopped
-from rfview.capture.device import Device
+from rfview.capture.device import Device, refused
 from rfview.capture.folder import write
-from rfview.capture.launches import Taken, choice_of
+from rfview.capture.launches import Request, Taken, choice_of
 from rfview.capture.memory import GRAIN, DeviceMemory
 from rfview.engine.errors import InputError, KernelFault, SassError
 from rfview.engine.launch import load_launch_file
@@ -34,6 +34,13 @@ def vectors(client: Client, count: int = 100) -> tuple[int, int]:
     client.write(x, np.arange(count, dtype=np.float32).tobytes())
     client.write(y, np.ones(count, np.float32).tobytes())
     return x, y
+
+
+def test_a_cooperative_launch_of_machine_code_is_refused() -> None:
+    request = Request(0, "kernel", (4, 1, 1), (64, 1, 1), 0, b"", is_cooperative=True)
+    outcome = refused(request, is_machine_code=True)
+    assert outcome is not None and outcome.status != 0 and "kernel is launched cooperatively" in outcome.text
+    assert refused(request, is_machine_code=False) is None
 
 
 def test_device_memory_begins_where_the_engine_has_it() -> None:

@@ -45,17 +45,21 @@ cudaError_t copy(Side to, Side from, size_t width, size_t height, size_t depth) 
   OK;
 }
 
+cudaError_t no_array() { return fail(state() ? state() : cudaErrorInvalidValue); }  // its cudaMallocArray may have failed
+
 cudaError_t header(uint64_t *handle, const cudaResourceDesc *r, const cudaTextureDesc *t) {
   Texture body{};
   cudaChannelFormatDesc f{};
   bool is_cube = false;
   if (r->resType == cudaResourceTypeArray) {
     const Array *array = (const Array *)r->res.array.array;
+    if (!array) return no_array();
     is_cube = array->flags & cudaArrayCubemap;
     f = array->format, body.address = (uint64_t)array->data;
     body.size[0] = array->size.width, body.size[1] = at_least_1(array->size.height), body.size[2] = at_least_1(array->size.depth);
   } else if (r->resType == cudaResourceTypeLinear) {
     f = r->res.linear.desc, body.address = (uint64_t)r->res.linear.devPtr;
+    if (!texel(f)) return fail(cudaErrorInvalidChannelDescriptor);
     body.size[0] = r->res.linear.sizeInBytes / texel(f), body.size[1] = body.size[2] = 1;
   } else if (r->resType == cudaResourceTypePitch2D) {
     f = r->res.pitch2D.desc, body.address = (uint64_t)r->res.pitch2D.devPtr;
@@ -97,15 +101,17 @@ API(cudaFreeArray)(cudaArray_t a) {
 }
 API(cudaArrayGetInfo)(cudaChannelFormatDesc *f, cudaExtent *e, unsigned *flags, cudaArray_t a) {
   Array *one = (Array *)a;
+  if (!one) return no_array();
   if (f) *f = one->format;
   if (e) *e = one->size;
   if (flags) *flags = one->flags;
   OK;
 }
-API(cudaGetChannelDesc)(cudaChannelFormatDesc *f, cudaArray_const_t a) { *f = ((const Array *)a)->format; OK; }
+API(cudaGetChannelDesc)(cudaChannelFormatDesc *f, cudaArray_const_t a) { return a ? (*f = ((const Array *)a)->format, cudaSuccess) : no_array(); }
 static Side row(const void *p, size_t pitch) { return {(char *)p, pitch, 0}; }
 static Side within(const void *a, size_t x, size_t y) {
   const Array *one = (const Array *)a;
+  if (!one) return {};  // copy refuses it
   size_t pitch = texel(one->format) * one->size.width;
   return {(char *)one->data + x + y * pitch, pitch, 0};
 }
