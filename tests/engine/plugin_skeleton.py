@@ -16,7 +16,10 @@ from rfview.engine.compile.bits import bit64
 from rfview.engine.plugin import Design, Parameter
 from rfview.engine.state import MAX_WARPS
 
-PARAMETERS = (Parameter("leave_cycles", 1, "cycles", "assumed: to be seen", "how long a warp takes to leave"),)
+PARAMETERS = (
+    Parameter("leave_cycles", 1, "cycles", "assumed: to be seen", "how long a warp takes to leave"),
+    Parameter("hit_cycles", 0, "cycles", "assumed: to be seen", "how much later an operand from the copy arrives"),
+)
 
 STATE = (
     ("left_cycle", "i8", (MAX_WARPS,)),   # when a warp began to leave, 0 = it has not
@@ -46,6 +49,7 @@ def read(sm, rf, spec, rows, warp, reg, mask, out_row):
     if rf.reg[warp] == reg and np.int64(mask) & ~np.int64(rf.valid[warp]) == 0 and rf.valid[warp] != 0:
         sm.events[spec.first_event + HITS] += 1
         registers.copy_row(rows, np.int64(spec.first_row) + np.int64(warp), out_row)
+        registers.delay_operand(sm, out_row, spec.hit_cycles, RFC_FLUSH)
         return 0
     return hooks.read(sm, rf.mrf, spec.mrf, rows, warp, reg, mask, out_row)
 

@@ -239,7 +239,8 @@ def test_parameters_of_both_levels_reach_their_own_record() -> None:
 
 @pytest.mark.slow
 def test_with_and_without_jit_every_cycle_is_the_same() -> None:
-    design = "skeleton[main=stt]"
+    """The one compile of a design that is not built in: over another, with late operands. Other tests run such as plain Python."""
+    design = "skeleton[main=stt,hit_cycles=2]"
     assert checksum(run(design)) == python(CHECKSUM, design, NUMBA_DISABLE_JIT="1")
 
 

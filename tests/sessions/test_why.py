@@ -29,7 +29,7 @@ from tests.engine import plugin_skeleton
 from tests.harness import Assembly, added
 from tests.sessions import why_programs
 from tests.sessions.why_programs import CASES, explained, stalled_at
-from tests.conftest import PATIENCE_S
+from tests.conftest import PATIENCE_S, WITHOUT_JIT
 
 ROOT = Path(__file__).resolve().parents[2]
 FIRST = ROOT / "sessions" / "recorded" / "first.rfs"
@@ -140,7 +140,8 @@ def test_replay_explains_without_numba() -> None:
     subprocess.run([sys.executable, "-c", code, str(FIRST)], cwd=ROOT, check=True, timeout=PATIENCE_S)
 
 
-# foreign designs: slow if the skeleton has to be compiled first
+# foreign designs, run as plain Python alone: links are sought by the host, and the skeleton would have to be compiled
+FOREIGN = pytest.mark.skipif(not WITHOUT_JIT, reason="a compile, for what plain Python shows as well")
 
 
 @pytest.fixture
@@ -158,7 +159,7 @@ def foreign() -> tuple[Session, int]:
     return over, stalled_at(over, 0, "rfc_flush", at_end=True)
 
 
-@pytest.mark.slow
+@FOREIGN
 @pytest.mark.nojit
 @pytest.mark.usefixtures("skeleton")
 def test_a_foreign_design_ends_at_its_register_file_by_default() -> None:
@@ -168,7 +169,7 @@ def test_a_foreign_design_ends_at_its_register_file_by_default() -> None:
     assert "writes its live registers back" in chain.text()
 
 
-@pytest.mark.slow
+@FOREIGN
 @pytest.mark.nojit
 @pytest.mark.usefixtures("skeleton")
 def test_a_foreign_design_may_bring_its_own_links(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,11 +9,12 @@ import pytest
 from rfview.sessions import Session
 from rfview.sessions.reports.pipeline import COLLECTING, EXECUTING, lives
 from rfview.sessions.why import why
+from tests.conftest import WITHOUT_JIT
 from tests.engine import late_design
 from tests.harness import Assembly, added
 from tests.sessions.why_programs import session, stalled_at
 
-pytestmark = pytest.mark.nojit
+pytestmark = [pytest.mark.nojit, pytest.mark.skipif(not WITHOUT_JIT, reason="a compile, for what plain Python shows as well")]
 
 
 @pytest.fixture(scope="module")
