@@ -7,13 +7,17 @@ from collections.abc import Sequence
 from rfview.engine.plugin.finding import find
 
 ASSUMED = "assumed"         # how the source of such a number begins
+OF_ANOTHER = "every entry (the tables are of Fermi-like register files, not of this core's)"
 
 
-def assumed_entries(chain: Sequence[str]) -> tuple[str, ...]:
+def assumed_entries(chain: Sequence[str], core: str) -> tuple[str, ...]:
     """Return the events whose energy is assumed, and "leakage" if that is; of a run's design and those it is built over.
 
-    chain: outermost first. Raises InputError if a design is not available.
+    chain: outermost first. core: "collector", whose files the designs' tables are of, or "subcore", where no number has a
+    source. Raises InputError if a design is not available.
     """
+    if core == "subcore":
+        return (OF_ANOTHER,)
     names = [name for one in chain for name, source in _sources(one).items() if source.startswith(ASSUMED)]
     return tuple(dict.fromkeys(names))
 

@@ -248,7 +248,7 @@ def row_of(variant: str, result: Mapping[str, Any], sram: Mapping[str, Any]) -> 
         "accesses": places.accesses(chain, result["counts"]), "other_events": places.others(result["counts"]),
         "warp_cycles": result["warp_cycles"], "issued": result["issued"], "stalls": result["stalls"],
         "energy_pj": energy, "energy_not_given": baselines.not_given(chain[0], energy),
-        "energy_assumed": list(assumed.assumed_entries(chain)),
+        "energy_assumed": list(assumed.assumed_entries(chain, machine.get("sm.core", "collector"))),
         "node_nm": nodes.node_nm(chain, values, result["preset"]),
         "baseline": base.name if base else None, "energy_over_baseline": over,
         "area_mm2": area, "baseline_area_mm2": base.area_mm2 if base else None, "eda": eda,

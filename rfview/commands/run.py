@@ -101,7 +101,7 @@ def about_energy(simulator: Simulator, energy: Mapping[str, float]) -> dict[str,
     usual = baselines.baseline_of("sram", {}, preset)
     return {"baseline": base.name if base is not None and base.name != usual.name else None,
             "energy_not_given": baselines.not_given(name, energy),
-            "energy_assumed": list(assumed.assumed_entries(simulator.built.chain))}
+            "energy_assumed": list(assumed.assumed_entries(simulator.built.chain, simulator.config.core))}
 
 
 def targets_of(simulator: Simulator, folder: Path) -> dict[str, Path]:

@@ -45,7 +45,7 @@ COLUMNS = (
     Column("energy_leakage_pj", "float", "of that: leakage"),
     Column("energy_refresh_pj", "float", "of that: refresh"),
     Column("node_nm", "int", "technology node of the energies in nm, null if their source names none"),
-    Column("energy_assumed", "text", "energies of the design that are assumed, not from a source; empty if none are"),
+    Column("energy_assumed", "text", "energies of the run that are assumed, not from a source; empty if none are"),
     Column("verified", "bool", "whether the results are as expected; null if no results are given"),
     Column("stalls", "counts", "warp-cycles by the reason why the warp did not issue (rfview help stalls)"),
     Column("counts", "counts", "events by name, of the machine and of the design"),

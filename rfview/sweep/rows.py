@@ -32,15 +32,15 @@ def do(planned: Planned) -> dict[str, Any] | None:
             return None
     result = run_job(planned.job)
     wrong = "; ".join(mismatch["text"] for mismatch in result["mismatches"])
-    energy = result["energy_pj"]
+    energy, shape = result["energy_pj"], result["shape"]
     ends = [result["cycles"], *result["nudged"]]
     return {
         "nudges": len(result["nudged"]), "cycles_lowest": min(ends) if result["nudged"] else None,
         "cycles_highest": max(ends) if result["nudged"] else None,
         **{name: result[name] for name in SAME_NAME}, "energy_pj": energy["total"],
         **{f"energy_{part}_pj": energy[part] for part in ("dynamic", "leakage", "refresh")},
-        "node_nm": nodes.node_nm(result["shape"]["chain"], result["shape"]["values"], result["preset"]),
-        "energy_assumed": ", ".join(assumed_entries(result["shape"]["chain"])),
+        "node_nm": nodes.node_nm(shape["chain"], shape["values"], result["preset"]),
+        "energy_assumed": ", ".join(assumed_entries(shape["chain"], shape["machine"].get("sm.core", "collector"))),
         "outcome": MISBEHAVED if result["misbehaved"] else WRONG if result["verified"] is False else OK,
         "message": (result["misbehaved"] or wrong)[:MESSAGE],
     }

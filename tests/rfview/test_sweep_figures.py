@@ -123,9 +123,15 @@ def test_assumed_energies_are_shown_beside_and_never_as_a_gain(tmp_path: Path) -
 
 def test_assumed_entries_are_those_of_the_design_and_of_what_it_is_built_over(tmp_path: Path) -> None:
     files.write_new(tmp_path / "my_rf.py")
-    assert assumed_entries(("sram",)) == () and assumed_entries(("edram",)) == ("row_refreshes", "low_refreshes")
-    assert {"rf_reads", "rf_writes", "leakage"} <= {*assumed_entries(designs.build(str(tmp_path / "my_rf.py"), {}, "").chain)}
+    assert assumed_entries(("sram",), "collector") == ()
+    assert assumed_entries(("edram",), "collector") == ("row_refreshes", "low_refreshes")
+    own = designs.build(str(tmp_path / "my_rf.py"), {}, "").chain
+    assert {"rf_reads", "rf_writes", "leakage"} <= {*assumed_entries(own, "collector")}
     assert mark(("rf_reads", "leakage")) == "assumed: rf_reads, leakage" and mark(()) == ""
+
+
+def test_every_energy_on_a_sub_core_is_assumed() -> None:
+    assert "Fermi" in mark(assumed_entries(("sram",), "subcore"))
 
 
 def test_tables_have_the_same_numbers_in_each_format(tmp_path: Path) -> None:

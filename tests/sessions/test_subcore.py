@@ -20,6 +20,7 @@ from rfview.engine.stalls import NOT_WAITING, NO_STALL
 from rfview.sessions.causes.rules import rule_of
 from rfview.sessions.causes.subcore import counted
 from rfview.sessions.file.writer import record
+from rfview.sessions.reports.statistics import between, as_text
 from rfview.sessions.session import Session
 from rfview.sessions.timeline.live import LiveTimeline
 from rfview.sessions.timeline.opening import open_recording
@@ -88,6 +89,10 @@ def test_every_stall_ends_at_a_resource_and_is_charged_to_an_instruction(live: S
                 assert chain.resource is not None and len(chain.links) > 1, chain.text()
                 seen.add(names[code])
     assert {"wait", "short_scoreboard", "long_scoreboard"} <= seen
+
+
+def test_statistics_say_that_the_energy_is_assumed(live: Session) -> None:
+    assert "assumed: every entry" in as_text(between(live.timeline, live.timeline.first, live.timeline.last))
 
 
 def test_a_counter_is_held_by_an_instruction_whose_control_code_names_it(live: Session) -> None:
