@@ -50,7 +50,7 @@ def node_of(info: RunInfo) -> int | None:
 def assumed_of(info: RunInfo) -> tuple[str, ...]:
     """Return which energies of a run are assumed, not from a source; () if its design is not installed here."""
     try:
-        return assumed.assumed_entries(info.design_spec.chain, info.parameters.get("sm.core", "collector"))
+        return assumed.assumed_entries(info.design_spec.chain, str(info.parameters.get("sm.core", "collector")))
     except InputError:
         return ()
 
