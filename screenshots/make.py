@@ -52,6 +52,11 @@ def _all(name: str, source: str = "first", *keys: str, goto: int | str = 900, **
             for theme in ("dark", "mono") for size in (SMALL, LARGE)]
 
 
+def _huge(name: str, source: str = "first", *keys: str, goto: int | str = 900) -> list[Shot]:
+    """Return the shots of a screen on a large terminal, with and without colour."""
+    return [Shot(f"{name}{mono}_160x60", source, (160, 60), goto, keys, mono[1:] or "dark") for mono in ("", "_mono")]
+
+
 NEXT = "right_square_bracket"
 MARKS = (":mark a", ":goto 1400", ":mark b", ":goto 900")
 WATCHES = (":watch rf.buffer[0].used", ":watch w8.R3", ":watch w12.state")
@@ -88,8 +93,9 @@ SHOTS: tuple[Shot, ...] = tuple(replace(shot, golden=shot.name in GOLDEN) for sh
     *_all("registers", "first", "1", "2", "o", "r"),
     *_all("help", "first", "question_mark"),
     *_all("palette", "first", "ctrl+p"),
-    *_all("relief", "first", "Q"), Shot("relief_160x60", "first", (160, 60), 900, ("Q",)),
-    *_all("summary", goto="end"), Shot("summary_160x60", "first", (160, 60), "end"),
+    *_all("relief", "first", "Q"), *_huge("relief", "first", "Q"),
+    *_all("summary", goto="end"), *_huge("summary", goto="end"),
+    *_all("lines", "first", "semicolon"), *_huge("lines", "first", "semicolon"),
     *_all("timeline", "first", "1", "2", "o", *MARKS, "a"),
     *_all("timeline_far", "first", "1", "2", "o", *MARKS, "a", "minus", "minus", "minus"),
     *_all("pipeline", "first", "1", "2", "o", "P"),
@@ -104,7 +110,9 @@ SHOTS: tuple[Shot, ...] = tuple(replace(shot, golden=shot.name in GOLDEN) for sh
     *_all("heat_buffer", "tour:drain", ":heat c[0..127]", "minus", "minus", goto="end"),
     *_all("picture", "tour:drain", ":image c 32x32", goto="80%"),
     *_all("picture_edram", "run:hotspot@edram[error_mode=certain]:gto", ":image temp_a", goto="end"),
-    *_all("relief", "tour:drain", "e", "f", "F", goto=1450),
+    *_all("relief_of_a_wait", "tour:drain", "e", "f", "F", goto=1450),
+    *_all("after", "tour:shift", "e", "e", "f", goto=700),
+    *_huge("after", "tour:shift", "e", "e", "f", goto=700),
     *_all("compare", PAIR),
     *_all("compare_totals", PAIR, "tab")[::2],
     *_all("multiples", "many:tour:first tour:drain tour:dead tour:shift"),

@@ -52,6 +52,13 @@ VIEWS: dict[str, View] = {
         ("floor", "the cycles that a unit needs at least for its work", "counted by the model"),
         ("chance", "the range over which nudged runs end: a few cycles more of memory latency, now and then", "the runs"),
     )),
+    "after": View("after", "`rfview help causes` has the rules", (
+        ("warp-cycles", "those that stood still for it; ≤ for what waited for those, at most: a delay that is passed on "
+         "does not grow", "sessions/causes/rules.py"),
+        ("cycles earlier", "the mean of later issues in the run without it; ▒ where some come later instead", "two runs"),
+    ), "WHY turned round: what the instruction delayed that holds the warp up. Measured: the same run, but the instruction "
+                  "sends one cache line and is over at once. Nothing is claimed if a later instruction comes later without "
+                  "it, or earlier when it takes one cycle longer."),
     "hits": View("", "the recording", (), "The past hits of a tracepoint, or changes of an item: a row for each, with the "
                  "values of the traced expressions in that cycle."),
     "designs on the same kernel": View("", "`rfview designs` names their papers", (), "All register-file designs. The "

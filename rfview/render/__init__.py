@@ -9,6 +9,7 @@
     watches event     summary     a panel each: its painter, its place, its keys, its sources; lens chooses one of lenses/
     holders           below LINES: for whom a line waits, and in whom it causes waits
     footer            the row of keys
+    after             what stood still for one instruction: WHY turned round
     relief  study     the measured result of a relief that WHY named; all of them over the whole run
     machine_code      control codes, marks of the reuse cache and dependence counters of machine code
     chain   operation the chain of reasons as WHY draws it; short words for instructions

@@ -113,15 +113,42 @@ def _merged(code: np.ndarray, waiter: np.ndarray, holder: np.ndarray, count: np.
     return rest // (size + 1), rest % (size + 1), keys % (size + 1), np.add.reduceat(count, begin)
 
 
+def charged(stretch: Stretch) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return the lost warp-cycles of a stretch: (k,) i8 rows, warps, states, instructions that wait, holders.
+
+    They are sorted by warp, then row.
+    """
+    info = stretch.timeline.info
+    lost = ~np.isin(stretch.state, [info.stall_codes[name] for name in NO_STALL if name in info.stall_codes])
+    warps, rows = np.nonzero(lost.T)
+    codes = stretch.state[rows, warps].astype(np.int64)
+    own = stretch.pc_of(stretch.of_warp("pc", rows, warps))
+    entry = awaited(stretch, rows, warps)
+    holder = np.full(len(rows), stretch.facts.nobody)
+    for code in np.flatnonzero(np.bincount(codes, minlength=1)).tolist():
+        at = np.flatnonzero(codes == code)
+        name = info.stall_names.get(code, f"state {code}")
+        rule = rule_of(name, info.is_machine_code)
+        holder[at] = rule.find(Waits(stretch, code, name, rows[at], warps[at], entry[at], own[at]))
+    return rows, warps, codes, own, holder
+
+
+def writers_before(timeline: Timeline, facts: ProgramFacts, start: int) -> np.ndarray:
+    """Return (registers,) i8 who wrote each register last before the chunk of a cycle; -1 if that is not near enough."""
+    found = np.full(layout.MAX_WARPS * REGISTERS_OF_WARP, -1)
+    number = timeline.chunk_number(start)
+    for chunk in range(max(0, number - EARLIER_CHUNKS), number):
+        part = timeline.part(chunk, None)
+        Stretch(timeline, part.first + 1, part.last + 1, facts, found).remember()
+    return found
+
+
 class Account:
     """Charges the lost warp-cycles of a range of cycles, stretch by stretch in order."""
 
     def __init__(self, timeline: Timeline, first: int):
         self.timeline, self.first = timeline, first
         self.facts = ProgramFacts(timeline.info)
-        codes = timeline.info.stall_codes
-        self._not_lost = [codes[name] for name in NO_STALL if name in codes]
-        self._names = timeline.info.stall_names
         self._before: np.ndarray | None = None
         size = self.facts.size
         empty = np.empty(0, np.int64)
@@ -133,23 +160,13 @@ class Account:
     def add(self, start: int, stop: int) -> None:
         """Charge what the states at cycles start..stop-1 of one chunk say about the cycles before them."""
         if self._before is None:
-            self._before = self._writers_before(start)
+            self._before = writers_before(self.timeline, self.facts, start)
         stretch = Stretch(self.timeline, start, stop, self.facts, self._before)
-        lost = ~np.isin(stretch.state, self._not_lost)
-        warps, rows = np.nonzero(lost.T)
-        codes = stretch.state[rows, warps].astype(np.int64)
-        own = stretch.pc_of(stretch.of_warp("pc", rows, warps))
-        entry = awaited(stretch, rows, warps)
-        holder = np.full(len(rows), self.facts.nobody)
-        for code in np.flatnonzero(np.bincount(codes, minlength=1)).tolist():
-            at = np.flatnonzero(codes == code)
-            name = self._names.get(code, f"state {code}")
-            rule = rule_of(name, self.timeline.info.is_machine_code)
-            holder[at] = rule.find(Waits(stretch, code, name, rows[at], warps[at], entry[at], own[at]))
+        _, _, codes, own, holder = charged(stretch)
         size = self.facts.size
         old = self._table
         self._table = _merged(np.append(old[0], codes), np.append(old[1], own), np.append(old[2], holder),
-                              np.append(old[3], np.ones(len(rows), np.int64)), size)
+                              np.append(old[3], np.ones(len(codes), np.int64)), size)
         self._measure(stretch)
         if stop - 1 >= self.timeline.window(start)[1] - 1:
             stretch.remember()
@@ -175,15 +192,6 @@ class Account:
         for total, at, weight in zip(self._metrics, (pcs, pcs, pcs, pcs, pcs, stretch.flight_pc[refused]),
                                      (None, sent, ideal > 0, ideal, is_shared, None), strict=True):
             total += np.bincount(at, weight, size).astype(np.int64)
-
-    def _writers_before(self, start: int) -> np.ndarray:
-        """Return (registers,) i8 who wrote each register last before the chunk of a cycle; -1 if that is not near enough."""
-        found = np.full(layout.MAX_WARPS * REGISTERS_OF_WARP, -1)
-        number = self.timeline.chunk_number(start)
-        for chunk in range(max(0, number - EARLIER_CHUNKS), number):
-            part = self.timeline.part(chunk, None)
-            Stretch(self.timeline, part.first + 1, part.last + 1, self.facts, found).remember()
-        return found
 
     def causes(self) -> Causes:
         """Return what has been charged, by instruction."""

@@ -140,7 +140,11 @@ class Stretch:
         order = chosen[np.argsort(writes.register[chosen], kind="stable")]
         keys = writes.register[order].astype(np.int64) * (size + 1) + number[order]
         real = np.maximum.accumulate(np.where(np.isin(number, chosen), number, -1)) if size else number
-        return keys, self.pc_of(writes.pc[order]), done, writes.register.astype(np.int64), real
+        return keys, self.accepted()[order], done, writes.register.astype(np.int64), real
+
+    def accepted(self) -> np.ndarray:
+        """Return (k,) i8 the instructions whose results the chunk's log holds."""
+        return self.pc_of(self.timeline.part(self.timeline.chunk_number(self.start), None).writes.pc)
 
     def writers(self, rows: np.ndarray, warps: np.ndarray, regs: np.ndarray) -> np.ndarray:
         """Return (k,) i8 the instructions whose results for these registers were accepted last; nobody if unknown."""
@@ -167,4 +171,4 @@ class Stretch:
         part = self.timeline.part(self.timeline.chunk_number(self.start), None)
         writes = part.writes
         chosen = (writes.pc != LOST) & (writes.pc != CLEARED)
-        self._before[writes.register[chosen]] = writes.pc[chosen]
+        self._before[writes.register[chosen]] = self.accepted()[chosen]

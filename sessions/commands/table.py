@@ -8,7 +8,7 @@ from __future__ import annotations
 from rfview.engine.errors import InputError
 from rfview.engine.wording import suggest
 from rfview.sessions.commands import (  # noqa: F401 - each adds its commands to VERBS, in the order of `help`
-    move, breaks, look, capture, check, find, heat, image, follow, branch, relief, stop, why,
+    move, breaks, look, capture, check, find, heat, image, follow, branch, relief, stop, why, after,
 )
 from rfview.sessions.commands import arguments
 from rfview.sessions.commands.reading import commands, read_commands

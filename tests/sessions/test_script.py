@@ -91,9 +91,9 @@ def test_every_command_answers_in_text_and_in_json(session: Session) -> None:
     used = {ALIASES[answer.data["command"].split()[0]] for answer in answers
             if answer.data["command"].split()[0] in ALIASES}
     # These need a real machine or PTX with lines: test_fork.py, test_swap.py, test_follow.py, test_capture.py, test_pictures.py,
-    # test_relief.py, test_check.py, test_lines.py, test_programs_screen.py
+    # test_relief.py, test_after.py, test_check.py, test_lines.py, test_programs_screen.py
     machine = {"fork", "drop", "compare", "swap", "kernel", "follow", "capture", "image", "origin", "relief", "rerun", "check",
-               "lines", "next-line", "previous-line", "reload", "baseline", "source"}
+               "lines", "next-line", "previous-line", "reload", "baseline", "source", "after"}
     missing = sorted(set(VERBS) - machine - used)
     assert not missing, f"no line of the script ALL runs {', '.join(missing)}: add one"
     assert not used & machine

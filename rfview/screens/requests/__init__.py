@@ -37,7 +37,7 @@ from rfview.screens.requests.moving import (
     step,
     wait_at_line,
 )
-from rfview.screens.requests.questions import brush, brush_to, call, command, diff, relief, statistics, study
+from rfview.screens.requests.questions import after, brush, brush_to, call, command, diff, relief, statistics, study
 from rfview.screens.requests.second_run import compare, open_line, overlay, overlay_warp, reload
 from rfview.screens.requests.stops import (
     break_once,
@@ -50,7 +50,7 @@ from rfview.screens.requests.stops import (
 )
 from rfview.screens.requests.values import HeatQuestion, heat, heat_kind, image, origin, written
 
-__all__ = ["HeatQuestion", "break_once", "brush", "brush_to", "call", "change", "columns", "command", "compare",
+__all__ = ["HeatQuestion", "after", "break_once", "brush", "brush_to", "call", "change", "columns", "command", "compare",
            "diff", "end", "event", "find", "gather", "goto", "heat", "heat_kind", "history", "ignore_hits", "image",
            "land", "line", "mark", "next_mark", "open_line", "origin", "overlay", "overlay_warp", "pipeline_warp", "play",
            "previous_stop", "refresh", "relief", "reload", "remove_breakpoint", "restore_zoom", "resume", "run_to",

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from rfview.engine.errors import InputError
 from rfview.messages import Answered, Notice
 from rfview.screens.requests.moving import land
 from rfview.sessions.guard import consistent
@@ -117,3 +118,23 @@ def relief(worker: SessionWorker, asked: tuple[int, int], whole: bool) -> None:
     worker.arrive(gain_text(relief))
     trials = session.memo.get("study")
     worker.post(Answered("relief", (asked, relief, trials.study().chance if trials is not None else None)))
+
+
+def after(worker: SessionWorker, asked: tuple[int, int], measures: bool) -> None:
+    """Answer with what the instruction delayed that holds a warp up, found once; measures: run on without it, too."""
+    from rfview.sessions.branches.without import without  # for a fast start: few turn WHY round
+    from rfview.sessions.causes.after import after as delayed
+
+    session = worker.session
+    known = session.memo.setdefault("after", {})
+    found, measured = known.get(asked, (None, None))
+    error = ""
+    try:
+        with consistent(session.timeline):
+            found = found or delayed(session, *asked)
+            measured = measured or (without(session, found) if measures else None)
+    except InputError as wrong:
+        error = str(wrong)
+    known[asked] = found, measured
+    worker.arrive()
+    worker.post(Answered("after", (found, measured, error)))

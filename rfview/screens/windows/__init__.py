@@ -2,6 +2,7 @@
 
     popup     their base class; lines of text
     why       the chain of reasons
+    after     the same turned round: what one instruction delayed
     relief    what would make the whole run end earlier
     breaks    breakpoints, watchpoints and marks
     findings  the findings of a check of the run

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from rfview.engine.batch.nudge import Chance
     from rfview.sessions.branches.relief import Relief
     from rfview.screens.desk import Desk
+    from rfview.screens.windows.after import AfterWindow
 
 
 class WhyWindow(Popup):
@@ -29,6 +30,7 @@ class WhyWindow(Popup):
         self.asked: tuple[int, int] | None = None       # (warp, cycle) whose relief was tried
         self.relief: Relief | None = None
         self.chance: Chance | None = None
+        self.turned: AfterWindow | None = None
 
     def answered(self, answer: Any) -> None:
         """Show the result of the relief tried here."""
@@ -70,7 +72,7 @@ class WhyWindow(Popup):
     def lines(self, width: int, height: int) -> list[Line]:
         """Return the chain with evidence and times."""
         hints = self.keys.hints(("down", "choose"), *self.of_relief(), ("open", "go to its first cycle"),
-                                ("copy", "copy as text"), "close")
+                                ("why", "what it delayed"), ("copy", "copy as text"), "close")
         return why.render_popup(self.main.scene, width, height, self.selected, self.below(width), hints)
 
     def count(self) -> int:
@@ -99,6 +101,18 @@ class WhyWindow(Popup):
         self.focus_warp(link.warp)
         self.dismiss()
 
+    def turn(self, pressed: Pressed) -> None:
+        """Turn the question round: what the instruction delayed that holds the warp up."""
+        from rfview.screens.windows.after import AfterWindow  # for a fast start: few turn it
+
+        self.turned = AfterWindow(self.main)
+        self.main.app.push_screen(self.turned, self.turned_back)
+
+    def turned_back(self, result: None) -> None:
+        """Close as well if the other window went to another cycle."""
+        if self.turned is not None and self.turned.has_gone:
+            self.dismiss()
+
     def with_relief(self, pressed: Pressed) -> None:
         """Fork with the setting that the chain names; then run both to the end, compare them, or go to the branch."""
         relief, name = self.relief if self.asked == self.here else None, pressed.action
@@ -112,9 +126,9 @@ class WhyWindow(Popup):
             self.dismiss()
 
     HANDLERS: ClassVar[Handlers] = {
-        **Popup.HANDLERS, **STEPS, "open": open,
+        **Popup.HANDLERS, **STEPS, "open": open, "why": turn,
         **dict.fromkeys(("try_relief", "run_both", "compare", "go_to_relief"), with_relief),
         "copy": lambda window, pressed: window.copy(why.as_text(window.main.scene), "the chain as text"),
     }
     WORDS: ClassVar[Words] = {**Popup.WORDS, "open": "go to the chosen link's first cycle", "copy": "copy as text",
-                                          "compare": "compare both runs"}
+                              "why": "turned round: what it delayed", "compare": "compare both runs"}

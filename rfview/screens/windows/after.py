@@ -1,0 +1,82 @@
+"""The window of what an instruction delayed: WHY turned round, hop by hop, and measured in a run without it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from rfview.keys import Pressed
+from rfview.render import after
+from rfview.render.text import Line, closes
+from rfview.screens import requests
+from rfview.screens.windows.popup import Popup
+from rfview.sessions.commands.after import after_text
+from rfview.widgets.keyed import Handlers, Words
+
+if TYPE_CHECKING:
+    from rfview.screens.desk import Desk
+    from rfview.sessions.branches.without import Without
+    from rfview.sessions.causes.after import After
+
+
+class AfterWindow(Popup):
+    """What stood still for the instruction that holds the focused warp up, and what was late in turn.
+
+    has_gone: it went to another cycle, so the window of causes below it is out of place.
+    """
+
+    ANSWERS = "after"
+    ABOUT = "after"
+
+    def __init__(self, main: Desk):
+        super().__init__(main, (120, 34))
+        self.asked = main.scene.warp, main.scene.cycle
+        self.found: After | None = None
+        self.measured: Without | None = None
+        self.error = ""
+        self.has_gone = False
+        main.worker.ask(requests.after, self.asked, False)
+
+    def answered(self, answer: Any) -> None:
+        """Show what is known by now."""
+        self.found, self.measured, self.error = answer
+        self.paint()
+
+    def lines(self, width: int, height: int) -> list[Line]:
+        """Return the answer, the tree of waits, and what was measured."""
+        measure = (("try_relief", "run on without it"),) if self.found is not None and self.measured is None else ()
+        hints = self.keys.hints(("down", "choose"), ("open", "go to its cycle"), *measure, ("why", "its causes"),
+                                ("copy", "copy as text"), "help", "close")
+        return after.render(self.main.scene, self.found, self.measured, self.error, width, height, self.selected, hints,
+                            closes(self.main.scene.key("close")))
+
+    def count(self) -> int:
+        """Return the number of waits shown."""
+        return len(after.tree(self.found)) if self.found is not None else 0
+
+    def measure(self, pressed: Pressed) -> None:
+        """Run on as if the instruction had been over at once."""
+        if self.found is not None and self.measured is None:
+            self.main.worker.ask(requests.after, self.asked, True)
+
+    def open(self, pressed: Pressed) -> None:
+        """Go to the first cycle of the chosen wait, and focus its first warp."""
+        if self.found is None or not self.count():
+            return
+        row = self.found.rows[after.tree(self.found)[min(self.selected, self.count() - 1)][1]]
+        self.main.worker.ask(requests.goto, min(row.since, self.main.scene.last))
+        self.focus_warp(row.warps[0])
+        self.has_gone = True
+        self.dismiss()
+
+    def take_away(self, pressed: Pressed) -> None:
+        """Copy the answer as text."""
+        if self.found is not None:
+            scene = self.main.scene
+            self.copy(after_text(scene.info, scene.lines, self.found, self.measured), "what it delayed as text")
+
+    HANDLERS: ClassVar[Handlers] = {
+        **Popup.HANDLERS, "open": open, "copy": take_away, "try_relief": measure,
+        "why": lambda window, pressed: window.dismiss(),
+    }
+    WORDS: ClassVar[Words] = {**Popup.WORDS, "open": "go to the chosen wait's first cycle", "copy": "copy as text",
+                              "try_relief": "run on as if it had been over at once", "why": "back to its causes"}
