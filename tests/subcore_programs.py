@@ -143,6 +143,8 @@ GOLDENS = (
     Golden("two operands in two banks", "M section 5.3", ("FMUL R20 R2 R5 *5",), ((1, 2, 3, 4, 5),)),
     Golden("a stall in Allocate holds the stall counter", "assumed: else the FADD reads too early",
            ("FFMA R20 R2 R4 R6; FFMA R1 R8 R10 R12 s4; FADD R5 R1 R3",), ((1, 2, 8),)),
+    Golden("an access does not overtake its warp's instruction in Allocate", "assumed: else it may read too early",
+           ("FFMA R20 R2 R4 R6 *2; LDS R1 R3; NOP",), ((1, 2, 3, 6),)),
     Golden("another warp's conflict in Allocate", "rules", ("FFMA R20 R2 R4 R6; FADD R30 R3 R5",) * 2, ((3, 4), (1, 2))),
     Golden("LDG's counter waited for too early", "M section 4", ("LDG R4 R2 w0; IADD3 R5 R4 R3 R7 q0",), ((1, 2),),
            short=(("IADD3", 1),)),

@@ -196,9 +196,25 @@ def _hazards(simulator: Checking) -> list[Finding]:
                 warp=-1, warp_in_cta=-1, lane=-1, cycle=-1, count=1, other_pc=base + one.producer,
                 other_line=int(other.line), other_text=other.text, place=one.register, dependence=one.kind,
                 cover=one.cover, short=one.short))
-    seen = simulator.watch.seen.values() if simulator.watch is not None else ()
+    seen = list(simulator.watch.seen.values()) if simulator.watch is not None else []
+    known = {(one.pc, one.place) for one in found}
     return [_with_sighting(one, [sight for sight in seen if (sight.pc, sight.register) == (one.pc, one.place)])
-            for one in found]
+            for one in found] + [_unforeseen(simulator, one) for one in seen if one.lane >= 0 and (
+                one.pc, one.register) not in known]
+
+
+def _unforeseen(simulator: Checking, seen: Sighting) -> Finding:
+    """Return a wrong value in this run whose dependence the control codes cover: the machine's delays are the reason."""
+    program = simulator.info.program
+    own, other = program[seen.pc], program[seen.producer] if seen.producer >= 0 else None
+    writer = f"{other.text} has written it" if other else "the reuse cache has its last value"
+    return Finding(
+        "hazard", f"reads {seen.register} before {writer}, although its control codes cover the dependence: this design or "
+                  f"setting delays results or reads more than the compiler knows: it was 0x{seen.read:x} instead of "
+                  f"0x{seen.right:x}", own.kernel, seen.pc, int(own.line), own.text, launch=0, cta=seen.cta, warp=seen.warp,
+        warp_in_cta=seen.warp_in_cta, lane=seen.lane, cycle=seen.cycle, count=seen.count, other_pc=seen.producer,
+        other_line=int(other.line) if other else -1, other_text=other.text if other else "",
+        place=seen.register, dependence=seen.kind)
 
 
 def _with_sighting(finding: Finding, seen: list[Sighting]) -> Finding:

@@ -102,10 +102,12 @@ class SubCore:
         self.sm.hazards.append(Hazard(kind, flight.warp.number, flight.line.op, register, short))
 
     def write_results(self, now: int) -> None:
-        """Write loads and SFU results whose bank's port no fixed-latency result has booked."""
+        """Write loads and SFU results whose bank's port no fixed-latency result has booked, not before an older one."""
         for flight in sorted((one for one in self.results if one.due <= now), key=lambda one: one.issued):
             bank = (flight.line.dst or 0) & 1
-            if (now, bank) not in self.writes:
+            older = [one for one in self.queue + self.results if one.warp is flight.warp and one.issued < flight.issued
+                     and one.line.op == flight.line.op and (one.line.op == "LDS" or one in self.results and one.due <= now)]
+            if (now, bank) not in self.writes and not older:
                 self.writes[now, bank] = flight
                 self.results.remove(flight)
                 if flight.line.write is not None:
@@ -227,6 +229,8 @@ class SubCore:
         if line.op in CLASSES:
             if self.allocate is None:
                 self.allocate, self.control = flight, None
+        elif self.allocate is not None and self.allocate.warp is flight.warp:
+            return                                      # held there: nothing of its warp overtakes it
         elif line.op != "MUFU" or self.sfu is None:
             for reg in dict.fromkeys(line.src):
                 self.check_distance(flight, reg, "SFU" if line.op == "MUFU" else "memory", now + 1)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
 import numpy as np
 import pytest
 
+from rfview.engine.check.findings import _hazards
 from rfview.engine.hazards.watch import Sighting, Watch
 from tests.subcore_machine import SubcoreMachine
 from tests.subcore_programs import parse
@@ -46,6 +50,18 @@ def test_a_hazard_is_seen_with_the_value_read_and_the_right_one(program: str, pc
 
 
 @pytest.mark.parametrize("program", ["FADD R1 R2 R3 s4; FFMA R5 R1 R6 R7", "MUFU R1 R2 w0 s2; FADD R5 R1 R6 q0",
-                                     "FADD R4 R2.reuse R3 s5; FADD R5 R2 R7 s5; MOV R2 R9"])
+                                     "FADD R4 R2.reuse R3 s5; FADD R5 R2 R7 s5; MOV R2 R9",
+                                     # the second load's counter covers the first, whose port is taken when it comes
+                                     "LDS R1 R3; LDS R4 R3 w0; FADD R11 R6 R7 *30; FADD R5 R1 R4 q0"])
 def test_covered_code_shows_no_hazard(program: str) -> None:
     assert seen(program) == []
+
+
+def test_a_wrong_value_that_no_path_explains_is_a_finding() -> None:
+    line = SimpleNamespace(kernel="k", line=7, text="FADD R5, R1, R6")
+    sighting = Sighting(1, 0, "R1", "RAW", 40, 2, 3, 0, lane=4, read=0x10, right=0x17, count=2)
+    checked: Any = SimpleNamespace(info=SimpleNamespace(program=[SimpleNamespace(text="LDS R1, [R3]", line=6), line]),
+                                   placement=SimpleNamespace(kernels=()), watch=SimpleNamespace(seen={0: sighting}))
+    (found,) = _hazards(checked)
+    assert "reads R1 before LDS R1, [R3] has written it" in found.sentence and "it was 0x10 instead of 0x17" in found.sentence
+    assert (found.place, found.cycle, found.lane, found.count, found.other_line) == ("R1", 40, 4, 2, 6)

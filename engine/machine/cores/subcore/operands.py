@@ -221,7 +221,10 @@ def update_cache(spec, sub, inst, warp):
 
 @device
 def control(sm, rf, spec, rows, insts, arena, number):
-    """Send the instruction in Control to Allocate, to the queue of accesses or to its unit, if there is room."""
+    """Send the instruction in Control to Allocate, to the queue of accesses or to its unit, if there is room.
+
+    None overtakes an instruction of its own warp that Allocate holds, or the distance between them would be lost (B11.3).
+    """
     sub = rf.core.sub[number]
     if sub.control == 0:
         return 0
@@ -237,6 +240,8 @@ def control(sm, rf, spec, rows, insts, arena, number):
         if sub.allocate != 0:
             return 0
         sub.allocate = slot + 1
+    elif sub.allocate != 0 and sm.inflight[np.int64(sub.allocate) - 1].warp == flight.warp:
+        return 0
     elif unit != UNIT_MEMORY and sub.unit[unit] != 0 or not accept_reads(sm, rf, spec, sub, inst, slot, 0, IN_CONTROL):
         return 0
     elif unit == UNIT_MEMORY:

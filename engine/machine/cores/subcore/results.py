@@ -18,7 +18,7 @@ from rfview.engine.machine.cores.subcore.values import compute, show_register, s
 from rfview.engine.machine.marks import touch_inflight
 from rfview.engine.machine.stages.completion import WHEEL_MASK, schedule
 from rfview.engine.machine.stages.warp_state import reconsider
-from rfview.engine.program import NO_REG
+from rfview.engine.program import NO_REG, SPACE_SHARED
 from rfview.engine.stalls import BANK_CONFLICT
 from rfview.engine.state import BANK_BUSY, BANK_READ, BANK_WRITE, EXECUTE, FOREVER, MAX_INFLIGHT, NONE8, WRITE_BACK, WRITTEN
 
@@ -265,8 +265,31 @@ def write_variable(sm, rf, spec, rows, insts):
         if best < 0:
             return 0
         before = best_seq
-        write_one(sm, rf, spec, rows, insts, best)
+        if not overtakes(sm, insts, best):
+            write_one(sm, rf, spec, rows, insts, best)
     return 0
+
+
+@device
+def overtakes(sm, insts, slot):
+    """Return whether a result would be written before an older one of its warp and class that its counter may cover too.
+
+    Those that wait for their port keep their order, and shared memory returns in order: a compiler gives only the last of
+    several such loads a counter (B11.4).
+    """
+    own = sm.inflight[slot]
+    if sm.num_inflight[own.warp] < 2:
+        return False
+    inst = insts[own.pc]
+    for word in range(MAX_INFLIGHT // 64):
+        used = np.uint64(sm.inflight_used[word])
+        while used != 0:
+            other = sm.inflight[word * 64 + ctz64(used)]
+            used &= used - np.uint64(1)
+            if other.warp == own.warp and other.seq < own.seq and insts[other.pc].latency_class == inst.latency_class:
+                if other.stage == WRITE_BACK or inst.space == SPACE_SHARED and other.stage < WRITE_BACK:
+                    return True
+    return False
 
 
 @device
