@@ -11,6 +11,7 @@ import traceback
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import hypothesis
 import numpy as np
 import pytest
 
@@ -23,6 +24,9 @@ PATIENCE_S = 300.0
 WITHOUT_JIT = os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
 if WITHOUT_JIT:
     plain_records.install()
+# a busy computer makes examples slow, which is no failure
+hypothesis.settings.register_profile("busy", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
+hypothesis.settings.load_profile("busy")
 
 
 @pytest.fixture(scope="session")

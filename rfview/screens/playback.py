@@ -21,6 +21,7 @@ class Playback:
         self._timer: Timer | None = None
         self._due = 0.0         # cycles, including the fraction left over by earlier frames
         self._clock = 0.0
+        self.has_ended = False  # set by the worker: at a stop, which this learns of only after the worker is idle again
 
     @property
     def is_on(self) -> bool:
@@ -29,7 +30,7 @@ class Playback:
 
     def start(self) -> None:
         """Start playing."""
-        self._due, self._clock = 0.0, time.monotonic()
+        self._due, self._clock, self.has_ended = 0.0, time.monotonic(), False
         self._timer = self.main.set_interval(FRAME_S, self._frame)
 
     def stop(self) -> None:
@@ -49,4 +50,4 @@ class Playback:
         cycles = int(self._due)
         if cycles:
             self._due -= cycles
-            self.main.worker.ask(requests.play, cycles, self.main.scene.speed)
+            self.main.worker.ask(requests.play, self, cycles, self.main.scene.speed)

@@ -8,6 +8,8 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
+from textual._xterm_parser import XTermParser
+
 from rfview.app import make_app
 from rfview.screens import requests
 from rfview.sessions.session import Session
@@ -133,5 +135,6 @@ def drive(test: Callable[[Driven], Awaitable[None]], *, size: tuple[int, int] = 
         return app
 
     app = asyncio.run(go())
+    XTermParser._parse_extended_key.cache_clear()   # keeps parsers alive, their last key event, and so each app
     assert not app.survived, app.main.scene.message
     return app

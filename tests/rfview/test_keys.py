@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -11,8 +13,11 @@ from rfview.actions import ACTIONS, BY_NAME, CATEGORIES, LOCAL, MAIN, key_label,
 from rfview.keys import Filter, KeyReader, Keys, Pressed, token_of
 from rfview.render.help import help_rows
 from rfview.render.footer import footer_hints
+from rfview.screens import requests
 from rfview.screens.handlers import focus
 from rfview.screens.handlers.table import HANDLERS
+from rfview.screens.playback import Playback
+from tests.rfview.fakes import make_session
 from tests.rfview.pilots import Driven, drive
 
 # keys that move in time: (keys, cycle after them, starting from 150 of 0..399)
@@ -310,6 +315,17 @@ def test_playing_stops_at_a_breakpoint_and_at_the_end() -> None:
             assert app.cycle == stops_at and not app.app.main.playback.is_on
 
     drive(test)
+
+
+def test_a_frame_that_is_due_before_the_stop_is_known_goes_no_further() -> None:
+    session = make_session()
+    session.goto(150)
+    session.add_breakpoint("cycle", 163)
+    worker: Any = SimpleNamespace(session=session, arrive=lambda *words, **more: None, post=lambda message: None)
+    playback = Playback(None)
+    for _ in range(2):
+        requests.play(worker, playback, 100, 1000)
+    assert session.cycle == 163
 
 
 def test_search_finds_instructions() -> None:

@@ -10,6 +10,7 @@ from rfview.render.operation import with_lines
 from rfview.render.scene import Badge
 
 if TYPE_CHECKING:
+    from rfview.screens.playback import Playback
     from rfview.screens.session_worker import SessionWorker
     from rfview.sessions.cursor import Stop
 
@@ -58,12 +59,18 @@ def end(worker: SessionWorker) -> None:
     land(worker, worker.session.goto(worker.target), jump=True)
 
 
-def play(worker: SessionWorker, cycles: int, speed: int) -> None:
-    """Advance by some cycles, stopping at a breakpoint on the way. speed: cycles per second, for the badge."""
+def play(worker: SessionWorker, playback: Playback, cycles: int, speed: int) -> None:
+    """Advance by some cycles, stopping at a breakpoint on the way, unless the playback has come to a stop before.
+
+    speed: cycles per second, for the badge.
+    """
+    if playback.has_ended:
+        return
     stop = worker.session.play(cycles)
     if stop.reason == "step":
         worker.arrive(badge=Badge("playing", f"► {speed:,}/s"))
         return
+    playback.has_ended = True
     worker.arrive(stop.text, "error" if stop.reason == "fault" else "info", warp=stop.warp)
     worker.post(Notice("", "stop"))
 
