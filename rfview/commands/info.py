@@ -7,10 +7,13 @@ import json
 import os
 import shlex
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rfview.commands import options, progress
 from rfview.engine.errors import InputError
+
+if TYPE_CHECKING:
+    from rfview.sessions.summary.summarise import Summary
 
 # names that differ between text and JSON: "off" refers to the options; the PTX is compiled in any case
 LABELS = {"compilation": "PTX options", "compilation_notes": "PTX notes"}
@@ -39,8 +42,27 @@ def run(args: argparse.Namespace) -> int:
     facts = opening.describe(args.file)
     if args.verify:
         facts["verify"] = verified(args.file)
-    print(json.dumps(facts) if args.json else text_of(facts))
+    sentences = summary_of(args.file)
+    if args.json:
+        print(json.dumps({**facts, "summary": sentences.data() if sentences is not None else None}))
+    else:
+        print(text_of(facts) + (f"\n\n{sentences.text()}" if sentences is not None else ""))
     return 1 if facts.get("verify") or (args.verify and facts["warnings"]) else 0
+
+
+def summary_of(file: str) -> Summary | None:
+    """Return what limited the run of a recording, from counts alone; None if the run has not ended in it, or was cut."""
+    from rfview.sessions.session import Session
+    from rfview.sessions.summary.summarise import facts_of, summary_of as summary
+    from rfview.sessions.timeline.opening import open_recording
+
+    timeline = open_recording(file)
+    try:
+        if timeline.first or not timeline.closed or not timeline.last or timeline.fault:
+            return None
+        return summary(facts_of(Session(timeline)))
+    finally:
+        timeline.close()
 
 
 def verified(file: str) -> list[str]:

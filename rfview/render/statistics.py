@@ -6,7 +6,7 @@ from rfview.engine.plugin.assumed import ASSUMED
 from rfview.engine.stalls import NO_WARP
 from rfview.engine.wording import energy_unit, plural
 from rfview.render.scene import Scene
-from rfview.render.text import Line, Row, bar, closes, fill, number, percent
+from rfview.render.text import Line, Row, bar, closes, cut, fill, number, percent
 from rfview.sessions.reports.statistics import Statistics
 
 BAR = 16
@@ -33,6 +33,7 @@ def render(scene: Scene, counted: Statistics | None, ends: tuple[str, str], widt
         return fill(lines, width, height)
     lines += [_summary(counted, width), *_energy(counted, width), Row(width).line()]
     left = _states(scene, counted, width if width < 92 else width // 2 - 1)
+    left += _holders(counted, width if width < 92 else width // 2 - 1)
     right = _events(counted, width if width < 92 else width - width // 2 - 1)
     if width < 92:
         body = [*left, Row(width).line(), *right]
@@ -87,6 +88,18 @@ def _states(scene: Scene, counted: Statistics, width: int) -> list[Line]:
         row.right(34, number(value), "text").right(43, "" if name in NO_WARP else percent(value, counted.resident), "text")
         lines.append(row.at(44, bar(value, top, min(BAR, max(0, width - 45))), "fg:" + look.role).line())
     return lines
+
+
+def _holders(counted: Statistics, width: int) -> list[Line]:
+    """Return the source lines that caused most of the lost warp-cycles, each with what explains it below it."""
+    if counted.holders is None:
+        return [Row(width).line(), Row(width).add(" who caused them: LINES counts it; too long to do so here", "dim").line()]
+    lines = []
+    for one in counted.holders:
+        row = Row(width).add(" ").add(cut(one.place, 24), "text").right(34, number(one.causes), "text")
+        lines.append(row.right(43, percent(one.causes, one.resident), "text").line())
+        lines += [Row(width).to(3).add(cut(one.why, width - 4), "dim").line()] if one.why else []
+    return [Row(width).line(), Row(width).add(" CAUSED BY", "title").line(), *lines] if lines else []
 
 
 def _events(counted: Statistics, width: int) -> list[Line]:

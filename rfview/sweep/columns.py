@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-FORMAT = "rfview sweep 3"      # in the schema of each part file; changes when the columns do
+FORMAT = "rfview sweep 4"      # in the schema of each part file; changes when the columns do
 
 
 class Column(NamedTuple):
@@ -40,6 +40,11 @@ COLUMNS = (
     Column("warp_cycles", "int", "warp slots x cycles = issued + all stalls"),
     Column("issued", "int", "warp-cycles in which the warp issued"),
     Column("war_stalls", "int", "warp-cycles in which only a pending read of the destination blocked"),
+    Column("limit", "text", "the unit that was needed for most cycles, by counts alone: LD/ST, issue, register banks .."),
+    Column("limit_cycles", "int", "the cycles that it needs at least; the closer to the run's, the more it limits it"),
+    Column("lines_per_access", "float", "cache lines per load or store of global and local memory; null without any"),
+    Column("passes_per_access", "float", "passes per access of shared memory, bank conflicts included; null without any"),
+    Column("spilled_words", "int", "words per thread that the compiler kept in local memory for want of registers"),
     Column("energy_pj", "float", "energy of the register file, in pJ"),
     Column("energy_dynamic_pj", "float", "of that: accesses"),
     Column("energy_leakage_pj", "float", "of that: leakage"),

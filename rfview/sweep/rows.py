@@ -11,12 +11,13 @@ from rfview.engine.errors import InputError
 from rfview.engine.plugin import nodes
 from rfview.engine.plugin.assumed import assumed_entries
 from rfview import __version__
+from rfview.sessions.summary.floors import all_floors
 from rfview.sweep.columns import BY_NAME
 from rfview.sweep.plan import Planned
 
 Row = dict[str, Any]
 SAME_NAME = ("registers_per_thread", "launches", "cycles", "warp_instructions", "thread_instructions", "ipc", "warp_cycles",
-             "issued", "war_stalls", "verified", "stalls", "counts")
+             "issued", "war_stalls", "verified", "stalls", "counts", "spilled_words")
 MESSAGE = 2000      # characters kept of a message
 OK, WRONG, MISBEHAVED, FAILED = "ok", "wrong", "misbehaved", "failed"
 
@@ -37,13 +38,26 @@ def do(planned: Planned) -> dict[str, Any] | None:
     return {
         "nudges": len(result["nudged"]), "cycles_lowest": min(ends) if result["nudged"] else None,
         "cycles_highest": max(ends) if result["nudged"] else None,
-        **{name: result[name] for name in SAME_NAME}, "energy_pj": energy["total"],
+        **{name: result[name] for name in SAME_NAME}, **_limits(result), "energy_pj": energy["total"],
         **{f"energy_{part}_pj": energy[part] for part in ("dynamic", "leakage", "refresh")},
         "node_nm": nodes.node_nm(shape["chain"], shape["values"], result["preset"]),
         "energy_assumed": ", ".join(assumed_entries(shape["chain"], shape["machine"].get("sm.core", "collector"))),
         "outcome": MISBEHAVED if result["misbehaved"] else WRONG if result["verified"] is False else OK,
         "message": (result["misbehaved"] or wrong)[:MESSAGE],
     }
+
+
+def _limits(result: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what limits a run, from counts alone: its highest floor, and what its accesses of memory send."""
+    counts, shape, machine = result["counts"], result["shape"], result["shape"]["machine"]
+    config = {name.partition(".")[2]: value for name, value in machine.items() if isinstance(value, int)}
+    config["bytes_per_cycle_x256"] = round(float(machine["memory.bytes_per_cycle"]) * 256)
+    top = all_floors(tuple(shape["chain"]), counts, {**machine, **shape["values"]}, config, result["cycles"])[0]
+    accesses = counts.get("global_loads", 0) + counts.get("global_stores", 0)
+    shared = counts.get("shared_accesses", 0)
+    return {"limit": top.unit, "limit_cycles": top.cycles,
+            "lines_per_access": counts.get("transactions", 0) / accesses if accesses else None,
+            "passes_per_access": counts.get("shared_passes", 0) / shared if shared else None}
 
 
 def _as_planned(planned: Planned) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from rfview.engine.errors import InputError
@@ -10,6 +10,7 @@ from rfview.engine.plugin import assumed
 from rfview.engine.wording import energy_unit, plural
 from rfview.engine.stalls import NO_STALL, NO_WARP
 from rfview.sessions.energy import assumed_of, counts_of, energy_at, energy_until, node_of
+from rfview.sessions.reports.held import Holder, holders
 from rfview.sessions.session import Session
 from rfview.sessions.timeline.base import CycleProgress, Timeline, never
 
@@ -23,6 +24,7 @@ class Statistics:
     warp_cycles: warps x cycles, the sum that the states must have. ipc: warp instructions per cycle. power_mw: energy per
     time. energy_delay_js: energy x time in joule seconds. Energy is {} if the run's clock is not known. node_nm: the
     technology node of the energies, None if their source names none. energy_assumed: those that no source gives.
+    holders: the source lines that caused most of the lost warp-cycles; None if they were not counted.
     """
 
     first: int
@@ -39,6 +41,7 @@ class Statistics:
     energy_delay_js: float
     node_nm: int | None = None
     energy_assumed: tuple[str, ...] = ()
+    holders: tuple[Holder, ...] | None = None
 
     @property
     def resident(self) -> int:
@@ -60,14 +63,16 @@ class Statistics:
 def stats(session: Session, first: int | str | None = None, last: int | str | None = None) -> Statistics:
     """Return IPC, states, accesses and energy of a session between two places (defaults: the start, the cursor).
 
-    Places are written as for `goto`, or as names of marks. Raises InputError for places outside the session.
+    And who caused the lost warp-cycles, if the stretch is short enough to count that at once. Places are written as for
+    `goto`, or as names of marks. Raises InputError for places outside the session.
     """
     timeline = session.timeline
     ends = [timeline.first if first is None else session.place(first),
             session.cycle if last is None else session.place(last)]
     for end in ends:
         timeline.require(end)
-    return between(timeline, *ends, interrupted=session.interrupted)
+    counted = between(timeline, *ends, interrupted=session.interrupted)
+    return replace(counted, holders=holders(session, counted.first, counted.last))
 
 
 def between(timeline: Timeline, first: int, last: int, *,
@@ -166,6 +171,10 @@ def as_text(part: Statistics) -> str:
     for name, value in sorted(part.states.items(), key=lambda item: -item[1]):
         share = "" if name in NO_WARP else f"  {value / max(1, part.resident):6.1%}"
         lines.append(f"  {name:<{width - 2}}{value:>15,}{share}")
+    if part.holders is None:
+        lines += ["", "who caused them: `lines` counts it; this stretch is too long to do so here"]
+    elif part.holders:
+        lines += ["", "caused by, of the warp-cycles of resident warps", *(f"  {one.text}" for one in part.holders)]
     lines += ["", f"{'events':<{width}}"]
     lines += [f"  {name:<{width - 2}}{value:>15,}  {value / part.cycles:8.3f} per cycle"
               for name, value in part.counts.items()]

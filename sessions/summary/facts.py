@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from math import prod
-from typing import Any
 
 import numpy as np
 
 from rfview.engine.info import RunInfo
 from rfview.engine.stalls import NO_WARP
 from rfview.sessions.causes.account import Causes
-from rfview.sessions.summary.floors import BANKS, Floor, design_floors, machine_floors
+from rfview.sessions.summary.floors import Floor, all_floors
 
 
 @dataclass(frozen=True)
@@ -42,14 +41,7 @@ class Facts:
     @cached_property
     def floors(self) -> list[Floor]:
         """The floors of all units, the highest first."""
-        values: dict[str, Any] = self.info.parameters
-        found = machine_floors(self.counts, self.config)
-        own = design_floors(tuple(self.info.design_spec.chain), self.counts, values, self.config)
-        if own:                 # such a design's banks are not those of a plain file
-            found = [floor for floor in found if floor.unit != BANKS]
-        # what was asked for and is still under way at the end, as stores are, does not make a floor higher than the run
-        return sorted((replace(floor, cycles=min(floor.cycles, self.cycles)) for floor in [*found, *own]),
-                      key=lambda floor: -floor.cycles)
+        return all_floors(tuple(self.info.design_spec.chain), self.counts, self.info.parameters, self.config, self.cycles)
 
     @property
     def filled(self) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from rfview.engine import plugin
@@ -55,3 +55,14 @@ def design_floors(chain: tuple[str, ...], counts: Mapping[str, int], values: Map
             except (TypeError, ValueError):
                 raise InputError(f"{name}: its floors() returns {rows!r}, expected (unit, cycles, what) each") from None
     return found
+
+
+def all_floors(chain: tuple[str, ...], counts: Mapping[str, int], values: Mapping[str, Any], config: Mapping[str, int],
+               cycles: int) -> list[Floor]:
+    """Return the floors of all units of a run of so many cycles, the highest first."""
+    found, own = machine_floors(counts, config), design_floors(chain, counts, values, config)
+    if own:                 # such a design's banks are not those of a plain file
+        found = [floor for floor in found if floor.unit != BANKS]
+    # what was asked for and is still under way at the end, as stores are, does not make a floor higher than the run
+    return sorted((replace(floor, cycles=min(floor.cycles, cycles)) for floor in [*found, *own]),
+                  key=lambda floor: -floor.cycles)

@@ -28,6 +28,7 @@ from rfview.dap.progress import Compiling
 from rfview.dap.requests.table import REQUESTS
 from rfview.dap.wire import Wire
 from rfview.sessions import Session, Stop, open_session
+from rfview.sessions.reports import held
 from rfview.sessions.why import why
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -288,6 +289,23 @@ def test_names_mean_those_of_the_frame(editor: Editor) -> None:
             result = editor.get("evaluate", expression=name, frameId=6, context="hover")
             shown = editor.get("variables", variablesReference=result["variablesReference"])["variables"]
             assert [int(line["value"].split()[0], 16) for line in shown] == truth.value(place).tolist()
+    assert editor.end() == 0
+
+
+def test_hovering_a_line_says_what_it_waited_and_caused(editor: Editor) -> None:
+    with open_session(RECORDING) as truth:
+        editor.move("evaluate", expression="goto 35%", context="repl")
+        truth.goto("35%")
+        costs, resident = held.costs_of(truth, 0, truth.cycle)
+        place, cost = max(costs, key=lambda pair: pair[1].causes)
+        source = {"path": cost.line.path}
+        told = held.holder(place, cost, resident).text
+        for text in ("blockIdx", "pc"):
+            said = editor.get("evaluate", expression=text, frameId=6, context="hover", source=source, line=cost.line.line)
+            assert said["result"].endswith(f"{told} of the warp-cycles so far")
+        assert "\n" in said["result"], "a value comes first"
+        other = editor.get("evaluate", expression="pc", frameId=6, context="hover", source={"path": "other.cu"}, line=1)
+        assert other["result"].isdecimal()
     assert editor.end() == 0
 
 

@@ -78,6 +78,8 @@ def test_a_sweep_is_a_row_per_job_which_no_second_run_does_again(
         assert row["outcome"] == "ok" and row["message"] == "" and row["kernel"] == "small" and row["design"] == "sram"
         assert row["issued"] + sum(row["stalls"].values()) == row["warp_cycles"]
         assert row["ipc"] == row["warp_instructions"] / row["cycles"] and row["counts"]["instructions"] == row["warp_instructions"]
+        assert 0 < row["limit_cycles"] <= row["cycles"] and row["limit"] in ("LD/ST", "issue", "register banks", "memory port")
+        assert row["lines_per_access"] >= 1 and row["passes_per_access"] is None and row["spilled_words"] == 0
         assert row["energy_pj"] == pytest.approx(row["energy_dynamic_pj"] + row["energy_leakage_pj"] + row["energy_refresh_pj"])
     sweep(folder)
     assert "nothing to run; 3 already had rows" in capsys.readouterr().out

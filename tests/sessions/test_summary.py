@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,10 @@ import pytest
 
 import rfview
 from rfview.cli import main
+from rfview.sessions import open_session
 from rfview.sessions.commands.table import execute
+from rfview.sessions.reports import held
+from rfview.sessions.reports.statistics import stats
 from rfview.sessions.summary.rules import RULES
 from rfview.sessions.summary.summarise import MOST, Summary, of_simulator, summarise
 
@@ -122,3 +126,26 @@ def test_a_design_gives_its_own_floor_in_place_of_plain_banks(design: str) -> No
     summary = summarise(run(CHAIN + STORE, 128, {"design": design}))
     units = {floor.unit: floor.cycles for floor in summary.floors}
     assert "register banks" not in units and 0 < units["STT banks" if design == "stt" else "STT writes"] <= summary.cycles
+
+
+def test_info_of_a_finished_recording_has_the_sentences_of_run(capsys: pytest.CaptureFixture[str]) -> None:
+    drain = Path(__file__).resolve().parents[2] / "rfview" / "learn" / "recorded" / "drain.rfs"
+    assert main(["info", str(drain), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["summary"]
+    assert found["ended"] and "The register file limits this run" in found["sentences"][0]["text"]
+    assert main(["info", str(drain)]) == 0
+    said = capsys.readouterr().out
+    assert all(one["text"] in said for one in found["sentences"])
+
+
+def test_statistics_name_the_lines_that_caused_most_and_why() -> None:
+    with open_session(Path(__file__).resolve().parents[2] / "rfview" / "learn" / "recorded" / "shift.rfs") as session:
+        session.goto("end")
+        counted = stats(session)
+        costs, resident = held.costs_of(session, 0, session.cycle)
+        assert counted.holders and resident == counted.resident
+        assert counted.holders[0].causes == max(cost.causes for _, cost in costs)
+        assert "1.0 cache lines per access, ideal 1.0" in counted.holders[0].text
+        text = execute(session, "stats").text
+        assert "caused by" in text and counted.holders[0].text in text
+        assert held.holders(session, 0, held.FARTHEST + 1) is None

@@ -5,8 +5,10 @@ from __future__ import annotations
 from rfview.dap import values
 from rfview.dap.arguments import Arguments
 from rfview.dap.conversation import Conversation, Handler, Reply
+from rfview.engine.errors import InputError
 from rfview.sessions.commands.table import ALIASES, execute
 from rfview.sessions.cursor import Stop
+from rfview.sessions.reports import held
 
 
 def evaluate(conversation: Conversation, arguments: Arguments) -> Reply:
@@ -21,7 +23,34 @@ def evaluate(conversation: Conversation, arguments: Arguments) -> Reply:
         after = None if stop is None else lambda: conversation.stopped(stop)
         return Reply({"result": answer.text, "variablesReference": 0}, after)
     warp = conversation.warp_of_frame(arguments.number("frameId")) if "frameId" in arguments else None
-    return Reply(values.evaluated(conversation.session, conversation.trees, warp, text))
+    cost = _cost(conversation, arguments) if arguments.text("context", "") == "hover" else ""
+    try:
+        found = values.evaluated(conversation.session, conversation.trees, warp, text)
+    except InputError:
+        if not cost:
+            raise
+        return Reply({"result": cost, "variablesReference": 0})
+    return Reply({**found, "result": f"{found['result']}\n{cost}"} if cost else found)
+
+
+def _cost(conversation: Conversation, arguments: Arguments) -> str:
+    """Return what the line under the pointer waited and caused up to here, with why; "" if the editor names none."""
+    if "line" not in arguments or "source" not in arguments:
+        return ""
+    source, session = arguments.inner("source"), conversation.session
+    try:
+        path = conversation.sources.which(source.text("path", source.text("name", "")), source.number("sourceReference", 0))
+    except InputError:      # a file that is not the program's
+        return ""
+    first, cycle = session.timeline.first, session.cycle
+    if not first < cycle <= first + held.FARTHEST:
+        return ""
+    if session.memo.get("hover", ("",))[0] != cycle:
+        session.memo["hover"] = cycle, *held.costs_of(session, first, cycle)
+    _, costs, resident = session.memo["hover"]
+    line = arguments.number("line") + conversation.line_offset
+    return next((held.holder(place, cost, resident).text + " of the warp-cycles so far" for place, cost in costs
+                 if cost.line is not None and (cost.line.path, cost.line.line) == (path, line)), "")
 
 
 def completions(conversation: Conversation, arguments: Arguments) -> Reply:
