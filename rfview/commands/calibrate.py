@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rfview.commands import options, progress
+from rfview.engine.errors import InputError
 
 if TYPE_CHECKING:
     from rfview.engine.tools.calibration import Cost
@@ -39,6 +40,9 @@ def run(args: argparse.Namespace) -> int:
     presets = [args.preset] if args.preset else ptx_presets()
     settings = options.settings_of(args.settings)
     for preset in presets:
+        if load_preset(preset).core == "subcore":
+            raise InputError(f"--preset {preset}: calibrate measures chains of PTX, and this preset's core runs machine "
+                             f"code; expected {', '.join(ptx_presets())}")
         for key, value in settings.items():
             load_preset(preset).with_setting(key, value)
     chosen = calibration.chosen(args.points)

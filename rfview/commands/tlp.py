@@ -34,10 +34,11 @@ def run(args: argparse.Namespace) -> int:
     machine = racetrack_machine(args, "tlp")
     spec = options.load_target(args.target)
     with progress.bar() as report:
-        from rfview.engine.plugin.selection import scheduler_of
+        from rfview.engine.plugin.selection import select
         from rfview.engine.tools import tlp
 
-        machine["scheduler"] = scheduler_of("racetrack", machine["scheduler"])
+        selected = select(machine["design"], machine["scheduler"], machine["preset"], machine["settings"])
+        machine["scheduler"] = selected.scheduler
         points = tlp.curve(spec, progress=report, **machine)
     chosen = tlp.best(points)
     facts = {

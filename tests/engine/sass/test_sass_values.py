@@ -67,6 +67,15 @@ def test_the_subcore_computes_the_same_by_ptxas_control_codes(name, isa):
 
 @plain_only
 @pytest.mark.nojit
+def test_a_texture_handle_is_read_before_its_uniform_register_is_written_again():
+    spec = one_cta("mummer")
+    run = Simulator(replace(spec, launches=(replace(spec.launches[0], block=(32, 1, 1)),)), preset="hopper")
+    run.step(1500)          # two fetches: a wrong handle is a fault
+    assert run.cycle == 1500 and any(text.startswith("TLD") for text in run.placement.kernels[0][0].texts)
+
+
+@plain_only
+@pytest.mark.nojit
 def test_a_preset_refuses_code_that_its_gpu_does_not_run_unless_isa_asks_for_it():
     spec = one_cta("vectoradd")
     newer = replace(spec, module_path=spec.module_path.with_suffix(".sm_90.sass"))

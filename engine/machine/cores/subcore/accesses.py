@@ -19,6 +19,7 @@ from rfview.engine.machine.marks import touch_inflight
 from rfview.engine.machine.stages import memory
 from rfview.engine.machine.stages.completion import schedule
 from rfview.engine.machine.stages.machine_state import note_success, slots, unite_address
+from rfview.engine.machine.stages.sources import fetch_registers, fetch_scalars
 from rfview.engine.machine.stages.warp_state import reconsider
 from rfview.engine.machine_code import NUM_MACHINE_ROWS
 from rfview.engine.program import MEM_LOAD, MEM_NONE, SPACE_CONST, SPACE_NONE, SPACE_PARAM, SPACE_SHARED
@@ -38,7 +39,11 @@ def latch_row(sm, number, latch):
 
 @device
 def enter_queue(sm, rf, spec, rows, insts, arena, sub, number, slot):
-    """Put an access in its sub-core's queue, with its operands; an exchange between lanes is computed at once."""
+    """Put an access in its sub-core's queue, with its operands; an exchange between lanes is computed at once.
+
+    A texture fetch takes its registers when it leaves the queue (mined: an ALU instruction may write them four cycles
+    before), its handle at once (mined: the uniform register may be written again two cycles later).
+    """
     flight = sm.inflight[slot]
     inst = insts[flight.pc]
     taken = 0
@@ -52,12 +57,14 @@ def enter_queue(sm, rf, spec, rows, insts, arena, sub, number, slot):
     sub.queued += 1
     if inst.memory_kind == MEM_NONE:
         return values.compute(sm, rf, spec, rows, insts, arena, slot)
-    return capture(sm, rf, rows, insts, arena, slot, latch_row(sm, number, latch)) if inst.op != OP_TEX else 0
+    if inst.op == OP_TEX:
+        return fetch_scalars(sm, rows, arena, inst, np.int64(flight.warp), latch_row(sm, number, latch))
+    return capture(sm, rf, rows, insts, arena, slot, latch_row(sm, number, latch))
 
 
 @device
 def capture(sm, rf, rows, insts, arena, slot, row):
-    """Copy an access's operands to the rows from `row` on: of a texture fetch when it leaves, of the others before."""
+    """Copy an access's operands to the rows from `row` on."""
     inst = insts[sm.inflight[slot].pc]
     values.gather(sm, rf, rows, insts, arena, slot, row)
     if inst.scale != 0 or slots(inst) & 0xC0 != 0:
@@ -162,7 +169,7 @@ def leave(sm, rf, spec, key, rows, insts, arena, regions, log, mem_index, sub, n
     sm.num_lines = 0
     sm.access_space = SPACE_NONE
     if inst.op == OP_TEX:
-        capture(sm, rf, rows, insts, arena, slot, latch_row(sm, number, flight.collector))
+        fetch_registers(rows, inst, np.int64(sm.warp[warp].reg_base), latch_row(sm, number, flight.collector))
     if inst.memory_kind != MEM_NONE and flight.mask != 0:
         perform(sm, key, rows, inst, arena, regions, log, mem_index, slot, latch_row(sm, number, flight.collector))
     flight.collector = NONE8
