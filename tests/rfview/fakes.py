@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import random
 from functools import lru_cache
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
 from rfview.engine import plugin, stalls
 from rfview.engine import state as layout
+from rfview.engine.chunk import Writes
 from rfview.engine.info import DesignSpec, Instruction, Launch, RunInfo, Text
 from rfview.engine.program import SPACES
 from rfview.engine.snapshot import Snapshot
@@ -115,6 +117,12 @@ class FakeTimeline(Timeline):
 
     def decoded(self, number: int) -> Any:
         raise NotImplementedError("made up cycle by cycle, in no chunks")
+
+    def part(self, number: int, words: np.ndarray | None) -> Any:
+        """Return a chunk's log of results, in which there are none."""
+        first, nothing = self.chunk_starts()[number], np.empty(0, np.uint32)
+        writes = Writes(np.zeros(100, np.uint32), nothing, nothing, nothing, nothing, nothing)
+        return SimpleNamespace(first=first, last=first + 100, writes=writes)
 
     def around(self, cycle: int) -> list[Any]:
         return []       # only the state at the cursor is known
