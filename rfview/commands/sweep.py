@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import shlex
 import sys
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +25,7 @@ from rfview.engine.wording import plural
 from rfview.sweep import columns, dataset, doing, drawing, grouping, plan, plot, tables
 
 USUAL = "kernel,speed,design"
-FIGURE = ("geomean", "where", "mean", "svg", "pdf", "table")
+FIGURE = ("geomean", "where", "mean", "facet", "svg", "pdf", "table")
 
 EPILOG = f"""a sweep file:
 {(plan.__doc__ or "").partition("means.")[2].rpartition("A sweep file is hostile")[0].strip(chr(10)).rstrip()}
@@ -40,7 +42,8 @@ level); `level = false` in the file leaves each its own, and every figure says s
 
 --plot draws bars from the folder and runs nothing: of the rows of this file's jobs, or of all rows if a folder is given
 instead of the file. x and by are columns or parameters, several joined by +; y is a number: kernel,ipc,design;
-sm.num_collectors,cycles,kernel; kernel,energy_pj,design+my_rf.write_cycles. Nothing is averaged unless --mean names it.
+sm.num_collectors,cycles,kernel; kernel,energy_pj,design+my_rf.write_cycles. Nothing is averaged
+unless --mean names it; --facet NAME draws a figure for each of its values.
   rfview sweep FILE.toml --relative-to sram --geomean --svg figure.svg      speed-up by kernel and design, and its mean
   rfview sweep FILE.toml --relative-to sram --geomean --table latex
   rfview sweep FILE.toml --open kernel=gemm,design=hrf                      that run, live
@@ -77,6 +80,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     figures.add_argument("--where", metavar="NAME=VALUE", action="append", default=[], help="only rows with this value")
     figures.add_argument("--mean", metavar="NAME", action="append", default=[],
                          help="average over this column or parameter, with whiskers from smallest to largest")
+    figures.add_argument("--facet", metavar="NAME", help="a figure for each value of this column or parameter; files get "
+                         "-VALUE added to their names")
     figures.add_argument("--svg", metavar="FILE.svg", help="also write the figure as SVG")
     figures.add_argument("--pdf", metavar="FILE.pdf", help="also write it as PDF (pip install 'rfview[figures]')")
     figures.add_argument("--table", choices=tables.FORMATS, help="print a table instead of bars")
@@ -145,24 +150,41 @@ def place_of(args: argparse.Namespace) -> tuple[Path, list[str] | None]:
 
 
 def draw(args: argparse.Namespace) -> int:
-    """Draw a figure of a sweep's rows, or of all rows of a folder."""
-    for file in filter(None, (args.svg, args.pdf)):
-        files.check_target(file)
+    """Draw a figure of a sweep's rows, or of all rows of a folder; with --facet one for each value."""
     if args.pdf:
         drawing.require_pdf()
     request = grouping.parse(args.plot or USUAL, where=args.where, means=args.mean, base=args.relative_to or "",
                              geomean=args.geomean)
     folder, keys = place_of(args)
-    groups = grouping.groups_of(folder, request, keys)
+    values: list[str | None] = [None] if args.facet is None else [*grouping.facets_of(folder, args.facet, keys)]
+    names = [[None if file is None else _named(file, value) for file in (args.svg, args.pdf)] for value in values]
+    written = [file for pair in names for file in pair if file is not None]
+    if len({*written}) < len(written):
+        raise InputError(f"--facet {args.facet}: two values give files of one name; draw each with --where")
+    for file in written:
+        files.check_target(file)
+    facts = []
+    for value, (svg, pdf) in zip(values, names, strict=True):
+        one = request if value is None else replace(request, where=(*request.where, (args.facet, value)))
+        groups = grouping.groups_of(folder, one, keys)
+        if args.json:
+            facts.append({**data_of(groups), **({} if value is None else {"facet": {args.facet: value}})})
+        else:
+            title = "" if value is None else f"{args.facet} = {value}\n"
+            print(title + (tables.table(groups, args.table).rstrip() if args.table else charts.text(plot.chart_of(groups))))
+        if svg is not None:
+            files.write(svg, drawing.svg(drawing.figure_of(groups)))
+        if pdf is not None:
+            files.write(pdf, drawing.pdf(drawing.figure_of(groups)))
     if args.json:
-        print(json.dumps(data_of(groups)))
-    else:
-        print(tables.table(groups, args.table).rstrip() if args.table else charts.text(plot.chart_of(groups)))
-    if args.svg is not None:
-        files.write(args.svg, drawing.svg(drawing.figure_of(groups)))
-    if args.pdf is not None:
-        files.write(args.pdf, drawing.pdf(drawing.figure_of(groups)))
+        print(json.dumps(facts[0] if args.facet is None else {"facets": facts}))
     return 0
+
+
+def _named(file: str, value: str | None) -> str:
+    """Return the name of a facet's file: figure.svg becomes figure-4.svg."""
+    path = Path(file)
+    return file if value is None else str(path.with_name(f"{path.stem}-{re.sub('[^0-9A-Za-z.]+', '_', value)}{path.suffix}"))
 
 
 def data_of(groups: grouping.Groups) -> dict[str, Any]:

@@ -142,7 +142,7 @@ def groups_of(folder: Path, request: Request, keys: Collection[str] | None = Non
         used.sort(key=lambda row: places[row["key"]])
     for name in (*request.x, *request.by, request.y, *request.means, *(name for name, _ in request.where)):
         _require(used, name, request.text)
-    used = [row for row in used if all(str(group(row, name)) == value for name, value in request.where)]
+    used = [row for row in used if all(_has(row, name, value, request.base) for name, value in request.where)]
     if request.y.startswith("energy"):
         _check_energy(used, request)
     bases = _bases(used, request) if request.base else {}
@@ -165,6 +165,18 @@ def groups_of(folder: Path, request: Request, keys: Collection[str] | None = Non
         raise InputError(f"{request.text}: these are {len(parts):,} bars, but at most {MAX_BARS} are drawn")
     alone = {place: values[0] for place, values in absolute.items() if len({*values}) == 1}
     return _made(request, parts, used, keys is not None, alone)
+
+
+def facets_of(folder: Path, name: str, keys: Collection[str] | None = None) -> list[str]:
+    """Return the values that a dimension has in a folder's rows, each of which gets a figure. Raises InputError for none."""
+    _check_group("--facet", name)
+    table = dataset.read(folder, [column for column in BY_NAME if column not in ("seconds", "finished", "message")])
+    used = [row for row in table.to_pylist(maps_as_pydicts="strict") if keys is None or row["key"] in keys]
+    _require(used, name, "--facet")
+    values = {str(value): value for row in used if (value := group(row, name)) != NONE}
+    if not values:
+        raise InputError(f"--facet {name}: {folder} has no row with a value of it")
+    return [str(value) for (value,) in _ordered(((value,) for value in values.values()), False)]
 
 
 def _made(request: Request, parts: Mapping[Any, list[tuple[float, Mapping[str, Any]]]], used: Sequence[Mapping[str, Any]],
@@ -206,8 +218,14 @@ def _check_one(request: Request, x: tuple[Any, ...], by: tuple[Any, ...], member
             shown = f"{', '.join(values[:4])}{' ..' if len(values) > 4 else ''}"
             where = " ".join(filter(None, (_label(request.x, x), _label(request.by, by))))
             raise InputError(f"{request.text}: {name} has {len(values)} values for {where} ({shown}): fix it with --where "
-                             f"{name}=.., show it in x or by ({'+'.join((*(request.by or request.x), name))}), or average "
-                             f"over it with --mean {name}")
+                             f"{name}=.., show it in x or by ({'+'.join((*(request.by or request.x), name))}), draw "
+                             f"a figure for each with --facet {name}, or average over it with --mean {name}")
+
+
+def _has(row: Mapping[str, Any], name: str, value: str, base: str) -> bool:
+    """Return whether a row has a value; a row of the base need not have a parameter that only other designs have."""
+    own = str(group(row, name))
+    return own == value or (own == NONE and bool(base) and row["design"] == base)
 
 
 def _check_energy(used: Sequence[Mapping[str, Any]], request: Request) -> None:

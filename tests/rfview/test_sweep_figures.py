@@ -94,6 +94,22 @@ def test_nothing_is_averaged_over_a_dimension_that_nobody_named(tmp_path: Path) 
     assert any("geometric mean over mine.width" in note for note in named.notes)
 
 
+def test_a_facet_is_a_figure_for_each_value_relative_to_the_base_that_lacks_it(
+        tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [{"kernel": "k1", "design": "mine", "cycles": 50 * n, "settings": {"mine.width": str(n)}} for n in (1, 2, 10)]
+    folder = str(filled(tmp_path, *rows))
+    words = ["sweep", folder, "--relative-to", "sram", "--facet", "mine.width"]
+    assert cli.main([*words, "--svg", str(tmp_path / "f.svg"), "--json"]) == 0
+    facets = json.loads(capsys.readouterr().out)["facets"]
+    assert [one["facet"] for one in facets] == [{"mine.width": value} for value in ("1", "2", "10")], "numbers in order"
+    assert [cell["value"] for one in facets for cell in one["cells"]] == pytest.approx([2.0, 1.0, 0.2])
+    assert sorted(path.name for path in tmp_path.glob("f*.svg")) == ["f-1.svg", "f-10.svg", "f-2.svg"]
+    assert cli.main([*words, "--table", "md"]) == 0
+    assert capsys.readouterr().out.count("mine.width = ") >= 3
+    assert cli.main(["sweep", folder, "--relative-to", "sram", "--facet", "mine.wdth"]) == 2
+    assert "did you mean 'mine.width'" in capsys.readouterr().err
+
+
 def test_rows_of_another_engine_or_level_are_not_mixed(tmp_path: Path) -> None:
     folder = filled(tmp_path, {"kernel": "k1", "design": "stt", "cycles": 7, "engine": "other"})
     with pytest.raises(InputError, match="engine has 2 values for k1 stt"):
