@@ -15,6 +15,7 @@ from rfview.engine.sass.draft import Draft, records_of
 from rfview.engine.sass.form import Form, NotExecuted, assign
 from rfview.engine.sass.listing import INSTRUCTION_BYTES, Bank, Function, Instruction, Listing
 from rfview.engine.sass.read import read_listing
+from rfview.engine.sass.refusal import sentence
 from rfview.engine.sass.table import row_of
 
 SHARED = frozenset("LDS STS ATOMS REDS LD ST ATOM RED".split())
@@ -85,7 +86,7 @@ def kernel_of(listing: Listing, entry: Function, path: str) -> Kernel:
     places, size = places_of(_sizes(banks).items(), params_end)
     drafts: list[Draft] = []
     for function in functions:
-        code = _Code(function, starts[function.name], {**labels, **starts}, places, size, path)
+        code = _Code(function, starts[function.name], {**labels, **starts}, places, size, path, listing.files)
         drafts += [code.draft(len(drafts) + index, instruction) for index, instruction in enumerate(function.code)]
     instructions = [instruction for function in functions for instruction in function.code]
     insts = records_of(drafts)
@@ -152,9 +153,9 @@ class _Code:
     """Lowers the instructions of one function. names: of functions and subroutines. size: of the constant image."""
 
     def __init__(self, function: Function, first_pc: int, names: dict[str, int], places: dict[int, int], size: int,
-                 path: str) -> None:
-        self.function, self.first_pc, self.names, self.places, self.size, self.path = (
-            function, first_pc, names, places, size, path)
+                 path: str, files: dict[int, str]) -> None:
+        self.function, self.first_pc, self.names, self.places, self.size, self.path, self.files = (
+            function, first_pc, names, places, size, path, files)
 
     def target_of(self, text: str) -> int:
         """Return the pc of a branch target: an offset in the function's code, or a name."""
@@ -186,8 +187,7 @@ class _Code:
             row.lower(form, draft)
             self._check(draft)
         except NotExecuted as problem:
-            raise SassError(f"{self.path}:{instruction.line}: {instruction.text}: {opcode} {problem}".rstrip()
-                            + " is not executed") from None
+            raise SassError(sentence(instruction, str(problem), self.path, self.files)) from None
         return draft
 
     def _check(self, draft: Draft) -> None:

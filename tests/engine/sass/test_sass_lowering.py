@@ -112,7 +112,7 @@ def test_an_access_names_its_address_and_data(text, fields):
 
 
 @pytest.mark.parametrize("text, said", [
-    ("HMMA.16816.F32 R4, R8, R12, R4", "HMMA is not executed"),
+    ("HMMA.16816.F32 R4, R8, R12, R4", "HMMA is not executed (tensor cores); Fermi's core executes PTX"),
     ("IADD3.FOO R4, R5, R6, RZ", "IADD3 with .FOO is not executed"),
     ("MOV.SPREAD R4, R5", "MOV with .SPREAD is not executed"),
     ("IADD3 R4, R5", "IADD3 with operands R4, R5 is not executed"),
@@ -130,6 +130,12 @@ def test_an_access_names_its_address_and_data(text, fields):
 def test_what_is_not_executed_is_refused_by_name_and_line(text, said):
     with pytest.raises(SassError, match=re.escape(f"k.sass:9: {text}: {said}")):
         lowered(text)
+
+
+def test_what_ptxas_made_is_refused_with_the_line_of_its_ptx():
+    module = module_of_listing(HEAD + f"0000 {PLAIN} LEPC R4 // 31\n0010 {PLAIN} EXIT\n", "k.ptx")
+    with pytest.raises(SassError, match=re.escape("k.ptx:31: LEPC R4: LEPC is not executed (calls of the driver")):
+        module.kernels["k"]
 
 
 def test_registers_are_counted_where_the_listing_says_too_few():
