@@ -23,6 +23,11 @@ def _goto(session: Session, text: str) -> Stop:
     return session.goto(arguments.needed(text, "goto"))
 
 
+@verb("restart", help="go to the first cycle; breakpoints stay")
+def _restart(session: Session, text: str) -> Stop:
+    return session.goto("start")
+
+
 @verb("until", "u", signature="EXPR", help="go forward until the condition holds")
 def _until(session: Session, text: str) -> Stop:
     return session.run_until(arguments.condition(session, arguments.needed(text, "until")))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -263,6 +265,11 @@ def describe(path: str | Path) -> dict[str, Any]:
         timeline.close()
 
 
+def hashed(what: Any) -> str:
+    """Return a short hash of plain data: the same for the same text, whatever the machine and version."""
+    return hashlib.sha256(json.dumps(what).encode()).hexdigest()[:16]
+
+
 def _facts(timeline: RecordedTimeline) -> dict[str, Any]:
     """Return the same for an open recording."""
     info, size = timeline.info, os.path.getsize(timeline.path)      # of a partial file if that was opened
@@ -287,6 +294,9 @@ def _facts(timeline: RecordedTimeline) -> dict[str, Any]:
         "setting_notes": info.setting_notes,
         "seed": info.seed,
         "engine_version": info.engine_version,
+        "source_hash": info.source_hash,
+        "configuration_hash": hashed(sorted((name, str(value)) for name, value in info.parameters.items())),
+        "program_hash": hashed([text.text for text in info.ptx]),
         "first_cycle": timeline.first,
         "last_cycle": timeline.last,
         "cycles": cycles,

@@ -169,6 +169,17 @@ def test_breakpoints_of_all_kinds_stop_in_both_directions(editor: Editor) -> Non
         assert cycle(editor) == truth.continue_().cycle
         editor.move("reverseContinue", threadId=1)
         assert cycle(editor) == truth.reverse_continue().cycle
+        info = editor.get("dataBreakpointInfo", name="w2.R1")
+        assert "read" in info["accessTypes"]
+        [refused] = editor.get("setDataBreakpoints", breakpoints=[{"dataId": "w2.R1", "accessType": "peek"}])["breakpoints"]
+        assert not refused["verified"] and "readWrite" in refused["message"]
+        editor.get("evaluate", expression="restart", context="repl")
+        editor.get("setDataBreakpoints", breakpoints=[{"dataId": info["dataId"], "accessType": "read"}])
+        truth.goto("start")
+        truth.breakpoints.clear()
+        truth.add_breakpoint("read", item="w2.R1")
+        stop = editor.move("continue", threadId=1)
+        assert cycle(editor) == truth.continue_().cycle and stop["reason"] == "data breakpoint"
         editor.get("setDataBreakpoints", breakpoints=[])
 
         editor.get("evaluate", expression="goto end", context="repl")

@@ -22,7 +22,7 @@ from tests.sessions.double import Double
 
 ALL = """
 # every command once
-step 10; s; back 3
+step 10; s; back 3; restart; step 8
 goto 50%; goto +5; 123; 25%
 mark here a note; goto start; @here
 until any(w.state == barrier); ru w3.pc == 2

@@ -131,7 +131,9 @@ def test_a_design_gives_its_own_floor_in_place_of_plain_banks(design: str) -> No
 def test_info_of_a_finished_recording_has_the_sentences_of_run(capsys: pytest.CaptureFixture[str]) -> None:
     drain = Path(__file__).resolve().parents[2] / "rfview" / "learn" / "recorded" / "drain.rfs"
     assert main(["info", str(drain), "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)["summary"]
+    facts = json.loads(capsys.readouterr().out)
+    found = facts["summary"]
+    assert all(len(facts[name]) == 16 for name in ("configuration_hash", "program_hash")) and facts["source_hash"]
     assert found["ended"] and "The register file limits this run" in found["sentences"][0]["text"]
     assert main(["info", str(drain)]) == 0
     said = capsys.readouterr().out

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from rfview.dap.arguments import Arguments
@@ -12,6 +13,8 @@ from rfview.engine.errors import InputError
 from rfview.sessions.session import Session
 
 UNBALANCED = "unbalanced"       # the exception filter for warp-cycles or energy that do not add up
+WHOLE_REGISTER = re.compile(r"w\d+\.R\d+\Z")
+ACCESSES = {"write": "", "read": "read", "readWrite": "access"}     # of the protocol; kinds of breakpoints, "" for a watch
 HIT_DIGITS = 15         # digits of the longest hit condition
 
 
@@ -53,13 +56,22 @@ def data_breakpoint_info(conversation: Conversation, arguments: Arguments) -> Re
         conversation.session.expression(expression).check_change()
     except InputError as error:
         return Reply({"dataId": None, "description": str(error)})
-    return Reply({"dataId": expression, "description": expression, "accessTypes": ["write"]})
+    kinds = ["read", "write", "readWrite"] if WHOLE_REGISTER.match(expression) else ["write"]
+    return Reply({"dataId": expression, "description": expression, "accessTypes": kinds})
 
 
 def set_data_breakpoints(conversation: Conversation, arguments: Arguments) -> Reply:
-    """Replace the watchpoints."""
-    return _replace(conversation, "data", arguments.objects("breakpoints"), lambda session, point: session.watch(
-        point.text("dataId"), point.text("condition", ""), ignore=_ignored(point)))
+    """Replace the watchpoints: on changes or, of a register, on instructions that read it, or on both."""
+    def make(session: Session, point: Arguments) -> Any:
+        item, condition, ignore = point.text("dataId"), point.text("condition", ""), _ignored(point)
+        access = point.text("accessType", "write")
+        if access not in ACCESSES:
+            raise InputError(f"accessType {access[:80]!r}: expected one of {', '.join(ACCESSES)}")
+        kind = ACCESSES[access]
+        return session.watch(item, condition, ignore=ignore) if not kind else session.add_breakpoint(
+            kind, item=item, condition=condition, ignore=ignore)
+
+    return _replace(conversation, "data", arguments.objects("breakpoints"), make)
 
 
 def set_exception_breakpoints(conversation: Conversation, arguments: Arguments) -> Reply:
