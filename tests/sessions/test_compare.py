@@ -80,6 +80,7 @@ def recording(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Recorde
     return make
 
 
+@lru_cache     # of recordings that are made once each
 def every_issue(timeline: Timeline) -> dict[tuple[int, int, int], tuple[int, int]]:
     """Return (launch, warp in grid, n) -> (cycle, pc), read from the whole state of every cycle."""
     found = {}

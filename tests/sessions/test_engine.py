@@ -41,7 +41,7 @@ def test_recorded_and_rewound_states_are_those_of_the_run(name: str, design: str
         assert recorded.at(snapshot.cycle).same_as(snapshot), snapshot.cycle
         if len(kept) < 40:
             kept[snapshot.cycle] = snapshot
-        plain.step(97)
+        plain.step(211)     # a wrong state stays wrong to the end of its chunk
     end = plain.snapshot()
     live.extend(1 << 40)
     assert recorded.last == live.last == end.cycle

@@ -463,7 +463,7 @@ SMALL_STATE, WORDS = small_state(), Layout(state.recorded_dtype(), RF_DTYPE).num
 EDITS = st.lists(st.tuples(st.booleans(), st.integers(0), st.integers(0, 255)), min_size=1, max_size=3)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(edits=EDITS, offset=st.integers(0, 5))
 def test_numbers_that_make_no_sense_are_an_input_error(edits: list[tuple[bool, int, int]], offset: int) -> None:
     """The chunk's checksum is right; only its numbers contradict each other."""

@@ -191,11 +191,14 @@ def another(key: str, old: Any) -> Any:
 @pytest.mark.slow
 @pytest.mark.parametrize("design", DESIGNS)
 def test_every_parameter_that_can_change_leaves_the_results_right(design: str, session_of: Any) -> None:
+    """A design's own, and in turn the machine's: each of these on two designs."""
     session = session_of("live", design=design)
     finish(session.timeline)
     expected = result(session.timeline)
     session.goto(session.timeline.last // 3)
     for number, key in enumerate(changeable(session.info)):
+        if key.split(".")[0] not in DESIGNS and (number - DESIGNS.index(design)) % len(DESIGNS) > 1:
+            continue
         old = session.info.parameters[key]
         branch = fork(session, f"b{number}", {key: another(key, old)})
         finish(branch.timeline)

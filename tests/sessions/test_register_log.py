@@ -38,7 +38,7 @@ def test_values_are_the_machines_own_at_every_cycle(design: str, tmp_path: Path)
         for warp, register in REGISTERS:
             for session in (live, recorded):
                 columns[session, warp, register] = RegisterLog(session.timeline, warp, register).column(0, CYCLES)
-        for cycle in range(0, CYCLES, 7):
+        for cycle in range(0, CYCLES, 13):
             snapshot = recorded.timeline.at(cycle)
             for warp, register in REGISTERS:
                 try:

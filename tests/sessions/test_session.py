@@ -44,7 +44,7 @@ def growing() -> Session:
     return Session(LiveTimeline(Double(CYCLES), chunk_cycles=CHUNK))
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.lists(st.tuples(st.sampled_from(["step", "back", "goto"]), st.integers(0, 400)), max_size=12))
 def test_steps_and_backs_add_up_and_show_the_machines_state(file: Path, truth: list, moves: list) -> None:
     live = Session(LiveTimeline(Double(CYCLES), chunk_cycles=CHUNK))

@@ -76,7 +76,7 @@ def walk(session: Session, forward: bool) -> list[int]:
     return found
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 @given(EXPRESSIONS, st.sampled_from(["if", "watch"]), st.integers(0, CYCLES))
 def test_stops_agree_with_a_brute_force_scan_in_both_directions(
     timelines: list, truth: list, expression: Any, kind: str, start: int

@@ -28,7 +28,7 @@ def expected_stores(text: str) -> list[tuple[int, int, int]]:
     return run(virtual_steps(program), PARAMS, 0)
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(kernels(), st.sampled_from([63, 63, 14, 10, 8]), st.booleans())
 def test_allocated_code_makes_the_same_stores(text, limit, optimize):
     kernel = decode_module(text, "k.ptx", how=Compilation(max_registers=limit, optimize=optimize)).kernels["k"]
@@ -37,7 +37,7 @@ def test_allocated_code_makes_the_same_stores(text, limit, optimize):
     assert run(physical_steps(kernel), PARAMS, 0xDEADBEEF) == expected_stores(text)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(kernels())
 def test_a_value_marked_last_used_is_never_read_again(text):
     kernel = decode_module(text, "k.ptx", how=Compilation(max_registers=12)).kernels["k"]
@@ -49,7 +49,7 @@ def test_a_value_marked_last_used_is_never_read_again(text):
     assert run(steps, PARAMS, 0xDEADBEEF) == expected_stores(text)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(kernels())
 def test_live_ranges_of_one_register_never_overlap(text):
     # Copies may share a register with their source; here they are turned into additions.
@@ -114,7 +114,7 @@ def test_more_than_32_predicates_at_once_are_held_in_registers():
         assert run(physical_steps(kernel), PARAMS, 0xDEADBEEF) == expected_stores(text)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(kernels(), st.sampled_from([63, 10]), st.sampled_from([4, 3]))
 def test_predicates_held_in_registers_make_the_same_stores(text, limit, predicates):
     with pytest.MonkeyPatch.context() as patch:

@@ -38,7 +38,7 @@ def of_text(text: str) -> dict[int, int]:
     return memory_after(run(virtual_steps(program), PARAMS, 0))
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(kernels(), st.sampled_from([63, 63, 14, 10, 8]), st.booleans())
 def test_scheduled_code_leaves_the_same_memory(text, limit, optimize):
     how = Compilation(limit, optimize, schedule=True, latencies=LATENCIES)
@@ -47,7 +47,7 @@ def test_scheduled_code_leaves_the_same_memory(text, limit, optimize):
     assert memory_after(run(physical_steps(kernel), PARAMS, 0xDEADBEEF)) == of_text(text)
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(kernels(), st.sampled_from([62, 24, 15, 8]), st.booleans())
 def test_code_for_a_count_of_registers_leaves_the_same_memory(text, count, is_scheduled):
     how = Compilation(schedule=is_scheduled, latencies=LATENCIES, registers=count)
@@ -67,7 +67,7 @@ def test_a_count_of_registers_is_used_whole_and_not_exceeded() -> None:
     assert len({int(dst) for dst in found[31].insts["dst"][:, 0] if dst != 255}) == 31
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(kernels(), st.sampled_from([63, 14, 10, 8]), st.booleans())
 def test_code_with_32_bit_addresses_leaves_the_same_memory(text, limit, optimize):
     # offsets added to an address, and masked sums, have only a low word
@@ -83,7 +83,7 @@ def test_code_with_32_bit_addresses_leaves_the_same_memory(text, limit, optimize
     assert memory_after(run(physical_steps(kernel), placed, 0xDEADBEEF)) == wanted
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(kernels(), st.sampled_from([2, 4, 5]), st.sampled_from([0, 0, 40]))
 def test_code_numbered_for_banks_leaves_the_same_memory_in_as_many_registers(text, banks, count):
     how = Compilation(registers=count, banks=banks)
@@ -124,7 +124,7 @@ def test_numbering_for_banks_keeps_64_bit_values_in_even_pairs(banks):
         assert all(high == low + 1 for low, high in addresses if high != NO_REG)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(kernels(), st.sampled_from([63, 14, 10, 8]))
 def test_a_schedule_spills_no_more_than_the_text_does(text, limit):
     plain = decode_module(text, "k.ptx", how=Compilation(max_registers=limit)).kernels["k"]
