@@ -15,14 +15,14 @@ import hypothesis
 import numpy as np
 import pytest
 
-from tests import plain_records
-
 REPOSITORY = Path(__file__).resolve().parent.parent
 # The longest time to wait for something that normally happens at once: compiling a machine takes a minute, on a busy
 # computer several.
 PATIENCE_S = 300.0
 WITHOUT_JIT = os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
 if WITHOUT_JIT:
+    from rfview.engine.plugin import plain_records
+
     plain_records.install()
 # a busy computer makes examples slow, which is no failure
 hypothesis.settings.register_profile("busy", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])

@@ -10,7 +10,7 @@ packages with an entry point `rfview.designs`. A design file imports Design and 
     selection     the options of a run to the machine that they select
     places        a register's bank, and where the design keeps its newest value
     conformance   whether a file follows the interface, with shapes, facts and spelling; trial compiles hook by hook, and
-                  compiler_errors translates the errors; check_design and plain_trial run it
+                  compiler_errors translates the errors; check_design and plain_trial run it, this with plain_records
     host_functions  calls a design file's functions for the host, and names the line of an error
     explaining    the arguments of a design's `why`: the chain, the machine at a moment, the refusal
     holding       those of its `holder`: refusals over many cycles, and whose access they wait for

@@ -22,6 +22,7 @@ from rfview.engine import IMPORT_ROOT
 from rfview.engine import events, plugin as designs, kernels
 from rfview.engine.errors import InputError, RfviewError
 from rfview.engine.launch import load_launch_file
+from rfview.engine.plugin import plain_records
 from rfview.engine.stalls import STALLS
 from rfview.engine.state import MAX_EVENTS
 
@@ -141,4 +142,5 @@ def _checked(module: ModuleType, name: str, function: Callable[..., Any]) -> Cal
 
 
 if __name__ == "__main__":
+    plain_records.install()
     sys.exit(main(sys.argv[1]))

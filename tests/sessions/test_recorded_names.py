@@ -46,9 +46,6 @@ from rfview.engine.kernels import path
 from rfview.engine.launch import load_launch_file
 from rfview.engine.simulator import Simulator
 from rfview.sessions.file.writer import record
-from tests import plain_records
-
-plain_records.install()
 record(Simulator(load_launch_file(path("vectoradd")), design="stt"), paths[0], max_cycles=400, chunk_cycles=100)
 """
 READER = CHANGE + r"""

@@ -1,7 +1,7 @@
-"""Faster fields of NumPy's records, for tests without JIT: there the machine reads a few hundred fields per cycle.
+"""Faster fields of NumPy's records, for plain Python: there the machine reads a few hundred fields per cycle.
 
 `numpy.record` looks for an attribute of that name first, and catches the exception with which that ends for every field.
-Here NumPy's own lookup does the same, and the field is read, or written, by its name. The order and the results are the same.
+Here NumPy's own lookup does the same, and the field is read, or written, by its name. Order and results are the same.
 """
 
 from __future__ import annotations
