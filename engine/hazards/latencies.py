@@ -24,6 +24,7 @@ _BOUNDS = {
 ALU, FP, MEMORY, VARIABLE, BRANCH, DOUBLE = range(6)
 UNIFORM_CYCLES, UNIFORM_PREDICATE_CYCLES, UNIFORM_GUARD_CYCLES = 2, 4, 5
 WIDE_CYCLES = 2         # between the words of IMAD.WIDE
+HALF_CYCLES = (6, 4)    # between halves; Turing and later
 # a predicate as an operand: of FMA a cycle later; as a guard or a branch's condition
 PREDICATE_CYCLES, GUARD_CYCLES, GUARD_CYCLES_TURING, DOUBLE_PREDICATE, DOUBLE_GUARD = 4, 13, 12, 6, 14
 
@@ -34,6 +35,8 @@ def needed(producer: Effects, register: int, consumer: Effects, role: str, sm: i
         return _of_predicate(producer, consumer, role, sm)
     if producer.kind == "uniform" or register >= UNIFORM:
         return UNIFORM_CYCLES
+    if producer.kind == consumer.kind == "half":
+        return HALF_CYCLES[sm > 75]
     kind = "alu" if producer.kind == "branch" else "fma" if producer.kind in FMA else producer.kind
     bounds = _BOUNDS[kind][sm > 75]
     early = WIDE_CYCLES * (role == "late" or producer.kind == "wide.late" and register == producer.writes[0])

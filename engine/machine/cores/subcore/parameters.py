@@ -14,6 +14,8 @@ PIPES = {"alu": PIPE_ALU, "fma": PIPE_FMA, "imad": PIPE_FMA, "wide": PIPE_FMA, "
 UNITS = {"xu": UNIT_XU, "constant": UNIT_CONSTANT, "special": UNIT_SPECIAL}
 ACCESSES = CLASSES[CLASSES.index("load_global") :]
 WIDTHS = (4, 8, 16)     # bytes per lane, of the accesses in the tables
+PORT_CYCLES = 4         # from the cycle in which a result can be bypassed until it is written
+LATER_PORT = {"half": 1}        # M 5.3: HADD2 has its port a cycle after an FFMA; mined: its readers come no later
 
 
 def fill(record: Any, config: Config, has_reuse_cache: bool = True) -> None:
@@ -28,6 +30,7 @@ def fill(record: Any, config: Config, has_reuse_cache: bool = True) -> None:
         record.unit[index] = UNIT_MEMORY if name in ACCESSES else UNITS.get(name, UNIT_NONE)
         record.pipe[index] = PIPES.get(name, PIPE_NONE)
         record.latency[index] = int(config.values().get(f"result.{name}", 0))
+        record.port_cycles[index] = PORT_CYCLES + LATER_PORT.get(name, 0)
         record.interval[index] = int(config.values().get(f"interval.{name}", 1))
         if name in ACCESSES:
             for width, size in enumerate(WIDTHS):

@@ -22,7 +22,6 @@ from rfview.engine.program import NO_REG, SPACE_SHARED
 from rfview.engine.stalls import BANK_CONFLICT
 from rfview.engine.state import BANK_BUSY, BANK_READ, BANK_WRITE, EXECUTE, FOREVER, MAX_INFLIGHT, NONE8, WRITE_BACK, WRITTEN
 
-PORT_CYCLES = 4         # from the cycle in which a result can be bypassed until it is written
 RESULT_QUEUE = 8        # results of a bank that wait for their write (M 5.3)
 NO_BARRIER = 7
 
@@ -110,7 +109,8 @@ def accept(sm, rf, spec, sub, inst, slot):
     A bank's results wait in a queue of eight (M 5.3); beyond that, Allocate holds the instruction.
     """
     flight = sm.inflight[slot]
-    due = np.int64(sm.cycle) + max(np.int64(1), np.int64(spec.core.latency[inst.latency_class])) + PORT_CYCLES
+    kind = np.int64(inst.latency_class)
+    due = np.int64(sm.cycle) + max(np.int64(1), np.int64(spec.core.latency[kind])) + spec.core.port_cycles[kind]
     for row in range(inst.num_dst):
         if (np.int64(flight.unwritten) >> row) & 1 == 0:
             continue
@@ -168,12 +168,12 @@ def book(sm, rf, spec, sub, inst, slot):
     """Send an instruction of fixed latency on from Allocate: when its result can be read, and when it is written."""
     flight = sm.inflight[slot]
     latency = max(np.int64(1), np.int64(spec.core.latency[inst.latency_class]))
-    wait = np.int64(PORT_CYCLES)
+    wait = np.int64(spec.core.port_cycles[inst.latency_class])
+    due = np.int64(sm.cycle) + latency + wait
     for row in range(inst.num_dst):
         if (np.int64(flight.unwritten) >> row) & 1:
             cycles = ((np.int64(sub.accepted) >> 8 * row) & 255) - 1
             if cycles > 0:
-                due = np.int64(sm.cycle) + latency + PORT_CYCLES
                 place = write_at(sm, sub, np.int64(inst.dst[row]) & 1, due, cycles, slot)
                 wait = max(wait, place - np.int64(sm.cycle) - latency)
     sub.accepted = 0

@@ -97,6 +97,7 @@ PARAMETERS = np.dtype(
     [(name, "i4") for name in "credits grant_cycles full_fp32 hold_counters branch_cycles reuse_cache read_ports "
                               "fetch_stages late_wide".split()]
     + [("latency", "i4", (NUM_CLASSES,)),       # per class: cycles until its result can be bypassed; variable: until use
+       ("port_cycles", "i4", (NUM_CLASSES,)),   # per class: from then on until it is written
        ("interval", "i4", (NUM_CLASSES,)),      # per class: cycles for which it holds its pipe's latch, unit or address unit
        ("pipe", "u1", (NUM_CLASSES,)),
        ("unit", "u1", (NUM_CLASSES,)),          # UNIT_*, of variable latency
