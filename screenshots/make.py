@@ -65,6 +65,7 @@ STOPS = (":break stall wb_drain > 15", ":watch rf.buffer[0].owner")
 EVENTS = {"sram": "b", "stt": "w", "hrf": "w", "hcrf": "x", "rfc": "l", "single_buffer": "w", "edram": "f", "racetrack": "r"}
 SCHEDULERS = {"rfc": "two_level"}       # for designs that have nothing to do under gto
 PAIR = "pair:tour:first tour:drain"
+PROGRAMS = "pair:run:gemm@sram:gto run:gemm_double@sram:gto"
 MANY = "many:" + " ".join(f"run:vectoradd@{design}:gto" for design in EVENTS)
 
 # compared byte by byte with what the program draws: at most 15, all of recordings that are in the repository
@@ -115,6 +116,7 @@ SHOTS: tuple[Shot, ...] = tuple(replace(shot, golden=shot.name in GOLDEN) for sh
     *_huge("after", "tour:shift", "e", "e", "f", goto=700),
     *_all("compare", PAIR),
     *_all("compare_totals", PAIR, "tab")[::2],
+    *_all("compare_lines", PROGRAMS), *_huge("compare_lines", PROGRAMS),
     *_all("multiples", "many:tour:first tour:drain tour:dead tour:shift"),
     *_all("multiples_all", MANY),
     *_all("overlay", "tour:first", "6", "o", goto=250, overlay="tour:dead"),

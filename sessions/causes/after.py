@@ -172,7 +172,7 @@ def _subject(timeline: Timeline, warp: int, cycle: int) -> tuple[Flying, bool]:
         raise InputError(f"after: cycle {cycle:,} is the session's first: nothing is in flight yet; go on a little")
     state = timeline.info.stall_names.get(int(timeline.states(cycle, cycle + 1)[0, warp]), "")
     if state in NO_WARP:
-        raise InputError(f"after: w{warp} has no instruction at cycle {cycle:,}: {state}")
+        raise InputError(f"after: w{warp} has no instruction at cycle {cycle:,}: {state}; ask about a warp that runs")
     table = timeline.at(cycle).sm["inflight"]
     flights = [_flying(timeline, table, entry) for entry in np.flatnonzero(table["stage"] != layout.FREE).tolist()]
     start, stop, number = timeline.stretches(cycle, cycle + 1)[0]

@@ -41,6 +41,11 @@ class AfterWindow(Popup):
         self.found, self.measured, self.error = answer
         self.paint()
 
+    def paint(self) -> None:
+        """Paint the window, as high as its answer is long."""
+        self.wanted = (120, 9 + self.count() + (7 if self.measured is not None or self.error else 0))
+        super().paint()
+
     def lines(self, width: int, height: int) -> list[Line]:
         """Return the answer, the tree of waits, and what was measured."""
         measure = (("try_relief", "run on without it"),) if self.found is not None and self.measured is None else ()
