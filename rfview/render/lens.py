@@ -58,13 +58,17 @@ def run_name(info: RunInfo) -> str:
     return f"{design_name(info)} {info.scheduler}"
 
 
-@lru_cache(maxsize=16)
 def _drawn_by(design: str) -> tuple[Any, Painter | None, str]:
     """Return the module of a design's lens, its painter, and what is wrong with a lens that cannot be used."""
     try:
-        own = designs.find(design)
+        return _drawn_by_module(designs.find(design))
     except InputError:
         return None, None, ""       # not installed here
+
+
+@lru_cache(maxsize=16)
+def _drawn_by_module(own: Any) -> tuple[Any, Painter | None, str]:
+    """Return the same of a design's module, which is another one once its file has been changed and loaded again."""
     lens = own.DESIGN.lens
     if not lens:
         return (own, _painter_in(own, "render"), "") if hasattr(own, "render") else (None, None, "")
