@@ -151,6 +151,8 @@ def place_of(args: argparse.Namespace) -> tuple[Path, list[str] | None]:
 
 def draw(args: argparse.Namespace) -> int:
     """Draw a figure of a sweep's rows, or of all rows of a folder; with --facet one for each value."""
+    for file in filter(None, (args.svg, args.pdf)):
+        files.check_target(file)        # what cannot be written is said before the rows are read
     if args.pdf:
         drawing.require_pdf()
     request = grouping.parse(args.plot or USUAL, where=args.where, means=args.mean, base=args.relative_to or "",
