@@ -7,7 +7,11 @@ import pytest
 
 from hypothesis import given, settings, strategies as st
 
+from rfview.engine import kernels
+from rfview.engine.launch import load_launch_file
 from rfview.engine.machine.cores.subcore.inflight import is_full
+from rfview.engine.machine.cores.subcore.state import CLASSES
+from rfview.engine.simulator import Simulator
 from rfview.engine.state import SM
 from tests.reference.subcore import Sm
 from tests.reference.subcore_compiler import PROGRAM, Operation, covered
@@ -106,3 +110,11 @@ def test_random_programs_on_four_subcores_issue_as_in_the_plain_model(programs: 
 def test_the_reuse_cache_gives_what_the_register_was_when_it_was_read(program: str, value: float) -> None:
     machine = SubcoreMachine([parse(program)], values={2: 1.0, 3: 1.0, 7: 1.0, 8: 5.0, 9: 9.0})
     assert machine.register(0, 5)[0] == value
+
+
+@pytest.mark.parametrize("preset", ["turing", "a100", "hopper"])
+def test_fp64_goes_on_by_counters_or_stall_counts_as_its_architecture_has_it(preset: str) -> None:
+    simulator = Simulator(load_launch_file(kernels.path("corr_double")), preset=preset)
+    simulator.step(900)     # without its counters falling, the first loop stops at about 550: a fault
+    waits = {int(simulator.sm.warp[warp].pc) for warp in range(8)}
+    assert any(inst["latency_class"] == CLASSES.index("double") for inst in simulator.insts[: max(waits)])

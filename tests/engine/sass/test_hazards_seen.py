@@ -51,6 +51,8 @@ def test_a_hazard_is_seen_with_the_value_read_and_the_right_one(program: str, pc
 
 @pytest.mark.parametrize("program", ["FADD R1 R2 R3 s4; FFMA R5 R1 R6 R7", "MUFU R1 R2 w0 s2; FADD R5 R1 R6 q0",
                                      "FADD R4 R2.reuse R3 s5; FADD R5 R2 R7 s5; MOV R2 R9",
+                                     # counters of a fixed latency, as FP64 of sm_80 has them
+                                     "FADD R1 R2 R3 w0 r1 s2; FFMA R5 R1 R6 R7 q0; MOV R2 R9 q1",
                                      # the second load's counter covers the first, whose port is taken when it comes
                                      "LDS R1 R3; LDS R4 R3 w0; FADD R11 R6 R7 *30; FADD R5 R1 R4 q0",
                                      "HADD2 R4 R2 R3 s4; HADD2 R6 R4 R2 s5; STG R2 R6"])      # as ptxas has it

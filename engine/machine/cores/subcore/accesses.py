@@ -13,7 +13,7 @@ from rfview.engine.compile.device import device
 from rfview.engine.events import TRANSACTIONS
 from rfview.engine.isa import FLAG_ATOM_SUCCESS, FLAG_PAST_L1, OP_TEX
 from rfview.engine.machine.cores.subcore import values
-from rfview.engine.machine.cores.subcore.results import release
+from rfview.engine.machine.cores.subcore.results import READ_SHIFT, release
 from rfview.engine.machine.cores.subcore.state import NUM_SUBCORES, NUM_UNITS, QUEUE_ENTRIES, UNIT_DOUBLE
 from rfview.engine.machine.marks import touch_inflight
 from rfview.engine.machine.stages import memory
@@ -28,7 +28,6 @@ from rfview.engine.values import sectors
 
 LATCHES = 5             # of operands per sub-core: as many as it has credits at most
 START_CYCLES = 2        # from issue until a unit of variable latency takes an instruction
-READ_SHIFT = 8          # of the read barrier in a control code
 
 
 @device

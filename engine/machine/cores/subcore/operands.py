@@ -36,7 +36,7 @@ def count_up(sm, rf, insts, number):
     sub.counting = 0
     own = rf.core.warp[flight.warp]
     control = np.int64(insts[flight.pc].control)
-    for shift in (5, 8):
+    for shift in (results.WRITE_SHIFT, results.READ_SHIFT):
         counter = (control >> shift) & 7
         if counter != NO_BARRIER:
             own.counter[counter] += 1
@@ -74,6 +74,7 @@ def allocate(sm, rf, spec, rows, insts, arena, number):
     if spec.core.late_wide >> np.int64(inst.latency_class) & 1 == 0:
         values.compute(sm, rf, spec, rows, insts, arena, slot)
     update_cache(spec, sub, inst, np.int64(flight.warp))
+    results.release(sm, rf, inst, slot, results.READ_SHIFT)
     return results.book(sm, rf, spec, sub, inst, slot)
 
 

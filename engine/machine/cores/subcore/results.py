@@ -24,6 +24,7 @@ from rfview.engine.state import BANK_BUSY, BANK_READ, BANK_WRITE, EXECUTE, FOREV
 
 RESULT_QUEUE = 8        # results of a bank that wait for their write (M 5.3)
 NO_BARRIER = 7
+WRITE_SHIFT, READ_SHIFT = 5, 8  # where a control code names these counters
 
 
 @device
@@ -217,7 +218,7 @@ def move_on(sm, rf, spec, rows, insts, arena, slot):
     inst = insts[flight.pc]
     touch_inflight(sm, slot)
     if flight.stage == WRITTEN:
-        release(sm, rf, inst, slot, 5)
+        release(sm, rf, inst, slot, WRITE_SHIFT)
         return give_back(sm, slot)
     if flight.stage == WRITE_BACK:
         return give_back(sm, slot)
@@ -228,6 +229,7 @@ def move_on(sm, rf, spec, rows, insts, arena, slot):
         if spec.core.late_wide >> np.int64(inst.latency_class) & 1:
             compute(sm, rf, spec, rows, insts, arena, slot)
         show_results(sm, rf, rows, inst, slot)
+        release(sm, rf, inst, slot, WRITE_SHIFT)        # FP64 of sm_80 has a fixed latency, and counters (B11.4)
         return schedule(sm, slot, sm.cycle + flight.transactions) if writes else give_back(sm, slot)
     word = np.int64(slot) >> 6
     sm.in_write_back[word] = np.uint64(sm.in_write_back[word]) | bit64(np.int64(slot) & 63)
@@ -236,7 +238,7 @@ def move_on(sm, rf, spec, rows, insts, arena, slot):
 
 @device
 def release(sm, rf, inst, slot, shift):
-    """Let the write counter (shift 5) or the read counter (8) of an instruction fall."""
+    """Let the write counter (WRITE_SHIFT) or the read counter (READ_SHIFT) of an instruction fall."""
     warp = np.int64(sm.inflight[slot].warp)
     counter = (np.int64(inst.control) >> shift) & 7
     if counter != NO_BARRIER:
