@@ -22,7 +22,8 @@ from tests.subcore_programs import Line
 
 OPCODES = {"FFMA": isa.OP_FFMA, "FADD": isa.OP_FADD, "FMUL": isa.OP_FMUL, "IADD3": isa.OP_ADD3, "IMAD": isa.OP_MAD_LO32,
            "MOV": isa.OP_MOV32, "HADD2": isa.OP_HALF, "MUFU": isa.OP_SFU, "NOP": isa.OP_NOP, "DEPBAR": isa.OP_NOP,
-           "CLK": isa.OP_NOP, "CS2R": isa.OP_SREG, "LDG": isa.OP_LD, "LDS": isa.OP_LD, "STG": isa.OP_ST, "STS": isa.OP_ST}
+           "CLK": isa.OP_NOP, "CS2R": isa.OP_SREG, "BMOV": isa.OP_BMOV, "BSSY": isa.OP_BSSY, "LDG": isa.OP_LD,
+           "LDS": isa.OP_LD, "STG": isa.OP_ST, "STS": isa.OP_ST}
 DATA_ADDRESS = 0x7000_0000_0000
 PERFECT = {"core.fetch_stages": 0, "memory.l1_enabled": 2, "kernel.on_fault": "report"}     # addresses may be anything
 
@@ -40,7 +41,7 @@ def encoded(line: Line) -> np.ndarray:
     inst = np.zeros((), MACHINE_INST)
     inst["op"], inst["control"] = OPCODES[line.op], control_code(line)
     inst["src"], inst["dst"], inst["pdst"], inst["psrc"] = NO_REG, NO_REG, NO_PRED, NO_PRED
-    inst["guard"], inst["unit"] = NO_PRED, UNIT_CTRL if OPCODES[line.op] == isa.OP_NOP else UNIT_SP
+    inst["guard"], inst["unit"] = NO_PRED, UNIT_CTRL if OPCODES[line.op] in (isa.OP_NOP, isa.OP_BSSY) else UNIT_SP
     is_access = line.op in ("LDG", "LDS", "STG", "STS")
     places = (0, 2, 4)
     for place, reg in zip(places, line.src, strict=False):
@@ -51,6 +52,8 @@ def encoded(line: Line) -> np.ndarray:
         inst["dst"][:count], inst["num_dst"] = range(line.dst, line.dst + count), count
     if line.op == "CS2R":
         inst["aux"] = isa.SREG_CLOCK
+    if line.op == "BMOV":
+        inst["aux"] = isa.BMOV_CLEAR        # of B0
     if line.op == "MUFU":
         inst["aux"], inst["wait_class"] = isa.SFU_RCP, WAIT_SHORT
     if line.limit is not None:

@@ -11,6 +11,7 @@ from rfview.engine import kernels
 from rfview.engine.launch import load_launch_file
 from rfview.engine.machine.cores.subcore.inflight import is_full
 from rfview.engine.machine.cores.subcore.state import CLASSES
+from rfview.engine.machine.stages.convergence import state_row
 from rfview.engine.simulator import Simulator
 from rfview.engine.state import SM
 from tests.reference.subcore import Sm
@@ -118,3 +119,9 @@ def test_fp64_goes_on_by_counters_or_stall_counts_as_its_architecture_has_it(pre
     simulator.step(900)     # without its counters falling, the first loop stops at about 550: a fault
     waits = {int(simulator.sm.warp[warp].pc) for warp in range(8)}
     assert any(inst["latency_class"] == CLASSES.index("double") for inst in simulator.insts[: max(waits)])
+
+
+def test_a_barrier_register_is_taken_before_the_next_instruction_sets_it_again() -> None:
+    machine = SubcoreMachine([parse("BSSY; BMOV R1; BSSY; NOP *8")])
+    b0 = machine.simulator.rows.u[int(state_row(machine.simulator.sm, machine.slots[0], 0))]
+    assert b0.all() and machine.register(0, 1).view("u4").all(), "as sm_75 saves one barrier and begins another"

@@ -209,6 +209,8 @@ def send(sm, rf, spec, rows, insts, arena, number, warp):
             sub.pipe_cycle[pipe] = sm.cycle + spec.core.interval[kind]
     sub.control = slot + 1
     obey(sm, rf, inst, warp)
+    if values.takes_barrier(inst) and lanes != 0:
+        values.take_barrier(sm, rows, inst, slot)
     entry.num_issued += 1
     entry.last_issue_cycle = sm.cycle
     entry.last_pc = pc

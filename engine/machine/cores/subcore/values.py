@@ -12,7 +12,7 @@ import numpy as np
 from rfview.engine.compile.bits import ctz64
 from rfview.engine.compile.device import device
 from rfview.engine.fault_codes import PARAM_RANGE
-from rfview.engine.isa import OP_PLOP3, OP_SREG
+from rfview.engine.isa import BMOV_TO_BARRIER, OP_BMOV, OP_PLOP3, OP_SREG
 from rfview.engine.machine.cores.subcore.inflight import capture_predicates
 from rfview.engine.machine.marks import touch_row
 from rfview.engine.machine.cores.subcore.state import CACHE_ROWS, NUM_OPERANDS, NUM_SUBCORES
@@ -61,6 +61,8 @@ def compute(sm, rf, spec, rows, insts, arena, slot):
     gather(sm, rf, rows, insts, arena, slot, first_row)
     if inst.memory_kind != MEM_NONE:
         return load_constant(sm, rows, arena, inst, slot, first_row)
+    if takes_barrier(inst):
+        return 0            # it has, at issue
     if inst.op >= OP_PLOP3:
         return move_state(sm, rows, inst, warp, np.int64(flight.mask), first_row, result_row)
     if inst.op == OP_SREG:
@@ -70,6 +72,19 @@ def compute(sm, rf, spec, rows, insts, arena, slot):
     flight.pval[0] = packed & np.uint64(0xFFFFFFFF)
     flight.pval[1] = packed >> np.uint64(32)
     return 0
+
+
+@device
+def takes_barrier(inst):
+    """Return whether an instruction moves a barrier register to a register: at issue, in order with BSSY and BSYNC."""
+    return inst.op == OP_BMOV and inst.aux & BMOV_TO_BARRIER == 0
+
+
+@device
+def take_barrier(sm, rows, inst, slot):
+    """Move a barrier register to the result row of an instruction that issues, and empty it if it says so."""
+    flight = sm.inflight[slot]
+    return move_state(sm, rows, inst, np.int64(flight.warp), np.int64(flight.mask), 0, result_row_of(sm, slot))
 
 
 @device
