@@ -239,7 +239,7 @@ int main(int argc, char **argv) {
       size_t pitch, huge = ~(size_t)0;
       cudaPitchedPtr rows;
       cudaChannelFormatDesc f = cudaCreateChannelDesc<float4>();
-      cudaArray_t array;
+      cudaArray_t array = nullptr;
       char stack[20000];
       memset(stack, 5, sizeof stack);
       if (cudaHostRegister(area, huge, 0) != cudaErrorInvalidValue || cudaHostRegister(area, huge - 9000, 0) != cudaErrorInvalidValue) return 20;

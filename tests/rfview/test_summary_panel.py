@@ -60,7 +60,9 @@ def test_a_run_opened_at_its_end_shows_its_sentences_until_the_first_step() -> N
         number, place = next((number, one) for number, one in enumerate(app.scene.summary.sentences, 1) if one.pc >= 0)
         await app.press("S")
         assert app.scene.panel == "warps" and app.cycle == app.session.timeline.last - 1
-        await app.press("Z", *str(number), "enter")
+        await app.press("Z")
+        await app.until(lambda: isinstance(app.scene.summary, Summary))     # sentences to choose from, from the worker
+        await app.press(*str(number), "enter")
         assert app.scene.panel == "lines" and app.scene.lines.lines[app.scene.line].text == place.place
 
     drive(test, opener=at_its_end)
