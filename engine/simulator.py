@@ -6,6 +6,7 @@ import weakref
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any
 
 import numba
@@ -23,6 +24,7 @@ from rfview.engine.plugin import selection, trial
 from rfview.engine.plugin.compiler_errors import explain
 from rfview.engine.errors import InputError, KernelFault
 from rfview.engine.machine.host_calls import HostCalls
+from rfview.engine.machine.stages.completion import WHEEL_MASK, schedule
 from rfview.engine.machine.stages.constants import send_to_ldst
 from rfview.engine.machine.stages.convergence import STATE_ROWS
 from rfview.engine.machine.stages.execution import start_execution
@@ -591,6 +593,31 @@ class Simulator:
         for row in rows:
             self.rows.u[row, lane] = value & 0xFFFFFFFF
         return old
+
+    def move_end(self, entry: int, end: int) -> int:
+        """Let an in-flight instruction end at another cycle, from the present one on; return the cycle it would have ended.
+
+        entry: its place in the in-flight table. Returns -1, and moves nothing, while its end is not set: only what is in the
+        timing wheel has one. Every waiting warp is reconsidered.
+        """
+        sm = self.sm
+        before = int(sm.inflight[entry].done_cycle)
+        place = before & WHEEL_MASK
+        found, at = [], int(sm.wheel[place])
+        while at != state.NONE8:
+            found.append(at)
+            at = int(sm.wheel_next[at])
+        if entry not in found:
+            return -1
+        found.remove(entry)
+        found.append(state.NONE8)
+        sm.wheel[place] = found[0]
+        for one, following in pairwise(found):
+            sm.wheel_next[one] = following
+        schedule(sm, entry, end)
+        sm.undecided = sm.unfinished
+        sm.was_idle = 0
+        return before
 
     def _read(self, variable: Variable) -> np.ndarray:
         """Return a variable's current content."""

@@ -57,8 +57,9 @@ VIEWS: dict[str, View] = {
          "does not grow", "sessions/causes/rules.py"),
         ("cycles earlier", "the mean of later issues in the run without it; ▒ where some come later instead", "two runs"),
     ), "WHY turned round: what the instruction delayed that holds the warp up. Measured: the same run, but the instruction "
-                  "sends one cache line and is over at once. Nothing is claimed if a later instruction comes later without "
-                  "it, or earlier when it takes one cycle longer."),
+                  "sends one cache line and is over at once; or, where the register file works, the setting that WHY names "
+                  "holds as long as the wait. Nothing is claimed if a later instruction comes later without the delay, or "
+                  "earlier when it is a cycle longer."),
     "hits": View("", "the recording", (), "The past hits of a tracepoint, or changes of an item: a row for each, with the "
                  "values of the traced expressions in that cycle."),
     "designs on the same kernel": View("", "`rfview designs` names their papers", (), "All register-file designs. The "

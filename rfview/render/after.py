@@ -77,7 +77,8 @@ def _measured(measured: Without | None, error: str, width: int) -> list[Line]:
     """Return what the run without the instruction says; the error if it could not be made."""
     if measured is None:
         return [blank(width), *_wrapped(error, width, "bad")] if error else []
-    lines = [blank(width), title(width, "MEASURED", "the same run, the instruction over at once")]
+    lines = [blank(width), title(width, "MEASURED", "the same run, " + (
+        "the setting as long as it waits" if measured.what else "the instruction over at once"))]
     lines += _wrapped(measured.sentence, width, "bold" if measured.is_certain else "text")
     top = max((abs(mean) for mean, _ in measured.bins), default=0.0)
     if not top:

@@ -5,6 +5,6 @@
     capture     a part of a run as a file
     relief      what-if runs: with a setting that `why` names as relief, or with other parameters
     study       all such settings over the whole run, beside the floors of its units and what nudges do by chance
-    without     the run in which one instruction is over at once: what that had delayed, unless coincidences decide
+    without     the run without one delay: what that had delayed, unless coincidences decide; lifted: how it is taken away
     follow      where a wrong value goes, by also running with the right one; arrivals: what begins to differ
 """

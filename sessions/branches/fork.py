@@ -94,6 +94,11 @@ def check_room(session: Session, what: str) -> None:
         raise InputError(f"{what}: there are already {len(session.family)} branches, the maximum; `drop NAME` removes one")
 
 
+def free_name(session: Session, stem: str) -> str:
+    """Return a name for a branch that no session of the family has: stem1, stem2 .."""
+    return next(name for number in range(1, 1000) if (name := f"{stem}{number}") not in session.family)
+
+
 def join(session: Session, name: str, made: Session) -> None:
     """Add a new session to the family of the one that it was made from."""
     made.family = session.family

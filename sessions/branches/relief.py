@@ -13,10 +13,11 @@ from typing import Any
 
 from rfview.engine.errors import InputError
 from rfview.engine.stalls import NO_STALL
-from rfview.sessions.branches.fork import changeable, check_room, fork, join, name_of, sorted_changes
+from rfview.sessions.branches.fork import changeable, check_room, fork, free_name, join, name_of, sorted_changes
 from rfview.sessions.compare.comparison import has_ended
 from rfview.sessions.compare.issues import Issue, IssueLog, WarpName
 from rfview.sessions.compare.values import same_buffers
+from rfview.sessions.energy import assumed_of
 from rfview.sessions.reports.statistics import between
 from rfview.sessions.branch import Branch, Change
 from rfview.sessions.session import Session
@@ -38,12 +39,14 @@ class Whole:
 
     cycles: the last one. lost, energy_pj: warp-cycles lost to the register file, and its energy, from the fork on; None
     if the clock is not known. same_output: whether all buffers are the same at the end; None if a run has no end.
+    energy_assumed: whether no source gives the energies.
     """
 
     cycles: tuple[int, int]
     lost: tuple[int, int]
     energy_pj: tuple[float | None, float | None]
     same_output: bool | None
+    energy_assumed: bool = False
 
 
 @dataclass(frozen=True)
@@ -112,8 +115,8 @@ def relieve(session: Session, warp: int | None = None, cycle: int | None = None)
     if as_ran is None:
         raise InputError(f"relief: w{chain.warp} does not issue another instruction within this session")
     from_start = not set(settings) <= set(changeable(session.info))
-    begin = session.timeline.first if from_start else _begin(session, chain)
-    branch = _anew(session, _free_name(session), settings) if from_start else _forked(session, settings, begin)
+    begin = session.timeline.first if from_start else cause_begins(session, chain)
+    branch = _anew(session, free_name(session, "relief"), settings) if from_start else _forked(session, settings, begin)
     relieved = _until(branch, IssueLog(branch.timeline), name, n, as_ran.cycle + MAX_LATER)
     ends = as_ran.cycle + 1, min(branch.timeline.last, (relieved.cycle if relieved is not None else as_ran.cycle) + 1)
     ours, theirs = _stalls(session.timeline, begin, ends[0]), _stalls(branch.timeline, begin, ends[1])
@@ -137,7 +140,8 @@ def whole_run(session: Session, relief: Relief) -> Whole:
     ended = has_ended(ours) and has_ended(theirs)
     same = same_buffers(ours, theirs, ours.last, theirs.last) if ended else None
     return Whole((ours.last, theirs.last), (_stalls(ours, relief.begin, ours.last)[0],
-                                            _stalls(theirs, relief.begin, theirs.last)[0]), (energy[0], energy[1]), same)
+                                            _stalls(theirs, relief.begin, theirs.last)[0]), (energy[0], energy[1]), same,
+                 bool(assumed_of(ours.info)))
 
 
 def _report(session: Session, cycle: int) -> None:
@@ -156,7 +160,7 @@ def _until(session: Session, log: IssueLog, name: WarpName, n: int, limit: int) 
     return issue
 
 
-def _begin(session: Session, chain: Chain) -> int:
+def cause_begins(session: Session, chain: Chain) -> int:
     """Return the first cycle of the cause: of the innermost link, and of whatever else the instruction needs."""
     since = [link.since for link in chain.links if link.since >= 0]
     begin = min([chain.since, *since[-1:]])
@@ -168,17 +172,12 @@ def _begin(session: Session, chain: Chain) -> int:
     return max(session.timeline.first, min([begin, chain.cycle, *(int(table[slot]["issue_cycle"]) for slot in slots)]))
 
 
-def _free_name(session: Session) -> str:
-    """Return a name for the branch: relief1, relief2 .."""
-    return next(name for number in range(1, 1000) if (name := f"relief{number}") not in session.family)
-
-
 def _forked(session: Session, settings: dict[str, Any], begin: int) -> Session:
     """Return a branch that leaves at a cycle; the session's cursor does not move."""
     here = session.cycle
     try:
         session.cycle = begin
-        return fork(session, _free_name(session), settings)
+        return fork(session, free_name(session, "relief"), settings)
     finally:
         session.cycle = here
 

@@ -1,34 +1,29 @@
-"""Measures what an instruction delayed: the same run in which this one is over at once, against the run as it was.
+"""Measures what an instruction delayed: the same run without that delay, against the run as it was.
 
 If without it some later issues come earlier and others later, coincidences decide, and nothing is claimed; nor is it if a
-nudged run, in which it takes one cycle longer, has an earlier issue.
+nudged run, in which it is a cycle longer, has an earlier issue.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
-from rfview.engine import state as layout
-from rfview.engine.errors import InputError
 from rfview.engine.wording import plural
-from rfview.sessions.branches.fork import machine_at
-from rfview.sessions.causes.after import After, Flying
+from rfview.sessions.branch import Branch
+from rfview.sessions.branches.fork import check_room, free_name, join, name_of
+from rfview.sessions.branches.lifted import Lifted, lifted
+from rfview.sessions.causes.after import After
 from rfview.sessions.compare.comparison import has_ended
-from rfview.sessions.compare.issues import IssueLog
+from rfview.sessions.compare.issues import IssueLog, Issues, joined
 from rfview.sessions.session import Session
 from rfview.sessions.timeline.base import Timeline
-from rfview.sessions.timeline.live import LiveTimeline
-
-if TYPE_CHECKING:
-    from rfview.engine.simulator import Simulator
 
 FARTHEST = 1 << 16      # cycles in which issues are compared; the ends of the runs are, too
 BINS = 44
-WHEEL_MASK = layout.WHEEL_SIZE - 1
 
 
 @dataclass(frozen=True)
@@ -42,14 +37,18 @@ class Signs:
 
 @dataclass(frozen=True)
 class Without:
-    """The run in which an instruction is over at once, and a nudged one in which it takes one cycle longer.
+    """The run without one delay, and a nudged one in which it is longer.
 
-    begin: the cycle at which they leave. reached: up to which issues are compared. sooner: the cycles by which it ended
-    earlier, and the lines that it did not send. signs, nudged: of the two runs. ends: the last cycle as it ran and without
-    it; None where a run has no end. mean: the mean delay of the issues that it delayed, in cycles. bins: (mean delay,
-    whether an issue comes later without it) in BINS equal parts of the cycles begin..reached.
+    branch: the run without it in the session's family. what, longer, begin, sooner: as in Lifted. reached: up to which
+    issues are compared. signs, nudged: of the two runs. ends: the last cycle as it ran and without it; None where a run has
+    no end. mean: the mean delay of the issues that it delayed, in cycles. bins: (mean delay, whether an issue comes later
+    without it) in BINS equal parts of the cycles begin..reached. late: (3, k) i8 cycle, warp slot and delay of each issue
+    that comes earlier without it.
     """
 
+    branch: str
+    what: str
+    longer: str
     begin: int
     reached: int
     sooner: int
@@ -58,154 +57,98 @@ class Without:
     ends: tuple[int | None, int | None]
     mean: float
     bins: tuple[tuple[float, bool], ...]
+    late: np.ndarray = field(repr=False, compare=False)
 
     @property
     def is_certain(self) -> bool:
-        """Whether all later issues agree, so that the difference may be called this instruction's doing."""
+        """Whether all later issues agree, so that the difference may be called this delay's doing."""
         return not self.signs.later and not self.nudged.earlier
 
     @property
     def sentence(self) -> str:
         """The answer in one or two sentences."""
         signs, nudged = self.signs, self.nudged
+        how = f"With {self.what}: " if self.what else ""
         end = ""
         if None not in self.ends:
             end = f"; the run ends at {self.ends[0]:,}, and without it at {self.ends[1]:,}"
         if self.is_certain and not signs.earlier:
-            return f"It delayed no later issue up to cycle {self.reached:,}{end}."
+            return f"{how}It delayed no later issue up to cycle {self.reached:,}{end}."
         if self.is_certain:
-            return (f"{plural(signs.earlier, 'instruction')} came later for it, by {self.mean:,.1f} cycles on average, and "
-                    f"none earlier{end}.")
+            return (f"{how}{plural(signs.earlier, 'instruction')} came later for it, by {self.mean:,.1f} cycles on average, "
+                    f"and none earlier{end}.")
         if signs.later:
             why = f"without it {signs.earlier:,} later instructions come earlier and {signs.later:,} come later"
         else:
-            why = f"if it takes one cycle longer, {nudged.earlier:,} later instructions come earlier"
-        return f"It cannot be said what it delayed: {why}{end}. Coincidences decide: no claim."
+            why = f"{self.longer}, {nudged.earlier:,} later instructions come earlier"
+        return f"{how}It cannot be said what it delayed: {why}{end}. Coincidences decide: no claim."
 
     def data(self) -> dict[str, Any]:
-        """Return it as JSON data."""
-        return {**vars(self), "signs": vars(self.signs), "nudged": vars(self.nudged), "is_certain": self.is_certain,
+        """Return it as JSON data, without the single issues."""
+        facts = {name: value for name, value in vars(self).items() if name != "late"}
+        return {**facts, "signs": vars(self.signs), "nudged": vars(self.nudged), "is_certain": self.is_certain,
                 "mean": self.mean if self.is_certain else None, "sentence": self.sentence, "measured": True}
 
 
 def without(session: Session, charged: After) -> Without:
-    """Run on from where an instruction entered its unit, as if it were over at once; the session's run goes to its end.
+    """Run on without the delay that was asked about, as a branch of the session, whose own run goes to its end.
 
-    Raises InputError if its end is not a matter of time (a result that waits in the register file, an instruction that has
-    not entered a unit), if the run cannot be simulated, and when session.progress asks to stop.
+    Raises InputError if it cannot be lifted, if the run cannot be simulated, and when session.progress asks to stop.
     """
-    timeline, one = session.timeline, charged.subject
-    waits = [row.since for row in charged.rows if row.hop == 1]
-    if waits and min(waits) > one.left + 1:
-        raise InputError(f"after: what waited for {_name(timeline, one)} waited for its result in the register file, which "
-                         "has no end of its own to move; `relief` tries the settings that `why` names")
-    begin = _entered(timeline, one)
-    machine, _ = machine_at(timeline, begin, {}, session.progress, session.compiling)
-    start = machine.checkpoint()
-    runs: list[tuple[LiveTimeline, int]] = []
-    for change in (_at_once, _one_longer):
-        branch = machine if not runs else machine.twin()
-        branch.restore(start)
-        moved = change(branch, one)
-        if not moved:
-            raise InputError(f"after: the end of {_name(timeline, one)} is not set in cycles here, so it cannot be moved")
-        runs.append((LiveTimeline(branch), moved))
-    for each in (timeline, *(run for run, _ in runs)):
+    timeline = session.timeline
+    check_room(session, "after")
+    runs = lifted(session, charged)
+    for each in (timeline, runs.quick[-1], runs.slow[-1]):
         each.run_to_end(session.progress, "after")
-    (quick, sooner), (slow, _) = runs
-    reached = min(timeline.last, begin + FARTHEST)
-    cycles, delay = _delays(session, quick, reached)
+    reached = min(timeline.last, runs.begin + FARTHEST)
+    late, signs = _delays(session, runs.quick, reached)
+    _, nudged = _delays(session, runs.slow, reached)
+    quick = runs.quick[-1]
     ends = tuple(each.last if has_ended(each) else None for each in (timeline, quick))
-    late = delay[delay > 0]
-    return Without(begin, reached, sooner, _signs(delay), _signs(_delays(session, slow, reached)[1]), (ends[0], ends[1]),
-                   float(late.mean()) if len(late) else 0.0, _bins(cycles, delay, begin, reached))
+    mine = late[:, late[2] > 0]
+    return Without(_join(session, charged, runs), runs.what, runs.longer, runs.begin, reached, runs.sooner, signs, nudged,
+                   (ends[0], ends[1]), float(mine[2].mean()) if mine.size else 0.0, _bins(late, runs.begin, reached), mine)
 
 
-def _name(timeline: Timeline, one: Flying) -> str:
-    return f"w{one.warp}'s {timeline.info.program[one.pc].text}"
+def _join(session: Session, charged: After, runs: Lifted) -> str:
+    """Make the run without the delay a branch of the session; return its name."""
+    name, (warp, cycle) = free_name(session, "without"), charged.asked
+    branch = session.sibling(runs.quick[-1])
+    branch.branch = Branch(name, name_of(session), branch.timeline.first, runs.changes,
+                           f"goto {cycle}; after {warp} measure; branch {name}")
+    branch.cycle = min(max(session.cycle, branch.timeline.first), branch.timeline.last)
+    join(session, name, branch)
+    return name
 
 
-def _entered(timeline: Timeline, one: Flying) -> int:
-    """Return the first cycle at which an instruction is in its unit or in memory."""
-    first = max(timeline.first, one.issued + 1)
-    stage = timeline.column(f"sm.inflight[{one.entry}].stage", first, one.left + 1)
-    found = np.flatnonzero((stage == layout.EXECUTE) | (stage == layout.MEMORY))
-    if not len(found):
-        raise InputError(f"after: {_name(timeline, one)} has not entered its unit in this session")
-    return first + int(found[0])
+def _delays(session: Session, run: Sequence[Timeline], reached: int) -> tuple[np.ndarray, Signs]:
+    """Return (3, k) i8 cycle, warp slot and delay of the issues that two runs have in common, in order, and their signs.
 
-
-def _at_once(machine: Simulator, one: Flying) -> int:
-    """Let an instruction be over: it sends one line instead of those it has left, and is answered in the same cycle.
-
-    Returns by how many cycles its end moved; 0 if it cannot be moved.
+    run: the timelines that follow one another in the other run. A delay is by how much an issue is earlier there.
     """
-    return _moved(machine, one, lambda cycle, end: cycle, True)
+    stops = [*(each.first for each in run[1:]), run[-1].last]
+    theirs = joined([IssueLog(each).between(each.first, stop) for each, stop in zip(run, stops, strict=True)])
+    ours = IssueLog(session.timeline).between(run[0].first, reached)
+    first, second = _common(ours, theirs)
+    late = np.stack((ours.cycle[first], ours.slot[first], ours.cycle[first] - theirs.cycle[second])).astype(np.int64)
+    delay = late[2]
+    signs = Signs(*(int(part.sum()) for part in (delay > 0, delay < 0, delay == 0)))
+    return late[:, np.argsort(late[0], kind="stable")], signs
 
 
-def _one_longer(machine: Simulator, one: Flying) -> int:
-    """Let an instruction end one cycle later; returns 1, or 0 if its end cannot be moved."""
-    return _moved(machine, one, lambda cycle, end: end + 1, False)
-
-
-def _moved(machine: Simulator, one: Flying, when: Callable[[int, int], int], drops_lines: bool) -> int:
-    """Step until the end of an instruction is set, and move it to when(cycle, end); returns by how many cycles."""
-    sm = machine.sm
-    flight = sm["inflight"][one.entry]
-    dropped = 0
-    while not machine.finished and int(flight["seq"]) == one.seq and int(flight["stage"]) in (layout.EXECUTE, layout.MEMORY):
-        if int(sm["ldst_head"]) == one.entry:
-            if drops_lines:
-                dropped += max(0, int(sm["num_lines"]) - int(sm["next_line"]) - 1)
-                sm["num_lines"] = min(int(sm["num_lines"]), int(sm["next_line"]) + 1)
-        elif _unscheduled(sm, one.entry):
-            end = int(flight["done_cycle"])
-            moved = when(machine.cycle, end)
-            flight["done_cycle"] = moved
-            sm["wheel_next"][one.entry] = sm["wheel"][moved & WHEEL_MASK]
-            sm["wheel"][moved & WHEEL_MASK] = one.entry
-            sm["undecided"], sm["was_idle"] = sm["unfinished"], 0
-            return abs(end - moved) + dropped
-        machine.step(1)
-    return dropped
-
-
-def _unscheduled(sm: Any, entry: int) -> bool:
-    """Take an entry out of the machine's timing wheel; return whether it was in it."""
-    wheel, following = sm["wheel"], sm["wheel_next"]
-    place = int(sm["inflight"][entry]["done_cycle"]) & WHEEL_MASK
-    at, before = int(wheel[place]), layout.NONE8
-    while at not in (layout.NONE8, entry):
-        before, at = at, int(following[at])
-    if at == layout.NONE8:
-        return False
-    if before == layout.NONE8:
-        wheel[place] = following[entry]
-    else:
-        following[before] = following[entry]
-    return True
-
-
-def _delays(session: Session, other: Timeline, reached: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return (k,) i8 cycles of the issues that two runs have in common, and by how much each is earlier in the other one."""
-    issues = [IssueLog(timeline).between(other.first, timeline.last if timeline is other else reached)
-              for timeline in (session.timeline, other)]
-    keys = [np.stack((one.launch, one.warp, one.n)).astype(np.int64) for one in issues]
+def _common(ours: Issues, theirs: Issues) -> tuple[np.ndarray, np.ndarray]:
+    """Return the places of the issues that are in both, as (launch, warp, n)."""
+    keys = [np.stack((one.launch, one.warp, one.n)).astype(np.int64) for one in (ours, theirs)]
     size = 1 + max((int(key[2].max()) for key in keys if key.size), default=0)
     warps = 1 + max((int(key[1].max()) for key in keys if key.size), default=0)
     first, second = ((key[0] * warps + key[1]) * size + key[2] for key in keys)
-    _, ours, theirs = np.intersect1d(first, second, assume_unique=True, return_indices=True)
-    cycles = issues[0].cycle[ours]
-    return cycles, cycles - issues[1].cycle[theirs]
+    _, one, other = np.intersect1d(first, second, assume_unique=True, return_indices=True)
+    return one, other
 
 
-def _signs(delay: np.ndarray) -> Signs:
-    """Return the signs of delays: those of issues that come earlier in the other run are positive."""
-    return Signs(int((delay > 0).sum()), int((delay < 0).sum()), int((delay == 0).sum()))
-
-
-def _bins(cycles: np.ndarray, delay: np.ndarray, begin: int, reached: int) -> tuple[tuple[float, bool], ...]:
+def _bins(late: np.ndarray, begin: int, reached: int) -> tuple[tuple[float, bool], ...]:
     """Return (mean delay, whether one is below 0) in equal parts of the cycles begin..reached."""
+    cycles, _, delay = late
     where = np.clip((cycles - begin) * BINS // max(1, reached - begin), 0, BINS - 1)
     count = np.maximum(1, np.bincount(where, minlength=BINS))
     mean = np.bincount(where, delay, BINS) / count

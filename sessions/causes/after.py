@@ -55,7 +55,7 @@ class Waited:
     """Warp-cycles that stood still for one thing. parent: the row of what it was, -1 for the instruction asked about.
 
     hop: 1, 2 .. pc: the instruction that waited; -1 outside the program. state: in which. warps: whose. cycles: warp-cycles,
-    from hop 2 on at most. since: the first of them.
+    from hop 2 on at most. since, until: the first and the last of them.
     """
 
     hop: int
@@ -65,6 +65,7 @@ class Waited:
     warps: tuple[int, ...]
     cycles: int
     since: int
+    until: int
 
 
 @dataclass(frozen=True)
@@ -306,7 +307,7 @@ def _rows(timeline: Timeline, hop: int, flights: list[Flying], charges: np.ndarr
             if len(next_ones):
                 following.append((late, *issues[::2, next_ones[0]].tolist(), begin + len(rows)))
         rows.append(Waited(hop, parent, pc if pc < len(timeline.info.program) else -1, state, tuple(warps), cycles,
-                           int(mine[0].min())))
+                           int(mine[0].min()), int(mine[0].max())))
     best: dict[tuple[int, int], tuple[int, int]] = {}
     for late, at, entry, row in sorted(following, reverse=True):
         best.setdefault((at, entry), (row, late))

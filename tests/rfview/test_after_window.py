@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from rfview.screens.compare.screen import CompareScreen
 from rfview.screens.windows.after import AfterWindow
 from rfview.screens.windows.why import WhyWindow
 from rfview.sessions import Session, open_session
@@ -41,6 +42,56 @@ def test_e_turns_why_round_and_back(size: tuple[int, int]) -> None:
         assert app.app.screen is app.app.main and (app.cycle, app.scene.warp) == (799, 0)
 
     drive(test, size=size, opener=opener("shift.rfs", 700))
+
+
+def test_n_goes_to_issues_that_came_late_and_x_compares_both_runs() -> None:
+    async def test(app: Driven) -> None:
+        await app.settle()
+        await app.press("e", "e")
+        await app.press("n")
+        assert "f runs on without it" in app.app.main.shown_message and app.cycle == 700
+        await app.press("x")
+        assert "there is no run without it yet" in app.app.main.shown_message
+        await app.press("f")
+        await app.press("n")
+        first = app.cycle
+        assert first > 700 and "and without the delay" in app.app.main.shown_message and isinstance(app.app.screen, AfterWindow)
+        await app.press("n")
+        assert app.cycle > first
+        await app.press("N")
+        assert app.cycle == first
+        await app.press("N")
+        assert app.cycle == first and "no earlier issue came late" in app.app.main.shown_message
+        await app.press("x")
+        await app.until(lambda: isinstance(app.app.screen, CompareScreen) and app.app.screen.picture is not None)
+        app.app.screen.leave()
+        await app.settle()
+        await app.press("e")
+        assert app.app.screen is app.app.main, "the chain below would be of another cycle"
+
+    drive(test, opener=opener("shift.rfs", 700))
+
+
+def test_a_wait_for_the_register_file_is_measured_with_the_setting_that_lifts_it() -> None:
+    async def test(app: Driven) -> None:
+        await app.settle()
+        await app.press("e", "e", "f")
+        assert "the setting as long as it waits" in app.window_text()
+        assert "With hrf.write_cycles 1, not 4, in the cycles" in " ".join(app.window_text().split())
+
+    drive(test, opener=opener("drain.rfs", 1450))
+
+
+def test_enter_before_the_waits_are_known_says_so() -> None:
+    async def test(app: Driven) -> None:
+        await app.settle()
+        await app.press("e", "e")
+        window = app.app.screen
+        window.found = None         # as it is until the worker has looked
+        await app.press("enter")
+        assert app.app.screen is window and "no wait to go to yet" in app.app.main.shown_message
+
+    drive(test, opener=opener("shift.rfs", 700))
 
 
 def test_what_cannot_be_answered_is_said_in_the_window() -> None:

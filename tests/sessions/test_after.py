@@ -10,7 +10,8 @@ import pytest
 import rfview
 from rfview.engine.errors import InputError
 from rfview.sessions import Session, open_session
-from rfview.sessions.branches import without as branch
+from rfview.sessions.branches import lifted, without as branch
+from rfview.sessions.branches.fork import way_to
 from rfview.sessions.causes.after import after
 from rfview.sessions.commands.table import execute
 from rfview.sessions.lines.counts import count_instructions
@@ -67,11 +68,19 @@ def test_without_the_load_the_run_ends_earlier_by_what_was_waited_for_it(chain: 
     assert measured.ends[0] == chain.timeline.last and measured.ends[0] - measured.ends[1] == measured.mean == measured.sooner
     assert "4 instructions came later for it" in measured.sentence
     answer = execute(chain, "after 0 measure")
-    assert answer.data["after"]["measured"]["is_certain"] and measured.sentence in answer.text
+    again = answer.data["after"]["measured"]
+    assert again["is_certain"] and measured.sentence in answer.text and "late" not in again
+    made = chain.family[again["branch"]]
+    assert made.timeline.last == measured.ends[1] and way_to(made) == [
+        f"goto {made.branch.cycle}", f"goto {chain.cycle}; after 0 measure; branch {again['branch']}"]
+    cycles, warps, delays = measured.late
+    assert cycles.tolist() == sorted(cycles) and not warps.any() and (delays == measured.mean).all()
 
 
 def test_the_end_of_an_instruction_that_is_moved_nowhere_changes_nothing(chain: Session, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(branch, "_at_once", lambda machine, one: branch._moved(machine, one, lambda cycle, end: end, False) or 1)
+    move = lifted._moved
+    monkeypatch.setattr(lifted, "_moved", lambda machine, one, when, drops_lines: move(
+        machine, one, lambda cycle, end: end, drops_lines=False))
     measured = branch.without(chain, after(chain, 0))
     assert (measured.signs.earlier, measured.signs.later, measured.ends[0]) == (0, 0, measured.ends[1])
     assert "delayed no later issue" in measured.sentence
@@ -84,8 +93,21 @@ def test_a_result_in_a_write_buffer_is_charged_with_those_who_stand_still_for_it
     waits = [row for row in found.rows if row.hop == 1]
     assert {row.state for row in waits} == {"wb_drain"} and min(row.since for row in waits) > found.subject.left
     assert sum(len(row.warps) for row in waits) == 32 and found.charged_to() == 32 * 8
-    with pytest.raises(InputError, match="in the register file, which has no end of its own"):
-        branch.without(session, found)
+    measured = branch.without(session, found)
+    assert measured.what.startswith("hrf.write_cycles 1, not 4, in the cycles ") and measured.sentence.startswith("With hrf.w")
+    assert measured.begin < waits[0].since and measured.signs.earlier > 0
+    made = session.family[measured.branch].branch
+    assert made is not None and (made.changes[0].old, made.changes[0].new) == (4, 1)
+
+
+def test_what_no_setting_lifts_for_one_wait_is_said() -> None:
+    session = at("drain.rfs", 1450)
+    found = after(session, 0)
+    for settings, error in (({}, "no setting that `why` knows of"), ({"sm.num_banks": 32}, "cannot change for one wait alone")):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(lifted, "settings_of", lambda session, chain: settings)
+            with pytest.raises(InputError, match=error):
+                branch.without(session, found)
 
 
 def test_where_some_issues_come_earlier_and_others_later_nothing_is_claimed() -> None:

@@ -15,10 +15,14 @@ from rfview.engine.launch import Arg, Launch, LaunchSpec, load_launch_file
 from rfview.engine.launch.files import Buffer
 from rfview.engine.program import Kernel, Module
 from rfview.engine.simulator import Simulator
+from rfview.engine.errors import InputError
 from rfview.engine.snapshot import Snapshot
 from rfview.engine.stalls import NOT_WAITING, NO_STALL
+from rfview.sessions.branches.lifted import lifted
+from rfview.sessions.causes.after import after
 from rfview.sessions.causes.rules import rule_of
 from rfview.sessions.causes.subcore import counted
+from rfview.sessions.commands.table import execute
 from rfview.sessions.file.writer import record
 from rfview.sessions.reports.statistics import between, as_text
 from rfview.sessions.session import Session
@@ -93,6 +97,7 @@ def test_every_stall_ends_at_a_resource_and_is_charged_to_an_instruction(live: S
 
 def test_statistics_say_that_the_energy_is_assumed(live: Session) -> None:
     assert "assumed: every entry" in as_text(between(live.timeline, live.timeline.first, live.timeline.last))
+    assert execute(live, "info accounts").text.count("assumed") == 4
 
 
 def test_a_counter_is_held_by_an_instruction_whose_control_code_names_it(live: Session) -> None:
@@ -106,6 +111,20 @@ def test_a_counter_is_held_by_an_instruction_whose_control_code_names_it(live: S
             assert control is not None and counter in (control >> 5 & 7, control >> 8 & 7)
             checked += 1
     assert checked > 20 and rule_of("long_scoreboard", True).find is counted
+
+
+def test_what_a_load_delayed_is_measured_and_a_fixed_latency_is_not(live: Session) -> None:
+    code, cycle = live.info.stall_codes["long_scoreboard"], 0
+    while cycle < 200 or code not in live.timeline.states(cycle, cycle + 1)[0]:
+        cycle += 1
+    warp = int(np.flatnonzero(live.timeline.states(cycle, cycle + 1)[0] == code)[0])
+    found = after(live, warp, cycle)
+    assert live.info.program[found.subject.pc].space == "global"
+    made = lifted(live, found)
+    assert made.sooner > 0 and made.quick[0].simulator.cycle >= made.begin
+    fixed = next(pc for pc, entry in enumerate(live.info.program) if entry.control >> 5 & 7 == 7 and not entry.space)
+    with pytest.raises(InputError, match="a fixed latency, which the compiler counted on"):
+        lifted(live, replace(found, subject=replace(found.subject, pc=fixed)))
 
 
 def test_all_own_states_have_a_rule(live: Session) -> None:

@@ -34,6 +34,7 @@ from rfview.screens.requests.moving import (
     resume,
     run_to,
     run_to_line,
+    show,
     step,
     wait_at_line,
 )
@@ -54,5 +55,5 @@ __all__ = ["HeatQuestion", "after", "break_once", "brush", "brush_to", "call", "
            "diff", "end", "event", "find", "gather", "goto", "heat", "heat_kind", "history", "ignore_hits", "image",
            "land", "line", "mark", "next_mark", "open_line", "origin", "overlay", "overlay_warp", "pipeline_warp", "play",
            "previous_stop", "refresh", "relief", "reload", "remove_breakpoint", "restore_zoom", "resume", "run_to",
-           "run_to_line", "statistics", "step", "study", "switch_breakpoint", "toggle_breakpoint", "toggle_line_breakpoint",
-           "toggle_watchpoint", "wait_at_line", "written", "zoom"]
+           "run_to_line", "show", "statistics", "step", "study", "switch_breakpoint", "toggle_breakpoint",
+           "toggle_line_breakpoint", "toggle_watchpoint", "wait_at_line", "written", "zoom"]

@@ -48,6 +48,13 @@ def goto(worker: SessionWorker, place: int | str) -> None:
     land(worker, worker.session.goto(place), jump=True)
 
 
+def show(worker: SessionWorker, cycle: int, warp: int, text: str) -> None:
+    """Go to a cycle, with a warp in focus, and say what is there."""
+    worker.target = cycle
+    worker.session.goto(cycle)
+    worker.arrive(text, warp=warp)
+
+
 def end(worker: SessionWorker) -> None:
     """Go to the end of a recording, or to the furthest cycle seen in a live run."""
     timeline = worker.session.timeline

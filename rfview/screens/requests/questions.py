@@ -136,5 +136,8 @@ def after(worker: SessionWorker, asked: tuple[int, int], measures: bool) -> None
     except InputError as wrong:
         error = str(wrong)
     known[asked] = found, measured
-    worker.arrive()
+    if measures:
+        worker.arrive()         # the run may be longer by now
+    else:
+        worker.end_of_busy()
     worker.post(Answered("after", (found, measured, error)))

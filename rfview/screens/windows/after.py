@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
+
+from rfview.engine.wording import plural
 from rfview.keys import Pressed
 from rfview.render import after
 from rfview.render.text import Line, closes
@@ -48,7 +51,9 @@ class AfterWindow(Popup):
 
     def lines(self, width: int, height: int) -> list[Line]:
         """Return the answer, the tree of waits, and what was measured."""
-        measure = (("try_relief", "run on without it"),) if self.found is not None and self.measured is None else ()
+        measure: tuple[tuple[str, str], ...] = (("try_relief", "run on without it"),) if self.found is not None else ()
+        if self.measured is not None:
+            measure = ("search_next", "issue that came late"), ("compare", "compare both runs")
         hints = self.keys.hints(("down", "choose"), ("open", "go to its cycle"), *measure, ("why", "its causes"),
                                 ("copy", "copy as text"), "help", "close")
         return after.render(self.main.scene, self.found, self.measured, self.error, width, height, self.selected, hints,
@@ -60,11 +65,13 @@ class AfterWindow(Popup):
 
     def measure(self, pressed: Pressed) -> None:
         """Run on as if the instruction had been over at once."""
-        if self.found is not None and self.measured is None:
+        if self.measured is None and not self.error:
             self.main.worker.ask(requests.after, self.asked, True)
 
     def open(self, pressed: Pressed) -> None:
         """Go to the first cycle of the chosen wait, and focus its first warp."""
+        if self.found is None and not self.error:
+            self.say("still looking for what stood still for it: there is no wait to go to yet")
         if self.found is None or not self.count():
             return
         row = self.found.rows[after.tree(self.found)[min(self.selected, self.count() - 1)][1]]
@@ -72,6 +79,29 @@ class AfterWindow(Popup):
         self.focus_warp(row.warps[0])
         self.has_gone = True
         self.dismiss()
+
+    def next_late(self, by: int) -> None:
+        """Go to the next or previous issue that comes earlier without it; the window stays."""
+        if self.measured is None:
+            self.say(f"which issues came late is not measured{self.keys.tail('try_relief', 'runs on without it')}", "error")
+            return
+        cycles, warps, delays = self.measured.late
+        here, shown = self.main.scene.cycle, cycles + 1         # a cycle's state shows what happened in the one before
+        at = int(np.searchsorted(shown, here, "right") if by > 0 else np.searchsorted(shown, here) - 1)
+        if not 0 <= at < len(shown):
+            self.say(f"no {'later' if by > 0 else 'earlier'} issue came late")
+            return
+        text = (f"w{warps[at]} issues at {cycles[at]:,}, and without {'it' if self.measured.is_certain else 'the delay'} "
+                f"{plural(int(delays[at]), 'cycle')} earlier")
+        self.main.worker.ask(requests.show, int(shown[at]), int(warps[at]), text)
+        self.has_gone = True
+
+    def compare(self, pressed: Pressed) -> None:
+        """Compare the run with the one without it."""
+        if self.measured is None:
+            self.say(f"there is no run without it yet{self.keys.tail('try_relief', 'makes one')}", "error")
+        else:
+            self.main.worker.ask(requests.compare, self.measured.branch)
 
     def take_away(self, pressed: Pressed) -> None:
         """Copy the answer as text."""
@@ -81,7 +111,11 @@ class AfterWindow(Popup):
 
     HANDLERS: ClassVar[Handlers] = {
         **Popup.HANDLERS, "open": open, "copy": take_away, "try_relief": measure,
-        "why": lambda window, pressed: window.dismiss(),
+        "why": lambda window, pressed: window.dismiss(), "compare": compare,
+        "search_next": lambda window, pressed: window.next_late(1),
+        "search_previous": lambda window, pressed: window.next_late(-1),
     }
     WORDS: ClassVar[Words] = {**Popup.WORDS, "open": "go to the chosen wait's first cycle", "copy": "copy as text",
-                              "try_relief": "run on as if it had been over at once", "why": "back to its causes"}
+                              "try_relief": "run on as if it had been over at once", "why": "back to its causes",
+                              "search_next": "next / previous issue that comes earlier without it",
+                              "compare": "compare the run with the one without it"}
