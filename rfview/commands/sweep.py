@@ -72,6 +72,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--workers", type=options.positive, default=2, metavar="N", help="worker processes (default 2)")
     parser.add_argument("--cluster", metavar="ADDRESS", help="run on a Dask cluster: its scheduler's address or file")
     options.add_nudge(parser)
+    parser.add_argument("--causes", action="store_true", help="also run each with a journal, to say which line held up most "
+                        "(columns causes_line, causes_share)")
     options.add_json(parser)
     figures = parser.add_argument_group("figures, from the dataset instead of running jobs")
     figures.add_argument("--plot", metavar="X,Y,BY", help=f"draw bars (default with the options below: {USUAL})")
@@ -98,7 +100,7 @@ def run(args: argparse.Namespace) -> int:
         raise InputError(f"--{given[0]}: belongs to a figure; give --plot X,Y,BY or --relative-to DESIGN too")
     if args.plot or args.relative_to:
         return draw(args)
-    planned = plan.load(args.target, args.nudge or None)
+    planned = plan.load(args.target, args.nudge or None, args.causes)
     folder = folder_of(args, planned)
     try:
         facts = sweep(args, planned, folder)
@@ -145,7 +147,7 @@ def place_of(args: argparse.Namespace) -> tuple[Path, list[str] | None]:
     target = Path(args.target)
     if target.is_dir():
         return target, None
-    planned = plan.load(target, args.nudge or None)
+    planned = plan.load(target, args.nudge or None, args.causes)
     return folder_of(args, planned), [one.key for one in planned.jobs]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-FORMAT = "rfview sweep 4"      # in the schema of each part file; changes when the columns do
+FORMAT = "rfview sweep 5"      # in the schema of each part file; changes when the columns do
 
 
 class Column(NamedTuple):
@@ -44,6 +44,8 @@ COLUMNS = (
     Column("limit_cycles", "int", "the cycles that it needs at least; the closer to the run's, the more it limits it"),
     Column("lines_per_access", "float", "cache lines per load or store of global and local memory; null without any"),
     Column("passes_per_access", "float", "passes per access of shared memory, bank conflicts included; null without any"),
+    Column("causes_line", "text", "the line that held up most of the lost warp-cycles; null without --causes"),
+    Column("causes_share", "float", "these, of all warp-cycles of resident warps"),
     Column("spilled_words", "int", "words per thread that the compiler kept in local memory for want of registers"),
     Column("energy_pj", "float", "energy of the register file, in pJ"),
     Column("energy_dynamic_pj", "float", "of that: accesses"),

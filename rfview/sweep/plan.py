@@ -8,6 +8,7 @@
     presets = ["fermi"]                        # default ["fermi"]
     max_cycles = 1000000                       # default 100,000,000
     nudge = 8                                  # nudged runs beside each, for the range of chance (default 0; --nudge N)
+    causes = true                              # run each again to say which line held up most (default false; --causes)
     level = true                               # one machine for all designs, as in `rfview compare` (default); false: of
                                                # each design's own paper. Preset "paper" is never levelled.
     [parameters]                               # every combination; a design's parameter applies to that design only
@@ -42,14 +43,16 @@ Level = tuple[tuple[str, Any], ...] | None     # the settings that all designs s
 MAX_JOBS = 1_000_000
 ALL = "all"
 VALUE = (int, float, str, bool)
-KEYS = ("output", "kernels", "size", "designs", "schedulers", "presets", "max_cycles", "level", "nudge", "parameters")
+KEYS = ("output", "kernels", "size", "designs", "schedulers", "presets", "max_cycles", "level", "nudge", "causes",
+        "parameters")
 
 
 @dataclass(frozen=True)
 class Planned:
     """A job of a sweep. stamp: a hash of the files it reads. given: the values of the sweep's parameters.
 
-    level: the settings that some design's paper requires and all designs get; None: each has its own.
+    level: the settings that some design's paper requires and all designs get; None: each has its own. causes: whether it is
+    also said which line held up most.
     """
 
     job: Job
@@ -58,6 +61,7 @@ class Planned:
     design: str
     given: tuple[tuple[str, Any], ...]
     level: tuple[tuple[str, Any], ...] | None = None
+    causes: bool = False
 
 
 @dataclass(frozen=True)
@@ -74,8 +78,8 @@ class Plan:
     notes: tuple[str, ...] = ()
 
 
-def load(path: str | Path, nudged: int | None = None) -> Plan:
-    """Read a sweep file and plan its jobs; nudged: replaces the file's nudge.
+def load(path: str | Path, nudged: int | None = None, causes: bool = False) -> Plan:
+    """Read a sweep file and plan its jobs; nudged: replaces the file's nudge; causes: whatever the file says.
 
     Raises InputError with file, key and what was expected.
     """
@@ -97,10 +101,11 @@ def load(path: str | Path, nudged: int | None = None) -> Plan:
     number = math.prod(map(len, (launches, variants, schedulers, presets, *parameters.values())))
     if number > MAX_JOBS:
         table.fail("", f"makes {number:,} jobs; a sweep has at most {MAX_JOBS:,}")
+    causes = table.take("causes", (bool,), "true or false", False) or causes
     jobs: dict[str, Planned] = {}
     levels, notes = _levels(table, presets, variants, parameters)
     for one in _jobs(launches, variants, schedulers, levels, parameters, max_cycles,
-                     in_file if nudged is None else nudged):
+                     in_file if nudged is None else nudged, causes):
         jobs.setdefault(one.key, one)
     return Plan(path, folder / output if output is not None else None, tuple(jobs.values()), number - len(jobs), notes)
 
@@ -125,7 +130,7 @@ def _levels(table: Table, presets: Sequence[str], variants: Mapping[str, str],
 
 def _jobs(launches: Sequence[Path], variants: Mapping[str, str], schedulers: Sequence[str],
           levels: Mapping[str, Level], parameters: Mapping[str, Sequence[Any]], max_cycles: int,
-          nudged: int) -> Iterator[Planned]:
+          nudged: int, causes: bool) -> Iterator[Planned]:
     """Yield all combinations, grouped by design."""
     for written, variant in variants.items():
         own = keys.parameters(variant)
@@ -135,7 +140,8 @@ def _jobs(launches: Sequence[Path], variants: Mapping[str, str], schedulers: Seq
             given, level = tuple(sorted(zip(mine, values))), levels[preset]
             job = Job(str(launch), variant, scheduler, preset, tuple(sorted((*given, *(level or ())))), max_cycles,
                       nudge=nudged)
-            yield Planned(job, keys.key_of(job), keys.stamp_of(job), written, given, level)
+            key = keys.key_of(job) + ("+causes" if causes else "")
+            yield Planned(job, key, keys.stamp_of(job), written, given, level, causes)
 
 
 def _list(table: Table, key: str, default: Any = ...) -> list[str]:

@@ -6,12 +6,15 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from rfview.engine.batch import Done, keys, run_job
+from rfview.engine.batch import Done, Job, keys, run_job, simulator_of
 from rfview.engine.errors import InputError
 from rfview.engine.plugin import nodes
 from rfview.engine.plugin.assumed import assumed_entries
 from rfview import __version__
+from rfview.sessions.reports.held import costs_of
+from rfview.sessions.session import Session
 from rfview.sessions.summary.floors import all_floors
+from rfview.sessions.timeline.live import LiveTimeline
 from rfview.sweep.columns import BY_NAME
 from rfview.sweep.plan import Planned
 
@@ -38,7 +41,9 @@ def do(planned: Planned) -> dict[str, Any] | None:
     return {
         "nudges": len(result["nudged"]), "cycles_lowest": min(ends) if result["nudged"] else None,
         "cycles_highest": max(ends) if result["nudged"] else None,
-        **{name: result[name] for name in SAME_NAME}, **_limits(result), "energy_pj": energy["total"],
+        **{name: result[name] for name in SAME_NAME}, **_limits(result),
+        **(_causes(planned.job) if planned.causes and not result["misbehaved"] else {}),
+        "energy_pj": energy["total"],
         **{f"energy_{part}_pj": energy[part] for part in ("dynamic", "leakage", "refresh")},
         "node_nm": nodes.node_nm(shape["chain"], shape["values"], result["preset"]),
         "energy_assumed": ", ".join(assumed_entries(shape["chain"], shape["machine"].get("sm.core", "collector"))),
@@ -58,6 +63,16 @@ def _limits(result: Mapping[str, Any]) -> dict[str, Any]:
     return {"limit": top.unit, "limit_cycles": top.cycles,
             "lines_per_access": counts.get("transactions", 0) / accesses if accesses else None,
             "passes_per_access": counts.get("shared_passes", 0) / shared if shared else None}
+
+
+def _causes(job: Job) -> dict[str, Any]:
+    """Return the line that held up most of the lost warp-cycles, and its share, from a second run of a job."""
+    session = Session(LiveTimeline(simulator_of(job)))      # a journal of the run: it is not needed without the causes
+    timeline = session.timeline
+    timeline.run_to_end(None, "sweep")
+    costs, resident = costs_of(session, timeline.first, timeline.last)
+    place, cost = max(costs, key=lambda pair: pair[1].causes)
+    return {"causes_line": place, "causes_share": cost.causes / max(1, resident)}
 
 
 def _as_planned(planned: Planned) -> bool:

@@ -86,6 +86,20 @@ def test_a_sweep_is_a_row_per_job_which_no_second_run_does_again(
     assert rows_of(folder) == first
 
 
+def test_with_causes_a_row_says_which_line_held_up_most(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "sweep.toml").write_text(SWEEP.replace("[2, 4, 8]", "[2]"))
+    sweep(folder)
+    sweep(folder, "--causes")
+    without, charged = sorted(rows_of(folder), key=lambda row: row["causes_line"] is not None)
+    assert without["causes_line"] is without["causes_share"] is None
+    assert charged["causes_line"].startswith("PTX line ") and 0 < charged["causes_share"] < 1
+    changed = {name for name in charged if charged[name] != without[name]}
+    assert changed - {*columns.NOT_THE_RUNS} == {"key", "causes_line", "causes_share"}
+    (folder / "sweep.toml").write_text('causes = "yes"\n' + SWEEP)
+    sweep(folder, code=2)
+    assert "causes: expected true or false" in capsys.readouterr().err
+
+
 def test_new_jobs_are_taken_in_and_a_changed_kernel_is_a_new_job(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     sweep(folder)
     before = rows_of(folder)
