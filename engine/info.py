@@ -129,7 +129,7 @@ class Instruction(Record, frozen=True, kw_only=True):
     @property
     def where(self) -> str:
         """Return its line in words: of the PTX, or of the listing."""
-        return f"{'PTX line' if self.control is None else 'line'} {self.line}"
+        return f"{'PTX' if self.control is None else 'listing'} line {self.line}"
 
 
 class Launch(Record, frozen=True, kw_only=True):

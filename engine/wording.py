@@ -21,6 +21,12 @@ def energy_unit(pj: float) -> tuple[str, float]:
     return next(((unit, size) for unit, size in (("mJ", 1e9), ("µJ", 1e6), ("nJ", 1e3)) if abs(pj) >= size), ("pJ", 1.0))
 
 
+def energy_text(pj: float) -> str:
+    """Return an energy with its unit: "85.73 µJ"."""
+    unit, size = energy_unit(pj)
+    return f"{pj / size:,.4g} {unit}"
+
+
 def whole(text: str, base: int = 10) -> int:
     """Read a whole number as people and our own texts write it: 5000, 5_000 or 5,000; raises ValueError. base: as of int."""
     return int(text.replace(",", "").replace("_", ""), base)

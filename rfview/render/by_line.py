@@ -101,7 +101,7 @@ def table(picture: ByLinePicture, width: int, rows: int) -> list[Line]:
     for end, text, role in zip(ends, ("waits A", "waits B", "B−A"), ("bold", "dim", "faint"), strict=True):
         head.right(end, text, role)
     if wide:
-        head.right(width - 1, "lines/access", "faint")
+        head.right(width - 1, "cache lines", "faint")
     lines.append(head.line())
     top = max([1, *(abs(row.change) for row in picture.rows if not row.pair.edited)])
     first = visible_from(picture.selected, len(picture.rows), rows)

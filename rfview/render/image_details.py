@@ -93,9 +93,9 @@ def _link(at: int, link: Link, width: int) -> Line:
     when = f" at {number(link.cycle)}" if link.cycle >= 0 else ""
     row.add(cut(link.sentence, width - row.x - len(when)), "text").add(when, "bold")
     evidence = link.evidence
-    if ", line " in evidence:
-        instruction, _, line = evidence.rpartition(", line ")
-        evidence = f"line {line}  {compact_text(instruction)}"
+    if " line " in evidence:
+        instruction, _, where = evidence.rpartition(", ")
+        evidence = f"{where}  {compact_text(instruction)}"
     return row.add(cut(f"   {evidence}", width - row.x) if evidence else "", "dim").line()
 
 

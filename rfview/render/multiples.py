@@ -8,6 +8,7 @@ from textwrap import wrap
 from typing import Any
 
 from rfview import crash
+from rfview.engine.plugin.assumed import ASSUMED
 from rfview.render import lens
 from rfview.render.pair import CYCLE, RunFacts
 from rfview.sessions.machine import Machine
@@ -24,9 +25,9 @@ LENS, WIDE = 27, 120    # cells of the register file, and columns from which it 
 class Band:
     """One run. rate: instructions per cycle in equal stretches of instructions. main: most common blocking state of each.
 
-    ipc: of the whole run. energy: of the register file in µJ, or None. slower: cycles divided by the first run's, None
-    if one of the two is not recorded to its end. node: technology node of the energy in nm, None if unknown.
-    reason: in one line, what holds up most at the cursor. machine: the state there.
+    ipc: of the whole run. energy: of the register file in µJ, or None; energy_assumed: no source gives it.
+    slower: cycles divided by the first run's, None if one of the two is not recorded to its end. node: technology node of
+    the energy in nm, None if unknown. reason: in one line, what holds up most at the cursor. machine: the state there.
     """
 
     run: RunFacts
@@ -34,6 +35,7 @@ class Band:
     main: tuple[int, ...]
     ipc: float
     energy: float | None
+    energy_assumed: bool
     slower: float | None
     has_ended: bool = True
     node: int | None = None
@@ -72,14 +74,18 @@ def paint(picture: MultiplesPicture, width: int, height: int, hints: Sequence[tu
 
 
 def _nodes(picture: MultiplesPicture) -> str:
-    """Return which technology nodes the energies are for if they differ, and so cannot be compared, else ""."""
+    """Return what keeps energies from being compared: several technology nodes, assumed ones; "" if nothing does."""
     named: dict[int, list[str]] = {}
     for band in picture.bands:
         if band.node is not None:
             named.setdefault(band.node, []).append(band.run.letter)
-    if len(named) < 2:
-        return ""
-    return "RF µJ are of several nodes: " + ", ".join(f"{' '.join(runs)} {node} nm" for node, runs in named.items())
+    said = []
+    if len(named) > 1:
+        nodes = ", ".join(f"{' '.join(runs)} {node} nm" for node, runs in named.items())
+        said.append(f"RF µJ are of several nodes: {nodes}")
+    if assumed := [band.run.letter for band in picture.bands if band.energy_assumed and band.energy is not None]:
+        said.append(f"RF µJ of {' '.join(assumed)} {ASSUMED}")
+    return "; ".join(said)
 
 
 def status_line(picture: MultiplesPicture, width: int) -> Line:

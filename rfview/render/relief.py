@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from rfview.engine.batch.nudge import Chance
-from rfview.engine.wording import signed
+from rfview.engine.plugin.assumed import ASSUMED
+from rfview.engine.wording import energy_text, signed
 from rfview.render.operation import compact_text
 from rfview.render.text import Line, Row, cut, number, percent
 from rfview.sessions.branches.relief import MAX_LATER, Relief
@@ -67,8 +68,8 @@ def _whole(relief: Relief, width: int, chance: Chance | None) -> list[Line]:
     out += [_share(width, "the run, lost to the register file", whole.lost)]
     before, after = whole.energy_pj
     if before and after is not None:
-        out.append(_row(width, "register file energy, µJ", f"{before / 1e6:.4g}", f"{after / 1e6:.4g}",
-                        f"{100 * (after - before) / before:+.1f} %".replace("-", "−"), 0))
+        change = ASSUMED if whole.energy_assumed else f"{100 * (after - before) / before:+.1f} %".replace("-", "−")
+        out.append(_row(width, "register file energy", energy_text(before), energy_text(after), change, 0))
     if whole.same_output is False:
         out.append(Row(width).add("   ✕ the output differs", "bad").line())
     return out

@@ -252,8 +252,8 @@ class Scene(View):
     now/before: the state shown, and the one against which changes are marked (None: none yet). window: (n, warps) u1, the
     states up to now, which is the last row. shares: (codes,) warp-cycles of the last `shares_cycles` cycles. common: state
     codes of the STALLS rows, fixed for the run. hits, marks: for the overview. problems: what does not add up at this cycle.
-    power_mw: of the register file over the same cycles as `shares`, None if unknown. span: what TIMELINE shows, None while
-    it is closed.
+    power_mw: of the register file over the same cycles as `shares`, None if unknown; power_assumed: no source gives it.
+    span: what TIMELINE shows, None while it is closed.
     """
 
     now: Machine | None = None
@@ -277,6 +277,7 @@ class Scene(View):
     mark_notes: dict[str, str] = field(default_factory=dict)
     problems: tuple[str, ...] = ()
     power_mw: float | None = None
+    power_assumed: bool = False
     span: Span | None = None
     message: str = ""
     message_kind: str = "info"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rfview.engine.plugin.assumed import ASSUMED
 from rfview.render.panel import Panel
 from rfview.render.scene import RATE_WINDOW, Scene
 from rfview.render.text import Line, Row, cut, number, percent, shorten
@@ -35,6 +36,9 @@ def render(scene: Scene, width: int, height: int = 1) -> list[Line]:
     wanted = 54 if width >= 120 else 42 if width >= 100 else 26
     row.to(max(row.x + 1, min(wanted, width - place_width - tail_width - 3)))
     row.parts(*place)
+    if row.x + tail_width + 2 > width:      # power is the first to go
+        tail = _tail(scene, width, with_power=False)
+        tail_width = sum(len(text) for text, _ in tail)
     if row.x + tail_width + 2 <= width:
         row.to(width - 1 - tail_width).parts(*tail)
     return [row.line()]
@@ -92,7 +96,7 @@ def _place(scene: Scene, width: int) -> list[tuple[str, str]]:
     return [*parts, ("cycle ", "tinfo"), (number(scene.cycle), "title"), (f" {share}", "tinfo")]
 
 
-def _tail(scene: Scene, width: int) -> list[tuple[str, str]]:
+def _tail(scene: Scene, width: int, with_power: bool = True) -> list[tuple[str, str]]:
     """Return the distance to the end (if not at it), IPC, power and the accounting badge."""
     if scene.now is None:
         return []
@@ -104,8 +108,8 @@ def _tail(scene: Scene, width: int) -> list[tuple[str, str]]:
     parts += [(f"last {number(window)}  " if width >= 120 else "", "tinfo"), (f"IPC {scene.ipc:.2f}", "text"),
               (" in 1k" if width < 120 and window == RATE_WINDOW else "", "tinfo")]
     gap = ("   " if width >= 100 else "  ", "text")
-    if scene.power_mw is not None and width >= 120:
-        parts += [gap, (f"RF {scene.power_mw:.1f} mW", "text")]
+    if scene.power_mw is not None and width >= 120 and with_power:
+        parts += [gap, (f"RF {scene.power_mw:.1f} mW", "text"), (f" {ASSUMED}" if scene.power_assumed else "", "tinfo")]
     total = sum(scene.now.count)
     if not scene.problems:
         return [*parts, gap, (f"Σ {total} ✓", "text")]

@@ -7,7 +7,8 @@ from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from rfview.engine.batch import nudge
-from rfview.engine.wording import energy_unit, signed
+from rfview.engine.plugin.assumed import ASSUMED
+from rfview.engine.wording import energy_text, signed
 from rfview.render.scene import Scene
 from rfview.render.text import Line, Row, blank, cut, fill, hint_row, number, progress, title
 
@@ -43,7 +44,7 @@ def render(scene: Scene, study: Study | None, width: int, height: int, selected:
         return [*fill(lines, width, height - 1), *foot]
     sentence = study.sentence.replace(" %", "\u00a0%")
     lines += [Row(width).add(f"  {text}".replace("\u00a0", " "), "bold").line() for text in wrap(sentence, width - 4)]
-    lines += [blank(width), _head(width), _as_it_ran(study, width)]
+    lines += [blank(width), _head(study, width), _as_it_ran(study, width)]
     lines += [_trial(study, trial, index, index == selected, width) for index, trial in enumerate(study.trials)]
     lines += _floor(study, width)
     lines.append(_state_of(study, width))
@@ -59,18 +60,17 @@ def _ends(width: int) -> tuple[int, int, int]:
     return right - 12 - (BAR if width >= WIDE else 3) - 10, right - 12 - (BAR if width >= WIDE else 3), right
 
 
-def _head(width: int) -> Line:
+def _head(study: Study, width: int) -> Line:
     cycles, gain, energy = _ends(width)
     row = Row(width, "band").to(3).add("change", "tinfo").right(cycles, "whole run", "title").right(gain, "gain", "title")
-    return row.right(energy, "energy", "tinfo").line()
+    return row.right(energy, ASSUMED if study.energy_assumed else "energy", "tinfo").line()
 
 
 def _as_it_ran(study: Study, width: int) -> Line:
     cycles, _, energy = _ends(width)
     row = Row(width).to(3).add("as it ran", "text").right(cycles, number(study.cycles), "text")
     if study.energy_pj:
-        unit, size = energy_unit(study.energy_pj)
-        row.right(energy, f"{study.energy_pj / size:.4g} {unit}", "text")
+        row.right(energy, energy_text(study.energy_pj), "text")
     return row.line()
 
 
@@ -87,7 +87,7 @@ def _trial(study: Study, trial: Trial, index: int, is_chosen: bool, width: int) 
     cells = max(1, round((BAR - 2) * abs(trial.cycles - study.cycles) / max(1, top))) if width >= WIDE else 1
     row.add(mark * cells, role)
     if study.energy_pj and trial.energy_pj:
-        row.right(energy, _gain(trial.energy_pj, study.energy_pj), "text")
+        row.right(energy, study.energy(trial).replace("-", "−"), "dim" if study.energy_assumed else "text")
     return row.line()
 
 

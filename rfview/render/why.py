@@ -27,7 +27,7 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
      WHY w31 does not issue  e opens
      1 L w31 waits for R12
      2   ld.global at PC 98 writes it, issued 184,166
-     3   it missed L1 at 184,170; its line is on the way
+     3   it missed L1 at 184,170; its cache line is on the way
          back at 184,242 (in 29): DRAM, 100 cycles behind an L2 of 120
 
     Each line is the cause of the one above; the glyph is the state it is counted under. The last line names the hardware

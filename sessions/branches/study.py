@@ -14,8 +14,10 @@ import numpy as np
 from rfview.engine.batch import nudge
 from rfview.engine.errors import InputError, KernelFault
 from rfview.engine.stalls import NOT_WAITING
+from rfview.engine.wording import energy_text
 from rfview.sessions.branch import Change
 from rfview.sessions.branches.relief import settings_of
+from rfview.sessions.energy import assumed_of
 from rfview.sessions.reports.statistics import between
 from rfview.sessions.session import Session
 from rfview.sessions.summary.floors import Floor
@@ -59,7 +61,8 @@ class Trial:
 class Study:
     """What is known so far. trials: the best first. runs: (finished, planned) ones, nudged ones included.
 
-    cycles, energy_pj, states: as it ran. floors: of its units, the highest first. is_planned: the settings to try are known.
+    cycles, energy_pj, states: as it ran. energy_assumed: whether no source gives its energy, so that it is no gain. floors:
+    of its units, the highest first. is_planned: the settings to try are known.
     """
 
     cycles: int
@@ -70,6 +73,7 @@ class Study:
     chance: nudge.Chance
     runs: tuple[int, int]
     is_planned: bool = True
+    energy_assumed: bool = False
 
     def data(self) -> dict[str, Any]:
         """Return it as JSON data."""
@@ -77,10 +81,19 @@ class Study:
         rows = [{"removes": one.removes, "settings": {change.name: change.new for change in one.changes},
                  "cycles": one.cycles, "gain": one.cycles / self.cycles - 1, "claim": self.claim(one),
                  "energy_pj": one.energy_pj, "states": one.states, "error": one.error} for one in self.trials]
-        return {"cycles": self.cycles, "energy_pj": self.energy_pj, "states": self.states, "trials": rows,
+        return {"cycles": self.cycles, "energy_pj": self.energy_pj, "energy_assumed": self.energy_assumed,
+                "states": self.states, "trials": rows,
                 "floors": [vars(floor) for floor in self.floors],
                 "chance": {"nudged": list(self.chance.nudged), "lowest": low, "highest": high, "nudge": nudge.WHAT},
                 "sentence": self.sentence, "measured": True}
+
+    def energy(self, trial: Trial) -> str:
+        """Return a setting's energy as text: the change in percent; if it is assumed, the energy alone, which is no gain."""
+        if not self.energy_pj or not trial.energy_pj:
+            return "–"
+        if self.energy_assumed:
+            return energy_text(trial.energy_pj)
+        return f"{100 * (trial.energy_pj - self.energy_pj) / self.energy_pj:+.1f} %"
 
     @property
     def is_done(self) -> bool:
@@ -151,7 +164,7 @@ class Trials:
         return Study(self._cycles, self._energy, self._states, trials, self._floors,
                      nudge.Chance(self._cycles, tuple(self._nudged), self._planned),
                      (len(trials) + len(self._nudged), len(self._candidates or ()) + self._planned),
-                     self._candidates is not None)
+                     self._candidates is not None, bool(assumed_of(self.session.info)))
 
     def _work(self) -> Generator[int, None, None]:
         """Run all, a piece at a time: the settings first, then the nudged runs, each run dropped when it has ended."""

@@ -88,7 +88,8 @@ def _instruction(session: Session, text: str, what: str) -> tuple[int, int | Non
         return number, warp
     pcs = [entry.pc for entry in session.info.program if entry.line >= number]
     if not pcs:
-        raise InputError(f"{what} line {number}: no instruction at or after this line")
+        text = "listing" if session.info.is_machine_code else "PTX"
+        raise InputError(f"{what} line {number}: no instruction at or after this line of the {text}")
     return min(pcs), warp
 
 

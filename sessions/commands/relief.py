@@ -6,7 +6,8 @@ from dataclasses import replace
 
 from rfview.engine.batch import nudge
 from rfview.engine.errors import InputError
-from rfview.engine.wording import energy_unit, plural
+from rfview.engine.plugin.assumed import ASSUMED
+from rfview.engine.wording import energy_text, plural
 from rfview.sessions.branches.relief import MAX_LATER, Relief, relieve, rerun, whole_run
 from rfview.sessions.branches.study import Study, Trials
 from rfview.sessions.commands import arguments
@@ -46,19 +47,21 @@ def _all(session: Session, text: str, words: list[str]) -> Answer:
 
 def study_text(study: Study) -> str:
     """Return a study as lines of text: the answer, then a row per setting, the floors, and what chance is."""
-    lines = [study.sentence, "", f"{'':4}{'cycles':>13}{'gain':>9}  {'':14}{'energy':>9}  change",
-             f"{'':4}{study.cycles:>13,}{'':>9}  {'':14}{'':>9}  as it ran"]
+    energy = ASSUMED if study.energy_assumed else "energy"
+    as_it_ran = energy_text(study.energy_pj) if study.energy_pj else ""
+    lines = [study.sentence, "", f"{'':4}{'cycles':>13}{'gain':>9}  {'':14}{energy:>10}  change",
+             f"{'':4}{study.cycles:>13,}{'':>9}  {'':14}{as_it_ran:>10}  as it ran"]
     for number, one in enumerate(study.trials, 1):
         if one.error:
-            lines.append(f"{number:>3} {'–':>13}{'':>9}  {'':14}{'':>9}  {one.name}: {one.error}")
+            lines.append(f"{number:>3} {'–':>13}{'':>9}  {'':14}{'':>10}  {one.name}: {one.error}")
             continue
         claim = {"chance": "by chance", "unknown": "chance unknown"}.get(study.claim(one), study.claim(one))
-        energy = percent_change((round(study.energy_pj), round(one.energy_pj))) if study.energy_pj and one.energy_pj else "–"
         gain = percent_change((study.cycles, one.cycles))
-        lines.append(f"{number:>3} {one.cycles:>13,}{gain:>9}  {claim:<14}{energy:>9}  {one.name}   removes: {one.removes}")
+        lines.append(f"{number:>3} {one.cycles:>13,}{gain:>9}  {claim:<14}{study.energy(one):>10}  {one.name}   "
+                     f"removes: {one.removes}")
     for floor in study.floors[:1]:
         gain = percent_change((study.cycles, floor.cycles))
-        lines.append(f"  * {floor.cycles:>13,}{gain:>9}  {'floor':<14}{'':>9}  {floor.unit}: {floor.what}")
+        lines.append(f"  * {floor.cycles:>13,}{gain:>9}  {'floor':<14}{'':>10}  {floor.unit}: {floor.what}")
     others = ", ".join(f"{floor.unit} {floor.cycles:,}" for floor in study.floors[1:])
     lines += ["", f"other floors: {others} cycles"] if others else []
     return "\n".join([*lines, "", f"by chance {study.chance.text}: {len(study.chance.nudged)} nudged runs ({nudge.WHAT}); "
@@ -98,8 +101,8 @@ def whole_lines(result: Relief) -> list[str]:
     lines = [f"{whole.cycles[0]:,} → {whole.cycles[1]:,} cycles ({percent_change(whole.cycles)})",
              f"{whole.lost[0]:,} → {whole.lost[1]:,} warp-cycles lost to the register file"]
     if whole.energy_pj[0] and whole.energy_pj[1] is not None:
-        unit, size = energy_unit(whole.energy_pj[0])
-        lines.append(f"{whole.energy_pj[0] / size:.4g} → {whole.energy_pj[1] / size:.4g} {unit} in the register file")
+        pair = " → ".join(map(energy_text, (whole.energy_pj[0], whole.energy_pj[1])))
+        lines.append(f"{pair} in the register file{f', {ASSUMED}' if whole.energy_assumed else ''}")
     if whole.same_output is not None:
         lines.append("the same results" if whole.same_output else "✕ other results")
     return lines

@@ -213,7 +213,7 @@ def access_words(line: LineCost) -> tuple[str, str]:
     """Return how many cache lines or passes an access of a line takes, and the ideal, as text; "" without an access."""
     if line.sent is None:
         return "", ""
-    word = "passes" if line.sends == "passes" else "spilled" if line.local else "lines"
+    word = "passes" if line.sends == "passes" else "spilled" if line.local else "cache lines"
     return f"{line.sent:.1f} {word}", f"{line.ideal:.1f}" if line.ideal else "?"
 
 
@@ -227,7 +227,7 @@ def who_waits(report: LineReport) -> list[str]:
 
 
 def _row(line: str, waits: str, mostly: str, causes: str, bar: str, sent: str, ideal: str, refused: str, source: str) -> str:
-    figures = f"{line:>6} {waits:>7} {mostly:<22} {causes:>7} {bar:<{BAR}} {sent:>13} {ideal:>6} {refused:>9}"
+    figures = f"{line:>6} {waits:>7} {mostly:<22} {causes:>7} {bar:<{BAR}} {sent:>16} {ideal:>6} {refused:>9}"
     return f"{figures}  {source}".rstrip()
 
 

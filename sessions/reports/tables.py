@@ -6,11 +6,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from rfview.engine.errors import InputError
+from rfview.engine.plugin.assumed import ASSUMED
 from rfview.engine.state import NONE8
-from rfview.engine.wording import aligned
+from rfview.engine.wording import aligned, energy_text
 from rfview.sessions.expressions.ptx_names import kernel_name, names_at
 from rfview.sessions.session import Session
-from rfview.sessions.energy import energy_at
+from rfview.sessions.energy import assumed_of, energy_at
 from rfview.sessions.timeline.invariants import problems
 from rfview.sessions.warps import check_warp, parse_warp
 
@@ -160,7 +161,8 @@ def accounts(session: Session, text: str) -> Report:
     energy = energy_at(snapshot) or {}
     warps, total = snapshot.info.num_warps, int(snapshot.sm["stall_total"].sum())
     lines = [f"{total:,} warp-cycles in states, {warps} warps x {snapshot.cycle:,} cycles"]
-    lines += [f"{name:<10} {value:>16,.1f} pJ" for name, value in energy.items()]
+    mark = f"   {ASSUMED}" if assumed_of(session.info) else ""
+    lines += [f"{name:<10} {energy_text(value):>16}{mark}" for name, value in energy.items()]
     return "\n".join([*lines, *(broken or ("the books balance",))]), {
         "balanced": not broken, "problems": list(broken), "warp_cycles": total, "energy_pj": energy}
 

@@ -193,7 +193,7 @@ class SourceLine(Arrival):
         table = lines_of(timeline)
         line, wanted = table.find(self.item, "break"), int(self.item.rpartition(":")[2])
         if line.line != wanted:
-            self.note = f"line {wanted} has no instruction, using line {line.line}"
+            self.note = f"{self.item} has no instruction, using {table.name_of(line)}"
         self._table = table
         self.value, self.pcs, self.item = table.lines.index(line), table.pcs(line), table.name_of(line)
 

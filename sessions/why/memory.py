@@ -61,7 +61,7 @@ def stuck(trail: Trail, moment: Machine, reason: int) -> None:
         _mshrs_full(trail, moment)
     elif reason == layout.LDST_SET_FULL:
         ways = moment.config["l1_ways"]
-        trail.add("every way of its L1 set awaits a line", f"{plural(ways, 'way')}")
+        trail.add("every way of its L1 set awaits a cache line", f"{plural(ways, 'way')}")
         trail.end("L1 set", f"L1 set, {plural(ways, 'way')}", {"memory.l1_ways": 16, "memory.l1_sets": 32})
     elif reason == layout.LDST_QUEUE_FULL:
         _port(trail, moment)
@@ -77,7 +77,7 @@ def mshrs_in_use(sm: Any, cycle: int) -> np.ndarray:
 
 def _address(entry: Any) -> str:
     """Return the first byte of an MSHR's line, as "line at 0x7000000000"."""
-    return f"line at 0x{int(entry['line']) * layout.LINE_BYTES:x}"
+    return f"cache line at 0x{int(entry['line']) * layout.LINE_BYTES:x}"
 
 
 def _mshrs_full(trail: Trail, moment: Machine) -> None:
@@ -138,7 +138,7 @@ def explain(trail: Trail, moment: Machine, flight: Flight) -> None:
             since=flight.since_cycle,
             pc=flight.pc,
         )
-        trail.end("memory", "memory: its lines are still being sent", RELIEF)
+        trail.end("memory", "memory: its cache lines are still being sent", RELIEF)
         return
     line = next((entry for entry in mshrs_in_use(moment.sm, moment.ran) if int(entry["until_cycle"]) == done), None)
     sent = int(line["since_cycle"]) if line is not None else _sent(moment, flight, done)
@@ -166,7 +166,7 @@ def _returning(trail: Trail, moment: Machine, flight: Flight, line: Any, sent: i
         owner = int(line["owner_warp"])
         whose = "" if owner == flight.warp else f", asked for by w{owner}"
         trail.add(
-            f"it missed L1 at {sent:,}; its line is on the way",
+            f"it missed L1 at {sent:,}; its cache line is on the way",
             f"{_address(line)}{whose}, {back}; {plural(used, 'MSHR')} in use",
             warp=owner,
             since=sent,

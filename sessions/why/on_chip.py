@@ -63,7 +63,7 @@ def constants_awaited(trail: Trail, moment: Machine) -> None:
     config = moment.config
     lines = moment.sm["ccache"][: config["const_sets"] * config["const_ways"]]
     until = min((int(cycle) for cycle in lines["fill_cycle"] if int(cycle) > moment.ran), default=moment.ran)
-    evidence = f"{plural(config['const_mshrs'], 'line')}, the first back in cycle {until:,}"
+    evidence = f"{plural(config['const_mshrs'], 'cache line')}, the first back in cycle {until:,}"
     trail.add("all MSHRs of the constant cache are taken", evidence, until=until)
     _end_at_constants(trail, moment)
 

@@ -155,7 +155,7 @@ def test_a_break_on_a_line_stops_where_a_warp_comes_to_it_both_ways(session):
 
 
 def test_a_line_without_instruction_stands_for_the_next_one_with_some(session):
-    assert "line 1 has no instruction, using line 12" in execute(session, "break triton_softmax.py:1").text
+    assert "triton_softmax.py:1 has no instruction, using triton_softmax.py:12" in execute(session, "break triton_softmax.py:1").text
     assert "triton_softmax.py:12" in execute(session, "info breakpoints").text
     answer = execute(session, "break line 1")       # a line of the PTX, easily mistaken for one of the source
     assert "PTX line 1 has no instruction, using" in answer.text and "break FILE:LINE" in answer.text

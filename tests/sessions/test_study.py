@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from rfview.render.scene import Scene
 from rfview.render.study import markdown, render
 from rfview.sessions.branch import Change
 from rfview.sessions.branches.study import Study, Trial, Trials
+from rfview.sessions.commands.relief import study_text
 from rfview.sessions.summary.floors import Floor
 from rfview.sessions.targets import open_session
 
@@ -48,6 +50,12 @@ def test_the_window_names_each_column_at_each_width_and_says_what_is_missing(wid
     late = "\n".join(line.plain for line in render(Scene(), study(961, nudged=()), width, 24, 0, [], ""))
     assert "0 of 3 nudged runs, so no claim yet" in late
     assert "| sm.ldst_queue 2 → 32 | 961 | −3.9 % | chance |" in markdown(study(961))
+    known = study(961)
+    assert "−16.7 %" in text and "−16.7 %" not in (unsourced := "\n".join(
+        line.plain for line in render(Scene(), replace(known, energy_assumed=True), width, 24, 0, [], "")))
+    assert "assumed" in unsourced and "6 pJ" in unsourced and "5 pJ" in unsourced, "shown beside, and no gain"
+    printed = study_text(replace(known, energy_assumed=True))
+    assert "-16.7 %" in study_text(known) and "assumed" in printed and "-16.7 %" not in printed
 
 
 def test_a_study_of_a_recording_runs_what_why_names_and_nudged_runs_reproducibly() -> None:

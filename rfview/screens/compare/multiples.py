@@ -56,8 +56,8 @@ class MultiplesSource:
                  if not same_buffers(first, other, first.last, other.last)]
         return f"memory of {', '.join(wrong)} differs from A's ✕" if wrong else "memory equal ✓"
 
-    def _band(self, log: IssueLog) -> tuple[tuple[float, ...], tuple[int, ...], float, float | None]:
-        """Return issue rate and main wait per stretch of equally many instructions; IPC and energy (µJ) of the whole run."""
+    def _band(self, log: IssueLog) -> tuple[tuple[float, ...], tuple[int, ...], float, float | None, bool]:
+        """Return issue rate and main wait per stretch of equally many instructions; IPC, energy (µJ, assumed or not)."""
         timeline = log.timeline
         data = report.run_data(timeline, "", "")
         quiet = [code for code, name in timeline.info.stall_names.items() if name in NOT_WAITING]
@@ -68,7 +68,8 @@ class MultiplesSource:
         rate = tuple(float(part[0] / max(1, end - begin)) for part, begin, end in zip(spent, edges, edges[1:], strict=False))
         spent[:, quiet] = 0
         main = tuple(int(part.argmax()) if part.any() else -1 for part in spent)
-        return rate, main, data["ipc"], None if data["energy_pj"] is None else data["energy_pj"] / 1e6
+        energy = None if data["energy_pj"] is None else data["energy_pj"] / 1e6
+        return rate, main, data["ipc"], energy, bool(data["energy_assumed"])
 
     def say(self, text: str, kind: str = "info") -> None:
         """Set the message row."""

@@ -16,7 +16,7 @@ from rfview.screens.scenes.lines import LineSource
 from rfview.screens.scenes.spans import PipeSource, SpanSource
 from rfview.screens.scenes.summary import SummarySource
 from rfview.screens.scenes.watches import WatchSource
-from rfview.sessions.energy import energy_until
+from rfview.sessions.energy import assumed_of, energy_until
 from rfview.sessions.machine import Machine
 from rfview.sessions.timeline.invariants import problems
 from rfview.sessions.why.past import Past
@@ -109,7 +109,8 @@ class SceneSource:
             stored=timeline.stored, breakpoints=self.break_views(), hits=tuple(self.hits.values()),
             marks=tuple((mark.name, mark.cycle) for mark in session.marks), message=message, message_kind=kind,
             mark_notes={mark.name: mark.note for mark in session.marks if mark.note},
-            problems=problems(session.snapshot()), power_mw=self._power(base, cycle), span=self.spans.span(self.last),
+            problems=problems(session.snapshot()), power_mw=self._power(base, cycle),
+            power_assumed=bool(assumed_of(session.info)), span=self.spans.span(self.last),
             past=self._past(cycle), over=self._over(cycle), brush=self.brush.view(),
             pipes=self.pipes.pipes(self.last), lines=session.lines or None,
             costs=self.lines.costs(self.last, self.brush.view()), summary=self.summary.summary(),
