@@ -207,9 +207,10 @@ def _unforeseen(simulator: Checking, seen: Sighting) -> Finding:
     """Return a wrong value in this run whose dependence the control codes cover: the machine's delays are the reason."""
     program = simulator.info.program
     own, other = program[seen.pc], program[seen.producer] if seen.producer >= 0 else None
-    writer = f"{other.text} has written it" if other else "the reuse cache has its last value"
+    does, has = ("overwrites", "has read it") if seen.kind == "WAR" else ("reads", "has written it")
+    writer = f"{other.text} {has}" if other else "the reuse cache has its last value"
     return Finding(
-        "hazard", f"reads {seen.register} before {writer}, although its control codes cover the dependence: this design or "
+        "hazard", f"{does} {seen.register} before {writer}, although its control codes cover the dependence: this design or "
                   f"setting delays results or reads more than the compiler knows: it was 0x{seen.read:x} instead of "
                   f"0x{seen.right:x}", own.kernel, seen.pc, int(own.line), own.text, launch=0, cta=seen.cta, warp=seen.warp,
         warp_in_cta=seen.warp_in_cta, lane=seen.lane, cycle=seen.cycle, count=seen.count, other_pc=seen.producer,

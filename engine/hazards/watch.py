@@ -1,7 +1,8 @@
 """Hazards while a kernel runs on the sub-core, with the value that was read and the right one.
 
 The core computes what hardware would (RULES.md, B11.6). After each cycle this looks which instructions have just taken their
-operands, and which earlier ones of the same warp had not written theirs: a hazard, whose right value shows when they do.
+operands, and which earlier ones of the same warp had not written theirs: a hazard, whose right value shows when they do;
+and which results are written to registers that an earlier instruction of variable latency has still to read.
 """
 
 from __future__ import annotations
@@ -11,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rfview.engine.hazards.effects import PREDICATE, Effects, effects_of, name_of
+from rfview.engine.hazards.effects import PREDICATE, UNIFORM, Effects, effects_of, name_of
 from rfview.engine.machine.cores.subcore.state import NUM_SUBCORES
 from rfview.engine.machine.cores.subcore.values import cache_row
-from rfview.engine.state import COLLECT, EXECUTE, FREE, NONE8, WRITTEN
+from rfview.engine.state import COLLECT, EXECUTE, FREE, NONE8, WRITE_BACK, WRITTEN
 
 if TYPE_CHECKING:
     from rfview.engine.simulator import Simulator
@@ -64,6 +65,7 @@ class Watch:
         self.seen: dict[tuple[int, int, str, str], Sighting] = {}
         self._awaited: list[Awaited] = []
         self._stale = [0] * NUM_SUBCORES
+        self._unread: dict[tuple[int, int], dict[int, np.ndarray]] = {}
 
     def run(self) -> None:
         """Run to the end, looking after each cycle. Raises KernelFault."""
@@ -82,6 +84,7 @@ class Watch:
         for slot in np.flatnonzero(took | issued):
             self._check(flights, int(slot), bool(took[slot]), now)
         self._check_reuse(flights, now)
+        self._check_overwritten(flights, now)
 
     def _check(self, flights: np.ndarray, slot: int, took: bool, now: int) -> None:
         """Note what an instruction takes now although an earlier one of its warp has not written it."""
@@ -150,6 +153,32 @@ class Watch:
                         self._note(now, warp, pc, -1, name_of(register), "reuse", *(
                             (lanes[0], int(read[lanes[0]]), int(right[lanes[0]])) if lanes else (-1, 0, 0)))
             self._stale[number] = int(sub["stale"])
+
+    def _check_overwritten(self, flights: np.ndarray, now: int) -> None:
+        """Note what is written before an earlier access, or other instruction of variable latency, has read it.
+
+        The core copies an access's operands when it enters the queue, hardware reads them when it leaves: what it would
+        read then is the new value, the right one is what the register held at first.
+        """
+        sm, rows = self.simulator.sm, self.simulator.rows.u
+        waiting = {entry - 1 for sub in self.simulator._rf_array["core"]["sub"][0]
+                   for entry in [*map(int, sub["queue"]), *map(int, sub["unit"])] if entry}
+        shown = (flights["since_cycle"] == now) & (
+            flights["stage"] == np.where(flights["pipe"] == NONE8, WRITTEN, WRITE_BACK))
+        before, self._unread = self._unread, {}
+        for slot in waiting:
+            reader = flights[slot]
+            base, key = int(sm.warp[int(reader["warp"])].reg_base), (slot, int(reader["seq"]))
+            held = self._unread[key] = before.get(key) or {
+                register: rows[base + register].copy() for register, role in self.effects[int(reader["pc"])].reads
+                if register < UNIFORM}
+            for writer in flights[shown & (flights["warp"] == reader["warp"]) & (flights["seq"] > reader["seq"])]:
+                pc = int(writer["pc"])
+                for register in set(self.effects[pc].writes) & held.keys():
+                    now_there, lanes = rows[base + register], int(reader["mask"]) & int(writer["mask"])
+                    differ = [int(lane) for lane in np.flatnonzero(now_there != held[register]) if lanes >> int(lane) & 1]
+                    values = (differ[0], int(now_there[differ[0]]), int(held[register][differ[0]])) if differ else (-1, 0, 0)
+                    self._note(now, int(writer["warp"]), pc, int(reader["pc"]), name_of(register), "WAR", *values)
 
     def _note(self, cycle: int, warp: int, pc: int, producer: int, register: str, kind: str, lane: int, read: int,
               right: int) -> None:

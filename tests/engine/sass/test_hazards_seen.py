@@ -42,6 +42,9 @@ def bits(value: float) -> int:
     ("FADD R1 R2 R3 s1; FFMA R5 R1 R6 R7", 1, "R1", 1.0, 5.0),
     ("MUFU R1 R2 w0 s2; FADD R5 R1 R6", 1, "R1", 1.0, 0.5),
     ("FADD R4 R2.reuse R3 s5; MOV R2 R9 s5; FADD R5 R2 R7", 2, "R2", 2.0, 9.0),
+    # overwritten before hardware has read it: the right value is the old one
+    ("LDG R4 R2 w0 r1 s2; MOV R2 R9; NOP *20", 1, "R2", 9.0, 2.0),
+    ("MUFU R4 R3 w0; MUFU R6 R2 w0; MOV R2 R9; NOP *20", 2, "R2", 9.0, 2.0),
 ])
 def test_a_hazard_is_seen_with_the_value_read_and_the_right_one(program: str, pc: int, register: str, read: float,
                                                                 right: float) -> None:
@@ -55,6 +58,7 @@ def test_a_hazard_is_seen_with_the_value_read_and_the_right_one(program: str, pc
                                      "FADD R1 R2 R3 w0 r1 s2; FFMA R5 R1 R6 R7 q0; MOV R2 R9 q1",
                                      # the second load's counter covers the first, whose port is taken when it comes
                                      "LDS R1 R3; LDS R4 R3 w0; FADD R11 R6 R7 *30; FADD R5 R1 R4 q0",
+                                     "LDG R4 R2 w0 r1 s2; MOV R2 R9 q1",
                                      "HADD2 R4 R2 R3 s4; HADD2 R6 R4 R2 s5; STG R2 R6"])      # as ptxas has it
 def test_covered_code_shows_no_hazard(program: str) -> None:
     assert seen(program) == []
