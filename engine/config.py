@@ -71,6 +71,7 @@ MAY_BE_ZERO = {
     "memory.dram_cycles", "memory.flit_bytes", "memory.icache_sets", "memory.const_sets", "memory.l2_warm",
     "memory.store_acks", "sm.fetch_ports", "sm.refill_cycles", "sm.reserve_results", "core.full_fp32", "core.hold_counters",
     "core.shared_double", "core.branch_cycles", "core.reuse_cache", "core.fetch_stages", "core.late_wide",
+    "core.constant_cycles",
     *(option.setting for option in compilation.OPTIONS.values() if not option.choices),
 }
 

@@ -131,12 +131,15 @@ OF_SUBCORE: tuple[Rule, ...] = (
     Rule(("short_scoreboard", "long_scoreboard"),
          "the youngest instruction that holds the dependence counter; if it waits for LD/ST, the access there",
          "MICRO'25 section 4: dependence counters", subcore.counted),
-    Rule(("pipe_throttle",), "the instruction that the pipe took last", "MICRO'25 section 5.1.1: an input latch per pipe",
-         subcore.pipe),
+    Rule(("math_pipe_throttle",), "the instruction that the pipe took last",
+         "MICRO'25 section 5.1.1: an input latch per pipe", subcore.pipe),
     Rule(("dispatch_stall",), "the instruction in Allocate that finds no read ports; else the one in Control",
          "MICRO'25 section 5.3: a window of three cycles", subcore.dispatch),
     Rule(("lg_throttle", "mio_throttle"), "the access in the memory pipeline; else the oldest one of the sub-core",
          "MICRO'25 section 5.4: five accesses per sub-core", subcore.credits),
+    Rule(("imc_miss",), "the instruction itself, whose constant is missing",
+         "MICRO'25 section 5.4: the L0 cache of constants", subcore.own),
+    Rule(("membar",), "the access of the warp that has not left", "PTX ISA, membar; Nsight Compute's name", barrier),
     Rule(("branch_resolving",), "the branch", "Nsight Compute's name", fetch),
 )
 BY_STATE = {state: rule for rule in RULES for state in rule.states}

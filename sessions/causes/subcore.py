@@ -23,6 +23,11 @@ def counted(waits: Waits) -> np.ndarray:
     return np.where(waits.entry < 0, waits.own, holding(waits.stretch, waits.rows, waits.entry))
 
 
+def own(waits: Waits) -> np.ndarray:
+    """Return the waiting instruction itself, whose constant is missing."""
+    return waits.own
+
+
 def pipe(waits: Waits) -> np.ndarray:
     """Return the instruction that the pipe took last."""
     stretch, rows = waits.stretch, waits.rows

@@ -47,7 +47,7 @@ def dependence_counter(trail: Trail, moment: Machine, warp: int) -> None:
 
 
 def pipe_busy(trail: Trail, moment: Machine, warp: int) -> None:
-    """Explain `pipe_throttle`: the instruction that the pipe took last, and for how long it holds the pipe's input."""
+    """Explain `math_pipe_throttle`: the instruction that the pipe took last, and for how long it holds the pipe's input."""
     entry, sub = moment.instruction(moment.warp(warp, "pc")), moment.sub_core(warp)
     pipe = PIPES.get(entry.latency_class if entry else "", 0)
     name, until = pipe_name(pipe), int(sub["pipe_cycle"][min(pipe, NUM_PIPES - 1)])
@@ -124,8 +124,18 @@ def fetching(trail: Trail, moment: Machine, warp: int) -> None:
               f"{plural(stages, 'cycle')} ahead", {"core.fetch_stages": 0})
 
 
+def constant_missing(trail: Trail, moment: Machine, warp: int) -> None:
+    """Explain `imc_miss`: the line of constants that is on its way to the sub-core's L0 cache."""
+    until, cycles = int(moment.sub_core_warp(warp)["constant_cycle"]), trail.value("core.constant_cycles", 79)
+    first_link(trail, moment, warp, f"w{warp} waits for a constant", next_text(moment, warp))
+    trail.add(f"its line comes to the L0 cache in cycle {until:,}", f"requested in {until - cycles:,}", warp=warp,
+              since=until - cycles, until=until, pc=moment.warp(warp, "pc"))
+    trail.end("constant cache", f"L0 cache of constants of sub-core {moment.scheduler_of(warp)}: a miss takes "
+              f"{plural(cycles, 'cycle')}", {"core.constant_cycles": 0})
+
+
 STATES: dict[str, Callable[[Trail, Machine, int], None]] = {
     "wait": stall_counter, "short_scoreboard": dependence_counter, "long_scoreboard": dependence_counter,
-    "pipe_throttle": pipe_busy, "dispatch_stall": dispatch, "lg_throttle": credits, "mio_throttle": credits,
-    "branch_resolving": fetching, "no_instruction": fetching,
+    "math_pipe_throttle": pipe_busy, "dispatch_stall": dispatch, "lg_throttle": credits, "mio_throttle": credits,
+    "imc_miss": constant_missing, "branch_resolving": fetching, "no_instruction": fetching,
 }

@@ -29,7 +29,7 @@ def explain(trail: Trail, moment: Machine, warp: int) -> None:
         active_set.leaving(trail, moment, warp)
     elif moment.info.is_machine_code and name in subcore.STATES:
         subcore.STATES[name](trail, moment, warp)
-    elif name == "barrier":
+    elif name in ("barrier", "membar"):
         barriers.waits(trail, moment, warp)
     elif name == "no_instruction":
         fetch.no_instruction(trail, moment, warp)

@@ -10,6 +10,7 @@ from hypothesis import given, settings, strategies as st
 from rfview.engine import kernels
 from rfview.engine.launch import load_launch_file
 from rfview.engine.machine.cores.subcore.inflight import is_full
+from rfview.engine.machine.cores.subcore.stalls import IMC_MISS
 from rfview.engine.machine.cores.subcore.state import CLASSES
 from rfview.engine.machine.stages.convergence import state_row
 from rfview.engine.simulator import Simulator
@@ -125,3 +126,15 @@ def test_a_barrier_register_is_taken_before_the_next_instruction_sets_it_again()
     machine = SubcoreMachine([parse("BSSY; BMOV R1; BSSY; NOP *8")])
     b0 = machine.simulator.rows.u[int(state_row(machine.simulator.sm, machine.slots[0], 0))]
     assert b0.all() and machine.register(0, 1).view("u4").all(), "as sm_75 saves one barrier and begins another"
+
+
+def test_constants_are_missed_once_per_sub_core_and_line() -> None:
+    def run(cycles: int) -> Simulator:
+        simulator = Simulator(load_launch_file(kernels.path("vectoradd")), preset="ampere", settings={"core.constant_cycles": cycles})
+        simulator.step(100)
+        return simulator
+
+    misses, hits = (run(cycles) for cycles in (79, 0))
+    assert misses.counts()["const_misses"] == 4, "all warps begin with a word of the line of c[0x0][0x28]"
+    assert misses.counts()["instructions"] > 0 and int(misses.sm.stall_total[IMC_MISS]) > 4 * 79 > int(hits.sm.stall_total[IMC_MISS]) == 0
+    assert misses.counts()["instructions"] < hits.counts()["instructions"]

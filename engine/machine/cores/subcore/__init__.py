@@ -8,6 +8,7 @@
     results    the write ports, and results of variable latency; inflight: entries of issued instructions
     accesses   credits, the memory queues and their arbiter; accesses to caches and shared memory
     fetch      the L0 and L1 instruction caches, and the instruction buffers
+    constants  the L0 cache of constants
     classes    which class an instruction belongs to: pipe, latency, whether it is variable
     stalls     the reasons for which only this core makes a warp wait
 """

@@ -14,17 +14,17 @@ from rfview.engine.compile.device import device
 from rfview.engine.events import INSTRUCTIONS, THREAD_INSTRUCTIONS
 from rfview.engine.fault_codes import CALL
 from rfview.engine.isa import OP_BAR, OP_EXIT, OP_MEMBAR, OP_NOP
-from rfview.engine.machine.cores.subcore import values
+from rfview.engine.machine.cores.subcore import constants, values
 from rfview.engine.machine.cores.subcore.inflight import is_full, take
-from rfview.engine.machine.cores.subcore.stalls import (BRANCH_RESOLVING, DISPATCH_STALL, LG_THROTTLE, MIO_THROTTLE,
-                                                        SLEEPING)
+from rfview.engine.machine.cores.subcore.stalls import (BRANCH_RESOLVING, DISPATCH_STALL, IMC_MISS, LG_THROTTLE,
+                                                        MATH_PIPE_THROTTLE, MEMBAR, MIO_THROTTLE, SLEEPING)
 from rfview.engine.machine.cores.subcore.state import (NUM_COUNTERS, PIPE_ALU, PIPE_FMA, PIPE_NONE, UNIT_MEMORY, UNIT_NONE)
 from rfview.engine.machine.stages import machine_control
 from rfview.engine.machine.stages.control import fault
 from rfview.engine.machine.stages.sources import executing
 from rfview.engine.machine.stages.warp_state import block, keep_state, reconsider, set_state
 from rfview.engine.program import SPACE_SHARED, UNIT_CTRL
-from rfview.engine.stalls import (BARRIER, FINISHED, ISSUED, LONG_SCOREBOARD, NO_INSTRUCTION, NOT_SELECTED, PIPE_THROTTLE,
+from rfview.engine.stalls import (BARRIER, FINISHED, ISSUED, LONG_SCOREBOARD, NO_INSTRUCTION, NOT_SELECTED,
                                   SHORT_SCOREBOARD, WAIT)
 from rfview.engine.state import (BLOCK_BARRIER, BLOCK_FETCH, BLOCK_MEMORY, BLOCK_NONE, BLOCK_REGISTER, BLOCK_SCHEDULER,
                                  BLOCK_SLEEP, BLOCK_SYNC, BLOCK_UNIT, NONE8)
@@ -38,6 +38,7 @@ def clear_control(rf, warp):
     """Give a warp that starts its control state: nothing outstanding."""
     own = rf.core.warp[warp]
     own.until_cycle = 0
+    own.constant_cycle = 0
     own.limit = 0
     own.most = 0
     own.listed = 0
@@ -77,19 +78,27 @@ def issue(sm, rf, spec, rows, insts, arena, number):
     sm.issued_warp[number] = NONE8
     if ready == 0:
         return 0
+    if constants.holds_issue(sm, rf, spec, sub):
+        return pass_over(sm, number, ready)
     chosen = pick(sm, np.int64(sub.last_warp) - 1, ready)
-    others = ready & ~bit64(chosen)
-    while others != 0:
-        warp = ctz64(others)
-        others &= others - np.uint64(1)
-        block(sm, warp, BLOCK_SCHEDULER, number)
-        set_state(sm, warp, NOT_SELECTED)
+    pass_over(sm, number, ready & ~bit64(chosen))
     block(sm, chosen, BLOCK_NONE, 0)
     set_state(sm, chosen, ISSUED)
     sub.last_warp = chosen + 1
     sm.scheduler[number].last_warp = chosen
     sm.issued_warp[number] = chosen
     return send(sm, rf, spec, rows, insts, arena, number, chosen)
+
+
+@device
+def pass_over(sm, number, warps):
+    """Show ready warps that are not chosen."""
+    while warps != 0:
+        warp = ctz64(warps)
+        warps &= warps - np.uint64(1)
+        block(sm, warp, BLOCK_SCHEDULER, number)
+        set_state(sm, warp, NOT_SELECTED)
+    return 0
 
 
 @device
@@ -137,6 +146,9 @@ def decide(sm, rf, spec, insts, number, warp):
         keep_state(sm, warp)            # until the counter falls
         block(sm, warp, BLOCK_REGISTER, counter)
         return LONG_SCOREBOARD if (np.int64(own.long) >> counter) & 1 else SHORT_SCOREBOARD
+    if inst.const_mask != 0 and constants.wait_for(sm, rf, spec, number, warp, inst) > sm.cycle:
+        block(sm, warp, BLOCK_NONE, 0)
+        return IMC_MISS
     return decide_unit(sm, rf, spec, number, warp, inst)
 
 
@@ -159,7 +171,7 @@ def decide_unit(sm, rf, spec, number, warp, inst):
     kind = np.int64(inst.latency_class)
     if inst.unit == UNIT_CTRL and sm.mem_pending[warp] != 0 and (inst.op == OP_BAR or inst.op == OP_MEMBAR):
         block(sm, warp, BLOCK_MEMORY, 0)
-        return BARRIER
+        return MEMBAR if inst.op == OP_MEMBAR else BARRIER
     unit = np.int64(spec.core.unit[kind])
     if unit == UNIT_MEMORY:
         if sub.credits_used >= spec.core.credits:
@@ -167,7 +179,7 @@ def decide_unit(sm, rf, spec, number, warp, inst):
             return MIO_THROTTLE if inst.space == SPACE_SHARED else LG_THROTTLE
     elif unit == UNIT_NONE and free_pipe(sm, spec, sub, kind) < 0:
         block(sm, warp, BLOCK_UNIT, inst.unit)
-        return PIPE_THROTTLE
+        return MATH_PIPE_THROTTLE
     if is_full(sm):         # accesses that wait for memory; how many may, is not published (B11.5)
         block(sm, warp, BLOCK_UNIT, inst.unit)
         return LG_THROTTLE
@@ -239,6 +251,7 @@ def obey(sm, rf, inst, warp):
     control = np.int64(inst.control)
     stall = control & 15
     own.until_cycle = 0
+    own.constant_cycle = 0
     if stall > 1:
         own.until_cycle = sm.cycle + stall
     elif stall == 0:

@@ -14,6 +14,7 @@ from rfview.engine.state import MAX_WARPS
 NUM_SUBCORES = 4
 NUM_COUNTERS = 6
 QUEUE_ENTRIES = 8
+CONSTANT_LINES = 8
 NUM_OPERANDS = 3
 WINDOW = 3              # cycles after Allocate in which operands are read
 READ_RING, WRITE_RING = 4, 64
@@ -35,6 +36,7 @@ WARP_CONTROL = np.dtype(
         ("arriving", "u1"),           # instructions on their way into its buffer: bit k: one that arrives in k + 1 cycles
         ("listed", "u1"),             # counters that DEPBAR wants to be 0, one bit each
         ("pad", "u1", (5,)),
+        ("constant_cycle", "i8"),     # the constants of its next instruction are there from then on, 0 = not looked for
     ],
     align=True,
 )
@@ -45,6 +47,8 @@ SUBCORE = np.dtype(
         ("pipe_cycle", "i8", (NUM_PIPES,)),  # per pipe: its input latch is free from then on
         ("unit_cycle", "i8", (NUM_UNITS,)),  # per unit: it takes the next instruction from then on
         ("busy", "u8", (2,)),         # cycles in which bank b does one thing only, a long write or the design's: bit c & 63
+        ("constant_cycle", "i8", (CONSTANT_LINES,)),    # the L0 cache of constants: a line is there from then on
+        ("constant_line", "u4", (CONSTANT_LINES,)),     # .. its number plus one
         ("asked", "u8", (2,)),        # reads that the design has accepted, in Allocate and in Control: a byte per row slot,
                                       # its cycles plus one
         ("control", "u1"),            # in-flight entry in Control, plus one
@@ -67,7 +71,7 @@ SUBCORE = np.dtype(
         ("hits", "u1"),               # operands that the last instruction through Allocate found there, one bit each
         ("allocated", "u1"),          # that instruction's in-flight entry plus one, in the cycle in which it passed
         ("stale", "u1"),              # places of the reuse cache whose register has been written since: bit 2 operand + bank
-        ("pad", "u1"),
+        ("constant_next", "u1"),      # the line of constants to be replaced next
     ],
     align=True,
 )
@@ -95,7 +99,7 @@ NUM_WIDTHS = 3          # 4, 8 and 16 bytes per lane
 
 PARAMETERS = np.dtype(
     [(name, "i4") for name in "credits grant_cycles full_fp32 hold_counters branch_cycles reuse_cache read_ports "
-                              "fetch_stages late_wide".split()]
+                              "fetch_stages late_wide constant_cycles".split()]
     + [("latency", "i4", (NUM_CLASSES,)),       # per class: cycles until its result can be bypassed; variable: until use
        ("port_cycles", "i4", (NUM_CLASSES,)),   # per class: from then on until it is written
        ("interval", "i4", (NUM_CLASSES,)),      # per class: cycles for which it holds its pipe's latch, unit or address unit
