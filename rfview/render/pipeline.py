@@ -12,16 +12,17 @@ from rfview.render.panel import Hit, Panel
 from rfview.render.scene import Pipes, Scene
 from rfview.render.text import Line, Row, cut, fill, list_row, number, title
 from rfview.render.timeline import ruler, with_cursor
-from rfview.sessions.reports.pipeline import (COLLECTING, DECODED, DONE, EMPTY, EXECUTING, FETCHED, IN_MEMORY,
-                                              ISSUED, LETTERS, REFUSED, WORDS, WRITING, Life)
+from rfview.sessions.reports.pipeline import (ALLOCATING, COLLECTING, CONTROL, DECODED, DONE, EMPTY, EXECUTING, FETCHED,
+                                              IN_MEMORY, ISSUED, LETTERS, QUEUED, READING, REFUSED, WORDS, WRITING, Life)
 
 WIDE = 100
 GUTTER = 6          # cells before the first column, for the register that comes from or goes to the chosen instruction
-QUIET = (DECODED, COLLECTING)
+QUIET = (DECODED, COLLECTING, CONTROL, QUEUED)
 STRONG = (FETCHED, ISSUED)
 LEGEND = ((FETCHED, "fetched"), (DECODED, "behind another"), (ISSUED, "issues"), (COLLECTING, "collects operands"),
           (REFUSED, "bank refused"), (EXECUTING, "executes"), (IN_MEMORY, "in memory"), (WRITING, "writes"),
           (DONE, "leaves"))
+OF_SUBCORE = ((CONTROL, "Control"), (ALLOCATING, "Allocate"), (READING, "reads operands"), (QUEUED, "waits for its unit"))
 
 
 def label_of(width: int) -> int:
@@ -61,7 +62,8 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
 
     A row is one execution of an instruction; time runs from left to right; the highlighted column is the cursor. F fetched
     and decoded, - queued behind an older one, then why the warp waits, as the state's glyph, I issues, C collects operands,
-    x a bank refused one, E in its unit, M in memory, W writes its result, r leaves. ▸ instructions whose results the chosen
+    x a bank refused one, E in its unit, M in memory, W writes its result, r leaves. On a sub-core C is Control, A Allocate,
+    R reads operands, q waits for its unit. ▸ instructions whose results the chosen
     one reads, with the register; ◂ those that read its result. If rows are left, the last one explains the letters.
     """
     pipes = scene.pipes
@@ -148,9 +150,11 @@ def _cell(scene: Scene, code: int) -> tuple[str, str]:
 def _legend(scene: Scene, width: int) -> Line:
     """Return the legend of the letters, as many as fit."""
     row = Row(width)
-    for code, word in LEGEND:
-        if code == COLLECTING and scene.info.is_machine_code:
-            word = "Control, Allocate"
+    legend = list(LEGEND)
+    if scene.info.is_machine_code:
+        place = legend.index((COLLECTING, "collects operands"))
+        legend[place : place + 1] = OF_SUBCORE
+    for code, word in legend:
         if row.x + len(word) + 4 > width:
             break
         row.add(" ").add(*_cell(scene, code)).add(f" {word} ", "dim")
@@ -189,6 +193,7 @@ PANEL = Panel(
     columns=(
         ("row", "one execution of an instruction by the warp, numbered from 1", "our assumption"),
         ("F I C E M W", "fetch, issue, operand collection, execution, memory, write-back", "HC-RF section II"),
+        ("C A R q", "of a sub-core: Control, Allocate, operand reads; or the queue of its unit", "MICRO'25 section 5.1"),
         ("▸ ◂", "the instruction whose result the chosen one reads; those that read its own",
          "our allocator's registers"),
     ),

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rfview.engine.machine.cores.subcore.state import NUM_SUBCORES, WINDOW
 from rfview.engine.program import NO_REG
 from rfview.engine.stalls import NO_WARP
-from rfview.engine.state import COLLECT, EXECUTE, FREE, MEMORY, WRITE_BACK, WRITTEN
+from rfview.engine.state import COLLECT, EXECUTE, FREE, MEMORY, NONE8, WRITE_BACK, WRITTEN
 from rfview.sessions.timeline.base import Timeline
 
 if TYPE_CHECKING:
@@ -23,13 +24,15 @@ if TYPE_CHECKING:
 
 # values of a cell other than the stall codes 0..127 of a warp that waits to issue
 FETCHED, DECODED, ISSUED, COLLECTING, REFUSED, EXECUTING, IN_MEMORY, WRITING, DONE = range(200, 209)
+CONTROL, ALLOCATING, READING, QUEUED = range(209, 213)      # of a sub-core, in place of COLLECTING
 EMPTY = 255
 STAGES = {COLLECT: COLLECTING, EXECUTE: EXECUTING, MEMORY: IN_MEMORY, WRITE_BACK: WRITING, WRITTEN: DONE}
 LETTERS = {FETCHED: "F", DECODED: "-", ISSUED: "I", COLLECTING: "C", REFUSED: "x", EXECUTING: "E", IN_MEMORY: "M",
-           WRITING: "W", DONE: "r"}
+           WRITING: "W", DONE: "r", CONTROL: "C", ALLOCATING: "A", READING: "R", QUEUED: "q"}
 WORDS = {FETCHED: "fetched and decoded", DECODED: "decoded, behind an older one", ISSUED: "issues",
          COLLECTING: "collects operands", REFUSED: "an operand's bank refused", EXECUTING: "in its execution unit",
-         IN_MEMORY: "in memory", WRITING: "writes its result", DONE: "written, leaves"}
+         IN_MEMORY: "in memory", WRITING: "writes its result", DONE: "written, leaves", CONTROL: "in Control",
+         ALLOCATING: "in Allocate", READING: "reads its operands", QUEUED: "waits for its unit or the memory pipeline"}
 WRITE_PREDICATES = ("setp", "vote", "and", "or", "xor", "not", "mov")
 PREDICATE = re.compile(r"P\d+\b")
 
@@ -100,20 +103,44 @@ def _under_way(timeline: Timeline, warp: int, start: int, stop: int) -> dict[int
     names = ("stage", "warp", "pc", "issue_cycle", "refused", "unread")
     stage, owner, pc, issued, refused, unread = (timeline.column(f"sm.inflight[*].{name}", start, stop) for name in names)
     rows, slots = np.nonzero((stage != FREE) & (owner == warp))
-    table = np.full(256, EMPTY, np.uint8)
-    for code, cell in STAGES.items():
-        table[code] = cell
+    if timeline.info.is_machine_code:
+        shown = _on_subcore(timeline, warp % NUM_SUBCORES, start, stop, rows, slots)
+    else:
+        table = np.full(256, EMPTY, np.uint8)
+        for code, cell in STAGES.items():
+            table[code] = cell
+        shown = table[stage[rows, slots]]
+        shown[(stage[rows, slots] == COLLECT) & (refused[rows, slots] & unread[rows, slots] != 0)] = REFUSED
     instructions: dict[int, tuple[int, np.ndarray]] = {}
     keys = issued[rows, slots] + 1 - start
     for key in np.unique(keys).tolist():
         mine = keys == key
         cells = np.full(stop - start, EMPTY, np.uint8)
-        at, slot = rows[mine], slots[mine]
-        shown = table[stage[at, slot]]
-        shown[(stage[at, slot] == COLLECT) & (refused[at, slot] & unread[at, slot] != 0)] = REFUSED
-        cells[at] = shown
-        instructions[int(key)] = (int(pc[at[0], slot[0]]), cells)
+        cells[rows[mine]] = shown[mine]
+        last = rows[mine][-1]
+        if shown[mine][-1] == EXECUTING and stage[last, slots[mine][-1]] == WRITE_BACK and last + 1 < stop - start:
+            cells[last + 1] = WRITING       # in a sub-core's cycle that wrote it, it has left
+        instructions[int(key)] = (int(pc[rows[mine][0], slots[mine][0]]), cells)
     return instructions
+
+
+def _on_subcore(timeline: Timeline, number: int, start: int, stop: int, at: np.ndarray, slot: np.ndarray) -> np.ndarray:
+    """Return (k,) cells of instructions on a sub-core, in entry slot[k] at cycle start + at[k], which is what one has left.
+
+    An instruction of fixed latency was in Control in the cycle that left it in Allocate, and in Allocate in the one that
+    let it go; the next three read its operands (RULES.md, B11).
+    """
+    names = ("stage", "since_cycle", "pipe", "code")
+    stage, since, pipe, code = (timeline.column(f"sm.inflight[*].{name}", start, stop)[at, slot] for name in names)
+    control, allocate = (timeline.column(f"rf.core.sub[*].{name}", start, stop)[at, number] == slot + 1
+                         for name in ("control", "allocate"))
+    age = start + at - 1 - since.astype(np.int64)       # cycles since it came to where it is; column c shows cycle c - 1
+    is_fixed, waits, executes, writes = pipe != NONE8, stage == COLLECT, stage == EXECUTE, stage == WRITE_BACK
+    return np.select(
+        [control | allocate & (age == 0), (allocate | waits) & (code != 0), allocate, waits & (age == 0), waits,
+         executes & is_fixed & (age == 0), executes & is_fixed & (age <= WINDOW), executes | writes & is_fixed,
+         stage == MEMORY, writes],
+        [CONTROL, REFUSED, ALLOCATING, CONTROL, QUEUED, ALLOCATING, READING, EXECUTING, IN_MEMORY, WRITING], DONE)
 
 
 def _number(timeline: Timeline, warp: int, start: int, key: int, counts: np.ndarray) -> int:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from rfview.engine import state as layout
 from rfview.engine.machine.cores.subcore.state import READ_RING, WINDOW, WRITE_RING
+from rfview.engine.program import NO_REG, UNIT_LDST
 from rfview.engine.wording import plural
 from rfview.sessions import producers
 from rfview.sessions.machine import Flight, Machine
 from rfview.sessions.why import memory
 from rfview.sessions.why.trail import Trail
 
+REUSE_SHIFT = 17        # of the reuse bits in a control code, one per operand
 UNITS = ("XU", "FP64 unit", "constant unit", "unit of special registers")
 
 
@@ -150,5 +152,31 @@ def allocate(trail: Trail, moment: Machine, flight: Flight) -> None:
         trail.add(f"its port is booked for w{warp} R{reg}{whose}",
                   f"{len(booked)} of the next {WINDOW} cycles are booked, the last {cycle:,}", warp=warp, until=cycle + 1,
                   pc=reader.pc if reader else -1, bank=2 * number + bank)
+    if helps := _what_helps(moment, flight, bank):
+        trail.add(f"bank {bank} would have a read less {helps}", flight.text, warp=flight.warp, pc=flight.pc,
+                  bank=2 * number + bank)
     trail.end("read port", f"read port of bank {bank} of sub-core {number}: one read per cycle, even and odd registers "
               "apart", {"core.read_ports": 2})
+
+
+def _what_helps(moment: Machine, flight: Flight, bank: int) -> str:
+    """Return what the compiler could have done for an instruction that a bank refuses; "" if nothing is known to help.
+
+    Its warp's instruction before it can keep an operand with a reuse bit, if it reads that at the same position; or a
+    register of the other bank, if that bank has a free read in the window.
+    """
+    entry, before = moment.instruction(flight.pc), moment.instruction(flight.pc - 1)
+    if entry is None or flight.unit == UNIT_LDST:
+        return ""
+    sub, ways = moment.sub_core(flight.warp), []
+    if before is not None and before.kernel == entry.kernel:
+        kept = moment.control(flight.pc - 1) >> REUSE_SHIFT
+        both = [reg for slot, (reg, other) in enumerate(zip(entry.src, before.src))
+                if reg == other != NO_REG and reg & 1 == bank and not kept >> slot // 2 & 1]
+        ways += [f"with a reuse bit for R{reg} in {before.mnemonic} at PC {flight.pc - 1}" for reg in both[:1]]
+    own = [reg for reg in dict.fromkeys(entry.src) if reg != NO_REG]
+    taken = sum(int(sub["read_warp"][1 - bank][(moment.ran + ahead) % READ_RING]) != 0 for ahead in range(1, 1 + WINDOW))
+    moved = next((reg for reg in own if reg & 1 == bank), None)
+    if moved is not None and taken + sum(reg & 1 != bank for reg in own) < WINDOW:
+        ways.append(f"with an {'odd' if bank == 0 else 'even'} register in place of R{moved}")
+    return ", or ".join(ways)
