@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rfview.engine import defaults
 from rfview.engine.errors import InputError
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ class Page:
 class Tour:
     """A tour: name, title, a one-sentence summary, its pages, and its run (a kernel of kernels/, machine options).
 
-    recorded_as: the tour with the same run, whose recording this one uses; "" for its own.
+    recorded_as: the tour with the same run, whose recording this one uses; "" for its own. preset: of the machine.
     """
 
     name: str
@@ -66,6 +67,7 @@ class Tour:
     scheduler: str
     settings: Mapping[str, str] = field(default_factory=dict)
     recorded_as: str = ""
+    preset: str = defaults.PRESET
 
     @property
     def recording(self) -> Path:
@@ -80,7 +82,7 @@ class Tour:
     def machine_options(self) -> list[str]:
         """Return the command-line options for the run's machine."""
         settings = [word for name, value in self.settings.items() for word in ("--set", f"{name}={value}")]
-        return ["--design", self.design, "--scheduler", self.scheduler, *settings]
+        return ["--design", self.design, "--scheduler", self.scheduler, "--preset", self.preset, *settings]
 
 
 @dataclass(frozen=True)

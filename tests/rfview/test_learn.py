@@ -65,7 +65,8 @@ def test_a_tour_holds_on_its_recording(name: str) -> None:
 @pytest.mark.parametrize("name", list(TOURS))
 def test_a_tour_holds_on_a_live_run_of_its_kernel_too(name: str) -> None:
     which = TOURS[name]
-    with open_session(which.launch, design=which.design, scheduler=which.scheduler, settings=which.settings) as session:
+    with open_session(which.launch, design=which.design, scheduler=which.scheduler, preset=which.preset,
+                      settings=which.settings) as session:
         session.goto("end")
         session.goto("start")
         assert len(told(session, which)) == len(which.pages)

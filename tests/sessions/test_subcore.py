@@ -24,6 +24,8 @@ from rfview.sessions.causes.rules import rule_of
 from rfview.sessions.causes.subcore import counted
 from rfview.sessions.commands.table import execute
 from rfview.sessions.file.writer import record
+from rfview.sessions import open_session
+from rfview.sessions.reports.pipeline import DECODED, EMPTY, FETCHED, LETTERS, lives
 from rfview.sessions.reports.statistics import between, as_text
 from rfview.sessions.session import Session
 from rfview.sessions.timeline.live import LiveTimeline
@@ -35,6 +37,7 @@ from tests.properties.causes import wrong_causes
 
 pytestmark = [pytest.mark.nojit, plain_only]
 CHUNK, CYCLES = 64, 330
+REUSE = Path(__file__).resolve().parents[2] / "rfview" / "learn" / "recorded" / "reuse.rfs"
 
 
 def simulator() -> Simulator:
@@ -92,7 +95,7 @@ def test_every_stall_ends_at_a_resource_and_is_charged_to_an_instruction(live: S
                 chain = why(live, int(np.flatnonzero(states == code)[0]), cycle)
                 assert chain.resource is not None and len(chain.links) > 1, chain.text()
                 seen.add(names[code])
-    assert {"wait", "short_scoreboard", "long_scoreboard"} <= seen
+    assert {"wait", "short_scoreboard", "long_scoreboard", "imc_miss"} <= seen
 
 
 def test_statistics_say_that_the_energy_is_assumed(live: Session) -> None:
@@ -129,8 +132,8 @@ def test_what_a_load_delayed_is_measured_and_a_fixed_latency_is_not(live: Sessio
 
 def test_all_own_states_have_a_rule(live: Session) -> None:
     own = {stall.name for stall in live.info.stalls if 11 < stall.code < 32 and stall.name not in NO_STALL}
-    assert {"dispatch_stall", "lg_throttle", "mio_throttle", "branch_resolving"} <= own
-    for name in ("dispatch_stall", "lg_throttle", "mio_throttle", "branch_resolving", "sleeping"):
+    assert {"dispatch_stall", "lg_throttle", "mio_throttle", "branch_resolving", "math_pipe_throttle", "membar", "imc_miss"} <= own
+    for name in own:
         assert rule_of(name, True).states, name
 
 
@@ -152,3 +155,20 @@ def test_registers_above_63_are_in_the_log_of_writes_and_in_snapshots(tmp_path: 
         if value:
             assert log.write_at(int(change)) is not None and recorded.at(int(change)).register(0, reg)[5] == value
     recorded.close()
+
+
+def test_the_pipeline_shows_control_allocate_and_reads_apart_and_why_says_what_would_have_helped() -> None:
+    """Eight FFMAs of three even registers: the second waits for two cycles in Allocate, the third behind it in Control."""
+    with open_session(REUSE) as session:
+        session.goto("start")
+        execute(session, "until w0.state == issued and w0.last_pc == 10")
+        start = session.cycle
+        rows = [life for life in lives(session.timeline, 0, start, start + 30) if life.issue is not None][-8:]
+        shown = ["".join(LETTERS[int(cell)] for cell in life.cells if FETCHED < cell < EMPTY and cell != DECODED) for life in rows]
+        first = next(text for life, text in zip(rows, shown, strict=True) if life.pc == 10)
+        second, third = (next(text for life, text in zip(rows, shown, strict=True) if life.pc == pc) for pc in (11, 12))
+        assert (first, second) == ("ICARRREEEEW", "ICxxARRREEEEW") and third.startswith("ICCCxxARRR")
+        execute(session, "until w0.state == dispatch_stall")
+        said = why(session, 0, session.cycle).text()
+        assert "with a reuse bit for R2 in FFMA at PC 10, or with an odd register in place of R2" in said
+        assert "core.read_ports=2" in said

@@ -6,10 +6,10 @@ import difflib
 
 from rfview.engine.errors import InputError
 from rfview.learn.tour import Tour
-from rfview.learn.tours import dead, drain, fade, first, hits, place, refresh, shift
+from rfview.learn.tours import dead, drain, fade, first, hits, place, promise, refresh, reuse, shift
 
-TOURS: dict[str, Tour] = {module.TOUR.name: module.TOUR for module in (first, drain, dead, hits,
-                                                               refresh, fade, shift, place)}
+TOURS: dict[str, Tour] = {module.TOUR.name: module.TOUR for module in (first, drain, dead, hits, refresh, fade,
+                                                               shift, place, promise, reuse)}
 
 
 def tour(name: str) -> Tour:
