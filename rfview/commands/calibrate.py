@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from rfview.engine.tools.calibration import Cost
 
 EPILOG = """each measurement times a loop over a chain of one operation at two lengths; the cost is the difference
-a reference is a CSV file with columns point and cycles: what the operations cost in another simulator or on a GPU"""
+a reference is a CSV file with columns point and cycles: what the operations cost in another simulator or on a GPU
+of presets that run machine code, such as ampere, small kernels that ptxas compiles time themselves instead; their
+reference is what `python -m rfview.engine.tools.measure --output FILE.json` has measured on a GPU"""
 # the preset's number that contributes most to a point, if its name differs
 SOURCES = {"shared": "memory.shared_cycles", "shared_conflict": "memory.shared_cycles", "l1": "memory.l1_hit_cycles",
            "l2": "memory.l2_hit_cycles", "dram": "memory.dram_cycles", "loop": "sm.branch_cycles",
@@ -28,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--points", metavar="NAME,...", help="only these measurements (default: all)")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", dest="settings",
                         help="set a number of the machine, as in `rfview run`; may be repeated")
-    parser.add_argument("--reference", metavar="FILE.csv", help="another machine's cycles, to print next to ours")
+    parser.add_argument("--reference", metavar="FILE", help="another machine's cycles, to print next to ours")
     options.add_json(parser)
 
 
@@ -40,11 +42,10 @@ def run(args: argparse.Namespace) -> int:
     presets = [args.preset] if args.preset else ptx_presets()
     settings = options.settings_of(args.settings)
     for preset in presets:
-        if load_preset(preset).core == "subcore":
-            raise InputError(f"--preset {preset}: calibrate measures chains of PTX, and this preset's core runs machine "
-                             f"code; expected {', '.join(ptx_presets())}")
         for key, value in settings.items():
             load_preset(preset).with_setting(key, value)
+    if load_preset(presets[0]).core == "subcore":
+        return of_subcore(args, presets[0], settings)
     chosen = calibration.chosen(args.points)
     reference = calibration.read_reference(Path(args.reference)) if args.reference else {}
     costs_by_preset: dict[str, list[Cost]] = {}
@@ -57,6 +58,39 @@ def run(args: argparse.Namespace) -> int:
                 costs_by_preset[preset].append(calibration.Cost(point, cycles, reference.get(point.name)))
     texts = (text_of(preset, costs) for preset, costs in costs_by_preset.items())
     print(json.dumps(data_of(costs_by_preset)) if args.json else "\n\n".join(texts))
+    return 0
+
+
+def of_subcore(args: argparse.Namespace, preset: str, settings: Mapping[str, Any]) -> int:
+    """Let the probes time themselves on a preset's sub-core, and print them beside a GPU's."""
+    from rfview.engine.tools import measure, probes
+
+    known = {probe.name: probe for probe in probes.PROBES}
+    names = args.points.split(",") if args.points else list(known)
+    for name in names:
+        if name not in known:
+            raise InputError(f"--points {args.points}: no point {name!r}; there are {', '.join(known)}")
+    reference = measure.read(Path(args.reference)) if args.reference else {}
+    model = measure.Model(preset, settings)
+    with progress.bar() as report:
+        costs = {}
+        for number, name in enumerate(names):
+            report(number / len(names), f"{name} on {preset}")
+            costs.update(measure.probed(model, (known[name],)))
+    if args.json:
+        print(json.dumps({preset: costs, "reference": reference}))
+        return 0
+    theirs = reference.get("probes", {})
+    print(f"{'cycles per operation':<22}{preset:>9}" + (f"{'measured':>10}" if reference else ""))
+    for name, entry in costs.items():
+        beside = ""
+        if reference:
+            beside = f"{theirs[name]['cycles']:>10.2f}" if name in theirs else f"{'-':>10}"
+        value = f"; computes {entry['value']:g}" if "value" in entry else ""
+        also = f" ({theirs[name]['value']:g} there)" if value and "value" in theirs.get(name, {}) else ""
+        print(f"{name:<22}{entry['cycles']:>9.2f}{beside}   {known[name].what}{value}{also}")
+    if reference:
+        print(f"measured: {reference.get('device', '?')}, {reference.get('date', '?')}: {reference.get('method', '?')}")
     return 0
 
 

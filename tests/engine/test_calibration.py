@@ -60,11 +60,6 @@ def test_the_command_prints_a_preset_beside_a_reference(tmp_path: Path, capsys: 
     assert "latency.int_add = 8: GTX480" in text and "10.10" in text and "%" in text and "loop" in text
 
 
-def test_a_preset_of_machine_code_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["calibrate", "--preset", "ampere"]) == 2
-    assert "calibrate measures chains of PTX" in capsys.readouterr().err
-
-
 @pytest.mark.parametrize("content, said", [
     ("name,cycles\n", "peer.csv:1: expected the columns point and cycles"),
     ("point,cycles\nadd,4\n", "peer.csv:2: no point 'add'"),
