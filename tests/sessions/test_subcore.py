@@ -163,10 +163,9 @@ def test_the_pipeline_shows_control_allocate_and_reads_apart_and_why_says_what_w
         session.goto("start")
         execute(session, "until w0.state == issued and w0.last_pc == 10")
         start = session.cycle
-        rows = [life for life in lives(session.timeline, 0, start, start + 30) if life.issue is not None][-8:]
-        shown = ["".join(LETTERS[int(cell)] for cell in life.cells if FETCHED < cell < EMPTY and cell != DECODED) for life in rows]
-        first = next(text for life, text in zip(rows, shown, strict=True) if life.pc == 10)
-        second, third = (next(text for life, text in zip(rows, shown, strict=True) if life.pc == pc) for pc in (11, 12))
+        shown = {life.pc: "".join(LETTERS[int(cell)] for cell in life.cells if FETCHED < cell < EMPTY and cell != DECODED)
+                 for life in lives(session.timeline, 0, start, start + 30)}
+        first, second, third = shown[10], shown[11], shown[12]
         assert (first, second) == ("ICARRREEEEW", "ICxxARRREEEEW") and third.startswith("ICCCxxARRR")
         execute(session, "until w0.state == dispatch_stall")
         said = why(session, 0, session.cycle).text()
