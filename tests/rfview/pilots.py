@@ -18,6 +18,14 @@ from tests.rfview.fakes import make_session
 from tests.rfview.keyboard import bytes_of, typed
 
 
+async def until(holds: Callable[[], bool], told: Callable[[], object] = str) -> None:
+    """Wait until a condition is true, at most PATIENCE_S; `told` says what there is instead."""
+    end = time.monotonic() + PATIENCE_S
+    while not holds():
+        assert time.monotonic() < end, f"it never came: {told()}"
+        await asyncio.sleep(0.005)
+
+
 class Driven:
     """A running app with shortcuts for tests."""
 
@@ -60,10 +68,7 @@ class Driven:
 
     async def until(self, holds: Callable[[], bool]) -> None:
         """Wait until a condition is true, at most PATIENCE_S."""
-        end = time.monotonic() + PATIENCE_S
-        while not holds():
-            assert time.monotonic() < end, f"it never came; message {self.scene.message!r}"
-            await self.pilot.pause(0.01)
+        await until(holds, lambda: f"message {self.scene.message!r}")
 
     async def settle(self) -> None:
         """Wait until the app is idle, at most PATIENCE_S."""
@@ -79,11 +84,13 @@ class Driven:
                              f"message {self.scene.message!r}")
 
     async def press(self, *keys: str) -> None:
-        """Press keys, characters or key names: what a terminal sends for them."""
+        """Press keys, characters or key names: what a terminal sends for them; each when the worker has answered the last."""
         for key in keys:
             for event in typed(bytes_of(key)):
                 self.app.post_message(event)
             await self.drain()
+            if not self.app.worker.is_idle:
+                await self.settle()
         await self.settle()
 
     async def go(self, cycle: int) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -26,8 +25,7 @@ from rfview.sessions.file.writer import record
 from rfview.sessions.timeline.opening import open_recording
 from rfview.sessions.session import Session
 from rfview.sessions.why import why
-from tests.conftest import PATIENCE_S
-from tests.rfview.pilots import Driven, drive
+from tests.rfview.pilots import Driven, drive, until
 
 CYCLES = 1500
 
@@ -66,23 +64,16 @@ class Shown:
         return [entry.run.cycle for entry in self.picture.bands]
 
     async def settle(self) -> None:
-        for _ in range(2000):
-            await self.pilot.pause(0.005)
-            screen = self.app.screen
-            if getattr(screen, "picture", None) is not None and screen.worker.is_idle:
-                await self.pilot.pause(0.01)
-                return
-        raise AssertionError("the comparison did not come to rest")
+        await self.pilot.pause(0.005)
+        await self.until(lambda: getattr(self.app.screen, "picture", None) is not None and self.app.screen.worker.is_idle)
+        await self.pilot.pause(0.01)
 
     async def press(self, *keys: str) -> None:
         await self.pilot.press(*keys)
         await self.settle()
 
     async def until(self, holds: Callable[[], bool]) -> None:
-        end = time.monotonic() + PATIENCE_S
-        while not holds():
-            assert time.monotonic() < end, self.text
-            await self.pilot.pause(0.01)
+        await until(holds, lambda: self.text)
 
 
 def show(paths: list[str], test: Callable[[Shown], Awaitable[None]], size: tuple[int, int] = (120, 40)) -> Any:

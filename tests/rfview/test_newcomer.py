@@ -12,7 +12,7 @@ import pytest
 from rfview import cli
 from rfview.learn.tours import TOURS
 from rfview.sessions import open_session
-from tests.rfview.pilots import Driven, drive
+from tests.rfview.pilots import Driven, drive, until
 
 README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
 WHY_KEYS = ("]", "w", "e")
@@ -58,13 +58,12 @@ def test_vectoradd_itself_why_it_stalls_and_what_gto_changes(tmp_path: Path, cap
 
     async def compare() -> str:
         app: Any = make_compare_app([open_session(file).timeline for file in files], ["lrr", "gto"], theme="mono")
-        async with app.run_test(size=(120, 40)) as pilot:
-            for _ in range(400):
-                await pilot.pause(0.05)
-                text = "\n".join(line.plain for view in app.main.query("#panel-picture") for line in view.lines)
-                if "first divergence" in text and "wb_drain" in text:
-                    return text
-        raise AssertionError(text)
+        async with app.run_test(size=(120, 40)):
+            def text() -> str:
+                return "\n".join(line.plain for view in app.main.query("#panel-picture") for line in view.lines)
+
+            await until(lambda: "first divergence" in text() and "wb_drain" in text(), text)
+            return text()
 
     text = asyncio.run(compare())
     runs = [open_session(file).timeline for file in files]

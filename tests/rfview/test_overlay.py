@@ -18,7 +18,7 @@ from rfview.sessions.compare import Comparison
 from rfview.sessions.file.writer import record
 from rfview.sessions.timeline.opening import open_recording
 from rfview.sessions.session import Session
-from tests.rfview.pilots import Driven, drive
+from tests.rfview.pilots import Driven, drive, until
 
 CYCLES = 1500
 
@@ -221,13 +221,6 @@ def test_the_comparison_opens_it_and_gets_it_back(files: dict[str, str]) -> None
     async def go() -> None:
         app = make_compare_app(timelines, ["sram.rfs", "stt.rfs"], theme="dark")
         async with app.run_test(size=(120, 40)) as pilot:
-
-            async def until(holds: Callable[[], bool]) -> None:
-                for _ in range(1000):
-                    if holds():
-                        return
-                    await pilot.pause(0.01)
-                raise AssertionError("it did not come to rest")
 
             pair = app.screen
             await until(lambda: pair.picture is not None and pair.worker.is_idle)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from pathlib import Path
 
@@ -51,11 +50,7 @@ def test_the_compare_screen_shows_both_runs_and_the_window_is_still_there_below_
         await app.settle()
         await app.press("e", "f")
         app.app.screen.act(Pressed("compare"))
-        for _ in range(2000):
-            await asyncio.sleep(0.005)
-            screen = app.app.screen
-            if isinstance(screen, CompareScreen) and screen.picture is not None:
-                break
+        await app.until(lambda: isinstance(app.app.screen, CompareScreen) and app.app.screen.picture is not None)
         text = "\n".join(line.plain for line in app.app.screen.lines)
         assert "A hrf lrr 3,177" in text and "B hrf[write_cycles=1] lrr 2,356" in text and "memory equal" in text
         assert app.app.screen.worker is app.app.worker, "one thread reads the runs"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -35,16 +34,13 @@ class Counted:
         """Press x, wait for the compare screen, leave it and return its text."""
         self.count += 1
         self.app.app.post_message(events.Key("x", "x"))
-        for _ in range(4000):
-            await asyncio.sleep(0.005)
-            screen = self.app.app.screen
-            if isinstance(screen, CompareScreen) and screen.picture is not None:
-                text = "\n".join(line.plain for line in screen.lines)
-                screen.leave()
-                await asyncio.sleep(0.1)
-                await self.app.settle()
-                return text
-        raise AssertionError("no comparison came")
+        await self.app.until(lambda: isinstance(self.app.app.screen, CompareScreen) and self.app.app.screen.picture is not None)
+        screen = self.app.app.screen
+        text = "\n".join(line.plain for line in screen.lines)
+        screen.leave()
+        await self.app.until(lambda: self.app.app.screen is not screen)
+        await self.app.settle()
+        return text
 
 
 def at(name: str, place: int | str) -> Callable[..., Session]:
