@@ -51,16 +51,16 @@ def run(args: argparse.Namespace) -> int:
 
 
 def summary_of(file: str) -> Summary | None:
-    """Return what limited the run of a recording, from counts alone; None if the run has not ended in it, or was cut."""
+    """Return what limited the run of a recording; None if the run has not ended in it, or was cut."""
     from rfview.sessions.session import Session
-    from rfview.sessions.summary.summarise import facts_of, summary_of as summary
+    from rfview.sessions.summary.summarise import of_recording
     from rfview.sessions.timeline.opening import open_recording
 
     timeline = open_recording(file)
     try:
         if timeline.first or not timeline.closed or not timeline.last or timeline.fault:
             return None
-        return summary(facts_of(Session(timeline)))
+        return of_recording(Session(timeline))
     finally:
         timeline.close()
 

@@ -81,7 +81,7 @@ def run(args: argparse.Namespace) -> int:
     summary |= about_energy(simulator, summary["energy_pj"])
     from rfview.sessions.summary.summarise import of_simulator
 
-    words = of_simulator(simulator) if simulator.cycle else None
+    words = of_simulator(simulator, findings is None) if simulator.cycle else None
     summary["summary"] = words.data() if words is not None else None
     if findings is not None:
         summary["check"] = findings.as_dict()

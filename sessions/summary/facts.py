@@ -19,7 +19,8 @@ from rfview.sessions.summary.floors import Floor, all_floors
 class Facts:
     """A run. totals: warp-cycles by state. counts: events by name. config: the machine's numbers in use.
 
-    causes: by line, None if nobody counted them. counted: their resident warp-cycles. name_of: the name of a line. local:
+    causes: by line, None if nobody counted them. counted: their resident warp-cycles. window: the cycles first..last-1 in
+    which they were counted, None for all. name_of: the name of a line. local:
     (n,) bool, which lines access local memory. cycles: of the run.
     """
 
@@ -30,6 +31,7 @@ class Facts:
     config: Mapping[str, int]
     causes: Causes | None = None
     counted: int = 0
+    window: tuple[int, int] | None = None
     name_of: Callable[[int], str] = str
     local: np.ndarray = field(default_factory=lambda: np.zeros(0, bool))
 

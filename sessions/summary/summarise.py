@@ -17,8 +17,11 @@ from rfview.sessions.session import Session
 from rfview.sessions.summary.facts import Facts
 from rfview.sessions.summary.floors import Floor
 from rfview.sessions.summary.rules import LEAST, RULES
+from rfview.sessions.timeline.live import LiveTimeline
 
 MOST = 5
+LOOK = 1 << 13          # cycles in which it is counted at once who held whom: a fraction of a second
+FARTHEST = 1 << 20      # cycles of a run that are simulated again for that
 
 
 @dataclass(frozen=True)
@@ -43,7 +46,8 @@ class Sentence:
 class Summary:
     """A run in at most five sentences, the most important first. resident: warp-cycles of resident warps, 100 %.
 
-    states: these by state, the most first. ended: the counts end with the run.
+    states: these by state, the most first. ended: the counts end with the run. window: the cycles first..last-1 that what is
+    said of lines was counted in, None for all.
     """
 
     cycles: int
@@ -52,10 +56,12 @@ class Summary:
     floors: tuple[Floor, ...]
     states: dict[str, int]
     ended: bool = True
+    window: tuple[int, int] | None = None
 
     def data(self) -> dict[str, Any]:
         """Return it as JSON data."""
-        return {"cycles": self.cycles, "ended": self.ended, "resident_warp_cycles": self.resident, "states": self.states,
+        return {"cycles": self.cycles, "ended": self.ended, "lines_counted_in": self.window,
+                "resident_warp_cycles": self.resident, "states": self.states,
                 "sentences": [vars(one) for one in self.sentences], "floors": [vars(one) for one in self.floors]}
 
     def text(self) -> str:
@@ -64,8 +70,9 @@ class Summary:
         for number, one in enumerate(self.sentences, 1):
             lines += [f"{number:>2}  {one.text}", *([f"      {one.lift}"] if one.lift else [])]
         floors = ", ".join(f"{floor.unit} {floor.cycles / max(1, self.cycles):.1%}" for floor in self.floors)
+        where = "; lines: counted in the cycles {:,} to {:,}".format(*self.window) if self.window is not None else ""
         return "\n".join([*lines, f"    floors: {floors} of the cycles",
-                          f"    100 % = {self.resident:,} warp-cycles of resident warps, or {self.cycles:,} cycles"])
+                          f"    100 % = {self.resident:,} warp-cycles of resident warps, or {self.cycles:,} cycles{where}"])
 
 
 def summary_of(facts: Facts, table: LineTable | None = None, ended: bool = True) -> Summary:
@@ -84,7 +91,7 @@ def summary_of(facts: Facts, table: LineTable | None = None, ended: bool = True)
     found.sort(key=lambda one: (one.rule == "state", -one.share))
     resident = {name: count for name, count in facts.totals.items() if name not in NO_WARP and count}
     states = dict(sorted(resident.items(), key=lambda pair: -pair[1]))
-    return Summary(facts.cycles, facts.resident, tuple(found[:MOST]), tuple(facts.floors), states, ended)
+    return Summary(facts.cycles, facts.resident, tuple(found[:MOST]), tuple(facts.floors), states, ended, facts.window)
 
 
 def summarise(session: Session) -> Summary:
@@ -118,17 +125,45 @@ def facts_of(session: Session, counts: Counts | None = None, table: LineTable | 
                   {name: int(record[name]) for name in record.dtype.names if record[name].ndim == 0})
     if counts is None or table is None:
         return facts
+    return _with_lines(facts, session, counts, table)
+
+
+def _with_lines(facts: Facts, session: Session, counts: Counts, table: LineTable) -> Facts:
+    """Return facts with who held whom, by line, as counted in a session."""
+    timeline = session.timeline
     names = [*(line.text if session.lines else f"PTX line {line.line}" for line in table.lines), "code without a line"]
     return replace(facts, causes=by_line(counts, table).causes, counted=int(counts.states[:-1].sum()),
                    name_of=lambda at: names[at], local=local_lines(timeline, table))
 
 
-def of_simulator(simulator: Any) -> Summary:
-    """Return the summary of a finished run by its counts alone: the sentences that need no line."""
+def of_recording(session: Session) -> Summary:
+    """Return the summary of a recording's run that has ended; lines as far as cycles are stored: nothing is simulated."""
+    return _of_part(session, facts_of(session), *(session.timeline.stored or (0, 0)))
+
+
+def _of_part(session: Session, facts: Facts, first: int, last: int) -> Summary:
+    """Return the summary of a run, with lines from LOOK cycles in the middle of first..last-1, or none if that is empty."""
+    middle = max(first, (first + last - LOOK) // 2)
+    until = min(last, middle + LOOK)
+    if middle >= until:
+        return summary_of(facts)
+    table = session.lines or LineTable(session.info, ptx=True)
+    facts = _with_lines(facts, session, count_instructions(session.timeline, middle, until), table)
+    return summary_of(facts if until - middle == facts.cycles else replace(facts, window=(middle, until)), table)
+
+
+def of_simulator(simulator: Any, with_lines: bool = True) -> Summary:
+    """Return the summary of a finished run. with_lines: a part of it, in its first FARTHEST cycles, is simulated again."""
     record = simulator.sm.config
     config = {name: int(record[name]) for name in record.dtype.names if record[name].ndim == 0}
     totals = _by_name(simulator.info.stall_names, np.array(simulator.sm.stall_total, np.int64))
-    return summary_of(Facts(simulator.info, simulator.cycle, totals, simulator.counts(), config))
+    facts = Facts(simulator.info, simulator.cycle, totals, simulator.counts(), config)
+    if not with_lines:
+        return summary_of(facts)
+    last = min(simulator.cycle, FARTHEST)
+    timeline = LiveTimeline(simulator.twin())
+    timeline.extend(last - timeline.last)
+    return _of_part(Session(timeline), facts, 0, last)
 
 
 def _by_name(names: dict[int, str], totals: np.ndarray) -> dict[str, int]:

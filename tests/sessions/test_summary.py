@@ -15,6 +15,7 @@ from rfview.sessions import open_session
 from rfview.sessions.commands.table import execute
 from rfview.sessions.reports import held
 from rfview.sessions.reports.statistics import stats
+from rfview.sessions.summary import summarise as summarise_module
 from rfview.sessions.summary.rules import RULES
 from rfview.sessions.summary.summarise import MOST, Summary, of_simulator, summarise
 
@@ -105,10 +106,20 @@ def test_the_sentence_about_far_accesses_names_place_ideal_and_gain() -> None:
 
 def test_a_simulator_gives_the_same_floors_and_states_by_its_counts_alone() -> None:
     session = run(*KERNELS["floor"][0])
-    whole, alone = summarise(session), of_simulator(session.timeline.simulator)
+    whole, alone = summarise(session), of_simulator(session.timeline.simulator, with_lines=False)
     assert whole.floors == alone.floors and whole.resident == alone.resident
     assert fired(alone)[0] == "floor" and "uncoalesced" not in fired(alone)
     assert whole.floors[0].cycles <= whole.cycles
+    assert of_simulator(session.timeline.simulator) == whole, "a run that is short is counted as a whole"
+
+
+def test_lines_of_a_long_run_are_those_of_a_part_which_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    session = run(*KERNELS["floor"][0])
+    monkeypatch.setattr(summarise_module, "LOOK", 200)
+    found = of_simulator(session.timeline.simulator)
+    first, last = found.window
+    assert last - first == 200 and first == (found.cycles - 200) // 2
+    assert f"lines: counted in the cycles {first:,} to {last:,}" in found.text() and "uncoalesced" in fired(found)
 
 
 def test_the_command_and_rfview_run_give_the_sentences(capsys: pytest.CaptureFixture[str]) -> None:
@@ -138,6 +149,7 @@ def test_info_of_a_finished_recording_has_the_sentences_of_run(capsys: pytest.Ca
     assert main(["info", str(drain)]) == 0
     said = capsys.readouterr().out
     assert all(one["text"] in said for one in found["sentences"])
+    assert any(one["place"] for one in found["sentences"]), "the line is named"
 
 
 def test_statistics_name_the_lines_that_caused_most_and_why() -> None:
