@@ -31,6 +31,7 @@ from rfview.engine.simulator import Simulator
 
 KERNELS = "gemm,reduction,histogram,pathfinder,vectoradd,sorting_networks,spmv,nw,gesummv,hotspot"
 MAX_CYCLES = 50_000
+LONGER = 2          # times the cycles of ptxas's own code, after which a mutant is stopped: it differs
 
 
 def mutations(kernel: Kernel) -> Iterator[tuple[str, int, int]]:
@@ -64,15 +65,15 @@ def one_cta(spec: LaunchSpec) -> LaunchSpec:
     return replace(spec, launches=(replace(spec.launches[0], grid=(1, 1, 1)),))
 
 
-def run(spec: LaunchSpec, module: Module) -> tuple[Mapping[str, bytes] | str, list]:
-    """Return memory at the end, or how the run failed, and what was seen of hazards."""
-    simulator = Simulator(spec, design="sram", preset="ampere", module=module, max_cycles=MAX_CYCLES)
+def run(spec: LaunchSpec, module: Module, max_cycles: int = MAX_CYCLES) -> tuple[Mapping[str, bytes] | str, list, int]:
+    """Return memory at the end, or how the run failed, what was seen of hazards, and the cycles."""
+    simulator = Simulator(spec, design="sram", preset="ampere", module=module, max_cycles=max_cycles)
     watch = Watch(simulator)
     try:
         watch.run()
     except RfviewError as problem:
-        return str(problem), list(watch.seen.values())
-    return memory_of(simulator), list(watch.seen.values())
+        return str(problem), list(watch.seen.values()), simulator.cycle
+    return memory_of(simulator), list(watch.seen.values()), simulator.cycle
 
 
 def mutated(module: Module, kernel: Kernel, pc: int, control: int) -> tuple[Module, Kernel]:
@@ -96,7 +97,7 @@ def main() -> int:
     for number, name in enumerate(names):
         spec = one_cta(load_launch_file(kernels.path(name)))
         module = modules.load_module(spec.module_path, how=Compilation(isa="sm_80"))
-        own, seen = run(spec, module)
+        own, seen, cycles = run(spec, module)
         if seen or any(hazards_of(module.kernels[launch.kernel]) for launch in spec.launches):
             missed.append(f"{name}: ptxas's own code: {seen[:2]}")
         kernel = module.kernels[spec.launches[0].kernel]
@@ -107,7 +108,7 @@ def main() -> int:
                   for kind in [list(table)[at % 3] if by_kind[list(table)[at % 3]] else "stall"]]
         for kind, pc, control in chosen:
             module_of_mutant, mutant = mutated(module, kernel, pc, control)
-            found, (memory, seen) = bool(hazards_of(mutant)), run(spec, module_of_mutant)
+            found, (memory, seen, _) = bool(hazards_of(mutant)), run(spec, module_of_mutant, LONGER * cycles)
             row, matters = table[kind], memory != own
             row["mutants"] += 1
             row["matter"] += matters

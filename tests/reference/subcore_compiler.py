@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hypothesis import strategies as st
 
 from tests.reference.subcore import CLASSES, LATENCY, RESULT
@@ -64,4 +66,16 @@ def covered(operations: list[Operation], machine: str) -> list[Line]:
             for reg in regs:
                 reads.setdefault(reg, set()).add(read)
         start += 1
-    return program
+    return [replace(line, reuse=tuple(k for k in line.reuse if not is_stale(program[place:], k)))
+            for place, line in enumerate(program)]
+
+
+def is_stale(following: list[Line], operand: int) -> bool:
+    """Return whether the first line's operand would be taken from the reuse cache after its register has been written."""
+    reg = following[0].src[operand]
+    written = following[0].dst == reg
+    for line in following[1:]:
+        if line.op in CLASSES and len(line.src) > operand and line.src[operand] & 1 == reg & 1:
+            return written and line.src[operand] == reg
+        written = written or line.dst == reg
+    return False
