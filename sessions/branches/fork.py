@@ -33,7 +33,7 @@ MAIN = "main"
 NAME = re.compile(r"[A-Za-z_][\w.-]*\Z")
 STEP_CYCLES = 4096
 MAX_BRANCHES = 32      # a branch of a small machine takes about 5 MB, of a large one up to 130
-ENTRY_CYCLES = ("latency", "initiation")
+ENTRY_CYCLES = ("latency", "initiation", "result", "interval", "access_read", "access_use")
 # Parameters that the machine reads each time; all others determine the layout of state, rows or memory.
 MACHINE = {
     "sm": ("num_collectors", "result_buses", "sp_queue", "sfu_queue", "ldst_queue", "ibuffer_entries", "fetch_width",
@@ -41,6 +41,8 @@ MACHINE = {
     "memory": ("l1_hit_cycles", "l2_hit_cycles", "dram_cycles", "fixed_memory_cycles", "bytes_per_cycle", "queue_cycles",
                "shared_cycles", "const_cycles", "param_cycles", "mshrs", "const_mshrs", "flit_bytes", "store_acks"),
     "scheduler": ("active_set", "outer", "inner", "suspend", "parity"),
+    "core": ("credits", "grant_cycles", "hold_counters", "branch_cycles", "reuse_cache", "read_ports", "constant_cycles",
+             "full_fp32"),
 }
 
 
@@ -166,7 +168,7 @@ def sorted_changes(info: RunInfo, changes: Mapping[str, Any]) -> tuple[dict[str,
 def _grouped(names: list[str]) -> list[str]:
     """Return parameter names, with complete sections as one word."""
     single = [name for name in names if name.split(".")[0] not in ENTRY_CYCLES]
-    return [*single, *(f"{section}.*" for section in ENTRY_CYCLES if any(name.startswith(section) for name in names))]
+    return [*single, *(f"{section}.*" for section in ENTRY_CYCLES if any(name.startswith(f"{section}.") for name in names))]
 
 
 def _bits(key: str, value: Any) -> int:

@@ -11,15 +11,17 @@ import numpy as np
 import pytest
 
 from rfview.engine import isa, kernels
+from rfview.engine.errors import InputError
 from rfview.engine.launch import Arg, Launch, LaunchSpec, load_launch_file
 from rfview.engine.launch.files import Buffer
+from rfview.engine.machine.cores.subcore.state import CLASSES
 from rfview.engine.program import Kernel, Module
 from rfview.engine.simulator import Simulator
-from rfview.engine.errors import InputError
 from rfview.engine.snapshot import Snapshot
 from rfview.engine.stalls import NOT_WAITING, NO_STALL
 from rfview.sessions.branches.lifted import lifted
 from rfview.sessions.causes.after import after
+from rfview.sessions.branches.fork import fork
 from rfview.sessions.causes.rules import rule_of
 from rfview.sessions.causes.subcore import counted
 from rfview.sessions.commands.table import execute
@@ -171,3 +173,14 @@ def test_the_pipeline_shows_control_allocate_and_reads_apart_and_why_says_what_w
         said = why(session, 0, session.cycle).text()
         assert "with a reuse bit for R2 in FFMA at PC 10, or with an odd register in place of R2" in said
         assert "core.read_ports=2" in said
+
+
+def test_a_branch_has_other_numbers_of_the_core(live: Session) -> None:
+    live.goto(120)
+    branch = fork(live, "wide", {"core.read_ports": 2, "result.fma": 9})
+    numbers = branch.timeline.simulator.spec_record.core
+    assert (int(numbers.read_ports), int(numbers.latency[CLASSES.index("fma")])) == (2, 9)
+    branch.goto(160)
+    assert branch.cycle == 160 and live.timeline.simulator.spec_record.core.read_ports == 1
+    with pytest.raises(InputError, match="core.late_wide determines the machine's layout"):
+        fork(live, "late", {"core.late_wide": 1})
