@@ -68,11 +68,12 @@ PAIR = "pair:tour:first tour:drain"
 PROGRAMS = "pair:run:gemm@sram:gto run:gemm_double@sram:gto"
 MANY = "many:" + " ".join(f"run:vectoradd@{design}:gto" for design in EVENTS)
 
-# compared byte by byte with what the program draws: at most 15, all of recordings that are in the repository
+# compared byte by byte with what the program draws: at most 23, all of recordings that are in the repository
 GOLDEN = (
     "replay_80x24", "replay_120x40", "replay_mono_80x24", "replay_mono_120x40", "timeline_120x40", "timeline_mono_80x24",
     "why_120x40", "why_mono_80x24", "registers_80x24", "breakpoints_mono_80x24", "compare_120x40", "compare_mono_80x24",
     "multiples_120x40", "overlay_120x40", "learn_80x24", "heat_120x40", "picture_mono_80x24",
+    "subcore_80x24", "subcore_120x40", "subcore_160x60", "subcore_why_80x24", "subcore_why_120x40", "subcore_why_160x60",
 )
 
 SHOTS: tuple[Shot, ...] = tuple(replace(shot, golden=shot.name in GOLDEN) for shot in (
@@ -120,6 +121,9 @@ SHOTS: tuple[Shot, ...] = tuple(replace(shot, golden=shot.name in GOLDEN) for sh
     *_all("multiples", "many:tour:first tour:drain tour:dead tour:shift"),
     *_all("multiples_all", MANY),
     *_all("overlay", "tour:first", "6", "o", goto=250, overlay="tour:dead"),
+    *_all("subcore", "tour:reuse", goto=751), *_huge("subcore", "tour:reuse", goto=751),
+    *_all("subcore_why", "tour:reuse", "e", goto=751), *_huge("subcore_why", "tour:reuse", "e", goto=751),
+    *_all("subcore_pipeline", "tour:reuse", "P", goto=765),
     *_all("learn", "learn:drain"),
     *_all("learn_answer", "learn:drain", "2", "s", "s"),
 ))

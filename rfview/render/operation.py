@@ -70,12 +70,14 @@ def compact_text(text: str) -> str:
 
 
 def with_lines(text: str, program: Sequence[Instruction]) -> str:
-    """Return an instruction or a sentence with the pcs in it replaced by PTX lines, as CODE shows them."""
+    """Return an instruction or a sentence with the pcs in it replaced by lines, as CODE shows them."""
 
     def by_line(match: re.Match[str]) -> str:
         pc = int(match[2])
         if pc >= len(program):
             return match[0]
+        if program[pc].control is not None:
+            return f"{match[1]}line {program[pc].line}" if match[1] == "-> " else program[pc].where
         return f"{'-> PTX' if match[1] == '-> ' else 'PTX line'} {program[pc].line}"      # operands are short of room
 
     return PLACE.sub(by_line, text)
@@ -101,7 +103,9 @@ def waits_for(scene: Scene, warp: int) -> str:
         return f"R{regs[0]}" if regs else ""
     if name in NO_WARP:
         return ""
-    simple = {"not_selected": "ready", "no_instruction": "fetch", "suspended": "ready"}
+    simple = {"not_selected": "ready", "no_instruction": "fetch", "suspended": "ready", "dispatch_stall": "Allocate",
+              "math_pipe_throttle": "pipe", "lg_throttle": "credit", "mio_throttle": "credit", "imc_miss": "constant",
+              "branch_resolving": "fetch", "membar": "stores"}
     if name in simple:
         return simple[name]
     if name == "barrier":

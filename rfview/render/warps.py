@@ -86,9 +86,11 @@ def _words(row: Row, scene: Scene, warp: int, width: int, base: str, changed: bo
 
 
 def scheduler_name(scene: Scene, parity: int) -> str:
-    """Return "even · scheduler 0" if there are two schedulers, by parity, else "even"."""
+    """Return "even · scheduler 0" if there are two schedulers, "even · sub-cores 0, 2" if there are four, else "even"."""
     name = ("even", "odd")[parity]
     count = scene.now.num_schedulers if scene.now else 1
+    if count == 4 and scene.info.is_machine_code:
+        return f"{name} · sub-cores {parity}, {parity + 2}"
     return f"{name} · scheduler {parity}" if count == 2 else name
 
 
