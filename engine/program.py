@@ -34,6 +34,8 @@ PARAM_BYTES = 4096                      # PTX manual, kernel function parameters
 MAX_PARAM_BYTES = 32_764                # the largest since PTX 8.1, on sm_70 and later
 GRID_WORKSPACE = "%grid_workspace"      # the symbol in which cooperative groups keep the grid-wide barrier
 GRID_WORKSPACE_BYTES = 64
+HEAP, HEAP_USED = "%heap", "%heap_used"     # malloc's heap, all of it undefined, and the variable with the bytes taken
+HEAP_BYTES = 8 << 20                    # CUDA C++ Programming Guide, default of cudaLimitMallocHeapSize
 
 # execution units (field `unit`) and their names; CTRL instructions (branch, exit, barrier, membar, nop) act at issue and
 # use no collector

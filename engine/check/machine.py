@@ -26,9 +26,8 @@ from rfview.engine.machine_code import is_machine_code
 from rfview.engine.launch.given import GivenMemory
 from rfview.engine.launch.spec import LaunchSpec
 from rfview.engine.hazards.watch import Watch
-from rfview.engine.program import Module
+from rfview.engine.program import HEAP, Module
 from rfview.engine.ptx import Kernels
-from rfview.engine.ptx.lower.device_library import HEAP
 from rfview.engine.simulator import Simulator
 
 # Linux then counts only pages that are touched; Python names it from 3.13 on

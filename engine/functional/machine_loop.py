@@ -18,6 +18,7 @@ from rfview.engine.events import INSTRUCTIONS, THREAD_INSTRUCTIONS
 from rfview.engine.fault_codes import CALL
 from rfview.engine.functional.loop import fill, needs_caller, outcome, TURN
 from rfview.engine.functional.machine_steps import perform_step
+from rfview.engine.functional.steps import write_served
 from rfview.engine.isa import OP_MEMBAR, OP_NANOSLEEP
 from rfview.engine.machine import registers
 from rfview.engine.machine.cycle import LAUNCH_DONE, STOPPED
@@ -44,6 +45,7 @@ hooks.register(NAME, sys.modules[__name__])
 def run(sms, rfs, specs, keys, rows, insts, arena, regions, logs, mem_index, stop):
     """Do what loop.run does, for machine code. insts: (n,) MACHINE_INST."""
     sm, rf, spec, key, log = sms[0], rfs[0], specs[0], keys[0], logs[0]
+    write_served(sm, rows, insts)
     code = np.int64(STOPPED)
     while sm.cycle < stop and code == STOPPED:
         started = fill(sm, rf, spec, rows, arena, log, mem_index)

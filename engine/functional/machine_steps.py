@@ -7,14 +7,16 @@ import numpy as np
 from rfview.engine.compile.device import device
 from rfview.engine.functional.gather import move_words, operand_row
 from rfview.engine.functional.steps import write_registers
-from rfview.engine.isa import FLAG_ATOM_SUCCESS, OP_PLOP3, OP_SREG, OP_TEX
+from rfview.engine.isa import FLAG_ATOM_SUCCESS, OP_ASSERTFAIL, OP_PLOP3, OP_PRINTF, OP_SREG, OP_TEX
 from rfview.engine.machine.rows import copy_row
 from rfview.engine.machine.stages import memory
+from rfview.engine.machine.stages.inflight import take
 from rfview.engine.machine.stages.machine_state import move_state, note_success, slots, unite_address, write_predicates
 from rfview.engine.machine.stages.sources import ALL_LANES, fetch_registers, fetch_scalars, predicate, write_uniform
 from rfview.engine.machine.stages.special import special_register
 from rfview.engine.machine_code import NUM_MACHINE_ROWS
 from rfview.engine.program import NO_REG, UNIT_LDST
+from rfview.engine.state import WRITE_BACK
 from rfview.engine.values.lanes import BODIES, MACHINE_BODIES
 from rfview.engine.values.machine import execute_machine
 from rfview.engine.values.machine_operands import modify
@@ -76,6 +78,11 @@ def write_results(sm, rows, inst, warp, lanes, result_row):
 def access(sm, key, rows, inst, arena, regions, log, mem_index, warp, pc, lanes, own, base, first_row):
     """Execute a memory instruction, whose slots that are no registers are in their rows."""
     result_row = first_row + NUM_MACHINE_ROWS
+    if inst.op == OP_PRINTF or inst.op == OP_ASSERTFAIL:
+        fetch_registers(rows, inst, base, first_row)
+        slot = take(sm, warp, pc, lanes, lanes, inst)
+        sm.inflight[slot].stage = WRITE_BACK
+        return memory.call_host(sm, rows, inst, slot, first_row, np.int64(sm.config.first_result_row) + slot * 4)
     if inst.op == OP_TEX:
         fetch_registers(rows, inst, base, first_row)
     else:

@@ -17,7 +17,7 @@ from rfview.engine.fault_codes import (ASSERTION, BARRIER, CALL, CYCLE_LIMIT, DE
 from rfview.engine.isa import FLAG_ORDERED, OP_BRA, OP_BRA_UNI, OP_MEMBAR, OP_NANOSLEEP
 from rfview.engine.launch.mangling import kernel_name
 from rfview.engine.machine_code import is_machine_code
-from rfview.engine.program import MEM_ATOMIC, MEM_LOAD, MEM_REDUCTION, MEM_STORE
+from rfview.engine.program import HEAP, HEAP_BYTES, MEM_ATOMIC, MEM_LOAD, MEM_REDUCTION, MEM_STORE
 from rfview.engine.ptx.parse.locations import locations
 
 if TYPE_CHECKING:
@@ -258,8 +258,6 @@ def _source(simulator: Simulator, line: int) -> str:
 
 def _near(simulator: Simulator, address: int) -> str:
     """Name the buffer that ends or begins closest to a bad address; for a null pointer, where it may come from."""
-    from rfview.engine.ptx.lower.device_library import HEAP, HEAP_BYTES  # the front end is slow to load
-
     if address < NULL_BYTES and any(variable.name == HEAP for variable in simulator.placement.variables):
         return f" (malloc gives 0 where its heap of {HEAP_BYTES >> 20} MiB is used up; what is freed is not given out again)"
     best = ""

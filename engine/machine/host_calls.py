@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from rfview.engine import isa, state
 from rfview.engine.errors import AssertionFault, KernelFault
 from rfview.engine.launch.mangling import kernel_name
+from rfview.engine.machine_code import is_machine_code
 from rfview.engine.machine.stages.regions import read_bytes
 
 if TYPE_CHECKING:
@@ -65,9 +66,9 @@ class HostCalls:
     def _fail(self, what: str, lane: int, flight: Any, kind: type[KernelFault] = KernelFault) -> None:
         """Stop the run with an error that says what happened in which lane."""
         listing = self._simulator.info.program[int(flight.pc)]
+        line = "" if is_machine_code(self._simulator.insts) else f"PTX line {listing.line}, "  # the driver's code has none
         self._simulator.fault = kind(
-            f"kernel {kernel_name(listing.kernel)}: {what}, "
-            f"PTX line {listing.line}, warp {int(flight.warp)}, lane {lane}, "
+            f"kernel {kernel_name(listing.kernel)}: {what}, {line}warp {int(flight.warp)}, lane {lane}, "
             f"{self._simulator.moment(int(flight.warp))}",
             pc=int(flight.pc), warp=int(flight.warp), lane=lane)
 

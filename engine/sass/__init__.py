@@ -9,6 +9,7 @@ Whatever it comes from, machine code becomes a listing, and only the text of a l
     operands  form           an instruction's operands, and their roles
     table  lower/            what is executed: opcodes, modifiers, lowering
     draft                    an instruction while it is lowered
+    driver                   printf, assert, malloc and free, whose code comes with the driver
     refusal                  the sentence that refuses what is not executed
     constants                the constant banks of a launch
     module                   a listing's text to a module

@@ -120,7 +120,7 @@ def _base(cubin: Cubin, symbol: Symbol, addend: int) -> tuple[str, int]:
     section = cubin.section_of(symbol)
     if section.startswith(TEXT):
         return section.removeprefix(TEXT), symbol.value + addend
-    if symbol.name and symbol.kind == OBJECT:
+    if symbol.name and (symbol.kind == OBJECT or not section):     # not section: the driver defines it
         return symbol.name, addend
     for held in cubin.symbols:
         if held.kind == OBJECT and held.section == symbol.section and held.value <= addend < held.value + held.size:

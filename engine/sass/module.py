@@ -10,6 +10,7 @@ import numpy as np
 
 from rfview.engine.errors import SassError
 from rfview.engine.program import NO_REG, ConstantBank, Kernel, Module, Param, Reloc, Symbol
+from rfview.engine.sass import driver
 from rfview.engine.sass.constants import layout_of, places_of
 from rfview.engine.sass.draft import Draft, records_of
 from rfview.engine.sass.form import Form, NotExecuted, assign
@@ -65,6 +66,7 @@ def module_of_listing(text: str, path: str) -> Module:
             if variable.space == "const" and bank.number == USER_BANK:
                 held = bank.data[variable.offset : variable.offset + variable.size]
                 symbols[variable.name] = Symbol(variable.name, "const", variable.size, variable.align, held)
+    symbols.update(driver.heap_of(listing))
     return Module(path=path, text=text, kernels=kernels, symbols=symbols)
 
 
@@ -73,6 +75,8 @@ def kernel_of(listing: Listing, entry: Function, path: str) -> Kernel:
     functions = [entry]
     if calls(listing, entry):
         functions += [function for function in listing.functions if not function.is_entry]
+    banks = [*listing.banks, *(bank for function in functions for bank in function.banks)]
+    functions += driver.called(listing, functions, banks, path)
     starts: dict[str, int] = {}
     labels: dict[str, int] = {}
     count = 0
@@ -81,7 +85,6 @@ def kernel_of(listing: Listing, entry: Function, path: str) -> Kernel:
         labels.update({name: count + offset // INSTRUCTION_BYTES for name, offset in function.labels})
         count += len(function.code)
     layout = layout_of(listing.sm, path)
-    banks = [*listing.banks, *(bank for function in functions for bank in function.banks)]
     params_end = max([entry.param_base, *(entry.param_base + param.offset + param.size for param in entry.params)])
     places, size = places_of(_sizes(banks).items(), params_end)
     drafts: list[Draft] = []

@@ -9,7 +9,6 @@ from rfview.engine.sass.listing import Instruction
 _OPCODES = {
     "tensor cores": "HMMA IMMA DMMA BMMA HGMMA IGMMA QGMMA LDSM STSM MOVM",
     "asynchronous copies": "LDGSTS LDGDEPBAR ARRIVES SYNCS FENCE",
-    "calls of the driver, such as printf, assert and malloc": "LEPC",
     "textures and surfaces": "TEX TLD4 TXD TXQ SULD SUST SURED SUATOM",
 }
 _PURPOSES = {opcode: purpose for purpose, opcodes in _OPCODES.items() for opcode in opcodes.split()}

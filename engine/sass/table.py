@@ -111,6 +111,8 @@ ROWS = (
     Row("BRX", "", "a? w? n?", control.indexed_branch),
     Row("CALL", "REL ABS NOINC", "p? a? t?", control.call),
     Row("RET", "REL ABS NODEC", "p? a t?", control.ret),
+    Row("LEPC", "", "d t?", control.code_address),
+    Row("HOST", "PRINTF ASSERT", "d? a b c?", control.host_call),
     Row("BSSY", "RECONVERGENT RELIABLE", "B t", control.begin_convergence),
     Row("BSYNC", "RECONVERGENT RELIABLE", "B", control.converge),
     Row("BREAK", "RELIABLE", "p? B", control.leave),

@@ -18,10 +18,9 @@ from rfview.engine.launch.placement import initial_bytes
 from rfview.engine.launch.spec import LaunchSpec
 from rfview.engine.modules import check_tools, decode_module
 from rfview.engine.plugin.selection import select
-from rfview.engine.program import MAX_REGS, Kernel, Module
+from rfview.engine.program import HEAP, MAX_REGS, Kernel, Module
 from rfview.engine.ptx.link import link
 from rfview.engine.progress import Progress
-from rfview.engine.ptx.lower.device_library import HEAP
 from rfview.engine.sass.listing import is_listing
 from rfview.engine.simulator import Simulator
 

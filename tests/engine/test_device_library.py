@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rfview.engine.errors import InputError, KernelFault, PtxError
-from rfview.engine.ptx.lower.device_library import HEAP_BYTES
+from rfview.engine.program import HEAP_BYTES
 from tests.engine.one_warp import run_one_warp
 from tests.engine.ptx.test_ptx_dialects import run_kernel
 

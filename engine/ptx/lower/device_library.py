@@ -10,14 +10,11 @@ from __future__ import annotations
 
 from functools import cache
 
-from rfview.engine.program import GRID_WORKSPACE_BYTES
+from rfview.engine.program import GRID_WORKSPACE_BYTES, HEAP, HEAP_BYTES, HEAP_USED
 from rfview.engine.ptx.parse.parser import parse_module
 from rfview.engine.ptx.parse.source import Source
 from rfview.engine.ptx.parse.syntax import Function, Instruction, Scope, SyntaxModule, Variable
 
-HEAP = "%heap"
-HEAP_BYTES = 8 << 20  # CUDA C++ Programming Guide, default of cudaLimitMallocHeapSize
-_USED = "%heap_used"    # apart from the heap, all of which is uninitialised
 _GRID = ("cudaCGGetIntrinsicHandle", "cudaCGSynchronize")
 _WHOLE_GRID = 1         # cudaCGScopeGrid
 _ERROR = 1              # cudaErrorInvalidValue
@@ -33,7 +30,7 @@ _TEXT = f"""
     ld.param.u64 %wanted, [size];
     add.u64 %bytes, %wanted, 15;
     and.b64 %bytes, %bytes, -16;
-    mov.u64 %used_at, {_USED};
+    mov.u64 %used_at, {HEAP_USED};
     mov.u64 %got, 0;
     ld.volatile.global.u64 %seen, [%used_at];
 TAKE:
@@ -118,7 +115,7 @@ def declare_heap(module: SyntaxModule) -> None:
     if _leaves(module, "malloc"):
         line = module.functions["malloc"].line
         module.variables[HEAP] = Variable(line, "global", "b8", HEAP, HEAP_BYTES, 16, is_array=True)
-        module.variables[_USED] = Variable(line, "global", "b64", _USED)
+        module.variables[HEAP_USED] = Variable(line, "global", "b64", HEAP_USED)
 
 
 def wants_grid(module: SyntaxModule) -> bool:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 
 from rfview.engine import isa
-from rfview.engine.program import NO_REG
+from rfview.engine.machine_code import CODE_BASE
+from rfview.engine.program import NO_REG, UNIT_LDST, WAIT_SHORT
 from rfview.engine.sass.draft import Draft
 from rfview.engine.sass.form import Form, NotExecuted
+from rfview.engine.sass.listing import INSTRUCTION_BYTES
 from rfview.engine.sass.operands import Operand
 
 BARRIERS = {"SYNC": isa.BAR_SYNC, "SYNCALL": isa.BAR_SYNC, "ARV": isa.BAR_ARRIVE, "POPC": isa.BAR_RED_POPC,
@@ -74,6 +76,27 @@ def jump(form: Form, draft: Draft, register: Operand, target: int | None) -> Non
     draft.rows(0, register, 2)
     if target is not None:
         draft.target = target
+
+
+def code_address(form: Form, draft: Draft) -> None:
+    """LEPC: the address of this instruction, or of a target."""
+    target = form.one("t")
+    draft.be(isa.OP_MOV64)
+    address = CODE_BASE + INSTRUCTION_BYTES * (form.pc if target is None else form.target_of(target.text))
+    draft.number(0, address)
+    draft.number(1, address >> 32)
+    draft.result(form.d, 2)
+
+
+def host_call(form: Form, draft: Draft) -> None:
+    """HOST (driver.py): printf of a format and its arguments; assert: message, file, line."""
+    draft.be(form.pick({"PRINTF": isa.OP_PRINTF, "ASSERT": isa.OP_ASSERTFAIL}))
+    draft.unit, draft.wait_class = UNIT_LDST, WAIT_SHORT
+    for slot, operand, words in ((0, form.a, 2), (2, form.b, 2), (4, form.one("c"), 1)):
+        if operand is not None:
+            draft.rows(slot, operand, words)
+    if form.one("d") is not None:
+        draft.result(form.d)
 
 
 def begin_convergence(form: Form, draft: Draft) -> None:

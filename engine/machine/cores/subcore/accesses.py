@@ -11,7 +11,7 @@ import numpy as np
 
 from rfview.engine.compile.device import device
 from rfview.engine.events import TRANSACTIONS
-from rfview.engine.isa import FLAG_ATOM_SUCCESS, FLAG_PAST_L1, OP_TEX
+from rfview.engine.isa import FLAG_ATOM_SUCCESS, FLAG_PAST_L1, OP_ASSERTFAIL, OP_PRINTF, OP_TEX
 from rfview.engine.machine.cores.subcore import values
 from rfview.engine.machine.cores.subcore.results import READ_SHIFT, release
 from rfview.engine.machine.cores.subcore.state import NUM_SUBCORES, NUM_UNITS, QUEUE_ENTRIES, UNIT_DOUBLE
@@ -169,8 +169,14 @@ def leave(sm, rf, spec, key, rows, insts, arena, regions, log, mem_index, sub, n
     sm.access_space = SPACE_NONE
     if inst.op == OP_TEX:
         fetch_registers(rows, inst, np.int64(sm.warp[warp].reg_base), latch_row(sm, number, flight.collector))
-    if inst.memory_kind != MEM_NONE and flight.mask != 0:
-        perform(sm, key, rows, inst, arena, regions, log, mem_index, slot, latch_row(sm, number, flight.collector))
+    row = latch_row(sm, number, flight.collector)
+    if flight.mask == 0:
+        pass
+    elif inst.memory_kind != MEM_NONE:
+        perform(sm, key, rows, inst, arena, regions, log, mem_index, slot, row)
+    elif inst.op == OP_PRINTF or inst.op == OP_ASSERTFAIL:
+        fetch_registers(rows, inst, np.int64(sm.warp[warp].reg_base), row)
+        memory.call_host(sm, rows, inst, slot, row, values.result_row_of(sm, slot))
     flight.collector = NONE8
     rf.core.lines = sm.num_lines
     return touch_inflight(sm, slot)

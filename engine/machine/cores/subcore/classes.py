@@ -30,7 +30,7 @@ _OPCODES = {
     "store_global": "ST STG STL",
     "store_shared": "STS",
     "shuffle": "SHFL MATCH",
-    "atomic_global": "ATOM ATOMG RED REDG",
+    "atomic_global": "ATOM ATOMG RED REDG HOST",     # HOST: calls of the host (sass/driver.py)
     "atomic_shared": "ATOMS",
 }
 OF_OPCODE = {opcode: CLASSES.index(name) for name, opcodes in _OPCODES.items() for opcode in opcodes.split()}
